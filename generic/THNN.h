@@ -1,0 +1,443 @@
+/* THNN.h: every function of the library, declared once. No include guard: it is included once per element type.
+
+   The C library, its Python binding, the autograd Function classes, their type stubs and documentation, and
+   the table that tests and benchmarks run all follow from this file (docs/architecture.md). After a change:
+   python -m thnn regenerate.
+
+   Conventions, unless a function says otherwise (docs/kernels.md has the whole contract):
+     - N batch, C channels, H, W rows and columns. A tensor with one dimension less than the batched form is
+       one sample, and so is the result. Scalar order is width before height.
+     - real is float or double; all real tensors of a call have that type. accreal is double.
+     - output and gradInput may come with any shape: they are resized and wholly overwritten. One that has
+       the right size keeps its storage and strides.
+     - gradWeight and gradBias come with their shape and accumulate: gradWeight += scale * gradient.
+     - Inputs may have any strides; contiguous and channels-last are fast.
+     - Wrong dimensions, sizes, types and geometry raise TypeError, ValueError or IndexError naming function
+       and argument, before anything is written.
+
+   Tags in an argument's comment: [OPTIONAL] may be None; [OUT] is written; [MODIFIED] is read and written;
+   [BUFFER] scratch, accepted for old callers, may be None or empty, is left alone; [SAVED] written by the
+   forward, read by the backward; [LIKE x] has the shape of x. */
+
+/* SpatialConvolutionMM: cross-correlation of a batch of images with a bank of filters.
+
+     output[n,o,y,x] = bias[o] + sum over i, kh, kw of
+                       weight[o,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
+
+   Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW) or flattened (O, I*kH*kW); bias (O) or None;
+   output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+   Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that
+   do not fit. Source: Torch7 nn.SpatialConvolutionMM. */
+TH_API void THNN_(SpatialConvolutionMM_updateOutput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input (N, I, H, W) or (I, H, W)
+    THTensor *output,      // [OUT] result (N, O, oH, oW)
+    THTensor *weight,      // filters (O, I, kH, kW) or (O, I*kH*kW)
+    THTensor *bias,        // [OPTIONAL] one per output plane (O)
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int padW,              // zeros added left and right
+    int padH);             // zeros added above and below
+
+/* Gradient of SpatialConvolutionMM by its input: gradOutput correlated with the flipped filters. */
+TH_API void THNN_(SpatialConvolutionMM_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,      // filters (O, I, kH, kW) or (O, I*kH*kW)
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int padW,              // zeros added left and right
+    int padH);             // zeros added above and below
+
+/* Gradients of SpatialConvolutionMM by its parameters, accumulated:
+   gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
+   gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
+TH_API void THNN_(SpatialConvolutionMM_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int padW,              // zeros added left and right
+    int padH,              // zeros added above and below
+    accreal scale);        // factor of what is added
+
+/* Linear: output = input * weight^T + bias.
+
+   Shapes: input (N, I) or (I); weight (O, I); bias (O) or None; output (N, O) or (O).
+   Errors: ValueError for other dimensions or sizes. Source: Torch7 nn.Linear. */
+TH_API void THNN_(Linear_updateOutput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input (N, I) or (I)
+    THTensor *output,      // [OUT] result (N, O) or (O)
+    THTensor *weight,      // matrix (O, I)
+    THTensor *bias,        // [OPTIONAL] vector (O)
+    THTensor *addBuffer);  // [BUFFER] unused
+
+/* Gradient of Linear by its input: gradInput = gradOutput * weight. */
+TH_API void THNN_(Linear_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight);     // matrix (O, I)
+
+/* Gradients of Linear by its parameters, accumulated: gradWeight += scale * gradOutput^T * input and, where bias
+   is given, gradBias += scale * the sum of gradOutput over N. */
+TH_API void THNN_(Linear_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OPTIONAL] unused
+    THTensor *weight,      // matrix (O, I)
+    THTensor *bias,        // [OPTIONAL] vector (O)
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
+    THTensor *addBuffer,   // [BUFFER] unused
+    accreal scale);        // factor of what is added
+
+/* BatchNormalization: each channel of a batch shifted and scaled to mean 0 and variance 1, then by weight and bias.
+
+     output = (input - mean) / sqrt(variance + eps) * weight + bias
+
+   Shapes: input (N, C) or (N, C, ...), any number of trailing dimensions; weight, bias, running_mean, running_var,
+   save_mean, save_std (C). n is the number of values per channel.
+   Training: mean and variance (biased) of the batch; save_mean = mean, save_std = 1 / sqrt(variance + eps), that is the
+   inverse deviation; running_mean = momentum * mean + (1 - momentum) * running_mean, and running_var likewise with the
+   unbiased variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but output is written.
+   Where variance and eps are both 0 the inverse deviation is 0.
+   Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for one value
+   per channel, which has no variance (the running statistics stay as they were).
+   Source: Ioffe and Szegedy 2015, algorithm 1; variance by shifted sums, never E[x^2] - E[x]^2. */
+TH_API void THNN_(BatchNormalization_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, ...)
+    THTensor *output,        // [OUT] [LIKE input] result
+    THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
+    THTensor *bias,          // [OPTIONAL] shift (C), 0 where None
+    THTensor *running_mean,  // [MODIFIED] running mean (C)
+    THTensor *running_var,   // [MODIFIED] running variance (C)
+    THTensor *save_mean,     // [SAVED] mean of the batch (C)
+    THTensor *save_std,      // [SAVED] inverse deviation of the batch (C)
+    bool train,              // statistics of the batch, or the running ones
+    double momentum,         // share of the batch in the running statistics
+    double eps);             // added to the variance
+
+/* Gradients of BatchNormalization, each optional; gradWeight and gradBias accumulate. With inv the inverse deviation and
+   xc = input - mean (saved in training, running in evaluation):
+     gradWeight += scale * inv * sum(gradOutput * xc);  gradBias += scale * sum(gradOutput)
+     training:   gradInput = (gradOutput - mean(gradOutput) - xc * inv^2 * sum(gradOutput * xc) / n) * inv * weight
+     evaluation: gradInput = gradOutput * inv * weight */
+TH_API void THNN_(BatchNormalization_backward)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OPTIONAL] [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradWeight,    // [OPTIONAL] [MODIFIED] (C)
+    THTensor *gradBias,      // [OPTIONAL] [MODIFIED] (C)
+    THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
+    THTensor *running_mean,  // running mean (C), read in evaluation
+    THTensor *running_var,   // running variance (C), read in evaluation
+    THTensor *save_mean,     // [SAVED] mean of the batch (C), read in training
+    THTensor *save_std,      // [SAVED] inverse deviation of the batch (C), read in training
+    bool train,              // as in the forward
+    double scale,            // factor of what is added to gradWeight and gradBias
+    double eps);             // as in the forward
+
+/* SpatialMaxPooling: the largest value of each window.
+
+   Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with
+   oH = floor or, with ceil_mode, ceil of (H + 2*padH - kH) / dH, plus 1, less 1 when some padding is given and the last
+   window would start at or beyond H + padH; oW likewise.
+   indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, padding never
+   does, NaN counts as larger than anything (as in torch). A window without any element gives the lowest finite value
+   and index -1.
+   Errors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.
+   Source: Torch7 nn.SpatialMaxPooling. */
+TH_API void THNN_(SpatialMaxPooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, H, W) or (C, H, W)
+    THTensor *output,        // [OUT] result (N, C, oH, oW)
+    THIndexTensor *indices,  // [OUT] [SAVED] position of each maximum in its plane, or -1
+    int kW,                  // kernel width
+    int kH,                  // kernel height
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int padW,                // padding left and right
+    int padH,                // padding above and below
+    bool ceil_mode);         // round output sizes up
+
+/* Gradient of SpatialMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+   Errors: also IndexError for an index outside its plane. */
+TH_API void THNN_(SpatialMaxPooling_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices,  // [SAVED] as the forward left them
+    int kW,                  // kernel width
+    int kH,                  // kernel height
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int padW,                // padding left and right
+    int padH,                // padding above and below
+    bool ceil_mode);         // as in the forward
+
+/* SpatialAveragePooling: the mean of each window, clipped to the padded image (count_include_pad: padding counts in
+   the divisor, what lies beyond it never does) or to the image.
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.
+   Errors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.
+   Source: Torch7 nn.SpatialAveragePooling. */
+TH_API void THNN_(SpatialAveragePooling_updateOutput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input (N, C, H, W) or (C, H, W)
+    THTensor *output,         // [OUT] result (N, C, oH, oW)
+    int kW,                   // kernel width
+    int kH,                   // kernel height
+    int dW,                   // stride along the width
+    int dH,                   // stride along the height
+    int padW,                 // zeros added left and right
+    int padH,                 // zeros added above and below
+    bool ceil_mode,           // round output sizes up
+    bool count_include_pad);  // count padding in the divisor
+
+/* Gradient of SpatialAveragePooling by its input: each gradOutput divided by its divisor, added over its window. */
+TH_API void THNN_(SpatialAveragePooling_updateGradInput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    int kW,                   // kernel width
+    int kH,                   // kernel height
+    int dW,                   // stride along the width
+    int dH,                   // stride along the height
+    int padW,                 // zeros added left and right
+    int padH,                 // zeros added above and below
+    bool ceil_mode,           // as in the forward
+    bool count_include_pad);  // as in the forward
+
+/* Threshold: output = val where input <= threshold, else input. Any shape. With threshold and val 0 this is ReLU.
+   NaN is not at or below the threshold: it stays NaN.
+   Errors: ValueError if inplace and val > threshold, where the backward could no longer tell the two cases apart.
+   Source: Torch7 nn.Threshold. */
+TH_API void THNN_(Threshold_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,   // [OUT] [LIKE input] result
+    accreal threshold,  // values above it pass
+    accreal val,        // what the others become
+    bool inplace);      // write the result into input
+
+/* Gradient of Threshold by its input: 0 where input <= threshold, else gradOutput. */
+TH_API void THNN_(Threshold_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    accreal threshold,     // values above it pass
+    accreal val,           // what the others become
+    bool inplace);         // write the result into gradOutput
+
+/* LeakyReLU: output = input where input > 0, else negval * input. Any shape.
+   Source: Maas, Hannun and Ng 2013. */
+TH_API void THNN_(LeakyReLU_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal negval,    // slope for what is not positive
+    bool inplace);     // write the result into input
+
+/* Gradient of LeakyReLU by its input: gradOutput where input > 0, else negval * gradOutput. */
+TH_API void THNN_(LeakyReLU_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    accreal negval,        // slope for what is not positive
+    bool inplace);         // write the result into gradOutput
+
+/* Sigmoid: output = 1 / (1 + exp(-input)). Any shape. */
+TH_API void THNN_(Sigmoid_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output);  // [OUT] [LIKE input] result
+
+/* Gradient of Sigmoid by its input: gradOutput * output * (1 - output). */
+TH_API void THNN_(Sigmoid_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // [OPTIONAL] unused
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *output);     // result of the forward
+
+/* Tanh: output = tanh(input). Any shape. */
+TH_API void THNN_(Tanh_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output);  // [OUT] [LIKE input] result
+
+/* Gradient of Tanh by its input: gradOutput * (1 - output^2). */
+TH_API void THNN_(Tanh_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // [OPTIONAL] unused
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *output);     // result of the forward
+
+/* SoftMax over the channels: output = exp(input) / sum over channels of exp(input), the maximum subtracted first.
+
+   Shapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.
+   Source: Torch7 nn.SoftMax. */
+TH_API void THNN_(SoftMax_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (C), (N, C), (C, H, W) or (N, C, H, W)
+    THTensor *output);  // [OUT] [LIKE input] result
+
+/* Gradient of SoftMax by its input: output * (gradOutput - sum over channels of gradOutput * output). */
+TH_API void THNN_(SoftMax_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // sized as output; its values are not read
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *output);     // result of the forward
+
+/* Logarithm of SoftMax over the channels: output = input - log(sum over channels of exp(input)).
+
+   Shapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.
+   Source: Torch7 nn.LogSoftMax. */
+TH_API void THNN_(LogSoftMax_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (C), (N, C), (C, H, W) or (N, C, H, W)
+    THTensor *output);  // [OUT] [LIKE input] result
+
+/* Gradient of LogSoftMax by its input: gradOutput - exp(output) * sum over channels of gradOutput. */
+TH_API void THNN_(LogSoftMax_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // sized as output; its values are not read
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *output);     // result of the forward
+
+/* Negative log-likelihood of the target classes: the sum of -weights[t] * input[n, t] over the targets t = target[n] that
+   are not ignore_index, divided by total_weight, the sum of their weights, if sizeAverage and it is not 0.
+
+   Shapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;
+   weights (C) or None for 1 each; output and total_weight one element.
+   Errors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.
+   Source: Torch7 nn.ClassNLLCriterion. */
+TH_API void THNN_(ClassNLLCriterion_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // log-probabilities (N, C) or (C)
+    THIndexTensor *target,   // [TARGET] classes (N) or (1)
+    THTensor *output,        // [OUT] the loss, one element
+    bool sizeAverage,        // divide by total_weight
+    THTensor *weights,       // [OPTIONAL] one per class (C)
+    THTensor *total_weight,  // [SAVED] [LIKE output] sum of the weights that counted, one element
+    int64_t ignore_index);   // targets of this value count nothing
+
+/* Gradient of ClassNLLCriterion by its input: -weights[t] at the targets (divided by total_weight if sizeAverage; -1 for an
+   input (C) if sizeAverage), 0 elsewhere, and 0 everywhere if total_weight is not above 0. */
+TH_API void THNN_(ClassNLLCriterion_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // log-probabilities (N, C) or (C)
+    THIndexTensor *target,   // [TARGET] classes (N) or (1)
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage,        // divide by total_weight
+    THTensor *weights,       // [OPTIONAL] one per class (C)
+    THTensor *total_weight,  // [SAVED] as the forward left it
+    int64_t ignore_index);   // targets of this value count nothing
+
+/* Sum of squared differences (input - target)^2, divided by the number of elements if sizeAverage.
+
+   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. */
+TH_API void THNN_(MSECriterion_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *target,   // [TARGET] sized as input
+    THTensor *output,   // [OUT] the loss, one element
+    bool sizeAverage);  // divide by the number of elements
+
+/* Gradient of MSECriterion by its input: 2 * (input - target), divided by the number of elements if sizeAverage. */
+TH_API void THNN_(MSECriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input, any shape
+    THTensor *target,     // [TARGET] sized as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage);    // divide by the number of elements
+
+/* Sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the number of elements if sizeAverage.
+
+   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.
+   Source: Girshick 2015 (Huber's loss). */
+TH_API void THNN_(SmoothL1Criterion_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *target,   // [TARGET] sized as input
+    THTensor *output,   // [OUT] the loss, one element
+    bool sizeAverage);  // divide by the number of elements
+
+/* Gradient of SmoothL1Criterion by its input: d clamped to [-1, 1], divided by the number of elements if sizeAverage. */
+TH_API void THNN_(SmoothL1Criterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input, any shape
+    THTensor *target,     // [TARGET] sized as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage);    // divide by the number of elements
+
+/* Binary cross entropy: the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)), each logarithm not below
+   -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.
+
+   Shapes: input and target of one size; weights as many elements as input; output one element.
+   Errors: ValueError for sizes that differ and for an input outside [0, 1], NaN included. */
+TH_API void THNN_(BCECriterion_updateOutput)(
+    THNNState *state,    // library state
+    THTensor *input,     // input, any shape
+    THTensor *target,    // [TARGET] sized as input
+    THTensor *output,    // [OUT] the loss, one element
+    bool sizeAverage,    // divide by the number of elements
+    THTensor *weights);  // [OPTIONAL] factor of each element, as many as input has
+
+/* Gradient of BCECriterion by its input: weights * (input - target) / max(input * (1 - input), 1e-12), divided by the number of
+   elements if sizeAverage. */
+TH_API void THNN_(BCECriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input, any shape
+    THTensor *target,     // [TARGET] sized as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage,     // divide by the number of elements
+    THTensor *weights);   // [OPTIONAL] factor of each element, as many as input has
+
+/* Sum of |input - target|, divided by the number of elements if sizeAverage.
+
+   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. */
+TH_API void THNN_(AbsCriterion_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *target,   // [TARGET] sized as input
+    THTensor *output,   // [OUT] the loss, one element
+    bool sizeAverage);  // divide by the number of elements
+
+/* Gradient of AbsCriterion by its input: 1 where input >= target, else -1, divided by the number of elements if sizeAverage. */
+TH_API void THNN_(AbsCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input, any shape
+    THTensor *target,     // [TARGET] sized as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage);    // divide by the number of elements

@@ -1,0 +1,47 @@
+#ifndef THNN_THNN_H
+#define THNN_THNN_H
+
+/* The C library from C: every function of generic/THNN.h for float and for double, as
+   THNN_Float<Name> and THNN_Double<Name>.
+
+     #include <THNN/THNN.h>
+     THFloatTensor x, y;  THNNTensor_init(&x, THNN_TYPE_FLOAT, memory, 2, (int64_t[]){8, 16}); ...
+     THNN_FloatTanh_updateOutput(NULL, &x, &y);
+     if (THNN_lastState()->status != THNN_OK) puts(THNN_lastState()->message);
+
+   An output must have its final size: with no one to resize it the status is THNN_RESIZE and the wanted
+   sizes are in THNN_lastState()->requests. */
+
+#include "state.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TH_API
+#define accreal double
+
+#define real float
+#define THTensor THFloatTensor
+#define THNN_(name) THNN_Float##name
+#include "../../generic/THNN.h"
+#undef real
+#undef THTensor
+#undef THNN_
+
+#define real double
+#define THTensor THDoubleTensor
+#define THNN_(name) THNN_Double##name
+#include "../../generic/THNN.h"
+#undef real
+#undef THTensor
+#undef THNN_
+
+#undef accreal
+#undef TH_API
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

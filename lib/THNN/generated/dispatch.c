@@ -1,0 +1,412 @@
+/* Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit. */
+#include "../dispatch.h"
+
+#define THNN_PUBLIC __attribute__((visibility("default")))
+
+THNN_VARIANTS(THNN_FloatSpatialConvolutionMM_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH);
+THNN_PUBLIC void THNN_FloatSpatialConvolutionMM_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH)
+{
+  THNN_DISPATCH(THNN_FloatSpatialConvolutionMM_updateOutput, "SpatialConvolutionMM_updateOutput", state, input, output, weight, bias, finput, fgradInput, kW, kH, dW, dH, padW, padH);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialConvolutionMM_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH);
+THNN_PUBLIC void THNN_DoubleSpatialConvolutionMM_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialConvolutionMM_updateOutput, "SpatialConvolutionMM_updateOutput", state, input, output, weight, bias, finput, fgradInput, kW, kH, dW, dH, padW, padH);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialConvolutionMM_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH);
+THNN_PUBLIC void THNN_FloatSpatialConvolutionMM_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH)
+{
+  THNN_DISPATCH(THNN_FloatSpatialConvolutionMM_updateGradInput, "SpatialConvolutionMM_updateGradInput", state, input, gradOutput, gradInput, weight, finput, fgradInput, kW, kH, dW, dH, padW, padH);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialConvolutionMM_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH);
+THNN_PUBLIC void THNN_DoubleSpatialConvolutionMM_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialConvolutionMM_updateGradInput, "SpatialConvolutionMM_updateGradInput", state, input, gradOutput, gradInput, weight, finput, fgradInput, kW, kH, dW, dH, padW, padH);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialConvolutionMM_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, double scale);
+THNN_PUBLIC void THNN_FloatSpatialConvolutionMM_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, double scale)
+{
+  THNN_DISPATCH(THNN_FloatSpatialConvolutionMM_accGradParameters, "SpatialConvolutionMM_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, kW, kH, dW, dH, padW, padH, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialConvolutionMM_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, double scale);
+THNN_PUBLIC void THNN_DoubleSpatialConvolutionMM_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialConvolutionMM_accGradParameters, "SpatialConvolutionMM_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, kW, kH, dW, dH, padW, padH, scale);
+}
+
+THNN_VARIANTS(THNN_FloatLinear_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *addBuffer);
+THNN_PUBLIC void THNN_FloatLinear_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *addBuffer)
+{
+  THNN_DISPATCH(THNN_FloatLinear_updateOutput, "Linear_updateOutput", state, input, output, weight, bias, addBuffer);
+}
+
+THNN_VARIANTS(THNN_DoubleLinear_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *addBuffer);
+THNN_PUBLIC void THNN_DoubleLinear_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *addBuffer)
+{
+  THNN_DISPATCH(THNN_DoubleLinear_updateOutput, "Linear_updateOutput", state, input, output, weight, bias, addBuffer);
+}
+
+THNN_VARIANTS(THNN_FloatLinear_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight);
+THNN_PUBLIC void THNN_FloatLinear_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight)
+{
+  THNN_DISPATCH(THNN_FloatLinear_updateGradInput, "Linear_updateGradInput", state, input, gradOutput, gradInput, weight);
+}
+
+THNN_VARIANTS(THNN_DoubleLinear_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight);
+THNN_PUBLIC void THNN_DoubleLinear_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight)
+{
+  THNN_DISPATCH(THNN_DoubleLinear_updateGradInput, "Linear_updateGradInput", state, input, gradOutput, gradInput, weight);
+}
+
+THNN_VARIANTS(THNN_FloatLinear_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *addBuffer, double scale);
+THNN_PUBLIC void THNN_FloatLinear_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *addBuffer, double scale)
+{
+  THNN_DISPATCH(THNN_FloatLinear_accGradParameters, "Linear_accGradParameters", state, input, gradOutput, gradInput, weight, bias, gradWeight, gradBias, addBuffer, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleLinear_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *addBuffer, double scale);
+THNN_PUBLIC void THNN_DoubleLinear_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *addBuffer, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleLinear_accGradParameters, "Linear_accGradParameters", state, input, gradOutput, gradInput, weight, bias, gradWeight, gradBias, addBuffer, scale);
+}
+
+THNN_VARIANTS(THNN_FloatBatchNormalization_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *running_mean, THFloatTensor *running_var, THFloatTensor *save_mean, THFloatTensor *save_std, bool train, double momentum, double eps);
+THNN_PUBLIC void THNN_FloatBatchNormalization_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *running_mean, THFloatTensor *running_var, THFloatTensor *save_mean, THFloatTensor *save_std, bool train, double momentum, double eps)
+{
+  THNN_DISPATCH(THNN_FloatBatchNormalization_updateOutput, "BatchNormalization_updateOutput", state, input, output, weight, bias, running_mean, running_var, save_mean, save_std, train, momentum, eps);
+}
+
+THNN_VARIANTS(THNN_DoubleBatchNormalization_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *running_mean, THDoubleTensor *running_var, THDoubleTensor *save_mean, THDoubleTensor *save_std, bool train, double momentum, double eps);
+THNN_PUBLIC void THNN_DoubleBatchNormalization_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *running_mean, THDoubleTensor *running_var, THDoubleTensor *save_mean, THDoubleTensor *save_std, bool train, double momentum, double eps)
+{
+  THNN_DISPATCH(THNN_DoubleBatchNormalization_updateOutput, "BatchNormalization_updateOutput", state, input, output, weight, bias, running_mean, running_var, save_mean, save_std, train, momentum, eps);
+}
+
+THNN_VARIANTS(THNN_FloatBatchNormalization_backward, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *weight, THFloatTensor *running_mean, THFloatTensor *running_var, THFloatTensor *save_mean, THFloatTensor *save_std, bool train, double scale, double eps);
+THNN_PUBLIC void THNN_FloatBatchNormalization_backward(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *weight, THFloatTensor *running_mean, THFloatTensor *running_var, THFloatTensor *save_mean, THFloatTensor *save_std, bool train, double scale, double eps)
+{
+  THNN_DISPATCH(THNN_FloatBatchNormalization_backward, "BatchNormalization_backward", state, input, gradOutput, gradInput, gradWeight, gradBias, weight, running_mean, running_var, save_mean, save_std, train, scale, eps);
+}
+
+THNN_VARIANTS(THNN_DoubleBatchNormalization_backward, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *weight, THDoubleTensor *running_mean, THDoubleTensor *running_var, THDoubleTensor *save_mean, THDoubleTensor *save_std, bool train, double scale, double eps);
+THNN_PUBLIC void THNN_DoubleBatchNormalization_backward(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *weight, THDoubleTensor *running_mean, THDoubleTensor *running_var, THDoubleTensor *save_mean, THDoubleTensor *save_std, bool train, double scale, double eps)
+{
+  THNN_DISPATCH(THNN_DoubleBatchNormalization_backward, "BatchNormalization_backward", state, input, gradOutput, gradInput, gradWeight, gradBias, weight, running_mean, running_var, save_mean, save_std, train, scale, eps);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialMaxPooling_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THIndexTensor *indices, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode);
+THNN_PUBLIC void THNN_FloatSpatialMaxPooling_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THIndexTensor *indices, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode)
+{
+  THNN_DISPATCH(THNN_FloatSpatialMaxPooling_updateOutput, "SpatialMaxPooling_updateOutput", state, input, output, indices, kW, kH, dW, dH, padW, padH, ceil_mode);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialMaxPooling_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THIndexTensor *indices, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode);
+THNN_PUBLIC void THNN_DoubleSpatialMaxPooling_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THIndexTensor *indices, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialMaxPooling_updateOutput, "SpatialMaxPooling_updateOutput", state, input, output, indices, kW, kH, dW, dH, padW, padH, ceil_mode);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialMaxPooling_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THIndexTensor *indices, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode);
+THNN_PUBLIC void THNN_FloatSpatialMaxPooling_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THIndexTensor *indices, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode)
+{
+  THNN_DISPATCH(THNN_FloatSpatialMaxPooling_updateGradInput, "SpatialMaxPooling_updateGradInput", state, input, gradOutput, gradInput, indices, kW, kH, dW, dH, padW, padH, ceil_mode);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialMaxPooling_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THIndexTensor *indices, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode);
+THNN_PUBLIC void THNN_DoubleSpatialMaxPooling_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THIndexTensor *indices, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialMaxPooling_updateGradInput, "SpatialMaxPooling_updateGradInput", state, input, gradOutput, gradInput, indices, kW, kH, dW, dH, padW, padH, ceil_mode);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialAveragePooling_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode, bool count_include_pad);
+THNN_PUBLIC void THNN_FloatSpatialAveragePooling_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode, bool count_include_pad)
+{
+  THNN_DISPATCH(THNN_FloatSpatialAveragePooling_updateOutput, "SpatialAveragePooling_updateOutput", state, input, output, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialAveragePooling_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode, bool count_include_pad);
+THNN_PUBLIC void THNN_DoubleSpatialAveragePooling_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode, bool count_include_pad)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialAveragePooling_updateOutput, "SpatialAveragePooling_updateOutput", state, input, output, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialAveragePooling_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode, bool count_include_pad);
+THNN_PUBLIC void THNN_FloatSpatialAveragePooling_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode, bool count_include_pad)
+{
+  THNN_DISPATCH(THNN_FloatSpatialAveragePooling_updateGradInput, "SpatialAveragePooling_updateGradInput", state, input, gradOutput, gradInput, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialAveragePooling_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode, bool count_include_pad);
+THNN_PUBLIC void THNN_DoubleSpatialAveragePooling_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode, bool count_include_pad)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialAveragePooling_updateGradInput, "SpatialAveragePooling_updateGradInput", state, input, gradOutput, gradInput, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad);
+}
+
+THNN_VARIANTS(THNN_FloatThreshold_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, double threshold, double val, bool inplace);
+THNN_PUBLIC void THNN_FloatThreshold_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, double threshold, double val, bool inplace)
+{
+  THNN_DISPATCH(THNN_FloatThreshold_updateOutput, "Threshold_updateOutput", state, input, output, threshold, val, inplace);
+}
+
+THNN_VARIANTS(THNN_DoubleThreshold_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, double threshold, double val, bool inplace);
+THNN_PUBLIC void THNN_DoubleThreshold_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, double threshold, double val, bool inplace)
+{
+  THNN_DISPATCH(THNN_DoubleThreshold_updateOutput, "Threshold_updateOutput", state, input, output, threshold, val, inplace);
+}
+
+THNN_VARIANTS(THNN_FloatThreshold_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, double threshold, double val, bool inplace);
+THNN_PUBLIC void THNN_FloatThreshold_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, double threshold, double val, bool inplace)
+{
+  THNN_DISPATCH(THNN_FloatThreshold_updateGradInput, "Threshold_updateGradInput", state, input, gradOutput, gradInput, threshold, val, inplace);
+}
+
+THNN_VARIANTS(THNN_DoubleThreshold_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, double threshold, double val, bool inplace);
+THNN_PUBLIC void THNN_DoubleThreshold_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, double threshold, double val, bool inplace)
+{
+  THNN_DISPATCH(THNN_DoubleThreshold_updateGradInput, "Threshold_updateGradInput", state, input, gradOutput, gradInput, threshold, val, inplace);
+}
+
+THNN_VARIANTS(THNN_FloatLeakyReLU_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, double negval, bool inplace);
+THNN_PUBLIC void THNN_FloatLeakyReLU_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, double negval, bool inplace)
+{
+  THNN_DISPATCH(THNN_FloatLeakyReLU_updateOutput, "LeakyReLU_updateOutput", state, input, output, negval, inplace);
+}
+
+THNN_VARIANTS(THNN_DoubleLeakyReLU_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, double negval, bool inplace);
+THNN_PUBLIC void THNN_DoubleLeakyReLU_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, double negval, bool inplace)
+{
+  THNN_DISPATCH(THNN_DoubleLeakyReLU_updateOutput, "LeakyReLU_updateOutput", state, input, output, negval, inplace);
+}
+
+THNN_VARIANTS(THNN_FloatLeakyReLU_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, double negval, bool inplace);
+THNN_PUBLIC void THNN_FloatLeakyReLU_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, double negval, bool inplace)
+{
+  THNN_DISPATCH(THNN_FloatLeakyReLU_updateGradInput, "LeakyReLU_updateGradInput", state, input, gradOutput, gradInput, negval, inplace);
+}
+
+THNN_VARIANTS(THNN_DoubleLeakyReLU_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, double negval, bool inplace);
+THNN_PUBLIC void THNN_DoubleLeakyReLU_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, double negval, bool inplace)
+{
+  THNN_DISPATCH(THNN_DoubleLeakyReLU_updateGradInput, "LeakyReLU_updateGradInput", state, input, gradOutput, gradInput, negval, inplace);
+}
+
+THNN_VARIANTS(THNN_FloatSigmoid_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output);
+THNN_PUBLIC void THNN_FloatSigmoid_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output)
+{
+  THNN_DISPATCH(THNN_FloatSigmoid_updateOutput, "Sigmoid_updateOutput", state, input, output);
+}
+
+THNN_VARIANTS(THNN_DoubleSigmoid_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output);
+THNN_PUBLIC void THNN_DoubleSigmoid_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output)
+{
+  THNN_DISPATCH(THNN_DoubleSigmoid_updateOutput, "Sigmoid_updateOutput", state, input, output);
+}
+
+THNN_VARIANTS(THNN_FloatSigmoid_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *output);
+THNN_PUBLIC void THNN_FloatSigmoid_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *output)
+{
+  THNN_DISPATCH(THNN_FloatSigmoid_updateGradInput, "Sigmoid_updateGradInput", state, input, gradOutput, gradInput, output);
+}
+
+THNN_VARIANTS(THNN_DoubleSigmoid_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *output);
+THNN_PUBLIC void THNN_DoubleSigmoid_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *output)
+{
+  THNN_DISPATCH(THNN_DoubleSigmoid_updateGradInput, "Sigmoid_updateGradInput", state, input, gradOutput, gradInput, output);
+}
+
+THNN_VARIANTS(THNN_FloatTanh_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output);
+THNN_PUBLIC void THNN_FloatTanh_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output)
+{
+  THNN_DISPATCH(THNN_FloatTanh_updateOutput, "Tanh_updateOutput", state, input, output);
+}
+
+THNN_VARIANTS(THNN_DoubleTanh_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output);
+THNN_PUBLIC void THNN_DoubleTanh_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output)
+{
+  THNN_DISPATCH(THNN_DoubleTanh_updateOutput, "Tanh_updateOutput", state, input, output);
+}
+
+THNN_VARIANTS(THNN_FloatTanh_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *output);
+THNN_PUBLIC void THNN_FloatTanh_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *output)
+{
+  THNN_DISPATCH(THNN_FloatTanh_updateGradInput, "Tanh_updateGradInput", state, input, gradOutput, gradInput, output);
+}
+
+THNN_VARIANTS(THNN_DoubleTanh_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *output);
+THNN_PUBLIC void THNN_DoubleTanh_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *output)
+{
+  THNN_DISPATCH(THNN_DoubleTanh_updateGradInput, "Tanh_updateGradInput", state, input, gradOutput, gradInput, output);
+}
+
+THNN_VARIANTS(THNN_FloatSoftMax_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output);
+THNN_PUBLIC void THNN_FloatSoftMax_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output)
+{
+  THNN_DISPATCH(THNN_FloatSoftMax_updateOutput, "SoftMax_updateOutput", state, input, output);
+}
+
+THNN_VARIANTS(THNN_DoubleSoftMax_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output);
+THNN_PUBLIC void THNN_DoubleSoftMax_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output)
+{
+  THNN_DISPATCH(THNN_DoubleSoftMax_updateOutput, "SoftMax_updateOutput", state, input, output);
+}
+
+THNN_VARIANTS(THNN_FloatSoftMax_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *output);
+THNN_PUBLIC void THNN_FloatSoftMax_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *output)
+{
+  THNN_DISPATCH(THNN_FloatSoftMax_updateGradInput, "SoftMax_updateGradInput", state, input, gradOutput, gradInput, output);
+}
+
+THNN_VARIANTS(THNN_DoubleSoftMax_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *output);
+THNN_PUBLIC void THNN_DoubleSoftMax_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *output)
+{
+  THNN_DISPATCH(THNN_DoubleSoftMax_updateGradInput, "SoftMax_updateGradInput", state, input, gradOutput, gradInput, output);
+}
+
+THNN_VARIANTS(THNN_FloatLogSoftMax_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output);
+THNN_PUBLIC void THNN_FloatLogSoftMax_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output)
+{
+  THNN_DISPATCH(THNN_FloatLogSoftMax_updateOutput, "LogSoftMax_updateOutput", state, input, output);
+}
+
+THNN_VARIANTS(THNN_DoubleLogSoftMax_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output);
+THNN_PUBLIC void THNN_DoubleLogSoftMax_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output)
+{
+  THNN_DISPATCH(THNN_DoubleLogSoftMax_updateOutput, "LogSoftMax_updateOutput", state, input, output);
+}
+
+THNN_VARIANTS(THNN_FloatLogSoftMax_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *output);
+THNN_PUBLIC void THNN_FloatLogSoftMax_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *output)
+{
+  THNN_DISPATCH(THNN_FloatLogSoftMax_updateGradInput, "LogSoftMax_updateGradInput", state, input, gradOutput, gradInput, output);
+}
+
+THNN_VARIANTS(THNN_DoubleLogSoftMax_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *output);
+THNN_PUBLIC void THNN_DoubleLogSoftMax_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *output)
+{
+  THNN_DISPATCH(THNN_DoubleLogSoftMax_updateGradInput, "LogSoftMax_updateGradInput", state, input, gradOutput, gradInput, output);
+}
+
+THNN_VARIANTS(THNN_FloatClassNLLCriterion_updateOutput, THNNState *state, THFloatTensor *input, THIndexTensor *target, THFloatTensor *output, bool sizeAverage, THFloatTensor *weights, THFloatTensor *total_weight, int64_t ignore_index);
+THNN_PUBLIC void THNN_FloatClassNLLCriterion_updateOutput(THNNState *state, THFloatTensor *input, THIndexTensor *target, THFloatTensor *output, bool sizeAverage, THFloatTensor *weights, THFloatTensor *total_weight, int64_t ignore_index)
+{
+  THNN_DISPATCH(THNN_FloatClassNLLCriterion_updateOutput, "ClassNLLCriterion_updateOutput", state, input, target, output, sizeAverage, weights, total_weight, ignore_index);
+}
+
+THNN_VARIANTS(THNN_DoubleClassNLLCriterion_updateOutput, THNNState *state, THDoubleTensor *input, THIndexTensor *target, THDoubleTensor *output, bool sizeAverage, THDoubleTensor *weights, THDoubleTensor *total_weight, int64_t ignore_index);
+THNN_PUBLIC void THNN_DoubleClassNLLCriterion_updateOutput(THNNState *state, THDoubleTensor *input, THIndexTensor *target, THDoubleTensor *output, bool sizeAverage, THDoubleTensor *weights, THDoubleTensor *total_weight, int64_t ignore_index)
+{
+  THNN_DISPATCH(THNN_DoubleClassNLLCriterion_updateOutput, "ClassNLLCriterion_updateOutput", state, input, target, output, sizeAverage, weights, total_weight, ignore_index);
+}
+
+THNN_VARIANTS(THNN_FloatClassNLLCriterion_updateGradInput, THNNState *state, THFloatTensor *input, THIndexTensor *target, THFloatTensor *gradInput, bool sizeAverage, THFloatTensor *weights, THFloatTensor *total_weight, int64_t ignore_index);
+THNN_PUBLIC void THNN_FloatClassNLLCriterion_updateGradInput(THNNState *state, THFloatTensor *input, THIndexTensor *target, THFloatTensor *gradInput, bool sizeAverage, THFloatTensor *weights, THFloatTensor *total_weight, int64_t ignore_index)
+{
+  THNN_DISPATCH(THNN_FloatClassNLLCriterion_updateGradInput, "ClassNLLCriterion_updateGradInput", state, input, target, gradInput, sizeAverage, weights, total_weight, ignore_index);
+}
+
+THNN_VARIANTS(THNN_DoubleClassNLLCriterion_updateGradInput, THNNState *state, THDoubleTensor *input, THIndexTensor *target, THDoubleTensor *gradInput, bool sizeAverage, THDoubleTensor *weights, THDoubleTensor *total_weight, int64_t ignore_index);
+THNN_PUBLIC void THNN_DoubleClassNLLCriterion_updateGradInput(THNNState *state, THDoubleTensor *input, THIndexTensor *target, THDoubleTensor *gradInput, bool sizeAverage, THDoubleTensor *weights, THDoubleTensor *total_weight, int64_t ignore_index)
+{
+  THNN_DISPATCH(THNN_DoubleClassNLLCriterion_updateGradInput, "ClassNLLCriterion_updateGradInput", state, input, target, gradInput, sizeAverage, weights, total_weight, ignore_index);
+}
+
+THNN_VARIANTS(THNN_FloatMSECriterion_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *target, THFloatTensor *output, bool sizeAverage);
+THNN_PUBLIC void THNN_FloatMSECriterion_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *target, THFloatTensor *output, bool sizeAverage)
+{
+  THNN_DISPATCH(THNN_FloatMSECriterion_updateOutput, "MSECriterion_updateOutput", state, input, target, output, sizeAverage);
+}
+
+THNN_VARIANTS(THNN_DoubleMSECriterion_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *target, THDoubleTensor *output, bool sizeAverage);
+THNN_PUBLIC void THNN_DoubleMSECriterion_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *target, THDoubleTensor *output, bool sizeAverage)
+{
+  THNN_DISPATCH(THNN_DoubleMSECriterion_updateOutput, "MSECriterion_updateOutput", state, input, target, output, sizeAverage);
+}
+
+THNN_VARIANTS(THNN_FloatMSECriterion_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *target, THFloatTensor *gradInput, bool sizeAverage);
+THNN_PUBLIC void THNN_FloatMSECriterion_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *target, THFloatTensor *gradInput, bool sizeAverage)
+{
+  THNN_DISPATCH(THNN_FloatMSECriterion_updateGradInput, "MSECriterion_updateGradInput", state, input, target, gradInput, sizeAverage);
+}
+
+THNN_VARIANTS(THNN_DoubleMSECriterion_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *target, THDoubleTensor *gradInput, bool sizeAverage);
+THNN_PUBLIC void THNN_DoubleMSECriterion_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *target, THDoubleTensor *gradInput, bool sizeAverage)
+{
+  THNN_DISPATCH(THNN_DoubleMSECriterion_updateGradInput, "MSECriterion_updateGradInput", state, input, target, gradInput, sizeAverage);
+}
+
+THNN_VARIANTS(THNN_FloatSmoothL1Criterion_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *target, THFloatTensor *output, bool sizeAverage);
+THNN_PUBLIC void THNN_FloatSmoothL1Criterion_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *target, THFloatTensor *output, bool sizeAverage)
+{
+  THNN_DISPATCH(THNN_FloatSmoothL1Criterion_updateOutput, "SmoothL1Criterion_updateOutput", state, input, target, output, sizeAverage);
+}
+
+THNN_VARIANTS(THNN_DoubleSmoothL1Criterion_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *target, THDoubleTensor *output, bool sizeAverage);
+THNN_PUBLIC void THNN_DoubleSmoothL1Criterion_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *target, THDoubleTensor *output, bool sizeAverage)
+{
+  THNN_DISPATCH(THNN_DoubleSmoothL1Criterion_updateOutput, "SmoothL1Criterion_updateOutput", state, input, target, output, sizeAverage);
+}
+
+THNN_VARIANTS(THNN_FloatSmoothL1Criterion_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *target, THFloatTensor *gradInput, bool sizeAverage);
+THNN_PUBLIC void THNN_FloatSmoothL1Criterion_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *target, THFloatTensor *gradInput, bool sizeAverage)
+{
+  THNN_DISPATCH(THNN_FloatSmoothL1Criterion_updateGradInput, "SmoothL1Criterion_updateGradInput", state, input, target, gradInput, sizeAverage);
+}
+
+THNN_VARIANTS(THNN_DoubleSmoothL1Criterion_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *target, THDoubleTensor *gradInput, bool sizeAverage);
+THNN_PUBLIC void THNN_DoubleSmoothL1Criterion_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *target, THDoubleTensor *gradInput, bool sizeAverage)
+{
+  THNN_DISPATCH(THNN_DoubleSmoothL1Criterion_updateGradInput, "SmoothL1Criterion_updateGradInput", state, input, target, gradInput, sizeAverage);
+}
+
+THNN_VARIANTS(THNN_FloatBCECriterion_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *target, THFloatTensor *output, bool sizeAverage, THFloatTensor *weights);
+THNN_PUBLIC void THNN_FloatBCECriterion_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *target, THFloatTensor *output, bool sizeAverage, THFloatTensor *weights)
+{
+  THNN_DISPATCH(THNN_FloatBCECriterion_updateOutput, "BCECriterion_updateOutput", state, input, target, output, sizeAverage, weights);
+}
+
+THNN_VARIANTS(THNN_DoubleBCECriterion_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *target, THDoubleTensor *output, bool sizeAverage, THDoubleTensor *weights);
+THNN_PUBLIC void THNN_DoubleBCECriterion_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *target, THDoubleTensor *output, bool sizeAverage, THDoubleTensor *weights)
+{
+  THNN_DISPATCH(THNN_DoubleBCECriterion_updateOutput, "BCECriterion_updateOutput", state, input, target, output, sizeAverage, weights);
+}
+
+THNN_VARIANTS(THNN_FloatBCECriterion_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *target, THFloatTensor *gradInput, bool sizeAverage, THFloatTensor *weights);
+THNN_PUBLIC void THNN_FloatBCECriterion_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *target, THFloatTensor *gradInput, bool sizeAverage, THFloatTensor *weights)
+{
+  THNN_DISPATCH(THNN_FloatBCECriterion_updateGradInput, "BCECriterion_updateGradInput", state, input, target, gradInput, sizeAverage, weights);
+}
+
+THNN_VARIANTS(THNN_DoubleBCECriterion_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *target, THDoubleTensor *gradInput, bool sizeAverage, THDoubleTensor *weights);
+THNN_PUBLIC void THNN_DoubleBCECriterion_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *target, THDoubleTensor *gradInput, bool sizeAverage, THDoubleTensor *weights)
+{
+  THNN_DISPATCH(THNN_DoubleBCECriterion_updateGradInput, "BCECriterion_updateGradInput", state, input, target, gradInput, sizeAverage, weights);
+}
+
+THNN_VARIANTS(THNN_FloatAbsCriterion_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *target, THFloatTensor *output, bool sizeAverage);
+THNN_PUBLIC void THNN_FloatAbsCriterion_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *target, THFloatTensor *output, bool sizeAverage)
+{
+  THNN_DISPATCH(THNN_FloatAbsCriterion_updateOutput, "AbsCriterion_updateOutput", state, input, target, output, sizeAverage);
+}
+
+THNN_VARIANTS(THNN_DoubleAbsCriterion_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *target, THDoubleTensor *output, bool sizeAverage);
+THNN_PUBLIC void THNN_DoubleAbsCriterion_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *target, THDoubleTensor *output, bool sizeAverage)
+{
+  THNN_DISPATCH(THNN_DoubleAbsCriterion_updateOutput, "AbsCriterion_updateOutput", state, input, target, output, sizeAverage);
+}
+
+THNN_VARIANTS(THNN_FloatAbsCriterion_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *target, THFloatTensor *gradInput, bool sizeAverage);
+THNN_PUBLIC void THNN_FloatAbsCriterion_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *target, THFloatTensor *gradInput, bool sizeAverage)
+{
+  THNN_DISPATCH(THNN_FloatAbsCriterion_updateGradInput, "AbsCriterion_updateGradInput", state, input, target, gradInput, sizeAverage);
+}
+
+THNN_VARIANTS(THNN_DoubleAbsCriterion_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *target, THDoubleTensor *gradInput, bool sizeAverage);
+THNN_PUBLIC void THNN_DoubleAbsCriterion_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *target, THDoubleTensor *gradInput, bool sizeAverage)
+{
+  THNN_DISPATCH(THNN_DoubleAbsCriterion_updateGradInput, "AbsCriterion_updateGradInput", state, input, target, gradInput, sizeAverage);
+}

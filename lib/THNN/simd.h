@@ -1,0 +1,159 @@
+/* One portable SIMD layer. Included once per element type (see generic.h), it defines vectors of `real` and
+   the few operations that GCC's and clang's vector extensions do not spell: arithmetic is written with plain
+   operators. Lanes: VL of `real`. The same source gives 64-byte vectors under AVX-512, 32 under AVX2, and
+   16 bytes elsewhere (SSE2, NEON).
+
+     vreal  x = v_load(p);                       unaligned load;   v_store(p, x)
+     vreal  t = v_load_n(p, n); v_store_n(p, t, n);  the first n lanes, 0 <= n <= VL, the rest reads as 0
+     vreal  s = v_set1(2);                       all lanes
+     vmask  m = v_gt(x, y);                      v_lt v_ge v_le v_eq v_ne (ne is true for NaN) m_and m_or m_not
+     vreal  z = v_sel(m, x, y);                  m ? x : y
+     vint                                        integers as wide as real, for shuffles and positions; vi_sel
+     v_max v_min (x > y ? x : y, so that y is taken when either is NaN), v_abs, v_sqrt, v_sum, v_stream       */
+
+#ifndef THNN_SIMD_H
+#define THNN_SIMD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__x86_64__) && (defined(__AVX512F__) || defined(__AVX2__) || defined(__SSE2__))
+#include <immintrin.h>
+#endif
+
+#if defined(__AVX512F__)
+#define VBYTES 64
+#elif defined(__AVX2__)
+#define VBYTES 32
+#else
+#define VBYTES 16
+#endif
+
+#endif
+
+#define VL ((int)(VBYTES / sizeof(real)))
+
+#ifdef THNN_REAL_IS_FLOAT
+typedef int32_t V_(lane);
+#else
+typedef int64_t V_(lane);
+#endif
+typedef real vreal __attribute__((vector_size(VBYTES)));
+typedef real V_(unaligned) __attribute__((vector_size(VBYTES), aligned(sizeof(real)), may_alias));
+typedef V_(lane) vint __attribute__((vector_size(VBYTES)));
+typedef V_(lane) V_(iunaligned) __attribute__((vector_size(VBYTES), aligned(sizeof(real)), may_alias));
+
+static inline vreal v_load(const real *p) { return (vreal) * (const V_(unaligned) *)p; }
+static inline void v_store(real *p, vreal x) { *(V_(unaligned) *)p = (V_(unaligned))x; }
+static inline vint vi_load(const V_(lane) *p) { return (vint) * (const V_(iunaligned) *)p; }
+static inline void vi_store(V_(lane) *p, vint x) { *(V_(iunaligned) *)p = (V_(iunaligned))x; }
+static inline vreal v_set1(real x) { return x - (vreal){0}; }
+static inline vint vi_set1(V_(lane) x) { return x - (vint){0}; }
+
+#if defined(__AVX512F__)
+
+#ifdef THNN_REAL_IS_FLOAT
+typedef __mmask16 vmask;
+#define V_PS(op) _mm512_##op##_ps
+#define V_EPI(op) _mm512_##op##_epi32
+#define V_CMP(x, y, how) _mm512_cmp_ps_mask(x, y, how)
+#define V_EQ(x, y) _mm512_cmpeq_epi32_mask(x, y)
+#else
+typedef __mmask8 vmask;
+#define V_PS(op) _mm512_##op##_pd
+#define V_EPI(op) _mm512_##op##_epi64
+#define V_CMP(x, y, how) _mm512_cmp_pd_mask(x, y, how)
+#define V_EQ(x, y) _mm512_cmpeq_epi64_mask(x, y)
+#endif
+static inline vmask v_first(int n) { return (vmask)((1u << n) - 1); }
+static inline vreal v_load_n(const real *p, int n) { return V_PS(maskz_loadu)(v_first(n), p); }
+static inline void v_store_n(real *p, vreal x, int n) { V_PS(mask_storeu)(p, v_first(n), x); }
+static inline void v_stream(real *p, vreal x) { V_PS(stream)(p, x); }
+static inline vmask v_gt(vreal x, vreal y) { return V_CMP(x, y, _CMP_GT_OQ); }
+static inline vmask v_lt(vreal x, vreal y) { return V_CMP(x, y, _CMP_LT_OQ); }
+static inline vmask v_ge(vreal x, vreal y) { return V_CMP(x, y, _CMP_GE_OQ); }
+static inline vmask v_le(vreal x, vreal y) { return V_CMP(x, y, _CMP_LE_OQ); }
+static inline vmask v_eq(vreal x, vreal y) { return V_CMP(x, y, _CMP_EQ_OQ); }
+static inline vmask v_ne(vreal x, vreal y) { return V_CMP(x, y, _CMP_NEQ_UQ); }
+static inline vmask m_and(vmask a, vmask b) { return (vmask)(a & b); }
+static inline vmask m_or(vmask a, vmask b) { return (vmask)(a | b); }
+static inline vmask m_not(vmask a) { return (vmask)~a; }
+static inline vreal v_sel(vmask m, vreal x, vreal y) { return V_PS(mask_blend)(m, y, x); }
+static inline vint vi_sel(vmask m, vint x, vint y)
+{
+  return (vint)V_EPI(mask_blend)(m, (__m512i)y, (__m512i)x);
+}
+static inline vmask vi_eq(vint x, vint y) { return V_EQ((__m512i)x, (__m512i)y); }
+static inline vreal v_sqrt(vreal x) { return V_PS(sqrt)(x); }
+
+#else
+
+typedef vint vmask;
+static inline vmask v_gt(vreal x, vreal y) { return (vmask)(x > y); }
+static inline vmask v_lt(vreal x, vreal y) { return (vmask)(x < y); }
+static inline vmask v_ge(vreal x, vreal y) { return (vmask)(x >= y); }
+static inline vmask v_le(vreal x, vreal y) { return (vmask)(x <= y); }
+static inline vmask v_eq(vreal x, vreal y) { return (vmask)(x == y); }
+static inline vmask v_ne(vreal x, vreal y) { return (vmask)(x != y); }
+static inline vmask m_and(vmask a, vmask b) { return a & b; }
+static inline vmask m_or(vmask a, vmask b) { return a | b; }
+static inline vmask m_not(vmask a) { return ~a; }
+static inline vmask vi_eq(vint x, vint y) { return (vmask)(x == y); }
+
+#if defined(__AVX2__)
+#ifdef THNN_REAL_IS_FLOAT
+#define V_PS(op) _mm256_##op##_ps
+#else
+#define V_PS(op) _mm256_##op##_pd
+#endif
+static inline vint v_first(int n)
+{
+  static const V_(lane) mask[2 * VBYTES / sizeof(real)] = {[0 ... VBYTES / sizeof(real) - 1] = -1};
+  return vi_load(mask + VL - n);
+}
+static inline vreal v_load_n(const real *p, int n) { return V_PS(maskload)(p, (__m256i)v_first(n)); }
+static inline void v_store_n(real *p, vreal x, int n) { V_PS(maskstore)(p, (__m256i)v_first(n), x); }
+static inline void v_stream(real *p, vreal x) { V_PS(stream)(p, x); }
+static inline vreal v_sel(vmask m, vreal x, vreal y) { return V_PS(blendv)(y, x, (vreal)m); }
+static inline vreal v_sqrt(vreal x) { return V_PS(sqrt)(x); }
+#else
+static inline vreal v_load_n(const real *p, int n)
+{
+  vreal x = {0};
+  memcpy(&x, p, sizeof(real) * (size_t)n);
+  return x;
+}
+static inline void v_store_n(real *p, vreal x, int n) { memcpy(p, &x, sizeof(real) * (size_t)n); }
+static inline vreal v_sel(vmask m, vreal x, vreal y) { return (vreal)((m & (vint)x) | (~m & (vint)y)); }
+static inline vreal v_sqrt(vreal x)
+{
+  for (int i = 0; i < VL; i++) x[i] = (real)__builtin_sqrt(x[i]);
+  return x;
+}
+#ifdef __SSE2__
+#ifdef THNN_REAL_IS_FLOAT
+static inline void v_stream(real *p, vreal x) { _mm_stream_ps(p, x); }
+#else
+static inline void v_stream(real *p, vreal x) { _mm_stream_pd(p, x); }
+#endif
+#else
+static inline void v_stream(real *p, vreal x) { v_store(p, x); }
+#endif
+#endif
+static inline vint vi_sel(vmask m, vint x, vint y) { return (m & x) | (~m & y); }
+
+#endif
+
+static inline vreal v_max(vreal x, vreal y) { return v_sel(v_gt(x, y), x, y); }
+static inline vreal v_min(vreal x, vreal y) { return v_sel(v_lt(x, y), x, y); }
+static inline vreal v_abs(vreal x) { return (vreal)((vint)x & ~(vint)v_set1((real)-0.0)); }
+
+/* Lanes added pairwise, in an order that depends on VL only. */
+static inline real v_sum(vreal x)
+{
+  real lane[VBYTES / sizeof(real)];
+  v_store(lane, x);
+  for (int half = VL / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; i++) lane[i] += lane[i + half];
+  return lane[0];
+}

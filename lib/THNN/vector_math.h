@@ -1,0 +1,176 @@
+/* Elementary functions of one `real` without a branch, so that a plain loop over them becomes vector code under
+   every instruction set. No include guard: included once per element type, after generic.h.
+
+     th_exp  th_log  th_log1p  th_tanh  th_sigmoid
+     th_exp_le0(x)   exp of an x that is not positive, for less
+
+   Within 2 ulp over the whole range, subnormal arguments and results, zeros, infinities and NaN included
+   (-0 stays -0 where the function is odd). Polynomials are minimax fits over the reduced range. */
+
+#define th_exp V_(exp)
+#define th_exp_le0 V_(exp_le0)
+#define th_log V_(log)
+#define th_log1p V_(log1p)
+#define th_tanh V_(tanh)
+#define th_sigmoid V_(sigmoid)
+
+#ifdef THNN_REAL_IS_FLOAT
+
+typedef uint32_t V_(word);
+enum { V_(mantissa) = 23, V_(bias) = 127, V_(scaled) = 64 };
+static const real V_(ln2_hi) = 0x1.62e4p-1f, V_(ln2_lo) = 1.42860682031e-6f; /* n * ln2_hi is exact */
+static const real V_(exp_lowest) = -104, V_(exp_highest) = 89, V_(tanh_one) = 10;
+static const V_(word) V_(log_carry) = 0x4afb0d; /* reaches the exponent from mantissas above sqrt(2) */
+
+/* (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2 */
+static inline real V_(exp_tail)(real r)
+{
+  const real r2 = r * r;
+  return (0.4999999344f + 0.1666652048f * r) + r2 * ((0.04166838887f + 0.008368737815f * r) + r2 * 0.00138146114f);
+}
+
+/* (2 atanh(s) / s - 2) / z for z = s^2, |s| <= (sqrt(2) - 1) / (sqrt(2) + 1) */
+static inline real V_(atanh_tail)(real z)
+{
+  return 0.6666677671f + z * (0.3997749672f + z * 0.2987304744f);
+}
+
+#else
+
+typedef uint64_t V_(word);
+enum { V_(mantissa) = 52, V_(bias) = 1023, V_(scaled) = 512 };
+static const real V_(ln2_hi) = 0.69314718056011770386, V_(ln2_lo) = -1.7239444525614834773e-13;
+static const real V_(exp_lowest) = -746, V_(exp_highest) = 710, V_(tanh_one) = 20;
+static const V_(word) V_(log_carry) = 0x95f619980c433;
+
+static inline real V_(exp_tail)(real r)
+{
+  const real r2 = r * r, r4 = r2 * r2;
+  return ((0.5000000000000010585 + 0.1666666666666641204 * r) +
+          r2 * (0.04166666666653032999 + 0.008333333333494857535 * r)) +
+         r4 * (((0.001388888894361833119 + 0.0001984126950568486755 * r) +
+                r2 * (2.480149308408964787e-5 + 2.755758712021847781e-6 * r)) +
+               r4 * (2.763026171853065695e-7 + 2.499986011940007871e-8 * r));
+}
+
+static inline real V_(atanh_tail)(real z)
+{
+  const real z2 = z * z;
+  return ((0.6666666666666734893 + 0.3999999999941111371 * z) +
+          z2 * (0.2857142874325686053 + 0.2222219847666441156 * z)) +
+         z2 * z2 * ((0.1818356970147069251 + 0.1531390428706942892 * z) + z2 * 0.147974968433153986);
+}
+
+#endif
+
+static inline V_(word) V_(to_bits)(real x)
+{
+  union {
+    real x;
+    V_(word) bits;
+  } u = {x};
+  return u.bits;
+}
+
+static inline real V_(from_bits)(V_(word) bits)
+{
+  union {
+    V_(word) bits;
+    real x;
+  } u = {bits};
+  return u.x;
+}
+
+/* 2^n for n that makes a normal number. */
+#define V_POWER(n) V_(from_bits)((V_(word))(V_(bias) + (n)) << V_(mantissa))
+#define V_SIGN ((V_(word))1 << (sizeof(real) * 8 - 1))
+
+static inline real V_(magnitude)(real x) { return V_(from_bits)(V_(to_bits)(x) & ~V_SIGN); }
+static inline real V_(with_sign)(real x, real sign)
+{
+  return V_(from_bits)((V_(to_bits)(x) & ~V_SIGN) | (V_(to_bits)(sign) & V_SIGN));
+}
+
+/* Adding 1.5 * 2^mantissa rounds to an integer and leaves it in the low bits, next to the exponent's bias if
+   that was added as well: shifted up, they are a power of two. */
+#define V_ROUND ((real)1.5 * V_POWER(V_(mantissa)))
+
+static inline real V_(power)(real rounded) { return V_(from_bits)(V_(to_bits)(rounded) << V_(mantissa)); }
+
+/* x = n ln(2) + the result; *power = 2^(n + extra). */
+static inline real V_(reduce)(real x, int extra, real *power)
+{
+  const real round = V_ROUND + V_(bias) + extra, t = x * (real)1.442695040888963407359925 + round, n = t - round;
+  *power = V_(power)(t);
+  return (x - n * V_(ln2_hi)) - n * V_(ln2_lo);
+}
+
+static inline real th_exp_le0(real x)
+{
+  real power;
+  const real r = V_(reduce)(x < V_(exp_lowest) ? V_(exp_lowest) : x, V_(scaled), &power);
+  return (1 + (r + r * r * V_(exp_tail)(r))) * power * V_POWER(-V_(scaled)); /* rounds once where subnormal */
+}
+
+static inline real th_exp(real x)
+{
+  x = x < V_(exp_lowest) ? V_(exp_lowest) : x;
+  x = x > V_(exp_highest) ? V_(exp_highest) : x;
+  const real n = (x * (real)1.442695040888963407359925 + V_ROUND) - V_ROUND;
+  const real r = (x - n * V_(ln2_hi)) - n * V_(ln2_lo), biased = V_ROUND + V_(bias);
+  const real half = n * (real)0.5 + biased, rest = (n - (half - biased)) + biased; /* 2^n in two factors */
+  return (1 + (r + r * r * V_(exp_tail)(r))) * V_(power)(half) * V_(power)(rest);
+}
+
+/* k ln(2) + log(1 + f) */
+static inline real V_(log_series)(real f, real k)
+{
+  const real s = f / (2 + f), z = s * s, h = (real)0.5 * f * f;
+  return k * V_(ln2_hi) - ((h - (s * (h + z * V_(atanh_tail)(z)) + k * V_(ln2_lo))) - f);
+}
+
+/* The exponent k, biased, that leaves x / 2^k between sqrt(1/2) and sqrt(2). */
+static inline V_(word) V_(exponent)(real x) { return (V_(to_bits)(x) + V_(log_carry)) >> V_(mantissa); }
+static inline real V_(unscale)(real x, V_(word) k)
+{
+  return V_(from_bits)(V_(to_bits)(x) - ((k - V_(bias)) << V_(mantissa)));
+}
+static inline real V_(exponent_value)(V_(word) k)
+{
+  const real base = V_POWER(V_(mantissa));
+  return V_(from_bits)(V_(to_bits)(base) | k) - (base + V_(bias));
+}
+
+static inline real th_log(real x)
+{
+  const int subnormal = x < V_POWER(1 - V_(bias));
+  const real u = subnormal ? x * V_POWER(V_(mantissa)) : x;
+  const V_(word) k = V_(exponent)(u);
+  const real y = V_(log_series)(V_(unscale)(u, k) - 1, V_(exponent_value)(k) - (subnormal ? V_(mantissa) : 0));
+  return x > 0 ? (x < (real)INFINITY ? y : x) : (x == 0 ? -(real)INFINITY : (real)NAN);
+}
+
+static inline real th_log1p(real x)
+{
+  const real u = 1 + x, lost = x - (u - 1);
+  const V_(word) k = V_(exponent)(u);
+  const real twice_inverse = V_(from_bits)((2 * V_(bias) + 1 - k) << V_(mantissa)); /* 2 / 2^k */
+  const real y = V_(log_series)((V_(unscale)(u, k) - 1) + lost * (real)0.5 * twice_inverse, V_(exponent_value)(k));
+  return x > -1 ? (x < (real)INFINITY ? V_(with_sign)(y, x) : x) : (x == -1 ? -(real)INFINITY : (real)NAN);
+}
+
+static inline real th_tanh(real x)
+{
+  const real a = V_(magnitude)(x);
+  real power;
+  const real r = V_(reduce)(-2 * (a > V_(tanh_one) ? V_(tanh_one) : a), 0, &power);
+  const real e = power * (r + r * r * V_(exp_tail)(r)) + (power - 1); /* exp(-2|x|) - 1 */
+  const real d = 2 + e, lost = e - (d - 2), y = -e / d; /* 1 / d is (1 + y) / 2 */
+  return V_(with_sign)(y - y * lost * ((real)0.5 + (real)0.5 * y), x);
+}
+
+static inline real th_sigmoid(real x)
+{
+  const real e = th_exp_le0(-V_(magnitude)(x));
+  return (x < 0 ? e : 1) / (1 + e);
+}

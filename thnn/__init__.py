@@ -1,0 +1,76 @@
+"""thnn: neural-network functions declared in one C header, THNN.h, as differentiable PyTorch functions.
+
+    import torch, thnn
+
+    x = torch.randn(8, 3, 32, 32, requires_grad=True)
+    w = torch.randn(16, 3, 3, 3, requires_grad=True)
+    y = thnn.SpatialConvolutionMMFunction.apply(x, w, None, 3, 3, 1, 1, 1, 1)
+    y = thnn.ThresholdFunction(0, 0)(y)
+    y.sum().backward()
+
+One class per module of the header (``thnn.function_classes``), the C functions themselves by tensor type
+(``thnn.type2backend``), and the header's model (``thnn.parse_header``). ``python -m thnn`` lists the commands.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from thnn._version import __version__
+
+if TYPE_CHECKING:
+    from thnn._backend import type2backend
+    from thnn._generated.functions import *  # noqa: F403
+    from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
+    from thnn._library import cpu_capability
+    from thnn._registry import THNN_H_PATH, function_classes, functions, modules
+
+__all__ = [
+    "THNN_H_PATH",
+    "Argument",
+    "Function",
+    "HeaderError",
+    "Location",
+    "Module",
+    "__version__",
+    "cpu_capability",
+    "function_classes",
+    "functions",
+    "modules",
+    "parse_header",
+    "type2backend",
+]
+
+
+# Loaded when first asked for, so that `python -m thnn regenerate` works without a library that loads.
+_HOMES = {
+    "THNN_H_PATH": "thnn._registry",
+    "Argument": "thnn._header",
+    "Function": "thnn._header",
+    "HeaderError": "thnn._header",
+    "Location": "thnn._header",
+    "Module": "thnn._header",
+    "cpu_capability": "thnn._library",
+    "function_classes": "thnn._registry",
+    "functions": "thnn._registry",
+    "modules": "thnn._registry",
+    "parse_header": "thnn._header",
+    "type2backend": "thnn._backend",
+}
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is not None:
+        value = getattr(import_module(home), name)
+    elif name.endswith("Function") and name in (classes := import_module("thnn._registry").function_classes):
+        value = classes[name]
+    else:
+        raise AttributeError(f"module 'thnn' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *import_module("thnn._registry").function_classes})

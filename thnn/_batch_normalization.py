@@ -1,0 +1,156 @@
+"""``BatchNormalizationFunction``, written by hand: its one fused backward and its running statistics do not fit the
+generated classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from thnn._documentation import docstring
+from thnn._functions import FunctionBase
+from thnn._library import ANY, invoke, lib
+from thnn._registry import modules
+
+_module = modules()["BatchNormalization"]
+_forward, _backward = _module.functions["updateOutput"], _module.functions["backward"]
+_call_forward, _call_backward = lib.BatchNormalization_updateOutput, lib.BatchNormalization_backward
+_empty_like, _zeros_like = torch.empty_like, torch.zeros_like
+_is_grad_enabled = torch.is_grad_enabled
+_increment_version = torch.autograd.graph.increment_version
+
+
+class BatchNormalizationFunction(FunctionBase):
+    __doc__ = (
+        docstring(_module, ["input", "weight", "bias", "running_mean", "running_var"], ["train", "momentum", "eps"])
+        + "\n\nThe legacy call is BatchNormalizationFunction(running_mean, running_var, train, momentum, eps)"
+        "(input, weight, bias)."
+    )
+    __module__ = "thnn"
+
+    module = _module
+    _names = ("input", "weight", "bias", "running_mean", "running_var", "train", "momentum", "eps")
+    _tensor_count = 5
+    _optional = frozenset({"weight", "bias"})
+    _constants = ("running_mean", "running_var")
+
+    def __init__(self, *settings: Any, **keywords: Any) -> None:
+        names = self._names[3:]
+        if len(settings) > len(names):
+            raise TypeError(f"{type(self).__name__}: expected at most {len(names)} arguments {names}")
+        for name, value in zip(names, settings):
+            if name in keywords:
+                raise TypeError(f"{type(self).__name__}: {name} was given twice")
+            keywords[name] = value
+        self._keywords = self._canonical(keywords)
+        missing = [n for n in names if n not in self._keywords]
+        if missing:
+            raise TypeError(f"{type(self).__name__}: {missing[0]} is missing; expected {names}")
+
+    @staticmethod
+    def compute(
+        input: Tensor,
+        weight: Tensor | None,
+        bias: Tensor | None,
+        running_mean: Tensor,
+        running_var: Tensor,
+        train: bool,
+        momentum: float,
+        eps: float,
+    ) -> tuple[Tensor, ...]:
+        try:
+            output = _empty_like(input)
+            # Taken for what the C function will say about it when it is not a tensor.
+            save_mean, save_std = _empty_like(running_mean), _empty_like(running_var)
+            status = _call_forward(
+                ANY, id(input), id(output), id(weight), id(bias), id(running_mean), id(running_var),
+                id(save_mean), id(save_std), train, momentum, eps,
+            )  # fmt: skip
+        except (TypeError, OverflowError):
+            save_mean = save_std = output = torch.empty(0)
+            status = -1
+        if status:
+            row = (input, output, weight, bias, running_mean, running_var, save_mean, save_std, train, momentum, eps)
+            invoke(_forward, ANY, row)
+        if train:
+            _increment_version((running_mean, running_var))
+        return output, save_mean, save_std
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        input: Tensor,
+        weight: Tensor | None,
+        bias: Tensor | None,
+        running_mean: Tensor,
+        running_var: Tensor,
+        train: bool,
+        momentum: float,
+        eps: float,
+    ) -> Tensor:
+        output, save_mean, save_std = BatchNormalizationFunction.compute(
+            input, weight, bias, running_mean, running_var, train, momentum, eps
+        )
+        # The running statistics go on changing while a graph of training steps lives; evaluation depends on them.
+        statistics = (save_mean, save_std) if train else (running_mean, running_var)
+        ctx.save_for_backward(input, weight, *statistics)
+        ctx.settings = bool(train), eps, bias is not None
+        return output
+
+    @staticmethod
+    def backward(ctx: Any, gradOutput: Tensor) -> tuple[Tensor | None, ...]:
+        input, weight, mean, deviation = ctx.saved_tensors
+        train, eps, has_bias = ctx.settings
+        needs = ctx.needs_input_grad
+        if _is_grad_enabled():
+            gradients = _gradients(needs, gradOutput, input, weight, mean, deviation, train, eps)
+            return (*gradients, None, None, None, None, None)
+        gradInput = _empty_like(input) if needs[0] else None
+        gradWeight = _zeros_like(weight) if needs[1] and weight is not None else None
+        gradBias = torch.zeros_like(mean) if needs[2] and has_bias else None
+        # Running statistics are read in evaluation only, saved ones in training only.
+        status = _call_backward(
+            ANY, id(input), id(gradOutput), id(gradInput), id(gradWeight), id(gradBias), id(weight),
+            id(mean), id(deviation), id(mean), id(deviation), train, 1.0, eps,
+        )  # fmt: skip
+        if status:
+            row = (input, gradOutput, gradInput, gradWeight, gradBias, weight, mean, deviation, mean, deviation)
+            invoke(_backward, ANY, (*row, train, 1.0, eps))
+        return gradInput, gradWeight, gradBias, None, None, None, None, None
+
+
+def _gradients(
+    needs: Any,
+    gradOutput: Tensor,
+    input: Tensor,
+    weight: Tensor | None,
+    mean: Tensor,
+    deviation: Tensor,
+    train: bool,
+    eps: float,
+) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+    """The gradients out of differentiable operations; `mean` and `deviation` are the running mean and variance
+    in evaluation."""
+    dims = [d for d in range(input.dim()) if d != 1]
+    shape = [1, input.shape[1]] + [1] * (input.dim() - 2)
+    if train:
+        # Recomputed, since what the forward saved is not a function of input to autograd.
+        centred = input - input.mean(dims, keepdim=True)
+        inverse = (centred.square().mean(dims, keepdim=True) + eps).rsqrt()
+    else:
+        centred = input - mean.reshape(shape)
+        inverse = (deviation.reshape(shape) + eps).rsqrt()
+    total = gradOutput.sum(dims, keepdim=True)
+    product = (gradOutput * centred).sum(dims, keepdim=True)
+    gradInput = None
+    if needs[0]:
+        scale = inverse if weight is None else inverse * weight.reshape(shape)
+        if train:
+            n = input.numel() // max(input.shape[1], 1)
+            gradInput = (gradOutput - total / n - centred * inverse.square() * product / n) * scale
+        else:
+            gradInput = gradOutput * scale
+    gradWeight = (product * inverse).reshape(-1) if needs[1] and weight is not None else None
+    gradBias = total.reshape(-1) if needs[2] else None
+    return gradInput, gradWeight, gradBias

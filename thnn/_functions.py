@@ -1,0 +1,457 @@
+"""One differentiable autograd class per module of the header.
+
+``_make_function_class`` and ``_make_function_class_criterion`` turn a module of the header model into a class. As
+``dataclasses`` does, they write the Python source of its ``compute``, ``forward`` and ``backward``, since a loop over
+arguments would cost more than small kernels do; ``cls.source`` shows it. Arguments of the C functions are matched by
+name: a backward gets what the forward's arguments of the same names were.
+
+A class can be called in two ways, ``XFunction(*scalars)(*tensors)`` and ``XFunction.apply(*tensors, *scalars)``.
+Where nothing requires a gradient no autograd node is made.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from thnn import _derivatives
+from thnn._documentation import DEFAULTS, docstring
+from thnn._header import HeaderError, Module
+from thnn._header import Function as HeaderFunction
+from thnn._header.roles import BACKWARD_SCALARS
+from thnn._library import ALLOCATE, ANY, invoke, lib
+
+_MISSING: Any = object()
+_NODE_APPLY = torch._C._FunctionBase.__dict__.get("apply")
+
+
+def run(function: HeaderFunction, **values: Any) -> dict[str, Any]:
+    """Calls a C function with arguments by name; returns all values by name, allocated outputs among them."""
+    arguments = [a for a in function.arguments if a.role != "state"]
+    row = []
+    for argument in arguments:
+        if argument.name in values:
+            row.append(values[argument.name])
+        elif argument.role == "buffer" or argument.is_optional:
+            row.append(None)
+        elif argument.role in ("output", "saved", "gradInput"):
+            row.append(ALLOCATE)
+        else:
+            row.append(BACKWARD_SCALARS[argument.name].default)
+    return dict(zip((a.name for a in arguments), invoke(function, ANY, row)))
+
+
+class FunctionBase(torch.autograd.Function):
+    """What all function classes share: the two ways of calling.
+
+    ``XFunction(*scalars)`` makes a reusable object that is called with the tensors; ``XFunction.apply(*tensors,
+    *scalars)`` does both at once. Both take keywords by the names in THNN.h; optional tensors may be left out or None.
+    """
+
+    module: ClassVar[Module]
+    source: ClassVar[str] = ""
+    # Names in the order of `apply`, and how many of them are tensors.
+    _names: ClassVar[tuple[str, ...]] = ()
+    _tensor_count: ClassVar[int] = 0
+    _optional: ClassVar[frozenset[str]] = frozenset()
+    _aliases: ClassVar[Mapping[str, str]] = {}
+    _defaults: ClassVar[Mapping[str, Any]] = {}
+    _constants: ClassVar[tuple[str, ...]] = ()  # tensors that no gradient is computed for
+    compute: ClassVar[Callable[..., Any]]
+    _enter: ClassVar[Callable[..., Any]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if _NODE_APPLY is not None:
+            cls._enter = _NODE_APPLY.__get__(None, cls)
+        else:
+            cls._enter = super(FunctionBase, cls).apply
+
+    def __init__(self, *scalars: Any, **keywords: Any) -> None:
+        names = self._names[self._tensor_count :]
+        if len(scalars) > len(names):
+            raise TypeError(f"{type(self).__name__}: expected at most {len(names)} scalars {names}, got {len(scalars)}")
+        for name, value in zip(names, scalars):
+            if isinstance(value, Tensor):
+                raise TypeError(f"{type(self).__name__}: {name}: expected a scalar, got a tensor")
+            if name in keywords:
+                raise TypeError(f"{type(self).__name__}: {name} was given twice")
+            keywords[name] = value
+        self._keywords = self._canonical(keywords)
+        for name in names:
+            if name not in self._keywords and name not in self._defaults:
+                raise TypeError(f"{type(self).__name__}: {name} is missing; expected {names}")
+
+    def __call__(self, *tensors: Any, **keywords: Any) -> Any:
+        if self._keywords or keywords:
+            keywords = {**self._keywords, **self._canonical(keywords)}
+        return self.apply(*tensors, **keywords)
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{k}={v!r}" for k, v in self._keywords.items() if not isinstance(v, Tensor))
+        return f"{type(self).__name__}({settings})"
+
+    @classmethod
+    def _canonical(cls, keywords: Mapping[str, Any]) -> dict[str, Any]:
+        renamed = {}
+        for key, value in keywords.items():
+            name = cls._aliases.get(key, key)
+            if name not in cls._names:
+                raise TypeError(f"{cls.__name__}: unexpected keyword {key!r}; expected some of {cls._names}")
+            if name in renamed:
+                raise TypeError(f"{cls.__name__}: {name} was given twice")
+            renamed[name] = value
+        return renamed
+
+    @classmethod
+    def _bind(cls, args: Sequence[Any], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
+        """All arguments in the order of `apply`, with defaults filled in."""
+        bound = cls._canonical(keywords)
+        rest = list(args)
+        for position, name in enumerate(cls._names):
+            if not rest:
+                break
+            if name in bound:
+                # By keyword: its place among the positional ones is skipped, as legacy callers do.
+                continue
+            is_tensor_slot = position < cls._tensor_count
+            if is_tensor_slot and name in cls._optional and not (rest[0] is None or isinstance(rest[0], Tensor)):
+                continue
+            bound[name] = rest.pop(0)
+        if rest:
+            raise TypeError(f"{cls.__name__}: expected {cls._names}, got {len(rest)} arguments too many")
+        values = []
+        for name in cls._names:
+            value = bound.get(name, _MISSING)
+            if value is _MISSING:
+                if name in cls._optional:
+                    value = None
+                elif name in cls._defaults:
+                    value = cls._defaults[name]
+                else:
+                    raise TypeError(f"{cls.__name__}: {name} is missing; expected {cls._names}")
+            values.append(value)
+        return tuple(values)
+
+    @classmethod
+    def apply(cls, *args: Any, **keywords: Any) -> Any:
+        """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
+        if keywords or len(args) != len(cls._names):
+            args = cls._bind(args, keywords)
+        if torch.is_grad_enabled():
+            for tensor in args[: cls._tensor_count]:
+                if tensor is not None and getattr(tensor, "requires_grad", False):
+                    return cls._differentiable(args)
+        return cls.compute(*args)[0]
+
+    @classmethod
+    def _differentiable(cls, args: tuple[Any, ...]) -> Any:
+        for name in cls._constants:
+            tensor = args[cls._names.index(name)]
+            if isinstance(tensor, Tensor) and tensor.requires_grad:
+                raise NotImplementedError(f"{cls.__name__}: {name}: the gradient by {name} is not implemented")
+        if torch._C._are_functorch_transforms_active():
+            raise NotImplementedError(f"{cls.__name__}: torch.func transforms are not supported; use torch.autograd")
+        return cls._enter(*args)
+
+
+def not_twice(name: str) -> Any:
+    raise NotImplementedError(
+        f"{name} can be differentiated once only: no second derivative is known for it (thnn/_derivatives.py)"
+    )
+
+
+def check_gradient(function: str, gradient: Any, output: Tensor) -> None:
+    if not isinstance(gradient, Tensor):
+        raise TypeError(f"{function}: gradOutput: expected a tensor, got {type(gradient).__name__}")
+
+
+class _Source:
+    """Lines of a function being written."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def add(self, line: str, indent: int = 1) -> None:
+        self.lines.append("    " * indent + line)
+
+    def call(self, function: HeaderFunction, names: Mapping[str, str], indent: int = 1) -> None:
+        """One C call: the fast route, then whatever else it takes. `names` maps arguments to expressions;
+        a tensor that is to be allocated has the expression 'ALLOCATE'."""
+        arguments = [a for a in function.arguments if a.role != "state"]
+        expressions = [names[a.name] for a in arguments]
+        handles = []
+        for argument, expression in zip(arguments, expressions):
+            if not argument.is_tensor:
+                handles.append(expression)
+            else:
+                handles.append({"None": "0", "ALLOCATE": "1"}.get(expression, f"id({expression})"))
+        fast = f"call_{function.phase}({ANY}, {', '.join(handles)})"
+        slow = f"invoke({function.phase}, {ANY}, ({', '.join(expressions)},))"
+        self.add("try:", indent)
+        self.add(f"status = {fast}", indent + 1)
+        self.add("except (TypeError, OverflowError):", indent)
+        self.add("status = -1", indent + 1)
+        self.add("if status:", indent)
+        outputs = [
+            (k, a.name)
+            for k, a in enumerate(arguments)
+            if a.role in ("output", "saved", "gradInput") and expressions[k] in ("ALLOCATE", a.name)
+        ]
+        if outputs:
+            self.add(f"values = {slow}", indent + 1)
+            for k, name in outputs:
+                self.add(f"{name} = values[{k}]", indent + 1)
+        else:
+            self.add(slow, indent + 1)
+
+
+def _tuple(names: Sequence[str]) -> str:
+    return "(" + ", ".join(names) + ("," if len(names) == 1 else "") + ")"
+
+
+def _compile(cls_name: str, source: str, namespace: dict[str, Any]) -> dict[str, Any]:
+    filename = f"<thnn {cls_name}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    exec(compile(source, filename, "exec"), namespace)
+    return namespace
+
+
+def _make_function_class(module: Module, name: str | None = None) -> type[FunctionBase]:
+    """The autograd class of a module that maps inputs (and parameters) to an output.
+
+    Raises HeaderError when a backward asks for what nothing can give: a class that cannot run is not made.
+    """
+    return _make(module, name or module.name + "Function", criterion=False)
+
+
+def _make_function_class_criterion(module: Module, name: str | None = None) -> type[FunctionBase]:
+    """The autograd class of a criterion: a loss of one element, multiplied by the incoming gradient in backward.
+
+    Besides the calls of the other classes, a criterion object takes the target first, as in PyTorch 0.1.1:
+    ``XCriterionFunction(target, *scalars, weight=None)(input)``; that form returns a tensor of size (1).
+    """
+    return _make(module, name or module.name + "Function", criterion=True)
+
+
+def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
+    forward = module.forward
+    if forward is None:
+        raise ValueError(f"{module.name} has no updateOutput")
+    inputs = [a.name for a in forward.tensors("input", "target", "parameter")]
+    scalars = [a.name for a in forward.scalars]
+    saved = [a.name for a in forward.tensors("saved")]
+    outputs = [a.name for a in forward.tensors("output")]
+    returns_indices = "indices" in saved
+    options = ["return_indices"] if returns_indices else []
+    inplace = "inplace" in scalars
+
+    # What the backward functions read, and the tensors whose gradients they need the size of.
+    wanted = {a.name for f in module.backwards for a in f.arguments}
+    wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradParameter") if a.gradient_of}
+    wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradInput") if a.gradient_of}
+    keep = [n for n in (*inputs, *outputs, *saved) if n in wanted]
+
+    code = _Source()
+    code.add(f"def compute({', '.join(inputs + scalars + options)}):", 0)
+    names = {a.name: a.name for a in forward.arguments}
+    for argument in forward.arguments:
+        if argument.role in ("output", "saved"):
+            first = inputs[0]
+            if criterion and (argument.role == "output" or argument.like in outputs):
+                code.add(f"{argument.name} = new_empty({first})")
+            elif argument.like in inputs:
+                code.add(f"{argument.name} = empty_like({argument.like})")
+            else:
+                names[argument.name] = "ALLOCATE"
+        elif argument.role == "buffer":
+            names[argument.name] = "None"
+    if inplace:
+        at = next(i for i, line in enumerate(code.lines) if "empty_like" in line)
+        code.lines[at] = code.lines[at].replace(f"empty_like({inputs[0]})", f"{inputs[0]} if inplace else empty_like({inputs[0]})")
+    code.call(forward, names)
+    if inplace:
+        code.add("if inplace:")
+        code.add(f"increment_version(({inputs[0]},))", 2)
+    results = outputs + saved
+    result = f"({outputs[0]}, indices) if return_indices else {outputs[0]}" if returns_indices else outputs[0]
+    code.add(f"return {_tuple([result, *results])}")
+
+    code.add("", 0)
+    code.add(f"def forward(ctx, {', '.join(inputs + scalars + options)}):", 0)
+    code.add(f"result, {', '.join(results)} = compute({', '.join(inputs + scalars + options)})")
+    if inplace:
+        code.add("if inplace:")
+        condition = _derivatives.IN_PLACE.get(module.name)
+        if condition is not None:
+            code.add(f"if not ({condition}):", 2)
+            code.add(f"raise ValueError('{module.name}: inplace needs {condition} to be differentiated')", 3)
+        code.add(f"ctx.mark_dirty({inputs[0]})", 2)
+    if returns_indices:
+        code.add("if return_indices:")
+        code.add("ctx.mark_non_differentiable(indices)", 2)
+    # After an in-place forward the saved input holds the output, which tells the backward the same.
+    code.add(f"ctx.save_for_backward({', '.join(keep)})")
+    code.add(f"ctx.scalars = {_tuple(scalars)}")
+    code.add("return result")
+
+    code.add("", 0)
+    code.add("def backward(ctx, gradOutput, *_):", 0)
+    if keep:
+        code.add(f"{_tuple(keep)} = ctx.saved_tensors")
+    if scalars:
+        code.add(f"{_tuple(scalars)} = ctx.scalars")
+    rule = _derivatives.rule(module)
+    gradients = {a.gradient_of: a.name for f in module.backwards for a in f.tensors("gradInput", "gradParameter") if a.gradient_of}
+    order = [gradients.get(n) if n in gradients else None for n in inputs]
+    rest = ["None"] * len(scalars + options)
+    code.add("if is_grad_enabled():")
+    if rule is None:
+        code.add(f"not_twice({cls_name!r})", 2)
+    else:
+        values = _derivatives.values(rule, ["gradOutput", *keep, *scalars])
+        code.add(f"gradients = rule(ctx.needs_input_grad, {', '.join(f'{v}={v}' for v in values)})", 2)
+        parts = [f"gradients.get({g!r})" if g else "None" for g in order] + rest
+        code.add(f"return {_tuple(parts)}", 2)
+    for g in dict.fromkeys(filter(None, order)):
+        code.add(f"{g} = None")
+    needs = {n: f"ctx.needs_input_grad[{i}]" for i, n in enumerate(inputs)}
+    for function in module.backwards:
+        _backward_call(code, module, function, inputs, keep, scalars, needs, inplace)
+    if criterion:
+        code.add(f"scale_by({order[0]}, gradOutput)")
+    code.add(f"return {_tuple([g or 'None' for g in order] + rest)}")
+
+    source = "\n".join(code.lines) + "\n"
+    namespace: dict[str, Any] = {
+        "ALLOCATE": ALLOCATE,
+        "invoke": invoke,
+        "empty_like": torch.empty_like,
+        "zeros_like": torch.zeros_like,
+        "new_empty": new_scalar,
+        "is_grad_enabled": torch.is_grad_enabled,
+        "not_twice": not_twice,
+        "scale_by": scale_by,
+        "rule": rule,
+        "increment_version": torch.autograd.graph.increment_version,
+    }
+    for function in (forward, *module.backwards):
+        namespace[function.phase] = function
+        namespace[f"call_{function.phase}"] = getattr(lib, function.name)
+    _compile(cls_name, source, namespace)
+
+    constants = [a.name for a in forward.tensors("input", "target", "parameter") if a.name not in gradients]
+    members: dict[str, Any] = {
+        "__module__": "thnn",
+        "__doc__": docstring(module, inputs, scalars),
+        "module": module,
+        "source": source,
+        "compute": staticmethod(namespace["compute"]),
+        "forward": staticmethod(namespace["forward"]),
+        "backward": staticmethod(namespace["backward"]),
+        "_names": tuple(inputs + scalars + options),
+        "_tensor_count": len(inputs),
+        "_optional": frozenset(a.name for a in forward.tensors() if a.is_optional),
+        "_aliases": {"weight": "weights"} if "weights" in inputs else {},
+        "_defaults": {
+            **{s: DEFAULTS[s] for s in scalars if s in DEFAULTS},
+            **({"return_indices": False} if returns_indices else {}),
+        },
+        "_constants": tuple(constants),
+    }
+    bases = (Criterion,) if criterion else (FunctionBase,)
+    return type(cls_name, bases, members)
+
+
+def _backward_call(
+    code: _Source,
+    module: Module,
+    function: HeaderFunction,
+    inputs: Sequence[str],
+    keep: Sequence[str],
+    scalars: Sequence[str],
+    needs: Mapping[str, str],
+    inplace: bool,
+) -> None:
+    """Writes the call of one backward function, under the condition that one of its results is needed."""
+    produced = [a for a in function.tensors("gradInput", "gradParameter") if a.gradient_of in inputs]
+    # accGradParameters of some modules takes gradInput without a use for it.
+    if function.phase == "accGradParameters":
+        produced = [a for a in produced if a.role == "gradParameter"]
+    condition = " or ".join(needs[a.gradient_of] for a in produced if a.gradient_of)
+    code.add(f"if {condition}:")
+    names: dict[str, str] = {}
+    for argument in function.arguments:
+        name = argument.name
+        if argument in produced:
+            names[name] = name
+            source = argument.gradient_of
+            if argument.role == "gradInput":
+                code.add(f"{name} = empty_like({source})", 2)
+            else:
+                optional = module.forward is not None and any(
+                    a.name == source and a.is_optional for a in module.forward.arguments
+                )
+                guard = f"if {source} is not None" if optional else ""
+                code.add(f"{name} = zeros_like({source})" + (f" {guard} else None" if guard else ""), 2)
+        elif argument.role in ("state",):
+            continue
+        elif argument.role == "buffer" or (argument.role == "gradInput" and argument.is_optional):
+            names[name] = "None"
+        elif argument.role == "gradOutput":
+            names[name] = "gradOutput"
+        elif name == "inplace" and inplace:
+            # autograd owns the incoming gradient.
+            names[name] = "False"
+        elif name in keep or name in scalars:
+            names[name] = name
+        elif argument.is_optional:
+            names[name] = "None"
+        elif name in BACKWARD_SCALARS:
+            known = BACKWARD_SCALARS[name]
+            if known.tensor is not None:
+                tensor = next((n for n in (known.tensor, "gradOutput" if known.tensor == "output" else "") if n in (*keep, "gradOutput")), None)
+                if tensor is None:
+                    raise HeaderError(argument.location, f"{function.name}: cannot tell {name}: {known.tensor} is not saved")
+                names[name] = f"{tensor}.shape[{known.dim}]"
+            else:
+                names[name] = repr(known.default)
+        else:
+            raise HeaderError(argument.location, f"{function.name} asks for {name}, which {module.name}_updateOutput neither takes nor makes")
+    code.call(function, names, 2)
+
+
+def new_scalar(like: Tensor) -> Tensor:
+    return like.new_empty(())
+
+
+def scale_by(gradient: Tensor | None, factor: Tensor) -> None:
+    """Multiplies in place, without a pass over memory when the factor is 1 and known."""
+    if gradient is None:
+        return
+    if factor.device.type == "cpu" and not factor.is_meta:
+        value = factor.item()
+        if value != 1:
+            gradient.mul_(value)
+    else:
+        gradient.mul_(factor)
+
+
+class Criterion(FunctionBase):
+    """Base of the criterion classes."""
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        self._target: Any = _MISSING
+        if args and isinstance(args[0], Tensor):
+            self._target, args = args[0], args[1:]
+        super().__init__(*args, **keywords)
+
+    def __call__(self, *tensors: Any, **keywords: Any) -> Any:
+        if self._target is _MISSING:
+            return super().__call__(*tensors, **keywords)
+        # PyTorch 0.1.1: the target belongs to the object, the loss has one dimension.
+        return super().__call__(*tensors, target=self._target, **keywords).reshape(1)

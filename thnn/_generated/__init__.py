@@ -1,0 +1,1 @@
+"""Written by `python -m thnn regenerate`."""

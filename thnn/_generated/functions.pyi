@@ -1,0 +1,407 @@
+"""Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit."""
+# ruff: noqa: N803, E501, D
+from typing import Any
+
+from torch import Tensor
+
+from thnn._functions import Criterion, FunctionBase
+
+class SpatialConvolutionMMFunction(FunctionBase):
+    """SpatialConvolutionMM: cross-correlation of a batch of images with a bank of filters.
+
+      output[n,o,y,x] = bias[o] + sum over i, kh, kw of
+                        weight[o,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
+
+    Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW) or flattened (O, I*kH*kW); bias (O) or None;
+    output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that
+    do not fit. Source: Torch7 nn.SpatialConvolutionMM.
+
+    Calls:
+        SpatialConvolutionMMFunction(kW, kH, dW, dH, padW, padH)(input, weight, bias)
+        SpatialConvolutionMMFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH)
+
+    Arguments:
+        input: Tensor (float32 or float64)
+        weight: Tensor (float32 or float64)
+        bias: Tensor (float32 or float64) or None
+        kW: int
+        kH: int
+        dW: int
+        dH: int
+        padW: int
+        padH: int
+
+    Gradient of SpatialConvolutionMM by its input: gradOutput correlated with the flipped filters.
+
+    Gradients of SpatialConvolutionMM by its parameters, accumulated:
+    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
+    gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
+    """
+    def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ...) -> Tensor: ...
+
+class LinearFunction(FunctionBase):
+    """Linear: output = input * weight^T + bias.
+
+    Shapes: input (N, I) or (I); weight (O, I); bias (O) or None; output (N, O) or (O).
+    Errors: ValueError for other dimensions or sizes. Source: Torch7 nn.Linear.
+
+    Calls:
+        LinearFunction()(input, weight, bias)
+        LinearFunction.apply(input, weight, bias)
+
+    Arguments:
+        input: Tensor (float32 or float64)
+        weight: Tensor (float32 or float64)
+        bias: Tensor (float32 or float64) or None
+
+    Gradient of Linear by its input: gradInput = gradOutput * weight.
+
+    Gradients of Linear by its parameters, accumulated: gradWeight += scale * gradOutput^T * input and, where bias
+    is given, gradBias += scale * the sum of gradOutput over N.
+    """
+    def __init__(self) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+
+class BatchNormalizationFunction(FunctionBase):
+    """BatchNormalization: each channel of a batch shifted and scaled to mean 0 and variance 1, then by weight and bias.
+
+      output = (input - mean) / sqrt(variance + eps) * weight + bias
+
+    Shapes: input (N, C) or (N, C, ...), any number of trailing dimensions; weight, bias, running_mean, running_var,
+    save_mean, save_std (C). n is the number of values per channel.
+    Training: mean and variance (biased) of the batch; save_mean = mean, save_std = 1 / sqrt(variance + eps), that is the
+    inverse deviation; running_mean = momentum * mean + (1 - momentum) * running_mean, and running_var likewise with the
+    unbiased variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but output is written.
+    Where variance and eps are both 0 the inverse deviation is 0.
+    Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for one value
+    per channel, which has no variance (the running statistics stay as they were).
+    Source: Ioffe and Szegedy 2015, algorithm 1; variance by shifted sums, never E[x^2] - E[x]^2.
+
+    Calls:
+        BatchNormalizationFunction(train, momentum, eps)(input, weight, bias, running_mean, running_var)
+        BatchNormalizationFunction.apply(input, weight, bias, running_mean, running_var, train, momentum, eps)
+
+    Arguments:
+        input: Tensor (float32 or float64)
+        weight: Tensor (float32 or float64) or None
+        bias: Tensor (float32 or float64) or None
+        running_mean: Tensor (float32 or float64)
+        running_var: Tensor (float32 or float64)
+        train: bool
+        momentum: float
+        eps: float
+
+    Gradients of BatchNormalization, each optional; gradWeight and gradBias accumulate. With inv the inverse deviation and
+    xc = input - mean (saved in training, running in evaluation):
+      gradWeight += scale * inv * sum(gradOutput * xc);  gradBias += scale * sum(gradOutput)
+      training:   gradInput = (gradOutput - mean(gradOutput) - xc * inv^2 * sum(gradOutput * xc) / n) * inv * weight
+      evaluation: gradInput = gradOutput * inv * weight
+    """
+    def __init__(self, running_mean: Tensor, running_var: Tensor, train: bool, momentum: float, eps: float) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor, running_var: Tensor, train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
+
+class SpatialMaxPoolingFunction(FunctionBase):
+    """SpatialMaxPooling: the largest value of each window.
+
+    Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with
+    oH = floor or, with ceil_mode, ceil of (H + 2*padH - kH) / dH, plus 1, less 1 when some padding is given and the last
+    window would start at or beyond H + padH; oW likewise.
+    indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, padding never
+    does, NaN counts as larger than anything (as in torch). A window without any element gives the lowest finite value
+    and index -1.
+    Errors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.
+    Source: Torch7 nn.SpatialMaxPooling.
+
+    Calls:
+        SpatialMaxPoolingFunction(kW, kH, dW, dH, padW, padH, ceil_mode)(input)
+        SpatialMaxPoolingFunction.apply(input, kW, kH, dW, dH, padW, padH, ceil_mode)
+
+    Arguments:
+        input: Tensor (float32 or float64)
+        kW: int
+        kH: int
+        dW: int
+        dH: int
+        padW: int
+        padH: int
+        ceil_mode: bool, default False
+
+    Gradient of SpatialMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+    Errors: also IndexError for an index outside its plane.
+    """
+    def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, ceil_mode: bool = ..., *, return_indices: bool = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Any: ...
+    @classmethod
+    def apply(cls, input: Tensor, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, ceil_mode: bool = ..., return_indices: bool = ...) -> Any: ...
+
+class SpatialAveragePoolingFunction(FunctionBase):
+    """SpatialAveragePooling: the mean of each window, clipped to the padded image (count_include_pad: padding counts in
+    the divisor, what lies beyond it never does) or to the image.
+
+    Shapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.
+    Errors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.
+    Source: Torch7 nn.SpatialAveragePooling.
+
+    Calls:
+        SpatialAveragePoolingFunction(kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad)(input)
+        SpatialAveragePoolingFunction.apply(input, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad)
+
+    Arguments:
+        input: Tensor (float32 or float64)
+        kW: int
+        kH: int
+        dW: int
+        dH: int
+        padW: int
+        padH: int
+        ceil_mode: bool, default False
+        count_include_pad: bool, default True
+
+    Gradient of SpatialAveragePooling by its input: each gradOutput divided by its divisor, added over its window.
+    """
+    def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, ceil_mode: bool = ..., count_include_pad: bool = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, ceil_mode: bool = ..., count_include_pad: bool = ...) -> Tensor: ...
+
+class ThresholdFunction(FunctionBase):
+    """Threshold: output = val where input <= threshold, else input. Any shape. With threshold and val 0 this is ReLU.
+    NaN is not at or below the threshold: it stays NaN.
+    Errors: ValueError if inplace and val > threshold, where the backward could no longer tell the two cases apart.
+    Source: Torch7 nn.Threshold.
+
+    Calls:
+        ThresholdFunction(threshold, val, inplace)(input)
+        ThresholdFunction.apply(input, threshold, val, inplace)
+
+    Arguments:
+        input: Tensor (float32 or float64)
+        threshold: float
+        val: float
+        inplace: bool, default False
+
+    Gradient of Threshold by its input: 0 where input <= threshold, else gradOutput.
+    """
+    def __init__(self, threshold: float, val: float, inplace: bool = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, threshold: float, val: float, inplace: bool = ...) -> Tensor: ...
+
+class LeakyReLUFunction(FunctionBase):
+    """LeakyReLU: output = input where input > 0, else negval * input. Any shape.
+    Source: Maas, Hannun and Ng 2013.
+
+    Calls:
+        LeakyReLUFunction(negval, inplace)(input)
+        LeakyReLUFunction.apply(input, negval, inplace)
+
+    Arguments:
+        input: Tensor (float32 or float64)
+        negval: float
+        inplace: bool, default False
+
+    Gradient of LeakyReLU by its input: gradOutput where input > 0, else negval * gradOutput.
+    """
+    def __init__(self, negval: float, inplace: bool = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, negval: float, inplace: bool = ...) -> Tensor: ...
+
+class SigmoidFunction(FunctionBase):
+    """Sigmoid: output = 1 / (1 + exp(-input)). Any shape.
+
+    Calls:
+        SigmoidFunction()(input)
+        SigmoidFunction.apply(input)
+
+    Arguments:
+        input: Tensor (float32 or float64)
+
+    Gradient of Sigmoid by its input: gradOutput * output * (1 - output).
+    """
+    def __init__(self) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor) -> Tensor: ...
+
+class TanhFunction(FunctionBase):
+    """Tanh: output = tanh(input). Any shape.
+
+    Calls:
+        TanhFunction()(input)
+        TanhFunction.apply(input)
+
+    Arguments:
+        input: Tensor (float32 or float64)
+
+    Gradient of Tanh by its input: gradOutput * (1 - output^2).
+    """
+    def __init__(self) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor) -> Tensor: ...
+
+class SoftMaxFunction(FunctionBase):
+    """SoftMax over the channels: output = exp(input) / sum over channels of exp(input), the maximum subtracted first.
+
+    Shapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.
+    Source: Torch7 nn.SoftMax.
+
+    Calls:
+        SoftMaxFunction()(input)
+        SoftMaxFunction.apply(input)
+
+    Arguments:
+        input: Tensor (float32 or float64)
+
+    Gradient of SoftMax by its input: output * (gradOutput - sum over channels of gradOutput * output).
+    """
+    def __init__(self) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor) -> Tensor: ...
+
+class LogSoftMaxFunction(FunctionBase):
+    """Logarithm of SoftMax over the channels: output = input - log(sum over channels of exp(input)).
+
+    Shapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.
+    Source: Torch7 nn.LogSoftMax.
+
+    Calls:
+        LogSoftMaxFunction()(input)
+        LogSoftMaxFunction.apply(input)
+
+    Arguments:
+        input: Tensor (float32 or float64)
+
+    Gradient of LogSoftMax by its input: gradOutput - exp(output) * sum over channels of gradOutput.
+    """
+    def __init__(self) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor) -> Tensor: ...
+
+class ClassNLLCriterionFunction(Criterion):
+    """Negative log-likelihood of the target classes: the sum of -weights[t] * input[n, t] over the targets t = target[n] that
+    are not ignore_index, divided by total_weight, the sum of their weights, if sizeAverage and it is not 0.
+
+    Shapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;
+    weights (C) or None for 1 each; output and total_weight one element.
+    Errors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.
+    Source: Torch7 nn.ClassNLLCriterion.
+
+    Calls:
+        ClassNLLCriterionFunction(sizeAverage, ignore_index)(input, target, weights)
+        ClassNLLCriterionFunction.apply(input, target, weights, sizeAverage, ignore_index)
+
+    Arguments:
+        input: Tensor (float32 or float64)
+        target: Tensor (int64)
+        sizeAverage: bool, default True
+        weights: Tensor (float32 or float64) or None
+        ignore_index: int, default -100
+
+    Gradient of ClassNLLCriterion by its input: -weights[t] at the targets (divided by total_weight if sizeAverage; -1 for an
+    input (C) if sizeAverage), 0 elsewhere, and 0 everywhere if total_weight is not above 0.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor, weights: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, weights: Tensor | None = ..., sizeAverage: bool = ..., ignore_index: int = ...) -> Tensor: ...
+
+class MSECriterionFunction(Criterion):
+    """Sum of squared differences (input - target)^2, divided by the number of elements if sizeAverage.
+
+    Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.
+
+    Calls:
+        MSECriterionFunction(sizeAverage)(input, target)
+        MSECriterionFunction.apply(input, target, sizeAverage)
+
+    Arguments:
+        input: Tensor (float32 or float64)
+        target: Tensor (float32 or float64)
+        sizeAverage: bool, default True
+
+    Gradient of MSECriterion by its input: 2 * (input - target), divided by the number of elements if sizeAverage.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ...) -> Tensor: ...
+
+class SmoothL1CriterionFunction(Criterion):
+    """Sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the number of elements if sizeAverage.
+
+    Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.
+    Source: Girshick 2015 (Huber's loss).
+
+    Calls:
+        SmoothL1CriterionFunction(sizeAverage)(input, target)
+        SmoothL1CriterionFunction.apply(input, target, sizeAverage)
+
+    Arguments:
+        input: Tensor (float32 or float64)
+        target: Tensor (float32 or float64)
+        sizeAverage: bool, default True
+
+    Gradient of SmoothL1Criterion by its input: d clamped to [-1, 1], divided by the number of elements if sizeAverage.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ...) -> Tensor: ...
+
+class BCECriterionFunction(Criterion):
+    """Binary cross entropy: the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)), each logarithm not below
+    -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.
+
+    Shapes: input and target of one size; weights as many elements as input; output one element.
+    Errors: ValueError for sizes that differ and for an input outside [0, 1], NaN included.
+
+    Calls:
+        BCECriterionFunction(sizeAverage)(input, target, weights)
+        BCECriterionFunction.apply(input, target, weights, sizeAverage)
+
+    Arguments:
+        input: Tensor (float32 or float64)
+        target: Tensor (float32 or float64)
+        sizeAverage: bool, default True
+        weights: Tensor (float32 or float64) or None
+
+    Gradient of BCECriterion by its input: weights * (input - target) / max(input * (1 - input), 1e-12), divided by the number of
+    elements if sizeAverage.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor, weights: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, weights: Tensor | None = ..., sizeAverage: bool = ...) -> Tensor: ...
+
+class AbsCriterionFunction(Criterion):
+    """Sum of |input - target|, divided by the number of elements if sizeAverage.
+
+    Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.
+
+    Calls:
+        AbsCriterionFunction(sizeAverage)(input, target)
+        AbsCriterionFunction.apply(input, target, sizeAverage)
+
+    Arguments:
+        input: Tensor (float32 or float64)
+        target: Tensor (float32 or float64)
+        sizeAverage: bool, default True
+
+    Gradient of AbsCriterion by its input: 1 where input >= target, else -1, divided by the number of elements if sizeAverage.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ...) -> Tensor: ...

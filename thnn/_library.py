@@ -1,0 +1,239 @@
+"""The compiled library as Python sees it: loading, calling, and saying what went wrong.
+
+A call has two routes. The fast one passes ``id(tensor)`` and lets the glue look inside the tensors through torch's
+DLPack C exchange API. Everything else comes here: outputs that want another size, arguments that are refused, and
+tensors that the exchange does not take although thnn does (meta tensors, a torch without the API), for which Python
+fills the views itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import torch  # noqa: I001  (first: its libgomp serves both)
+from thnn import _C
+from thnn._header import Argument, Function
+
+ffi: Final = _C.ffi
+lib: Final = _C.lib
+
+# Flags of a call; see lib/THNN/python/exchange.h.
+FLOAT, DOUBLE, ANY, TYPE_MASK, VIEWS, META = 0, 1, 2, 3, 4, 8
+
+# What stands for a tensor that the call is to allocate.
+ALLOCATE: Final = type("ALLOCATE", (), {"__repr__": lambda self: "ALLOCATE"})()
+
+_OK, _RESIZE, _UNPACK = 0, 1, 6
+_EXCEPTIONS: Final = {2: TypeError, 3: ValueError, 4: IndexError, 5: NotImplementedError}
+
+_TYPE_CODES: Final = {torch.float32: 0, torch.float64: 1, torch.int64: 2, torch.int32: 3}
+_REAL_DTYPES: Final = {FLOAT: torch.float32, DOUBLE: torch.float64}
+_FIXED_DTYPES: Final = {"THIndexTensor*": torch.int64, "THIntegerTensor*": torch.int32}
+_MAX_DIM: Final = 64
+
+
+def open_exchange(enable: bool = True) -> bool:
+    """Opens the fast route through torch's DLPack C exchange API, or closes it; returns whether it is open."""
+    capsule = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None) if enable else None
+    return bool(lib.thnn_open_exchange(0 if capsule is None else id(capsule), id(torch.get_num_threads)))
+
+
+def cpu_capability() -> str:
+    """The instruction set in use: 'default', 'avx2' or 'avx512'."""
+    return str(ffi.string(lib.THNN_capabilityName()).decode())
+
+
+_error = lib.THNN_capabilityError()
+if _error != ffi.NULL:
+    raise ValueError(ffi.string(_error).decode())
+del _error
+open_exchange()
+
+
+def handle(value: torch.Tensor | None) -> int:
+    """What the glue is passed for a tensor argument."""
+    return 1 if value is ALLOCATE else id(value)
+
+
+def invoke(function: Function, flags: int, values: Sequence[Any]) -> list[Any]:
+    """Calls a function with the values of its arguments but the state, whatever it takes.
+
+    Tensors given as ALLOCATE are allocated, tensors of another size are resized. Returns the values, with the
+    allocated tensors in their places.
+    """
+    arguments = function.arguments[1:] if function.arguments[0].role == "state" else function.arguments
+    values = list(values)
+    if len(values) != len(arguments):
+        raise TypeError(f"{function.name}: expected {len(arguments)} arguments after the state, got {len(values)}")
+    call: Callable[..., int] = getattr(lib, function.name)
+    as_views = False
+    while True:
+        keep_alive: list[Any] = []
+        passed = []
+        for argument, value in zip(arguments, values):
+            if not argument.is_tensor:
+                passed.append(_scalar(function, argument, value))
+            elif not as_views or value is None or value is ALLOCATE:
+                passed.append(handle(value))
+            else:
+                keep_alive.append(_view(value))
+                passed.append(int(ffi.cast("uintptr_t", keep_alive[-1])))
+        status = call(flags, *passed)
+        if status == _OK:
+            return values
+        if status == _RESIZE:
+            _resize(function, flags, arguments, values)
+        elif status == _UNPACK and not as_views:
+            meta = _check_tensors(function, flags, arguments, values)
+            flags |= VIEWS | META if meta else VIEWS
+            as_views = True
+        else:
+            message = ffi.string(lib.thnn_message()).decode(errors="replace")
+            raise _EXCEPTIONS.get(status, TypeError)(message)
+
+
+def _scalar(function: Function, argument: Argument, value: Any) -> Any:
+    """The value as the C type of the argument; TypeError or ValueError when it does not fit."""
+    if isinstance(value, torch.Tensor):
+        raise TypeError(f"{function.name}: {argument.name}: expected {argument.type}, got a tensor")
+    if argument.type in ("accreal", "real", "double", "float"):
+        try:
+            return float(value) if not isinstance(value, (str, bytes)) else _raise(TypeError)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"{function.name}: {argument.name}: expected a number, got {_describe(value)}"
+            ) from None
+        except OverflowError:
+            raise ValueError(f"{function.name}: {argument.name}: {value} is out of range") from None
+    if isinstance(value, float) or not hasattr(value, "__index__"):
+        expected = "a bool" if argument.type == "bool" else "an integer"
+        raise TypeError(f"{function.name}: {argument.name}: expected {expected}, got {_describe(value)}")
+    number = value.__index__()
+    if argument.type == "bool":
+        if number not in (0, 1):
+            raise ValueError(f"{function.name}: {argument.name}: expected True or False, got {number}")
+        return bool(number)
+    bits = 31 if argument.type == "int" else 63
+    if not -(1 << bits) <= number < 1 << bits:
+        raise ValueError(f"{function.name}: {argument.name}: {number} does not fit in {bits + 1} bits")
+    return number
+
+
+def _raise(error: type[Exception]) -> Any:
+    raise error
+
+
+def _describe(value: Any) -> str:
+    text = repr(value)
+    return f"{type(value).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
+
+
+def _check_tensors(
+    function: Function, flags: int, arguments: Sequence[Argument], values: Sequence[Any]
+) -> bool:
+    """Says why tensors are refused; returns whether they are meta (or fake) tensors when they are fine."""
+    real = _REAL_DTYPES.get(flags & TYPE_MASK)
+    first = None
+    device = None
+    for argument, value in zip(arguments, values):
+        if not argument.is_tensor or value is ALLOCATE:
+            continue
+        where = f"{function.name}: {argument.name}: "
+        if value is None:
+            if argument.is_optional or argument.role == "buffer":
+                continue
+            raise TypeError(where + "expected a tensor, got None")
+        if not isinstance(value, torch.Tensor):
+            raise TypeError(where + f"expected a tensor, got {_describe(value)}")
+        if value.layout is not torch.strided:
+            raise TypeError(where + f"expected a dense tensor, got layout {value.layout}")
+        if value.device.type not in ("cpu", "meta"):
+            raise TypeError(where + f"expected a CPU tensor, got one on {value.device}")
+        if device is None:
+            device = value.device.type
+        elif device != value.device.type:
+            raise TypeError(where + f"is on {value.device.type}, but an earlier argument on {device}")
+        if argument.type in _FIXED_DTYPES:
+            expected = _FIXED_DTYPES[argument.type]
+            if value.dtype is not expected:
+                raise TypeError(where + f"expected {expected}, got {value.dtype}")
+        elif real is None and value.dtype in (torch.float32, torch.float64):
+            real, first = value.dtype, argument.name
+        elif value.dtype is not real:
+            if real is None:
+                raise TypeError(where + f"expected torch.float32 or torch.float64, got {value.dtype}")
+            source = f", the type of {first}" if first else f" for the {backend_name(flags)}"
+            raise TypeError(where + f"expected {real}{source}, got {value.dtype}")
+        if value.is_neg():
+            raise TypeError(where + "is a negative view; call resolve_neg() first")
+        if value.ndim > _MAX_DIM:
+            raise ValueError(where + f"expected at most {_MAX_DIM} dimensions, got {value.ndim}")
+    return device == "meta" or any(
+        isinstance(v, torch.Tensor) and v.numel() != 0 and _address(v) == 0 for v in values
+    )
+
+
+def backend_name(flags: int) -> str:
+    return {FLOAT: "THNNFloatBackend", DOUBLE: "THNNDoubleBackend"}.get(flags & TYPE_MASK, "THNNBackend")
+
+
+def _address(tensor: torch.Tensor) -> int:
+    if tensor.device.type == "meta":
+        return 0
+    try:
+        return tensor.data_ptr()
+    except RuntimeError:  # a fake tensor
+        return 0
+
+
+def _view(tensor: torch.Tensor) -> Any:
+    view = ffi.new("THNNTensor *")
+    view.data = ffi.cast("void *", _address(tensor))
+    view.type = _TYPE_CODES.get(tensor.dtype, 4)
+    view.ndim = tensor.ndim
+    for d, (size, stride) in enumerate(zip(tensor.shape, tensor.stride())):
+        view.size[d] = size
+        view.stride[d] = stride
+    return view
+
+
+_FORMATS: Final = {
+    (0, 4): torch.contiguous_format,
+    (1, 4): torch.channels_last,
+    (1, 5): torch.channels_last_3d,
+}
+
+
+def _resize(function: Function, flags: int, arguments: Sequence[Argument], values: list[Any]) -> None:
+    """Gives the outputs that the last call asked about the sizes it wants."""
+    shift = 1  # positions count from the state
+    template = next(v for v in values if isinstance(v, torch.Tensor))
+    real = next(
+        (v.dtype for a, v in zip(arguments, values) if a.type == "THTensor*" and isinstance(v, torch.Tensor)),
+        _REAL_DTYPES.get(flags & TYPE_MASK),
+    )
+    out = ffi.new("int64_t[]", 4 + _MAX_DIM)
+    for i in range(lib.thnn_request_count()):
+        lib.thnn_request(i, out)
+        position, like, layout, ndim = out[0] - shift, out[1] - shift, out[2], out[3]
+        size = ffi.unpack(out + 4, ndim)
+        memory_format = _FORMATS.get((layout, ndim), torch.contiguous_format)
+        value = values[position]
+        if value is not ALLOCATE:
+            try:
+                with torch.no_grad():
+                    value.resize_(size, memory_format=memory_format)
+            except RuntimeError as error:
+                argument = arguments[position]
+                raise ValueError(
+                    f"{function.name}: {argument.name}: has size {tuple(value.shape)}, needs {tuple(size)},"
+                    f" and cannot be resized: {str(error).splitlines()[0]}"
+                ) from None
+        elif like >= 0:
+            values[position] = torch.empty_like(values[like])
+        else:
+            dtype = _FIXED_DTYPES.get(arguments[position].type, real)
+            values[position] = torch.empty(
+                size, dtype=dtype, device=template.device, memory_format=memory_format
+            )

@@ -1,0 +1,18 @@
+"""The version, from the one place it is written in: the file VERSION, or the installed package's metadata."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_FILE = Path(__file__).resolve().parent.parent / "VERSION"
+
+
+def _version() -> str:
+    if _FILE.exists():
+        return _FILE.read_text().strip()
+    from importlib.metadata import version
+
+    return version("thnn")
+
+
+__version__ = _version()
