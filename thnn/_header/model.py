@@ -1,0 +1,188 @@
+"""The model of a header: immutable functions and arguments that know where they were declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from .roles import TAG_OF_ROLE, Context, Role, decide, gradient_of, split_name
+
+TENSOR_TYPES = frozenset({"THTensor*", "THIndexTensor*", "THIntegerTensor*"})
+
+#: Longest part of an offending line that an error quotes.
+_EXCERPT = 160
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Location:
+    """A place in a file; lines and columns count from 1, columns in characters."""
+
+    file: str
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+class HeaderError(ValueError):
+    """A header that cannot be understood.
+
+    The text reads `file:line:column: message`, then the offending line and a caret under the column.
+    """
+
+    def __init__(self, location: Location, message: str, source_line: str = "") -> None:
+        super().__init__(location, message, source_line)
+        self.location = location
+        self.message = message
+        self.source_line = source_line
+
+    def __str__(self) -> str:
+        text = f"{self.location}: {self.message}"
+        if not self.source_line:
+            return text
+        column = self.location.column - 1
+        start = max(0, column - _EXCERPT // 2) if len(self.source_line) > _EXCERPT else 0
+        excerpt = self.source_line[start : start + _EXCERPT]
+        # Tabs are kept, so that the caret stands under its column however wide they are shown.
+        indent = "".join("\t" if c == "\t" else " " for c in excerpt[: column - start])
+        return f"{text}\n{excerpt}\n{indent}^"
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a function; `type` carries the star and no const: 'THTensor*', 'int'."""
+
+    type: str
+    name: str
+    is_optional: bool
+    role: Role
+    location: Location = field(compare=False, repr=False)
+    like: str | None = None  # an earlier argument whose shape this one has
+    is_modified: bool = False  # the function may write into it although it is an input
+
+    @property
+    def is_tensor(self) -> bool:
+        """Whether the argument is a tensor of any element type."""
+        return self.type in TENSOR_TYPES
+
+    @property
+    def gradient_of(self) -> str | None:
+        """The name this is the gradient of: 'weight' for 'gradWeight', None for 'weight'."""
+        return gradient_of(self.name)
+
+    def __str__(self) -> str:
+        return f"{self.type} {self.name}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Function:
+    """One function of the library, `<module>_<phase>`."""
+
+    name: str
+    arguments: tuple[Argument, ...]
+    doc: str = field(default="", compare=False)
+    location: Location = field(default=Location("", 1, 1), compare=False)
+
+    def __repr__(self) -> str:
+        return f"{self.name}({', '.join(map(str, self.arguments))})"
+
+    @property
+    def module(self) -> str:
+        """'SpatialConvolutionMM' for 'SpatialConvolutionMM_updateOutput'."""
+        return split_name(self.name)[0]
+
+    @property
+    def phase(self) -> str:
+        """'updateOutput' for 'SpatialConvolutionMM_updateOutput', '' for a name without '_'."""
+        return split_name(self.name)[1]
+
+    def argument(self, name: str) -> Argument | None:
+        """The argument called `name`, None if there is none."""
+        return next((a for a in self.arguments if a.name == name), None)
+
+    def tensors(self, *roles: Role) -> tuple[Argument, ...]:
+        """The tensors that have one of `roles` (all tensors if none is given), in header order."""
+        return tuple(a for a in self.arguments if a.is_tensor and (not roles or a.role in roles))
+
+    @property
+    def scalars(self) -> tuple[Argument, ...]:
+        """The numbers and flags, in header order (no state, no generator)."""
+        return tuple(a for a in self.arguments if a.role == "scalar")
+
+    def declaration(self) -> str:
+        """The C declaration, with tags for what names do not tell; parsing it gives an equal function."""
+        if not self.arguments:
+            return f"TH_API void THNN_({self.name})(void);\n"
+        lines = [f"TH_API void THNN_({self.name})("]
+        for i, argument in enumerate(self.arguments):
+            base = argument.type.rstrip("*")
+            stars = argument.type[len(base) :]
+            end = ");" if i == len(self.arguments) - 1 else ","
+            code = f"          {base} {stars}{argument.name}{end}"
+            tags = " ".join(f"[{tag}]" for tag in self._tags(argument))
+            lines.append(f"{code:<38} // {tags}" if tags else code)
+        return "\n".join(lines) + "\n"
+
+    def _tags(self, argument: Argument) -> list[str]:
+        tags = []
+        if argument.is_tensor:
+            own = {a.name: a.role for a in self.arguments if a.is_tensor and a.gradient_of is None}
+            context = Context(self.name, {a.name for a in self.arguments}, own=own)
+            if decide(argument.name, frozenset(), context) != argument.role:
+                tags.append(TAG_OF_ROLE[argument.role])
+        if argument.is_optional:
+            tags.append("OPTIONAL")
+        if argument.is_modified:
+            tags.append("MODIFIED")
+        if argument.like is not None:
+            tags.append(f"LIKE {argument.like}")
+        return tags
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """The functions that share the name before the last '_', by phase, in header order."""
+
+    name: str
+    functions: Mapping[str, Function] = field(hash=False)
+
+    @property
+    def forward(self) -> Function | None:
+        """`updateOutput`."""
+        return self.functions.get("updateOutput")
+
+    @property
+    def grad_input(self) -> Function | None:
+        """`updateGradInput`."""
+        return self.functions.get("updateGradInput")
+
+    @property
+    def acc_grad_parameters(self) -> Function | None:
+        """`accGradParameters`."""
+        return self.functions.get("accGradParameters")
+
+    @property
+    def backward(self) -> Function | None:
+        """`backward`, the fused form of the other two."""
+        return self.functions.get("backward")
+
+    @property
+    def backwards(self) -> tuple[Function, ...]:
+        """Those of `updateGradInput`, `accGradParameters` and `backward` that exist."""
+        return tuple(f for f in (self.grad_input, self.acc_grad_parameters, self.backward) if f is not None)
+
+    @property
+    def is_criterion(self) -> bool:
+        """Whether the module compares an input with a target."""
+        forward = self.forward
+        return self.name.endswith("Criterion") or (forward is not None and bool(forward.tensors("target")))
+
+
+def group_modules(functions: Iterable[Function]) -> dict[str, Module]:
+    """The modules that `functions` make up, by name, in the order of their first functions."""
+    groups: dict[str, dict[str, Function]] = {}
+    for function in functions:
+        groups.setdefault(function.module, {})[function.phase] = function
+    return {name: Module(name, MappingProxyType(phases)) for name, phases in groups.items()}
