@@ -1,0 +1,926 @@
+#include "batch_normalization.h"
+
+/* Sums run in `real` over at most PIECE values (rows: PIECE_ROWS), shifted by the mean of what came before, and
+   are then merged in accreal: as fast as one plain pass, and as exact as two. */
+#define PIECE 16384
+#define PIECE_ROWS 256
+#define ROW_WIDTH 512
+#define TILE_WIDTH 16
+#define TILE ((int)(1344 / sizeof(real)))
+#define TILE_PITCH (TILE + (int)(64 / sizeof(real)))
+#define STREAM_BYTES ((int64_t)48 << 20)
+
+/* Boxes are as many as keep a few threads busy, and as large as that allows. */
+#define MIN_BOXES 16
+#define BOX 65536
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+static inline int64_t THNN_(ceilDiv)(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static inline int64_t THNN_(smaller)(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t THNN_(larger)(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* What is done to one element. */
+static ALWAYS_INLINE vreal THNN_(normalized)(vreal x, vreal mean, vreal scale, vreal shift)
+{
+  return (x - mean) * scale + shift;
+}
+
+static ALWAYS_INLINE vreal THNN_(gradient)(vreal g, vreal x, vreal mean, vreal scale, vreal slope, vreal shift)
+{
+  return g * scale + ((x - mean) * slope + shift);
+}
+
+/* ---- geometry ---- */
+
+void THNN_(Batch_init)(THNN_(Batch) *b, THTensor *x, THTensor *g, THTensor *out, bool reduces)
+{
+  const THTensor *shape = x ? x : g;
+  THTensor *tensors[] = {x, g, out};
+  THNN_(BatchView) *views[] = {&b->x, &b->g, &b->out};
+  for (int i = 0; i < 3; i++) {
+    views[i]->data = tensors[i] ? TH_DATA(tensors[i]) : NULL;
+    views[i]->channel = tensors[i] && shape->size[1] > 1 ? tensors[i]->stride[1] : 1;
+  }
+
+  b->channels = shape->size[1];
+  b->positions = 1;
+  b->dims = 0;
+  int last = -1; /* dimension of the tensors that was the inner one of the latest joined dimension */
+  for (int d = 0; d < shape->ndim; d++) {
+    const int64_t size = shape->size[d];
+    if (d == 1) continue;
+    b->positions *= size;
+    if (size == 1) continue;
+    bool joins = last >= 0;
+    for (int i = 0; i < 3 && joins; i++)
+      joins = tensors[i] == NULL || tensors[i]->stride[last] == size * tensors[i]->stride[d];
+    if (!joins) b->size[b->dims++] = 1;
+    b->size[b->dims - 1] *= size;
+    for (int i = 0; i < 3; i++)
+      if (tensors[i] != NULL) views[i]->stride[b->dims - 1] = tensors[i]->stride[d];
+    last = d;
+  }
+
+  const int64_t C = b->channels, positions = b->positions, elements = C * positions;
+  b->reduces = reduces;
+  b->stream = false;
+  b->groups = 0;
+  b->blocks = 1;
+  if (elements == 0) return;
+  const int64_t length = b->dims > 0 ? b->size[b->dims - 1] : 1;
+  bool planes = b->dims == 1 || b->dims == 2, rows = b->dims <= 1;
+  int operands = 0;
+  for (int i = 0; i < 3; i++) {
+    if (tensors[i] == NULL) continue;
+    operands++;
+    if (b->dims > 0 && views[i]->stride[b->dims - 1] != 1) planes = false;
+    if (views[i]->channel != 1) rows = false;
+  }
+  b->layout = planes ? THNN_BATCH_PLANES : rows ? THNN_BATCH_ROWS : THNN_BATCH_STRIDED;
+  b->stream = operands * elements * (int64_t)sizeof(real) > STREAM_BYTES && out != NULL && b->out.data != b->x.data &&
+              b->out.data != b->g.data && (uintptr_t)b->out.data % sizeof(real) == 0;
+
+  /* Rows start where vectors do, or they are not worth streaming. */
+  if (rows && !planes && b->stream)
+    b->stream = (uintptr_t)b->out.data % VBYTES == 0 && b->dims > 0 && b->out.stride[0] % VL == 0;
+
+  b->width = b->layout == THNN_BATCH_ROWS ? ROW_WIDTH : b->layout == THNN_BATCH_STRIDED ? TILE_WIDTH : 1;
+  if (b->layout == THNN_BATCH_PLANES && !reduces) {
+    b->width = THNN_(larger)(1, THNN_(smaller)(ROW_WIDTH, BOX / 2 / length));
+    b->blocks = THNN_(ceilDiv)(positions * THNN_(smaller)(C, b->width), BOX / 2);
+  }
+  b->width = THNN_(larger)(1, THNN_(smaller)(b->width, C));
+  b->groups = THNN_(ceilDiv)(C, b->width);
+  if (elements >= PIECE && b->groups < MIN_BOXES && (reduces || b->layout != THNN_BATCH_PLANES)) {
+    b->blocks = THNN_(ceilDiv)(MIN_BOXES, b->groups);
+    if (b->layout == THNN_BATCH_ROWS) {
+      b->blocks = THNN_(larger)(b->blocks / 2, elements / BOX);
+      b->blocks = THNN_(smaller)(b->blocks, THNN_(ceilDiv)(positions, 32));
+      b->blocks = THNN_(smaller)(b->blocks, THNN_SCRATCH_LIMIT / 2 / (2 * sizeof(accreal)) / C);
+    } else {
+      b->blocks = THNN_(smaller)(b->blocks, THNN_(ceilDiv)(positions, 1024));
+    }
+    b->blocks = THNN_(larger)(b->blocks, 1);
+  }
+  b->block = THNN_(larger)(1, THNN_(ceilDiv)(positions, b->blocks));
+  if (b->layout == THNN_BATCH_PLANES && length <= PIECE) b->block = THNN_(ceilDiv)(b->block, length) * length;
+  b->blocks = THNN_(ceilDiv)(positions, b->block);
+}
+
+int64_t THNN_(Batch_room)(const THNN_(Batch) *b) { return 2 * b->blocks * b->channels; }
+
+typedef struct THNN_(Box) {
+  int64_t c, c_end, p, p_end;
+} THNN_(Box);
+
+static THNN_(Box) THNN_(box)(const THNN_(Batch) *b, int64_t task)
+{
+  THNN_(Box) box = {task % b->groups * b->width, 0, task / b->groups * b->block, 0};
+  box.c_end = THNN_(smaller)(box.c + b->width, b->channels);
+  box.p_end = THNN_(smaller)(box.p + b->block, b->positions);
+  return box;
+}
+
+/* ---- one channel's numbers ---- */
+
+static inline real *THNN_(address)(const THTensor *vector, int64_t c) { return TH_DATA(vector) + c * vector->stride[0]; }
+
+static inline real THNN_(element)(const THTensor *vector, int64_t c, real otherwise)
+{
+  return vector != NULL ? *THNN_(address)(vector, c) : otherwise;
+}
+
+static inline accreal THNN_(inverseDeviation)(accreal variance, accreal eps)
+{
+  return variance + eps == 0 ? 0 : 1 / sqrt(variance + eps);
+}
+
+static inline accreal THNN_(inverse)(const THNN_(BatchVectors) *v, int64_t c)
+{
+  return v->inverse != NULL ? *THNN_(address)(v->inverse, c)
+                            : THNN_(inverseDeviation)(*THNN_(address)(v->variance, c), v->eps);
+}
+
+void THNN_(Batch_merge)(int64_t channels, accreal *mean, accreal *squares, int64_t count, const accreal *otherMean,
+                        const accreal *otherSquares, int64_t otherCount)
+{
+  if (otherCount == 0) return;
+  const accreal share = (accreal)otherCount / (accreal)(count + otherCount), weight = (accreal)count * share;
+  for (int64_t c = 0; c < channels; c++) {
+    const accreal apart = otherMean[c] - mean[c];
+    mean[c] = count == 0 ? otherMean[c] : mean[c] + apart * share;
+    squares[c] = count == 0 ? otherSquares[c] : squares[c] + otherSquares[c] + apart * apart * weight;
+  }
+}
+
+void THNN_(Batch_keep)(const THNN_(BatchStatistics) *to, int64_t first, int64_t end, const accreal *mean,
+                       const accreal *squares, int64_t count)
+{
+  const accreal n = (accreal)count;
+  for (int64_t c = first; c < end; c++) {
+    const accreal m = mean[c - first], s = squares[c - first];
+    real *running_mean = THNN_(address)(to->running_mean, c), *running_var = THNN_(address)(to->running_var, c);
+    *THNN_(address)(to->save_mean, c) = (real)m;
+    *THNN_(address)(to->save_std, c) = (real)THNN_(inverseDeviation)(s / n, to->eps);
+    *running_mean = (real)(to->momentum * m + (1 - to->momentum) * *running_mean);
+    *running_var = (real)(to->momentum * (s / (n - 1)) + (1 - to->momentum) * *running_var);
+  }
+}
+
+/* ---- runs: `runs` pieces of `length` neighbouring values, each `pitch` after the one before ---- */
+
+/* A value near the mean of what follows, and equal to it where all are equal. */
+static real THNN_(nearMean)(const real *x, int64_t length)
+{
+  return length < VL ? x[0] : x[0] + v_sum(v_load(x) - v_set1(x[0])) / VL;
+}
+
+/* sum(x - shift) and sum((x - shift)^2) */
+static void THNN_(runSums)(const real *x, int64_t runs, int64_t length, int64_t pitch, real shift, accreal *sum,
+                           accreal *squares)
+{
+  const vreal k = v_set1(shift);
+  const int tail = (int)(length % VL);
+  real lanes[VBYTES / sizeof(real)];
+  v_store(lanes, k);
+  const vreal k_tail = v_load_n(lanes, tail);
+  vreal s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, q0 = {0}, q1 = {0}, q2 = {0}, q3 = {0};
+#define ADD(i, value)          \
+  do {                         \
+    const vreal d = (value);   \
+    s##i += d, q##i += d * d;  \
+  } while (0)
+  for (int64_t r = 0; r < runs; r++, x += pitch) {
+    const real *p = x, *end = x + length - tail;
+    for (; p + 4 * VL <= end; p += 4 * VL) {
+      ADD(0, v_load(p) - k);
+      ADD(1, v_load(p + VL) - k);
+      ADD(2, v_load(p + 2 * VL) - k);
+      ADD(3, v_load(p + 3 * VL) - k);
+    }
+    /* Short runs are common: the rest goes to different sums as well. */
+    if (p < end) ADD(0, v_load(p) - k);
+    if (p + VL < end) ADD(1, v_load(p + VL) - k);
+    if (p + 2 * VL < end) ADD(2, v_load(p + 2 * VL) - k);
+    if (tail) ADD(3, v_load_n(end, tail) - k_tail);
+  }
+#undef ADD
+  *sum = v_sum((s0 + s1) + (s2 + s3));
+  *squares = v_sum((q0 + q1) + (q2 + q3));
+}
+
+/* Mean and centred squares in two passes of accreal: for values that a shift or their size makes unfit for the
+   sums above. */
+static __attribute__((noinline)) void THNN_(runMoments)(const real *x, int64_t runs, int64_t length, int64_t pitch,
+                                                        accreal *mean, accreal *squares)
+{
+  const accreal first = x[0], n = (accreal)(runs * length);
+  accreal sum = 0, square = 0;
+  for (int64_t r = 0; r < runs; r++)
+    THNN_PRAGMA(omp simd reduction(+ : sum))
+    for (int64_t i = 0; i < length; i++) sum += x[r * pitch + i] - first;
+  const accreal m = first + sum / n;
+  for (int64_t r = 0; r < runs; r++)
+    THNN_PRAGMA(omp simd reduction(+ : square))
+    for (int64_t i = 0; i < length; i++) square += (x[r * pitch + i] - m) * (x[r * pitch + i] - m);
+  *mean = m;
+  *squares = square;
+}
+
+/* Whether sums whose shift proved to be `off` away from the mean of their n values lost too much beside the squares
+   they are to be joined with, or overflowed. Squares that were lost before stay lost. */
+static inline bool THNN_(unfit)(accreal mean, accreal squares, int64_t count, accreal new_mean, accreal new_squares,
+                                int64_t n, accreal off)
+{
+  const accreal apart = new_mean - mean, weight = (accreal)count * (accreal)n / (accreal)(count + n);
+  const accreal joined = squares + new_squares + apart * apart * weight;
+  return (squares < (accreal)INFINITY) & !((off * off * (accreal)n <= 16 * joined) & (joined < (accreal)INFINITY));
+}
+
+/* Joins the moments of runs with those of `count` values before. */
+static void THNN_(joinRuns)(const real *x, int64_t runs, int64_t length, int64_t pitch, accreal *mean,
+                            accreal *squares, int64_t count)
+{
+  const int64_t n = runs * length;
+  const real shift = count == 0 ? THNN_(nearMean)(x, length) : (real)*mean;
+  accreal sum, square;
+  THNN_(runSums)(x, runs, length, pitch, shift, &sum, &square);
+  const accreal off = sum / (accreal)n;
+  accreal new_mean = shift + off, new_squares = square - sum * off;
+  if (THNN_(unfit)(*mean, *squares, count, new_mean, new_squares, n, off))
+    THNN_(runMoments)(x, runs, length, pitch, &new_mean, &new_squares);
+  THNN_(Batch_merge)(1, mean, squares, count, &new_mean, &new_squares, n);
+}
+
+static inline bool THNN_(finite)(accreal a, accreal b) { return fabs(a) + fabs(b) < (accreal)INFINITY; }
+
+/* Adds sum(g) and sum(g * (x - mean)), in accreal throughout. */
+static __attribute__((noinline)) void THNN_(addRunDotsExactly)(const real *g, const real *x, int64_t runs,
+                                                               int64_t length, int64_t g_pitch, int64_t x_pitch,
+                                                               real mean, accreal *sum, accreal *dot)
+{
+  for (int64_t r = 0; r < runs; r++)
+    for (int64_t i = 0; i < length; i++) {
+      const accreal gv = g[r * g_pitch + i];
+      *sum += gv;
+      *dot += gv * ((accreal)x[r * x_pitch + i] - mean);
+    }
+}
+
+/* The same, fast. */
+static void THNN_(addRunDots)(const real *g, const real *x, int64_t runs, int64_t length, int64_t g_pitch,
+                              int64_t x_pitch, real mean, accreal *sum, accreal *dot)
+{
+  const vreal m = v_set1(mean);
+  const int tail = (int)(length % VL);
+  vreal s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, q0 = {0}, q1 = {0}, q2 = {0}, q3 = {0};
+#define ADD(i, gs, xs)                  \
+  do {                                  \
+    const vreal gv = (gs);              \
+    s##i += gv, q##i += gv * ((xs)-m);  \
+  } while (0)
+  for (int64_t r = 0; r < runs; r++) {
+    const real *p = g + r * g_pitch, *q = x + r * x_pitch, *end = p + length - tail;
+    for (; p + 4 * VL <= end; p += 4 * VL, q += 4 * VL) {
+      ADD(0, v_load(p), v_load(q));
+      ADD(1, v_load(p + VL), v_load(q + VL));
+      ADD(2, v_load(p + 2 * VL), v_load(q + 2 * VL));
+      ADD(3, v_load(p + 3 * VL), v_load(q + 3 * VL));
+    }
+    if (p < end) ADD(0, v_load(p), v_load(q));
+    if (p + VL < end) ADD(1, v_load(p + VL), v_load(q + VL));
+    if (p + 2 * VL < end) ADD(2, v_load(p + 2 * VL), v_load(q + 2 * VL));
+    if (tail) ADD(3, v_load_n(end, tail), v_load_n(q + (end - p), tail));
+  }
+#undef ADD
+  const accreal s = v_sum((s0 + s1) + (s2 + s3)), d = v_sum((q0 + q1) + (q2 + q3));
+  if (THNN_(finite)(s, d)) *sum += s, *dot += d;
+  else THNN_(addRunDotsExactly)(g, x, runs, length, g_pitch, x_pitch, mean, sum, dot);
+}
+
+/* The coefficients of the channels of a box. */
+typedef struct THNN_(Coefficients) {
+  real mean[ROW_WIDTH], scale[ROW_WIDTH], slope[ROW_WIDTH], shift[ROW_WIDTH];
+} THNN_(Coefficients);
+
+static ALWAYS_INLINE void THNN_(put)(real *p, vreal value, bool stream)
+{
+  if (stream) v_stream(p, value);
+  else v_store(p, value);
+}
+
+/* Streaming stores need vectors at addresses that are multiples of their size. */
+static inline int64_t THNN_(unaligned)(const real *p, int64_t length)
+{
+  return THNN_(smaller)((int64_t)(-(uintptr_t)p % VBYTES / sizeof(real)), length);
+}
+
+static ALWAYS_INLINE void THNN_(normalizeRun)(real *y, const real *x, int64_t length, vreal m, vreal a, vreal b,
+                                              bool stream)
+{
+  int64_t i = 0;
+  if (stream) {
+    i = THNN_(unaligned)(y, length);
+    if (i) v_store_n(y, THNN_(normalized)(v_load_n(x, (int)i), m, a, b), (int)i);
+  }
+  for (; i + VL <= length; i += VL) THNN_(put)(y + i, THNN_(normalized)(v_load(x + i), m, a, b), stream);
+  const int n = (int)(length - i);
+  if (n) v_store_n(y + i, THNN_(normalized)(v_load_n(x + i, n), m, a, b), n);
+}
+
+static ALWAYS_INLINE void THNN_(gradientRun)(real *gi, const real *g, const real *x, int64_t length, vreal m, vreal a,
+                                             vreal b, vreal d, bool stream)
+{
+  int64_t i = 0;
+  if (stream) {
+    i = THNN_(unaligned)(gi, length);
+    if (i) v_store_n(gi, THNN_(gradient)(v_load_n(g, (int)i), v_load_n(x, (int)i), m, a, b, d), (int)i);
+  }
+  for (; i + VL <= length; i += VL)
+    THNN_(put)(gi + i, THNN_(gradient)(v_load(g + i), v_load(x + i), m, a, b, d), stream);
+  const int n = (int)(length - i);
+  if (n) v_store_n(gi + i, THNN_(gradient)(v_load_n(g + i, n), v_load_n(x + i, n), m, a, b, d), n);
+}
+
+/* Channel j of the coefficients. x or g is NULL where the result does not depend on it. The last run comes
+   first: it was read last, and is the likeliest to be in the cache. */
+static void THNN_(applyRuns)(real *out, const real *g, const real *x, int64_t runs, int64_t length,
+                             int64_t out_pitch, int64_t g_pitch, int64_t x_pitch, const THNN_(Coefficients) *c, int64_t j,
+                             bool stream)
+{
+  const vreal m = v_set1(c->mean[j]), a = v_set1(c->scale[j]), b = v_set1(c->slope[j]), d = v_set1(c->shift[j]);
+  const bool both = g != NULL && x != NULL;
+  if (x == NULL) x = g, x_pitch = g_pitch;
+  for (int64_t r = runs - 1; r >= 0; r--) {
+    real *o = out + r * out_pitch;
+    const real *q = x + r * x_pitch;
+    if (both && stream) THNN_(gradientRun)(o, g + r * g_pitch, q, length, m, a, b, d, true);
+    else if (both) THNN_(gradientRun)(o, g + r * g_pitch, q, length, m, a, b, d, false);
+    else if (stream) THNN_(normalizeRun)(o, q, length, m, a, d, true);
+    else THNN_(normalizeRun)(o, q, length, m, a, d, false);
+  }
+}
+
+/* ---- planes ---- */
+
+static inline const real *THNN_(plane)(const THNN_(BatchView) *view, int64_t c, int64_t n, int64_t l)
+{
+  return view->data == NULL ? NULL : view->data + c * view->channel + n * view->stride[0] + l;
+}
+
+/* The piece at position p: whole planes, or a part of one. */
+typedef struct THNN_(Piece) {
+  int64_t n, l, runs, length;
+} THNN_(Piece);
+
+static inline THNN_(Piece) THNN_(piece)(const THNN_(Batch) *b, int64_t p, int64_t end)
+{
+  const int64_t length = b->size[b->dims - 1];
+  THNN_(Piece) piece = {0, p, 1, 0};
+  if (b->dims == 2) piece.n = p / length, piece.l = p % length;
+  if (length <= PIECE) {
+    piece.runs = THNN_(smaller)(end - p, PIECE) / length;
+    piece.length = length;
+  } else {
+    piece.length = THNN_(smaller)(THNN_(smaller)(length - piece.l, end - p), PIECE);
+  }
+  return piece;
+}
+
+static void THNN_(planesStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal *mean, accreal *squares)
+{
+  for (int64_t c = box.c; c < box.c_end; c++)
+    for (int64_t p = box.p, count = 0; p < box.p_end;) {
+      const THNN_(Piece) at = THNN_(piece)(b, p, box.p_end);
+      THNN_(joinRuns)(THNN_(plane)(&b->x, c, at.n, at.l), at.runs, at.length, b->x.stride[0], mean + (c - box.c),
+                      squares + (c - box.c), count);
+      p += at.runs * at.length;
+      count += at.runs * at.length;
+    }
+}
+
+static void THNN_(planesDots)(const THNN_(Batch) *b, THNN_(Box) box, const real *mean, accreal *sum, accreal *dot)
+{
+  for (int64_t c = box.c; c < box.c_end; c++)
+    for (int64_t p = box.p; p < box.p_end;) {
+      const THNN_(Piece) at = THNN_(piece)(b, p, box.p_end);
+      THNN_(addRunDots)(THNN_(plane)(&b->g, c, at.n, at.l), THNN_(plane)(&b->x, c, at.n, at.l), at.runs, at.length,
+                        b->g.stride[0], b->x.stride[0], mean[c - box.c], sum + (c - box.c), dot + (c - box.c));
+      p += at.runs * at.length;
+    }
+}
+
+static void THNN_(planesApply)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *coefficients)
+{
+  const int64_t length = b->size[b->dims - 1];
+  const int64_t o_pitch = b->out.stride[0], g_pitch = b->g.stride[0], x_pitch = b->x.stride[0];
+  const int64_t first = box.p / length, last = (box.p_end - 1) / length;
+  if (length <= PIECE && box.c_end - box.c == 1) {
+    THNN_(applyRuns)((real *)THNN_(plane)(&b->out, box.c, first, 0), THNN_(plane)(&b->g, box.c, first, 0),
+                     THNN_(plane)(&b->x, box.c, first, 0), last - first + 1, length, o_pitch, g_pitch, x_pitch,
+                     coefficients, 0, b->stream);
+    return;
+  }
+  for (int64_t n = last; n >= first; n--) {
+    const int64_t from = n == first ? box.p % length : 0;
+    int64_t end = n == last ? box.p_end - n * length : length;
+    while (end > from) {
+      const int64_t l = THNN_(larger)(from, (end - 1) / PIECE * PIECE);
+      for (int64_t c = box.c; c < box.c_end; c++)
+        THNN_(applyRuns)((real *)THNN_(plane)(&b->out, c, n, l), THNN_(plane)(&b->g, c, n, l),
+                         THNN_(plane)(&b->x, c, n, l), 1, end - l, 0, 0, 0, coefficients, c - box.c, b->stream);
+      end = l;
+    }
+  }
+}
+
+/* ---- rows ---- */
+
+static ALWAYS_INLINE vreal THNN_(some)(const real *p, int n) { return n == VL ? v_load(p) : v_load_n(p, n); }
+
+static ALWAYS_INLINE void THNN_(putSome)(real *p, vreal value, int n, bool stream)
+{
+  if (n == VL) THNN_(put)(p, value, stream);
+  else v_store_n(p, value, n);
+}
+
+/* The functions named ...Columns work on n <= VL neighbouring columns of `count` rows, the ones named ...Rows on all
+   columns of them. `count` is a constant: what belongs to a column is loaded once for so many rows. */
+#define SUM_ROWS 8
+#define APPLY_ROWS 4
+
+/* Columns of room for the sums of a box: vectors are whole there. */
+#define ROW_SUMS (ROW_WIDTH + VBYTES / sizeof(real))
+
+static ALWAYS_INLINE void THNN_(sumColumns)(const real *x, int count, int64_t pitch, int n, const real *shift,
+                                            real *sum, real *squares)
+{
+  const vreal k = THNN_(some)(shift, n);
+  vreal s = {0}, q = {0};
+#pragma GCC unroll 8
+  for (int r = 0; r < count; r++) {
+    const vreal d = THNN_(some)(x + r * pitch, n) - k;
+    s += d, q += d * d;
+  }
+  v_store(sum, v_load(sum) + s);
+  v_store(squares, v_load(squares) + q);
+}
+
+static ALWAYS_INLINE void THNN_(sumRows)(const real *x, int count, int64_t pitch, int64_t width, const real *shift,
+                                         real *sum, real *squares)
+{
+  int64_t j = 0;
+  for (; j + VL <= width; j += VL) THNN_(sumColumns)(x + j, count, pitch, VL, shift + j, sum + j, squares + j);
+  if (j < width) THNN_(sumColumns)(x + j, count, pitch, (int)(width - j), shift + j, sum + j, squares + j);
+}
+
+static void THNN_(rowsStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal *mean, accreal *squares)
+{
+  const int64_t width = box.c_end - box.c, pitch = b->dims > 0 ? b->x.stride[0] : 0;
+  real shift[ROW_WIDTH], sum[ROW_SUMS], square[ROW_SUMS];
+  accreal new_mean[ROW_WIDTH], new_squares[ROW_WIDTH];
+  for (int64_t p = box.p, count = 0, rows; p < box.p_end; p += rows, count += rows) {
+    rows = THNN_(smaller)(box.p_end - p, PIECE_ROWS);
+    const real *x = b->x.data + box.c + p * pitch;
+    if (count == 0) {
+      const int64_t near = rows < 4 ? 0 : pitch;
+      for (int64_t j = 0; j < width; j++)
+        shift[j] = x[j] + ((x[j + near] - x[j]) + (x[j + 2 * near] - x[j]) + (x[j + 3 * near] - x[j])) / 4;
+    } else {
+      for (int64_t j = 0; j < width; j++) shift[j] = (real)mean[j];
+    }
+    memset(sum, 0, sizeof(real) * (size_t)(width + VL));
+    memset(square, 0, sizeof(real) * (size_t)(width + VL));
+    int64_t r = 0;
+    for (; r + SUM_ROWS <= rows; r += SUM_ROWS)
+      THNN_(sumRows)(x + r * pitch, SUM_ROWS, pitch, width, shift, sum, square);
+    for (; r < rows; r++) THNN_(sumRows)(x + r * pitch, 1, pitch, width, shift, sum, square);
+
+    int unfit = 0;
+    const accreal n = (accreal)rows;
+    for (int64_t j = 0; j < width; j++) {
+      const accreal off = sum[j] / n;
+      new_mean[j] = shift[j] + off;
+      new_squares[j] = square[j] - sum[j] * off;
+      unfit |= THNN_(unfit)(mean[j], squares[j], count, new_mean[j], new_squares[j], rows, off);
+    }
+    if (unfit)
+      for (int64_t j = 0; j < width; j++)
+        if (THNN_(unfit)(mean[j], squares[j], count, new_mean[j], new_squares[j], rows, sum[j] / n))
+          THNN_(runMoments)(x + j, rows, 1, pitch, new_mean + j, new_squares + j);
+    THNN_(Batch_merge)(width, mean, squares, count, new_mean, new_squares, rows);
+  }
+}
+
+static ALWAYS_INLINE void THNN_(dotColumns)(const real *g, const real *x, int count, int64_t g_pitch, int64_t x_pitch,
+                                            int n, const real *mean, real *sum, real *dot)
+{
+  const vreal m = THNN_(some)(mean, n);
+  vreal s = {0}, q = {0};
+#pragma GCC unroll 8
+  for (int r = 0; r < count; r++) {
+    const vreal gv = THNN_(some)(g + r * g_pitch, n);
+    s += gv, q += gv * (THNN_(some)(x + r * x_pitch, n) - m);
+  }
+  v_store(sum, v_load(sum) + s);
+  v_store(dot, v_load(dot) + q);
+}
+
+static ALWAYS_INLINE void THNN_(dotRows)(const real *g, const real *x, int count, int64_t g_pitch, int64_t x_pitch,
+                                         int64_t width, const real *mean, real *sum, real *dot)
+{
+  int64_t j = 0;
+  for (; j + VL <= width; j += VL)
+    THNN_(dotColumns)(g + j, x + j, count, g_pitch, x_pitch, VL, mean + j, sum + j, dot + j);
+  if (j < width)
+    THNN_(dotColumns)(g + j, x + j, count, g_pitch, x_pitch, (int)(width - j), mean + j, sum + j, dot + j);
+}
+
+static void THNN_(rowsDots)(const THNN_(Batch) *b, THNN_(Box) box, const real *mean, accreal *sum, accreal *dot)
+{
+  const int64_t width = box.c_end - box.c;
+  const int64_t g_pitch = b->dims > 0 ? b->g.stride[0] : 0, x_pitch = b->dims > 0 ? b->x.stride[0] : 0;
+  real s[ROW_SUMS], d[ROW_SUMS];
+  for (int64_t p = box.p, rows; p < box.p_end; p += rows) {
+    rows = THNN_(smaller)(box.p_end - p, PIECE_ROWS);
+    const real *g = b->g.data + box.c + p * g_pitch, *x = b->x.data + box.c + p * x_pitch;
+    memset(s, 0, sizeof(real) * (size_t)(width + VL));
+    memset(d, 0, sizeof(real) * (size_t)(width + VL));
+    int64_t r = 0;
+    for (; r + SUM_ROWS <= rows; r += SUM_ROWS)
+      THNN_(dotRows)(g + r * g_pitch, x + r * x_pitch, SUM_ROWS, g_pitch, x_pitch, width, mean, s, d);
+    for (; r < rows; r++) THNN_(dotRows)(g + r * g_pitch, x + r * x_pitch, 1, g_pitch, x_pitch, width, mean, s, d);
+
+    int unfit = 0;
+    for (int64_t j = 0; j < width; j++) unfit |= !THNN_(finite)(s[j], d[j]);
+    if (!unfit)
+      for (int64_t j = 0; j < width; j++) sum[j] += s[j], dot[j] += d[j];
+    else
+      for (int64_t j = 0; j < width; j++)
+        if (THNN_(finite)(s[j], d[j])) sum[j] += s[j], dot[j] += d[j];
+        else THNN_(addRunDotsExactly)(g + j, x + j, rows, 1, g_pitch, x_pitch, mean[j], sum + j, dot + j);
+  }
+}
+
+static ALWAYS_INLINE void THNN_(applyColumns)(real *out, const real *g, const real *x, int count, int64_t out_pitch,
+                                              int64_t g_pitch, int64_t x_pitch, int n, const THNN_(Coefficients) *c,
+                                              int64_t j, bool both, bool stream)
+{
+  const vreal m = THNN_(some)(c->mean + j, n), a = THNN_(some)(c->scale + j, n), b = THNN_(some)(c->slope + j, n),
+              d = THNN_(some)(c->shift + j, n);
+#pragma GCC unroll 8
+  for (int r = 0; r < count; r++) {
+    const vreal xv = THNN_(some)(x + j + r * x_pitch, n);
+    const vreal value = both ? THNN_(gradient)(THNN_(some)(g + j + r * g_pitch, n), xv, m, a, b, d)
+                             : THNN_(normalized)(xv, m, a, d);
+    if (n == VL) THNN_(put)(out + j + r * out_pitch, value, stream);
+    else v_store_n(out + j + r * out_pitch, value, n);
+  }
+}
+
+static ALWAYS_INLINE void THNN_(applyRows)(const THNN_(Batch) *b, THNN_(Box) box, int64_t row, int count,
+                                           const THNN_(Coefficients) *c, bool both, bool stream)
+{
+  const int64_t width = box.c_end - box.c;
+  const THNN_(BatchView) *view = b->x.data != NULL ? &b->x : &b->g;
+  const int64_t out_pitch = b->dims > 0 ? b->out.stride[0] : 0, x_pitch = b->dims > 0 ? view->stride[0] : 0;
+  const int64_t g_pitch = b->dims > 0 && both ? b->g.stride[0] : 0;
+  real *out = b->out.data + box.c + row * out_pitch;
+  const real *x = view->data + box.c + row * x_pitch, *g = both ? b->g.data + box.c + row * g_pitch : NULL;
+  int64_t j = 0;
+  for (; j + VL <= width; j += VL)
+    THNN_(applyColumns)(out, g, x, count, out_pitch, g_pitch, x_pitch, VL, c, j, both, stream);
+  if (j < width)
+    THNN_(applyColumns)(out, g, x, count, out_pitch, g_pitch, x_pitch, (int)(width - j), c, j, both, stream);
+}
+
+static ALWAYS_INLINE void THNN_(rowsApplyAs)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *c,
+                                             bool both, bool stream)
+{
+  int64_t row = box.p_end;
+  while (row - APPLY_ROWS >= box.p) THNN_(applyRows)(b, box, row -= APPLY_ROWS, APPLY_ROWS, c, both, stream);
+  while (row > box.p) THNN_(applyRows)(b, box, --row, 1, c, both, stream);
+}
+
+static void THNN_(rowsApply)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *c)
+{
+  const bool both = b->x.data != NULL && b->g.data != NULL;
+  if (both && b->stream) THNN_(rowsApplyAs)(b, box, c, true, true);
+  else if (both) THNN_(rowsApplyAs)(b, box, c, true, false);
+  else if (b->stream) THNN_(rowsApplyAs)(b, box, c, false, true);
+  else THNN_(rowsApplyAs)(b, box, c, false, false);
+}
+
+/* ---- anything else: gathered into tiles of runs, one run for each channel ---- */
+
+static inline void THNN_(move)(real *tile, real *data, bool gather)
+{
+  if (gather) *tile = *data;
+  else *data = *tile;
+}
+
+/* Moves `count` positions from p on of the box's channels between a view and a tile. */
+static ALWAYS_INLINE void THNN_(moveTile)(const THNN_(Batch) *b, const THNN_(BatchView) *view, THNN_(Box) box, int64_t p,
+                                          int64_t count, real *tile, bool gather)
+{
+  const int64_t width = box.c_end - box.c, inner = b->dims > 0 ? b->size[b->dims - 1] : 1;
+  const int64_t step = b->dims > 0 ? view->stride[b->dims - 1] : 0, channel = view->channel;
+  while (count > 0) {
+    const int64_t run = THNN_(smaller)(inner - p % inner, count);
+    real *data = view->data + box.c * channel;
+    for (int64_t d = b->dims - 1, rest = p; d >= 0; rest /= b->size[d--]) data += rest % b->size[d] * view->stride[d];
+    if (step < channel) {
+      for (int64_t c = 0; c < width; c++)
+        for (int64_t i = 0; i < run; i++) THNN_(move)(tile + c * TILE_PITCH + i, data + c * channel + i * step, gather);
+    } else {
+      for (int64_t i = 0; i < run; i++)
+        for (int64_t c = 0; c < width; c++) THNN_(move)(tile + c * TILE_PITCH + i, data + c * channel + i * step, gather);
+    }
+    p += run;
+    tile += run;
+    count -= run;
+  }
+}
+
+static void THNN_(gather)(const THNN_(Batch) *b, const THNN_(BatchView) *view, THNN_(Box) box, int64_t p, int64_t count,
+                          real *tile)
+{
+  THNN_(moveTile)(b, view, box, p, count, tile, true);
+}
+
+static void THNN_(scatter)(const THNN_(Batch) *b, const THNN_(BatchView) *view, THNN_(Box) box, int64_t p,
+                           int64_t count, real *tile)
+{
+  THNN_(moveTile)(b, view, box, p, count, tile, false);
+}
+
+static void THNN_(stridedStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal *mean, accreal *squares)
+{
+  real tile[TILE_WIDTH * TILE_PITCH];
+  for (int64_t p = box.p, count; p < box.p_end; p += count) {
+    count = THNN_(smaller)(box.p_end - p, TILE);
+    THNN_(gather)(b, &b->x, box, p, count, tile);
+    for (int64_t c = 0; c < box.c_end - box.c; c++)
+      THNN_(joinRuns)(tile + c * TILE_PITCH, 1, count, 0, mean + c, squares + c, p - box.p);
+  }
+}
+
+static void THNN_(stridedDots)(const THNN_(Batch) *b, THNN_(Box) box, const real *mean, accreal *sum, accreal *dot)
+{
+  real g[TILE_WIDTH * TILE_PITCH], x[TILE_WIDTH * TILE_PITCH];
+  for (int64_t p = box.p, count; p < box.p_end; p += count) {
+    count = THNN_(smaller)(box.p_end - p, TILE);
+    THNN_(gather)(b, &b->g, box, p, count, g);
+    THNN_(gather)(b, &b->x, box, p, count, x);
+    for (int64_t c = 0; c < box.c_end - box.c; c++)
+      THNN_(addRunDots)(g + c * TILE_PITCH, x + c * TILE_PITCH, 1, count, 0, 0, mean[c], sum + c, dot + c);
+  }
+}
+
+static void THNN_(stridedApply)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *coefficients)
+{
+  real g[TILE_WIDTH * TILE_PITCH], x[TILE_WIDTH * TILE_PITCH];
+  const bool with_g = b->g.data != NULL, with_x = b->x.data != NULL;
+  real *out = with_g ? g : x;
+  for (int64_t end = box.p_end, p; end > box.p; end = p) {
+    p = THNN_(larger)(end - TILE, box.p);
+    if (with_g) THNN_(gather)(b, &b->g, box, p, end - p, g);
+    if (with_x) THNN_(gather)(b, &b->x, box, p, end - p, x);
+    for (int64_t c = 0; c < box.c_end - box.c; c++)
+      THNN_(applyRuns)(out + c * TILE_PITCH, with_g ? g + c * TILE_PITCH : NULL, with_x ? x + c * TILE_PITCH : NULL, 1,
+                       end - p, 0, 0, 0, coefficients, c, false);
+    THNN_(scatter)(b, &b->out, box, p, end - p, out);
+  }
+}
+
+/* ---- boxes ---- */
+
+static void THNN_(boxStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal *mean, accreal *squares)
+{
+  for (int64_t j = 0; j < box.c_end - box.c; j++) mean[j] = squares[j] = 0;
+  if (b->layout == THNN_BATCH_PLANES) THNN_(planesStatistics)(b, box, mean, squares);
+  else if (b->layout == THNN_BATCH_ROWS) THNN_(rowsStatistics)(b, box, mean, squares);
+  else THNN_(stridedStatistics)(b, box, mean, squares);
+}
+
+static void THNN_(boxDots)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(BatchVectors) *v, accreal *sum,
+                           accreal *dot)
+{
+  real mean[ROW_WIDTH];
+  for (int64_t c = box.c; c < box.c_end; c++) {
+    mean[c - box.c] = THNN_(element)(v->mean, c, 0);
+    sum[c - box.c] = dot[c - box.c] = 0;
+  }
+  if (b->layout == THNN_BATCH_PLANES) THNN_(planesDots)(b, box, mean, sum, dot);
+  else if (b->layout == THNN_BATCH_ROWS) THNN_(rowsDots)(b, box, mean, sum, dot);
+  else THNN_(stridedDots)(b, box, mean, sum, dot);
+}
+
+static void THNN_(boxApply)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *c)
+{
+  if (b->layout == THNN_BATCH_PLANES) THNN_(planesApply)(b, box, c);
+  else if (b->layout == THNN_BATCH_ROWS) THNN_(rowsApply)(b, box, c);
+  else THNN_(stridedApply)(b, box, c);
+}
+
+static void THNN_(boxNormalize)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(BatchVectors) *v)
+{
+  THNN_(Coefficients) k;
+  for (int64_t c = box.c, j = 0; c < box.c_end; c++, j++) {
+    k.mean[j] = THNN_(element)(v->mean, c, 0);
+    k.scale[j] = (real)(THNN_(inverse)(v, c) * THNN_(element)(v->weight, c, 1));
+    k.slope[j] = 0;
+    k.shift[j] = THNN_(element)(v->bias, c, 0);
+  }
+  THNN_(boxApply)(b, box, &k);
+}
+
+/* sum and dot begin at the box's first channel. */
+static void THNN_(boxGradInput)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(BatchVectors) *v,
+                                const accreal *sum, const accreal *dot, accreal count)
+{
+  THNN_(Coefficients) k;
+  for (int64_t c = box.c, j = 0; c < box.c_end; c++, j++) {
+    const accreal inverse = THNN_(inverse)(v, c), scale = inverse * THNN_(element)(v->weight, c, 1);
+    k.scale[j] = (real)scale;
+    if (sum != NULL) {
+      k.mean[j] = THNN_(element)(v->mean, c, 0);
+      k.slope[j] = (real)(-scale * inverse * inverse * dot[j] / count);
+      k.shift[j] = (real)(-scale * sum[j] / count);
+    } else {
+      k.mean[j] = k.slope[j] = k.shift[j] = 0;
+    }
+  }
+  if (sum != NULL || b->x.data == NULL) {
+    THNN_(boxApply)(b, box, &k);
+  } else {
+    THNN_(Batch) only_g = *b;
+    only_g.x.data = NULL;
+    THNN_(boxApply)(&only_g, box, &k);
+  }
+}
+
+static void THNN_(keepGradients)(const THNN_(BatchGradients) *to, const THNN_(BatchVectors) *v, int64_t first,
+                                 int64_t end, const accreal *sum, const accreal *dot)
+{
+  for (int64_t c = first; c < end; c++) {
+    if (to->gradWeight != NULL)
+      *THNN_(address)(to->gradWeight, c) += (real)(to->scale * THNN_(inverse)(v, c) * dot[c - first]);
+    if (to->gradBias != NULL) *THNN_(address)(to->gradBias, c) += (real)(to->scale * sum[c - first]);
+  }
+}
+
+/* ---- phases ---- */
+
+/* A phase, and all that its boxes know. result: see the header. */
+typedef struct THNN_(Phase) {
+  const THNN_(Batch) *batch;
+  const THNN_(BatchVectors) *vectors;
+  const THNN_(BatchStatistics) *statistics;
+  const THNN_(BatchGradients) *gradients;
+  accreal *result, count;
+} THNN_(Phase);
+
+typedef void (*THNN_(Step))(const THNN_(Phase) *phase, THNN_(Box) box);
+
+/* A thread goes through its boxes backwards if `again`: those that the phase before read last are the likeliest to
+   be in its cache. */
+static void THNN_(forBoxes)(const THNN_(Phase) *phase, THNN_(Step) step, bool again)
+{
+  const THNN_(Batch) *b = phase->batch;
+  const int64_t boxes = b->groups * b->blocks, work = b->channels * b->positions;
+  const int threads = thnn_threads(boxes, work);
+  if (threads == 1) { /* no parallel region: small tensors would feel it */
+    for (int64_t i = 0; i < boxes; i++) step(phase, THNN_(box)(b, again ? boxes - 1 - i : i));
+    return;
+  }
+  THNN_PARALLEL_FOR(i, boxes, work)
+  {
+    /* The share of a thread under a static schedule. */
+    const int64_t share = boxes / threads, longer = boxes % threads * (share + 1);
+    const int64_t size = i < longer ? share + 1 : share;
+    const int64_t begin = i < longer ? i / size * size : longer + (i - longer) / size * size;
+    step(phase, THNN_(box)(b, again ? 2 * begin + size - 1 - i : i));
+  }
+}
+
+/* Where a box leaves what it found. */
+static inline accreal *THNN_(resultOf)(const THNN_(Phase) *phase, THNN_(Box) box)
+{
+  return phase->result + box.p / phase->batch->block * 2 * phase->batch->channels + box.c;
+}
+
+static void THNN_(statisticsStep)(const THNN_(Phase) *phase, THNN_(Box) box)
+{
+  accreal *found = THNN_(resultOf)(phase, box);
+  THNN_(boxStatistics)(phase->batch, box, found, found + phase->batch->channels);
+}
+
+static void THNN_(sumsStep)(const THNN_(Phase) *phase, THNN_(Box) box)
+{
+  accreal *found = THNN_(resultOf)(phase, box);
+  THNN_(boxDots)(phase->batch, box, phase->vectors, found, found + phase->batch->channels);
+}
+
+/* What was found in the blocks, joined in their order. */
+static void THNN_(joinBlocks)(const THNN_(Batch) *b, accreal *result, bool moments)
+{
+  const int64_t C = b->channels, width = 256;
+  THNN_PARALLEL_FOR(i, THNN_(ceilDiv)(C, width), b->blocks * C)
+  {
+    const int64_t n = THNN_(smaller)(width, C - i * width);
+    accreal *first = result + i * width, *second = first + C;
+    for (int64_t k = 1; k < b->blocks; k++) {
+      const accreal *other = first + k * 2 * C;
+      if (moments)
+        THNN_(Batch_merge)(n, first, second, k * b->block, other, other + C,
+                           THNN_(smaller)(b->block, b->positions - k * b->block));
+      else
+        for (int64_t c = 0; c < n; c++) first[c] += other[c], second[c] += other[c + C];
+    }
+  }
+}
+
+void THNN_(Batch_statistics)(const THNN_(Batch) *b, accreal *result)
+{
+  const THNN_(Phase) phase = {.batch = b, .result = result};
+  THNN_(forBoxes)(&phase, THNN_(statisticsStep), false);
+  THNN_(joinBlocks)(b, result, true);
+}
+
+void THNN_(Batch_gradSums)(const THNN_(Batch) *b, const THNN_(BatchVectors) *vectors, accreal *result)
+{
+  const THNN_(Phase) phase = {.batch = b, .vectors = vectors, .result = result};
+  THNN_(forBoxes)(&phase, THNN_(sumsStep), false);
+  THNN_(joinBlocks)(b, result, false);
+}
+
+static void THNN_(normalizeStep)(const THNN_(Phase) *phase, THNN_(Box) box)
+{
+  THNN_(boxNormalize)(phase->batch, box, phase->vectors);
+}
+
+void THNN_(Batch_normalize)(const THNN_(Batch) *b, const THNN_(BatchVectors) *vectors)
+{
+  const THNN_(Phase) phase = {.batch = b, .vectors = vectors};
+  THNN_(forBoxes)(&phase, THNN_(normalizeStep), b->reduces);
+}
+
+static void THNN_(gradInputStep)(const THNN_(Phase) *phase, THNN_(Box) box)
+{
+  const accreal *sum = phase->result ? phase->result + box.c : NULL;
+  THNN_(boxGradInput)(phase->batch, box, phase->vectors, sum, sum ? sum + phase->batch->channels : NULL, phase->count);
+}
+
+void THNN_(Batch_gradInput)(const THNN_(Batch) *b, const THNN_(BatchVectors) *vectors, const accreal *sums,
+                            accreal count)
+{
+  const THNN_(Phase) phase = {.batch = b, .vectors = vectors, .result = (accreal *)sums, .count = count};
+  THNN_(forBoxes)(&phase, THNN_(gradInputStep), b->reduces);
+}
+
+static void THNN_(forwardStep)(const THNN_(Phase) *phase, THNN_(Box) box)
+{
+  accreal mean[ROW_WIDTH], squares[ROW_WIDTH];
+  THNN_(boxStatistics)(phase->batch, box, mean, squares);
+  THNN_(Batch_keep)(phase->statistics, box.c, box.c_end, mean, squares, phase->batch->positions);
+  THNN_(boxNormalize)(phase->batch, box, phase->vectors);
+}
+
+void THNN_(Batch_forward)(const THNN_(Batch) *b, const THNN_(BatchStatistics) *to, const THNN_(BatchVectors) *vectors)
+{
+  if (b->blocks == 1) {
+    const THNN_(Phase) phase = {.batch = b, .vectors = vectors, .statistics = to};
+    THNN_(forBoxes)(&phase, THNN_(forwardStep), false);
+  } else {
+    accreal *result = thnn_scratch(sizeof(accreal) * (size_t)THNN_(Batch_room)(b));
+    THNN_(Batch_statistics)(b, result);
+    THNN_(Batch_keep)(to, 0, b->channels, result, result + b->channels, b->positions);
+    THNN_(Batch_normalize)(b, vectors);
+  }
+}
+
+static void THNN_(backwardStep)(const THNN_(Phase) *phase, THNN_(Box) box)
+{
+  const bool train = phase->gradients->train;
+  accreal sum[ROW_WIDTH], dot[ROW_WIDTH];
+  THNN_(boxDots)(phase->batch, box, phase->vectors, sum, dot);
+  THNN_(keepGradients)(phase->gradients, phase->vectors, box.c, box.c_end, sum, dot);
+  if (phase->batch->out.data != NULL)
+    THNN_(boxGradInput)(phase->batch, box, phase->vectors, train ? sum : NULL, train ? dot : NULL, phase->count);
+}
+
+void THNN_(Batch_backward)(const THNN_(Batch) *b, const THNN_(BatchGradients) *to, const THNN_(BatchVectors) *vectors)
+{
+  const accreal count = (accreal)b->positions;
+  if (b->blocks == 1) {
+    const THNN_(Phase) phase = {.batch = b, .vectors = vectors, .gradients = to, .count = count};
+    THNN_(forBoxes)(&phase, THNN_(backwardStep), false);
+  } else {
+    accreal *sums = thnn_scratch(sizeof(accreal) * (size_t)THNN_(Batch_room)(b));
+    THNN_(Batch_gradSums)(b, vectors, sums);
+    THNN_(keepGradients)(to, vectors, 0, b->channels, sums, sums + b->channels);
+    if (b->out.data != NULL) THNN_(Batch_gradInput)(b, vectors, to->train ? sums : NULL, count);
+  }
+}

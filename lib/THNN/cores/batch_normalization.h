@@ -1,0 +1,94 @@
+/* Batch normalization in phases, over tensors seen as channels x positions. The fused functions of
+   generic/BatchNormalization.c and whatever needs single phases are made of these. No include guard: included
+   once per element type. */
+
+#ifndef THNN_BATCH_NORMALIZATION_H
+#define THNN_BATCH_NORMALIZATION_H
+
+typedef enum THNNBatchLayout {
+  THNN_BATCH_PLANES, /* one channel of one sample is a run of memory: NCHW and its like */
+  THNN_BATCH_ROWS,   /* all channels of one position are a run of memory: channels-last, (N, C) */
+  THNN_BATCH_STRIDED /* anything else, and tensors whose layouts differ */
+} THNNBatchLayout;
+
+#endif
+
+typedef struct THNN_(BatchView) {
+  real *data; /* NULL where the phase has no such tensor */
+  int64_t channel;
+  int64_t stride[THNN_MAX_DIM];
+} THNN_(BatchView);
+
+/* Tensors of one size (N, C, ...). Positions, the dimensions other than the channel, are numbered in row
+   order; those that every tensor allows are joined. The grid cuts the work into boxes of `width` channels x
+   `block` positions, by size alone. */
+typedef struct THNN_(Batch) {
+  THNN_(BatchView) x, g, out;
+  int64_t channels, positions;
+  int dims;
+  int64_t size[THNN_MAX_DIM];
+  THNNBatchLayout layout;
+  int64_t width, groups, block, blocks;
+  bool reduces;
+  bool stream; /* out is too large for the caches to hold */
+} THNN_(Batch);
+
+/* `reduces`: the phases to come sum over positions, and what a box read should still be in the cache when it is
+   read again; otherwise boxes follow memory. Absent tensors are NULL. */
+void THNN_(Batch_init)(THNN_(Batch) *batch, THTensor *x, THTensor *g, THTensor *out, bool reduces);
+
+/* How many accreal the result of a reduction must have room for: its first 2 * C are what is asked for, the rest is
+   used on the way. More than 2 * C only where it is less than half of THNN_SCRATCH_LIMIT. */
+int64_t THNN_(Batch_room)(const THNN_(Batch) *batch);
+
+/* What is known of each channel, vectors of C elements. */
+typedef struct THNN_(BatchVectors) {
+  THTensor *mean, *inverse; /* the inverse deviation, or ... */
+  THTensor *variance;       /* ... NULL and the variance to make it of, with eps */
+  THTensor *weight, *bias;  /* NULL: 1 and 0 */
+  accreal eps;
+} THNN_(BatchVectors);
+
+/* Where statistics go, and what turns into what. */
+typedef struct THNN_(BatchStatistics) {
+  THTensor *save_mean, *save_std, *running_mean, *running_var;
+  accreal momentum, eps;
+} THNN_(BatchStatistics);
+
+/* Where the sums of the backward go, and whether gradInput takes them into account. */
+typedef struct THNN_(BatchGradients) {
+  THTensor *gradWeight, *gradBias;
+  accreal scale;
+  bool train;
+} THNN_(BatchGradients);
+
+/* Of each channel of x: mean[C], then centred sum of squares[C]. */
+void THNN_(Batch_statistics)(const THNN_(Batch) *batch, accreal *result);
+
+/* Joins the statistics of `count` values with those of `otherCount` others (Chan, Golub, LeVeque 1979), for
+   `channels` channels. */
+void THNN_(Batch_merge)(int64_t channels, accreal *mean, accreal *squares, int64_t count, const accreal *otherMean,
+                        const accreal *otherSquares, int64_t otherCount);
+
+/* Statistics of `count` values into the saved and running ones, for channels first <= c < end. */
+void THNN_(Batch_keep)(const THNN_(BatchStatistics) *to, int64_t first, int64_t end, const accreal *mean,
+                       const accreal *squares, int64_t count);
+
+/* out = (x - mean) * inverse * weight + bias */
+void THNN_(Batch_normalize)(const THNN_(Batch) *batch, const THNN_(BatchVectors) *vectors);
+
+/* Of each channel: sum(g)[C], then sum(g * (x - mean))[C]. */
+void THNN_(Batch_gradSums)(const THNN_(Batch) *batch, const THNN_(BatchVectors) *vectors, accreal *result);
+
+/* With those sums, of `count` values per channel:
+     out = (g - sum / count - (x - mean) * inverse^2 * dot / count) * inverse * weight
+   With NULL, where mean and inverse are constants: out = g * inverse * weight. */
+void THNN_(Batch_gradInput)(const THNN_(Batch) *batch, const THNN_(BatchVectors) *vectors, const accreal *sums,
+                            accreal count);
+
+/* All phases of the forward in training, and of the backward, each box staying in the cache from one phase to the
+   next where it has its channels to itself. vectors->mean and ->inverse are what the statistics are saved to. */
+void THNN_(Batch_forward)(const THNN_(Batch) *batch, const THNN_(BatchStatistics) *to,
+                          const THNN_(BatchVectors) *vectors);
+void THNN_(Batch_backward)(const THNN_(Batch) *batch, const THNN_(BatchGradients) *to,
+                           const THNN_(BatchVectors) *vectors);
