@@ -63,10 +63,8 @@ class BatchNormalizationFunction(FunctionBase):
             output = _empty_like(input)
             # Taken for what the C function will say about it when it is not a tensor.
             save_mean, save_std = _empty_like(running_mean), _empty_like(running_var)
-            status = _call_forward(
-                ANY, id(input), id(output), id(weight), id(bias), id(running_mean), id(running_var),
-                id(save_mean), id(save_std), train, momentum, eps,
-            )  # fmt: skip
+            tensors = (input, output, weight, bias, running_mean, running_var, save_mean, save_std)
+            status = _call_forward(ANY, id(tensors), train, momentum, eps)
         except (TypeError, OverflowError):
             save_mean = save_std = output = torch.empty(0)
             status = -1
@@ -110,13 +108,9 @@ class BatchNormalizationFunction(FunctionBase):
         gradWeight = _zeros_like(weight) if needs[1] and weight is not None else None
         gradBias = torch.zeros_like(mean) if needs[2] and has_bias else None
         # Running statistics are read in evaluation only, saved ones in training only.
-        status = _call_backward(
-            ANY, id(input), id(gradOutput), id(gradInput), id(gradWeight), id(gradBias), id(weight),
-            id(mean), id(deviation), id(mean), id(deviation), train, 1.0, eps,
-        )  # fmt: skip
-        if status:
-            row = (input, gradOutput, gradInput, gradWeight, gradBias, weight, mean, deviation, mean, deviation)
-            invoke(_backward, ANY, (*row, train, 1.0, eps))
+        tensors = (input, gradOutput, gradInput, gradWeight, gradBias, weight, mean, deviation, mean, deviation)
+        if _call_backward(ANY, id(tensors), train, 1.0, eps):
+            invoke(_backward, ANY, (*tensors, train, 1.0, eps))
         return gradInput, gradWeight, gradBias, None, None, None, None, None
 
 

@@ -57,5 +57,5 @@ def describe(argument: Argument) -> str:
     kind = _PYTHON_TYPES.get(argument.type, "float")
     optional = " or None" if argument.is_optional else ""
     default = f", default {DEFAULTS[argument.name]}" if argument.name in DEFAULTS else ""
-    doc = getattr(argument, "doc", "")
-    return f"{argument.name}: {kind}{optional}{default}" + (f": {doc}" if doc else "")
+    doc = f": {argument.doc}" if argument.doc else ""
+    return f"{argument.name}: {kind}{optional}{default}{doc}"

@@ -181,16 +181,13 @@ class _Source:
 
     def call(self, function: HeaderFunction, names: Mapping[str, str], indent: int = 1) -> None:
         """One C call: the fast route, then whatever else it takes. `names` maps arguments to expressions;
-        a tensor that is to be allocated has the expression 'ALLOCATE'."""
+        that of a tensor which is to be allocated is '...'."""
         arguments = [a for a in function.arguments if a.role != "state"]
         expressions = [names[a.name] for a in arguments]
-        handles = []
-        for argument, expression in zip(arguments, expressions):
-            if not argument.is_tensor:
-                handles.append(expression)
-            else:
-                handles.append({"None": "0", "ALLOCATE": "1"}.get(expression, f"id({expression})"))
-        fast = f"call_{function.phase}({ANY}, {', '.join(handles)})"
+        tensors = [e for a, e in zip(arguments, expressions) if a.is_tensor]
+        scalars = [e for a, e in zip(arguments, expressions) if not a.is_tensor]
+        self.add(f"tensors = {_tuple(tensors)}", indent)
+        fast = f"call_{function.phase}({', '.join([str(ANY), 'id(tensors)', *scalars])})"
         slow = f"invoke({function.phase}, {ANY}, ({', '.join(expressions)},))"
         self.add("try:", indent)
         self.add(f"status = {fast}", indent + 1)
@@ -200,7 +197,7 @@ class _Source:
         outputs = [
             (k, a.name)
             for k, a in enumerate(arguments)
-            if a.role in ("output", "saved", "gradInput") and expressions[k] in ("ALLOCATE", a.name)
+            if a.role in ("output", "saved", "gradInput") and expressions[k] in ("...", a.name)
         ]
         if outputs:
             self.add(f"values = {slow}", indent + 1)
@@ -267,7 +264,7 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
             elif argument.like in inputs:
                 code.add(f"{argument.name} = empty_like({argument.like})")
             else:
-                names[argument.name] = "ALLOCATE"
+                names[argument.name] = "..."
         elif argument.role == "buffer":
             names[argument.name] = "None"
     if inplace:
@@ -328,7 +325,6 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
 
     source = "\n".join(code.lines) + "\n"
     namespace: dict[str, Any] = {
-        "ALLOCATE": ALLOCATE,
         "invoke": invoke,
         "empty_like": torch.empty_like,
         "zeros_like": torch.zeros_like,

@@ -1,7 +1,7 @@
 """The compiled library as Python sees it: loading, calling, and saying what went wrong.
 
-A call has two routes. The fast one passes ``id(tensor)`` and lets the glue look inside the tensors through torch's
-DLPack C exchange API. Everything else comes here: outputs that want another size, arguments that are refused, and
+A call has two routes. The fast one passes the id of a tuple of tensors and lets the glue look inside them through
+torch's DLPack C exchange API: ``lib.Tanh_updateOutput(ANY, id(tensors))``, scalars after that. Everything else comes here: outputs that want another size, arguments that are refused, and
 tensors that the exchange does not take although thnn does (meta tensors, a torch without the API), for which Python
 fills the views itself.
 """
@@ -22,7 +22,7 @@ lib: Final = _C.lib
 FLOAT, DOUBLE, ANY, TYPE_MASK, VIEWS, META = 0, 1, 2, 3, 4, 8
 
 # What stands for a tensor that the call is to allocate.
-ALLOCATE: Final = type("ALLOCATE", (), {"__repr__": lambda self: "ALLOCATE"})()
+ALLOCATE: Final = ...
 
 _OK, _RESIZE, _UNPACK = 0, 1, 6
 _EXCEPTIONS: Final = {2: TypeError, 3: ValueError, 4: IndexError, 5: NotImplementedError}
@@ -51,11 +51,6 @@ del _error
 open_exchange()
 
 
-def handle(value: torch.Tensor | None) -> int:
-    """What the glue is passed for a tensor argument."""
-    return 1 if value is ALLOCATE else id(value)
-
-
 def invoke(function: Function, flags: int, values: Sequence[Any]) -> list[Any]:
     """Calls a function with the values of its arguments but the state, whatever it takes.
 
@@ -67,19 +62,16 @@ def invoke(function: Function, flags: int, values: Sequence[Any]) -> list[Any]:
     if len(values) != len(arguments):
         raise TypeError(f"{function.name}: expected {len(arguments)} arguments after the state, got {len(values)}")
     call: Callable[..., int] = getattr(lib, function.name)
+    scalars = [_scalar(function, a, v) for a, v in zip(arguments, values) if not a.is_tensor]
     as_views = False
     while True:
-        keep_alive: list[Any] = []
-        passed = []
-        for argument, value in zip(arguments, values):
-            if not argument.is_tensor:
-                passed.append(_scalar(function, argument, value))
-            elif not as_views or value is None or value is ALLOCATE:
-                passed.append(handle(value))
-            else:
-                keep_alive.append(_view(value))
-                passed.append(int(ffi.cast("uintptr_t", keep_alive[-1])))
-        status = call(flags, *passed)
+        tensors = tuple(v for a, v in zip(arguments, values) if a.is_tensor)
+        if as_views:
+            views = [_view(t) for t in tensors]
+            array = ffi.new("THNNTensor *[]", views)
+            status = call(flags, int(ffi.cast("uintptr_t", array)), *scalars)
+        else:
+            status = call(flags, id(tensors), *scalars)
         if status == _OK:
             return values
         if status == _RESIZE:
@@ -187,7 +179,11 @@ def _address(tensor: torch.Tensor) -> int:
         return 0
 
 
-def _view(tensor: torch.Tensor) -> Any:
+def _view(tensor: torch.Tensor | None) -> Any:
+    if tensor is None:
+        return ffi.NULL
+    if tensor is ALLOCATE:
+        return ffi.cast("THNNTensor *", 1)
     view = ffi.new("THNNTensor *")
     view.data = ffi.cast("void *", _address(tensor))
     view.type = _TYPE_CODES.get(tensor.dtype, 4)

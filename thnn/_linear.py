@@ -34,10 +34,9 @@ class LinearFunction(FunctionBase):
             output = input.new_empty((*input.shape[:-1], weight.shape[0]))
         except (AttributeError, IndexError):
             output = ALLOCATE
-        if output is ALLOCATE or lib.Linear_updateOutput(
-            ANY, id(input), id(output), id(weight), id(bias), 0
-        ):
-            output = invoke(_phases["updateOutput"], ANY, (input, output, weight, bias, None))[1]
+        tensors = (input, output, weight, bias, None)
+        if lib.Linear_updateOutput(ANY, id(tensors)):
+            output = invoke(_phases["updateOutput"], ANY, tensors)[1]
         return (output,)
 
     @staticmethod
@@ -56,14 +55,13 @@ class LinearFunction(FunctionBase):
         gradInput = gradWeight = gradBias = None
         if needs[0]:
             gradInput = torch.empty_like(input)
-            if lib.Linear_updateGradInput(ANY, id(input), id(gradOutput), id(gradInput), id(weight)):
-                invoke(_phases["updateGradInput"], ANY, (input, gradOutput, gradInput, weight))
+            tensors = (input, gradOutput, gradInput, weight)
+            if lib.Linear_updateGradInput(ANY, id(tensors)):
+                invoke(_phases["updateGradInput"], ANY, tensors)
         if needs[1] or needs[2]:
             gradWeight = torch.zeros_like(weight)
             gradBias = torch.zeros_like(bias) if bias is not None else None
-            if lib.Linear_accGradParameters(
-                ANY, id(input), id(gradOutput), 0, id(weight), id(bias), id(gradWeight), id(gradBias), 0, 1.0
-            ):
-                row = (input, gradOutput, None, weight, bias, gradWeight, gradBias, None, 1.0)
-                invoke(_phases["accGradParameters"], ANY, row)
+            tensors = (input, gradOutput, None, weight, bias, gradWeight, gradBias, None)
+            if lib.Linear_accGradParameters(ANY, id(tensors), 1.0):
+                invoke(_phases["accGradParameters"], ANY, (*tensors, 1.0))
         return gradInput, gradWeight, gradBias

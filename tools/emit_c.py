@@ -94,17 +94,12 @@ double THNN_copyBandwidth(int64_t bytes, double seconds);
 
 
 def _glue_parameters(function: Function) -> str:
-    parameters = ["int flags"]
-    for a in function.arguments:
-        if a.is_tensor:
-            parameters.append(f"uintptr_t {a.name}")
-        elif a.role != "state":
-            parameters.append(f"{SCALARS[a.type]} {a.name}")
-    return ", ".join(parameters)
+    scalars = [f"{SCALARS[a.type]} {a.name}" for a in function.arguments if not a.is_tensor and a.role != "state"]
+    return ", ".join(["int flags", "uintptr_t tensors", *scalars])
 
 
 def emit_glue(functions: Sequence[Function], digest: str) -> str:
-    """lib/THNN/generated/glue.c: one function per header function that takes handles for tensors."""
+    """lib/THNN/generated/glue.c: one function per header function that takes its tensors as one."""
     return "".join(_glue(functions, digest))
 
 
@@ -129,11 +124,10 @@ static const char *const thnn_digest = "{digest}";
             for i, a in tensors
         )
         yield "};\n"
-        yield f"  const uintptr_t handles[] = {{{', '.join(a.name for _, a in tensors)}}};\n"
         n = len(tensors)
         yield f"  THNNTensor views[{n}], *t[{n}];\n"
         yield "  THNNState *state = THNN_lastState();\n"
-        yield f"  int type = thnn_unpack(state, flags, {n}, arguments, handles, views, t);\n"
+        yield f"  int type = thnn_unpack(state, flags, tensors, {n}, arguments, views, t);\n"
         yield "  if (type < 0) return state->status;\n"
         position = {a.name: k for k, (_, a) in enumerate(tensors)}
         passed = ", ".join(

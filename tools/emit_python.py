@@ -25,7 +25,7 @@ def _model(functions: Sequence[Function], digest: str) -> Iterator[str]:
         for a in f.arguments:
             extra = "".join(
                 f", {k}={v!r}"
-                for k, v in (("like", a.like), ("is_modified", a.is_modified), ("doc", getattr(a, "doc", "")))
+                for k, v in (("like", a.like), ("is_modified", a.is_modified), ("doc", a.doc))
                 if v
             )
             place = f"L(H, {a.location.line}, {a.location.column})"
@@ -65,7 +65,8 @@ def _stubs(functions: Sequence[Function]) -> Iterator[str]:
         spelled, scalars = [], []
         for a in tensors:
             seen_default |= a.is_optional
-            spelled.append(f"{a.name}: Tensor{' | None = ...' if a.is_optional else ''}")
+            kind = "Tensor | None" if a.is_optional else "Tensor"
+            spelled.append(f"{a.name}: {kind}" + (" = ..." if seen_default else ""))
         # After a tensor that may be left out, Python wants a default for every argument.
         applied = list(spelled)
         for a in forward.scalars:

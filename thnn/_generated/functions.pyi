@@ -22,15 +22,15 @@ class SpatialConvolutionMMFunction(FunctionBase):
         SpatialConvolutionMMFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH)
 
     Arguments:
-        input: Tensor (float32 or float64)
-        weight: Tensor (float32 or float64)
-        bias: Tensor (float32 or float64) or None
-        kW: int
-        kH: int
-        dW: int
-        dH: int
-        padW: int
-        padH: int
+        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (float32 or float64): filters (O, I, kH, kW) or (O, I*kH*kW)
+        bias: Tensor (float32 or float64) or None: one per output plane (O)
+        kW: int: kernel width
+        kH: int: kernel height
+        dW: int: stride along the width
+        dH: int: stride along the height
+        padW: int: zeros added left and right
+        padH: int: zeros added above and below
 
     Gradient of SpatialConvolutionMM by its input: gradOutput correlated with the flipped filters.
 
@@ -54,9 +54,9 @@ class LinearFunction(FunctionBase):
         LinearFunction.apply(input, weight, bias)
 
     Arguments:
-        input: Tensor (float32 or float64)
-        weight: Tensor (float32 or float64)
-        bias: Tensor (float32 or float64) or None
+        input: Tensor (float32 or float64): input (N, I) or (I)
+        weight: Tensor (float32 or float64): matrix (O, I)
+        bias: Tensor (float32 or float64) or None: vector (O)
 
     Gradient of Linear by its input: gradInput = gradOutput * weight.
 
@@ -88,14 +88,14 @@ class BatchNormalizationFunction(FunctionBase):
         BatchNormalizationFunction.apply(input, weight, bias, running_mean, running_var, train, momentum, eps)
 
     Arguments:
-        input: Tensor (float32 or float64)
-        weight: Tensor (float32 or float64) or None
-        bias: Tensor (float32 or float64) or None
-        running_mean: Tensor (float32 or float64)
-        running_var: Tensor (float32 or float64)
-        train: bool
-        momentum: float
-        eps: float
+        input: Tensor (float32 or float64): input (N, C, ...)
+        weight: Tensor (float32 or float64) or None: scale (C), 1 where None
+        bias: Tensor (float32 or float64) or None: shift (C), 0 where None
+        running_mean: Tensor (float32 or float64): running mean (C)
+        running_var: Tensor (float32 or float64): running variance (C)
+        train: bool: statistics of the batch, or the running ones
+        momentum: float: share of the batch in the running statistics
+        eps: float: added to the variance
 
     Gradients of BatchNormalization, each optional; gradWeight and gradBias accumulate. With inv the inverse deviation and
     xc = input - mean (saved in training, running in evaluation):
@@ -106,7 +106,7 @@ class BatchNormalizationFunction(FunctionBase):
     def __init__(self, running_mean: Tensor, running_var: Tensor, train: bool, momentum: float, eps: float) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
     @classmethod
-    def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor, running_var: Tensor, train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
+    def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor = ..., running_var: Tensor = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
 
 class SpatialMaxPoolingFunction(FunctionBase):
     """SpatialMaxPooling: the largest value of each window.
@@ -125,14 +125,14 @@ class SpatialMaxPoolingFunction(FunctionBase):
         SpatialMaxPoolingFunction.apply(input, kW, kH, dW, dH, padW, padH, ceil_mode)
 
     Arguments:
-        input: Tensor (float32 or float64)
-        kW: int
-        kH: int
-        dW: int
-        dH: int
-        padW: int
-        padH: int
-        ceil_mode: bool, default False
+        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
+        kW: int: kernel width
+        kH: int: kernel height
+        dW: int: stride along the width
+        dH: int: stride along the height
+        padW: int: padding left and right
+        padH: int: padding above and below
+        ceil_mode: bool, default False: round output sizes up
 
     Gradient of SpatialMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
     Errors: also IndexError for an index outside its plane.
@@ -155,15 +155,15 @@ class SpatialAveragePoolingFunction(FunctionBase):
         SpatialAveragePoolingFunction.apply(input, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad)
 
     Arguments:
-        input: Tensor (float32 or float64)
-        kW: int
-        kH: int
-        dW: int
-        dH: int
-        padW: int
-        padH: int
-        ceil_mode: bool, default False
-        count_include_pad: bool, default True
+        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
+        kW: int: kernel width
+        kH: int: kernel height
+        dW: int: stride along the width
+        dH: int: stride along the height
+        padW: int: zeros added left and right
+        padH: int: zeros added above and below
+        ceil_mode: bool, default False: round output sizes up
+        count_include_pad: bool, default True: count padding in the divisor
 
     Gradient of SpatialAveragePooling by its input: each gradOutput divided by its divisor, added over its window.
     """
@@ -183,10 +183,10 @@ class ThresholdFunction(FunctionBase):
         ThresholdFunction.apply(input, threshold, val, inplace)
 
     Arguments:
-        input: Tensor (float32 or float64)
-        threshold: float
-        val: float
-        inplace: bool, default False
+        input: Tensor (float32 or float64): input, any shape; overwritten if inplace
+        threshold: float: values above it pass
+        val: float: what the others become
+        inplace: bool, default False: write the result into input
 
     Gradient of Threshold by its input: 0 where input <= threshold, else gradOutput.
     """
@@ -204,9 +204,9 @@ class LeakyReLUFunction(FunctionBase):
         LeakyReLUFunction.apply(input, negval, inplace)
 
     Arguments:
-        input: Tensor (float32 or float64)
-        negval: float
-        inplace: bool, default False
+        input: Tensor (float32 or float64): input, any shape; overwritten if inplace
+        negval: float: slope for what is not positive
+        inplace: bool, default False: write the result into input
 
     Gradient of LeakyReLU by its input: gradOutput where input > 0, else negval * gradOutput.
     """
@@ -223,7 +223,7 @@ class SigmoidFunction(FunctionBase):
         SigmoidFunction.apply(input)
 
     Arguments:
-        input: Tensor (float32 or float64)
+        input: Tensor (float32 or float64): input, any shape
 
     Gradient of Sigmoid by its input: gradOutput * output * (1 - output).
     """
@@ -240,7 +240,7 @@ class TanhFunction(FunctionBase):
         TanhFunction.apply(input)
 
     Arguments:
-        input: Tensor (float32 or float64)
+        input: Tensor (float32 or float64): input, any shape
 
     Gradient of Tanh by its input: gradOutput * (1 - output^2).
     """
@@ -260,7 +260,7 @@ class SoftMaxFunction(FunctionBase):
         SoftMaxFunction.apply(input)
 
     Arguments:
-        input: Tensor (float32 or float64)
+        input: Tensor (float32 or float64): input (C), (N, C), (C, H, W) or (N, C, H, W)
 
     Gradient of SoftMax by its input: output * (gradOutput - sum over channels of gradOutput * output).
     """
@@ -280,7 +280,7 @@ class LogSoftMaxFunction(FunctionBase):
         LogSoftMaxFunction.apply(input)
 
     Arguments:
-        input: Tensor (float32 or float64)
+        input: Tensor (float32 or float64): input (C), (N, C), (C, H, W) or (N, C, H, W)
 
     Gradient of LogSoftMax by its input: gradOutput - exp(output) * sum over channels of gradOutput.
     """
@@ -303,11 +303,11 @@ class ClassNLLCriterionFunction(Criterion):
         ClassNLLCriterionFunction.apply(input, target, weights, sizeAverage, ignore_index)
 
     Arguments:
-        input: Tensor (float32 or float64)
-        target: Tensor (int64)
-        sizeAverage: bool, default True
-        weights: Tensor (float32 or float64) or None
-        ignore_index: int, default -100
+        input: Tensor (float32 or float64): log-probabilities (N, C) or (C)
+        target: Tensor (int64): classes (N) or (1)
+        sizeAverage: bool, default True: divide by total_weight
+        weights: Tensor (float32 or float64) or None: one per class (C)
+        ignore_index: int, default -100: targets of this value count nothing
 
     Gradient of ClassNLLCriterion by its input: -weights[t] at the targets (divided by total_weight if sizeAverage; -1 for an
     input (C) if sizeAverage), 0 elsewhere, and 0 everywhere if total_weight is not above 0.
@@ -327,9 +327,9 @@ class MSECriterionFunction(Criterion):
         MSECriterionFunction.apply(input, target, sizeAverage)
 
     Arguments:
-        input: Tensor (float32 or float64)
-        target: Tensor (float32 or float64)
-        sizeAverage: bool, default True
+        input: Tensor (float32 or float64): input, any shape
+        target: Tensor (float32 or float64): sized as input
+        sizeAverage: bool, default True: divide by the number of elements
 
     Gradient of MSECriterion by its input: 2 * (input - target), divided by the number of elements if sizeAverage.
     """
@@ -349,9 +349,9 @@ class SmoothL1CriterionFunction(Criterion):
         SmoothL1CriterionFunction.apply(input, target, sizeAverage)
 
     Arguments:
-        input: Tensor (float32 or float64)
-        target: Tensor (float32 or float64)
-        sizeAverage: bool, default True
+        input: Tensor (float32 or float64): input, any shape
+        target: Tensor (float32 or float64): sized as input
+        sizeAverage: bool, default True: divide by the number of elements
 
     Gradient of SmoothL1Criterion by its input: d clamped to [-1, 1], divided by the number of elements if sizeAverage.
     """
@@ -372,10 +372,10 @@ class BCECriterionFunction(Criterion):
         BCECriterionFunction.apply(input, target, weights, sizeAverage)
 
     Arguments:
-        input: Tensor (float32 or float64)
-        target: Tensor (float32 or float64)
-        sizeAverage: bool, default True
-        weights: Tensor (float32 or float64) or None
+        input: Tensor (float32 or float64): input, any shape
+        target: Tensor (float32 or float64): sized as input
+        sizeAverage: bool, default True: divide by the number of elements
+        weights: Tensor (float32 or float64) or None: factor of each element, as many as input has
 
     Gradient of BCECriterion by its input: weights * (input - target) / max(input * (1 - input), 1e-12), divided by the number of
     elements if sizeAverage.
@@ -395,9 +395,9 @@ class AbsCriterionFunction(Criterion):
         AbsCriterionFunction.apply(input, target, sizeAverage)
 
     Arguments:
-        input: Tensor (float32 or float64)
-        target: Tensor (float32 or float64)
-        sizeAverage: bool, default True
+        input: Tensor (float32 or float64): input, any shape
+        target: Tensor (float32 or float64): sized as input
+        sizeAverage: bool, default True: divide by the number of elements
 
     Gradient of AbsCriterion by its input: 1 where input >= target, else -1, divided by the number of elements if sizeAverage.
     """

@@ -61,6 +61,7 @@ class Argument:
     location: Location = field(compare=False, repr=False)
     like: str | None = None  # an earlier argument whose shape this one has
     is_modified: bool = False  # the function may write into it although it is an input
+    doc: str = field(default="", compare=False, repr=False)  # its comment, without the tags
 
     @property
     def is_tensor(self) -> bool:

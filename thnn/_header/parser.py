@@ -54,6 +54,7 @@ _DEAD_ELSE = re.compile(r"ifndef\s+__cplusplus|if\s*!\s*defined\s*\(?\s*__cplusp
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d\w*|\.\.\.|\S", re.ASCII)
 _WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _FIRST_CODE = re.compile(r"^[ \t\f\v]*(\S)", re.MULTILINE)
+_COMMENT_MARKS = re.compile(r"^//+|^/\*+|\*+/$")
 _BRACKETS = re.compile(r"\[([^\[\]\n]*)\]")
 _TAG_LIKE = re.compile(r"[A-Z][A-Z0-9_]{2,}")
 _PYCPARSER_LINE = re.compile(r":(\d+):")
@@ -226,6 +227,7 @@ class _Parameter:
     name_token: int = 0
     tags: dict[str, int] = field(default_factory=dict)  # tag -> offset
     like: str | None = None
+    comments: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -434,6 +436,8 @@ def _attach_tags(lexed: _Lexed, declarations: list[_Declaration]) -> None:
         owner = owners.owner(comment)
         if owner is None and not owners.is_inside(comment):
             continue
+        if owner is not None:
+            owner.comments.append(comment.text)
         for tag, like, offset in _tags(lexed.source, comment):
             if owner is None:
                 lexed.source.fail(offset, f"tag [{tag}] belongs to no argument")
@@ -664,11 +668,23 @@ def _build(lexed: _Lexed, declaration: _Declaration, own_roles: Mapping[str, Rol
             location=lexed.source.location(lexed.tokens[p.first].start),
             like=p.like,
             is_modified="MODIFIED" in p.tags,
+            doc=_argument_doc(p.comments),
         )
         for p in declaration.parameters
     )
     location = lexed.source.location(lexed.tokens[declaration.name].start)
     return Function(declaration.function, arguments, _doc(lexed, declaration), location)
+
+
+def _argument_doc(comments: list[str]) -> str:
+    """What the comments of an argument say besides their tags."""
+    text = " ".join(_BRACKETS.sub(_prose, _COMMENT_MARKS.sub(" ", comment)) for comment in comments)
+    return " ".join(text.split())
+
+
+def _prose(match: re.Match[str]) -> str:
+    words = match[1].split()
+    return "" if words and words[0].upper() in roles.TAGS else match[0]
 
 
 def _doc(lexed: _Lexed, declaration: _Declaration) -> str:

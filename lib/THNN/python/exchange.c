@@ -112,41 +112,53 @@ static void obeyNumThreads(void)
   PyErr_Clear();
 }
 
-static bool unpack(int flags, int count, const GlueArgument *arguments, const uintptr_t *handles,
-                   THNNTensor *views, THNNTensor **tensors)
+static bool unpackObjects(PyObject *tuple, int count, const GlueArgument *arguments, THNNTensor *views,
+                          THNNTensor **tensors)
 {
-  if (!(flags & THNN_CALL_VIEWS) && exchange == NULL) return false;
+  if (exchange == NULL || PyTuple_Size(tuple) != count) return false;
   for (int i = 0; i < count; i++) {
-    PyObject *object = (PyObject *)handles[i];
-    if (object == NULL || object == Py_None) {
+    PyObject *object = PyTuple_GetItem(tuple, i);
+    tensors[i] = &views[i];
+    views[i].argument = arguments[i].position;
+    if (object == Py_None) {
       if (!arguments[i].optional) return false;
       tensors[i] = NULL;
-      continue;
-    }
-    tensors[i] = &views[i];
-    if (handles[i] == THNN_HANDLE_ALLOCATE) {
-      views[i].data = NULL;
+    } else if (object == Py_Ellipsis) {
       views[i].ndim = THNN_UNALLOCATED;
-      views[i].type = THNN_TYPE_OTHER;
-    } else if (flags & THNN_CALL_VIEWS) {
-      const THNNTensor *given = (const THNNTensor *)handles[i];
-      if (given->ndim > THNN_MAX_DIM) return false;
-      memcpy(&views[i], given, sizeof *given);
     } else if (!viewOf(object, &views[i])) {
       return false;
     }
-    views[i].argument = arguments[i].position;
   }
-  obeyNumThreads();
   return true;
 }
 
-int thnn_unpack(THNNState *state, int flags, int count, const GlueArgument *arguments, const uintptr_t *handles,
+static bool unpackViews(const THNNTensor *const *given, int count, const GlueArgument *arguments, THNNTensor *views,
+                        THNNTensor **tensors)
+{
+  for (int i = 0; i < count; i++) {
+    tensors[i] = &views[i];
+    if (given[i] == NULL) {
+      if (!arguments[i].optional) return false;
+      tensors[i] = NULL;
+    } else if (given[i] == THNN_ALLOCATE) {
+      views[i].ndim = THNN_UNALLOCATED;
+    } else {
+      memcpy(&views[i], given[i], sizeof *views);
+    }
+    views[i].argument = arguments[i].position;
+  }
+  return true;
+}
+
+int thnn_unpack(THNNState *state, int flags, uintptr_t given, int count, const GlueArgument *arguments,
                 THNNTensor *views, THNNTensor **tensors)
 {
   state->meta = (flags & THNN_CALL_META) != 0;
   PyGILState_STATE gil = PyGILState_Ensure();
-  bool unpacked = unpack(flags, count, arguments, handles, views, tensors);
+  bool unpacked = flags & THNN_CALL_VIEWS
+                    ? unpackViews((const THNNTensor *const *)given, count, arguments, views, tensors)
+                    : unpackObjects((PyObject *)given, count, arguments, views, tensors);
+  obeyNumThreads();
   PyGILState_Release(gil);
   int type = flags & THNN_CALL_TYPE;
   static const int of_kind[] = {-1, THNN_TYPE_INDEX, THNN_TYPE_INTEGER};

@@ -1,0 +1,194 @@
+"""The command line: ``python -m thnn COMMAND``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from thnn._version import __version__
+
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m thnn", description="thnn from the command line.")
+    parser.add_argument("--version", action="version", version=f"thnn {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    command = commands.add_parser("info", help="versions, CPU, instruction set, threads, paths; to paste into a report")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=_info)
+
+    command = commands.add_parser("list", help="functions, modules, arguments and roles")
+    command.add_argument("modules", nargs="*", metavar="MODULE", help="only these modules")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=_list)
+
+    command = commands.add_parser(
+        "check",
+        help="check functions against their references: values, gradients, layouts, refusals",
+        description="Runs the table of cases. Exit status 1 when something failed, 2 for an unknown module.",
+    )
+    command.add_argument("modules", nargs="*", metavar="MODULE", help="only these modules")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.set_defaults(run=_check)
+
+    command = commands.add_parser(
+        "bench",
+        help="time thnn against torch in one run",
+        description="Times rows of the table of cases, thnn and torch interleaved, and prints a table.",
+    )
+    command.add_argument("pattern", nargs="?", default="", metavar="REGEX", help="only rows whose name matches")
+    command.add_argument("--json", metavar="FILE", help="also write the measurements to FILE")
+    command.add_argument("--plot", metavar="FILE", help="also draw the ratios into FILE (needs matplotlib)")
+    command.add_argument("--markdown", metavar="FILE", help="also write the tables to FILE")
+    command.add_argument("--threads", type=int, default=2, metavar="N", help="threads for both (default 2)")
+    command.add_argument("--rounds", type=int, default=15, metavar="N", help="interleaved blocks per row (default 15)")
+    command.set_defaults(run=_bench)
+
+    command = commands.add_parser(
+        "regenerate",
+        help="rebuild what follows from THNN.h: generated files and the library (in a source tree)",
+        description="Rewrites what changed. Exit status 1 on any error, with the old build left as it was.",
+    )
+    command.add_argument("--check", action="store_true", help="only say what committed generated file is stale, and why")
+    command.set_defaults(run=_regenerate)
+    return parser
+
+
+def _facts() -> dict[str, Any]:
+    import torch
+
+    from thnn import _C, _library
+    from thnn._registry import THNN_H_PATH, functions, modules
+
+    return {
+        "thnn": __version__,
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "cpu": _cpu_name(),
+        "instruction set": _library.cpu_capability(),
+        "threads": torch.get_num_threads(),
+        "tensor exchange": "DLPack C exchange API" if _library.open_exchange() else "views filled by Python",
+        "library": str(Path(_C.__file__).with_name("libTHNN.so")),
+        "binding": _C.__file__,
+        "header": THNN_H_PATH,
+        "functions": f"{len(functions())} in {len(modules())} modules",
+        "THNN_CPU_CAPABILITY": os.environ.get("THNN_CPU_CAPABILITY", ""),
+        "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", ""),
+    }
+
+
+def _cpu_name() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    fields = dict(
+        (part.strip() for part in line.split(":", 1)) for line in lines if ":" in line and line.startswith(("model", "cpu family", "vendor"))
+    )
+    name = fields.get("model name", platform.machine())
+    return f"{name} (family {fields['cpu family']}, model {fields['model']})" if "model" in fields else name
+
+
+def _info(options: argparse.Namespace) -> int:
+    facts = _facts()
+    if options.json:
+        print(json.dumps(facts, indent=2))
+        return 0
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        print(f"{name:<{width}}  {value}")
+    return 0
+
+
+def _unknown(names: Sequence[str]) -> int:
+    from thnn._registry import modules
+
+    unknown = [n for n in names if n not in modules()]
+    for name in unknown:
+        print(f"unknown module {name!r}; python -m thnn list shows all", file=sys.stderr)
+    return 2 if unknown else 0
+
+
+def _list(options: argparse.Namespace) -> int:
+    from thnn._registry import modules
+
+    if status := _unknown(options.modules):
+        return status
+    chosen = [m for name, m in modules().items() if not options.modules or name in options.modules]
+    if options.json:
+        tree = {
+            m.name: {
+                f.name: [
+                    {"name": a.name, "type": a.type, "role": a.role, "optional": a.is_optional} for a in f.arguments
+                ]
+                for f in m.functions.values()
+            }
+            for m in chosen
+        }
+        print(json.dumps(tree, indent=2))
+        return 0
+    for module in chosen:
+        print(module.name)
+        for function in module.functions.values():
+            print(f"  {function.phase}")
+            for a in function.arguments:
+                print(f"    {a.type:<16}{a.name:<20}{a.role}{', optional' if a.is_optional else ''}")
+    return 0
+
+
+def _check(options: argparse.Namespace) -> int:
+    from thnn._check import main
+
+    return _unknown(options.modules) or main(options.modules, as_json=options.json)
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from thnn._bench import main
+
+    return main(options)
+
+
+def _regenerate(options: argparse.Namespace) -> int:
+    if not (_ROOT / "tools" / "regenerate.py").exists():
+        print(f"regenerate needs the source tree of thnn; {_ROOT} is none", file=sys.stderr)
+        return 1
+    sys.path.insert(0, str(_ROOT))
+    from tools import regenerate
+
+    from thnn._header import HeaderError
+
+    try:
+        if options.check:
+            found = regenerate.stale(regenerate.generate(_ROOT))
+            for path, why in found.items():
+                print(f"{path.relative_to(_ROOT)} {why}")
+            return 1 if found else 0
+        regenerate.regenerate(_ROOT)
+    except (HeaderError, regenerate.BuildError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command and returns its exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except BrokenPipeError:
+        # The reader of our output has gone, as `| head` does.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,371 @@
+"""``python -m thnn bench``: thnn and torch in one run.
+
+Every row of the table of cases is timed in up to four variants, torch and thnn, each with contiguous and with
+channels-last tensors. The variants take turns in short blocks, so that what the machine does meanwhile meets them
+all; the best and the median block count. Results are compared before they are timed. The machine's ceilings, copy
+bandwidth at the working set of the row and peak of fused multiply-adds, are measured in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import re
+import statistics
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from thnn import _library
+from thnn._registry import function_classes, modules
+from thnn.cases import cases
+from thnn.cases.model import Case, Row
+
+# Threads stay where they are, and freed memory stays with the process: page faults would be timed instead of
+# kernels. Both are read when the process starts.
+_ENVIRONMENT = {
+    "OMP_PROC_BIND": "true",
+    "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
+    "MALLOC_TOP_PAD_": str(1 << 28),
+}
+_BLOCK_SECONDS = 0.02
+
+CONTIGUOUS, CHANNELS_LAST = "contiguous", "channels-last"
+
+
+@dataclass
+class Timing:
+    """Seconds per call."""
+
+    best: float
+    median: float
+
+
+@dataclass
+class Measurement:
+    """One row in one phase."""
+
+    row: str
+    phase: str
+    timings: dict[str, Timing] = field(default_factory=dict)  # 'torch contiguous' and so on
+    ratio: float | None = None  # torch default layout / thnn contiguous
+    best_ratio: float | None = None  # torch's better layout / thnn contiguous
+    channels_last_ratio: float | None = None
+    fraction: float | None = None  # of the ceiling, thnn contiguous
+    torch_fraction: float | None = None
+    ceiling: str = ""
+    goals: list[str] = field(default_factory=list)
+    met: bool | None = None
+
+
+def restart_with(environment: Mapping[str, str]) -> None:
+    """Starts this command again where the environment must be set before the process begins."""
+    if all(os.environ.get(k) == v for k, v in environment.items()):
+        return
+    os.execve(sys.executable, [sys.executable, "-m", "thnn", *sys.argv[1:]], {**os.environ, **environment})
+
+
+def main(options: argparse.Namespace) -> int:
+    """Runs the command; exit status 1 when a goal was missed, 2 when no row matches."""
+    restart_with(_ENVIRONMENT)
+    try:
+        pattern = re.compile(options.pattern)
+    except re.error as error:
+        print(f"{options.pattern!r} is no regular expression: {error}", file=sys.stderr)
+        return 2
+    rows = [(c, r) for c in cases().values() for r in c.rows if pattern.search(r.name)]
+    raw = bool(pattern.search(_RAW_ROW))
+    if not rows and not raw:
+        print(f"no row matches {options.pattern!r}", file=sys.stderr)
+        return 2
+    torch.set_num_threads(options.threads)
+    measurements = []
+    for case, row in rows:
+        for measurement in measure(case, row, options.rounds):
+            measurements.append(measurement)
+            print(line(measurement), flush=True)
+    if raw:
+        measurements.append(measure_raw_call(options.rounds))
+        print(line(measurements[-1]), flush=True)
+    facts = machine(options.threads)
+    if options.json:
+        content = {"machine": facts, "measurements": [asdict(m) for m in measurements]}
+        Path(options.json).write_text(json.dumps(content, indent=1) + "\n")
+    if options.markdown:
+        Path(options.markdown).write_text(markdown(measurements, facts))
+    if options.plot:
+        plot(measurements, facts, options.plot)
+    missed = [m for m in measurements if m.met is False]
+    for m in missed:
+        print(f"missed: {m.row} {m.phase}: {'; '.join(m.goals)}")
+    return 1 if missed else 0
+
+
+def machine(threads: int) -> dict[str, str]:
+    """What the numbers were measured on."""
+    from thnn.__main__ import _cpu_name
+
+    return {
+        "cpu": _cpu_name(),
+        "instruction set": _library.cpu_capability(),
+        "threads": str(threads),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "peak float32": f"{_peak(0) / 1e9:.0f} GFLOP/s",
+        "peak float64": f"{_peak(1) / 1e9:.0f} GFLOP/s",
+    }
+
+
+_peaks: dict[int, float] = {}
+
+
+def _peak(type_code: int) -> float:
+    if type_code not in _peaks:
+        _peaks[type_code] = _library.lib.THNN_peakFlops(type_code, 0.3)
+    return _peaks[type_code]
+
+
+_bandwidths: dict[int, float] = {}
+
+
+def _bandwidth(working_set: float) -> float:
+    # Powers of two are close enough: the ceiling changes with the cache level.
+    size = 1 << max(12, round(working_set).bit_length() - 1)
+    if size not in _bandwidths:
+        _bandwidths[size] = _library.lib.THNN_copyBandwidth(size, 0.3)
+    return _bandwidths[size]
+
+
+def _tensors(case: Case, row: Row) -> dict[str, Any]:
+    generator = torch.Generator().manual_seed(0)
+    forward = modules()[case.module].forward
+    assert forward is not None
+    dtype = getattr(torch, row.dtype)
+    made = {}
+    for argument in forward.arguments:
+        value = row.sample.arguments.get(argument.name)
+        if callable(value):
+            tensor = value(generator)
+            value = tensor.to(dtype) if tensor.is_floating_point() else tensor
+        if argument.name in row.sample.arguments:
+            made[argument.name] = value
+    return made
+
+
+def _layout(tensor: Tensor, layout: str) -> Tensor:
+    if layout == CHANNELS_LAST and tensor.dim() in (4, 5) and tensor.is_floating_point():
+        memory_format = torch.channels_last if tensor.dim() == 4 else torch.channels_last_3d
+        return tensor.contiguous(memory_format=memory_format)
+    return tensor.contiguous()
+
+
+class _Call:
+    """One variant of a row: what is called and with what."""
+
+    def __init__(self, case: Case, row: Row, library: str, layout: str) -> None:
+        self.module = modules()[case.module]
+        self.arguments = {
+            k: _layout(v, layout) if isinstance(v, Tensor) else v for k, v in _tensors(case, row).items()
+        }
+        cls = function_classes[case.module + "Function"]
+        differentiable = [n for n in cls._names[: cls._tensor_count] if n not in cls._constants]
+        self.wanted = [
+            self.arguments[n].requires_grad_() for n in differentiable if isinstance(self.arguments.get(n), Tensor)
+        ]
+        if library == "torch":
+            peer, given = case.peer or case.reference, dict(self.arguments)
+            self.function: Callable[[], Any] = lambda: peer(**given)
+        else:
+            ordered = cls._bind((), self.arguments)
+            apply = cls.apply
+            self.function = lambda: apply(*ordered)
+        output = self.output()
+        self.gradient = _layout(torch.randn(output.shape, generator=torch.Generator().manual_seed(1)).to(output), layout)
+
+    def output(self) -> Tensor:
+        result = self.function()
+        return result[0] if isinstance(result, tuple) else result
+
+    def forward(self) -> None:
+        self.function()
+
+    def forward_backward(self) -> tuple[Tensor, ...]:
+        return torch.autograd.grad(self.output(), self.wanted, self.gradient)
+
+
+def _time(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Timing]:
+    """Seconds per call, the calls taking turns in blocks."""
+    counts = {}
+    for name, call in calls.items():
+        call()
+        start = time.perf_counter()
+        call()
+        counts[name] = max(1, int(_BLOCK_SECONDS / max(time.perf_counter() - start, 1e-7)))
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(rounds):
+        for name, call in calls.items():
+            repeat = range(counts[name])
+            start = time.perf_counter()
+            for _ in repeat:
+                call()
+            seconds[name].append((time.perf_counter() - start) / counts[name])
+    return {name: Timing(min(s), statistics.median(s)) for name, s in seconds.items()}
+
+
+def _compare(row: Row, variants: Mapping[str, _Call]) -> None:
+    """Raises ValueError when thnn and torch do not compute the same."""
+    tolerance = 1e-3 if row.dtype == "float32" else 1e-9
+    (_, expected), *others = [(n, (v.output(), *v.forward_backward())) for n, v in variants.items()]
+    for name, values in others:
+        for position, (value, reference) in enumerate(zip(values, expected)):
+            error = (value - reference).abs().max().item() if value.numel() else 0.0
+            scale = reference.abs().max().item() if reference.numel() else 0.0
+            if not error <= tolerance * max(scale, 1e-6):
+                raise ValueError(f"{row.name}: {name} differs from torch in result {position} by {error:g} of {scale:g}")
+
+
+def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
+    """Times a row in each of its phases."""
+    has_layouts = any(isinstance(v, Tensor) and v.dim() in (4, 5) for v in _tensors(case, row).values())
+    layouts = (CONTIGUOUS, CHANNELS_LAST) if has_layouts else (CONTIGUOUS,)
+    variants = {
+        f"{library} {layout}": _Call(case, row, library, layout) for layout in layouts for library in ("torch", "thnn")
+    }
+    _compare(row, variants)
+    found = []
+    for phase in row.phases:
+        if phase == "fwd":
+            with torch.no_grad():
+                timings = _time({n: v.forward for n, v in variants.items()}, rounds)
+        else:
+            timings = _time({n: v.forward_backward for n, v in variants.items()}, rounds)
+        found.append(_judge(row, phase, timings))
+    return found
+
+
+def _judge(row: Row, phase: str, timings: dict[str, Timing]) -> Measurement:
+    m = Measurement(row.name, phase, timings)
+    best = {name: t.best for name, t in timings.items()}
+    ours = best[f"thnn {CONTIGUOUS}"]
+    theirs = best[f"torch {CONTIGUOUS}"]
+    m.ratio = theirs / ours
+    m.best_ratio = min(theirs, best.get(f"torch {CHANNELS_LAST}", theirs)) / ours
+    if f"thnn {CHANNELS_LAST}" in best:
+        m.channels_last_ratio = best[f"torch {CHANNELS_LAST}"] / best[f"thnn {CHANNELS_LAST}"]
+    least = None
+    if phase in row.flops:
+        least = row.flops[phase] / _peak(0 if row.dtype == "float32" else 1)
+        m.ceiling = "FMA peak"
+    elif phase in row.bytes_moved:
+        bandwidth = _bandwidth(row.bytes_moved[phase])
+        least = row.bytes_moved[phase] / bandwidth
+        m.ceiling = f"{bandwidth / 1e9:.0f} GB/s"
+    if least is not None:
+        m.fraction, m.torch_fraction = least / ours, least / theirs
+    if phase == row.judged:
+        m.met = True
+        for value, goal, what in (
+            (m.ratio, row.ratio, "torch"),
+            (m.best_ratio, row.best, "torch's better layout"),
+            (m.channels_last_ratio, row.channels_last, "torch channels-last"),
+        ):
+            if goal is None or value is None:
+                continue
+            text = f"{value:.2f} of {goal:g} against {what}"
+            reached = value >= goal
+            if row.fraction is not None and m.fraction is not None and what != "torch channels-last":
+                text += f" or {m.fraction:.2f} of {row.fraction:g} of the ceiling"
+                reached = reached or m.fraction >= row.fraction
+            m.goals.append(text)
+            m.met = m.met and reached
+        if not m.goals:
+            m.met = None
+    return m
+
+
+_RAW_ROW = "raw call, 8 tensors"
+
+
+def measure_raw_call(rounds: int) -> Measurement:
+    """A backend call with eight tensors of two values against torch.empty_like of such a tensor."""
+    from thnn._backend import type2backend
+
+    x = torch.randn(2, 2)
+    tensors = [x, torch.empty_like(x), *(torch.ones(2) for _ in range(6))]
+    call = type2backend["torch.FloatTensor"].BatchNormalization_updateOutput
+    timings = _time(
+        {"torch contiguous": lambda: torch.empty_like(x), "thnn contiguous": lambda: call(0, *tensors, False, 0.1, 1e-5)},
+        rounds,
+    )
+    return _judge(
+        Row(_RAW_ROW, sample=next(iter(cases().values())).samples[0], phases=("fwd",), judged="fwd", ratio=0.4),
+        "fwd",
+        timings,
+    )
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def line(m: Measurement) -> str:
+    """A measurement on one line of the terminal."""
+    times = "  ".join(f"{name} {t.best * 1e3:.4f}" for name, t in m.timings.items())
+    verdict = {True: "ok", False: "MISSED", None: ""}[m.met]
+    fraction = f"  {m.fraction:.2f} of {m.ceiling}" if m.fraction is not None else ""
+    return f"{m.row:<42} {m.phase:<4} {times} ms  ratio {_number(m.ratio)}{fraction} {verdict}".rstrip()
+
+
+def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> str:
+    """The table of docs/performance.md."""
+    from tabulate import tabulate
+
+    headers = [
+        "row", "phase", "torch ms", "torch channels-last ms", "thnn ms", "thnn channels-last ms", "ratio",
+        "against torch's better layout", "channels-last ratio", "fraction of ceiling", "ceiling", "goal",
+    ]  # fmt: skip
+    body = []
+    for m in measurements:
+        times = [
+            f"{m.timings[name].best * 1e3:.4f}" if name in m.timings else ""
+            for name in (f"torch {CONTIGUOUS}", f"torch {CHANNELS_LAST}", f"thnn {CONTIGUOUS}", f"thnn {CHANNELS_LAST}")
+        ]
+        goal = {True: "met", False: "missed", None: ""}[m.met]
+        ratios = [_number(v) for v in (m.ratio, m.best_ratio, m.channels_last_ratio, m.fraction)]
+        body.append([m.row, m.phase, *times, *ratios, m.ceiling, goal])
+    machine_lines = "".join(f"- {name}: {value}\n" for name, value in facts.items())
+    return f"{machine_lines}\n{tabulate(body, headers, tablefmt='github', disable_numparse=True)}\n"
+
+
+def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: str) -> None:
+    """Bars of the ratios, one per row, on a logarithmic axis."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    shown = [m for m in measurements if m.ratio is not None]
+    names = [f"{m.row} {m.phase}" for m in shown]
+    figure, axes = plt.subplots(figsize=(9, 1.2 + 0.22 * len(shown)), layout="constrained")
+    positions = range(len(shown))
+    axes.barh(positions, [m.ratio for m in shown], height=0.4, label="torch's default layout", color="#2a6f97")
+    axes.barh(
+        [p + 0.4 for p in positions], [m.best_ratio for m in shown], height=0.4, label="torch's better layout", color="#a9d6e5"
+    )
+    axes.axvline(1, color="black", linewidth=0.8)
+    axes.set_xscale("log")
+    axes.set_yticks([p + 0.2 for p in positions], names, fontsize=7)
+    axes.invert_yaxis()
+    axes.set_xlabel("times faster than torch (best of interleaved blocks)")
+    axes.set_title(f"{facts['cpu']}, {facts['threads']} threads, torch {facts['torch']}", fontsize=9)
+    axes.legend(fontsize=8, loc="lower right")
+    figure.savefig(path, dpi=130)
