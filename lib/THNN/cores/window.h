@@ -1,0 +1,377 @@
+/* Windows that slide over images: what all pooling functions share. Geometry and views first; then, per element
+   type, what their loops are made of, and the loops of window_max.c and window_mean.c. The second part has no
+   include guard.
+
+   Work is done in runs of lanes, elements that are treated alike and lie side by side in memory:
+     - channels-last tensors: the channels of one pixel. A tap of the window is another pixel.
+     - otherwise: the pixels of one output row. A row of the image is first split into `stride` phases
+       (phase q holds columns q, q + stride, q + 2*stride, ...), so that a tap of all these windows is a run
+       as well, whatever the stride. Backward, a row is merged from its phases. Rows of other strides are
+       gathered while they are split. */
+
+#ifndef THNN_WINDOW_H
+#define THNN_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "../check.h"
+
+/* One axis: output o sees inputs o*stride - pad + k*dilation for 0 <= k < kernel, as far as they exist. */
+typedef struct THNNAxis {
+  int64_t input, output, kernel, stride, pad, dilation;
+} THNNAxis;
+
+typedef struct THNNWindow {
+  THNNAxis h, w;
+} THNNWindow;
+
+/* floor or ceil of (input + 2*pad - span) / stride, plus 1. In a `clipped` window function one that would start
+   at or beyond input + pad is left out. Arguments are far from overflow, see THNN_CHECK_AXIS. */
+static inline int64_t thnn_windowOutput(const THNNAxis *a, bool ceil_mode, bool clipped)
+{
+  int64_t room = a->input + 2 * a->pad - ((a->kernel - 1) * a->dilation + 1) + (ceil_mode ? a->stride - 1 : 0);
+  int64_t output = (room >= 0 ? room / a->stride : -((-room + a->stride - 1) / a->stride)) + 1;
+  return clipped && (output - 1) * a->stride >= a->input + a->pad ? output - 1 : output;
+}
+
+static inline int64_t thnn_windowStart(const THNNAxis *a, int64_t o) { return o * a->stride - a->pad; }
+
+/* The taps *first <= k < *end of output o that exist; none if *first >= *end. */
+static inline void thnn_windowTaps(const THNNAxis *a, int64_t o, int64_t *first, int64_t *end)
+{
+  int64_t start = thnn_windowStart(a, o), k = 0, n = a->kernel;
+  if (start < 0) k = a->dilation == 1 ? -start : (-start + a->dilation - 1) / a->dilation;
+  if (start + (n - 1) * a->dilation >= a->input)
+    n = start >= a->input ? 0 : a->dilation == 1 ? a->input - start : (a->input - 1 - start) / a->dilation + 1;
+  *first = k;
+  *end = n;
+}
+
+/* The outputs *low <= o < *high that may see input i, from those of a smaller i (0 and 0 to begin with). With
+   a dilation only those do for which thnn_windowSees. */
+static inline void thnn_windowSlide(const THNNAxis *a, int64_t i, int64_t *low, int64_t *high)
+{
+  while (*high < a->output && thnn_windowStart(a, *high) <= i) ++*high;
+  while (*low < *high && thnn_windowStart(a, *low) + (a->kernel - 1) * a->dilation < i) ++*low;
+}
+
+static inline bool thnn_windowSees(const THNNAxis *a, int64_t o, int64_t i)
+{
+  return a->dilation == 1 || (i - thnn_windowStart(a, o)) % a->dilation == 0;
+}
+
+/* At most this many outputs see one input. */
+static inline int64_t thnn_windowOverlap(const THNNAxis *a)
+{
+  int64_t n = (a->kernel - 1) * a->dilation / a->stride + 1;
+  return n < a->output ? n : a->output;
+}
+
+/* By how much the sum of a window is divided along this axis: padding counts or does not, what lies beyond the
+   padding never does; 1 for a window without any element. */
+static inline int64_t thnn_windowDivisor(const THNNAxis *a, int64_t o, bool count_pad)
+{
+  int64_t start = thnn_windowStart(a, o), end = start + a->kernel, limit = a->input + (count_pad ? a->pad : 0);
+  if (end > limit) end = limit;
+  if (start < 0 && !count_pad) start = 0;
+  return end > start ? end - start : 1;
+}
+
+/* (N, C, H, W), or (C, H, W) as N = 1, in the order of the sizes. Strides of dimensions of one element are 1. */
+typedef struct THNNImages {
+  int64_t n, c, h, w;
+  int64_t sn, sc, sh, sw;
+} THNNImages;
+
+static inline THNNImages thnn_images(const THNNTensor *t)
+{
+  int64_t size[4] = {1, 1, 1, 1}, stride[4] = {1, 1, 1, 1};
+  for (int d = 0; d < t->ndim; d++) {
+    size[4 - t->ndim + d] = t->size[d];
+    if (t->size[d] != 1) stride[4 - t->ndim + d] = t->stride[d];
+  }
+  return (THNNImages){size[0], size[1], size[2], size[3], stride[0], stride[1], stride[2], stride[3]};
+}
+
+/* Whether a run of this tensor should be the channels of a pixel. */
+static inline bool thnn_channelsInside(const THNNImages *t) { return t->c > 1 && t->sc == 1; }
+
+static inline int64_t thnn_plane(const THNNImages *t, int64_t plane)
+{
+  return plane / t->c * t->sn + plane % t->c * t->sc;
+}
+
+/* The layout of what is computed from `input`: torch's rule, which also knows slices of channels-last. */
+static inline THNNLayout thnn_imagesLayout(const THNNTensor *input)
+{
+  static const int order[] = {1, 3, 2, 0};
+  if (input->ndim != 4 || THNNTensor_isContiguous(input)) return THNN_CONTIGUOUS;
+  if (THNNTensor_isChannelsLast(input)) return THNN_CHANNELS_LAST;
+  int64_t least = 1;
+  for (int i = 0; i < 4; i++) {
+    int d = order[i];
+    if (input->stride[d] < least || (d == 0 && input->stride[0] == input->stride[1])) return THNN_CONTIGUOUS;
+    least = input->stride[d] * (input->size[d] > 1 ? input->size[d] : 1);
+  }
+  return input->stride[1] == 1 ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS;
+}
+
+/* Checks the arguments that all 2-D windows have and finds the geometry; fails like THNN_CHECK. */
+static inline void thnn_checkWindow(THNNState *state, const THNNTensor *input, int kW, int kH, int dW, int dH,
+                                    int padW, int padH, bool ceil_mode, THNNWindow *window)
+{
+  THNN_CHECK(kW > 0, kW, "expected a kernel of at least 1, got %d", kW);
+  THNN_CHECK(kH > 0, kH, "expected a kernel of at least 1, got %d", kH);
+  THNN_CHECK(dW > 0, dW, "expected a stride of at least 1, got %d", dW);
+  THNN_CHECK(dH > 0, dH, "expected a stride of at least 1, got %d", dH);
+  THNN_CHECK(padW >= 0 && padW <= kW / 2, padW, "expected 0 <= padW <= kW / 2 = %d, got %d", kW / 2, padW);
+  THNN_CHECK(padH >= 0 && padH <= kH / 2, padH, "expected 0 <= padH <= kH / 2 = %d, got %d", kH / 2, padH);
+  THNN_CHECK(input->ndim == 4 || input->ndim == 3, input, "expected 4 dimensions (N, C, H, W) or 3 (C, H, W), got %s",
+             THNN_shape(input));
+  THNNImages x = thnn_images(input);
+  THNN_CHECK(x.c > 0 && x.h > 0 && x.w > 0, input, "expected no empty dimension but N, got %s", THNN_shape(input));
+  int64_t most = INT64_MAX / 16; /* bytes of a tensor, strides and sums of sizes stay below 2^63 */
+  window->h = (THNNAxis){x.h, 0, kH, dH, padH, 1};
+  window->w = (THNNAxis){x.w, 0, kW, dW, padW, 1};
+  THNN_CHECK(x.h < most && x.w < most, input, "too large: %s", THNN_shape(input));
+  window->h.output = thnn_windowOutput(&window->h, ceil_mode, padW > 0 || padH > 0);
+  window->w.output = thnn_windowOutput(&window->w, ceil_mode, padW > 0 || padH > 0);
+  THNN_CHECK(window->h.output > 0 && window->w.output > 0, input,
+             "an image of %lld x %lld with kernel %d x %d, stride %d x %d and padding %d x %d has no output: it would "
+             "be %lld x %lld",
+             (long long)x.h, (long long)x.w, kH, kW, dH, dW, padH, padW, (long long)window->h.output,
+             (long long)window->w.output);
+  int64_t n = x.n;
+  THNN_CHECK(!__builtin_mul_overflow(n, x.c, &n) && !__builtin_mul_overflow(n, window->h.output, &n) &&
+                 !__builtin_mul_overflow(n, window->w.output, &n) && n < most,
+             input, "%s gives an output too large to address", THNN_shape(input));
+}
+
+/* The size of what windows over `input` give. */
+static inline const int64_t *thnn_windowsSize(const THNNTensor *input, const THNNWindow *window, int64_t size[4])
+{
+  for (int d = 0; d < input->ndim - 2; d++) size[d] = input->size[d];
+  size[input->ndim - 2] = window->h.output;
+  size[input->ndim - 1] = window->w.output;
+  return size;
+}
+
+#define THNN_RESIZE_WINDOWS(tensor, input, window)                                                            \
+  THNN_resize(state, #tensor, tensor, (input)->ndim, thnn_windowsSize(input, window, (int64_t[4]){0}), \
+              thnn_imagesLayout(input))
+
+static inline void thnn_checkWindowOutput(THNNState *state, const char *name, const THNNTensor *t,
+                                          const THNNTensor *input, const THNNWindow *window)
+{
+  int64_t size[4];
+  thnn_windowsSize(input, window, size);
+  bool same = t->ndim == input->ndim;
+  for (int d = 0; d < input->ndim && same; d++) same = t->size[d] == size[d];
+  if (!same)
+    THNN_fail(state, THNN_VALUE_ERROR, name, "expected the size of output, %s, got %s",
+              THNN_shapeOf(input->ndim, size), THNN_shape(t));
+}
+
+/* A row split into phases: column q + j*stride lies at q*pitch + left + j, and the places around them hold
+   what padding counts as. */
+typedef struct THNNPhases {
+  int64_t stride, left, pitch;
+} THNNPhases;
+
+/* The phases of an input row, such that tap k of all outputs is the run that begins at thnn_phasesTap. */
+static inline THNNPhases thnn_phasesOfInput(const THNNAxis *a)
+{
+  int64_t left = (a->pad + a->stride - 1) / a->stride, columns = (a->input + a->stride - 1) / a->stride;
+  int64_t reach = a->output + (a->kernel - 1) * a->dilation / a->stride;
+  return (THNNPhases){a->stride, left, left + (reach > columns ? reach : columns)};
+}
+
+static inline int64_t thnn_phasesTap(const THNNPhases *phases, const THNNAxis *a, int64_t k)
+{
+  int64_t column = phases->left * a->stride - a->pad + k * a->dilation; /* >= 0 */
+  return column % a->stride * phases->pitch + column / a->stride;
+}
+
+/* Backward, a row of outputs is one phase with margins such that those outputs that have the columns q,
+   q + stride, ... as tap k are the run that begins at thnn_phasesSeen; -1 where no output has. */
+static inline THNNPhases thnn_phasesOfOutput(const THNNAxis *a)
+{
+  int64_t left = (a->kernel - 1) * a->dilation / a->stride + 1;
+  int64_t reach = (a->input - 1) / a->stride + a->pad / a->stride + 3;
+  return (THNNPhases){1, left, left + (reach > a->output ? reach : a->output)};
+}
+
+static inline int64_t thnn_phasesSeen(const THNNPhases *phases, const THNNAxis *a, int64_t q, int64_t k)
+{
+  int64_t place = phases->left * a->stride + q + a->pad - k * a->dilation; /* >= 0 */
+  return place % a->stride ? -1 : place / a->stride;
+}
+
+/* Scratch is cut into pieces; the first pass, with `memory` NULL, adds up the bytes. */
+typedef struct THNNPieces {
+  char *memory;
+  int64_t bytes;
+} THNNPieces;
+
+/* `count` is a double because the product of absurd sizes does not fit an integer. */
+static inline void *thnn_piece(THNNPieces *pieces, double count, size_t size)
+{
+  char *piece = pieces->memory ? pieces->memory + pieces->bytes : NULL;
+  double bytes = count * (double)size + 64;
+  pieces->bytes += bytes < 1e12 ? (int64_t)bytes / 64 * 64 : (int64_t)1e12;
+  return piece;
+}
+
+/* Work is cut into tasks of about this many elements. */
+#define THNN_WINDOW_TASK 16384
+
+static inline int64_t thnn_perTask(int64_t elements)
+{
+  return elements < THNN_WINDOW_TASK ? THNN_WINDOW_TASK / elements : 1;
+}
+
+#define WINDOW_VECTORS 4
+
+/* Calls BLOCK(first, vectors, lanes, ...) all over n lanes. `first` tells where up to four vectors begin; the last
+   one rather overlaps the one before than ends beyond n, as the same value may be written twice. Fewer lanes
+   than a vector has come as one vector of so many lanes. */
+#define WINDOW_RUN(n, BLOCK, ...)                                                                              \
+  do {                                                                                                         \
+    const int64_t last_ = (n) - VL;                                                                            \
+    if (last_ < 0) BLOCK(((int64_t[]){0, 0, 0, 0}), 1, (int)(n), __VA_ARGS__);                                 \
+    for (int64_t i_ = 0; i_ < last_ + VL && last_ >= 0;) {                                                     \
+      int64_t first_[WINDOW_VECTORS];                                                                          \
+      for (int v_ = 0; v_ < WINDOW_VECTORS; v_++, i_ += VL) first_[v_] = i_ < last_ ? i_ : last_;              \
+      if (first_[1] < first_[2]) {                                                                             \
+        BLOCK(first_, WINDOW_VECTORS, VL, __VA_ARGS__);                                                        \
+      } else {                                                                                                 \
+        BLOCK(first_, 1, VL, __VA_ARGS__);                                                                     \
+        if (first_[0] < first_[1]) BLOCK((first_ + 1), 1, VL, __VA_ARGS__);                                    \
+      }                                                                                                        \
+    }                                                                                                          \
+  } while (0)
+
+#define WINDOW_INLINE static inline __attribute__((always_inline))
+
+#endif
+
+/* The taps of a run: lane i of tap (r, c) is row[r][col[c] + i]. */
+typedef struct V_(Taps) {
+  int64_t rows, cols;
+  const real **row;
+  int64_t *col;
+} V_(Taps);
+
+WINDOW_INLINE vreal V_(loadLanes)(const real *p, int lanes) { return lanes == VL ? v_load(p) : v_load_n(p, lanes); }
+WINDOW_INLINE void V_(storeLanes)(real *p, vreal x, int lanes)
+{
+  if (lanes == VL) v_store(p, x);
+  else v_store_n(p, x, lanes);
+}
+
+/* Two vectors as one sequence: its even and its odd elements; and back: a0 b0 a1 b1 ... in two halves. */
+#ifndef V_SHUFFLE
+#define V_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#endif
+#undef V_EVEN
+#undef V_ODD
+#undef V_LOW
+#undef V_HIGH
+#if VBYTES == 64 && defined(THNN_REAL_IS_FLOAT)
+#define V_EVEN 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#define V_ODD 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+#define V_LOW 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define V_HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#elif VBYTES == 64 || (VBYTES == 32 && defined(THNN_REAL_IS_FLOAT))
+#define V_EVEN 0, 2, 4, 6, 8, 10, 12, 14
+#define V_ODD 1, 3, 5, 7, 9, 11, 13, 15
+#define V_LOW 0, 8, 1, 9, 2, 10, 3, 11
+#define V_HIGH 4, 12, 5, 13, 6, 14, 7, 15
+#elif VBYTES == 32 || defined(THNN_REAL_IS_FLOAT)
+#define V_EVEN 0, 2, 4, 6
+#define V_ODD 1, 3, 5, 7
+#define V_LOW 0, 4, 1, 5
+#define V_HIGH 2, 6, 3, 7
+#else
+#define V_EVEN 0, 2
+#define V_ODD 1, 3
+#define V_LOW 0, 2
+#define V_HIGH 1, 3
+#endif
+static inline vreal V_(even)(vreal a, vreal b) { return V_SHUFFLE(a, b, V_EVEN); }
+static inline vreal V_(odd)(vreal a, vreal b) { return V_SHUFFLE(a, b, V_ODD); }
+static inline vreal V_(low)(vreal a, vreal b) { return V_SHUFFLE(a, b, V_LOW); }
+static inline vreal V_(high)(vreal a, vreal b) { return V_SHUFFLE(a, b, V_HIGH); }
+
+/* n columns, each `step` from the last, to their phases; the margins stay as they are. */
+static inline void V_(split)(const THNNPhases *phases, const real *x, int64_t n, int64_t step, real *row)
+{
+  row += phases->left;
+  if (step == 1 && phases->stride == 1) {
+    memcpy(row, x, sizeof(real) * (size_t)n);
+  } else if (step == 1 && phases->stride == 2) {
+    real *odd = row + phases->pitch;
+    int64_t j = 0;
+    for (; 2 * (j + VL) <= n; j += VL) {
+      vreal a = v_load(x + 2 * j), b = v_load(x + 2 * j + VL);
+      v_store(row + j, V_(even)(a, b));
+      v_store(odd + j, V_(odd)(a, b));
+    }
+    int rest = (int)(n - 2 * j), in_a = rest < VL ? rest : VL;
+    vreal a = v_load_n(x + 2 * j, in_a), b = v_load_n(x + 2 * j + in_a, rest - in_a);
+    v_store_n(row + j, V_(even)(a, b), (rest + 1) / 2);
+    v_store_n(odd + j, V_(odd)(a, b), rest / 2);
+  } else {
+    for (int64_t q = 0; q < phases->stride && q < n; q++, row += phases->pitch)
+      for (int64_t j = 0, i = q; i < n; j++, i += phases->stride) row[j] = x[i * step];
+  }
+}
+
+/* The reverse, of phases without margins. */
+static inline void V_(merge)(int64_t stride, int64_t pitch, const real *row, int64_t n, int64_t step, real *x)
+{
+  if (step == 1 && stride == 1) {
+    memcpy(x, row, sizeof(real) * (size_t)n);
+  } else if (step == 1 && stride == 2) {
+    const real *odd = row + pitch;
+    int64_t j = 0;
+    for (; 2 * (j + VL) <= n; j += VL) {
+      vreal a = v_load(row + j), b = v_load(odd + j);
+      v_store(x + 2 * j, V_(low)(a, b));
+      v_store(x + 2 * j + VL, V_(high)(a, b));
+    }
+    int rest = (int)(n - 2 * j), in_low = rest < VL ? rest : VL;
+    vreal a = v_load_n(row + j, (rest + 1) / 2), b = v_load_n(odd + j, rest / 2);
+    v_store_n(x + 2 * j, V_(low)(a, b), in_low);
+    v_store_n(x + 2 * j + in_low, V_(high)(a, b), rest - in_low);
+  } else {
+    for (int64_t q = 0; q < stride && q < n; q++, row += pitch)
+      for (int64_t j = 0, i = q; i < n; j++, i += stride) x[i * step] = row[j];
+  }
+}
+
+static inline void V_(fill)(real *p, int64_t n, real value)
+{
+  for (int64_t i = 0; i < n; i++) p[i] = value;
+}
+
+/* window_max.c */
+
+/* output and indices: the largest element of each window and its position h*W + w in its plane. */
+void THNN_(windowMax)(const THNNWindow *window, const THTensor *input, THTensor *output, THIndexTensor *indices);
+
+/* Whether every index is -1 or in its window; fails if one is not even in its plane. */
+bool THNN_(windowCheckIndices)(THNNState *state, const THNNWindow *window, const THIndexTensor *indices);
+
+/* gradInput: each gradOutput added at its index; -1 is skipped. `in_windows` as the check found. */
+void THNN_(windowMaxBackward)(const THNNWindow *window, bool in_windows, const THTensor *gradOutput,
+                              const THIndexTensor *indices, THTensor *gradInput);
+
+/* window_mean.c */
+
+/* output: the sum of each window by the product of its thnn_windowDivisor; and the gradient of that. */
+void THNN_(windowMean)(const THNNWindow *window, bool count_pad, const THTensor *input, THTensor *output);
+void THNN_(windowMeanBackward)(const THNNWindow *window, bool count_pad, const THTensor *gradOutput,
+                               THTensor *gradInput);
