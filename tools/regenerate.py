@@ -57,16 +57,20 @@ def stale(files: Mapping[Path, str]) -> dict[Path, str]:
 
 def build(root: Path, output: Path, cmake_arguments: tuple[str, ...] = (), directory: Path | None = None) -> list[str]:
     """Compiles the library and moves it into `output`; returns the names of the files that changed."""
+    root = root.resolve()
     directory = directory or root / "build" / "cmake"
-    directory.mkdir(parents=True, exist_ok=True)
-    cmake = shutil.which("cmake", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
+    cmake, ninja = _tool("cmake"), _tool("ninja")
     if cmake is None:
         raise BuildError("cmake is not installed (pip install cmake)")
-    ninja = shutil.which("ninja", path=os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")]))
-    generator = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"] if ninja else []
-    if (directory / "CMakeCache.txt").exists():
-        generator = []
-    _run([cmake, "-S", str(root), "-B", str(directory), f"-DPython3_EXECUTABLE={sys.executable}", *generator, *cmake_arguments])
+    generator = "Ninja" if ninja else "Unix Makefiles"
+    cache = directory / "CMakeCache.txt"
+    known = {f"CMAKE_HOME_DIRECTORY:INTERNAL={root}", f"CMAKE_GENERATOR:INTERNAL={generator}"}
+    if cache.exists() and not known <= set(cache.read_text().splitlines()):
+        # The tree was copied or moved, or ninja came or went: CMake refuses to go on with such a directory.
+        shutil.rmtree(directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    settings = [f"-DPython3_EXECUTABLE={sys.executable}", *([f"-DCMAKE_MAKE_PROGRAM={ninja}"] if ninja else [])]
+    _run([cmake, "-G", generator, "-S", str(root), "-B", str(directory), *settings, *cmake_arguments])
     _run([cmake, "--build", str(directory), "--parallel", str(os.cpu_count() or 1)])
     output.mkdir(parents=True, exist_ok=True)
     changed = []
@@ -79,6 +83,12 @@ def build(root: Path, output: Path, cmake_arguments: tuple[str, ...] = (), direc
         os.replace(old.with_suffix(".new"), old)
         changed.append(name)
     return changed
+
+
+def _tool(name: str) -> str | None:
+    """The program that came with this Python's packages, or else the system's."""
+    places = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
+    return shutil.which(name, path=os.pathsep.join(places))
 
 
 def _run(command: list[str]) -> None:

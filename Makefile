@@ -1,0 +1,66 @@
+# Everything needed to use and to work on thnn. The first target that needs it sets up .venv.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+LIBRARY := thnn/_C.abi3.so
+
+C_FILES = $(shell find generic lib -name '*.[ch]')
+SOURCES = CMakeLists.txt VERSION $(C_FILES) $(shell find tools -name '*.py')
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup demo test bench lint format docs sanitize
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(LIBRARY) ## make .venv with everything in it, and build the library
+
+demo: $(LIBRARY) ## train a small network on handwritten digits, with thnn and with torch
+	$(BIN)/python examples/digits.py $(ARGS)
+
+test: $(LIBRARY) ## run the tests (ARGS="-k pooling" chooses)
+	$(BIN)/python -m pytest $(ARGS)
+
+bench: $(LIBRARY) ## time thnn against torch (ARGS="Pooling" chooses)
+	$(BIN)/python -m thnn bench $(ARGS)
+
+lint: $(READY) ## check style and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run -Werror $(C_FILES)
+
+format: $(READY) ## format Python and C
+	$(BIN)/ruff check --fix --exit-zero --quiet
+	$(BIN)/ruff format
+	$(BIN)/clang-format -i $(C_FILES)
+
+docs: $(READY) ## build the documentation into site/
+	$(BIN)/mkdocs build --strict
+
+# The package again, with a library that checks itself; the tests find it first, being run beside it.
+SANITIZED := build/sanitize
+sanitize: $(READY) ## run the kernel tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	mkdir -p $(SANITIZED)
+	rm -rf $(SANITIZED)/thnn
+	cp -r thnn generic VERSION $(SANITIZED)
+	rm -f $(SANITIZED)/thnn/*.so
+	$(BIN)/python -c 'from pathlib import Path; from tools.regenerate import build; \
+	  build(Path.cwd(), Path("$(SANITIZED)/thnn"), ("-DTHNN_SANITIZE=ON",), Path("$(SANITIZED)/cmake"))'
+	cd $(SANITIZED) && \
+	  LD_PRELOAD=$$(cc -print-file-name=libasan.so) \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	  $(CURDIR)/$(BIN)/python -m pytest -c $(CURDIR)/pyproject.toml $(CURDIR)/tests/test_cases.py $(SANITIZE_ARGS)
+
+$(LIBRARY): $(SOURCES) | $(READY)
+	$(BIN)/python -m thnn regenerate
+	@touch $@
+
+$(READY): constraints.txt pyproject.toml setup.py
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --constraint constraints.txt torch setuptools cmake ninja cffi
+	$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[test,lint,docs]'
+	@touch $@

@@ -1,0 +1,43 @@
+"""Builds what pyproject.toml cannot say: the C library and its binding, with CMake, and the headers for C users."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+ROOT = Path(__file__).resolve().parent
+sys.path.insert(0, str(ROOT))
+
+from tools.regenerate import build  # noqa: E402
+
+# What <THNN/THNN.h> includes, relative to one another as in the source tree:
+# `cc -I .../thnn/include/lib program.c .../thnn/libTHNN.so`.
+HEADERS = ("generic/THNN.h", "lib/THNN/THNN.h", "lib/THNN/state.h", "lib/THNN/tensor.h")
+
+
+class BuildLibrary(build_ext):
+    """Runs CMake in place of setuptools' own compiling."""
+
+    def run(self) -> None:
+        # An editable install uses the source tree as it is; headers beside the library there would go stale.
+        if self.inplace:
+            build(ROOT, ROOT / "thnn")
+            return
+        package = Path(self.build_lib) / "thnn"
+        build(ROOT, package)
+        for header in HEADERS:
+            target = package / "include" / header
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / header, target)
+
+
+setup(
+    # The binding uses Python's limited API: one wheel for every Python from 3.10 on.
+    ext_modules=[Extension("thnn._C", sources=[], py_limited_api=True)],
+    options={"bdist_wheel": {"py_limited_api": "cp310"}},
+    cmdclass={"build_ext": BuildLibrary},
+)

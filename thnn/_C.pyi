@@ -1,0 +1,6 @@
+"""The binding, compiled by cffi."""
+
+from typing import Any
+
+ffi: Any
+lib: Any
