@@ -17,7 +17,14 @@ DEFAULTS: Mapping[str, Any] = {
 }
 
 
-def docstring(module: Module, inputs: Sequence[str], scalars: Sequence[str]) -> str:
+OPTIONS: Mapping[str, str] = {
+    "return_indices": "return_indices: bool, default False: return (output, indices)",
+}
+
+
+def docstring(
+    module: Module, inputs: Sequence[str], scalars: Sequence[str], options: Sequence[str] = ()
+) -> str:
     """Shapes, formula, arguments and errors, from the comments of the header."""
     forward = module.forward
     assert forward is not None
@@ -34,6 +41,7 @@ def docstring(module: Module, inputs: Sequence[str], scalars: Sequence[str]) -> 
     for argument in forward.arguments:
         if argument.name in (*inputs, *scalars):
             lines.append("    " + describe(argument))
+    lines += ["    " + OPTIONS[option] for option in options]
     for function in module.backwards:
         if function.doc:
             lines += ["", function.doc.strip()]

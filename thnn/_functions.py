@@ -45,7 +45,12 @@ def run(function: HeaderFunction, **values: Any) -> dict[str, Any]:
     return dict(zip((a.name for a in arguments), invoke(function, ANY, row)))
 
 
-class FunctionBase(torch.autograd.Function):
+class _FunctionMeta(type(torch.autograd.Function)):  # type: ignore[misc]
+    """Tells torch.compile that these are classes like others: it traces into `apply` and breaks the graph at the C
+    call. Of a plain autograd function it would trace `forward` as a whole, and fail there."""
+
+
+class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
     """What all function classes share: the two ways of calling.
 
     ``XFunction(*scalars)`` makes a reusable object that is called with the tensors; ``XFunction.apply(*tensors,
@@ -90,6 +95,9 @@ class FunctionBase(torch.autograd.Function):
         if self._keywords or keywords:
             keywords = {**self._keywords, **self._canonical(keywords)}
         return self.apply(*tensors, **keywords)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self.__dict__)
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{k}={v!r}" for k, v in self._keywords.items() if not isinstance(v, Tensor))
@@ -159,6 +167,12 @@ class FunctionBase(torch.autograd.Function):
         return cls._enter(*args)
 
 
+def _restore(cls: type[FunctionBase], state: dict[str, Any]) -> FunctionBase:
+    function = cls.__new__(cls)
+    function.__dict__.update(state)
+    return function
+
+
 def not_twice(name: str) -> Any:
     raise NotImplementedError(
         f"{name} can be differentiated once only: no second derivative is known for it (thnn/_derivatives.py)"
@@ -179,25 +193,35 @@ class _Source:
     def add(self, line: str, indent: int = 1) -> None:
         self.lines.append("    " * indent + line)
 
-    def call(self, function: HeaderFunction, names: Mapping[str, str], indent: int = 1) -> None:
-        """One C call: the fast route, then whatever else it takes. `names` maps arguments to expressions;
-        that of a tensor which is to be allocated is '...'."""
+    def call(
+        self, function: HeaderFunction, names: Mapping[str, str], allocations: Mapping[str, str], indent: int = 1
+    ) -> None:
+        """One C call: the fast route, then whatever else it takes.
+
+        `names` maps arguments to expressions; that of a tensor which is to be allocated is '...'. `allocations` says
+        how the tensors that are allocated here are; where that fails, the slow route says what is wrong.
+        """
         arguments = [a for a in function.arguments if a.role != "state"]
         expressions = [names[a.name] for a in arguments]
         tensors = [e for a, e in zip(arguments, expressions) if a.is_tensor]
         scalars = [e for a, e in zip(arguments, expressions) if not a.is_tensor]
-        self.add(f"tensors = {_tuple(tensors)}", indent)
         fast = f"call_{function.phase}({', '.join([str(ANY), 'id(tensors)', *scalars])})"
         slow = f"invoke({function.phase}, {ANY}, ({', '.join(expressions)},))"
         self.add("try:", indent)
+        for name, expression in allocations.items():
+            self.add(f"{name} = {expression}", indent + 1)
+        self.add(f"tensors = {_tuple(tensors)}", indent + 1)
         self.add(f"status = {fast}", indent + 1)
-        self.add("except (TypeError, OverflowError):", indent)
+        self.add("except (TypeError, AttributeError, OverflowError):", indent)
+        for name, expression in allocations.items():
+            source = expression[expression.index("(") + 1 : expression.index(")")]
+            self.add(f"{name} = {expression} if is_tensor({source}) else ...", indent + 1)
         self.add("status = -1", indent + 1)
         self.add("if status:", indent)
         outputs = [
             (k, a.name)
             for k, a in enumerate(arguments)
-            if a.role in ("output", "saved", "gradInput") and expressions[k] in ("...", a.name)
+            if a.name in allocations or expressions[k] == "..."
         ]
         if outputs:
             self.add(f"values = {slow}", indent + 1)
@@ -256,21 +280,20 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
     code = _Source()
     code.add(f"def compute({', '.join(inputs + scalars + options)}):", 0)
     names = {a.name: a.name for a in forward.arguments}
+    allocations = {}
     for argument in forward.arguments:
         if argument.role in ("output", "saved"):
-            first = inputs[0]
             if criterion and (argument.role == "output" or argument.like in outputs):
-                code.add(f"{argument.name} = new_empty({first})")
+                allocations[argument.name] = f"new_scalar({inputs[0]})"
             elif argument.like in inputs:
-                code.add(f"{argument.name} = empty_like({argument.like})")
+                allocations[argument.name] = f"empty_like({argument.like})"
             else:
                 names[argument.name] = "..."
         elif argument.role == "buffer":
             names[argument.name] = "None"
     if inplace:
-        at = next(i for i, line in enumerate(code.lines) if "empty_like" in line)
-        code.lines[at] = code.lines[at].replace(f"empty_like({inputs[0]})", f"{inputs[0]} if inplace else empty_like({inputs[0]})")
-    code.call(forward, names)
+        allocations[outputs[0]] = f"{inputs[0]} if inplace else empty_like({inputs[0]})"
+    code.call(forward, names, allocations)
     if inplace:
         code.add("if inplace:")
         code.add(f"increment_version(({inputs[0]},))", 2)
@@ -328,7 +351,8 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
         "invoke": invoke,
         "empty_like": torch.empty_like,
         "zeros_like": torch.zeros_like,
-        "new_empty": new_scalar,
+        "new_scalar": new_scalar,
+        "is_tensor": torch.is_tensor,
         "is_grad_enabled": torch.is_grad_enabled,
         "not_twice": not_twice,
         "scale_by": scale_by,
@@ -343,7 +367,7 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
     constants = [a.name for a in forward.tensors("input", "target", "parameter") if a.name not in gradients]
     members: dict[str, Any] = {
         "__module__": "thnn",
-        "__doc__": docstring(module, inputs, scalars),
+        "__doc__": docstring(module, inputs, scalars, options),
         "module": module,
         "source": source,
         "compute": staticmethod(namespace["compute"]),
@@ -418,7 +442,7 @@ def _backward_call(
                 names[name] = repr(known.default)
         else:
             raise HeaderError(argument.location, f"{function.name} asks for {name}, which {module.name}_updateOutput neither takes nor makes")
-    code.call(function, names, 2)
+    code.call(function, names, {}, 2)
 
 
 def new_scalar(like: Tensor) -> Tensor:

@@ -82,7 +82,8 @@ def _stubs(functions: Sequence[Function]) -> Iterator[str]:
             scalars = ["*target_and_scalars: Any", "weight: Tensor | None = ...", "**keywords: Any"]
         result = "Any" if returns_indices else "Tensor"
         base = "Criterion" if module.is_criterion else "FunctionBase"
-        text = docstring(module, [a.name for a in tensors], [a.name for a in forward.scalars])
+        options = ["return_indices"] if returns_indices else []
+        text = docstring(module, [a.name for a in tensors], [a.name for a in forward.scalars], options)
         yield f"\nclass {name}Function({base}):\n"
         yield textwrap.indent(f'"""{text}\n"""\n', "    ", lambda line: bool(line.strip()))
         yield f"    def __init__(self, {', '.join(scalars)}) -> None: ...\n" if scalars else "    def __init__(self) -> None: ...\n"

@@ -133,6 +133,7 @@ class SpatialMaxPoolingFunction(FunctionBase):
         padW: int: padding left and right
         padH: int: padding above and below
         ceil_mode: bool, default False: round output sizes up
+        return_indices: bool, default False: return (output, indices)
 
     Gradient of SpatialMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
     Errors: also IndexError for an index outside its plane.

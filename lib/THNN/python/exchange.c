@@ -168,8 +168,8 @@ int thnn_unpack(THNNState *state, int flags, uintptr_t given, int count, const G
       unpacked = views[i].type == of_kind[arguments[i].kind];
       continue;
     }
-    if (type == THNN_CALL_ANY && views[i].type <= THNN_TYPE_DOUBLE) type = views[i].type;
-    unpacked = views[i].type == type;
+    if (type == THNN_CALL_ANY) type = views[i].type;
+    unpacked = views[i].type == type && type <= THNN_TYPE_DOUBLE;
   }
   if (unpacked && type != THNN_CALL_ANY) return type;
   state->status = THNN_UNPACK;

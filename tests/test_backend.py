@@ -1,0 +1,214 @@
+"""type2backend: keys, methods, and the contract of raw calls."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+import torch
+
+import thnn
+from thnn import _library, type2backend
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("torch.FloatTensor", "THNNFloatBackend"),
+        ("torch.DoubleTensor", "THNNDoubleBackend"),
+        (torch.FloatTensor, "THNNFloatBackend"),
+        (torch.DoubleTensor, "THNNDoubleBackend"),
+        ("THNNFloatBackend", "THNNFloatBackend"),
+        ("THNNDoubleBackend", "THNNDoubleBackend"),
+        (torch.float32, "THNNFloatBackend"),
+        (torch.float64, "THNNDoubleBackend"),
+        ((torch.float32, "cpu"), "THNNFloatBackend"),
+        ((torch.float64, torch.device("cpu")), "THNNDoubleBackend"),
+        (torch.zeros(1), "THNNFloatBackend"),
+        (torch.zeros(1, dtype=torch.float64), "THNNDoubleBackend"),
+        (torch.Tensor, "THNNBackend"),
+        (torch.nn.Parameter, "THNNBackend"),
+    ],
+)
+def test_keys(key: object, name: str) -> None:
+    assert type2backend[key].name == name
+    assert type2backend[key] is type2backend[name]
+    assert key in type2backend
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["torch.cuda.FloatTensor", "nonsense", torch.float16, (torch.float32, "cuda"), torch.zeros(1, dtype=torch.int64), 3, None],
+)
+def test_unknown_keys(key: object) -> None:
+    assert key not in type2backend
+    with pytest.raises(NotImplementedError, match="no backend"):
+        type2backend[key]
+
+
+def test_attribute_access_and_listing() -> None:
+    backend = type2backend.THNNFloatBackend
+    assert backend is type2backend["torch.FloatTensor"]
+    assert "Threshold_updateOutput" in dir(backend)
+    assert set(thnn.functions()) <= set(dir(backend))
+    assert "THNNFloatBackend" in dir(type2backend)
+    assert list(type2backend) == ["THNNFloatBackend", "THNNDoubleBackend", "THNNBackend"]
+    with pytest.raises(NotImplementedError, match="Frobnicate_updateOutput"):
+        backend.Frobnicate_updateOutput  # noqa: B018
+
+
+def test_backends_are_pickled_by_name() -> None:
+    for backend in type2backend.values():
+        assert pickle.loads(pickle.dumps(backend)) is backend
+
+
+def test_registered_methods() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    backend.register_method("Custom_updateOutput", lambda state, x: x + 1)
+    try:
+        assert backend.Custom_updateOutput(0, 1) == 2
+    finally:
+        del backend.methods["Custom_updateOutput"]
+        backend.__dict__.pop("Custom_updateOutput", None)
+
+
+@pytest.mark.parametrize("state", [0, None, type2backend["torch.FloatTensor"].library_state])
+def test_raw_call_fills_and_resizes(state: object) -> None:
+    backend = type2backend["torch.FloatTensor"]
+    x, y = torch.randn(3, 4), torch.empty(0)
+    assert backend.Tanh_updateOutput(state, x, y) is None
+    torch.testing.assert_close(y, x.tanh())
+
+
+def test_output_of_the_right_size_keeps_its_storage_and_strides() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    x = torch.randn(3, 4)
+    base = torch.full((3, 8), 7.0)
+    view = base[:, ::2]
+    backend.Tanh_updateOutput(0, x, view)
+    assert view.data_ptr() == base.data_ptr()
+    assert view.stride() == (8, 2)
+    torch.testing.assert_close(base[:, ::2], x.tanh())
+    assert (base[:, 1::2] == 7).all()
+
+
+def test_inplace_shares_storage() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    x = torch.randn(3, 4)
+    expected = x.clamp(min=0)
+    y = torch.empty(0)
+    backend.Threshold_updateOutput(0, x, y, 0, 0, True)
+    assert y.data_ptr() == x.data_ptr()
+    assert y.shape == x.shape
+    torch.testing.assert_close(x, expected)
+
+
+def test_output_may_be_the_input_itself() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    x = torch.randn(3, 4)
+    expected = x.tanh()
+    backend.Tanh_updateOutput(0, x, x)
+    torch.testing.assert_close(x, expected)
+
+
+def test_raw_calls_are_seen_by_autograd() -> None:
+    """A raw call writes in place: a tensor that some graph has saved must not change unnoticed."""
+    x = torch.randn(3, requires_grad=True)
+    y = torch.randn(3)
+    product = (x * y).sum()
+    type2backend["torch.FloatTensor"].Tanh_updateOutput(0, torch.randn(3), y)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.backward()
+
+
+def test_dispatching_backend() -> None:
+    backend = type2backend[type(torch.zeros(1))]
+    for dtype in (torch.float32, torch.float64):
+        x = torch.randn(3, dtype=dtype)
+        y = torch.empty(0, dtype=dtype)
+        backend.Tanh_updateOutput(0, x, y)
+        torch.testing.assert_close(y, x.tanh())
+    with pytest.raises(TypeError, match=r"Tanh_updateOutput: input: expected torch.float32 or torch.float64, got torch.int64"):
+        backend.Tanh_updateOutput(0, torch.zeros(3, dtype=torch.int64), torch.empty(0))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((1.5, 1, 1, 1, 0, 0, False), TypeError, "kW: expected an integer, got float 1.5"),
+        (("2", 1, 1, 1, 0, 0, False), TypeError, "kW: expected an integer, got str '2'"),
+        ((1 << 40, 1, 1, 1, 0, 0, False), ValueError, "kW: 1099511627776 does not fit in 32 bits"),
+        ((1, 1, 1, 1, 0, 0, 7), ValueError, "ceil_mode: expected True or False, got 7"),
+        ((1, 1, 1, 1, 0, 0, None), TypeError, "ceil_mode: expected a bool"),
+        ((1, 1, 1, 1, 0, 0), TypeError, "missing 1 required"),
+    ],
+)
+def test_bad_scalars(arguments: tuple[object, ...], error: type[Exception], message: str) -> None:
+    x, y, i = torch.randn(1, 1, 4, 4), torch.full((2,), 5.0), torch.full((3,), 5)
+    with pytest.raises(error, match=message):
+        type2backend["torch.FloatTensor"].SpatialMaxPooling_updateOutput(0, x, y, i, *arguments)
+    assert (y == 5).all() and (i == 5).all()
+
+
+def test_negative_views_are_refused() -> None:
+    x = torch.randn(4, dtype=torch.complex64).conj().imag
+    assert x.is_neg()
+    with pytest.raises(TypeError, match="negative view"):
+        type2backend["torch.FloatTensor"].Tanh_updateOutput(0, x, torch.empty(0))
+
+
+def test_sparse_and_quantized_tensors_are_refused() -> None:
+    x = torch.eye(3).to_sparse()
+    with pytest.raises(TypeError, match="expected a dense tensor"):
+        type2backend["torch.FloatTensor"].Tanh_updateOutput(0, x, torch.empty(0))
+
+
+def test_without_the_exchange_api() -> None:
+    """The route for a torch that has no C exchange API."""
+    backend = type2backend["torch.FloatTensor"]
+    x = torch.randn(2, 3, 5, 5)
+    try:
+        assert not _library.open_exchange(enable=False)
+        y, indices = torch.empty(0), torch.empty(0, dtype=torch.int64)
+        backend.SpatialMaxPooling_updateOutput(0, x, y, indices, 2, 2, 2, 2, 0, 0, False)
+        torch.testing.assert_close(y, torch.nn.functional.max_pool2d(x, 2))
+        v = x.clone().requires_grad_()
+        thnn.LeakyReLUFunction.apply(v, 0.1, False).sum().backward()
+        torch.testing.assert_close(v.grad, torch.where(x > 0, 1.0, 0.1))
+        with pytest.raises(TypeError, match="output: expected torch.float32"):
+            backend.Tanh_updateOutput(0, x, torch.empty(0, dtype=torch.float64))
+        big = torch.randn(300, 300)
+        out = torch.empty(0)
+        backend.Tanh_updateOutput(0, big.t(), out)
+        torch.testing.assert_close(out, big.t().tanh())
+    finally:
+        assert _library.open_exchange()
+
+
+def _in_new_process(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    import os
+
+    return subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **environment}, text=True, capture_output=True, timeout=120
+    )
+
+
+def test_capability_is_chosen_by_environment() -> None:
+    code = "import thnn, torch; print(thnn.cpu_capability(), thnn.TanhFunction.apply(torch.zeros(2)).sum().item())"
+    assert _in_new_process(code, THNN_CPU_CAPABILITY="default").stdout.split() == ["default", "0.0"]
+
+
+def test_unknown_capability_is_refused() -> None:
+    result = _in_new_process("import thnn; thnn.type2backend", THNN_CPU_CAPABILITY="avx1024")
+    assert result.returncode == 1
+    assert "ValueError: THNN_CPU_CAPABILITY: expected default, avx2 or avx512, got 'avx1024'" in result.stderr
+
+
+def test_import_needs_no_library_and_is_quick_to_load() -> None:
+    """What `import thnn` loads besides torch: neither the compiled library nor a parser."""
+    code = "import sys, thnn; print([m for m in ('thnn._C', 'pycparser', 'numpy', 'thnn._generated.model') if m in sys.modules])"
+    assert _in_new_process(code).stdout.strip() == "[]"
+    code = "import sys, torch, thnn; thnn.type2backend, thnn.ThresholdFunction; print('pycparser' in sys.modules)"
+    assert _in_new_process(code).stdout.strip() == "False"
