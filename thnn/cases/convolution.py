@@ -1,0 +1,147 @@
+"""Convolutions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from thnn.cases.makers import normal
+from thnn.cases.model import Case, Refusal, Row, Sample
+
+
+def _convolution(
+    input: Tensor,
+    weight: Tensor,
+    kW: int,
+    kH: int,
+    dW: int,
+    dH: int,
+    padW: int,
+    padH: int,
+    bias: Tensor | None = None,
+) -> Tensor:
+    planes = input.shape[-3]
+    return F.conv2d(input, weight.reshape(weight.shape[0], planes, kH, kW), bias, (dH, dW), (padH, padW))
+
+
+def _sample(
+    name: str,
+    shape: tuple[int, ...],
+    planes: int,
+    kernel: tuple[int, int],
+    stride: tuple[int, int] = (1, 1),
+    padding: tuple[int, int] = (0, 0),
+    bias: bool = True,
+    flat: bool = False,
+    small: bool = True,
+) -> Sample:
+    """Kernel, stride and padding are width first."""
+    inputs, (kW, kH) = shape[-3], kernel
+    weight = normal(planes, inputs * kH * kW) if flat else normal(planes, inputs, kH, kW)
+    arguments: dict[str, Any] = {"input": normal(*shape), "weight": weight, "kW": kW, "kH": kH}
+    arguments |= {"dW": stride[0], "dH": stride[1], "padW": padding[0], "padH": padding[1]}
+    if bias:
+        arguments["bias"] = normal(planes)
+    return Sample(name, arguments, differentiable=small)
+
+
+def _row(
+    inputs: int,
+    outputs: int,
+    kernel: int,
+    size: int,
+    batch: int,
+    stride: int = 1,
+    padding: int = 0,
+    dtype: str = "float32",
+) -> Row:
+    out = (size + 2 * padding - kernel) // stride + 1
+    flops = 2.0 * batch * outputs * out * out * inputs * kernel * kernel
+    strided = f" stride {stride}" if stride > 1 else ""
+    return Row(
+        f"SpatialConvolutionMM {kernel}x{kernel}{strided} {inputs}-{outputs} at {size}, batch {batch}"
+        + (" float64" if dtype == "float64" else ""),
+        _sample(
+            "row",
+            (batch, inputs, size, size),
+            outputs,
+            (kernel, kernel),
+            (stride, stride),
+            (padding, padding),
+        ),
+        dtype=dtype,
+        flops={"fwd": flops, "fb": 3 * flops},
+    )
+
+
+_GEOMETRY = (
+    ("kernel 0", {"kW": 0}),
+    ("kernel below 0", {"kH": -3}),
+    ("stride 0", {"dH": 0}),
+    ("stride below 0", {"dW": -1}),
+    ("padding below 0", {"padW": -1}),
+    ("padding far below 0", {"padH": -(2**31)}),
+    ("huge kernel", {"kW": 2**31 - 1}),
+    ("kernel that weight does not have", {"kW": 3}),
+    ("overflowing padding", {"padW": 2**31 - 1, "padH": 2**31 - 1}),
+)
+
+SPATIAL_CONVOLUTION_MM = Case(
+    module="SpatialConvolutionMM",
+    reference=_convolution,
+    samples=(
+        _sample("batch", (2, 3, 5, 6), 4, (2, 3), (1, 2), (1, 0)),
+        _sample("batchless", (3, 5, 6), 4, (2, 3), (2, 1), (0, 1)),
+        _sample("no bias", (2, 2, 4, 4), 3, (3, 3), padding=(1, 1), bias=False),
+        _sample("flattened weight", (2, 3, 5, 4), 2, (3, 2), flat=True),
+        _sample("flattened weight, batchless", (2, 4, 5), 3, (2, 2), flat=True, bias=False),
+        _sample("kernel 1", (2, 3, 4, 5), 2, (1, 1)),
+        _sample("kernel 1, stride 2", (2, 3, 5, 4), 2, (1, 1), (2, 2)),
+        _sample("kernel 1, padding 1", (1, 2, 3, 3), 2, (1, 1), padding=(1, 1)),
+        _sample("stride above kernel", (1, 2, 9, 8), 2, (2, 1), (3, 4)),
+        _sample("last columns unused", (1, 2, 6, 7), 2, (2, 3), (2, 2)),
+        _sample("padding beyond the kernel", (1, 2, 3, 2), 2, (2, 2), (1, 2), (3, 4)),
+        _sample("kernel of the image", (2, 3, 4, 5), 2, (5, 4)),
+        _sample("one row", (2, 2, 1, 7), 3, (3, 1), padding=(1, 0)),
+        _sample("one column", (2, 2, 7, 1), 3, (1, 3), (1, 2)),
+        _sample("sizes 1", (1, 1, 1, 1), 1, (1, 1)),
+        _sample("empty", (0, 3, 5, 6), 4, (2, 3), (1, 2), (1, 0)),
+        _sample("many planes", (2, 37, 9, 11), 19, (3, 3), padding=(1, 1), small=False),
+        _sample("wide image", (1, 5, 33, 130), 21, (5, 3), (2, 1), (2, 1), small=False),
+        _sample("many taps", (1, 130, 12, 13), 9, (5, 7), small=False),
+    ),
+    refusals=(
+        *(Refusal(name, change, ValueError) for name, change in _GEOMETRY),
+        *(Refusal(name, change, ValueError, phase="updateGradInput") for name, change in _GEOMETRY),
+        *(Refusal(name, change, ValueError, phase="accGradParameters") for name, change in _GEOMETRY),
+        Refusal("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
+        Refusal("input of five dimensions", {"input": normal(1, 2, 3, 5, 6)}, ValueError, "input"),
+        Refusal("no planes", {"input": normal(2, 0, 5, 6)}, ValueError),
+        Refusal("image smaller than the kernel", {"input": normal(2, 3, 2, 6)}, ValueError),
+        Refusal("image without pixels", {"input": normal(2, 3, 0, 0)}, ValueError),
+        Refusal("other planes", {"input": normal(2, 4, 5, 6)}, ValueError, "input|weight"),
+        Refusal("weight of three dimensions", {"weight": normal(2, 3, 3)}, ValueError, "weight"),
+        Refusal("weight of other planes", {"weight": normal(4, 2, 3, 2)}, ValueError, "input|weight"),
+        Refusal("kernel transposed", {"weight": normal(4, 3, 2, 3)}, ValueError, "weight"),
+        Refusal("flattened weight too short", {"weight": normal(4, 17)}, ValueError, "weight"),
+        Refusal("bias a matrix", {"bias": normal(1, 4)}, ValueError, "bias"),
+        Refusal("bias of one", {"bias": normal(1)}, ValueError, "bias"),
+        Refusal("gradOutput batchless", {"gradOutput": normal(4, 2, 7)}, ValueError, phase="updateGradInput"),
+        Refusal("gradOutput batchless", {"gradOutput": normal(4, 2, 7)}, ValueError, phase="accGradParameters"),
+    ),
+    rows=(
+        _row(64, 64, 3, 56, 8, padding=1),
+        _row(128, 128, 3, 28, 8, padding=1),
+        _row(256, 256, 3, 14, 8, padding=1),
+        _row(512, 512, 3, 7, 8, padding=1),
+        _row(64, 64, 3, 56, 1, padding=1),
+        _row(512, 512, 3, 7, 1, padding=1),
+        _row(256, 64, 1, 56, 8),
+        _row(1024, 256, 1, 14, 8),
+        _row(3, 64, 7, 224, 4, stride=2, padding=3),
+        _row(1, 6, 5, 28, 64),
+        _row(64, 64, 3, 28, 4, padding=1, dtype="float64"),
+    ),
+)
