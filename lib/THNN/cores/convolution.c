@@ -1,0 +1,434 @@
+#include <stdio.h>
+
+#include "gemm.h"
+#include "convolution.h"
+#include "patches.h"
+
+void THNN_(convolution_shape)(THNNState *state, Convolution *g)
+{
+  static const char *const kernel[] = {"kT", "kH", "kW"}, *const stride[] = {"dT", "dH", "dW"},
+                           *const dilation[] = {"dilationT", "dilationH", "dilationW"},
+                           *const padding[2][3] = {{"", "padH", "padW"}, {"pT", "pH", "pW"}};
+  int64_t elements = (int64_t)sizeof(real);
+  bool fits = !__builtin_mul_overflow(elements, MAX(g->batch, 1), &elements) &&
+              !__builtin_mul_overflow(elements, g->outputPlanes, &elements);
+  bool empty = false;
+  for (int d = 3 - g->dims; d < 3; d++) {
+    if (g->kernel[d] < 1)
+      return THNN_fail(state, THNN_VALUE_ERROR, kernel[d], "expected at least 1, got %lld", (long long)g->kernel[d]);
+    if (g->stride[d] < 1)
+      return THNN_fail(state, THNN_VALUE_ERROR, stride[d], "expected at least 1, got %lld", (long long)g->stride[d]);
+    if (g->dilation[d] < 1)
+      return THNN_fail(state, THNN_VALUE_ERROR, dilation[d], "expected at least 1, got %lld", (long long)g->dilation[d]);
+    if (g->padding[d] < 0)
+      return THNN_fail(state, THNN_VALUE_ERROR, padding[g->dims == 3][d], "expected at least 0, got %lld",
+                       (long long)g->padding[d]);
+    const int64_t reach = g->dilation[d] * (g->kernel[d] - 1) + 1; /* of ints: below 2^62 */
+    int64_t padded;
+    if (__builtin_add_overflow(g->inputSize[d], 2 * g->padding[d], &padded)) {
+      fits = false;
+      continue;
+    }
+    g->outputSize[d] = padded < reach ? 0 : (padded - reach) / g->stride[d] + 1;
+    empty = empty || g->outputSize[d] == 0;
+    fits = fits && !__builtin_mul_overflow(elements, MAX(g->outputSize[d], 1), &elements);
+  }
+  if (fits && !empty) return;
+  char text[6][72];
+  const int64_t *lists[6] = {g->outputSize, g->inputSize, g->kernel, g->stride, g->padding, g->dilation};
+  for (int i = 0; i < 6; i++) {
+    int n = 0;
+    for (int d = 3 - g->dims; d < 3; d++)
+      n += snprintf(text[i] + n, sizeof text[i] - (size_t)n, "%s%lld", n ? " x " : "", (long long)lists[i][d]);
+  }
+  const bool dilated = g->dilation[0] * g->dilation[1] * g->dilation[2] != 1;
+  THNN_fail(state, THNN_VALUE_ERROR, "input",
+            "%s of %s would be computed from %s with kernel %s, stride %s, padding %s%s%s",
+            fits ? "an output" : "more than memory can hold, an output", text[0], text[1], text[2], text[3], text[4],
+            dilated ? ", dilation " : "", dilated ? text[5] : "");
+}
+
+ConvolutionView THNN_(convolution_images)(const Convolution *g, const THTensor *t)
+{
+  ConvolutionView view = {.data = t->data};
+  const bool batched = t->ndim == g->dims + 2;
+  if (batched) view.stride[0] = t->stride[0];
+  view.stride[1] = t->stride[batched];
+  for (int d = 0; d < g->dims; d++) view.stride[5 - g->dims + d] = t->stride[batched + 1 + d];
+  return view;
+}
+
+ConvolutionView THNN_(convolution_filters)(const Convolution *g, const THTensor *t)
+{
+  ConvolutionView view = {.data = t->data, .stride = {t->stride[0]}};
+  if (t->ndim == g->dims + 2) {
+    view.stride[1] = t->stride[1];
+    for (int d = 0; d < g->dims; d++) view.stride[5 - g->dims + d] = t->stride[2 + d];
+  } else {
+    view.stride[4] = t->stride[1];
+    for (int d = 3; d > 0; d--) view.stride[d] = view.stride[d + 1] * g->kernel[d - 1];
+  }
+  return view;
+}
+
+/* target[n, o, q] = bias[o] + sum over channels c and taps t of weight[o, c, t] * source[n, c, patch of q at t].
+
+   Lanes are output channels, rows of a register tile are neighbouring positions. Each thread has its part of the
+   positions or of the output channels and, in its scratch memory,
+
+     - a strip: the patches of one box of positions, all channels of it if they fit, else one block after another;
+     - packed weights for as many panels of 2 * VL output channels as fit, [k][lane], k = (channel, tap);
+     - the finished sums of a tile, [position][lane], or of all tiles of the box when channels come in blocks. */
+
+#define LANES (2 * VL)
+#define WEIGHT_BYTES ((int64_t)1 << 20)
+#define SUM_BYTES ((int64_t)256 << 10)
+#define SUM_TILES ((int)(SUM_BYTES / (2 * VBYTES * GEMM_ROWS)))
+#define MAX_ROWS 256
+
+typedef struct V_(plan) {
+  V_(correlation) c;
+  const real *bias;
+  int64_t biasStride;
+  int64_t count[4];      /* positions, all of them */
+  int64_t taps[4];       /* all of them */
+  int64_t boxPositions[4], boxTaps[4];
+  int64_t blockChannels; /* channels of a block */
+  int64_t depthChannels; /* channels of one pass of a tile through k */
+  bool blocked;          /* more than one block of channels or taps */
+  Strip strip;
+  int64_t boxes, panels; /* panels of all groups */
+} V_(plan);
+
+static int64_t V_(stripReals)(const V_(plan) *p, const int64_t *positions)
+{
+  return strip_make(p->c.axis, positions, p->boxTaps).channel * p->blockChannels;
+}
+
+static int64_t V_(tilesOfBox)(const int64_t *positions)
+{
+  const int64_t rows = positions[0] * positions[1] * positions[2];
+  const int together = gemm_rowsPerTile(positions[3]);
+  return together == 1 ? rows * ceilDivide(positions[3], GEMM_ROWS) : ceilDivide(rows, together);
+}
+
+/* Boxes, blocks of channels and panels depend on sizes only, up to how many positions a box has: that changes
+   with the number of threads, and changes no sum. */
+static void V_(makePlan)(V_(plan) *p, int threads)
+{
+  const V_(correlation) *c = &p->c;
+  for (int d = 0; d < 4; d++) {
+    p->count[d] = c->axis[d].count;
+    p->taps[d] = c->axis[d].taps;
+  }
+  p->panels = c->groups * ceilDivide(c->outputs, LANES);
+  int64_t width = MIN(p->count[3], 4 * GEMM_ROWS);
+  THNN_(correlation_cutTaps)(c, p->boxTaps, &width);
+  const int64_t taps = volume(p->boxTaps);
+  p->depthChannels = MIN(GEMM_DEPTH / taps, MAX(c->channels, 1));
+  p->boxPositions[0] = p->boxPositions[1] = p->boxPositions[2] = 1;
+  p->boxPositions[3] = width;
+  p->blockChannels = 1;
+  const int64_t byStrip = STRIP_BYTES / ((int64_t)sizeof(real) * V_(stripReals)(p, p->boxPositions)),
+                byWeight = WEIGHT_BYTES / (2 * VBYTES * taps) - 1, most = MIN(byStrip, byWeight);
+  if (c->channels <= most) {
+    p->blockChannels = MAX(c->channels, 1);
+  } else {
+    const int64_t even = ceilDivide(c->channels, ceilDivide(c->channels, most));
+    p->blockChannels = MIN(ceilDivide(even, p->depthChannels) * p->depthChannels, MAX(most / p->depthChannels, 1) * p->depthChannels);
+    if (p->blockChannels > most) p->blockChannels = p->depthChannels = most;
+  }
+  p->blocked = p->blockChannels < c->channels || taps < volume(p->taps);
+  /* Let the box grow to half of the strip memory, the last axis first. */
+  const int64_t room = STRIP_BYTES / 2 / (int64_t)sizeof(real);
+  for (int d = 3; d >= 0; d--) {
+    int64_t box[4];
+    memcpy(box, p->boxPositions, sizeof box);
+    const int64_t step = d == 3 ? GEMM_ROWS : 1;
+    while (p->boxPositions[d] < p->count[d]) {
+      box[d] = MIN((p->boxPositions[d] / step + 1) * step, p->count[d]);
+      if (V_(stripReals)(p, box) > room || V_(tilesOfBox)(box) > SUM_TILES / 2 || box[0] * box[1] * box[2] > MAX_ROWS) break;
+      p->boxPositions[d] = box[d];
+    }
+    if (p->boxPositions[d] < p->count[d]) {
+      if (d < 3) p->boxPositions[d] = ceilDivide(p->count[d], ceilDivide(p->count[d], p->boxPositions[d]));
+      break;
+    }
+  }
+  /* Cut boxes until they share out evenly. */
+  for (;;) {
+    p->boxes = box_pieces(p->count, p->boxPositions);
+    if (threads == 1 || p->boxes % threads == 0 || p->boxes >= 8 * threads) break;
+    int d = 0;
+    while (d < 4 && p->boxPositions[d] == 1) d++;
+    if (d == 4 || (d == 3 && p->boxPositions[3] <= GEMM_ROWS)) break;
+    if (d < 3) p->boxPositions[d] = nextPiece(p->count[d], p->boxPositions[d]);
+    else p->boxPositions[d] = nextPiece(ceilDivide(p->count[d], GEMM_ROWS), ceilDivide(p->boxPositions[d], GEMM_ROWS)) * GEMM_ROWS;
+  }
+  p->strip = strip_make(c->axis, p->boxPositions, p->boxTaps);
+}
+
+/* One panel: the biases, then a row of output channels for each channel and tap. */
+static void V_(packPanel)(const V_(plan) *p, int64_t group, int64_t o, int64_t lanes, int64_t width, int64_t channel,
+                          int64_t channels, const Box *taps, real *packed)
+{
+  const V_(correlation) *c = &p->c;
+  const int64_t T = volume(taps->count);
+  if (lanes < width) memset(packed, 0, sizeof(real) * (size_t)((channels * T + 1) * width));
+  for (int64_t i = 0; i < lanes; i++)
+    packed[i] = p->bias ? p->bias[(group * c->outputs + o + i) * p->biasStride] : 0;
+  packed += width;
+  const real *weight = c->weight + group * c->weightGroup + o * c->weightOutput + channel * c->weightChannel;
+  /* Do the taps lie one after another, forwards or backwards? */
+  int64_t step = 0, run = 1;
+  for (int d = 3; d >= 0; d--) {
+    weight += taps->start[d] * c->axis[d].weight;
+    if (taps->count[d] == 1) continue;
+    if (step == 0) step = c->axis[d].weight;
+    if (c->axis[d].weight == step * run) run *= taps->count[d];
+    else run = -1;
+  }
+  if (c->weightOutput != 1 && run == T && step == 1 && c->weightChannel == T) {
+    THNN_(gemm_transpose)(packed, width, weight, c->weightOutput, lanes, channels * T);
+  } else if (c->weightOutput != 1 && run == T && (step == 1 || step == -1)) {
+    for (int64_t i = 0; i < channels; i++, packed += T * width, weight += c->weightChannel) {
+      if (step > 0) THNN_(gemm_transpose)(packed, width, weight, c->weightOutput, lanes, T);
+      else THNN_(gemm_transpose)(packed + (T - 1) * width, -width, weight - (T - 1), c->weightOutput, lanes, T);
+    }
+  } else {
+    int64_t t[4] = {0};
+    for (int64_t k = 0; k < T; k++, packed += width, box_next(t, taps->count, 4)) {
+      const real *from = weight;
+      for (int d = 0; d < 4; d++) from += t[d] * c->axis[d].weight;
+      if (c->weightOutput != 1 && c->weightChannel == 1) {
+        THNN_(gemm_transpose)(packed, T * width, from, c->weightOutput, lanes, channels);
+      } else {
+        for (int64_t i = 0; i < channels; i++, from += c->weightChannel) {
+          real *to = packed + i * T * width;
+          if (c->weightOutput == 1)
+            for (int64_t l = 0; l < lanes; l++) to[l] = from[l];
+          else
+            for (int64_t l = 0; l < lanes; l++) to[l] = from[l * c->weightOutput];
+        }
+      }
+    }
+  }
+}
+
+/* A row of finished positions, [position][lane], to where it belongs. */
+static void V_(storeRow)(const V_(correlation) *c, const real *sum, int64_t width, real *target, int64_t positions,
+                         int64_t lanes)
+{
+  const int64_t stride = c->axis[3].target;
+  if (c->targetChannel == 1) {
+    for (int64_t q = 0; q < positions; q++, target += stride, sum += width) {
+      int64_t i = 0;
+      for (; i + VL <= lanes; i += VL) v_store(target + i, v_load(sum + i));
+      if (i < lanes) v_store_n(target + i, v_load(sum + i), (int)(lanes - i));
+    }
+  } else if (stride == 1) {
+    THNN_(gemm_transpose)(target, c->targetChannel, sum, width, positions, lanes);
+  } else {
+    for (int64_t q = 0; q < positions; q++)
+      for (int64_t i = 0; i < lanes; i++) target[q * stride + i * c->targetChannel] = sum[q * width + i];
+  }
+}
+
+typedef struct V_(work) {
+  real *strip, *weight, *sum;
+  int32_t tap[GEMM_DEPTH], channel[GEMM_DEPTH];
+  int64_t rowStrip[MAX_ROWS], rowTarget[MAX_ROWS];
+} V_(work);
+
+/* One panel over one box and one block of channels. */
+static void V_(panel)(const V_(plan) *p, V_(work) *w, const Box *box, const real *weight, int64_t group, int64_t o,
+                      int64_t channels, int64_t taps, real *sums, bool begin, bool end)
+{
+  const V_(correlation) *c = &p->c;
+  const int64_t lanes = MIN(LANES, c->outputs - o);
+  const int V = lanes > VL ? 2 : 1;
+  const int64_t width = V * VL, rows = box->count[0] * box->count[1] * box->count[2];
+  const int together = gemm_rowsPerTile(box->count[3]);
+  const int64_t tiles = together > 1 ? 1 : ceilDivide(box->count[3], GEMM_ROWS);
+  real *target = c->target + (group * c->outputs + o) * c->targetChannel;
+  for (int64_t row = 0; row < rows; row += together) {
+    const int R = rows - row > 1 ? together : 1;
+    for (int64_t tile = 0; tile < tiles; tile++) {
+      const int64_t x = tile * box->count[3] / tiles;
+      const int Q = (int)((tile + 1) * box->count[3] / tiles - x);
+      const V_(gemm) multiply = THNN_(gemm_tile)(R, Q, V);
+      for (int64_t k = 0; k < channels || k == 0; k += p->depthChannels) {
+        const real *a[GEMM_ROWS];
+        for (int r = 0; r < R; r++) /* the last row stands in for rows beyond */
+          a[r] = w->strip + k * p->strip.channel + w->rowStrip[MIN(row + r, rows - 1)] + x;
+        const int64_t n = MIN(p->depthChannels, channels - k);
+        const GemmSteps steps = taps == 1 ? (GemmSteps){w->tap, w->channel, 1, n} : (GemmSteps){w->channel, w->tap, n, taps};
+        const bool first = begin && k == 0;
+        multiply(sums, first ? weight : sums, first ? 0 : width, a, steps, weight + (1 + k * taps) * width);
+      }
+      if (end)
+        for (int r = 0; r < R && row + r < rows; r++)
+          V_(storeRow)(c, sums + r * Q * width, width, target + w->rowTarget[row + r] + x * c->axis[3].target, Q, lanes);
+      if (p->blocked) sums += GEMM_ROWS * LANES;
+    }
+  }
+}
+
+/* Panels firstPanel .. lastPanel - 1 of boxes firstBox .. lastBox - 1. */
+static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, int64_t firstBox, int64_t lastBox)
+{
+  const V_(correlation) *c = &p->c;
+  const int64_t panelsOfGroup = ceilDivide(c->outputs, LANES);
+  const int64_t maxTaps = volume(p->boxTaps), packedPanel = (p->blockChannels * maxTaps + 1) * LANES;
+  const int64_t tilesOfBox = p->blocked ? V_(tilesOfBox)(p->boxPositions) : 1;
+  int64_t panelsAtOnce = WEIGHT_BYTES / (packedPanel * (int64_t)sizeof(real));
+  if (p->blocked) panelsAtOnce = MIN(panelsAtOnce, SUM_TILES / tilesOfBox);
+  panelsAtOnce = MIN(MAX(panelsAtOnce, 1), MIN(panelsOfGroup, lastPanel - firstPanel));
+  const int64_t stripReals = V_(stripReals)(p, p->boxPositions), sumReals = panelsAtOnce * tilesOfBox * GEMM_ROWS * LANES;
+  V_(work) w;
+  w.strip = thnn_scratch(sizeof(real) * (size_t)(stripReals + packedPanel * panelsAtOnce + (p->blocked ? sumReals : GEMM_ROWS * LANES)));
+  w.weight = w.strip + stripReals;
+  w.sum = w.weight + packedPanel * panelsAtOnce;
+  const int64_t channelBlocks = MAX(ceilDivide(c->channels, p->blockChannels), 1),
+                tapBlocks = box_pieces(p->taps, p->boxTaps), blocks = channelBlocks * tapBlocks;
+  for (int64_t i = 0; i < p->depthChannels; i++) w.channel[i] = (int32_t)(i * p->strip.channel);
+
+  for (int64_t panel = firstPanel, next; panel < lastPanel; panel = next) {
+    const int64_t group = panel / panelsOfGroup, firstOfGroup = group * panelsOfGroup;
+    next = MIN(MIN(panel + panelsAtOnce, lastPanel), firstOfGroup + panelsOfGroup);
+    for (int64_t b = firstBox; b < lastBox; b++) {
+      const Box box = box_piece(p->count, p->boxPositions, b);
+      int64_t q[4] = {0};
+      for (int64_t row = 0; row < box.count[0] * box.count[1] * box.count[2]; row++, box_next(q, box.count, 3)) {
+        w.rowStrip[row] = strip_position(&p->strip, c->axis, q);
+        w.rowTarget[row] = box.start[3] * c->axis[3].target;
+        for (int d = 0; d < 3; d++) w.rowTarget[row] += (box.start[d] + q[d]) * c->axis[d].target;
+      }
+      for (int64_t block = 0; block < blocks; block++) {
+        const Box taps = box_piece(p->taps, p->boxTaps, block / channelBlocks);
+        const int64_t T = volume(taps.count), channel = block % channelBlocks * p->blockChannels,
+                      channels = MIN(p->blockChannels, c->channels - channel);
+        int64_t t[4] = {0};
+        for (int64_t i = 0; i < T; i++, box_next(t, taps.count, 4)) w.tap[i] = (int32_t)strip_tap(&p->strip, c->axis, t);
+        THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + channel) * c->sourceChannel, channels, w.strip);
+        for (int64_t i = panel; i < next; i++) {
+          const int64_t o = (i - firstOfGroup) * LANES, lanes = MIN(LANES, c->outputs - o);
+          real *weight = w.weight + (i - panel) * packedPanel;
+          if (p->blocked || b == firstBox)
+            V_(packPanel)(p, group, o, lanes, lanes > VL ? LANES : VL, channel, channels, &taps, weight);
+          real *sums = w.sum + (p->blocked ? (i - panel) * tilesOfBox * GEMM_ROWS * LANES : 0);
+          V_(panel)(p, &w, &box, weight, group, o, channels, T, sums, block == 0, block == blocks - 1);
+        }
+      }
+    }
+  }
+}
+
+static void V_(correlate)(const V_(correlation) *correlation, const real *bias, int64_t biasStride)
+{
+  V_(plan) p = {.c = *correlation, .bias = bias, .biasStride = biasStride};
+  const V_(correlation) *c = &p.c;
+  int64_t positions = c->groups * c->outputs, k = c->channels, source = c->channels;
+  for (int d = 0; d < 4; d++) {
+    positions *= c->axis[d].count;
+    k *= c->axis[d].taps;
+    source *= c->axis[d].count;
+  }
+  if (positions == 0) return;
+  const int64_t work = (int64_t)MIN((double)positions * (double)(k + 16) / 16, 1e15);
+  const int threads = thnn_threads(1 << 20, work);
+  V_(makePlan)(&p, threads);
+  /* What is cut is copied by one thread only, what is not by each: cut the larger of source and weights. */
+  const bool byPanels = p.panels >= threads && (p.boxes < threads || k * c->outputs > source);
+  const int64_t pieces = MIN(byPanels ? p.panels : p.boxes, threads);
+  THNN_PARALLEL_FOR(i, pieces, work)
+  {
+    if (byPanels) V_(part)(&p, i * p.panels / pieces, (i + 1) * p.panels / pieces, 0, p.boxes);
+    else V_(part)(&p, 0, p.panels, i * p.boxes / pieces, (i + 1) * p.boxes / pieces);
+  }
+}
+
+void THNN_(convolution_output)(const Convolution *g, ConvolutionView input, ConvolutionView weight, const real *bias,
+                               int64_t biasStride, ConvolutionView output)
+{
+  const V_(correlation) c = THNN_(correlation_make)(g, input, weight, output);
+  V_(correlate)(&c, bias, biasStride);
+}
+
+static void V_(clear)(const Convolution *g, ConvolutionView images)
+{
+  const int64_t count[5] = {g->batch, g->inputPlanes, g->inputSize[0], g->inputSize[1], g->inputSize[2]};
+  const int64_t rows = count[0] * count[1] * count[2] * count[3];
+  THNN_PARALLEL_FOR(row, rows, rows * count[4])
+  {
+    real *data = images.data;
+    for (int64_t d = 3, rest = row; d >= 0; rest /= count[d], d--) data += rest % count[d] * images.stride[d];
+    for (int64_t x = 0; x < count[4]; x++) data[x * images.stride[4]] = 0;
+  }
+}
+
+/* gradInput at y meets tap t of the output at (y + padding - t * dilation) / stride where that divides. So the taps
+   firstTap, firstTap + period, ... meet every stride-th y only, and these are a correlation with step 1. Its taps are
+   counted backwards, since the last one meets the smallest coordinate. False when no y is left. */
+static bool V_(residueAxis)(const Convolution *g, int d, int64_t firstTap, Axis *axis, int64_t *y, int64_t *lastTap)
+{
+  const int64_t s = g->stride[d], dilation = g->dilation[d], period = s / greatestDivisor(s, dilation);
+  const int64_t residue = firstTap * dilation % s, shift = g->padding[d] - residue;
+  const int64_t first = shift > 0 ? ceilDivide(shift, s) : 0, reach = g->inputSize[d] - 1 + shift;
+  if (reach < first * s) return false;
+  const int64_t taps = (g->kernel[d] - 1 - firstTap) / period + 1;
+  *lastTap = firstTap + (taps - 1) * period;
+  *y = first * s - shift;
+  axis->count = reach / s + 1 - first;
+  axis->size = g->outputSize[d];
+  axis->step = 1;
+  axis->first = first - (*lastTap * dilation - residue) / s;
+  axis->taps = taps;
+  axis->skip = period * dilation / s;
+  axis->weight = -period;
+  return true;
+}
+
+void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
+                                  ConvolutionView gradInput)
+{
+  int64_t residues[3], i[3] = {0};
+  bool reached = true;
+  for (int d = 0; d < 3; d++) {
+    residues[d] = MIN(g->stride[d] / greatestDivisor(g->stride[d], g->dilation[d]), g->kernel[d]);
+    reached = reached && residues[d] == g->stride[d];
+  }
+  if (!reached) V_(clear)(g, gradInput);
+  for (int64_t n = residues[0] * residues[1] * residues[2]; n > 0; n--, box_next(i, residues, 3)) {
+    V_(correlation) c = {.groups = g->groups,
+                         .channels = g->outputPlanes / g->groups,
+                         .outputs = g->inputPlanes / g->groups,
+                         .source = gradOutput.data,
+                         .target = gradInput.data,
+                         .weight = weight.data,
+                         .sourceChannel = gradOutput.stride[1],
+                         .targetChannel = gradInput.stride[1],
+                         .weightGroup = g->outputPlanes / g->groups * weight.stride[0],
+                         .weightChannel = weight.stride[0],
+                         .weightOutput = weight.stride[1]};
+    c.axis[0] = (Axis){.count = g->batch, .size = g->batch, .step = 1, .taps = 1, .skip = 1,
+                       .source = gradOutput.stride[0], .target = gradInput.stride[0]};
+    bool some = true;
+    for (int d = 0; d < 3 && some; d++) {
+      Axis *axis = c.axis + d + 1;
+      int64_t y, lastTap;
+      some = V_(residueAxis)(g, d, i[d], axis, &y, &lastTap);
+      if (!some) break;
+      axis->source = gradOutput.stride[d + 2];
+      axis->target = gradInput.stride[d + 2] * g->stride[d];
+      axis->weight *= weight.stride[d + 2];
+      c.target += y * gradInput.stride[d + 2];
+      c.weight += lastTap * weight.stride[d + 2];
+    }
+    if (!some) continue;
+    THNN_(correlation_simplify)(&c);
+    V_(correlate)(&c, NULL, 0);
+  }
+}
+
+#undef LANES

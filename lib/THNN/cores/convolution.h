@@ -1,0 +1,58 @@
+/* Convolution in one, two or three dimensions, with stride, padding, dilation and groups: the three products
+   that every convolution module is made of. Included once per element type, after generic.h.
+
+     output[n, o, y] = bias[o] + sum over i, k of weight[o, i, k] * input[n, i, y * stride + k * dilation - padding]
+
+   where o and i belong to the same group. Modules check their arguments, fill a Convolution, and describe their
+   tensors as views; nothing in here looks at a tensor or fails. */
+
+#ifndef THNN_CORES_CONVOLUTION_H
+#define THNN_CORES_CONVOLUTION_H
+
+/* Lists are in the order depth, height, width, and begin with trivial entries when there are fewer dimensions. */
+typedef struct Convolution {
+  int dims;
+  int64_t batch, groups, inputPlanes, outputPlanes;
+  int64_t inputSize[3], outputSize[3], kernel[3], stride[3], padding[3], dilation[3];
+} Convolution;
+
+/* Images: batch, plane, depth, height, width. Filters: output plane, input plane of the group, depth, height, width. */
+typedef struct ConvolutionView {
+  void *data;
+  int64_t stride[5];
+} ConvolutionView;
+
+/* No more than a name for `one dimension`: kernel 1, stride 1, no padding, no dilation. */
+static inline Convolution convolution_make(int dims)
+{
+  return (Convolution){.dims = dims, .groups = 1, .inputSize = {1, 1, 1}, .outputSize = {1, 1, 1}, .kernel = {1, 1, 1},
+                       .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
+}
+
+#endif
+
+/* Fills outputSize from the rest; fails on a kernel, stride, padding or dilation out of range and on an output
+   that would be empty or too large to address. */
+void THNN_(convolution_shape)(THNNState *state, Convolution *geometry);
+
+/* An image tensor with or without batch dimension. */
+ConvolutionView THNN_(convolution_images)(const Convolution *geometry, const THTensor *images);
+
+/* Filters (O, I, k...) or flattened (O, I * k...). */
+ConvolutionView THNN_(convolution_filters)(const Convolution *geometry, const THTensor *weight);
+
+/* output is overwritten; bias may be NULL. */
+void THNN_(convolution_output)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,
+                               const real *bias, int64_t biasStride, ConvolutionView output);
+
+/* gradInput is overwritten. */
+void THNN_(convolution_gradInput)(const Convolution *geometry, ConvolutionView gradOutput, ConvolutionView weight,
+                                  ConvolutionView gradInput);
+
+/* gradWeight += scale * its gradient. */
+void THNN_(convolution_gradWeight)(const Convolution *geometry, ConvolutionView input, ConvolutionView gradOutput,
+                                   ConvolutionView gradWeight, real scale);
+
+/* gradBias += scale * gradOutput summed over everything but planes. */
+void THNN_(convolution_gradBias)(const Convolution *geometry, ConvolutionView gradOutput, real *gradBias,
+                                 int64_t gradBiasStride, real scale);

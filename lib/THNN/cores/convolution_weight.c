@@ -1,0 +1,306 @@
+#include "gemm.h"
+#include "convolution.h"
+#include "patches.h"
+
+/* gradWeight[o, c, t] += scale * sum over n, q of target[n, o, q] * source[n, c, patch of q at t].
+
+   Here the sum runs over positions, lanes are output channels, and the rows of a register tile are taps and
+   channels: the same strip of patches, read from other places. A task owns some output channels, channels and taps of
+   gradWeight and goes through all positions, box by box, so nothing is ever reduced over threads. Its scratch memory
+   holds a strip, the box's gradients transposed to [position][lane], and its part of gradWeight as [tile][row][lane],
+   to which each tile is added after GEMM_DEPTH positions. */
+
+#define LANES (2 * VL)
+#define LANES_MAX (2 * VBYTES / 4)
+#define SUM_BYTES ((int64_t)896 << 10)
+#define ROW_BYTES ((int64_t)128 << 10)
+
+typedef struct V_(plan) {
+  V_(correlation) c;
+  int64_t count[4], taps[4]; /* all of them */
+  int64_t boxPositions[4], boxTaps[4];
+  int64_t panels, channels;  /* of a task */
+  Strip strip;
+  int64_t panelTasks, channelTasks, tapTasks;
+} V_(plan);
+
+/* Taps of one phase are neighbours in a strip row if they leave no gaps, and then share a pointer. */
+static int64_t V_(tapsTogether)(const V_(correlation) *c, const Strip *strip, int64_t taps, int64_t phase)
+{
+  const int64_t n = (taps - phase - 1) / strip->phases + 1;
+  return strip->phases * c->axis[3].skip == c->axis[3].step && n <= GEMM_ROWS ? n : 1;
+}
+
+/* Rows of the kind of `phase`: Q neighbouring taps of one channel, R rows to a tile. Where taps are no neighbours
+   there is one kind only, a row for every tap. */
+typedef struct V_(kind) {
+  int64_t phase, lastTaps, rows;
+  int Q, R;
+} V_(kind);
+
+static int64_t V_(kinds)(const V_(correlation) *c, const Strip *strip, const int64_t *taps)
+{
+  return V_(tapsTogether)(c, strip, taps[3], 0) > 1 ? strip->phases : 1;
+}
+
+static V_(kind) V_(kindOf)(const V_(correlation) *c, const Strip *strip, const int64_t *taps, int64_t channels, int64_t phase)
+{
+  const bool together = V_(tapsTogether)(c, strip, taps[3], 0) > 1;
+  V_(kind) k = {.phase = phase, .lastTaps = together ? 1 : taps[3], .Q = together ? (int)V_(tapsTogether)(c, strip, taps[3], phase) : 1};
+  k.R = gemm_rowsPerTile(k.Q);
+  k.rows = channels * taps[0] * taps[1] * taps[2] * k.lastTaps;
+  return k;
+}
+
+/* Tiles of sums and, in *rows, rows that a task has. */
+static int64_t V_(tiles)(const V_(plan) *p, int64_t channels, int64_t *rows)
+{
+  int64_t tiles = 0;
+  *rows = 0;
+  for (int64_t phase = 0; phase < V_(kinds)(&p->c, &p->strip, p->boxTaps); phase++) {
+    const V_(kind) k = V_(kindOf)(&p->c, &p->strip, p->boxTaps, channels, phase);
+    tiles += ceilDivide(k.rows, k.R);
+    *rows += k.rows;
+  }
+  return tiles;
+}
+
+static bool V_(fits)(const V_(plan) *p, int64_t channels)
+{
+  int64_t rows;
+  return V_(tiles)(p, channels, &rows) * GEMM_ROWS * LANES * p->panels * (int64_t)sizeof(real) <= SUM_BYTES &&
+         rows * 12 <= ROW_BYTES && p->strip.channel * channels * (int64_t)sizeof(real) <= STRIP_BYTES;
+}
+
+/* How gradWeight is shared out depends on the number of threads, but that changes no sum: boxes of positions depend
+   on sizes only. */
+static void V_(makePlan)(V_(plan) *p, int threads)
+{
+  const V_(correlation) *c = &p->c;
+  for (int d = 0; d < 4; d++) {
+    p->count[d] = c->axis[d].count;
+    p->taps[d] = c->axis[d].taps;
+    p->boxPositions[d] = 1;
+  }
+  int64_t width = MIN(p->count[3], GEMM_DEPTH);
+  THNN_(correlation_cutTaps)(c, p->boxTaps, &width);
+  p->boxPositions[3] = ceilDivide(p->count[3], ceilDivide(p->count[3], width));
+  /* Boxes of at most GEMM_DEPTH positions: they are one pass of a tile. */
+  for (int d = 2; d >= 0 && p->boxPositions[d + 1] == p->count[d + 1]; d--) {
+    int64_t box[4];
+    memcpy(box, p->boxPositions, sizeof box);
+    for (box[d] = p->count[d]; box[d] > 1; box[d] = nextPiece(p->count[d], box[d]))
+      if (volume(box) <= GEMM_DEPTH && strip_make(c->axis, box, p->boxTaps).channel * (int64_t)sizeof(real) <= STRIP_BYTES / 16)
+        break;
+    p->boxPositions[d] = box[d];
+  }
+  p->strip = strip_make(c->axis, p->boxPositions, p->boxTaps);
+  p->tapTasks = box_pieces(p->taps, p->boxTaps);
+  const int64_t panels = ceilDivide(c->outputs, LANES);
+  p->panels = MIN(panels, 4);
+  p->channels = MAX(c->channels, 1);
+  while (p->channels > 1 && !V_(fits)(p, p->channels)) p->channels = (p->channels + 1) / 2;
+  for (;;) {
+    p->panelTasks = ceilDivide(panels, p->panels);
+    p->channelTasks = ceilDivide(c->channels, p->channels);
+    const int64_t tasks = c->groups * p->panelTasks * p->channelTasks * p->tapTasks;
+    if (tasks % threads == 0 || tasks >= 4 * threads) break;
+    if (p->channels > 16 || (p->panels == 1 && p->channels > 1)) p->channels = nextPiece(c->channels, p->channels);
+    else if (p->panels > 1) p->panels = (p->panels + 1) / 2;
+    else break;
+  }
+}
+
+/* The gradients of one box and one panel, [position][lane]. */
+static void V_(packGradients)(const V_(correlation) *c, const Box *box, int64_t channel, int64_t lanes, int64_t width,
+                              real *packed)
+{
+  const Axis *last = c->axis + 3;
+  const real *start = c->target + channel * c->targetChannel;
+  int64_t rows[3], q[3] = {0}, columns = box->count[3];
+  for (int d = 0; d < 4; d++) start += box->start[d] * c->axis[d].target;
+  for (int d = 0; d < 3; d++) rows[d] = box->count[d];
+  /* Rows that follow each other without a gap are one row. */
+  for (int d = 2; d >= 0 && (rows[d] == 1 || c->axis[d].target == columns * last->target); d--) {
+    columns *= rows[d];
+    rows[d] = 1;
+  }
+  for (int64_t row = rows[0] * rows[1] * rows[2]; row > 0; row--, box_next(q, rows, 3)) {
+    const real *from = start;
+    for (int d = 0; d < 3; d++) from += q[d] * c->axis[d].target;
+    if (c->targetChannel == 1) {
+      for (int64_t x = 0; x < columns; x++) {
+        const real *a = from + x * last->target;
+        real *b = packed + x * width;
+        int64_t i = 0;
+        for (; i + VL <= lanes; i += VL) v_store(b + i, v_load(a + i));
+        if (i < lanes) v_store(b + i, v_load_n(a + i, (int)(lanes - i)));
+      }
+    } else if (last->target == 1) {
+      THNN_(gemm_transpose)(packed, width, from, c->targetChannel, lanes, columns);
+    } else {
+      for (int64_t x = 0; x < columns; x++)
+        for (int64_t i = 0; i < lanes; i++) packed[x * width + i] = from[x * last->target + i * c->targetChannel];
+    }
+    packed += columns * width;
+  }
+}
+
+/* Adds the finished sums of a tile, entries x width, to gradWeight; entry e goes to weight + at[e / Q] + e % Q * tap. */
+static void V_(addTile)(const V_(correlation) *c, const real *sums, int64_t width, const int64_t *at, int64_t entries, int Q,
+                        int64_t tap, int64_t lanes, real *weight, real scale)
+{
+  bool neighbours = true;
+  for (int64_t e = 0; e < entries; e++) neighbours = neighbours && at[e / Q] + e % Q * tap == at[0] + e;
+  if (neighbours) {
+    real column[LANES_MAX][16];
+    THNN_(gemm_transpose)(column[0], 16, sums, width, entries, lanes);
+    for (int64_t i = 0; i < lanes; i++) {
+      real *to = weight + at[0] + i * c->weightOutput;
+      for (int64_t e = 0; e < entries; e++) to[e] += scale * column[i][e];
+    }
+  } else {
+    for (int64_t e = 0; e < entries; e++)
+      for (int64_t i = 0; i < lanes; i++)
+        weight[at[e / Q] + e % Q * tap + i * c->weightOutput] += scale * sums[e * width + i];
+  }
+}
+
+static void V_(task)(const V_(plan) *p, int64_t index, real scale)
+{
+  const V_(correlation) *c = &p->c;
+  const Box taps = box_piece(p->taps, p->boxTaps, index % p->tapTasks);
+  index /= p->tapTasks;
+  const int64_t channel = index % p->channelTasks * p->channels, channels = MIN(p->channels, c->channels - channel);
+  index /= p->channelTasks;
+  const int64_t o = index % p->panelTasks * p->panels * LANES, group = index / p->panelTasks;
+  const int64_t panels = ceilDivide(MIN(p->panels * LANES, c->outputs - o), LANES);
+  real *weight = c->weight + group * c->weightGroup + o * c->weightOutput + channel * c->weightChannel;
+  for (int d = 0; d < 4; d++) weight += taps.start[d] * c->axis[d].weight;
+
+  int64_t rowsOfTask;
+  const int64_t tiles = V_(tiles)(p, p->channels, &rowsOfTask), positions = volume(p->boxPositions);
+  const int64_t sumReals = tiles * GEMM_ROWS * LANES, gradientReals = positions * LANES;
+  real *strip = thnn_scratch(sizeof(real) * (size_t)(p->strip.channel * p->channels + (gradientReals + sumReals) * panels) +
+                             12 * (size_t)rowsOfTask);
+  real *gradients = strip + p->strip.channel * p->channels, *sums = gradients + gradientReals * panels;
+  int64_t *rowWeight = (int64_t *)(sums + sumReals * panels);
+  int32_t *rowStrip = (int32_t *)(rowWeight + rowsOfTask);
+  memset(gradients, 0, sizeof(real) * (size_t)((gradientReals + sumReals) * panels));
+
+  const int64_t kinds = V_(kinds)(c, &p->strip, taps.count);
+  for (int64_t phase = 0, row = 0; phase < kinds; phase++) {
+    const V_(kind) kind = V_(kindOf)(c, &p->strip, taps.count, channels, phase);
+    const int64_t count[4] = {taps.count[0], taps.count[1], taps.count[2], kind.lastTaps};
+    int64_t t[4] = {0};
+    for (int64_t i = 0; i < kind.rows; i++, row++, box_next(t, count, 4)) {
+      const int64_t ch = i / volume(count), tap[4] = {t[0], t[1], t[2], t[3] + phase};
+      rowStrip[row] = (int32_t)(ch * p->strip.channel + strip_tap(&p->strip, c->axis, tap));
+      rowWeight[row] = ch * c->weightChannel;
+      for (int d = 0; d < 4; d++) rowWeight[row] += tap[d] * c->axis[d].weight;
+    }
+  }
+
+  int32_t column[GEMM_DEPTH], rowPosition[GEMM_DEPTH];
+  for (int i = 0; i < GEMM_DEPTH; i++) column[i] = i;
+  for (int64_t b = 0; b < box_pieces(p->count, p->boxPositions); b++) {
+    const Box box = box_piece(p->count, p->boxPositions, b);
+    const int64_t rows = box.count[0] * box.count[1] * box.count[2];
+    int64_t q[4] = {0};
+    for (int64_t r = 0; r < rows; r++, box_next(q, box.count, 3)) rowPosition[r] = (int32_t)strip_position(&p->strip, c->axis, q);
+    THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + channel) * c->sourceChannel, channels, strip);
+    const GemmSteps steps = {rowPosition, column, rows, box.count[3]};
+    for (int64_t panel = 0; panel < panels; panel++) {
+      const int64_t lanes = MIN(LANES, c->outputs - o - panel * LANES), width = lanes > VL ? LANES : VL;
+      real *gradient = gradients + panel * gradientReals, *sum = sums + panel * sumReals;
+      V_(packGradients)(c, &box, group * c->outputs + o + panel * LANES, lanes, width, gradient);
+      for (int64_t phase = 0, firstRow = 0; phase < kinds; phase++) {
+        const V_(kind) kind = V_(kindOf)(c, &p->strip, taps.count, channels, phase);
+        for (int64_t row = 0; row < kind.rows; row += kind.R, sum += GEMM_ROWS * LANES) {
+          const int R = kind.rows - row > 1 ? kind.R : 1;
+          const real *a[GEMM_ROWS];
+          for (int r = 0; r < R; r++) a[r] = strip + rowStrip[firstRow + MIN(row + r, kind.rows - 1)];
+          THNN_(gemm_tile)(R, kind.Q, (int)(width / VL))(sum, sum, width, a, steps, gradient);
+        }
+        firstRow += kind.rows;
+      }
+    }
+  }
+
+  for (int64_t panel = 0; panel < panels; panel++) {
+    const int64_t lanes = MIN(LANES, c->outputs - o - panel * LANES), width = lanes > VL ? LANES : VL;
+    const real *sum = sums + panel * sumReals;
+    for (int64_t phase = 0, firstRow = 0; phase < kinds; phase++) {
+      const V_(kind) kind = V_(kindOf)(c, &p->strip, taps.count, channels, phase);
+      for (int64_t row = 0; row < kind.rows; row += kind.R, sum += GEMM_ROWS * LANES)
+        V_(addTile)(c, sum, width, rowWeight + firstRow + row, MIN(kind.R, kind.rows - row) * kind.Q, kind.Q,
+                    p->strip.phases * c->axis[3].weight, lanes, weight + panel * LANES * c->weightOutput, scale);
+      firstRow += kind.rows;
+    }
+  }
+}
+
+void THNN_(convolution_gradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
+                                   ConvolutionView gradWeight, real scale)
+{
+  V_(plan) p = {.c = THNN_(correlation_make)(g, input, gradWeight, gradOutput)};
+  int64_t tasks = 1;
+  double terms = (double)p.c.groups * (double)p.c.outputs * (double)p.c.channels;
+  for (int d = 0; d < 4; d++) terms *= (double)p.c.axis[d].count * (double)p.c.axis[d].taps;
+  if (terms == 0) return;
+  const int64_t work = (int64_t)MIN(terms / 16, 1e15);
+  V_(makePlan)(&p, thnn_threads(1 << 20, work));
+  tasks = p.c.groups * p.panelTasks * p.channelTasks * p.tapTasks;
+  THNN_PARALLEL_FOR(i, tasks, work) V_(task)(&p, i, scale);
+}
+
+/* Planes are summed in vectors of GEMM_DEPTH terms per lane, and these in double. */
+void THNN_(convolution_gradBias)(const Convolution *g, ConvolutionView gradOutput, real *gradBias,
+                                 int64_t gradBiasStride, real scale)
+{
+  /* The filters play no role: one tap, seen from the output alone. */
+  Convolution plain = convolution_make(3);
+  plain.batch = g->batch;
+  plain.inputPlanes = plain.outputPlanes = g->outputPlanes;
+  memcpy(plain.inputSize, g->outputSize, sizeof plain.inputSize);
+  memcpy(plain.outputSize, g->outputSize, sizeof plain.outputSize);
+  const V_(correlation) c = THNN_(correlation_make)(&plain, gradOutput, (ConvolutionView){0}, gradOutput);
+  const int64_t count[3] = {c.axis[0].count, c.axis[1].count, c.axis[2].count}, width = c.axis[3].count, stride = c.axis[3].source;
+  const int64_t rows = count[0] * count[1] * count[2], planes = g->outputPlanes;
+  if (rows * width == 0) return;
+  const int64_t together = c.sourceChannel == 1 && planes > 1 ? VL : 1, tasks = ceilDivide(planes, together);
+  THNN_PARALLEL_FOR(task, tasks, rows * width * planes)
+  {
+    const int64_t first = task * together;
+    const int n = (int)MIN(together, planes - first);
+    double sum[LANES_MAX] = {0};
+    int64_t q[3] = {0};
+    for (int64_t row = 0; row < rows; row++, box_next(q, count, 3)) {
+      const real *from = c.source + first * c.sourceChannel;
+      for (int d = 0; d < 3; d++) from += q[d] * c.axis[d].source;
+      if (together > 1) {
+        for (int64_t x = 0; x < width;) {
+          vreal part = {0};
+          for (const int64_t end = MIN(x + 64, width); x < end; x++) part += v_load_n(from + x * stride, n);
+          for (int i = 0; i < n; i++) sum[i] += (double)part[i];
+        }
+      } else if (stride == 1) {
+        for (int64_t x = 0; x < width;) {
+          vreal part[4] = {{0}};
+          const int64_t end = MIN(x + 64 * VL, width);
+          for (; x + 4 * VL <= end; x += 4 * VL)
+            for (int i = 0; i < 4; i++) part[i] += v_load(from + x + i * VL);
+          for (; x + VL <= end; x += VL) part[0] += v_load(from + x);
+          if (x < end) part[0] += v_load_n(from + x, (int)(end - x));
+          x = end;
+          sum[0] += (double)v_sum((part[0] + part[1]) + (part[2] + part[3]));
+        }
+      } else {
+        for (int64_t x = 0; x < width; x++) sum[0] += (double)from[x * stride];
+      }
+    }
+    for (int i = 0; i < n; i++) gradBias[(first + i) * gradBiasStride] += (real)((double)scale * sum[i]);
+  }
+}
+
+#undef LANES

@@ -1,0 +1,48 @@
+/* The one matrix product below convolutions and Linear: register tiles whose left operand is read in place.
+
+     c[p][lane] = from[p][lane] + sum over k of a(p, k) * b[k][lane]
+
+   The lanes of b and c are packed: V vectors of VL reals. The left operand is not packed. Its P = R * Q rows are
+   R pointers with Q neighbouring reals behind each, and k = (i, j) steps through it by two tables of offsets:
+
+     a(r * Q + q, i * inners + j) = a[r][outer[i] + inner[j] + q]
+
+   which is enough for a convolution to read its patches from the image where it lies (convolution.c).
+
+   Included once per element type, after generic.h. */
+
+#ifndef THNN_CORES_GEMM_H
+#define THNN_CORES_GEMM_H
+
+/* P is at most GEMM_ROWS: with V = 2, c, one row of b and an element of a fill the registers. */
+#if VBYTES == 64
+#define GEMM_ROWS 14
+#else
+#define GEMM_ROWS 6
+#endif
+
+/* After so many k a tile is added to memory and begins again at zero: a long sum is a sum of short ones. */
+#define GEMM_DEPTH 256
+
+typedef struct GemmSteps {
+  const int32_t *outer, *inner;
+  int64_t outers, inners;
+} GemmSteps;
+
+/* How many rows of `width` pixels one tile takes. */
+static inline int gemm_rowsPerTile(int64_t width)
+{
+  return width > GEMM_ROWS / 2 ? 1 : (int)(GEMM_ROWS / width);
+}
+
+#endif
+
+/* c has V * VL reals per row, and so has `from` unless fromStride is 0: then every row begins as from[0]. */
+typedef void (*V_(gemm))(real *c, const real *from, int64_t fromStride, const real *const *a, GemmSteps k, const real *b);
+
+/* The tile of R x Q rows and V = 1 or 2 vectors: R is 1, or what gemm_rowsPerTile says for Q. */
+V_(gemm) THNN_(gemm_tile)(int R, int Q, int V);
+
+/* dst[j * dstStride + i] = src[i * srcStride + j] for i < rows and j < columns, in blocks of VL x VL. */
+void THNN_(gemm_transpose)(real *dst, int64_t dstStride, const real *src, int64_t srcStride, int64_t rows,
+                           int64_t columns);

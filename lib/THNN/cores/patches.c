@@ -1,0 +1,147 @@
+#include "gemm.h"
+#include "convolution.h"
+#include "patches.h"
+
+V_(correlation) THNN_(correlation_make)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
+                                        ConvolutionView output)
+{
+  V_(correlation) c = {.groups = g->groups,
+                       .channels = g->inputPlanes / g->groups,
+                       .outputs = g->outputPlanes / g->groups,
+                       .source = input.data,
+                       .target = output.data,
+                       .weight = weight.data,
+                       .sourceChannel = input.stride[1],
+                       .targetChannel = output.stride[1],
+                       .weightGroup = g->outputPlanes / g->groups * weight.stride[0],
+                       .weightChannel = weight.stride[1],
+                       .weightOutput = weight.stride[0]};
+  c.axis[0] = (Axis){.count = g->batch, .size = g->batch, .step = 1, .taps = 1, .skip = 1,
+                     .source = input.stride[0], .target = output.stride[0]};
+  for (int d = 0; d < 3; d++)
+    c.axis[d + 1] = (Axis){.count = g->outputSize[d],
+                           .size = g->inputSize[d],
+                           .step = g->stride[d],
+                           .first = -g->padding[d],
+                           .taps = g->kernel[d],
+                           .skip = g->dilation[d],
+                           .source = input.stride[d + 2],
+                           .target = output.stride[d + 2],
+                           .weight = weight.stride[d + 2]};
+  THNN_(correlation_simplify)(&c);
+  return c;
+}
+
+/* A position is a coordinate. */
+static bool V_(isPlain)(const Axis *a) { return a->taps == 1 && a->step == 1 && a->first == 0 && a->size == a->count; }
+
+void THNN_(correlation_simplify)(V_(correlation) *c)
+{
+  /* One tap that never leaves the source: the source seen with larger strides. */
+  for (int d = 0; d < 4; d++) {
+    Axis *a = c->axis + d;
+    if (a->taps != 1 || a->count == 0 || a->first < 0 || a->first + (a->count - 1) * a->step >= a->size) continue;
+    c->source += a->first * a->source;
+    a->source *= a->step;
+    a->size = a->count;
+    a->first = 0;
+    a->step = a->skip = 1;
+  }
+  /* Axes that are one in memory become one; axes of one position vanish. */
+  Axis kept[4];
+  int n = 0;
+  for (int d = 0; d < 4; d++) {
+    Axis *a = c->axis + d, *before = kept + n - 1;
+    if (V_(isPlain)(a) && a->count == 1) continue;
+    if (n > 0 && V_(isPlain)(a) && V_(isPlain)(before) && before->source == a->count * a->source &&
+        before->target == a->count * a->target) {
+      a->size = a->count *= before->count;
+      *before = *a;
+    } else {
+      kept[n++] = *a;
+    }
+  }
+  const Axis one = {.count = 1, .size = 1, .step = 1, .taps = 1, .skip = 1};
+  for (int d = 0; d < 4; d++) c->axis[d] = d < 4 - n ? one : kept[d - (4 - n)];
+}
+
+void THNN_(correlation_cutTaps)(const V_(correlation) *c, int64_t *taps, int64_t *width)
+{
+  for (int d = 0; d < 4; d++) taps[d] = c->axis[d].taps;
+  while (volume(taps) > GEMM_DEPTH) {
+    int longest = 0;
+    for (int d = 1; d < 4; d++)
+      if (taps[d] > taps[longest]) longest = d;
+    taps[longest] = (taps[longest] + 1) / 2;
+  }
+  for (;;) {
+    const int64_t count[4] = {1, 1, 1, *width};
+    if (strip_make(c->axis, count, taps).channel * (int64_t)sizeof(real) <= STRIP_BYTES) return;
+    int longest = -1;
+    for (int d = 0; d < 4; d++)
+      if (taps[d] > 1 && (longest < 0 || taps[d] * c->axis[d].skip > taps[longest] * c->axis[longest].skip)) longest = d;
+    if (longest >= 0) taps[longest] = (taps[longest] + 1) / 2;
+    else *width = (*width + 1) / 2;
+  }
+}
+
+static inline void V_(copyRow)(real *to, const real *from, int64_t stride, int64_t n)
+{
+  if (stride == 1) {
+    for (; n >= VL; n -= VL, to += VL, from += VL) v_store(to, v_load(from));
+    if (n > 0) v_store_n(to, v_load_n(from, (int)n), (int)n);
+  } else if (stride == 2) {
+    for (int64_t i = 0; i < n; i++) to[i] = from[2 * i];
+  } else {
+    for (int64_t i = 0; i < n; i++) to[i] = from[stride * i];
+  }
+}
+
+static inline void V_(zeroRow)(real *to, int64_t n)
+{
+  for (int64_t i = 0; i < n; i++) to[i] = 0;
+}
+
+void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *positions, const Box *taps,
+                       const real *source, int64_t channels, real *memory)
+{
+  int64_t first[4], extent[3];
+  for (int d = 0; d < 4; d++)
+    first[d] = c->axis[d].first + positions->start[d] * c->axis[d].step + taps->start[d] * c->axis[d].skip;
+  for (int d = 0; d < 3; d++) extent[d] = axis_extent(c->axis + d, positions->count[d], taps->count[d]);
+  const Axis *last = c->axis + 3;
+  const int64_t width = positions->count[3] + (taps->count[3] - 1) * last->skip / last->step;
+  const int64_t stride = last->source * last->step;
+  const bool transpose = stride != 1 && c->sourceChannel == 1;
+  /* Channel by channel in the order of memory; all channels of a row at once when they are innermost. */
+  for (int64_t ch = 0; ch < (transpose ? 1 : channels); ch++) {
+    const int64_t together = transpose ? channels : 1;
+    int64_t at[3] = {0};
+    for (int64_t row = extent[0] * extent[1] * extent[2]; row > 0; row--, box_next(at, extent, 3)) {
+      real *to = memory + ch * strip->channel;
+      const real *from = source + ch * c->sourceChannel;
+      bool inside = true;
+      for (int d = 0; d < 3; d++) {
+        const int64_t x = first[d] + at[d];
+        if (x < 0 || x >= c->axis[d].size) inside = false;
+        else from += x * c->axis[d].source;
+        to += at[d] * strip->pitch[d];
+      }
+      for (int64_t phase = 0; phase < strip->phases; phase++, to += strip->pitch[3]) {
+        /* Coordinate x + i * step for i in 0 .. width - 1; low .. high - 1 of these exist. */
+        const int64_t x = first[3] + phase * last->skip % last->step;
+        int64_t low = x < 0 ? MIN((-x + last->step - 1) / last->step, width) : 0;
+        int64_t high = x < last->size ? MIN((last->size - 1 - x) / last->step + 1, width) : 0;
+        if (!inside || high < low) low = high = 0;
+        for (int64_t i = 0; i < together; i++) {
+          V_(zeroRow)(to + i * strip->channel, low);
+          V_(zeroRow)(to + i * strip->channel + high, width - high);
+        }
+        if (low == high) continue;
+        const real *data = from + (x + low * last->step) * last->source;
+        if (transpose) THNN_(gemm_transpose)(to + low, strip->channel, data, stride, high - low, channels);
+        else V_(copyRow)(to + low, data, stride, high - low);
+      }
+    }
+  }
+}
