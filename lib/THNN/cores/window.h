@@ -209,6 +209,14 @@ static inline int64_t thnn_phasesSeen(const THNNPhases *phases, const THNNAxis *
   return place % a->stride ? -1 : place / a->stride;
 }
 
+/* Rows are kept in rings of a power of two, row i in place i & (ring - 1). */
+static inline int64_t thnn_ring(int64_t rows)
+{
+  int64_t ring = 1;
+  while (ring < rows) ring *= 2;
+  return ring;
+}
+
 /* Scratch is cut into pieces; the first pass, with `memory` NULL, adds up the bytes. */
 typedef struct THNNPieces {
   char *memory;
@@ -332,23 +340,20 @@ static inline void V_(split)(const THNNPhases *phases, const real *x, int64_t n,
 /* The reverse, of phases without margins. */
 static inline void V_(merge)(int64_t stride, int64_t pitch, const real *row, int64_t n, int64_t step, real *x)
 {
-  if (step == 1 && stride == 1) {
-    memcpy(x, row, sizeof(real) * (size_t)n);
-  } else if (step == 1 && stride == 2) {
-    const real *odd = row + pitch;
-    int64_t j = 0;
-    for (; 2 * (j + VL) <= n; j += VL) {
-      vreal a = v_load(row + j), b = v_load(odd + j);
-      v_store(x + 2 * j, V_(low)(a, b));
-      v_store(x + 2 * j + VL, V_(high)(a, b));
-    }
-    int rest = (int)(n - 2 * j), in_low = rest < VL ? rest : VL;
-    vreal a = v_load_n(row + j, (rest + 1) / 2), b = v_load_n(odd + j, rest / 2);
-    v_store_n(x + 2 * j, V_(low)(a, b), in_low);
-    v_store_n(x + 2 * j + in_low, V_(high)(a, b), rest - in_low);
+  for (int64_t q = 0; q < stride && q < n; q++, row += pitch)
+    for (int64_t j = 0, i = q; i < n; j++, i += stride) x[i * step] = row[j];
+}
+
+/* `lanes` of each of two phases, merged at once. */
+WINDOW_INLINE void V_(storePair)(real *x, vreal even, vreal odd, int lanes)
+{
+  vreal low = V_(low)(even, odd), high = V_(high)(even, odd);
+  if (lanes == VL) {
+    v_store(x, low);
+    v_store(x + VL, high);
   } else {
-    for (int64_t q = 0; q < stride && q < n; q++, row += pitch)
-      for (int64_t j = 0, i = q; i < n; j++, i += stride) x[i * step] = row[j];
+    v_store_n(x, low, 2 * lanes < VL ? 2 * lanes : VL);
+    v_store_n(x + VL, high, 2 * lanes < VL ? 0 : 2 * lanes - VL);
   }
 }
 

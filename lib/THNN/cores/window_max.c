@@ -6,6 +6,7 @@ static bool V_(positionsFit)(const THNNWindow *window)
   return sizeof(real) == 8 || (double)window->h.input * (double)window->w.input < (double)(1 << 30);
 }
 
+/* 0, step, 2*step, ... */
 static inline vint V_(ramp)(int64_t step)
 {
   vint x;
@@ -92,9 +93,8 @@ WINDOW_INLINE void V_(maxBlock)(const int64_t *first, int vectors, int lanes, co
 }
 
 static void V_(maxRun)(int64_t n, const V_(Taps) *taps, const V_(lane) *rowAt, const V_(lane) *colAt, int64_t step,
-                       real *y, int64_t *index)
+                       vint ramp, real *y, int64_t *index)
 {
-  vint ramp = V_(ramp)(step);
   WINDOW_RUN(n, V_(maxBlock), taps, rowAt, colAt, step, ramp, y, index);
 }
 
@@ -146,8 +146,7 @@ static bool V_(maxRows)(const THNNWindow *window, const THNNImages *x, const rea
 {
   const THNNAxis *h = &window->h, *w = &window->w;
   THNNPhases phases = thnn_phasesOfInput(w);
-  int64_t ring = (h->kernel - 1) * h->dilation + 1;
-  if (ring > h->input) ring = h->input;
+  const int64_t span = (h->kernel - 1) * h->dilation + 1, ring = thnn_ring(span < h->input ? span : h->input);
   V_(MaxBuffers) sizes;
   size_t bytes = V_(maxRowsBuffers)(NULL, window, &phases, ring, &sizes);
   if (bytes > THNN_SCRATCH_LIMIT) return false;
@@ -166,36 +165,38 @@ static bool V_(maxRows)(const THNNWindow *window, const THNNImages *x, const rea
       b.taps.col[k] = thnn_phasesTap(&phases, w, k);
       b.colAt[k] = (V_(lane))(k * w->dilation - w->pad);
     }
-    const real *from = NULL;
+    const vint ramp = V_(ramp)(w->stride);
     const int64_t end = rows < (task + 1) * per_task ? rows : (task + 1) * per_task;
-    for (int64_t row = task * per_task; row < end; row++) {
-      const int64_t plane = row / h->output, o = row % h->output;
-      if (o == 0 || from == NULL) {
-        from = input + thnn_plane(x, plane);
-        for (int64_t i = 0; i < ring; i++) b.held[i] = -1;
+    int64_t row = task * per_task, plane = row / h->output, o = row % h->output;
+    for (; row < end; plane++, o = 0) {
+      const real *from = input + thnn_plane(x, plane);
+      real *y_plane = output + thnn_plane(y, plane);
+      int64_t *at_plane = indices + thnn_plane(at, plane);
+      for (int64_t i = 0; i < ring; i++) b.held[i] = -1;
+      for (; o < h->output && row < end; o++, row++) {
+        int64_t k, k_end;
+        thnn_windowTaps(h, o, &k, &k_end);
+        b.taps.rows = 0;
+        for (; k < k_end; k++) {
+          int64_t i = thnn_windowStart(h, o) + k * h->dilation, slot = i & (ring - 1);
+          if (b.held[slot] != i) V_(split)(&phases, from + i * x->sh, w->input, x->sw, b.rows + slot * row_size);
+          b.held[slot] = i;
+          b.rowAt[b.taps.rows] = (V_(lane))(i * w->input);
+          b.taps.row[b.taps.rows++] = b.rows + slot * row_size;
+        }
+        real *to = y_plane + o * y->sh, *y_row = y->sw == 1 ? to : b.y;
+        int64_t *at_to = at_plane + o * at->sh, *at_row = at->sw == 1 ? at_to : b.index;
+        const bool any = b.taps.rows > 0;
+        if (any) V_(maxRun)(w->output, &b.taps, b.rowAt, b.colAt, w->stride, ramp, y_row, at_row);
+        for (int64_t j = 0; j < w->output && (!any || thnn_windowStart(w, j) < 0); j++)
+          V_(maxAtEdge)(w, j, any ? b.rowAt[0] : -1, y_row + j, at_row + j);
+        for (int64_t j = w->output - 1; j >= 0 && any && thnn_windowStart(w, j) >= w->input; j--)
+          V_(maxAtEdge)(w, j, -1, y_row + j, at_row + j);
+        if (y_row != to)
+          for (int64_t j = 0; j < w->output; j++) to[j * y->sw] = y_row[j];
+        if (at_row != at_to)
+          for (int64_t j = 0; j < w->output; j++) at_to[j * at->sw] = at_row[j];
       }
-      int64_t k, k_end;
-      thnn_windowTaps(h, o, &k, &k_end);
-      b.taps.rows = 0;
-      for (; k < k_end; k++) {
-        int64_t i = thnn_windowStart(h, o) + k * h->dilation, slot = i % ring;
-        if (b.held[slot] != i) V_(split)(&phases, from + i * x->sh, w->input, x->sw, b.rows + slot * row_size);
-        b.held[slot] = i;
-        b.rowAt[b.taps.rows] = (V_(lane))(i * w->input);
-        b.taps.row[b.taps.rows++] = b.rows + slot * row_size;
-      }
-      real *to = output + thnn_plane(y, plane) + o * y->sh, *y_row = y->sw == 1 ? to : b.y;
-      int64_t *at_to = indices + thnn_plane(at, plane) + o * at->sh, *at_row = at->sw == 1 ? at_to : b.index;
-      const bool any = b.taps.rows > 0;
-      if (any) V_(maxRun)(w->output, &b.taps, b.rowAt, b.colAt, w->stride, y_row, at_row);
-      for (int64_t j = 0; j < w->output && (!any || thnn_windowStart(w, j) < 0); j++)
-        V_(maxAtEdge)(w, j, any ? b.rowAt[0] : -1, y_row + j, at_row + j);
-      for (int64_t j = w->output - 1; j >= 0 && any && thnn_windowStart(w, j) >= w->input; j--)
-        V_(maxAtEdge)(w, j, -1, y_row + j, at_row + j);
-      if (y_row != to)
-        for (int64_t j = 0; j < w->output; j++) to[j * y->sw] = y_row[j];
-      if (at_row != at_to)
-        for (int64_t j = 0; j < w->output; j++) at_to[j * at->sw] = at_row[j];
     }
   }
   return true;
@@ -228,6 +229,7 @@ static bool V_(maxPixels)(const THNNWindow *window, const THNNImages *x, const r
   {
     V_(MaxBuffers) b;
     V_(maxPixelsBuffers)(thnn_scratch(bytes), window, &b);
+    const vint ramp = {0};
     const int64_t end = pixels < (task + 1) * per_task ? pixels : (task + 1) * per_task;
     int64_t pixel = task * per_task, j = pixel % w->output, row = pixel / w->output;
     for (; pixel < end; j = 0, row++) {
@@ -256,7 +258,7 @@ static bool V_(maxPixels)(const THNNWindow *window, const THNNImages *x, const r
           b.colAt[b.taps.cols] = (V_(lane))i;
           b.taps.col[b.taps.cols++] = i * x->sw;
         }
-        V_(maxRun)(x->c, &b.taps, b.rowAt, b.colAt, 0, to, at_to);
+        V_(maxRun)(x->c, &b.taps, b.rowAt, b.colAt, 0, ramp, to, at_to);
       }
     }
   }
@@ -306,62 +308,64 @@ void THNN_(windowMax)(const THNNWindow *window, const THTensor *input, THTensor 
 /* --- the indices given back -------------------------------------------------------------------------------- */
 
 typedef uint64_t V_(wide) __attribute__((vector_size(VBYTES)));
-typedef uint64_t V_(wideUnaligned) __attribute__((vector_size(VBYTES), aligned(8), may_alias));
 #define WIDE ((int)(VBYTES / sizeof(int64_t)))
 
 /* Sign bits tell: `bad` has one if an index is neither -1 nor in a plane of `plane` elements, `outside` if one is
    not -1 and not in its window either. */
 typedef struct V_(Verdict) {
-  V_(wide) bad, outside;
+  V_(wide) bad;
+  vint outside;
 } V_(Verdict);
 
 /* The windows of a run: `rows` rows, which begin at row[r] + low[i] for lane i and are width[i] + 1 wide; every
    dilation-th column counts. low[0] and width[0] hold for all lanes if not `each`. */
 typedef struct V_(Bounds) {
-  int64_t plane, rows, kernel, dilation;
-  int64_t *row, *low, *width;
+  int64_t plane, rows, columns, dilation;
+  V_(lane) *row, *low, *width;
 } V_(Bounds);
+
+WINDOW_INLINE void V_(checkBlock)(const int64_t *index, int lanes, int64_t i, const V_(Bounds) *b, bool each,
+                                  V_(Verdict) *verdict)
+{
+  int64_t all[VL];
+  if (lanes != VL) {
+    for (int l = 0; l < VL; l++) all[l] = l < lanes ? index[i + l] : -1;
+    index = all - i;
+  }
+  V_(wide) bad = verdict->bad;
+  for (int part = 0; part < VL; part += WIDE) {
+    V_(wide) at = (V_(wide))v_load((const real *)(index + i + part));
+    bad |= (at + 1) | ((uint64_t)(b->plane - 1) - at);
+  }
+  verdict->bad = bad;
+  vint at = V_(loadPositions)(index, i, true, VL), outside = ~at;
+  vint low = each ? (vint)V_(loadLanes)((const real *)b->low + i, lanes) : vi_set1(b->low[0]);
+  vint width = each ? (vint)V_(loadLanes)((const real *)b->width + i, lanes) : vi_set1(b->width[0]);
+  for (int64_t r = 0; r < b->rows; r++) {
+    vint past = at - low - vi_set1(b->row[r]);
+    if (b->dilation == 1) {
+      outside &= past | (width - past);
+    } else {
+      for (int64_t c = 0; c < b->columns; c++, past -= vi_set1((V_(lane))b->dilation))
+        outside &= past | -past | (width - vi_set1((V_(lane))(c * b->dilation)));
+    }
+  }
+  verdict->outside |= outside;
+}
 
 WINDOW_INLINE void V_(checkRun)(int64_t n, const int64_t *index, const V_(Bounds) *b, bool each, V_(Verdict) *verdict)
 {
-  const V_(wide) zero = {0};
-  const int64_t columns = b->dilation == 1 ? 1 : b->kernel;
-  for (int64_t i = 0; i < n; i += WIDE) {
-    const size_t part = sizeof(int64_t) * (size_t)(n - i < WIDE ? n - i : WIDE);
-    V_(wide) at = ~zero, low = zero + (uint64_t)b->low[0], width = zero + (uint64_t)b->width[0];
-    if (n - i >= WIDE) {
-      at = (V_(wide)) * (const V_(wideUnaligned) *)(index + i);
-      if (each) low = (V_(wide)) * (const V_(wideUnaligned) *)(b->low + i);
-      if (each) width = (V_(wide)) * (const V_(wideUnaligned) *)(b->width + i);
-    } else {
-      memcpy(&at, index + i, part);
-      if (each) memcpy(&low, b->low + i, part);
-      if (each) memcpy(&width, b->width + i, part);
-    }
-    V_(wide) outside = ~at;
-    for (int64_t r = 0; r < b->rows; r++)
-      for (int64_t c = 0; c < columns; c++) {
-        V_(wide) past = at - low - (uint64_t)(b->row[r] + c * b->dilation);
-        outside &= past | ((b->dilation == 1 ? width : zero) - past) | (width - (uint64_t)(c * b->dilation));
-      }
-    verdict->bad |= (at + 1) | ((uint64_t)(b->plane - 1) - at);
-    verdict->outside |= outside;
-  }
+  int64_t i = 0;
+  for (; i + VL <= n; i += VL) V_(checkBlock)(index, VL, i, b, each, verdict);
+  if (i < n) V_(checkBlock)(index, (int)(n - i), i, b, each, verdict);
 }
 
-static void V_(span)(const THNNAxis *a, int64_t o, int64_t *low, int64_t *width)
+static void V_(span)(const THNNAxis *a, int64_t o, V_(lane) *low, V_(lane) *width)
 {
   int64_t k, end;
   thnn_windowTaps(a, o, &k, &end);
-  *low = thnn_windowStart(a, o) + k * a->dilation;
-  *width = (end - 1 - k) * a->dilation;
-}
-
-static void V_(spanRows)(const THNNAxis *h, int64_t o, int64_t w, V_(Bounds) *b)
-{
-  int64_t k, end;
-  thnn_windowTaps(h, o, &k, &end);
-  for (b->rows = 0; k < end; k++) b->row[b->rows++] = (thnn_windowStart(h, o) + k * h->dilation) * w;
+  *low = (V_(lane))(thnn_windowStart(a, o) + k * a->dilation);
+  *width = (V_(lane))((end - 1 - k) * a->dilation);
 }
 
 static size_t V_(boundsBuffers)(void *memory, const THNNWindow *window, bool each, V_(Bounds) *b)
@@ -370,22 +374,24 @@ static size_t V_(boundsBuffers)(void *memory, const THNNWindow *window, bool eac
   const THNNAxis *h = &window->h, *w = &window->w;
   double outputs = each ? (double)w->output : 1;
   *b = (V_(Bounds)){h->input * w->input, 0, w->kernel, w->dilation, NULL, NULL, NULL};
-  b->row = thnn_piece(&pieces, (double)(h->kernel < h->input ? h->kernel : h->input), sizeof(int64_t));
-  b->low = thnn_piece(&pieces, outputs, sizeof(int64_t));
-  b->width = thnn_piece(&pieces, outputs, sizeof(int64_t));
+  b->row = thnn_piece(&pieces, (double)(h->kernel < h->input ? h->kernel : h->input), sizeof(V_(lane)));
+  b->low = thnn_piece(&pieces, outputs, sizeof(V_(lane)));
+  b->width = thnn_piece(&pieces, outputs, sizeof(V_(lane)));
   return (size_t)pieces.bytes;
 }
 
-/* Bit 0: some index is out of range; bit 1: some is outside its window. Both if there is not the scratch to tell. */
+/* Bit 0: some index is out of range; bit 1: some is outside its window. Both if there is no telling in lanes. */
 static int V_(checkIndices)(const THNNWindow *window, const THNNImages *at, const int64_t *indices)
 {
   const THNNAxis *h = &window->h, *w = &window->w;
   const bool pixels = thnn_channelsInside(at);
   V_(Bounds) sizes;
   const size_t bytes = V_(boundsBuffers)(NULL, window, !pixels, &sizes);
-  if (bytes > THNN_SCRATCH_LIMIT) return 3;
-  const int64_t rows = at->n * (pixels ? 1 : at->c) * h->output, row_size = w->output * (pixels ? at->c : 1);
-  const int64_t per_task = thnn_perTask(row_size);
+  if (!V_(positionsFit)(window) || bytes > THNN_SCRATCH_LIMIT) return 3;
+
+  /* A group is an image's pixels or one of its planes. */
+  const int64_t groups = at->n * (pixels ? 1 : at->c), rows = groups * h->output;
+  const int64_t row_size = w->output * (pixels ? at->c : 1), per_task = thnn_perTask(row_size);
   int found = 0;
   THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * row_size)
   {
@@ -394,27 +400,30 @@ static int V_(checkIndices)(const THNNWindow *window, const THNNImages *at, cons
     V_(Verdict) verdict = {{0}, {0}};
     for (int64_t j = 0; j < w->output && !pixels; j++) V_(span)(w, j, b.low + j, b.width + j);
     const int64_t end = rows < (task + 1) * per_task ? rows : (task + 1) * per_task;
-    for (int64_t row = task * per_task; row < end; row++) {
-      V_(spanRows)(h, row % h->output, w->input, &b);
-      const int64_t group = row / h->output;
-      const int64_t *from = indices + row % h->output * at->sh + (pixels ? group * at->sn : thnn_plane(at, group));
-      if (pixels) {
-        for (int64_t j = 0; j < w->output; j++) {
-          V_(span)(w, j, b.low, b.width);
-          V_(checkRun)(at->c, from + j * at->sw, &b, false, &verdict);
-        }
-      } else if (at->sw == 1) {
-        V_(checkRun)(w->output, from, &b, true, &verdict);
-      } else {
-        for (int64_t j = 0; j < w->output; j++) {
-          V_(Bounds) one = b;
-          one.low += j, one.width += j;
-          V_(checkRun)(1, from + j * at->sw, &one, false, &verdict);
+    int64_t row = task * per_task, group = row / h->output, o = row % h->output;
+    for (; row < end; group++, o = 0) {
+      const int64_t *plane = indices + (pixels ? group * at->sn : thnn_plane(at, group));
+      for (; o < h->output && row < end; o++, row++) {
+        const int64_t *from = plane + o * at->sh;
+        int64_t k, k_end;
+        thnn_windowTaps(h, o, &k, &k_end);
+        for (b.rows = 0; k < k_end; k++)
+          b.row[b.rows++] = (V_(lane))((thnn_windowStart(h, o) + k * h->dilation) * w->input);
+        if (at->sw == 1 && !pixels) {
+          V_(checkRun)(w->output, from, &b, true, &verdict);
+        } else {
+          for (int64_t j = 0; j < w->output; j++) {
+            V_(Bounds) one = b;
+            if (pixels) V_(span)(w, j, one.low, one.width);
+            else one.low += j, one.width += j;
+            V_(checkRun)(pixels ? at->c : 1, from + j * at->sw, &one, false, &verdict);
+          }
         }
       }
     }
     int bits = 0;
-    for (int i = 0; i < WIDE; i++) bits |= (int)(verdict.bad[i] >> 63) | (int)(verdict.outside[i] >> 63) << 1;
+    for (int i = 0; i < WIDE; i++) bits |= (int)(verdict.bad[i] >> 63);
+    for (int i = 0; i < VL; i++) bits |= verdict.outside[i] < 0 ? 2 : 0;
     if (bits) __atomic_fetch_or(&found, bits, __ATOMIC_RELAXED);
   }
   return found;
@@ -448,12 +457,11 @@ bool THNN_(windowCheckIndices)(THNNState *state, const THNNWindow *window, const
 
 /* Every input collects, in row order of the outputs that see it, the gradients of those whose index it is: no
    clearing, no adding to memory, and the sums are those of scattering. Lane i is position at + i*step. */
-WINDOW_INLINE void V_(gatherBlock)(const int64_t *first, int vectors, int lanes, const V_(Taps) *grads,
-                                   const void *const *row, const int64_t *col, bool wide, int64_t at, int64_t step,
-                                   vint ramp, real *out)
+WINDOW_INLINE void V_(gatherSums)(const int64_t *first, int vectors, int lanes, const V_(Taps) *grads,
+                                  const void *const *row, const int64_t *col, bool wide, int64_t at, int64_t step,
+                                  vint ramp, vreal *sum)
 {
   const vreal zero = {0};
-  vreal sum[WINDOW_VECTORS];
   vint here[WINDOW_VECTORS];
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) {
@@ -469,15 +477,34 @@ WINDOW_INLINE void V_(gatherBlock)(const int64_t *first, int vectors, int lanes,
         sum[v] += v_sel(taken, V_(loadLanes)(g + first[v], lanes), zero);
       }
     }
+}
+
+WINDOW_INLINE void V_(gatherBlock)(const int64_t *first, int vectors, int lanes, const V_(Taps) *grads,
+                                   const void *const *row, const int64_t *col, bool wide, int64_t at, int64_t step,
+                                   vint ramp, real *out)
+{
+  vreal sum[WINDOW_VECTORS];
+  V_(gatherSums)(first, vectors, lanes, grads, row, col, wide, at, step, ramp, sum);
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) V_(storeLanes)(out + first[v], sum[v], lanes);
+}
+
+/* Two phases at once, grads[0] and grads[1]. */
+WINDOW_INLINE void V_(gatherPair)(const int64_t *first, int vectors, int lanes, const V_(Taps) *grads,
+                                  const void *const *row, bool wide, int64_t at, vint ramp, real *out)
+{
+  vreal even[WINDOW_VECTORS], odd[WINDOW_VECTORS];
+  V_(gatherSums)(first, vectors, lanes, grads, row, grads[0].col, wide, at, 2, ramp, even);
+  V_(gatherSums)(first, vectors, lanes, grads + 1, row, grads[1].col, wide, at + 1, 2, ramp, odd);
+#pragma GCC unroll 4
+  for (int v = 0; v < vectors; v++) V_(storePair)(out + 2 * first[v], even[v], odd[v], lanes);
 }
 
 typedef struct V_(GatherBuffers) {
   real *grads, *phases;
   V_(lane) *positions;
-  int64_t *held, *begin;
-  V_(Taps) taps; /* of gradOutput; where the indices differ from it: */
+  int64_t *held;
+  V_(Taps) *taps; /* of gradOutput, for each phase; where those of the indices differ: */
   const void **row;
   int64_t *col;
 } V_(GatherBuffers);
@@ -491,11 +518,21 @@ static size_t V_(gatherRowsBuffers)(void *memory, const THNNWindow *window, cons
   b->positions = thnn_piece(&pieces, (double)ring * (double)margins->pitch, sizeof(V_(lane)));
   b->phases = thnn_piece(&pieces, (double)w->input + (double)w->stride, sizeof(real));
   b->held = thnn_piece(&pieces, (double)ring, sizeof(int64_t));
-  b->begin = thnn_piece(&pieces, (double)w->stride + 1, sizeof(int64_t));
-  b->taps.row = thnn_piece(&pieces, (double)ring, sizeof(real *));
+  b->taps = thnn_piece(&pieces, (double)w->stride, sizeof(V_(Taps)));
+  const real **row = thnn_piece(&pieces, (double)ring, sizeof(real *));
   b->row = thnn_piece(&pieces, (double)ring, sizeof(void *));
   b->col = thnn_piece(&pieces, (double)w->kernel, sizeof(int64_t));
+  if (memory) b->taps[0].row = row;
   return (size_t)pieces.bytes;
+}
+
+/* n indices to lanes. */
+static void V_(narrow)(int64_t n, const int64_t *index, int64_t step, V_(lane) *positions)
+{
+  int64_t i = 0;
+  if (step == 1)
+    for (; i + VL <= n; i += VL) vi_store(positions + i, V_(loadPositions)(index, i, true, VL));
+  for (; i < n; i++) positions[i] = (V_(lane))index[i * step];
 }
 
 /* Runs of input columns of one phase. A ring of output rows is kept with positions in lanes. */
@@ -504,7 +541,7 @@ static bool V_(gatherRows)(const THNNWindow *window, const THNNImages *g, const 
 {
   const THNNAxis *h = &window->h, *w = &window->w;
   const THNNPhases margins = thnn_phasesOfOutput(w);
-  const int64_t ring = thnn_windowOverlap(h), columns = (w->input + w->stride - 1) / w->stride;
+  const int64_t ring = thnn_ring(thnn_windowOverlap(h)), columns = (w->input + w->stride - 1) / w->stride;
   V_(GatherBuffers) sizes;
   const size_t bytes = V_(gatherRowsBuffers)(NULL, window, &margins, ring, &sizes);
   if (bytes > THNN_SCRATCH_LIMIT) return false;
@@ -512,58 +549,64 @@ static bool V_(gatherRows)(const THNNWindow *window, const THNNImages *g, const 
   const int64_t rows = x->n * x->c * h->input;
   int64_t per_task = thnn_perTask(w->input);
   if (per_task < 2 * h->kernel) per_task = 2 * h->kernel;
-  const bool direct = w->stride == 1 && x->sw == 1;
   THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * w->input)
   {
     V_(GatherBuffers) b;
     V_(gatherRowsBuffers)(thnn_scratch(bytes), window, &margins, ring, &b);
     V_(fill)(b.grads, ring * margins.pitch, 0);
-    for (int64_t i = 0; i < ring * margins.pitch; i++) b.positions[i] = -1;
-    b.begin[0] = 0;
+    memset(b.positions, 0, sizeof(V_(lane)) * (size_t)(ring * margins.pitch));
+    int64_t *col = b.col;
     for (int64_t q = 0; q < w->stride; q++) {
-      b.begin[q + 1] = b.begin[q];
+      V_(Taps) *taps = b.taps + q;
+      *taps = (V_(Taps)){0, 0, b.taps[0].row, col};
       for (int64_t k = w->kernel - 1; k >= 0; k--) {
         int64_t place = thnn_phasesSeen(&margins, w, q, k);
-        if (place >= 0) b.col[b.begin[q + 1]++] = place;
+        if (place >= 0) taps->col[taps->cols++] = place;
       }
+      col += taps->cols;
     }
     const vint ramp = V_(ramp)(w->stride);
     const int64_t end = rows < (task + 1) * per_task ? rows : (task + 1) * per_task;
-    int64_t low = 0, high = 0;
-    for (int64_t row = task * per_task; row < end; row++) {
-      const int64_t plane = row / h->input, i = row % h->input;
-      if (i == 0 || row == task * per_task) {
-        low = high = 0;
-        for (int64_t s = 0; s < ring; s++) b.held[s] = -1;
+    int64_t row = task * per_task, plane = row / h->input, i = row % h->input;
+    for (; row < end; plane++, i = 0) {
+      const real *g_plane = gradOutput + thnn_plane(g, plane);
+      const int64_t *at_plane = indices + thnn_plane(at, plane);
+      real *x_plane = gradInput + thnn_plane(x, plane);
+      for (int64_t s = 0; s < ring; s++) b.held[s] = -1;
+      for (int64_t low = 0, high = 0; i < h->input && row < end; i++, row++) {
+        thnn_windowSlide(h, i, &low, &high);
+        int64_t seen = 0;
+        for (int64_t o = low; o < high; o++) {
+          if (!thnn_windowSees(h, o, i)) continue;
+          const int64_t slot = o & (ring - 1);
+          real *grads = b.grads + slot * margins.pitch;
+          V_(lane) *positions = b.positions + slot * margins.pitch;
+          b.taps[0].row[seen] = grads;
+          b.row[seen++] = positions;
+          if (b.held[slot] == o) continue;
+          b.held[slot] = o;
+          V_(split)(&margins, g_plane + o * g->sh, w->output, g->sw, grads);
+          V_(narrow)(w->output, at_plane + o * at->sh, at->sw, positions + margins.left);
+        }
+        real *to = x_plane + i * x->sh;
+        const int64_t here = i * w->input;
+        for (int64_t q = 0; q < w->stride; q++) b.taps[q].rows = seen;
+        if (w->stride == 1 && x->sw == 1) {
+          WINDOW_RUN(w->input, V_(gatherBlock), b.taps, b.row, b.col, false, here, 1, ramp, to);
+        } else if (w->stride == 2 && x->sw == 1) {
+          const int64_t pairs = w->input / 2;
+          if (pairs > 0) WINDOW_RUN(pairs, V_(gatherPair), b.taps, b.row, false, here, ramp, to);
+          if (w->input > 2 * pairs)
+            V_(gatherBlock)(&pairs, 1, 1, b.taps, b.row, b.col, false, here, 2, ramp, to + pairs);
+        } else {
+          for (int64_t q = 0; q < w->stride && q < w->input; q++) {
+            const int64_t n = (w->input - q + w->stride - 1) / w->stride;
+            WINDOW_RUN(n, V_(gatherBlock), b.taps + q, b.row, b.taps[q].col, false, here + q, w->stride, ramp,
+                       b.phases + q * columns);
+          }
+          V_(merge)(w->stride, columns, b.phases, w->input, x->sw, to);
+        }
       }
-      thnn_windowSlide(h, i, &low, &high);
-      b.taps.rows = 0;
-      for (int64_t o = low; o < high; o++) {
-        if (!thnn_windowSees(h, o, i)) continue;
-        const int64_t slot = o % ring;
-        real *grads = b.grads + slot * margins.pitch;
-        V_(lane) *positions = b.positions + slot * margins.pitch;
-        b.taps.row[b.taps.rows] = grads;
-        b.row[b.taps.rows++] = positions;
-        if (b.held[slot] == o) continue;
-        b.held[slot] = o;
-        V_(split)(&margins, gradOutput + thnn_plane(g, plane) + o * g->sh, w->output, g->sw, grads);
-        const int64_t *from = indices + thnn_plane(at, plane) + o * at->sh;
-        positions += margins.left;
-        if (at->sw == 1)
-          for (int64_t j = 0; j < w->output; j++) positions[j] = (V_(lane))from[j];
-        else
-          for (int64_t j = 0; j < w->output; j++) positions[j] = (V_(lane))from[j * at->sw];
-      }
-      real *to = gradInput + thnn_plane(x, plane) + i * x->sh;
-      for (int64_t q = 0; q < w->stride && q < w->input; q++) {
-        b.taps.cols = b.begin[q + 1] - b.begin[q];
-        b.taps.col = b.col + b.begin[q];
-        real *out = direct ? to : b.phases + q * columns;
-        WINDOW_RUN((w->input - q + w->stride - 1) / w->stride, V_(gatherBlock), &b.taps, b.row, b.taps.col, false,
-                   i * w->input + q, w->stride, ramp, out);
-      }
-      if (!direct) V_(merge)(w->stride, columns, b.phases, w->input, x->sw, to);
     }
   }
   return true;
@@ -575,10 +618,11 @@ static size_t V_(gatherPixelsBuffers)(void *memory, const THNNWindow *window, in
   THNNPieces pieces = {memory, 0};
   double rows = (double)thnn_windowOverlap(&window->h), cols = (double)thnn_windowOverlap(&window->w);
   b->grads = thnn_piece(&pieces, rows * cols * (double)packed, sizeof(real));
-  b->taps.row = thnn_piece(&pieces, rows, sizeof(real *));
-  b->taps.col = thnn_piece(&pieces, cols, sizeof(int64_t));
+  b->taps = thnn_piece(&pieces, 1, sizeof(V_(Taps)));
+  V_(Taps) taps = {0, 0, thnn_piece(&pieces, rows, sizeof(real *)), thnn_piece(&pieces, cols, sizeof(int64_t))};
   b->row = thnn_piece(&pieces, rows, sizeof(void *));
   b->col = thnn_piece(&pieces, cols, sizeof(int64_t));
+  if (memory) *b->taps = taps;
   return (size_t)pieces.bytes;
 }
 
@@ -607,27 +651,27 @@ static bool V_(gatherPixels)(const THNNWindow *window, const THNNImages *g, cons
       left = right = 0;
       for (int64_t j = 0; j < w->input; j++) {
         thnn_windowSlide(w, j, &left, &right);
-        b.taps.rows = b.taps.cols = 0;
+        b.taps->rows = b.taps->cols = 0;
         for (int64_t o = left; o < right; o++) {
           if (!thnn_windowSees(w, o, j)) continue;
-          b.col[b.taps.cols] = o * at->sw;
-          b.taps.col[b.taps.cols++] = o * g->sw;
+          b.col[b.taps->cols] = o * at->sw;
+          b.taps->col[b.taps->cols++] = o * g->sw;
         }
         for (int64_t o = low; o < high; o++) {
           if (!thnn_windowSees(h, o, i)) continue;
           const real *from = gradOutput + n * g->sn + o * g->sh;
-          b.row[b.taps.rows] = indices + n * at->sn + o * at->sh;
+          b.row[b.taps->rows] = indices + n * at->sn + o * at->sh;
           if (packed) {
-            real *to = b.grads + b.taps.rows * b.taps.cols * packed;
-            for (int64_t k = 0; k < b.taps.cols; k++)
-              for (int64_t c = 0; c < packed; c++) to[k * packed + c] = from[b.taps.col[k] + c * g->sc];
+            real *to = b.grads + b.taps->rows * b.taps->cols * packed;
+            for (int64_t k = 0; k < b.taps->cols; k++)
+              for (int64_t c = 0; c < packed; c++) to[k * packed + c] = from[b.taps->col[k] + c * g->sc];
             from = to;
           }
-          b.taps.row[b.taps.rows++] = from;
+          b.taps->row[b.taps->rows++] = from;
         }
-        for (int64_t k = 0; k < b.taps.cols && packed; k++) b.taps.col[k] = k * packed;
+        for (int64_t k = 0; k < b.taps->cols && packed; k++) b.taps->col[k] = k * packed;
         real *out = gradInput + n * x->sn + i * x->sh + j * x->sw;
-        WINDOW_RUN(x->c, V_(gatherBlock), &b.taps, b.row, b.col, true, i * w->input + j, 0, ramp, out);
+        WINDOW_RUN(x->c, V_(gatherBlock), b.taps, b.row, b.col, true, i * w->input + j, 0, ramp, out);
       }
     }
   }
