@@ -73,36 +73,44 @@ ConvolutionView THNN_(convolution_filters)(const Convolution *g, const THTensor 
 
 /* target[n, o, q] = bias[o] + sum over channels c and taps t of weight[o, c, t] * source[n, c, patch of q at t].
 
-   Lanes are output channels, rows of a register tile are neighbouring positions. Each thread has its part of the
-   positions or of the output channels and, in its scratch memory,
+   Lanes are output channels, in panels of 2 * VL; rows of a register tile are neighbouring positions; a tile is added
+   to memory after GEMM_DEPTH terms. Each thread has its part of the positions or of the panels, goes through it box by
+   box, and holds in its scratch memory
 
-     - a strip: the patches of one box of positions, all channels of it if they fit, else one block after another;
-     - packed weights for as many panels of 2 * VL output channels as fit, [k][lane], k = (channel, tap);
-     - the finished sums of a tile, [position][lane], or of all tiles of the box when channels come in blocks. */
+     strip    the patches of a box of positions, a block of channels of it,
+     weights  packed, [k][lane] with k = (channel, tap),
+     sums     of the tiles of a box, [position][lane].
+
+   If the weights of a thread's panels fit there, they are packed once; boxes are then as large as a strip of all
+   channels allows. If not, boxes are as large as their sums allow, channels come block by block, and the weights of
+   a block and panel are packed right before their use. */
 
 #define LANES (2 * VL)
 #define WEIGHT_BYTES ((int64_t)1 << 20)
-#define SUM_BYTES ((int64_t)256 << 10)
-#define SUM_TILES ((int)(SUM_BYTES / (2 * VBYTES * GEMM_ROWS)))
-#define MAX_ROWS 256
+#define BLOCK_BYTES ((int64_t)256 << 10)
+#define TILE_REALS (GEMM_ROWS * LANES)
+#define RESIDENT_TILES ((int64_t)128)
+#define SUM_TILES ((int64_t)(((int64_t)1 << 20) / (2 * VBYTES * GEMM_ROWS)))
+#define MAX_ROWS 512
 
 typedef struct V_(plan) {
   V_(correlation) c;
   const real *bias;
   int64_t biasStride;
-  int64_t count[4];      /* positions, all of them */
-  int64_t taps[4];       /* all of them */
+  int64_t count[4], taps[4]; /* all of them */
   int64_t boxPositions[4], boxTaps[4];
-  int64_t blockChannels; /* channels of a block */
-  int64_t depthChannels; /* channels of one pass of a tile through k */
-  bool blocked;          /* more than one block of channels or taps */
+  bool resident;             /* all weights of a part are packed at once */
+  int64_t blockChannels;     /* channels of a strip */
+  int64_t depthChannels;     /* channels of one pass of a tile */
+  int64_t panelsAtOnce;
   Strip strip;
-  int64_t boxes, panels; /* panels of all groups */
+  int64_t boxes, panels;     /* panels of all groups */
+  bool byPanels;             /* threads share panels, not boxes */
 } V_(plan);
 
-static int64_t V_(stripReals)(const V_(plan) *p, const int64_t *positions)
+static int64_t V_(stripReals)(const V_(plan) *p, const int64_t *positions, int64_t channels)
 {
-  return strip_make(p->c.axis, positions, p->boxTaps).channel * p->blockChannels;
+  return strip_make(p->c.axis, positions, p->boxTaps, REALS_PER_LINE).channel * channels;
 }
 
 static int64_t V_(tilesOfBox)(const int64_t *positions)
@@ -112,42 +120,58 @@ static int64_t V_(tilesOfBox)(const int64_t *positions)
   return together == 1 ? rows * ceilDivide(positions[3], GEMM_ROWS) : ceilDivide(rows, together);
 }
 
-/* Boxes, blocks of channels and panels depend on sizes only, up to how many positions a box has: that changes
-   with the number of threads, and changes no sum. */
+/* Only depthChannels, the taps of a box and the order of channels matter to a sum, and they depend on sizes alone;
+   all the rest may depend on the number of threads. */
 static void V_(makePlan)(V_(plan) *p, int threads)
 {
   const V_(correlation) *c = &p->c;
+  const int64_t panelsOfGroup = ceilDivide(c->outputs, LANES), realBytes = sizeof(real);
   for (int d = 0; d < 4; d++) {
     p->count[d] = c->axis[d].count;
     p->taps[d] = c->axis[d].taps;
+    p->boxPositions[d] = 1;
   }
-  p->panels = c->groups * ceilDivide(c->outputs, LANES);
   int64_t width = MIN(p->count[3], 4 * GEMM_ROWS);
   THNN_(correlation_cutTaps)(c, p->boxTaps, &width);
-  const int64_t taps = volume(p->boxTaps);
-  p->depthChannels = MIN(GEMM_DEPTH / taps, MAX(c->channels, 1));
-  p->boxPositions[0] = p->boxPositions[1] = p->boxPositions[2] = 1;
   p->boxPositions[3] = width;
-  p->blockChannels = 1;
-  const int64_t byStrip = STRIP_BYTES / ((int64_t)sizeof(real) * V_(stripReals)(p, p->boxPositions)),
-                byWeight = WEIGHT_BYTES / (2 * VBYTES * taps) - 1, most = MIN(byStrip, byWeight);
-  if (c->channels <= most) {
-    p->blockChannels = MAX(c->channels, 1);
-  } else {
-    const int64_t even = ceilDivide(c->channels, ceilDivide(c->channels, most));
-    p->blockChannels = MIN(ceilDivide(even, p->depthChannels) * p->depthChannels, MAX(most / p->depthChannels, 1) * p->depthChannels);
-    if (p->blockChannels > most) p->blockChannels = p->depthChannels = most;
+  const int64_t taps = volume(p->boxTaps), channels = MAX(c->channels, 1);
+  p->depthChannels = MIN(GEMM_DEPTH / taps, MIN(channels, STRIP_BYTES / (realBytes * V_(stripReals)(p, p->boxPositions, 1))));
+
+  /* What is cut is copied by one thread only, what is not by each: cut the larger of source and weights. */
+  const int64_t tiles = V_(tilesOfBox)(p->count), weights = c->outputs * c->channels * volume(p->taps),
+                source = volume(p->count) * c->channels;
+  p->panels = c->groups * panelsOfGroup;
+  p->byPanels = p->panels >= threads && (weights > source || tiles < 4 * threads);
+  const int64_t panels = MIN(p->byPanels ? ceilDivide(p->panels, threads) : p->panels, panelsOfGroup);
+
+  int64_t mostTiles = RESIDENT_TILES, stripRoom = STRIP_BYTES / 2;
+  p->resident = taps == volume(p->taps) && panels * (channels * taps + 1) * LANES * realBytes <= WEIGHT_BYTES &&
+                V_(stripReals)(p, p->boxPositions, channels) * realBytes <= STRIP_BYTES;
+  p->panelsAtOnce = panels;
+  p->blockChannels = p->resident ? channels : p->depthChannels;
+  if (!p->resident) {
+    /* Strips are copied once per group of panels, weights once per box, and sums limit both. */
+    double least = INFINITY;
+    for (int64_t groups = 1; groups <= panels; groups++) {
+      const int64_t together = ceilDivide(panels, groups), most = SUM_TILES / together;
+      if (most < V_(tilesOfBox)(p->boxPositions)) continue;
+      const double cost = (double)source * (double)groups + (double)weights * (double)ceilDivide(tiles, most);
+      if (cost >= least) continue;
+      least = cost;
+      mostTiles = most;
+      p->panelsAtOnce = together;
+    }
+    stripRoom = STRIP_BYTES;
   }
-  p->blocked = p->blockChannels < c->channels || taps < volume(p->taps);
-  /* Let the box grow to half of the strip memory, the last axis first. */
-  const int64_t room = STRIP_BYTES / 2 / (int64_t)sizeof(real);
   for (int d = 3; d >= 0; d--) {
     int64_t box[4];
     memcpy(box, p->boxPositions, sizeof box);
     const int64_t step = d == 3 ? GEMM_ROWS : 1;
     while (p->boxPositions[d] < p->count[d]) {
       box[d] = MIN((p->boxPositions[d] / step + 1) * step, p->count[d]);
-      if (V_(stripReals)(p, box) > room || V_(tilesOfBox)(box) > SUM_TILES / 2 || box[0] * box[1] * box[2] > MAX_ROWS) break;
+      if (V_(stripReals)(p, box, p->blockChannels) * realBytes > stripRoom || V_(tilesOfBox)(box) > mostTiles ||
+          box[0] * box[1] * box[2] > MAX_ROWS)
+        break;
       p->boxPositions[d] = box[d];
     }
     if (p->boxPositions[d] < p->count[d]) {
@@ -155,17 +179,22 @@ static void V_(makePlan)(V_(plan) *p, int threads)
       break;
     }
   }
-  /* Cut boxes until they share out evenly. */
+  /* Cut boxes until threads share them evenly. */
   for (;;) {
     p->boxes = box_pieces(p->count, p->boxPositions);
-    if (threads == 1 || p->boxes % threads == 0 || p->boxes >= 8 * threads) break;
+    if (p->byPanels || p->boxes % threads == 0 || p->boxes >= 8 * threads) break;
     int d = 0;
     while (d < 4 && p->boxPositions[d] == 1) d++;
     if (d == 4 || (d == 3 && p->boxPositions[3] <= GEMM_ROWS)) break;
     if (d < 3) p->boxPositions[d] = nextPiece(p->count[d], p->boxPositions[d]);
     else p->boxPositions[d] = nextPiece(ceilDivide(p->count[d], GEMM_ROWS), ceilDivide(p->boxPositions[d], GEMM_ROWS)) * GEMM_ROWS;
   }
-  p->strip = strip_make(c->axis, p->boxPositions, p->boxTaps);
+  p->strip = strip_make(c->axis, p->boxPositions, p->boxTaps, REALS_PER_LINE);
+  if (!p->resident) {
+    const int64_t most = MIN(STRIP_BYTES / (p->strip.channel * realBytes), BLOCK_BYTES / (taps * LANES * realBytes));
+    const int64_t even = ceilDivide(channels, ceilDivide(channels, MAX(most, 1)));
+    p->blockChannels = MIN(ceilDivide(even, p->depthChannels), MAX(most / p->depthChannels, 1)) * p->depthChannels;
+  }
 }
 
 /* One panel: the biases, then a row of output channels for each channel and tap. */
@@ -241,7 +270,7 @@ typedef struct V_(work) {
 } V_(work);
 
 /* One panel over one box and one block of channels. */
-static void V_(panel)(const V_(plan) *p, V_(work) *w, const Box *box, const real *weight, int64_t group, int64_t o,
+static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, const real *weight, int64_t group, int64_t o,
                       int64_t channels, int64_t taps, real *sums, bool begin, bool end)
 {
   const V_(correlation) *c = &p->c;
@@ -251,25 +280,24 @@ static void V_(panel)(const V_(plan) *p, V_(work) *w, const Box *box, const real
   const int together = gemm_rowsPerTile(box->count[3]);
   const int64_t tiles = together > 1 ? 1 : ceilDivide(box->count[3], GEMM_ROWS);
   real *target = c->target + (group * c->outputs + o) * c->targetChannel;
-  for (int64_t row = 0; row < rows; row += together) {
-    const int R = rows - row > 1 ? together : 1;
-    for (int64_t tile = 0; tile < tiles; tile++) {
-      const int64_t x = tile * box->count[3] / tiles;
-      const int Q = (int)((tile + 1) * box->count[3] / tiles - x);
-      const V_(gemm) multiply = THNN_(gemm_tile)(R, Q, V);
-      for (int64_t k = 0; k < channels || k == 0; k += p->depthChannels) {
+  for (int64_t k = 0; k < channels || k == 0; k += p->depthChannels) {
+    const int64_t n = MIN(p->depthChannels, channels - k);
+    const GemmSteps steps = taps == 1 ? (GemmSteps){w->tap, w->channel, 1, n} : (GemmSteps){w->channel, w->tap, n, taps};
+    const bool first = begin && k == 0, last = end && k + n == channels;
+    const real *packed = weight + (1 + k * taps) * width;
+    real *sum = sums;
+    for (int64_t row = 0; row < rows; row += together) {
+      const int R = rows - row > 1 ? together : 1;
+      for (int64_t tile = 0; tile < tiles; tile++, sum += TILE_REALS) {
+        const int64_t x = tile * box->count[3] / tiles;
+        const int Q = (int)((tile + 1) * box->count[3] / tiles - x);
         const real *a[GEMM_ROWS];
         for (int r = 0; r < R; r++) /* the last row stands in for rows beyond */
           a[r] = w->strip + k * p->strip.channel + w->rowStrip[MIN(row + r, rows - 1)] + x;
-        const int64_t n = MIN(p->depthChannels, channels - k);
-        const GemmSteps steps = taps == 1 ? (GemmSteps){w->tap, w->channel, 1, n} : (GemmSteps){w->channel, w->tap, n, taps};
-        const bool first = begin && k == 0;
-        multiply(sums, first ? weight : sums, first ? 0 : width, a, steps, weight + (1 + k * taps) * width);
+        THNN_(gemm_tile)(R, Q, V)(sum, first ? weight : sum, first ? 0 : width, a, steps, packed);
+        for (int r = 0; last && r < R && row + r < rows; r++)
+          V_(storeRow)(c, sum + r * Q * width, width, target + w->rowTarget[row + r] + x * c->axis[3].target, Q, lanes);
       }
-      if (end)
-        for (int r = 0; r < R && row + r < rows; r++)
-          V_(storeRow)(c, sums + r * Q * width, width, target + w->rowTarget[row + r] + x * c->axis[3].target, Q, lanes);
-      if (p->blocked) sums += GEMM_ROWS * LANES;
     }
   }
 }
@@ -278,24 +306,21 @@ static void V_(panel)(const V_(plan) *p, V_(work) *w, const Box *box, const real
 static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, int64_t firstBox, int64_t lastBox)
 {
   const V_(correlation) *c = &p->c;
-  const int64_t panelsOfGroup = ceilDivide(c->outputs, LANES);
-  const int64_t maxTaps = volume(p->boxTaps), packedPanel = (p->blockChannels * maxTaps + 1) * LANES;
-  const int64_t tilesOfBox = p->blocked ? V_(tilesOfBox)(p->boxPositions) : 1;
-  int64_t panelsAtOnce = WEIGHT_BYTES / (packedPanel * (int64_t)sizeof(real));
-  if (p->blocked) panelsAtOnce = MIN(panelsAtOnce, SUM_TILES / tilesOfBox);
-  panelsAtOnce = MIN(MAX(panelsAtOnce, 1), MIN(panelsOfGroup, lastPanel - firstPanel));
-  const int64_t stripReals = V_(stripReals)(p, p->boxPositions), sumReals = panelsAtOnce * tilesOfBox * GEMM_ROWS * LANES;
+  const int64_t panelsOfGroup = ceilDivide(c->outputs, LANES), tilesOfBox = V_(tilesOfBox)(p->boxPositions);
+  const int64_t packedPanel = (p->blockChannels * volume(p->boxTaps) + 1) * LANES;
+  const int64_t stripReals = p->strip.channel * p->blockChannels + VL;
+  const int64_t packedPanels = p->resident ? p->panelsAtOnce : 1, sumPanels = p->resident ? 1 : p->panelsAtOnce;
   V_(work) w;
-  w.strip = thnn_scratch(sizeof(real) * (size_t)(stripReals + packedPanel * panelsAtOnce + (p->blocked ? sumReals : GEMM_ROWS * LANES)));
-  w.weight = w.strip + stripReals;
-  w.sum = w.weight + packedPanel * panelsAtOnce;
+  w.strip = thnn_scratch(sizeof(real) * (size_t)(stripReals + packedPanel * packedPanels + tilesOfBox * TILE_REALS * sumPanels));
+  w.sum = w.strip + stripReals;
+  w.weight = w.sum + tilesOfBox * TILE_REALS * sumPanels;
   const int64_t channelBlocks = MAX(ceilDivide(c->channels, p->blockChannels), 1),
-                tapBlocks = box_pieces(p->taps, p->boxTaps), blocks = channelBlocks * tapBlocks;
+                blocks = channelBlocks * box_pieces(p->taps, p->boxTaps);
   for (int64_t i = 0; i < p->depthChannels; i++) w.channel[i] = (int32_t)(i * p->strip.channel);
 
   for (int64_t panel = firstPanel, next; panel < lastPanel; panel = next) {
     const int64_t group = panel / panelsOfGroup, firstOfGroup = group * panelsOfGroup;
-    next = MIN(MIN(panel + panelsAtOnce, lastPanel), firstOfGroup + panelsOfGroup);
+    next = MIN(MIN(panel + p->panelsAtOnce, lastPanel), firstOfGroup + panelsOfGroup);
     for (int64_t b = firstBox; b < lastBox; b++) {
       const Box box = box_piece(p->count, p->boxPositions, b);
       int64_t q[4] = {0};
@@ -313,11 +338,11 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
         THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + channel) * c->sourceChannel, channels, w.strip);
         for (int64_t i = panel; i < next; i++) {
           const int64_t o = (i - firstOfGroup) * LANES, lanes = MIN(LANES, c->outputs - o);
-          real *weight = w.weight + (i - panel) * packedPanel;
-          if (p->blocked || b == firstBox)
+          real *weight = w.weight + (p->resident ? (i - panel) * packedPanel : 0);
+          if (!p->resident || b == firstBox)
             V_(packPanel)(p, group, o, lanes, lanes > VL ? LANES : VL, channel, channels, &taps, weight);
-          real *sums = w.sum + (p->blocked ? (i - panel) * tilesOfBox * GEMM_ROWS * LANES : 0);
-          V_(panel)(p, &w, &box, weight, group, o, channels, T, sums, block == 0, block == blocks - 1);
+          V_(panel)(p, &w, &box, weight, group, o, channels, T,
+                    w.sum + (p->resident ? 0 : (i - panel) * tilesOfBox * TILE_REALS), block == 0, block == blocks - 1);
         }
       }
     }
@@ -328,23 +353,16 @@ static void V_(correlate)(const V_(correlation) *correlation, const real *bias, 
 {
   V_(plan) p = {.c = *correlation, .bias = bias, .biasStride = biasStride};
   const V_(correlation) *c = &p.c;
-  int64_t positions = c->groups * c->outputs, k = c->channels, source = c->channels;
-  for (int d = 0; d < 4; d++) {
-    positions *= c->axis[d].count;
-    k *= c->axis[d].taps;
-    source *= c->axis[d].count;
-  }
-  if (positions == 0) return;
-  const int64_t work = (int64_t)MIN((double)positions * (double)(k + 16) / 16, 1e15);
-  const int threads = thnn_threads(1 << 20, work);
-  V_(makePlan)(&p, threads);
-  /* What is cut is copied by one thread only, what is not by each: cut the larger of source and weights. */
-  const bool byPanels = p.panels >= threads && (p.boxes < threads || k * c->outputs > source);
-  const int64_t pieces = MIN(byPanels ? p.panels : p.boxes, threads);
-  THNN_PARALLEL_FOR(i, pieces, work)
+  double terms = (double)(c->groups * c->outputs) * (double)(c->channels + 16);
+  for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].count * (double)c->axis[d].taps;
+  if (terms == 0) return;
+  const int64_t work = (int64_t)MIN(terms / 16, 1e15);
+  V_(makePlan)(&p, thnn_threads(1 << 20, work));
+  const int64_t parts = MIN(p.byPanels ? p.panels : p.boxes, thnn_threads(1 << 20, work));
+  THNN_PARALLEL_FOR(i, parts, work)
   {
-    if (byPanels) V_(part)(&p, i * p.panels / pieces, (i + 1) * p.panels / pieces, 0, p.boxes);
-    else V_(part)(&p, 0, p.panels, i * p.boxes / pieces, (i + 1) * p.boxes / pieces);
+    if (p.byPanels) V_(part)(&p, i * p.panels / parts, (i + 1) * p.panels / parts, 0, p.boxes);
+    else V_(part)(&p, 0, p.panels, i * p.boxes / parts, (i + 1) * p.boxes / parts);
   }
 }
 

@@ -90,11 +90,11 @@ static void V_(makePlan)(V_(plan) *p, int threads)
     int64_t box[4];
     memcpy(box, p->boxPositions, sizeof box);
     for (box[d] = p->count[d]; box[d] > 1; box[d] = nextPiece(p->count[d], box[d]))
-      if (volume(box) <= GEMM_DEPTH && strip_make(c->axis, box, p->boxTaps).channel * (int64_t)sizeof(real) <= STRIP_BYTES / 16)
+      if (volume(box) <= GEMM_DEPTH && strip_make(c->axis, box, p->boxTaps, REALS_PER_LINE).channel * (int64_t)sizeof(real) <= STRIP_BYTES / 16)
         break;
     p->boxPositions[d] = box[d];
   }
-  p->strip = strip_make(c->axis, p->boxPositions, p->boxTaps);
+  p->strip = strip_make(c->axis, p->boxPositions, p->boxTaps, REALS_PER_LINE);
   p->tapTasks = box_pieces(p->taps, p->boxTaps);
   const int64_t panels = ceilDivide(c->outputs, LANES);
   p->panels = MIN(panels, 4);
@@ -181,9 +181,9 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
   int64_t rowsOfTask;
   const int64_t tiles = V_(tiles)(p, p->channels, &rowsOfTask), positions = volume(p->boxPositions);
   const int64_t sumReals = tiles * GEMM_ROWS * LANES, gradientReals = positions * LANES;
-  real *strip = thnn_scratch(sizeof(real) * (size_t)(p->strip.channel * p->channels + (gradientReals + sumReals) * panels) +
+  real *strip = thnn_scratch(sizeof(real) * (size_t)(p->strip.channel * p->channels + VL + (gradientReals + sumReals) * panels) +
                              12 * (size_t)rowsOfTask);
-  real *gradients = strip + p->strip.channel * p->channels, *sums = gradients + gradientReals * panels;
+  real *gradients = strip + p->strip.channel * p->channels + VL, *sums = gradients + gradientReals * panels;
   int64_t *rowWeight = (int64_t *)(sums + sumReals * panels);
   int32_t *rowStrip = (int32_t *)(rowWeight + rowsOfTask);
   memset(gradients, 0, sizeof(real) * (size_t)((gradientReals + sumReals) * panels));

@@ -76,7 +76,7 @@ void THNN_(correlation_cutTaps)(const V_(correlation) *c, int64_t *taps, int64_t
   }
   for (;;) {
     const int64_t count[4] = {1, 1, 1, *width};
-    if (strip_make(c->axis, count, taps).channel * (int64_t)sizeof(real) <= STRIP_BYTES) return;
+    if (strip_make(c->axis, count, taps, REALS_PER_LINE).channel * (int64_t)sizeof(real) <= STRIP_BYTES) return;
     int longest = -1;
     for (int d = 0; d < 4; d++)
       if (taps[d] > 1 && (longest < 0 || taps[d] * c->axis[d].skip > taps[longest] * c->axis[longest].skip)) longest = d;
@@ -85,37 +85,46 @@ void THNN_(correlation_cutTaps)(const V_(correlation) *c, int64_t *taps, int64_t
   }
 }
 
-static inline void V_(copyRow)(real *to, const real *from, int64_t stride, int64_t n)
+/* width reals: zeros, high - low values from `from`, zeros. Whole vectors are written wherever a later row, or the
+   room at the end of the strip, takes what is too much. */
+static inline void V_(fillRow)(real *to, const real *from, int64_t stride, int64_t low, int64_t high, int64_t width,
+                               int64_t ahead)
 {
+  int64_t i = 0;
+  for (; i < low; i += VL) v_store(to + i, (vreal){0});
+  i = low;
   if (stride == 1) {
-    for (; n >= VL; n -= VL, to += VL, from += VL) v_store(to, v_load(from));
-    if (n > 0) v_store_n(to, v_load_n(from, (int)n), (int)n);
+    for (; i + VL <= high; i += VL, from += VL) {
+      __builtin_prefetch(from + ahead);
+      v_store(to + i, v_load(from));
+    }
+    if (i < high) {
+      __builtin_prefetch(from + ahead);
+      v_store(to + i, v_load_n(from, (int)(high - i)));
+      i += VL;
+    }
   } else if (stride == 2) {
-    for (int64_t i = 0; i < n; i++) to[i] = from[2 * i];
+    for (; i < high; i++) to[i] = from[2 * (i - low)];
   } else {
-    for (int64_t i = 0; i < n; i++) to[i] = from[stride * i];
+    for (; i < high; i++) to[i] = from[stride * (i - low)];
   }
-}
-
-static inline void V_(zeroRow)(real *to, int64_t n)
-{
-  for (int64_t i = 0; i < n; i++) to[i] = 0;
+  for (; i < width; i += VL) v_store(to + i, (vreal){0});
 }
 
 void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *positions, const Box *taps,
                        const real *source, int64_t channels, real *memory)
 {
+  const Axis *last = c->axis + 3;
   int64_t first[4], extent[3];
   for (int d = 0; d < 4; d++)
     first[d] = c->axis[d].first + positions->start[d] * c->axis[d].step + taps->start[d] * c->axis[d].skip;
   for (int d = 0; d < 3; d++) extent[d] = axis_extent(c->axis + d, positions->count[d], taps->count[d]);
-  const Axis *last = c->axis + 3;
   const int64_t width = positions->count[3] + (taps->count[3] - 1) * last->skip / last->step;
   const int64_t stride = last->source * last->step;
+  const int64_t ahead = 4 * c->sourceChannel; /* the same place of a later channel, which is on another page */
+  /* Channel by channel in the order of memory, or all channels of a row at once when they are innermost. */
   const bool transpose = stride != 1 && c->sourceChannel == 1;
-  /* Channel by channel in the order of memory; all channels of a row at once when they are innermost. */
   for (int64_t ch = 0; ch < (transpose ? 1 : channels); ch++) {
-    const int64_t together = transpose ? channels : 1;
     int64_t at[3] = {0};
     for (int64_t row = extent[0] * extent[1] * extent[2]; row > 0; row--, box_next(at, extent, 3)) {
       real *to = memory + ch * strip->channel;
@@ -128,19 +137,21 @@ void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *
         to += at[d] * strip->pitch[d];
       }
       for (int64_t phase = 0; phase < strip->phases; phase++, to += strip->pitch[3]) {
-        /* Coordinate x + i * step for i in 0 .. width - 1; low .. high - 1 of these exist. */
-        const int64_t x = first[3] + phase * last->skip % last->step;
+        /* Coordinate x + i * step for i in 0 .. width - 1; those of low .. high - 1 exist. */
+        const int64_t x = first[3] + (phase ? phase * last->skip % last->step : 0);
         int64_t low = x < 0 ? MIN((-x + last->step - 1) / last->step, width) : 0;
-        int64_t high = x < last->size ? MIN((last->size - 1 - x) / last->step + 1, width) : 0;
-        if (!inside || high < low) low = high = 0;
-        for (int64_t i = 0; i < together; i++) {
-          V_(zeroRow)(to + i * strip->channel, low);
-          V_(zeroRow)(to + i * strip->channel + high, width - high);
+        int64_t high = !inside || x >= last->size ? 0 : MIN((last->size - 1 - x) / last->step + 1, width);
+        if (high <= low) low = high = 0;
+        const real *data = high ? from + (x + low * last->step) * last->source : from;
+        if (!transpose) {
+          V_(fillRow)(to, data, stride, low, high, width, ahead);
+        } else {
+          for (int64_t i = 0; i < channels; i++) {
+            for (int64_t j = 0; j < low; j++) to[i * strip->channel + j] = 0;
+            for (int64_t j = high; j < width; j++) to[i * strip->channel + j] = 0;
+          }
+          if (high) THNN_(gemm_transpose)(to + low, strip->channel, data, stride, high - low, channels);
         }
-        if (low == high) continue;
-        const real *data = from + (x + low * last->step) * last->source;
-        if (transpose) THNN_(gemm_transpose)(to + low, strip->channel, data, stride, high - low, channels);
-        else V_(copyRow)(to + low, data, stride, high - low);
       }
     }
   }

@@ -36,6 +36,7 @@ typedef struct Strip {
   int64_t channel;    /* from one channel to the next */
 } Strip;
 
+#define REALS_PER_LINE ((int)(64 / sizeof(real)))
 #define STRIP_BYTES ((int64_t)512 << 10)
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
@@ -66,7 +67,7 @@ static inline int64_t axis_extent(const Axis *axis, int64_t count, int64_t taps)
 }
 
 /* The strip for boxes of these counts. */
-static inline Strip strip_make(const Axis *axis, const int64_t *count, const int64_t *taps)
+static inline Strip strip_make(const Axis *axis, const int64_t *count, const int64_t *taps, int realsPerLine)
 {
   const Axis *last = axis + 3;
   Strip strip = {.phases = MIN(last->step / greatestDivisor(last->step, last->skip), taps[3])};
@@ -75,7 +76,7 @@ static inline Strip strip_make(const Axis *axis, const int64_t *count, const int
   strip.pitch[1] = strip.pitch[2] * axis_extent(axis + 2, count[2], taps[2]);
   strip.pitch[0] = strip.pitch[1] * axis_extent(axis + 1, count[1], taps[1]);
   /* An odd number of cache lines, so that the channels of one pixel do not fall into one cache set. */
-  strip.channel = (ceilDivide(strip.pitch[0] * axis_extent(axis, count[0], taps[0]), 16) | 1) * 16;
+  strip.channel = (ceilDivide(strip.pitch[0] * axis_extent(axis, count[0], taps[0]), realsPerLine) | 1) * realsPerLine;
   return strip;
 }
 
@@ -144,6 +145,6 @@ void THNN_(correlation_simplify)(V_(correlation) *correlation);
    positions fits into STRIP_BYTES. Less width, if nothing else helps. */
 void THNN_(correlation_cutTaps)(const V_(correlation) *correlation, int64_t *taps, int64_t *width);
 
-/* Copies `channels` channels of the source, beginning at `source`. */
+/* Copies `channels` channels of the source, beginning at `source`, and may write VL reals beyond them. */
 void THNN_(strip_fill)(const V_(correlation) *correlation, const Strip *strip, const Box *positions, const Box *taps,
                        const real *source, int64_t channels, real *memory);
