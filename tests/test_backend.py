@@ -40,7 +40,15 @@ def test_keys(key: object, name: str) -> None:
 
 @pytest.mark.parametrize(
     "key",
-    ["torch.cuda.FloatTensor", "nonsense", torch.float16, (torch.float32, "cuda"), torch.zeros(1, dtype=torch.int64), 3, None],
+    [
+        "torch.cuda.FloatTensor",
+        "nonsense",
+        torch.float16,
+        (torch.float32, "cuda"),
+        torch.zeros(1, dtype=torch.int64),
+        3,
+        None,
+    ],
 )
 def test_unknown_keys(key: object) -> None:
     assert key not in type2backend
@@ -130,7 +138,9 @@ def test_dispatching_backend() -> None:
         y = torch.empty(0, dtype=dtype)
         backend.Tanh_updateOutput(0, x, y)
         torch.testing.assert_close(y, x.tanh())
-    with pytest.raises(TypeError, match=r"Tanh_updateOutput: input: expected torch.float32 or torch.float64, got torch.int64"):
+    with pytest.raises(
+        TypeError, match=r"Tanh_updateOutput: input: expected torch.float32 or torch.float64, got torch.int64"
+    ):
         backend.Tanh_updateOutput(0, torch.zeros(3, dtype=torch.int64), torch.empty(0))
 
 
@@ -177,7 +187,7 @@ def test_without_the_exchange_api() -> None:
         v = x.clone().requires_grad_()
         thnn.LeakyReLUFunction.apply(v, 0.1, False).sum().backward()
         torch.testing.assert_close(v.grad, torch.where(x > 0, 1.0, 0.1))
-        with pytest.raises(TypeError, match="output: expected torch.float32"):
+        with pytest.raises(TypeError, match=r"output: expected torch\.float32"):
             backend.Tanh_updateOutput(0, x, torch.empty(0, dtype=torch.float64))
         big = torch.randn(300, 300)
         out = torch.empty(0)
@@ -191,7 +201,11 @@ def _in_new_process(code: str, **environment: str) -> subprocess.CompletedProces
     import os
 
     return subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **environment}, text=True, capture_output=True, timeout=120
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        text=True,
+        capture_output=True,
+        timeout=120,
     )
 
 
@@ -208,7 +222,7 @@ def test_unknown_capability_is_refused() -> None:
 
 def test_import_needs_no_library_and_is_quick_to_load() -> None:
     """What `import thnn` loads besides torch: neither the compiled library nor a parser."""
-    code = "import sys, thnn; print([m for m in ('thnn._C', 'pycparser', 'numpy', 'thnn._generated.model') if m in sys.modules])"
+    code = "import sys, thnn; print([m for m in ('thnn._C', 'pycparser', 'torch') if m in sys.modules])"
     assert _in_new_process(code).stdout.strip() == "[]"
     code = "import sys, torch, thnn; thnn.type2backend, thnn.ThresholdFunction; print('pycparser' in sys.modules)"
     assert _in_new_process(code).stdout.strip() == "False"

@@ -147,7 +147,9 @@ def test_call_shapes_of_a_criterion() -> None:
     for loss in (oldest(x), oldest(x)):
         assert loss.shape == (1,)
         torch.testing.assert_close(loss[0], expected)
-    torch.testing.assert_close(cls.apply(x, target, None, False, -100), F.nll_loss(x, target, reduction="sum"))
+    torch.testing.assert_close(
+        cls.apply(x, target, None, False, -100), F.nll_loss(x, target, reduction="sum")
+    )
 
 
 def test_criteria_multiply_by_the_incoming_gradient() -> None:
@@ -346,16 +348,21 @@ def test_help_tells_what_a_caller_needs() -> None:
             assert argument in text, (name, argument)
     text = inspect.getdoc(thnn.SpatialConvolutionMMFunction)
     assert text is not None
-    for word in ("Shapes: input (N, I, H, W)", "output[n,o,y,x] = bias[o]", "Errors: ValueError", "kW: int: kernel width"):
+    for word in (
+        "Shapes: input (N, I, H, W)",
+        "output[n,o,y,x] = bias[o]",
+        "Errors: ValueError",
+        "kW: int: kernel width",
+    ):
         assert word in text
 
 
 def test_torch_func_is_refused() -> None:
-    with pytest.raises(NotImplementedError, match="torch.func"):
+    with pytest.raises(NotImplementedError, match=r"torch\.func"):
         torch.func.grad(lambda x: thnn.TanhFunction.apply(x).sum())(torch.randn(3))
 
 
-@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor that is not a leaf")  # torch's own, while it traces
+@pytest.mark.filterwarnings("ignore")  # of torch, about tracing: it turns them into its own errors
 def test_inside_torch_compile_the_graph_breaks_and_works() -> None:
     x = leaf(4)
     with torch._dynamo.config.patch(suppress_errors=False):
@@ -365,7 +372,8 @@ def test_inside_torch_compile_the_graph_breaks_and_works() -> None:
 
 MODULE = """
 TH_API void THNN_(Custom_updateOutput)(THNNState *state, THTensor *input, THTensor *output, int size);
-TH_API void THNN_(Custom_updateGradInput)(THNNState *state, THTensor *gradOutput, THTensor *input{}, THTensor *gradInput);
+TH_API void THNN_(Custom_updateGradInput)(
+    THNNState *state, THTensor *gradOutput, THTensor *input{}, THTensor *gradInput);
 """
 
 

@@ -21,7 +21,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"thnn {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
-    command = commands.add_parser("info", help="versions, CPU, instruction set, threads, paths; to paste into a report")
+    command = commands.add_parser(
+        "info", help="versions, CPU, instruction set, threads, paths; to paste into a report"
+    )
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=_info)
 
@@ -44,12 +46,16 @@ def _parser() -> argparse.ArgumentParser:
         help="time thnn against torch in one run",
         description="Times rows of the table of cases, thnn and torch interleaved, and prints a table.",
     )
-    command.add_argument("pattern", nargs="?", default="", metavar="REGEX", help="only rows whose name matches")
+    command.add_argument(
+        "pattern", nargs="?", default="", metavar="REGEX", help="only rows whose name matches"
+    )
     command.add_argument("--json", metavar="FILE", help="also write the measurements to FILE")
     command.add_argument("--plot", metavar="FILE", help="also draw the ratios into FILE (needs matplotlib)")
     command.add_argument("--markdown", metavar="FILE", help="also write the tables to FILE")
     command.add_argument("--threads", type=int, default=2, metavar="N", help="threads for both (default 2)")
-    command.add_argument("--rounds", type=int, default=15, metavar="N", help="interleaved blocks per row (default 15)")
+    command.add_argument(
+        "--rounds", type=int, default=15, metavar="N", help="interleaved blocks per row (default 15)"
+    )
     command.set_defaults(run=_bench)
 
     command = commands.add_parser(
@@ -57,7 +63,9 @@ def _parser() -> argparse.ArgumentParser:
         help="rebuild what follows from THNN.h: generated files and the library (in a source tree)",
         description="Rewrites what changed. Exit status 1 on any error, with the old build left as it was.",
     )
-    command.add_argument("--check", action="store_true", help="only say what committed generated file is stale, and why")
+    command.add_argument(
+        "--check", action="store_true", help="only say what committed generated file is stale, and why"
+    )
     command.set_defaults(run=_regenerate)
     return parser
 
@@ -91,9 +99,10 @@ def _cpu_name() -> str:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
         return platform.processor() or platform.machine()
-    fields = dict(
-        (part.strip() for part in line.split(":", 1)) for line in lines if ":" in line and line.startswith(("model", "cpu family", "vendor"))
-    )
+    fields: dict[str, str] = {}
+    for line in lines:
+        key, _, value = line.partition(":")
+        fields.setdefault(key.strip(), value.strip())
     name = fields.get("model name", platform.machine())
     return f"{name} (family {fields['cpu family']}, model {fields['model']})" if "model" in fields else name
 
@@ -128,7 +137,8 @@ def _list(options: argparse.Namespace) -> int:
         tree = {
             m.name: {
                 f.name: [
-                    {"name": a.name, "type": a.type, "role": a.role, "optional": a.is_optional} for a in f.arguments
+                    {"name": a.name, "type": a.type, "role": a.role, "optional": a.is_optional}
+                    for a in f.arguments
                 ]
                 for f in m.functions.values()
             }
@@ -162,9 +172,8 @@ def _regenerate(options: argparse.Namespace) -> int:
         print(f"regenerate needs the source tree of thnn; {_ROOT} is none", file=sys.stderr)
         return 1
     sys.path.insert(0, str(_ROOT))
-    from tools import regenerate
-
     from thnn._header import HeaderError
+    from tools import regenerate
 
     try:
         if options.check:

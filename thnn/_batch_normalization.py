@@ -10,7 +10,7 @@ from torch import Tensor
 
 from thnn._documentation import docstring
 from thnn._functions import FunctionBase
-from thnn._library import ANY, invoke, lib
+from thnn._library import ALLOCATE, ANY, invoke, lib
 from thnn._registry import modules
 
 _module = modules()["BatchNormalization"]
@@ -23,7 +23,9 @@ _increment_version = torch.autograd.graph.increment_version
 
 class BatchNormalizationFunction(FunctionBase):
     __doc__ = (
-        docstring(_module, ["input", "weight", "bias", "running_mean", "running_var"], ["train", "momentum", "eps"])
+        docstring(
+            _module, ["input", "weight", "bias", "running_mean", "running_var"], ["train", "momentum", "eps"]
+        )
         + "\n\nThe legacy call is BatchNormalizationFunction(running_mean, running_var, train, momentum, eps)"
         "(input, weight, bias)."
     )
@@ -47,6 +49,12 @@ class BatchNormalizationFunction(FunctionBase):
         missing = [n for n in names if n not in self._keywords]
         if missing:
             raise TypeError(f"{type(self).__name__}: {missing[0]} is missing; expected {names}")
+        self._settings = tuple(self._keywords[n] for n in names)
+
+    def __call__(self, *tensors: Any, **keywords: Any) -> Any:
+        if len(tensors) == 3 and not keywords:
+            return self.apply(*tensors, *self._settings)
+        return self.apply(*tensors, **{**self._keywords, **self._canonical(keywords)})
 
     @staticmethod
     def compute(
@@ -60,17 +68,28 @@ class BatchNormalizationFunction(FunctionBase):
         eps: float,
     ) -> tuple[Tensor, ...]:
         try:
-            output = _empty_like(input)
-            # Taken for what the C function will say about it when it is not a tensor.
-            save_mean, save_std = _empty_like(running_mean), _empty_like(running_var)
-            tensors = (input, output, weight, bias, running_mean, running_var, save_mean, save_std)
+            output, save_mean, save_std = (
+                _empty_like(input),
+                _empty_like(running_mean),
+                _empty_like(running_var),
+            )
+            tensors: tuple[Any, ...] = (
+                input,
+                output,
+                weight,
+                bias,
+                running_mean,
+                running_var,
+                save_mean,
+                save_std,
+            )
             status = _call_forward(ANY, id(tensors), train, momentum, eps)
-        except (TypeError, OverflowError):
-            save_mean = save_std = output = torch.empty(0)
+        except (TypeError, AttributeError, OverflowError, RuntimeError):
+            tensors = (input, ALLOCATE, weight, bias, running_mean, running_var, ALLOCATE, ALLOCATE)
             status = -1
         if status:
-            row = (input, output, weight, bias, running_mean, running_var, save_mean, save_std, train, momentum, eps)
-            invoke(_forward, ANY, row)
+            values = invoke(_forward, ANY, (*tensors, train, momentum, eps))
+            output, save_mean, save_std = values[1], values[6], values[7]
         if train:
             _increment_version((running_mean, running_var))
         return output, save_mean, save_std
@@ -108,7 +127,18 @@ class BatchNormalizationFunction(FunctionBase):
         gradWeight = _zeros_like(weight) if needs[1] and weight is not None else None
         gradBias = torch.zeros_like(mean) if needs[2] and has_bias else None
         # Running statistics are read in evaluation only, saved ones in training only.
-        tensors = (input, gradOutput, gradInput, gradWeight, gradBias, weight, mean, deviation, mean, deviation)
+        tensors = (
+            input,
+            gradOutput,
+            gradInput,
+            gradWeight,
+            gradBias,
+            weight,
+            mean,
+            deviation,
+            mean,
+            deviation,
+        )
         if _call_backward(ANY, id(tensors), train, 1.0, eps):
             invoke(_backward, ANY, (*tensors, train, 1.0, eps))
         return gradInput, gradWeight, gradBias, None, None, None, None, None

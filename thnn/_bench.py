@@ -179,7 +179,9 @@ class _Call:
         cls = function_classes[case.module + "Function"]
         differentiable = [n for n in cls._names[: cls._tensor_count] if n not in cls._constants]
         self.wanted = [
-            self.arguments[n].requires_grad_() for n in differentiable if isinstance(self.arguments.get(n), Tensor)
+            self.arguments[n].requires_grad_()
+            for n in differentiable
+            if isinstance(self.arguments.get(n), Tensor)
         ]
         if library == "torch":
             peer, given = case.peer or case.reference, dict(self.arguments)
@@ -189,7 +191,9 @@ class _Call:
             apply = cls.apply
             self.function = lambda: apply(*ordered)
         output = self.output()
-        self.gradient = _layout(torch.randn(output.shape, generator=torch.Generator().manual_seed(1)).to(output), layout)
+        self.gradient = _layout(
+            torch.randn(output.shape, generator=torch.Generator().manual_seed(1)).to(output), layout
+        )
 
     def output(self) -> Tensor:
         result = self.function()
@@ -230,7 +234,9 @@ def _compare(row: Row, variants: Mapping[str, _Call]) -> None:
             error = (value - reference).abs().max().item() if value.numel() else 0.0
             scale = reference.abs().max().item() if reference.numel() else 0.0
             if not error <= tolerance * max(scale, 1e-6):
-                raise ValueError(f"{row.name}: {name} differs from torch in result {position} by {error:g} of {scale:g}")
+                raise ValueError(
+                    f"{row.name}: {name} differs from torch in result {position} by {error:g} of {scale:g}"
+                )
 
 
 def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
@@ -238,7 +244,9 @@ def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
     has_layouts = any(isinstance(v, Tensor) and v.dim() in (4, 5) for v in _tensors(case, row).values())
     layouts = (CONTIGUOUS, CHANNELS_LAST) if has_layouts else (CONTIGUOUS,)
     variants = {
-        f"{library} {layout}": _Call(case, row, library, layout) for layout in layouts for library in ("torch", "thnn")
+        f"{library} {layout}": _Call(case, row, library, layout)
+        for layout in layouts
+        for library in ("torch", "thnn")
     }
     _compare(row, variants)
     found = []
@@ -303,11 +311,16 @@ def measure_raw_call(rounds: int) -> Measurement:
     tensors = [x, torch.empty_like(x), *(torch.ones(2) for _ in range(6))]
     call = type2backend["torch.FloatTensor"].BatchNormalization_updateOutput
     timings = _time(
-        {"torch contiguous": lambda: torch.empty_like(x), "thnn contiguous": lambda: call(0, *tensors, False, 0.1, 1e-5)},
+        {
+            "torch contiguous": lambda: torch.empty_like(x),
+            "thnn contiguous": lambda: call(0, *tensors, False, 0.1, 1e-5),
+        },
         rounds,
     )
     return _judge(
-        Row(_RAW_ROW, sample=next(iter(cases().values())).samples[0], phases=("fwd",), judged="fwd", ratio=0.4),
+        Row(
+            _RAW_ROW, sample=next(iter(cases().values())).samples[0], phases=("fwd",), judged="fwd", ratio=0.4
+        ),
         "fwd",
         timings,
     )
@@ -337,7 +350,12 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
     for m in measurements:
         times = [
             f"{m.timings[name].best * 1e3:.4f}" if name in m.timings else ""
-            for name in (f"torch {CONTIGUOUS}", f"torch {CHANNELS_LAST}", f"thnn {CONTIGUOUS}", f"thnn {CHANNELS_LAST}")
+            for name in (
+                f"torch {CONTIGUOUS}",
+                f"torch {CHANNELS_LAST}",
+                f"thnn {CONTIGUOUS}",
+                f"thnn {CHANNELS_LAST}",
+            )
         ]
         goal = {True: "met", False: "missed", None: ""}[m.met]
         ratios = [_number(v) for v in (m.ratio, m.best_ratio, m.channels_last_ratio, m.fraction)]
@@ -353,13 +371,23 @@ def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: st
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    shown = [m for m in measurements if m.ratio is not None]
-    names = [f"{m.row} {m.phase}" for m in shown]
+    shown = [(f"{m.row} {m.phase}", m.ratio, m.best_ratio) for m in measurements if m.ratio and m.best_ratio]
+    names = [name for name, _, _ in shown]
     figure, axes = plt.subplots(figsize=(9, 1.2 + 0.22 * len(shown)), layout="constrained")
     positions = range(len(shown))
-    axes.barh(positions, [m.ratio for m in shown], height=0.4, label="torch's default layout", color="#2a6f97")
     axes.barh(
-        [p + 0.4 for p in positions], [m.best_ratio for m in shown], height=0.4, label="torch's better layout", color="#a9d6e5"
+        positions,
+        [ratio for _, ratio, _ in shown],
+        height=0.4,
+        label="torch's default layout",
+        color="#2a6f97",
+    )
+    axes.barh(
+        [p + 0.4 for p in positions],
+        [best for _, _, best in shown],
+        height=0.4,
+        label="torch's better layout",
+        color="#a9d6e5",
     )
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_xscale("log")

@@ -74,12 +74,16 @@ def _share(input: Tensor, sizeAverage: bool) -> float:
     return 1 / max(input.numel(), 1) if sizeAverage else 1
 
 
-def _mse(needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool) -> dict[str, Tensor]:
+def _mse(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
+) -> dict[str, Tensor]:
     difference = input - target.reshape(input.shape)
     return {"gradInput": gradOutput * difference * (2 * _share(input, sizeAverage))}
 
 
-def _abs(needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool) -> dict[str, Tensor]:
+def _abs(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
+) -> dict[str, Tensor]:
     sign = (input >= target.reshape(input.shape)).to(input.dtype) * 2 - 1
     return {"gradInput": gradOutput * sign * _share(input, sizeAverage)}
 
@@ -177,7 +181,11 @@ def _bilinear(module: Module, channel: int) -> Rule:
     """
     from thnn._functions import run
 
-    assert module.forward is not None and module.grad_input is not None and module.acc_grad_parameters is not None
+    assert (
+        module.forward is not None
+        and module.grad_input is not None
+        and module.acc_grad_parameters is not None
+    )
     forward, grad_input, acc = module.forward, module.grad_input, module.acc_grad_parameters
     scalars = [a.name for a in forward.scalars]
 
@@ -200,7 +208,9 @@ def _bilinear(module: Module, channel: int) -> Rule:
 
     class GradInput(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, gradOutput: Tensor, weight: Tensor, like: Tensor, settings: dict[str, Any]) -> Tensor:
+        def forward(
+            ctx: Any, gradOutput: Tensor, weight: Tensor, like: Tensor, settings: dict[str, Any]
+        ) -> Tensor:
             ctx.settings = settings
             ctx.save_for_backward(gradOutput, weight)
             values = run(grad_input, input=like.detach(), gradOutput=gradOutput, weight=weight, **settings)
@@ -219,7 +229,9 @@ def _bilinear(module: Module, channel: int) -> Rule:
 
     class GradWeight(torch.autograd.Function):
         @staticmethod
-        def forward(ctx: Any, input: Tensor, gradOutput: Tensor, like: Tensor, settings: dict[str, Any]) -> Tensor:
+        def forward(
+            ctx: Any, input: Tensor, gradOutput: Tensor, like: Tensor, settings: dict[str, Any]
+        ) -> Tensor:
             ctx.settings = settings
             ctx.save_for_backward(input, gradOutput)
             gradWeight = torch.zeros_like(like)

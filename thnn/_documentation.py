@@ -38,9 +38,8 @@ def docstring(
         "",
         "Arguments:",
     ]
-    for argument in forward.arguments:
-        if argument.name in (*inputs, *scalars):
-            lines.append("    " + describe(argument))
+    named = [a for a in forward.arguments if a.name in (*inputs, *scalars)]
+    lines += ["    " + describe(argument) for argument in named]
     lines += ["    " + OPTIONS[option] for option in options]
     for function in module.backwards:
         if function.doc:

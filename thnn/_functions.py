@@ -17,16 +17,20 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
+from torch.autograd.function import FunctionMeta
 
 from thnn import _derivatives
 from thnn._documentation import DEFAULTS, docstring
-from thnn._header import HeaderError, Module
 from thnn._header import Function as HeaderFunction
+from thnn._header import HeaderError, Module
 from thnn._header.roles import BACKWARD_SCALARS
 from thnn._library import ALLOCATE, ANY, invoke, lib
 
 _MISSING: Any = object()
+# Function.apply without what it does for torch.func.
 _NODE_APPLY = torch._C._FunctionBase.__dict__.get("apply")
+_is_grad_enabled = torch.is_grad_enabled
+_functorch_active = torch._C._are_functorch_transforms_active
 
 
 def run(function: HeaderFunction, **values: Any) -> dict[str, Any]:
@@ -45,7 +49,7 @@ def run(function: HeaderFunction, **values: Any) -> dict[str, Any]:
     return dict(zip((a.name for a in arguments), invoke(function, ANY, row)))
 
 
-class _FunctionMeta(type(torch.autograd.Function)):  # type: ignore[misc]
+class _FunctionMeta(FunctionMeta):
     """Tells torch.compile that these are classes like others: it traces into `apply` and breaks the graph at the C
     call. Of a plain autograd function it would trace `forward` as a whole, and fail there."""
 
@@ -62,6 +66,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
     # Names in the order of `apply`, and how many of them are tensors.
     _names: ClassVar[tuple[str, ...]] = ()
     _tensor_count: ClassVar[int] = 0
+    _arity: ClassVar[int] = 0
     _optional: ClassVar[frozenset[str]] = frozenset()
     _aliases: ClassVar[Mapping[str, str]] = {}
     _defaults: ClassVar[Mapping[str, Any]] = {}
@@ -71,15 +76,18 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        cls._arity = len(cls._names)
         if _NODE_APPLY is not None:
             cls._enter = _NODE_APPLY.__get__(None, cls)
         else:
-            cls._enter = super(FunctionBase, cls).apply
+            cls._enter = super().apply
 
     def __init__(self, *scalars: Any, **keywords: Any) -> None:
         names = self._names[self._tensor_count :]
         if len(scalars) > len(names):
-            raise TypeError(f"{type(self).__name__}: expected at most {len(names)} scalars {names}, got {len(scalars)}")
+            raise TypeError(
+                f"{type(self).__name__}: expected at most {len(names)} scalars {names}, got {len(scalars)}"
+            )
         for name, value in zip(names, scalars):
             if isinstance(value, Tensor):
                 raise TypeError(f"{type(self).__name__}: {name}: expected a scalar, got a tensor")
@@ -90,11 +98,18 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         for name in names:
             if name not in self._keywords and name not in self._defaults:
                 raise TypeError(f"{type(self).__name__}: {name} is missing; expected {names}")
+        self._ready()
+
+    def _ready(self) -> None:
+        """Once the keywords are known: the scalars in order, for calls with all tensors and nothing else."""
+        names = self._names[self._tensor_count :]
+        self._scalars = tuple(self._keywords.get(n, self._defaults.get(n)) for n in names)
+        self._tensors_by_keyword = any(n in self._names[: self._tensor_count] for n in self._keywords)
 
     def __call__(self, *tensors: Any, **keywords: Any) -> Any:
-        if self._keywords or keywords:
-            keywords = {**self._keywords, **self._canonical(keywords)}
-        return self.apply(*tensors, **keywords)
+        if len(tensors) == self._tensor_count and not keywords and not self._tensors_by_keyword:
+            return self.apply(*tensors, *self._scalars)
+        return self.apply(*tensors, **{**self._keywords, **self._canonical(keywords)})
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self.__dict__)
@@ -127,7 +142,11 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
                 # By keyword: its place among the positional ones is skipped, as legacy callers do.
                 continue
             is_tensor_slot = position < cls._tensor_count
-            if is_tensor_slot and name in cls._optional and not (rest[0] is None or isinstance(rest[0], Tensor)):
+            if (
+                is_tensor_slot
+                and name in cls._optional
+                and not (rest[0] is None or isinstance(rest[0], Tensor))
+            ):
                 continue
             bound[name] = rest.pop(0)
         if rest:
@@ -148,23 +167,33 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
     @classmethod
     def apply(cls, *args: Any, **keywords: Any) -> Any:
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
-        if keywords or len(args) != len(cls._names):
+        if keywords or len(args) != cls._arity:
             args = cls._bind(args, keywords)
-        if torch.is_grad_enabled():
-            for tensor in args[: cls._tensor_count]:
-                if tensor is not None and getattr(tensor, "requires_grad", False):
-                    return cls._differentiable(args)
+        if _is_grad_enabled():
+            try:
+                for tensor in args[: cls._tensor_count]:
+                    if tensor is not None and tensor.requires_grad:
+                        if cls._constants or _functorch_active():
+                            cls._refuse_gradients(args)
+                        return cls._enter(*args)
+            except AttributeError:
+                # Not a tensor: the call says which one, unless autograd's own code failed.
+                if all(t is None or isinstance(t, Tensor) for t in args[: cls._tensor_count]):
+                    raise
         return cls.compute(*args)[0]
 
     @classmethod
-    def _differentiable(cls, args: tuple[Any, ...]) -> Any:
+    def _refuse_gradients(cls, args: tuple[Any, ...]) -> None:
         for name in cls._constants:
             tensor = args[cls._names.index(name)]
             if isinstance(tensor, Tensor) and tensor.requires_grad:
-                raise NotImplementedError(f"{cls.__name__}: {name}: the gradient by {name} is not implemented")
-        if torch._C._are_functorch_transforms_active():
-            raise NotImplementedError(f"{cls.__name__}: torch.func transforms are not supported; use torch.autograd")
-        return cls._enter(*args)
+                raise NotImplementedError(
+                    f"{cls.__name__}: {name}: the gradient by {name} is not implemented"
+                )
+        if _functorch_active():
+            raise NotImplementedError(
+                f"{cls.__name__}: torch.func transforms are not supported; use torch.autograd"
+            )
 
 
 def _restore(cls: type[FunctionBase], state: dict[str, Any]) -> FunctionBase:
@@ -194,7 +223,11 @@ class _Source:
         self.lines.append("    " * indent + line)
 
     def call(
-        self, function: HeaderFunction, names: Mapping[str, str], allocations: Mapping[str, str], indent: int = 1
+        self,
+        function: HeaderFunction,
+        names: Mapping[str, str],
+        allocations: Mapping[str, str],
+        indent: int = 1,
     ) -> None:
         """One C call: the fast route, then whatever else it takes.
 
@@ -212,16 +245,16 @@ class _Source:
             self.add(f"{name} = {expression}", indent + 1)
         self.add(f"tensors = {_tuple(tensors)}", indent + 1)
         self.add(f"status = {fast}", indent + 1)
-        self.add("except (TypeError, AttributeError, OverflowError):", indent)
+        self.add("except (TypeError, AttributeError, OverflowError, RuntimeError):", indent)
         for name, expression in allocations.items():
-            source = expression[expression.index("(") + 1 : expression.index(")")]
-            self.add(f"{name} = {expression} if is_tensor({source}) else ...", indent + 1)
+            self.add(
+                f"{name} = {expression.replace('like(', 'like_or_not(').replace('scalar(', 'scalar_or_not(')}",
+                indent + 1,
+            )
         self.add("status = -1", indent + 1)
         self.add("if status:", indent)
         outputs = [
-            (k, a.name)
-            for k, a in enumerate(arguments)
-            if a.name in allocations or expressions[k] == "..."
+            (k, a.name) for k, a in enumerate(arguments) if a.name in allocations or expressions[k] == "..."
         ]
         if outputs:
             self.add(f"values = {slow}", indent + 1)
@@ -277,8 +310,6 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
     wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradInput") if a.gradient_of}
     keep = [n for n in (*inputs, *outputs, *saved) if n in wanted]
 
-    code = _Source()
-    code.add(f"def compute({', '.join(inputs + scalars + options)}):", 0)
     names = {a.name: a.name for a in forward.arguments}
     allocations = {}
     for argument in forward.arguments:
@@ -293,17 +324,21 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
             names[argument.name] = "None"
     if inplace:
         allocations[outputs[0]] = f"{inputs[0]} if inplace else empty_like({inputs[0]})"
+    results = outputs + saved
+    result = f"({outputs[0]}, indices) if return_indices else {outputs[0]}" if returns_indices else outputs[0]
+
+    code = _Source()
+    code.add(f"def compute({', '.join(inputs + scalars + options)}):", 0)
     code.call(forward, names, allocations)
     if inplace:
         code.add("if inplace:")
         code.add(f"increment_version(({inputs[0]},))", 2)
-    results = outputs + saved
-    result = f"({outputs[0]}, indices) if return_indices else {outputs[0]}" if returns_indices else outputs[0]
     code.add(f"return {_tuple([result, *results])}")
 
     code.add("", 0)
     code.add(f"def forward(ctx, {', '.join(inputs + scalars + options)}):", 0)
-    code.add(f"result, {', '.join(results)} = compute({', '.join(inputs + scalars + options)})")
+    # What compute does, once more in place: calling it costs more than the smallest kernels.
+    code.call(forward, names, allocations)
     if inplace:
         code.add("if inplace:")
         condition = _derivatives.IN_PLACE.get(module.name)
@@ -317,7 +352,7 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
     # After an in-place forward the saved input holds the output, which tells the backward the same.
     code.add(f"ctx.save_for_backward({', '.join(keep)})")
     code.add(f"ctx.scalars = {_tuple(scalars)}")
-    code.add("return result")
+    code.add(f"return {result}")
 
     code.add("", 0)
     code.add("def backward(ctx, gradOutput, *_):", 0)
@@ -326,7 +361,12 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
     if scalars:
         code.add(f"{_tuple(scalars)} = ctx.scalars")
     rule = _derivatives.rule(module)
-    gradients = {a.gradient_of: a.name for f in module.backwards for a in f.tensors("gradInput", "gradParameter") if a.gradient_of}
+    gradients = {
+        a.gradient_of: a.name
+        for f in module.backwards
+        for a in f.tensors("gradInput", "gradParameter")
+        if a.gradient_of
+    }
     order = [gradients.get(n) if n in gradients else None for n in inputs]
     rest = ["None"] * len(scalars + options)
     code.add("if is_grad_enabled():")
@@ -337,9 +377,11 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
         code.add(f"gradients = rule(ctx.needs_input_grad, {', '.join(f'{v}={v}' for v in values)})", 2)
         parts = [f"gradients.get({g!r})" if g else "None" for g in order] + rest
         code.add(f"return {_tuple(parts)}", 2)
-    for g in dict.fromkeys(filter(None, order)):
+    produced = list(dict.fromkeys(filter(None, order)))
+    # A backward that has one result is entered for it.
+    needs = {n: f"ctx.needs_input_grad[{i}]" for i, n in enumerate(inputs)} if len(produced) > 1 else {}
+    for g in produced if needs else ():
         code.add(f"{g} = None")
-    needs = {n: f"ctx.needs_input_grad[{i}]" for i, n in enumerate(inputs)}
     for function in module.backwards:
         _backward_call(code, module, function, inputs, keep, scalars, needs, inplace)
     if criterion:
@@ -352,7 +394,8 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
         "empty_like": torch.empty_like,
         "zeros_like": torch.zeros_like,
         "new_scalar": new_scalar,
-        "is_tensor": torch.is_tensor,
+        "empty_like_or_not": _or_not(torch.empty_like),
+        "new_scalar_or_not": _or_not(new_scalar),
         "is_grad_enabled": torch.is_grad_enabled,
         "not_twice": not_twice,
         "scale_by": scale_by,
@@ -402,22 +445,24 @@ def _backward_call(
     # accGradParameters of some modules takes gradInput without a use for it.
     if function.phase == "accGradParameters":
         produced = [a for a in produced if a.role == "gradParameter"]
-    condition = " or ".join(needs[a.gradient_of] for a in produced if a.gradient_of)
-    code.add(f"if {condition}:")
+    condition = " or ".join(needs[source] for a in produced if (source := a.gradient_of or "") in needs)
+    if condition:
+        code.add(f"if {condition}:")
+    indent = 2 if condition else 1
     names: dict[str, str] = {}
     for argument in function.arguments:
         name = argument.name
         if argument in produced:
             names[name] = name
-            source = argument.gradient_of
+            source = argument.gradient_of or ""
             if argument.role == "gradInput":
-                code.add(f"{name} = empty_like({source})", 2)
+                code.add(f"{name} = empty_like({source})", indent)
             else:
                 optional = module.forward is not None and any(
                     a.name == source and a.is_optional for a in module.forward.arguments
                 )
                 guard = f"if {source} is not None" if optional else ""
-                code.add(f"{name} = zeros_like({source})" + (f" {guard} else None" if guard else ""), 2)
+                code.add(f"{name} = zeros_like({source})" + (f" {guard} else None" if guard else ""), indent)
         elif argument.role in ("state",):
             continue
         elif argument.role == "buffer" or (argument.role == "gradInput" and argument.is_optional):
@@ -434,19 +479,43 @@ def _backward_call(
         elif name in BACKWARD_SCALARS:
             known = BACKWARD_SCALARS[name]
             if known.tensor is not None:
-                tensor = next((n for n in (known.tensor, "gradOutput" if known.tensor == "output" else "") if n in (*keep, "gradOutput")), None)
+                tensor = next(
+                    (
+                        n
+                        for n in (known.tensor, "gradOutput" if known.tensor == "output" else "")
+                        if n in (*keep, "gradOutput")
+                    ),
+                    None,
+                )
                 if tensor is None:
-                    raise HeaderError(argument.location, f"{function.name}: cannot tell {name}: {known.tensor} is not saved")
+                    raise HeaderError(
+                        argument.location, f"{function.name}: cannot tell {name}: {known.tensor} is not saved"
+                    )
                 names[name] = f"{tensor}.shape[{known.dim}]"
             else:
                 names[name] = repr(known.default)
         else:
-            raise HeaderError(argument.location, f"{function.name} asks for {name}, which {module.name}_updateOutput neither takes nor makes")
-    code.call(function, names, {}, 2)
+            raise HeaderError(
+                argument.location,
+                f"{function.name} asks for {name}, which {module.name}_updateOutput neither takes nor makes",
+            )
+    code.call(function, names, {}, indent)
 
 
 def new_scalar(like: Tensor) -> Tensor:
     return like.new_empty(())
+
+
+def _or_not(allocate: Callable[[Tensor], Tensor]) -> Callable[[Any], Any]:
+    """The same, with ALLOCATE where it fails: the call then says why."""
+
+    def attempt(like: Any) -> Any:
+        try:
+            return allocate(like)
+        except (TypeError, AttributeError, RuntimeError):
+            return ALLOCATE
+
+    return attempt
 
 
 def scale_by(gradient: Tensor | None, factor: Tensor) -> None:

@@ -1,17 +1,19 @@
 """The compiled library as Python sees it: loading, calling, and saying what went wrong.
 
 A call has two routes. The fast one passes the id of a tuple of tensors and lets the glue look inside them through
-torch's DLPack C exchange API: ``lib.Tanh_updateOutput(ANY, id(tensors))``, scalars after that. Everything else comes here: outputs that want another size, arguments that are refused, and
-tensors that the exchange does not take although thnn does (meta tensors, a torch without the API), for which Python
-fills the views itself.
+torch's DLPack C exchange API: ``lib.Tanh_updateOutput(ANY, id(tensors))``, scalars after that. Everything else
+comes here: outputs that want another size, arguments that are refused, and tensors that the exchange does not take
+although thnn does (meta tensors, a torch without the API), for which Python fills the views itself.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import torch  # noqa: I001  (first: its libgomp serves both)
+import torch
+
 from thnn import _C
 from thnn._header import Argument, Function
 
@@ -60,10 +62,13 @@ def invoke(function: Function, flags: int, values: Sequence[Any]) -> list[Any]:
     arguments = function.arguments[1:] if function.arguments[0].role == "state" else function.arguments
     values = list(values)
     if len(values) != len(arguments):
-        raise TypeError(f"{function.name}: expected {len(arguments)} arguments after the state, got {len(values)}")
-    call: Callable[..., int] = getattr(lib, function.name)
+        raise TypeError(
+            f"{function.name}: expected {len(arguments)} arguments after the state, got {len(values)}"
+        )
     scalars = [_scalar(function, a, v) for a, v in zip(arguments, values) if not a.is_tensor]
+    call: Callable[..., int] = getattr(lib, function.name)
     as_views = False
+    given: dict[int, torch.Tensor] = {}
     while True:
         tensors = tuple(v for a, v in zip(arguments, values) if a.is_tensor)
         if as_views:
@@ -73,9 +78,12 @@ def invoke(function: Function, flags: int, values: Sequence[Any]) -> list[Any]:
         else:
             status = call(flags, id(tensors), *scalars)
         if status == _OK:
+            with torch.no_grad():
+                for position, tensor in given.items():
+                    values[position] = tensor.set_(values[position])
             return values
         if status == _RESIZE:
-            _resize(function, flags, arguments, values)
+            given.update(_resize(function, flags, arguments, values))
         elif status == _UNPACK and not as_views:
             meta = _check_tensors(function, flags, arguments, values)
             flags |= VIEWS | META if meta else VIEWS
@@ -179,7 +187,7 @@ def _address(tensor: torch.Tensor) -> int:
         return 0
 
 
-def _view(tensor: torch.Tensor | None) -> Any:
+def _view(tensor: Any) -> Any:
     if tensor is None:
         return ffi.NULL
     if tensor is ALLOCATE:
@@ -201,35 +209,53 @@ _FORMATS: Final = {
 }
 
 
-def _resize(function: Function, flags: int, arguments: Sequence[Argument], values: list[Any]) -> None:
-    """Gives the outputs that the last call asked about the sizes it wants."""
-    shift = 1  # positions count from the state
+def _resize(
+    function: Function, flags: int, arguments: Sequence[Argument], values: list[Any]
+) -> dict[int, torch.Tensor]:
+    """Puts tensors of the sizes that the last call asked for in the places of its outputs.
+
+    Returns the outputs that were given, by position: they take over what stands in for them when the call has been
+    made, since it may still be refused for what the tensors hold.
+    """
     template = next(v for v in values if isinstance(v, torch.Tensor))
     real = next(
         (v.dtype for a, v in zip(arguments, values) if a.type == "THTensor*" and isinstance(v, torch.Tensor)),
         _REAL_DTYPES.get(flags & TYPE_MASK),
     )
+    given = {}
     out = ffi.new("int64_t[]", 4 + _MAX_DIM)
     for i in range(lib.thnn_request_count()):
         lib.thnn_request(i, out)
-        position, like, layout, ndim = out[0] - shift, out[1] - shift, out[2], out[3]
+        # Positions count from the state.
+        position, like, layout, ndim = out[0] - 1, out[1] - 1, out[2], out[3]
         size = ffi.unpack(out + 4, ndim)
         memory_format = _FORMATS.get((layout, ndim), torch.contiguous_format)
-        value = values[position]
-        if value is not ALLOCATE:
-            try:
-                with torch.no_grad():
-                    value.resize_(size, memory_format=memory_format)
-            except RuntimeError as error:
-                argument = arguments[position]
-                raise ValueError(
-                    f"{function.name}: {argument.name}: has size {tuple(value.shape)}, needs {tuple(size)},"
-                    f" and cannot be resized: {str(error).splitlines()[0]}"
-                ) from None
-        elif like >= 0:
-            values[position] = torch.empty_like(values[like])
-        else:
-            dtype = _FIXED_DTYPES.get(arguments[position].type, real)
-            values[position] = torch.empty(
-                size, dtype=dtype, device=template.device, memory_format=memory_format
-            )
+        value, argument = values[position], arguments[position]
+        try:
+            if value is not ALLOCATE:
+                given[position] = value
+                values[position] = _resized(value, size, memory_format)
+            elif like >= 0:
+                values[position] = torch.empty_like(values[like])
+            else:
+                dtype = _FIXED_DTYPES.get(argument.type, real)
+                values[position] = torch.empty(
+                    size, dtype=dtype, device=template.device, memory_format=memory_format
+                )
+        except RuntimeError as error:
+            raise ValueError(
+                f"{function.name}: {argument.name}: needs size {tuple(size)}, which cannot be had:"
+                f" {str(error).splitlines()[0]}"
+            ) from None
+    return given
+
+
+def _resized(tensor: torch.Tensor, size: Sequence[int], memory_format: torch.memory_format) -> torch.Tensor:
+    """What `tensor` would be after resize_: in its own memory as long as there is room."""
+    strides = torch.empty(size, device="meta", memory_format=memory_format).stride()
+    storage, offset = tensor.untyped_storage(), tensor.storage_offset()
+    if (math.prod(size) + offset) * tensor.element_size() <= storage.nbytes():
+        return tensor.new_empty(0).set_(storage, offset, size, strides)  # type: ignore[call-overload]
+    if not storage.resizable():
+        raise RuntimeError("its memory belongs to somebody else")
+    return torch.empty_strided(size, strides, dtype=tensor.dtype, device=tensor.device)

@@ -30,9 +30,10 @@ class LinearFunction(FunctionBase):
 
     @staticmethod
     def compute(input: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tensor]:
+        output: Any
         try:
             output = input.new_empty((*input.shape[:-1], weight.shape[0]))
-        except (AttributeError, IndexError):
+        except (AttributeError, IndexError, TypeError, RuntimeError):
             output = ALLOCATE
         tensors = (input, output, weight, bias, None)
         if lib.Linear_updateOutput(ANY, id(tensors)):
@@ -61,7 +62,7 @@ class LinearFunction(FunctionBase):
         if needs[1] or needs[2]:
             gradWeight = torch.zeros_like(weight)
             gradBias = torch.zeros_like(bias) if bias is not None else None
-            tensors = (input, gradOutput, None, weight, bias, gradWeight, gradBias, None)
-            if lib.Linear_accGradParameters(ANY, id(tensors), 1.0):
-                invoke(_phases["accGradParameters"], ANY, (*tensors, 1.0))
+            operands = (input, gradOutput, None, weight, bias, gradWeight, gradBias, None)
+            if lib.Linear_accGradParameters(ANY, id(operands), 1.0):
+                invoke(_phases["accGradParameters"], ANY, (*operands, 1.0))
         return gradInput, gradWeight, gradBias

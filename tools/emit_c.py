@@ -94,7 +94,9 @@ double THNN_copyBandwidth(int64_t bytes, double seconds);
 
 
 def _glue_parameters(function: Function) -> str:
-    scalars = [f"{SCALARS[a.type]} {a.name}" for a in function.arguments if not a.is_tensor and a.role != "state"]
+    scalars = [
+        f"{SCALARS[a.type]} {a.name}" for a in function.arguments if not a.is_tensor and a.role != "state"
+    ]
     return ", ".join(["int flags", "uintptr_t tensors", *scalars])
 
 

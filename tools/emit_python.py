@@ -86,6 +86,10 @@ def _stubs(functions: Sequence[Function]) -> Iterator[str]:
         text = docstring(module, [a.name for a in tensors], [a.name for a in forward.scalars], options)
         yield f"\nclass {name}Function({base}):\n"
         yield textwrap.indent(f'"""{text}\n"""\n', "    ", lambda line: bool(line.strip()))
-        yield f"    def __init__(self, {', '.join(scalars)}) -> None: ...\n" if scalars else "    def __init__(self) -> None: ...\n"
+        yield (
+            f"    def __init__(self, {', '.join(scalars)}) -> None: ...\n"
+            if scalars
+            else "    def __init__(self) -> None: ...\n"
+        )
         yield f"    def __call__(self, {', '.join(called)}) -> {result}: ...\n"
         yield f"    @classmethod\n    def apply(cls, {', '.join(applied)}) -> {result}: ...\n"

@@ -50,12 +50,16 @@ def stale(files: Mapping[Path, str]) -> dict[Path, str]:
         if not path.exists():
             found[path] = "is missing"
         elif (old := path.read_text()) != text:
-            diff = difflib.unified_diff(old.splitlines(), text.splitlines(), "committed", "expected", lineterm="", n=0)
+            diff = difflib.unified_diff(
+                old.splitlines(), text.splitlines(), "committed", "expected", lineterm="", n=0
+            )
             found[path] = "differs:\n" + "\n".join("    " + line for line in list(diff)[2:8])
     return found
 
 
-def build(root: Path, output: Path, cmake_arguments: tuple[str, ...] = (), directory: Path | None = None) -> list[str]:
+def build(
+    root: Path, output: Path, cmake_arguments: tuple[str, ...] = (), directory: Path | None = None
+) -> list[str]:
     """Compiles the library and moves it into `output`; returns the names of the files that changed."""
     root = root.resolve()
     directory = directory or root / "build" / "cmake"
@@ -69,7 +73,10 @@ def build(root: Path, output: Path, cmake_arguments: tuple[str, ...] = (), direc
         # The tree was copied or moved, or ninja came or went: CMake refuses to go on with such a directory.
         shutil.rmtree(directory)
     directory.mkdir(parents=True, exist_ok=True)
-    settings = [f"-DPython3_EXECUTABLE={sys.executable}", *([f"-DCMAKE_MAKE_PROGRAM={ninja}"] if ninja else [])]
+    settings = [
+        f"-DPython3_EXECUTABLE={sys.executable}",
+        *([f"-DCMAKE_MAKE_PROGRAM={ninja}"] if ninja else []),
+    ]
     _run([cmake, "-G", generator, "-S", str(root), "-B", str(directory), *settings, *cmake_arguments])
     _run([cmake, "--build", str(directory), "--parallel", str(os.cpu_count() or 1)])
     output.mkdir(parents=True, exist_ok=True)
@@ -80,7 +87,7 @@ def build(root: Path, output: Path, cmake_arguments: tuple[str, ...] = (), direc
             continue
         # A process that has the old file mapped keeps it: renaming gives the name to a new one.
         shutil.copy2(new, old.with_suffix(".new"))
-        os.replace(old.with_suffix(".new"), old)
+        old.with_suffix(".new").replace(old)
         changed.append(name)
     return changed
 
