@@ -30,8 +30,8 @@ def _batch_normalization(
         variance = (input - mean.reshape(shape)).square().mean(dims)
     else:
         mean, variance = running_mean, running_var
-    steady = variance + eps > 0
-    inverse = torch.where(steady, variance + eps, 1).rsqrt() * steady
+    still = variance + eps <= 0
+    inverse = torch.where(still, 1, variance + eps).rsqrt() * ~still
     output = (input - mean.reshape(shape)) * inverse.reshape(shape)
     if weight is not None:
         output = output * weight.reshape(shape)
@@ -138,7 +138,7 @@ BATCH_NORMALIZATION = Case(
         _sample("no bias", 3, 2, 4, bias=False),
         _sample("one channel", 4, 1, 3, 2),
         _sample("one image", 1, 3, 4, 5),
-        _sample("two values per channel", 2, 4),
+        _sample("two values per channel", 2, 4, eps=0.5),
         _sample("no channels", 2, 0, 3),
         _sample("momentum 1", 4, 3, momentum=1.0),
         _sample("momentum 0", 4, 3, momentum=0.0),
