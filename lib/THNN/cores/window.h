@@ -174,24 +174,32 @@ static inline void thnn_checkWindowOutput(THNNState *state, const char *name, co
               THNN_shapeOf(input->ndim, size), THNN_shape(t));
 }
 
-/* A row split into phases: column q + j*stride lies at q*pitch + left + j, and the places around them hold
-   what padding counts as. */
+/* How a row is laid out in scratch: column q + j*stride lies at q*pitch + left + j, and the places around the
+   columns hold what padding counts as. */
 typedef struct THNNPhases {
   int64_t stride, left, pitch;
 } THNNPhases;
 
-/* The phases of an input row, such that tap k of all outputs is the run that begins at thnn_phasesTap. */
+/* An input row, such that tap k of all outputs begins at thnn_phasesTap. At stride 2 it stays in one piece: then
+   two loads and a shuffle make a vector of every other column. */
 static inline THNNPhases thnn_phasesOfInput(const THNNAxis *a)
 {
-  int64_t left = (a->pad + a->stride - 1) / a->stride, columns = (a->input + a->stride - 1) / a->stride;
-  int64_t reach = a->output + (a->kernel - 1) * a->dilation / a->stride;
-  return (THNNPhases){a->stride, left, left + (reach > columns ? reach : columns)};
+  const int64_t stride = a->stride == 2 ? 1 : a->stride;
+  int64_t left = (a->pad + stride - 1) / stride, columns = (a->input + stride - 1) / stride;
+  int64_t reach = (a->output * a->stride + (a->kernel - 1) * a->dilation) / stride + 1;
+  return (THNNPhases){stride, left, left + (reach > columns ? reach : columns)};
 }
 
 static inline int64_t thnn_phasesTap(const THNNPhases *phases, const THNNAxis *a, int64_t k)
 {
-  int64_t column = phases->left * a->stride - a->pad + k * a->dilation; /* >= 0 */
-  return column % a->stride * phases->pitch + column / a->stride;
+  int64_t column = phases->left * phases->stride - a->pad + k * a->dilation; /* >= 0 */
+  return column % phases->stride * phases->pitch + column / phases->stride;
+}
+
+/* Whether no tap of any output lies outside the row, so that the row may be used where it is. */
+static inline bool thnn_phasesNoMargin(const THNNAxis *a)
+{
+  return a->pad == 0 && (a->output - 1) * a->stride + (a->kernel - 1) * a->dilation < a->input;
 }
 
 /* Backward, a row of outputs is one phase with margins such that those outputs that have the columns q,
@@ -207,6 +215,17 @@ static inline int64_t thnn_phasesSeen(const THNNPhases *phases, const THNNAxis *
 {
   int64_t place = phases->left * a->stride + q + a->pad - k * a->dilation; /* >= 0 */
   return place % a->stride ? -1 : place / a->stride;
+}
+
+/* Whether no run of thnn_phasesSeen reaches into a margin. */
+static inline bool thnn_phasesSeenNoMargin(const THNNPhases *phases, const THNNAxis *a)
+{
+  for (int64_t k = 0; k < a->kernel; k++) {
+    int64_t q = (k * a->dilation + a->stride * a->pad - a->pad) % a->stride;
+    int64_t place = thnn_phasesSeen(phases, a, q, k), columns = (a->input - q + a->stride - 1) / a->stride;
+    if (q < a->input && (place < phases->left || place + columns > phases->left + a->output)) return false;
+  }
+  return true;
 }
 
 /* Rows are kept in rings of a power of two, row i in place i & (ring - 1). */
@@ -242,127 +261,35 @@ static inline int64_t thnn_perTask(int64_t elements)
 
 #define WINDOW_VECTORS 4
 
-/* Calls BLOCK(first, vectors, lanes, ...) all over n lanes. `first` tells where up to four vectors begin; the last
+/* Calls BLOCK(first, vectors, lanes, ...) all over n lanes. `first` tells where 4, 2 or 1 vectors begin; the last
    one rather overlaps the one before than ends beyond n, as the same value may be written twice. Fewer lanes
    than a vector has come as one vector of so many lanes. */
-#define WINDOW_RUN(n, BLOCK, ...)                                                                              \
-  do {                                                                                                         \
-    const int64_t last_ = (n) - VL;                                                                            \
-    if (last_ < 0) BLOCK(((int64_t[]){0, 0, 0, 0}), 1, (int)(n), __VA_ARGS__);                                 \
-    for (int64_t i_ = 0; i_ < last_ + VL && last_ >= 0;) {                                                     \
-      int64_t first_[WINDOW_VECTORS];                                                                          \
-      for (int v_ = 0; v_ < WINDOW_VECTORS; v_++, i_ += VL) first_[v_] = i_ < last_ ? i_ : last_;              \
-      if (first_[1] < first_[2]) {                                                                             \
-        BLOCK(first_, WINDOW_VECTORS, VL, __VA_ARGS__);                                                        \
-      } else {                                                                                                 \
-        BLOCK(first_, 1, VL, __VA_ARGS__);                                                                     \
-        if (first_[0] < first_[1]) BLOCK((first_ + 1), 1, VL, __VA_ARGS__);                                    \
-      }                                                                                                        \
-    }                                                                                                          \
+#define WINDOW_RUN(n, BLOCK, ...)                                                              \
+  do {                                                                                         \
+    const int64_t n_ = (n), last_ = n_ - VL;                                                   \
+    int64_t first_[WINDOW_VECTORS] = {0, VL, 2 * VL, 3 * VL};                                  \
+    if (last_ < 0) {                                                                           \
+      BLOCK(first_, 1, (int)n_, __VA_ARGS__);                                                  \
+      break;                                                                                   \
+    }                                                                                          \
+    for (; n_ - first_[0] > 2 * VL; first_[0] += 4 * VL) {                                     \
+      first_[1] = first_[0] + VL;                                                              \
+      first_[2] = first_[1] + VL < last_ ? first_[1] + VL : last_;                             \
+      first_[3] = first_[2] + VL < last_ ? first_[2] + VL : last_;                             \
+      BLOCK(first_, 4, VL, __VA_ARGS__);                                                       \
+    }                                                                                          \
+    if (n_ - first_[0] > VL) {                                                                 \
+      first_[1] = last_;                                                                       \
+      BLOCK(first_, 2, VL, __VA_ARGS__);                                                       \
+    } else if (n_ > first_[0]) {                                                               \
+      first_[0] = last_;                                                                       \
+      BLOCK(first_, 1, VL, __VA_ARGS__);                                                       \
+    }                                                                                          \
   } while (0)
 
 #define WINDOW_INLINE static inline __attribute__((always_inline))
 
 #endif
-
-/* The taps of a run: lane i of tap (r, c) is row[r][col[c] + i]. */
-typedef struct V_(Taps) {
-  int64_t rows, cols;
-  const real **row;
-  int64_t *col;
-} V_(Taps);
-
-WINDOW_INLINE vreal V_(loadLanes)(const real *p, int lanes) { return lanes == VL ? v_load(p) : v_load_n(p, lanes); }
-WINDOW_INLINE void V_(storeLanes)(real *p, vreal x, int lanes)
-{
-  if (lanes == VL) v_store(p, x);
-  else v_store_n(p, x, lanes);
-}
-
-/* Two vectors as one sequence: its even and its odd elements; and back: a0 b0 a1 b1 ... in two halves. */
-#ifndef V_SHUFFLE
-#define V_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#endif
-#undef V_EVEN
-#undef V_ODD
-#undef V_LOW
-#undef V_HIGH
-#if VBYTES == 64 && defined(THNN_REAL_IS_FLOAT)
-#define V_EVEN 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
-#define V_ODD 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
-#define V_LOW 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
-#define V_HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
-#elif VBYTES == 64 || (VBYTES == 32 && defined(THNN_REAL_IS_FLOAT))
-#define V_EVEN 0, 2, 4, 6, 8, 10, 12, 14
-#define V_ODD 1, 3, 5, 7, 9, 11, 13, 15
-#define V_LOW 0, 8, 1, 9, 2, 10, 3, 11
-#define V_HIGH 4, 12, 5, 13, 6, 14, 7, 15
-#elif VBYTES == 32 || defined(THNN_REAL_IS_FLOAT)
-#define V_EVEN 0, 2, 4, 6
-#define V_ODD 1, 3, 5, 7
-#define V_LOW 0, 4, 1, 5
-#define V_HIGH 2, 6, 3, 7
-#else
-#define V_EVEN 0, 2
-#define V_ODD 1, 3
-#define V_LOW 0, 2
-#define V_HIGH 1, 3
-#endif
-static inline vreal V_(even)(vreal a, vreal b) { return V_SHUFFLE(a, b, V_EVEN); }
-static inline vreal V_(odd)(vreal a, vreal b) { return V_SHUFFLE(a, b, V_ODD); }
-static inline vreal V_(low)(vreal a, vreal b) { return V_SHUFFLE(a, b, V_LOW); }
-static inline vreal V_(high)(vreal a, vreal b) { return V_SHUFFLE(a, b, V_HIGH); }
-
-/* n columns, each `step` from the last, to their phases; the margins stay as they are. */
-static inline void V_(split)(const THNNPhases *phases, const real *x, int64_t n, int64_t step, real *row)
-{
-  row += phases->left;
-  if (step == 1 && phases->stride == 1) {
-    memcpy(row, x, sizeof(real) * (size_t)n);
-  } else if (step == 1 && phases->stride == 2) {
-    real *odd = row + phases->pitch;
-    int64_t j = 0;
-    for (; 2 * (j + VL) <= n; j += VL) {
-      vreal a = v_load(x + 2 * j), b = v_load(x + 2 * j + VL);
-      v_store(row + j, V_(even)(a, b));
-      v_store(odd + j, V_(odd)(a, b));
-    }
-    int rest = (int)(n - 2 * j), in_a = rest < VL ? rest : VL;
-    vreal a = v_load_n(x + 2 * j, in_a), b = v_load_n(x + 2 * j + in_a, rest - in_a);
-    v_store_n(row + j, V_(even)(a, b), (rest + 1) / 2);
-    v_store_n(odd + j, V_(odd)(a, b), rest / 2);
-  } else {
-    for (int64_t q = 0; q < phases->stride && q < n; q++, row += phases->pitch)
-      for (int64_t j = 0, i = q; i < n; j++, i += phases->stride) row[j] = x[i * step];
-  }
-}
-
-/* The reverse, of phases without margins. */
-static inline void V_(merge)(int64_t stride, int64_t pitch, const real *row, int64_t n, int64_t step, real *x)
-{
-  for (int64_t q = 0; q < stride && q < n; q++, row += pitch)
-    for (int64_t j = 0, i = q; i < n; j++, i += stride) x[i * step] = row[j];
-}
-
-/* `lanes` of each of two phases, merged at once. */
-WINDOW_INLINE void V_(storePair)(real *x, vreal even, vreal odd, int lanes)
-{
-  vreal low = V_(low)(even, odd), high = V_(high)(even, odd);
-  if (lanes == VL) {
-    v_store(x, low);
-    v_store(x + VL, high);
-  } else {
-    v_store_n(x, low, 2 * lanes < VL ? 2 * lanes : VL);
-    v_store_n(x + VL, high, 2 * lanes < VL ? 0 : 2 * lanes - VL);
-  }
-}
-
-static inline void V_(fill)(real *p, int64_t n, real value)
-{
-  for (int64_t i = 0; i < n; i++) p[i] = value;
-}
-
-/* window_max.c */
 
 /* output and indices: the largest element of each window and its position h*W + w in its plane. */
 void THNN_(windowMax)(const THNNWindow *window, const THTensor *input, THTensor *output, THIndexTensor *indices);
@@ -373,8 +300,6 @@ bool THNN_(windowCheckIndices)(THNNState *state, const THNNWindow *window, const
 /* gradInput: each gradOutput added at its index; -1 is skipped. `in_windows` as the check found. */
 void THNN_(windowMaxBackward)(const THNNWindow *window, bool in_windows, const THTensor *gradOutput,
                               const THIndexTensor *indices, THTensor *gradInput);
-
-/* window_mean.c */
 
 /* output: the sum of each window by the product of its thnn_windowDivisor; and the gradient of that. */
 void THNN_(windowMean)(const THNNWindow *window, bool count_pad, const THTensor *input, THTensor *output);
