@@ -392,13 +392,21 @@ def test_builders_are_what_makes_the_classes() -> None:
     torch.testing.assert_close(mse.apply(x, torch.zeros_like(x), False), (x * x).sum())
 
 
-def test_a_module_without_a_rule_says_that_it_is_differentiable_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    from thnn import _derivatives
+def test_a_module_without_a_rule_is_differentiated_through_its_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+    from thnn import _derivatives, cases
 
     monkeypatch.setattr(_derivatives, "_RULES", {})
-    once = _make_function_class(thnn.modules()["Tanh"], "Once")
+    cls = _make_function_class(thnn.modules()["Tanh"], "Other")
     x = leaf(3)
-    (gradient,) = torch.autograd.grad(once.apply(x).sum(), x)
+    # In a graph where the output is used twice, and input again.
+    (gradient,) = torch.autograd.grad((cls.apply(x) * x).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(gradient.sum(), x)
+    (expected,) = torch.autograd.grad((x.tanh() * x).sum(), x, create_graph=True)
+    torch.testing.assert_close(gradient, expected)
+    torch.testing.assert_close(second, torch.autograd.grad(expected.sum(), x)[0])
+
+    monkeypatch.setattr(cases, "cases", dict)
+    with pytest.raises(NotImplementedError, match="Other can be differentiated once only"):
+        torch.autograd.grad(cls.apply(x).sum(), x, create_graph=True)
+    (gradient,) = torch.autograd.grad(cls.apply(x).sum(), x)
     torch.testing.assert_close(gradient, 1 - x.tanh() ** 2)
-    with pytest.raises(NotImplementedError, match="Once can be differentiated once only"):
-        torch.autograd.grad(once.apply(x).sum(), x, create_graph=True)

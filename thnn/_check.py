@@ -217,10 +217,10 @@ class Trial:
                 made = {n: row[n] for n in names}
         return results
 
-    def plain(self) -> dict[str, Tensor]:
-        """What `run` gives without anything special, as far as the reference says that it is defined."""
-        defined = self.expected()
-        return {k: v for k, v in self.run().items() if k in defined}
+    def defined(self, results: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The results that have a meaning: those that the reference gives too."""
+        expected = self.expected()
+        return {k: v for k, v in results.items() if k in expected}
 
     def expected(self) -> dict[str, Tensor]:
         """What `run` must give, from the reference."""
@@ -479,10 +479,11 @@ def layouts(tensor: Tensor) -> dict[str, Tensor]:
 def check_layouts(case: Case, sample: Sample) -> None:
     """What is read, in every layout: each tensor by itself and all at once."""
     trial = Trial(case, sample)
-    expected = trial.plain()
+    everything = trial.run()
+    expected = trial.defined(everything)
     kinds: dict[str, None] = {}
 
-    forward = {k.split(".")[1]: v for k, v in expected.items() if k.startswith("updateOutput.")}
+    forward = {k.split(".")[1]: v for k, v in everything.items() if k.startswith("updateOutput.")}
     names: dict[str, Tensor] = {}
     changed: set[str] = set()  # the elements of these must not share an address
     for function in trial.module.functions.values():
@@ -500,10 +501,10 @@ def check_layouts(case: Case, sample: Sample) -> None:
             first = functools.partial(_first_everywhere, name, dim)
             plain = trial.run(lambda n, t, first=first: first(n, t).contiguous())  # type: ignore[misc]
             got = trial.run(first)
-            for key, tensor in expected.items():
+            for key, result in expected.items():
                 # Results may cancel out when the values are alike: the errors are those of results that do not.
                 where = f"{case.module}_{key.replace('.', ': ')} with {name} expanded in dimension {dim}"
-                compare(where, got[key], plain[key], TIGHT, _largest(tensor))
+                compare(where, got[key], plain[key], TIGHT, _largest(result))
     for kind in kinds:
         got = trial.run(lambda n, t, kind=kind: layouts(t).get(kind, t))  # type: ignore[misc]
         _compare_all(trial, f" with all tensors {kind}", got, expected, TIGHT)
@@ -516,18 +517,19 @@ def _first_everywhere(name: str, dim: int, n: str, tensor: Tensor) -> Tensor:
 def check_output_layouts(case: Case, sample: Sample) -> None:
     """Outputs of the right size keep their memory and strides; those made by a class follow a channels-last input."""
     trial = Trial(case, sample)
-    expected = trial.plain()
+    everything = trial.run()
+    expected = trial.defined(everything)
     shared = {
         f"{f.phase}.{pair[1]}"
         for f in trial.module.functions.values()
-        if (pair := in_place(f, trial.row(f, {k.split(".")[1]: v for k, v in expected.items()})))
+        if (pair := in_place(f, trial.values))
     }
     for kind in ("sliced", "padded", "transposed", "reversed", "channels-last", "wild"):
         given: dict[str, Tensor] = {}
         whole: dict[str, Tensor] = {}
 
         def output(key: str, value: Tensor, kind: str = kind, given: Any = given, whole: Any = whole) -> Tensor:
-            size = expected[key].shape if key in expected else value.shape
+            size = everything[key].shape
             stale = torch.full(size, math.nan if value.is_floating_point() else -99, dtype=value.dtype)
             if key.startswith("acc") or key.split(".")[1] in ("gradWeight", "gradBias"):
                 stale = torch.zeros_like(stale)
@@ -542,9 +544,7 @@ def check_output_layouts(case: Case, sample: Sample) -> None:
                 continue
             phase, name = key.split(".")
             where = f"{case.module}_{phase}: {name}, {kind}"
-            now = got.get(key)
-            if now is None:
-                continue
+            now = got[key]
             untouched = layouts(torch.empty(now.shape, dtype=now.dtype)).get(kind, torch.empty(now.shape)).stride()
             if now.stride() != untouched or now.untyped_storage().data_ptr() != whole[key].data_ptr():
                 raise Failed(f"{where}: had the right size, but did not keep its memory and strides")
@@ -608,7 +608,7 @@ def _same_form(what: str, meta: Tensor, real: Tensor) -> None:
 def check_contract(case: Case, sample: Sample) -> None:
     """Stale content, buffers, accumulation, what must not change, and sharing memory."""
     trial = Trial(case, sample)
-    expected = trial.plain()
+    expected = trial.defined(trial.run())
     nan = math.nan
 
     def stale(key: str, value: Tensor) -> Tensor:
@@ -757,7 +757,7 @@ def check_threads(case: Case, sample: Sample) -> None:
         trial = Trial(case, sample, dtype)
         try:
             torch.set_num_threads(1)
-            expected = trial.plain()
+            expected = trial.defined(trial.run())
             for count in (1, 2, 5, 2):
                 torch.set_num_threads(count)
                 _same_bits(trial, f" with {count} threads instead of 1", trial.run(), expected)

@@ -3,7 +3,8 @@
 A rule gives the gradients of a module once more, this time out of operations that autograd can differentiate. It is
 used only while a graph of the backward is being recorded. A rule takes the values it names (``gradOutput``, saved
 tensors and scalars, by their names in THNN.h) after ``needs``, which says what inputs want a gradient, and returns
-the gradients by name. A module without a rule can be differentiated once, and says so.
+the gradients by name. A module without a rule of its own has its reference in the table of cases differentiated; one
+without that either can be differentiated once, and says so.
 """
 
 from __future__ import annotations
@@ -28,6 +29,31 @@ def rule(module: Module) -> Rule | None:
     """The rule of a module, or None."""
     factory = _FACTORIES.get(module.name)
     return factory(module) if factory is not None else _RULES.get(module.name)
+
+
+def from_reference(module: Module, cls_name: str, gradients: Mapping[str, str], inputs: Sequence[str]) -> Rule:
+    """A rule for a module that has none: autograd through the reference of its case."""
+
+    def through_reference(needs: Any, gradOutput: Tensor, **values: Any) -> dict[str, Tensor]:
+        from thnn.cases import cases
+
+        case = cases().get(module.name)
+        if case is None:
+            raise NotImplementedError(
+                f"{cls_name} can be differentiated once only: {module.name} has neither a rule in "
+                "thnn/_derivatives.py nor a reference in thnn/cases"
+            )
+        # Views, so that the gradient by one input does not go through another that was computed from it.
+        values = {n: v.view_as(v) if isinstance(v, Tensor) else v for n, v in values.items()}
+        result = case.reference(**values)
+        output = result[0] if isinstance(result, tuple) else result
+        wanted = [n for n, needed in zip(inputs, needs) if needed and n in gradients]
+        found = torch.autograd.grad(
+            output, [values[n] for n in wanted], gradOutput.reshape(output.shape), create_graph=True
+        )
+        return {gradients[n]: gradient for n, gradient in zip(wanted, found)}
+
+    return through_reference
 
 
 def values(rule: Rule, available: Sequence[str]) -> list[str]:

@@ -202,12 +202,6 @@ def _restore(cls: type[FunctionBase], state: dict[str, Any]) -> FunctionBase:
     return function
 
 
-def not_twice(name: str) -> Any:
-    raise NotImplementedError(
-        f"{name} can be differentiated once only: no second derivative is known for it (thnn/_derivatives.py)"
-    )
-
-
 def check_gradient(function: str, gradient: Any, output: Tensor) -> None:
     if not isinstance(gradient, Tensor):
         raise TypeError(f"{function}: gradOutput: expected a tensor, got {type(gradient).__name__}")
@@ -308,6 +302,9 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
     wanted = {a.name for f in module.backwards for a in f.arguments}
     wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradParameter") if a.gradient_of}
     wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradInput") if a.gradient_of}
+    rule = _derivatives.rule(module)
+    if rule is None:
+        wanted |= {*inputs}
     keep = [n for n in (*inputs, *outputs, *saved) if n in wanted]
 
     names = {a.name: a.name for a in forward.arguments}
@@ -360,7 +357,6 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
         code.add(f"{_tuple(keep)} = ctx.saved_tensors")
     if scalars:
         code.add(f"{_tuple(scalars)} = ctx.scalars")
-    rule = _derivatives.rule(module)
     gradients = {
         a.gradient_of: a.name
         for f in module.backwards
@@ -371,12 +367,13 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
     rest = ["None"] * len(scalars + options)
     code.add("if is_grad_enabled():")
     if rule is None:
-        code.add(f"not_twice({cls_name!r})", 2)
+        rule = _derivatives.from_reference(module, cls_name, gradients, inputs)
+        values = ["gradOutput", *inputs, *scalars]
     else:
         values = _derivatives.values(rule, ["gradOutput", *keep, *scalars])
-        code.add(f"gradients = rule(ctx.needs_input_grad, {', '.join(f'{v}={v}' for v in values)})", 2)
-        parts = [f"gradients.get({g!r})" if g else "None" for g in order] + rest
-        code.add(f"return {_tuple(parts)}", 2)
+    code.add(f"gradients = rule(ctx.needs_input_grad, {', '.join(f'{v}={v}' for v in values)})", 2)
+    parts = [f"gradients.get({g!r})" if g else "None" for g in order] + rest
+    code.add(f"return {_tuple(parts)}", 2)
     produced = list(dict.fromkeys(filter(None, order)))
     # A backward that has one result is entered for it.
     needs = {n: f"ctx.needs_input_grad[{i}]" for i, n in enumerate(inputs)} if len(produced) > 1 else {}
@@ -397,7 +394,6 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
         "empty_like_or_not": _or_not(torch.empty_like),
         "new_scalar_or_not": _or_not(new_scalar),
         "is_grad_enabled": torch.is_grad_enabled,
-        "not_twice": not_twice,
         "scale_by": scale_by,
         "rule": rule,
         "increment_version": torch.autograd.graph.increment_version,
