@@ -4,7 +4,7 @@
    are then merged in accreal: as fast as one plain pass, and as exact as two. */
 #define PIECE 16384
 #define PIECE_ROWS 256
-#define ROW_WIDTH 512
+#define CHANNELS 512
 #define TILE_WIDTH 16
 #define TILE ((int)(1344 / sizeof(real)))
 #define TILE_PITCH (TILE + (int)(64 / sizeof(real)))
@@ -13,6 +13,7 @@
 /* Boxes are as many as keep a few threads busy, and as large as that allows. */
 #define MIN_BOXES 16
 #define BOX 65536
+#define SMALL_BOX 8192
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -33,79 +34,86 @@ static ALWAYS_INLINE vreal THNN_(gradient)(vreal g, vreal x, vreal mean, vreal s
 
 /* ---- geometry ---- */
 
+/* How many channels and positions make a box. */
+static void THNN_(grid)(THNN_(Batch) *b)
+{
+  const bool planes = b->layout == THNN_BATCH_PLANES, rows = b->layout == THNN_BATCH_ROWS;
+  const int64_t C = b->channels, positions = b->positions, elements = C * positions;
+  const int64_t length = b->dims > 0 ? b->size[b->dims - 1] : 1;
+
+  int64_t width = rows ? CHANNELS : TILE_WIDTH;
+  if (planes) width = b->reduces ? THNN_(smaller)(C / (2 * MIN_BOXES), SMALL_BOX / positions) : BOX / 2 / length;
+  b->width = THNN_(larger)(1, THNN_(smaller)(width, THNN_(smaller)(C, CHANNELS)));
+  b->groups = THNN_(ceilDiv)(C, b->width);
+
+  int64_t blocks = 1;
+  if (planes && !b->reduces) {
+    blocks = THNN_(ceilDiv)(positions * b->width, BOX / 2);
+  } else if (elements >= PIECE && b->groups < MIN_BOXES) {
+    blocks = THNN_(smaller)(THNN_(ceilDiv)(MIN_BOXES, b->groups), positions / 1024);
+    if (rows) {
+      blocks = THNN_(larger)(THNN_(ceilDiv)(MIN_BOXES / 2, b->groups), elements / BOX);
+      blocks = THNN_(smaller)(blocks, positions / 32);
+      blocks = THNN_(smaller)(blocks, (int64_t)(THNN_SCRATCH_LIMIT / 2 / (2 * sizeof(accreal))) / C);
+    }
+    blocks = THNN_(larger)(1, blocks);
+  }
+  b->block = THNN_(ceilDiv)(positions, blocks);
+  if (planes && length <= PIECE) b->block = THNN_(ceilDiv)(b->block, length) * length;
+  b->blocks = THNN_(ceilDiv)(positions, b->block);
+}
+
 void THNN_(Batch_init)(THNN_(Batch) *b, THTensor *x, THTensor *g, THTensor *out, bool reduces)
 {
-  const THTensor *shape = x ? x : g;
+  const THTensor *shape = x != NULL ? x : g;
   THTensor *tensors[] = {x, g, out};
   THNN_(BatchView) *views[] = {&b->x, &b->g, &b->out};
+  int operands = 0;
+  bool planes = true, rows = true;
   for (int i = 0; i < 3; i++) {
-    views[i]->data = tensors[i] ? TH_DATA(tensors[i]) : NULL;
-    views[i]->channel = tensors[i] && shape->size[1] > 1 ? tensors[i]->stride[1] : 1;
+    views[i]->data = tensors[i] != NULL ? TH_DATA(tensors[i]) : NULL;
+    views[i]->channel = tensors[i] != NULL && shape->size[1] > 1 ? tensors[i]->stride[1] : 1;
+    rows = rows && views[i]->channel == 1;
+    operands += tensors[i] != NULL;
   }
 
   b->channels = shape->size[1];
   b->positions = 1;
   b->dims = 0;
-  int last = -1; /* dimension of the tensors that was the inner one of the latest joined dimension */
+  int inner = -1; /* the last dimension of the tensors that went into the latest one of the batch */
   for (int d = 0; d < shape->ndim; d++) {
     const int64_t size = shape->size[d];
     if (d == 1) continue;
     b->positions *= size;
     if (size == 1) continue;
-    bool joins = last >= 0;
+    bool joins = inner >= 0;
     for (int i = 0; i < 3 && joins; i++)
-      joins = tensors[i] == NULL || tensors[i]->stride[last] == size * tensors[i]->stride[d];
+      joins = tensors[i] == NULL || tensors[i]->stride[inner] == size * tensors[i]->stride[d];
     if (!joins) b->size[b->dims++] = 1;
     b->size[b->dims - 1] *= size;
+    planes = true;
     for (int i = 0; i < 3; i++)
-      if (tensors[i] != NULL) views[i]->stride[b->dims - 1] = tensors[i]->stride[d];
-    last = d;
+      if (tensors[i] != NULL) {
+        views[i]->stride[b->dims - 1] = tensors[i]->stride[d];
+        planes = planes && tensors[i]->stride[d] == 1;
+      }
+    inner = d;
   }
 
-  const int64_t C = b->channels, positions = b->positions, elements = C * positions;
+  b->layout = planes && b->dims > 0 && b->dims <= 2 ? THNN_BATCH_PLANES
+              : rows && b->dims <= 1                ? THNN_BATCH_ROWS
+                                                    : THNN_BATCH_STRIDED;
   b->reduces = reduces;
-  b->stream = false;
   b->groups = 0;
   b->blocks = 1;
-  if (elements == 0) return;
-  const int64_t length = b->dims > 0 ? b->size[b->dims - 1] : 1;
-  bool planes = b->dims == 1 || b->dims == 2, rows = b->dims <= 1;
-  int operands = 0;
-  for (int i = 0; i < 3; i++) {
-    if (tensors[i] == NULL) continue;
-    operands++;
-    if (b->dims > 0 && views[i]->stride[b->dims - 1] != 1) planes = false;
-    if (views[i]->channel != 1) rows = false;
-  }
-  b->layout = planes ? THNN_BATCH_PLANES : rows ? THNN_BATCH_ROWS : THNN_BATCH_STRIDED;
-  b->stream = operands * elements * (int64_t)sizeof(real) > STREAM_BYTES && out != NULL && b->out.data != b->x.data &&
-              b->out.data != b->g.data && (uintptr_t)b->out.data % sizeof(real) == 0;
+  if (b->channels * b->positions > 0) THNN_(grid)(b);
 
-  /* Rows start where vectors do, or they are not worth streaming. */
-  if (rows && !planes && b->stream)
-    b->stream = (uintptr_t)b->out.data % VBYTES == 0 && b->dims > 0 && b->out.stride[0] % VL == 0;
-
-  b->width = b->layout == THNN_BATCH_ROWS ? ROW_WIDTH : b->layout == THNN_BATCH_STRIDED ? TILE_WIDTH : 1;
-  if (b->layout == THNN_BATCH_PLANES && !reduces) {
-    b->width = THNN_(larger)(1, THNN_(smaller)(ROW_WIDTH, BOX / 2 / length));
-    b->blocks = THNN_(ceilDiv)(positions * THNN_(smaller)(C, b->width), BOX / 2);
-  }
-  b->width = THNN_(larger)(1, THNN_(smaller)(b->width, C));
-  b->groups = THNN_(ceilDiv)(C, b->width);
-  if (elements >= PIECE && b->groups < MIN_BOXES && (reduces || b->layout != THNN_BATCH_PLANES)) {
-    b->blocks = THNN_(ceilDiv)(MIN_BOXES, b->groups);
-    if (b->layout == THNN_BATCH_ROWS) {
-      b->blocks = THNN_(larger)(b->blocks / 2, elements / BOX);
-      b->blocks = THNN_(smaller)(b->blocks, THNN_(ceilDiv)(positions, 32));
-      b->blocks = THNN_(smaller)(b->blocks, THNN_SCRATCH_LIMIT / 2 / (2 * sizeof(accreal)) / C);
-    } else {
-      b->blocks = THNN_(smaller)(b->blocks, THNN_(ceilDiv)(positions, 1024));
-    }
-    b->blocks = THNN_(larger)(b->blocks, 1);
-  }
-  b->block = THNN_(larger)(1, THNN_(ceilDiv)(positions, b->blocks));
-  if (b->layout == THNN_BATCH_PLANES && length <= PIECE) b->block = THNN_(ceilDiv)(b->block, length) * length;
-  b->blocks = THNN_(ceilDiv)(positions, b->block);
+  /* A result that stays in the cache is better stored there, and one that begins in the middle of vectors, row
+     after row, is not worth the trouble. */
+  const uintptr_t start = (uintptr_t)b->out.data;
+  b->stream = operands * b->channels * b->positions * (int64_t)sizeof(real) > STREAM_BYTES && out != NULL &&
+              b->out.data != b->x.data && b->out.data != b->g.data && start % sizeof(real) == 0;
+  if (b->layout == THNN_BATCH_ROWS) b->stream &= start % VBYTES == 0 && b->dims > 0 && b->out.stride[0] % VL == 0;
 }
 
 int64_t THNN_(Batch_room)(const THNN_(Batch) *b) { return 2 * b->blocks * b->channels; }
@@ -122,13 +130,16 @@ static THNN_(Box) THNN_(box)(const THNN_(Batch) *b, int64_t task)
   return box;
 }
 
-/* ---- one channel's numbers ---- */
+/* ---- vectors of channels: fetched into arrays, so that the loops over them are plain ones ---- */
 
 static inline real *THNN_(address)(const THTensor *vector, int64_t c) { return TH_DATA(vector) + c * vector->stride[0]; }
 
-static inline real THNN_(element)(const THTensor *vector, int64_t c, real otherwise)
+static void THNN_(fetch)(const THTensor *vector, int64_t first, int64_t n, real otherwise, real *to)
 {
-  return vector != NULL ? *THNN_(address)(vector, c) : otherwise;
+  if (vector == NULL)
+    for (int64_t j = 0; j < n; j++) to[j] = otherwise;
+  else
+    for (int64_t j = 0; j < n; j++) to[j] = *THNN_(address)(vector, first + j);
 }
 
 static inline accreal THNN_(inverseDeviation)(accreal variance, accreal eps)
@@ -136,36 +147,60 @@ static inline accreal THNN_(inverseDeviation)(accreal variance, accreal eps)
   return variance + eps == 0 ? 0 : 1 / sqrt(variance + eps);
 }
 
-static inline accreal THNN_(inverse)(const THNN_(BatchVectors) *v, int64_t c)
+static void THNN_(fetchInverse)(const THNN_(BatchVectors) *v, int64_t first, int64_t n, accreal *inverse)
 {
-  return v->inverse != NULL ? *THNN_(address)(v->inverse, c)
-                            : THNN_(inverseDeviation)(*THNN_(address)(v->variance, c), v->eps);
+  real values[CHANNELS];
+  THNN_(fetch)(v->inverse != NULL ? v->inverse : v->variance, first, n, 0, values);
+  if (v->inverse != NULL)
+    for (int64_t j = 0; j < n; j++) inverse[j] = values[j];
+  else
+    for (int64_t j = 0; j < n; j++) inverse[j] = THNN_(inverseDeviation)(values[j], v->eps);
 }
 
 void THNN_(Batch_merge)(int64_t channels, accreal *mean, accreal *squares, int64_t count, const accreal *otherMean,
                         const accreal *otherSquares, int64_t otherCount)
 {
   if (otherCount == 0) return;
+  if (count == 0) {
+    for (int64_t c = 0; c < channels; c++) mean[c] = otherMean[c], squares[c] = otherSquares[c];
+    return;
+  }
   const accreal share = (accreal)otherCount / (accreal)(count + otherCount), weight = (accreal)count * share;
   for (int64_t c = 0; c < channels; c++) {
     const accreal apart = otherMean[c] - mean[c];
-    mean[c] = count == 0 ? otherMean[c] : mean[c] + apart * share;
-    squares[c] = count == 0 ? otherSquares[c] : squares[c] + otherSquares[c] + apart * apart * weight;
+    mean[c] += apart * share;
+    squares[c] += otherSquares[c] + apart * apart * weight;
   }
 }
 
-void THNN_(Batch_keep)(const THNN_(BatchStatistics) *to, int64_t first, int64_t end, const accreal *mean,
-                       const accreal *squares, int64_t count)
+/* Statistics of `count` values into the saved and running ones of n channels. */
+static void THNN_(keepStatistics)(const THNN_(BatchStatistics) *to, int64_t first, int64_t n, const accreal *mean,
+                                  const accreal *squares, int64_t count)
 {
-  const accreal n = (accreal)count;
-  for (int64_t c = first; c < end; c++) {
-    const accreal m = mean[c - first], s = squares[c - first];
-    real *running_mean = THNN_(address)(to->running_mean, c), *running_var = THNN_(address)(to->running_var, c);
-    *THNN_(address)(to->save_mean, c) = (real)m;
-    *THNN_(address)(to->save_std, c) = (real)THNN_(inverseDeviation)(s / n, to->eps);
-    *running_mean = (real)(to->momentum * m + (1 - to->momentum) * *running_mean);
-    *running_var = (real)(to->momentum * (s / (n - 1)) + (1 - to->momentum) * *running_var);
+  accreal inverse[CHANNELS];
+  for (int64_t j = 0; j < n; j++) inverse[j] = THNN_(inverseDeviation)(squares[j] / (accreal)count, to->eps);
+  const accreal fresh = to->momentum, old = 1 - fresh, unbiased = fresh / (accreal)(count - 1);
+  for (int64_t j = 0; j < n; j++) {
+    real *running_mean = THNN_(address)(to->running_mean, first + j);
+    real *running_var = THNN_(address)(to->running_var, first + j);
+    *THNN_(address)(to->save_mean, first + j) = (real)mean[j];
+    *THNN_(address)(to->save_std, first + j) = (real)inverse[j];
+    *running_mean = (real)(fresh * mean[j] + old * *running_mean);
+    *running_var = (real)(unbiased * squares[j] + old * *running_var);
   }
+}
+
+static void THNN_(keepGradients)(const THNN_(BatchGradients) *to, const THNN_(BatchVectors) *v, int64_t first,
+                                 int64_t n, const accreal *sum, const accreal *dot)
+{
+  if (to->gradWeight != NULL) {
+    accreal inverse[CHANNELS];
+    THNN_(fetchInverse)(v, first, n, inverse);
+    for (int64_t j = 0; j < n; j++)
+      *THNN_(address)(to->gradWeight, first + j) += (real)(to->scale * inverse[j] * dot[j]);
+  }
+  if (to->gradBias != NULL)
+    for (int64_t j = 0; j < n; j++) *THNN_(address)(to->gradBias, first + j) += (real)(to->scale * sum[j]);
 }
 
 /* ---- runs: `runs` pieces of `length` neighbouring values, each `pitch` after the one before ---- */
@@ -301,7 +336,7 @@ static void THNN_(addRunDots)(const real *g, const real *x, int64_t runs, int64_
 
 /* The coefficients of the channels of a box. */
 typedef struct THNN_(Coefficients) {
-  real mean[ROW_WIDTH], scale[ROW_WIDTH], slope[ROW_WIDTH], shift[ROW_WIDTH];
+  real mean[CHANNELS], scale[CHANNELS], slope[CHANNELS], shift[CHANNELS];
 } THNN_(Coefficients);
 
 static ALWAYS_INLINE void THNN_(put)(real *p, vreal value, bool stream)
@@ -416,10 +451,11 @@ static void THNN_(planesApply)(const THNN_(Batch) *b, THNN_(Box) box, const THNN
   const int64_t length = b->size[b->dims - 1];
   const int64_t o_pitch = b->out.stride[0], g_pitch = b->g.stride[0], x_pitch = b->x.stride[0];
   const int64_t first = box.p / length, last = (box.p_end - 1) / length;
-  if (length <= PIECE && box.c_end - box.c == 1) {
-    THNN_(applyRuns)((real *)THNN_(plane)(&b->out, box.c, first, 0), THNN_(plane)(&b->g, box.c, first, 0),
-                     THNN_(plane)(&b->x, box.c, first, 0), last - first + 1, length, o_pitch, g_pitch, x_pitch,
-                     coefficients, 0, b->stream);
+  if (length <= PIECE) {
+    for (int64_t c = box.c_end - 1; c >= box.c; c--)
+      THNN_(applyRuns)((real *)THNN_(plane)(&b->out, c, first, 0), THNN_(plane)(&b->g, c, first, 0),
+                       THNN_(plane)(&b->x, c, first, 0), last - first + 1, length, o_pitch, g_pitch, x_pitch,
+                       coefficients, c - box.c, b->stream);
     return;
   }
   for (int64_t n = last; n >= first; n--) {
@@ -451,7 +487,7 @@ static ALWAYS_INLINE void THNN_(putSome)(real *p, vreal value, int n, bool strea
 #define APPLY_ROWS 4
 
 /* Columns of room for the sums of a box: vectors are whole there. */
-#define ROW_SUMS (ROW_WIDTH + VBYTES / sizeof(real))
+#define ROW_SUMS (CHANNELS + VBYTES / sizeof(real))
 
 static ALWAYS_INLINE void THNN_(sumColumns)(const real *x, int count, int64_t pitch, int n, const real *shift,
                                             real *sum, real *squares)
@@ -478,8 +514,8 @@ static ALWAYS_INLINE void THNN_(sumRows)(const real *x, int count, int64_t pitch
 static void THNN_(rowsStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal *mean, accreal *squares)
 {
   const int64_t width = box.c_end - box.c, pitch = b->dims > 0 ? b->x.stride[0] : 0;
-  real shift[ROW_WIDTH], sum[ROW_SUMS], square[ROW_SUMS];
-  accreal new_mean[ROW_WIDTH], new_squares[ROW_WIDTH];
+  real shift[CHANNELS], sum[ROW_SUMS], square[ROW_SUMS];
+  accreal new_mean[CHANNELS], new_squares[CHANNELS];
   for (int64_t p = box.p, count = 0, rows; p < box.p_end; p += rows, count += rows) {
     rows = THNN_(smaller)(box.p_end - p, PIECE_ROWS);
     const real *x = b->x.data + box.c + p * pitch;
@@ -707,11 +743,9 @@ static void THNN_(boxStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal 
 static void THNN_(boxDots)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(BatchVectors) *v, accreal *sum,
                            accreal *dot)
 {
-  real mean[ROW_WIDTH];
-  for (int64_t c = box.c; c < box.c_end; c++) {
-    mean[c - box.c] = THNN_(element)(v->mean, c, 0);
-    sum[c - box.c] = dot[c - box.c] = 0;
-  }
+  real mean[CHANNELS];
+  THNN_(fetch)(v->mean, box.c, box.c_end - box.c, 0, mean);
+  for (int64_t j = 0; j < box.c_end - box.c; j++) sum[j] = dot[j] = 0;
   if (b->layout == THNN_BATCH_PLANES) THNN_(planesDots)(b, box, mean, sum, dot);
   else if (b->layout == THNN_BATCH_ROWS) THNN_(rowsDots)(b, box, mean, sum, dot);
   else THNN_(stridedDots)(b, box, mean, sum, dot);
@@ -726,12 +760,16 @@ static void THNN_(boxApply)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(C
 
 static void THNN_(boxNormalize)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(BatchVectors) *v)
 {
+  const int64_t n = box.c_end - box.c;
   THNN_(Coefficients) k;
-  for (int64_t c = box.c, j = 0; c < box.c_end; c++, j++) {
-    k.mean[j] = THNN_(element)(v->mean, c, 0);
-    k.scale[j] = (real)(THNN_(inverse)(v, c) * THNN_(element)(v->weight, c, 1));
+  accreal inverse[CHANNELS];
+  THNN_(fetchInverse)(v, box.c, n, inverse);
+  THNN_(fetch)(v->mean, box.c, n, 0, k.mean);
+  THNN_(fetch)(v->weight, box.c, n, 1, k.scale);
+  THNN_(fetch)(v->bias, box.c, n, 0, k.shift);
+  for (int64_t j = 0; j < n; j++) {
+    k.scale[j] = (real)(inverse[j] * k.scale[j]);
     k.slope[j] = 0;
-    k.shift[j] = THNN_(element)(v->bias, c, 0);
   }
   THNN_(boxApply)(b, box, &k);
 }
@@ -740,17 +778,17 @@ static void THNN_(boxNormalize)(const THNN_(Batch) *b, THNN_(Box) box, const THN
 static void THNN_(boxGradInput)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(BatchVectors) *v,
                                 const accreal *sum, const accreal *dot, accreal count)
 {
+  const int64_t n = box.c_end - box.c;
   THNN_(Coefficients) k;
-  for (int64_t c = box.c, j = 0; c < box.c_end; c++, j++) {
-    const accreal inverse = THNN_(inverse)(v, c), scale = inverse * THNN_(element)(v->weight, c, 1);
+  accreal inverse[CHANNELS];
+  THNN_(fetchInverse)(v, box.c, n, inverse);
+  THNN_(fetch)(sum != NULL ? v->mean : NULL, box.c, n, 0, k.mean);
+  THNN_(fetch)(v->weight, box.c, n, 1, k.scale);
+  for (int64_t j = 0; j < n; j++) {
+    const accreal scale = inverse[j] * k.scale[j], part = -scale / count;
     k.scale[j] = (real)scale;
-    if (sum != NULL) {
-      k.mean[j] = THNN_(element)(v->mean, c, 0);
-      k.slope[j] = (real)(-scale * inverse * inverse * dot[j] / count);
-      k.shift[j] = (real)(-scale * sum[j] / count);
-    } else {
-      k.mean[j] = k.slope[j] = k.shift[j] = 0;
-    }
+    k.slope[j] = sum != NULL ? (real)(part * inverse[j] * inverse[j] * dot[j]) : 0;
+    k.shift[j] = sum != NULL ? (real)(part * sum[j]) : 0;
   }
   if (sum != NULL || b->x.data == NULL) {
     THNN_(boxApply)(b, box, &k);
@@ -758,16 +796,6 @@ static void THNN_(boxGradInput)(const THNN_(Batch) *b, THNN_(Box) box, const THN
     THNN_(Batch) only_g = *b;
     only_g.x.data = NULL;
     THNN_(boxApply)(&only_g, box, &k);
-  }
-}
-
-static void THNN_(keepGradients)(const THNN_(BatchGradients) *to, const THNN_(BatchVectors) *v, int64_t first,
-                                 int64_t end, const accreal *sum, const accreal *dot)
-{
-  for (int64_t c = first; c < end; c++) {
-    if (to->gradWeight != NULL)
-      *THNN_(address)(to->gradWeight, c) += (real)(to->scale * THNN_(inverse)(v, c) * dot[c - first]);
-    if (to->gradBias != NULL) *THNN_(address)(to->gradBias, c) += (real)(to->scale * sum[c - first]);
   }
 }
 
@@ -823,37 +851,41 @@ static void THNN_(sumsStep)(const THNN_(Phase) *phase, THNN_(Box) box)
   THNN_(boxDots)(phase->batch, box, phase->vectors, found, found + phase->batch->channels);
 }
 
-/* What was found in the blocks, joined in their order. */
-static void THNN_(joinBlocks)(const THNN_(Batch) *b, accreal *result, bool moments)
+/* What was found in the blocks, joined in their order, and kept where the phase says so. */
+static void THNN_(joinBlocks)(const THNN_(Phase) *phase, bool moments)
 {
-  const int64_t C = b->channels, width = 256;
-  THNN_PARALLEL_FOR(i, THNN_(ceilDiv)(C, width), b->blocks * C)
+  const THNN_(Batch) *b = phase->batch;
+  const int64_t C = b->channels, width = CHANNELS / 4;
+  THNN_PARALLEL_FOR(i, THNN_(ceilDiv)(C, width), (b->blocks + 16) * C)
   {
-    const int64_t n = THNN_(smaller)(width, C - i * width);
-    accreal *first = result + i * width, *second = first + C;
+    const int64_t c = i * width, n = THNN_(smaller)(width, C - c);
+    accreal *first = phase->result + c, *second = first + C;
     for (int64_t k = 1; k < b->blocks; k++) {
       const accreal *other = first + k * 2 * C;
       if (moments)
         THNN_(Batch_merge)(n, first, second, k * b->block, other, other + C,
                            THNN_(smaller)(b->block, b->positions - k * b->block));
       else
-        for (int64_t c = 0; c < n; c++) first[c] += other[c], second[c] += other[c + C];
+        for (int64_t j = 0; j < n; j++) first[j] += other[j], second[j] += other[j + C];
     }
+    if (phase->statistics != NULL) THNN_(keepStatistics)(phase->statistics, c, n, first, second, b->positions);
+    if (phase->gradients != NULL) THNN_(keepGradients)(phase->gradients, phase->vectors, c, n, first, second);
   }
 }
 
-void THNN_(Batch_statistics)(const THNN_(Batch) *b, accreal *result)
+void THNN_(Batch_statistics)(const THNN_(Batch) *b, const THNN_(BatchStatistics) *to, accreal *result)
 {
-  const THNN_(Phase) phase = {.batch = b, .result = result};
+  const THNN_(Phase) phase = {.batch = b, .statistics = to, .result = result};
   THNN_(forBoxes)(&phase, THNN_(statisticsStep), false);
-  THNN_(joinBlocks)(b, result, true);
+  THNN_(joinBlocks)(&phase, true);
 }
 
-void THNN_(Batch_gradSums)(const THNN_(Batch) *b, const THNN_(BatchVectors) *vectors, accreal *result)
+void THNN_(Batch_gradSums)(const THNN_(Batch) *b, const THNN_(BatchVectors) *vectors,
+                           const THNN_(BatchGradients) *to, accreal *result)
 {
-  const THNN_(Phase) phase = {.batch = b, .vectors = vectors, .result = result};
+  const THNN_(Phase) phase = {.batch = b, .vectors = vectors, .gradients = to, .result = result};
   THNN_(forBoxes)(&phase, THNN_(sumsStep), false);
-  THNN_(joinBlocks)(b, result, false);
+  THNN_(joinBlocks)(&phase, false);
 }
 
 static void THNN_(normalizeStep)(const THNN_(Phase) *phase, THNN_(Box) box)
@@ -882,9 +914,9 @@ void THNN_(Batch_gradInput)(const THNN_(Batch) *b, const THNN_(BatchVectors) *ve
 
 static void THNN_(forwardStep)(const THNN_(Phase) *phase, THNN_(Box) box)
 {
-  accreal mean[ROW_WIDTH], squares[ROW_WIDTH];
+  accreal mean[CHANNELS], squares[CHANNELS];
   THNN_(boxStatistics)(phase->batch, box, mean, squares);
-  THNN_(Batch_keep)(phase->statistics, box.c, box.c_end, mean, squares, phase->batch->positions);
+  THNN_(keepStatistics)(phase->statistics, box.c, box.c_end - box.c, mean, squares, phase->batch->positions);
   THNN_(boxNormalize)(phase->batch, box, phase->vectors);
 }
 
@@ -895,8 +927,7 @@ void THNN_(Batch_forward)(const THNN_(Batch) *b, const THNN_(BatchStatistics) *t
     THNN_(forBoxes)(&phase, THNN_(forwardStep), false);
   } else {
     accreal *result = thnn_scratch(sizeof(accreal) * (size_t)THNN_(Batch_room)(b));
-    THNN_(Batch_statistics)(b, result);
-    THNN_(Batch_keep)(to, 0, b->channels, result, result + b->channels, b->positions);
+    THNN_(Batch_statistics)(b, to, result);
     THNN_(Batch_normalize)(b, vectors);
   }
 }
@@ -904,9 +935,9 @@ void THNN_(Batch_forward)(const THNN_(Batch) *b, const THNN_(BatchStatistics) *t
 static void THNN_(backwardStep)(const THNN_(Phase) *phase, THNN_(Box) box)
 {
   const bool train = phase->gradients->train;
-  accreal sum[ROW_WIDTH], dot[ROW_WIDTH];
+  accreal sum[CHANNELS], dot[CHANNELS];
   THNN_(boxDots)(phase->batch, box, phase->vectors, sum, dot);
-  THNN_(keepGradients)(phase->gradients, phase->vectors, box.c, box.c_end, sum, dot);
+  THNN_(keepGradients)(phase->gradients, phase->vectors, box.c, box.c_end - box.c, sum, dot);
   if (phase->batch->out.data != NULL)
     THNN_(boxGradInput)(phase->batch, box, phase->vectors, train ? sum : NULL, train ? dot : NULL, phase->count);
 }
@@ -919,8 +950,7 @@ void THNN_(Batch_backward)(const THNN_(Batch) *b, const THNN_(BatchGradients) *t
     THNN_(forBoxes)(&phase, THNN_(backwardStep), false);
   } else {
     accreal *sums = thnn_scratch(sizeof(accreal) * (size_t)THNN_(Batch_room)(b));
-    THNN_(Batch_gradSums)(b, vectors, sums);
-    THNN_(keepGradients)(to, vectors, 0, b->channels, sums, sums + b->channels);
+    THNN_(Batch_gradSums)(b, vectors, to, sums);
     if (b->out.data != NULL) THNN_(Batch_gradInput)(b, vectors, to->train ? sums : NULL, count);
   }
 }

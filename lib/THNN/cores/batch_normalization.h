@@ -62,23 +62,20 @@ typedef struct THNN_(BatchGradients) {
   bool train;
 } THNN_(BatchGradients);
 
-/* Of each channel of x: mean[C], then centred sum of squares[C]. */
-void THNN_(Batch_statistics)(const THNN_(Batch) *batch, accreal *result);
+/* Of each channel of x: mean[C], then centred sum of squares[C]; kept in `to` as well unless that is NULL. */
+void THNN_(Batch_statistics)(const THNN_(Batch) *batch, const THNN_(BatchStatistics) *to, accreal *result);
 
 /* Joins the statistics of `count` values with those of `otherCount` others (Chan, Golub, LeVeque 1979), for
    `channels` channels. */
 void THNN_(Batch_merge)(int64_t channels, accreal *mean, accreal *squares, int64_t count, const accreal *otherMean,
                         const accreal *otherSquares, int64_t otherCount);
 
-/* Statistics of `count` values into the saved and running ones, for channels first <= c < end. */
-void THNN_(Batch_keep)(const THNN_(BatchStatistics) *to, int64_t first, int64_t end, const accreal *mean,
-                       const accreal *squares, int64_t count);
-
 /* out = (x - mean) * inverse * weight + bias */
 void THNN_(Batch_normalize)(const THNN_(Batch) *batch, const THNN_(BatchVectors) *vectors);
 
-/* Of each channel: sum(g)[C], then sum(g * (x - mean))[C]. */
-void THNN_(Batch_gradSums)(const THNN_(Batch) *batch, const THNN_(BatchVectors) *vectors, accreal *result);
+/* Of each channel: sum(g)[C], then sum(g * (x - mean))[C]; kept in `to` as well unless that is NULL. */
+void THNN_(Batch_gradSums)(const THNN_(Batch) *batch, const THNN_(BatchVectors) *vectors,
+                           const THNN_(BatchGradients) *to, accreal *result);
 
 /* With those sums, of `count` values per channel:
      out = (g - sum / count - (x - mean) * inverse^2 * dot / count) * inverse * weight

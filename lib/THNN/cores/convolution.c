@@ -100,6 +100,7 @@ typedef struct V_(plan) {
   int64_t count[4], taps[4]; /* all of them */
   int64_t boxPositions[4], boxTaps[4];
   bool resident;             /* all weights of a part are packed at once */
+  bool tiled;                /* strips are copied by tiles_fill */
   int64_t blockChannels;     /* channels of a strip */
   int64_t depthChannels;     /* channels of one pass of a tile */
   int64_t panelsAtOnce;
@@ -108,16 +109,19 @@ typedef struct V_(plan) {
   bool byPanels;             /* threads share panels, not boxes */
 } V_(plan);
 
-static int64_t V_(stripReals)(const V_(plan) *p, const int64_t *positions, int64_t channels)
-{
-  return strip_make(p->c.axis, positions, p->boxTaps, REALS_PER_LINE).channel * channels;
-}
-
 static int64_t V_(tilesOfBox)(const int64_t *positions)
 {
   const int64_t rows = positions[0] * positions[1] * positions[2];
   const int together = gemm_rowsPerTile(positions[3]);
   return together == 1 ? rows * ceilDivide(positions[3], GEMM_ROWS) : ceilDivide(rows, together);
+}
+
+static int64_t V_(tilePitch)(int64_t channels) { return channels * GEMM_ROWS + VL; }
+
+static int64_t V_(stripReals)(const V_(plan) *p, const int64_t *positions, int64_t channels)
+{
+  if (p->tiled) return V_(tilesOfBox)(positions) * V_(tilePitch)(channels);
+  return strip_make(p->c.axis, positions, p->boxTaps, REALS_PER_LINE).channel * channels + VL;
 }
 
 /* Only depthChannels, the taps of a box and the order of channels matter to a sum, and they depend on sizes alone;
@@ -126,16 +130,20 @@ static void V_(makePlan)(V_(plan) *p, int threads)
 {
   const V_(correlation) *c = &p->c;
   const int64_t panelsOfGroup = ceilDivide(c->outputs, LANES), realBytes = sizeof(real);
+  p->tiled = true;
   for (int d = 0; d < 4; d++) {
     p->count[d] = c->axis[d].count;
     p->taps[d] = c->axis[d].taps;
     p->boxPositions[d] = 1;
+    p->tiled = p->tiled && axis_isPlain(c->axis + d);
   }
   int64_t width = MIN(p->count[3], 4 * GEMM_ROWS);
   THNN_(correlation_cutTaps)(c, p->boxTaps, &width);
   p->boxPositions[3] = width;
   const int64_t taps = volume(p->boxTaps), channels = MAX(c->channels, 1);
-  p->depthChannels = MIN(GEMM_DEPTH / taps, MIN(channels, STRIP_BYTES / (realBytes * V_(stripReals)(p, p->boxPositions, 1))));
+  p->depthChannels = MIN(GEMM_DEPTH / taps, channels);
+  while (p->depthChannels > 1 && V_(stripReals)(p, p->boxPositions, p->depthChannels) * realBytes > STRIP_BYTES)
+    p->depthChannels = (p->depthChannels + 1) / 2;
 
   /* What is cut is copied by one thread only, what is not by each: cut the larger of source and weights. */
   const int64_t tiles = V_(tilesOfBox)(p->count), weights = c->outputs * c->channels * volume(p->taps),
@@ -190,10 +198,11 @@ static void V_(makePlan)(V_(plan) *p, int threads)
     else p->boxPositions[d] = nextPiece(ceilDivide(p->count[d], GEMM_ROWS), ceilDivide(p->boxPositions[d], GEMM_ROWS)) * GEMM_ROWS;
   }
   p->strip = strip_make(c->axis, p->boxPositions, p->boxTaps, REALS_PER_LINE);
-  if (!p->resident) {
-    const int64_t most = MIN(STRIP_BYTES / (p->strip.channel * realBytes), BLOCK_BYTES / (taps * LANES * realBytes));
-    const int64_t even = ceilDivide(channels, ceilDivide(channels, MAX(most, 1)));
-    p->blockChannels = MIN(ceilDivide(even, p->depthChannels), MAX(most / p->depthChannels, 1)) * p->depthChannels;
+  if (p->tiled) p->strip.channel = GEMM_ROWS;
+  while (!p->resident && p->blockChannels < channels) {
+    const int64_t more = p->blockChannels + p->depthChannels;
+    if (V_(stripReals)(p, p->boxPositions, more) * realBytes > STRIP_BYTES || more * taps * LANES * realBytes > BLOCK_BYTES) break;
+    p->blockChannels = more;
   }
 }
 
@@ -292,8 +301,11 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
         const int64_t x = tile * box->count[3] / tiles;
         const int Q = (int)((tile + 1) * box->count[3] / tiles - x);
         const real *a[GEMM_ROWS];
-        for (int r = 0; r < R; r++) /* the last row stands in for rows beyond */
-          a[r] = w->strip + k * p->strip.channel + w->rowStrip[MIN(row + r, rows - 1)] + x;
+        for (int r = 0; r < R; r++) { /* the last row stands in for rows beyond */
+          const int64_t inside = MIN(row + r, rows - 1);
+          a[r] = w->strip + k * p->strip.channel;
+          a[r] += p->tiled ? (row / together * tiles + tile) * V_(tilePitch)(p->blockChannels) + (inside - row) * Q : w->rowStrip[inside] + x;
+        }
         THNN_(gemm_tile)(R, Q, V)(sum, first ? weight : sum, first ? 0 : width, a, steps, packed);
         for (int r = 0; last && r < R && row + r < rows; r++)
           V_(storeRow)(c, sum + r * Q * width, width, target + w->rowTarget[row + r] + x * c->axis[3].target, Q, lanes);
@@ -308,7 +320,7 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
   const V_(correlation) *c = &p->c;
   const int64_t panelsOfGroup = ceilDivide(c->outputs, LANES), tilesOfBox = V_(tilesOfBox)(p->boxPositions);
   const int64_t packedPanel = (p->blockChannels * volume(p->boxTaps) + 1) * LANES;
-  const int64_t stripReals = p->strip.channel * p->blockChannels + VL;
+  const int64_t stripReals = ceilDivide(V_(stripReals)(p, p->boxPositions, p->blockChannels), VL) * VL;
   const int64_t packedPanels = p->resident ? p->panelsAtOnce : 1, sumPanels = p->resident ? 1 : p->panelsAtOnce;
   V_(work) w;
   w.strip = thnn_scratch(sizeof(real) * (size_t)(stripReals + packedPanel * packedPanels + tilesOfBox * TILE_REALS * sumPanels));
@@ -335,7 +347,9 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
                       channels = MIN(p->blockChannels, c->channels - channel);
         int64_t t[4] = {0};
         for (int64_t i = 0; i < T; i++, box_next(t, taps.count, 4)) w.tap[i] = (int32_t)strip_tap(&p->strip, c->axis, t);
-        THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + channel) * c->sourceChannel, channels, w.strip);
+        const real *source = c->source + (group * c->channels + channel) * c->sourceChannel;
+        if (p->tiled) THNN_(tiles_fill)(c, &box, gemm_rowsPerTile(box.count[3]), source, channels, w.strip, V_(tilePitch)(p->blockChannels));
+        else THNN_(strip_fill)(c, &p->strip, &box, &taps, source, channels, w.strip);
         for (int64_t i = panel; i < next; i++) {
           const int64_t o = (i - firstOfGroup) * LANES, lanes = MIN(LANES, c->outputs - o);
           real *weight = w.weight + (p->resident ? (i - panel) * packedPanel : 0);

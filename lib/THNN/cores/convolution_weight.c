@@ -11,6 +11,7 @@
    to which each tile is added after GEMM_DEPTH positions. */
 
 #define LANES (2 * VL)
+#define TILE_REALS (GEMM_ROWS * LANES)
 #define LANES_MAX (2 * VBYTES / 4)
 #define SUM_BYTES ((int64_t)896 << 10)
 #define ROW_BYTES ((int64_t)128 << 10)
@@ -68,7 +69,7 @@ static int64_t V_(tiles)(const V_(plan) *p, int64_t channels, int64_t *rows)
 static bool V_(fits)(const V_(plan) *p, int64_t channels)
 {
   int64_t rows;
-  return V_(tiles)(p, channels, &rows) * GEMM_ROWS * LANES * p->panels * (int64_t)sizeof(real) <= SUM_BYTES &&
+  return V_(tiles)(p, channels, &rows) * TILE_REALS * p->panels * (int64_t)sizeof(real) <= SUM_BYTES &&
          rows * 12 <= ROW_BYTES && p->strip.channel * channels * (int64_t)sizeof(real) <= STRIP_BYTES;
 }
 
@@ -146,23 +147,26 @@ static void V_(packGradients)(const V_(correlation) *c, const Box *box, int64_t 
   }
 }
 
-/* Adds the finished sums of a tile, entries x width, to gradWeight; entry e goes to weight + at[e / Q] + e % Q * tap. */
-static void V_(addTile)(const V_(correlation) *c, const real *sums, int64_t width, const int64_t *at, int64_t entries, int Q,
-                        int64_t tap, int64_t lanes, real *weight, real scale)
+/* Adds finished tiles, [entry][lane] with P entries each, to gradWeight. Entry e of the list `at` goes to weight + at[e]. */
+static void V_(addTiles)(const V_(correlation) *c, const real *sums, int P, int64_t width, const int64_t *at, int64_t entries,
+                         int64_t lanes, real *weight, real scale)
 {
   bool neighbours = true;
-  for (int64_t e = 0; e < entries; e++) neighbours = neighbours && at[e / Q] + e % Q * tap == at[0] + e;
+  for (int64_t e = 1; e < entries; e++) neighbours = neighbours && at[e] == at[0] + e;
   if (neighbours) {
-    real column[LANES_MAX][16];
-    THNN_(gemm_transpose)(column[0], 16, sums, width, entries, lanes);
+    real column[LANES_MAX][GEMM_DEPTH];
+    for (int64_t e = 0; e < entries; e += P)
+      THNN_(gemm_transpose)(column[0] + e, GEMM_DEPTH, sums + e / P * TILE_REALS, width, MIN(P, entries - e), lanes);
     for (int64_t i = 0; i < lanes; i++) {
       real *to = weight + at[0] + i * c->weightOutput;
-      for (int64_t e = 0; e < entries; e++) to[e] += scale * column[i][e];
+      int64_t e = 0;
+      for (; e + VL <= entries; e += VL) v_store(to + e, v_load(to + e) + scale * v_load(column[i] + e));
+      for (; e < entries; e++) to[e] += scale * column[i][e];
     }
   } else {
     for (int64_t e = 0; e < entries; e++)
       for (int64_t i = 0; i < lanes; i++)
-        weight[at[e / Q] + e % Q * tap + i * c->weightOutput] += scale * sums[e * width + i];
+        weight[at[e] + i * c->weightOutput] += scale * sums[e / P * TILE_REALS + e % P * width + i];
   }
 }
 
@@ -180,7 +184,7 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
 
   int64_t rowsOfTask;
   const int64_t tiles = V_(tiles)(p, p->channels, &rowsOfTask), positions = volume(p->boxPositions);
-  const int64_t sumReals = tiles * GEMM_ROWS * LANES, gradientReals = positions * LANES;
+  const int64_t sumReals = tiles * TILE_REALS, gradientReals = positions * LANES;
   real *strip = thnn_scratch(sizeof(real) * (size_t)(p->strip.channel * p->channels + VL + (gradientReals + sumReals) * panels) +
                              12 * (size_t)rowsOfTask);
   real *gradients = strip + p->strip.channel * p->channels + VL, *sums = gradients + gradientReals * panels;
@@ -216,7 +220,7 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
       V_(packGradients)(c, &box, group * c->outputs + o + panel * LANES, lanes, width, gradient);
       for (int64_t phase = 0, firstRow = 0; phase < kinds; phase++) {
         const V_(kind) kind = V_(kindOf)(c, &p->strip, taps.count, channels, phase);
-        for (int64_t row = 0; row < kind.rows; row += kind.R, sum += GEMM_ROWS * LANES) {
+        for (int64_t row = 0; row < kind.rows; row += kind.R, sum += TILE_REALS) {
           const int R = kind.rows - row > 1 ? kind.R : 1;
           const real *a[GEMM_ROWS];
           for (int r = 0; r < R; r++) a[r] = strip + rowStrip[firstRow + MIN(row + r, kind.rows - 1)];
@@ -227,14 +231,20 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
     }
   }
 
+  const int64_t tap = p->strip.phases * c->axis[3].weight;
   for (int64_t panel = 0; panel < panels; panel++) {
     const int64_t lanes = MIN(LANES, c->outputs - o - panel * LANES), width = lanes > VL ? LANES : VL;
     const real *sum = sums + panel * sumReals;
     for (int64_t phase = 0, firstRow = 0; phase < kinds; phase++) {
       const V_(kind) kind = V_(kindOf)(c, &p->strip, taps.count, channels, phase);
-      for (int64_t row = 0; row < kind.rows; row += kind.R, sum += GEMM_ROWS * LANES)
-        V_(addTile)(c, sum, width, rowWeight + firstRow + row, MIN(kind.R, kind.rows - row) * kind.Q, kind.Q,
-                    p->strip.phases * c->axis[3].weight, lanes, weight + panel * LANES * c->weightOutput, scale);
+      const int64_t tilesAtOnce = GEMM_DEPTH / (kind.R * kind.Q), rowsAtOnce = tilesAtOnce * kind.R;
+      for (int64_t row = 0; row < kind.rows; row += rowsAtOnce, sum += tilesAtOnce * TILE_REALS) {
+        int64_t at[GEMM_DEPTH], entries = 0;
+        for (int64_t r = row; r < MIN(row + rowsAtOnce, kind.rows); r++)
+          for (int q = 0; q < kind.Q; q++) at[entries++] = rowWeight[firstRow + r] + q * tap;
+        V_(addTiles)(c, sum, kind.R * kind.Q, width, at, entries, lanes, weight + panel * LANES * c->weightOutput, scale);
+      }
+      sum -= (ceilDivide(kind.rows, rowsAtOnce) * tilesAtOnce - ceilDivide(kind.rows, kind.R)) * TILE_REALS;
       firstRow += kind.rows;
     }
   }

@@ -37,7 +37,7 @@ typedef struct Strip {
 } Strip;
 
 #define REALS_PER_LINE ((int)(64 / sizeof(real)))
-#define STRIP_BYTES ((int64_t)512 << 10)
+#define STRIP_BYTES ((int64_t)576 << 10)
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
@@ -65,6 +65,9 @@ static inline int64_t axis_extent(const Axis *axis, int64_t count, int64_t taps)
 {
   return (count - 1) * axis->step + (taps - 1) * axis->skip + 1;
 }
+
+/* A position is a coordinate. */
+static inline bool axis_isPlain(const Axis *a) { return a->taps == 1 && a->step == 1 && a->first == 0 && a->size == a->count; }
 
 /* The strip for boxes of these counts. */
 static inline Strip strip_make(const Axis *axis, const int64_t *count, const int64_t *taps, int realsPerLine)
@@ -148,3 +151,8 @@ void THNN_(correlation_cutTaps)(const V_(correlation) *correlation, int64_t *tap
 /* Copies `channels` channels of the source, beginning at `source`, and may write VL reals beyond them. */
 void THNN_(strip_fill)(const V_(correlation) *correlation, const Strip *strip, const Box *positions, const Box *taps,
                        const real *source, int64_t channels, real *memory);
+
+/* Without taps there is nothing to share between tiles: a tile's positions, rowsPerTile rows of at most GEMM_ROWS each,
+   are copied to a place of their own, [channel][GEMM_ROWS], one tile after another. */
+void THNN_(tiles_fill)(const V_(correlation) *correlation, const Box *positions, int rowsPerTile, const real *source,
+                       int64_t channels, real *memory, int64_t tilePitch);
