@@ -750,10 +750,10 @@ class Snapshot:
         return "" if torch.equal(self.bytes, self._bytes(tensor)) else "its values changed"
 
 
-def check_threads(case: Case, sample: Sample) -> None:
+def check_threads(case: Case, sample: Sample, *dtypes: torch.dtype) -> None:
     """The same bits from 1, 2 and 5 threads, and from run to run."""
     threads = torch.get_num_threads()
-    for dtype in (torch.float32, torch.float64):
+    for dtype in dtypes or (torch.float32, torch.float64):
         trial = Trial(case, sample, dtype)
         try:
             torch.set_num_threads(1)
@@ -1029,7 +1029,8 @@ def plan(names: Sequence[str] = ()) -> Iterator[Check]:
             if check == "threads":
                 # The samples are too small to be split as large tensors are.
                 for row in case.rows[:1]:
-                    yield Check(name, check, row.name, functools.partial(function, case, row.sample))
+                    run = functools.partial(check_threads, case, row.sample, getattr(torch, row.dtype))
+                    yield Check(name, check, row.name, run)
         for refusal in case.refusals:
             where = f"{refusal.phase}, {refusal.name}"
             yield Check(name, "refusals", where, functools.partial(check_refusal, case, refusal))
