@@ -171,13 +171,13 @@ typedef struct V_(Taps) {
   vint ramp; /* V_(ramp)(step) */
 } V_(Taps);
 
-WINDOW_INLINE vreal V_(loadTap)(const real *tap, int64_t i, bool pairs, int lanes)
+WINDOW_INLINE vreal V_(loadTap)(const real *tap, int64_t first, bool pairs, int lanes)
 {
-  return pairs ? V_(loadPairs)(tap + 2 * i, lanes) : V_(loadLanes)(tap + i, lanes);
+  return pairs ? V_(loadPairs)(tap + 2 * first, lanes) : V_(loadLanes)(tap + first, lanes);
 }
 
 /* The first of the largest taps of each lane; NaN is larger than anything, itself included, as in torch. */
-WINDOW_INLINE void V_(maxBlock)(int64_t begin, int vectors, int lanes, const V_(Taps) *taps, bool pairs, real *y,
+WINDOW_INLINE void V_(maxBlock)(const int64_t *first, int vectors, int lanes, const V_(Taps) *taps, bool pairs, real *y,
                                 int64_t *index)
 {
   vreal best[WINDOW_VECTORS];
@@ -193,7 +193,7 @@ WINDOW_INLINE void V_(maxBlock)(int64_t begin, int vectors, int lanes, const V_(
       vint here = vi_set1(taps->rowAt[r] + taps->colAt[c]);
 #pragma GCC unroll 4
       for (int v = 0; v < vectors; v++) {
-        vreal x = V_(loadTap)(tap, begin + v * VL, pairs, lanes);
+        vreal x = V_(loadTap)(tap, first[v], pairs, lanes);
         vmask larger = m_or(v_gt(x, best[v]), v_ne(x, x));
         best[v] = v_sel(larger, x, best[v]);
         at[v] = vi_sel(larger, here, at[v]);
@@ -201,14 +201,14 @@ WINDOW_INLINE void V_(maxBlock)(int64_t begin, int vectors, int lanes, const V_(
     }
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) {
-    V_(storeLanes)(y + begin + v * VL, best[v], lanes);
-    vint moved = vi_set1((V_(lane))((begin + v * VL) * taps->step)) + taps->ramp;
-    V_(storePositions)(index + begin + v * VL, at[v] + moved, lanes);
+    V_(storeLanes)(y + first[v], best[v], lanes);
+    vint moved = vi_set1((V_(lane))(first[v] * taps->step)) + taps->ramp;
+    V_(storePositions)(index + first[v], at[v] + moved, lanes);
   }
 }
 
 /* The sum of the taps, row by row, over divisor, or divisor times divisors lane by lane. */
-WINDOW_INLINE void V_(meanBlock)(int64_t begin, int vectors, int lanes, const V_(Taps) *taps, bool pairs,
+WINDOW_INLINE void V_(meanBlock)(const int64_t *first, int vectors, int lanes, const V_(Taps) *taps, bool pairs,
                                  real divisor, const real *divisors, real *y)
 {
   vreal total[WINDOW_VECTORS];
@@ -221,7 +221,7 @@ WINDOW_INLINE void V_(meanBlock)(int64_t begin, int vectors, int lanes, const V_
     for (int64_t c = 0; c < taps->cols; c++) {
       const real *tap = taps->row[r] + taps->col[c];
 #pragma GCC unroll 4
-      for (int v = 0; v < vectors; v++) sum[v] += V_(loadTap)(tap, begin + v * VL, pairs, lanes);
+      for (int v = 0; v < vectors; v++) sum[v] += V_(loadTap)(tap, first[v], pairs, lanes);
     }
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) total[v] += sum[v];
@@ -229,8 +229,8 @@ WINDOW_INLINE void V_(meanBlock)(int64_t begin, int vectors, int lanes, const V_
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) {
     vreal by = v_set1(divisor);
-    if (divisors != NULL) by *= V_(loadLanes)(divisors + begin + v * VL, lanes);
-    V_(storeLanes)(y + begin + v * VL, total[v] / by, lanes);
+    if (divisors != NULL) by *= V_(loadLanes)(divisors + first[v], lanes);
+    V_(storeLanes)(y + first[v], total[v] / by, lanes);
   }
 }
 
@@ -639,7 +639,7 @@ typedef struct V_(Sources) {
 /* What a run collects: gradients whose index, an int64 or already a lane, is that of the lane, or weighted ones. */
 typedef enum V_(Collect) { V_(WIDE_INDEX), V_(LANE_INDEX), V_(WEIGHTED) } V_(Collect);
 
-WINDOW_INLINE void V_(collect)(int64_t begin, int vectors, int lanes, const V_(Sources) *s, V_(Collect) how,
+WINDOW_INLINE void V_(collect)(const int64_t *first, int vectors, int lanes, const V_(Sources) *s, V_(Collect) how,
                                int64_t at, int64_t step, vint ramp, vreal *sum)
 {
   const vreal zero = {0};
@@ -647,7 +647,7 @@ WINDOW_INLINE void V_(collect)(int64_t begin, int vectors, int lanes, const V_(S
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) {
     sum[v] = zero;
-    here[v] = vi_set1((V_(lane))(at + (begin + v * VL) * step)) + ramp;
+    here[v] = vi_set1((V_(lane))(at + first[v] * step)) + ramp;
   }
   for (int64_t r = 0; r < s->rows; r++)
     for (int64_t c = 0; c < s->cols; c++) {
@@ -655,39 +655,39 @@ WINDOW_INLINE void V_(collect)(int64_t begin, int vectors, int lanes, const V_(S
       if (how == V_(WEIGHTED)) {
         const vreal weight = v_set1(s->rowWeight[r] * s->colWeight[c]);
 #pragma GCC unroll 4
-        for (int v = 0; v < vectors; v++) sum[v] += V_(loadLanes)(g + begin + v * VL, lanes) * weight;
+        for (int v = 0; v < vectors; v++) sum[v] += V_(loadLanes)(g + first[v], lanes) * weight;
       } else {
         const int64_t *wide = (const int64_t *)s->atRow[r] + s->atCol[c];
         const real *lane = (const real *)s->atRow[r] + s->atCol[c];
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) {
-          vint index = how == V_(WIDE_INDEX) ? V_(loadPositions)(wide + begin + v * VL, lanes)
-                                             : (vint)V_(loadLanes)(lane + begin + v * VL, lanes);
-          sum[v] += v_sel(vi_eq(index, here[v]), V_(loadLanes)(g + begin + v * VL, lanes), zero);
+          vint index = how == V_(WIDE_INDEX) ? V_(loadPositions)(wide + first[v], lanes)
+                                             : (vint)V_(loadLanes)(lane + first[v], lanes);
+          sum[v] += v_sel(vi_eq(index, here[v]), V_(loadLanes)(g + first[v], lanes), zero);
         }
       }
     }
 }
 
 /* Lane i is position at + i*step. */
-WINDOW_INLINE void V_(collectBlock)(int64_t begin, int vectors, int lanes, const V_(Sources) *s, V_(Collect) how,
+WINDOW_INLINE void V_(collectBlock)(const int64_t *first, int vectors, int lanes, const V_(Sources) *s, V_(Collect) how,
                                     int64_t at, int64_t step, vint ramp, real *x)
 {
   vreal sum[WINDOW_VECTORS];
-  V_(collect)(begin, vectors, lanes, s, how, at, step, ramp, sum);
+  V_(collect)(first, vectors, lanes, s, how, at, step, ramp, sum);
 #pragma GCC unroll 4
-  for (int v = 0; v < vectors; v++) V_(storeLanes)(x + begin + v * VL, sum[v], lanes);
+  for (int v = 0; v < vectors; v++) V_(storeLanes)(x + first[v], sum[v], lanes);
 }
 
 /* Two phases at once, of s[0] and s[1]: the lanes are positions at + 2*i and at + 2*i + 1. */
-WINDOW_INLINE void V_(collectPairs)(int64_t begin, int vectors, int lanes, const V_(Sources) *s, V_(Collect) how,
+WINDOW_INLINE void V_(collectPairs)(const int64_t *first, int vectors, int lanes, const V_(Sources) *s, V_(Collect) how,
                                     int64_t at, vint ramp, real *x)
 {
   vreal even[WINDOW_VECTORS], odd[WINDOW_VECTORS];
-  V_(collect)(begin, vectors, lanes, s, how, at, 2, ramp, even);
-  V_(collect)(begin, vectors, lanes, s + 1, how, at + 1, 2, ramp, odd);
+  V_(collect)(first, vectors, lanes, s, how, at, 2, ramp, even);
+  V_(collect)(first, vectors, lanes, s + 1, how, at + 1, 2, ramp, odd);
 #pragma GCC unroll 4
-  for (int v = 0; v < vectors; v++) V_(storePairs)(x + 2 * (begin + v * VL), even[v], odd[v], lanes);
+  for (int v = 0; v < vectors; v++) V_(storePairs)(x + 2 * first[v], even[v], odd[v], lanes);
 }
 
 typedef struct V_(BackwardBuffers) {
@@ -756,7 +756,7 @@ WINDOW_INLINE void V_(collectRow)(const THNNAxis *w, const V_(Sources) *s, V_(Co
   } else if (stride == 2 && step == 1) {
     const int64_t pairs = w->input / 2;
     if (pairs > 0) WINDOW_RUN(pairs, V_(collectPairs), s, how, at, ramp, x);
-    if (w->input % 2) V_(collectBlock)(pairs, 1, 1, s, how, at, 2, ramp, x + pairs);
+    if (w->input % 2) V_(collectBlock)(&pairs, 1, 1, s, how, at, 2, ramp, x + pairs);
   } else {
     for (int64_t q = 0; q < stride && q < w->input; q++) {
       const int64_t n = (w->input - q + stride - 1) / stride;

@@ -261,18 +261,30 @@ static inline int64_t thnn_perTask(int64_t elements)
 
 #define WINDOW_VECTORS 4
 
-/* Calls BLOCK(begin, vectors, lanes, ...) all over n lanes, with 4, 2 or 1 vectors from `begin` on. The last ones
-   rather overlap those before than end beyond n, as the same value may be written twice. Fewer lanes than a vector
-   has come as one vector of so many lanes. */
-#define WINDOW_RUN(n, BLOCK, ...)                                                                             \
-  do {                                                                                                        \
-    const int64_t n_ = (n), by_4_ = n_ < 4 * VL ? 0 : n_ % (4 * VL) > 2 * VL ? n_ : n_ / (4 * VL) * (4 * VL); \
-    int64_t i_ = 0;                                                                                           \
-    if (n_ < VL) BLOCK(0, 1, (int)n_, __VA_ARGS__);                                                           \
-    for (; i_ < by_4_; i_ += 4 * VL) BLOCK((i_ < n_ - 4 * VL ? i_ : n_ - 4 * VL), 4, VL, __VA_ARGS__);        \
-    for (; n_ - i_ > VL && n_ >= 2 * VL; i_ += 2 * VL)                                                        \
-      BLOCK((i_ < n_ - 2 * VL ? i_ : n_ - 2 * VL), 2, VL, __VA_ARGS__);                                       \
-    for (; i_ < n_ && n_ >= VL; i_ += VL) BLOCK((i_ < n_ - VL ? i_ : n_ - VL), 1, VL, __VA_ARGS__);           \
+/* Calls BLOCK(first, vectors, lanes, ...) all over n lanes. `first` tells where 4, 2 or 1 vectors begin; the last
+   one rather overlaps the one before than ends beyond n, as the same value may be written twice. Fewer lanes
+   than a vector has come as one vector of so many lanes. */
+#define WINDOW_RUN(n, BLOCK, ...)                                                              \
+  do {                                                                                         \
+    const int64_t n_ = (n), last_ = n_ - VL;                                                   \
+    int64_t first_[WINDOW_VECTORS] = {0, VL, 2 * VL, 3 * VL};                                  \
+    if (last_ < 0) {                                                                           \
+      BLOCK(first_, 1, (int)n_, __VA_ARGS__);                                                  \
+      break;                                                                                   \
+    }                                                                                          \
+    for (; n_ - first_[0] > 2 * VL; first_[0] += 4 * VL) {                                     \
+      first_[1] = first_[0] + VL;                                                              \
+      first_[2] = first_[1] + VL < last_ ? first_[1] + VL : last_;                             \
+      first_[3] = first_[2] + VL < last_ ? first_[2] + VL : last_;                             \
+      BLOCK(first_, 4, VL, __VA_ARGS__);                                                       \
+    }                                                                                          \
+    if (n_ - first_[0] > VL) {                                                                 \
+      first_[1] = last_;                                                                       \
+      BLOCK(first_, 2, VL, __VA_ARGS__);                                                       \
+    } else if (n_ > first_[0]) {                                                               \
+      first_[0] = last_;                                                                       \
+      BLOCK(first_, 1, VL, __VA_ARGS__);                                                       \
+    }                                                                                          \
   } while (0)
 
 #define WINDOW_INLINE static inline __attribute__((always_inline))
