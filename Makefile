@@ -62,5 +62,5 @@ $(LIBRARY): $(SOURCES) | $(READY)
 $(READY): constraints.txt pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --constraint constraints.txt torch setuptools cmake ninja cffi
-	$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[test,lint,docs]'
+	$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[test,bench,lint,docs]'
 	@touch $@

@@ -12,7 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 HEADER = "generic/THNN.h"
@@ -57,12 +57,9 @@ def stale(files: Mapping[Path, str]) -> dict[Path, str]:
     return found
 
 
-def build(
-    root: Path, output: Path, cmake_arguments: tuple[str, ...] = (), directory: Path | None = None
-) -> list[str]:
-    """Compiles the library and moves it into `output`; returns the names of the files that changed."""
+def configure(root: Path, directory: Path, cmake_arguments: Sequence[str] = ()) -> str:
+    """Prepares `directory` for building with CMake; returns the cmake to build with."""
     root = root.resolve()
-    directory = directory or root / "build" / "cmake"
     cmake, ninja = _tool("cmake"), _tool("ninja")
     if cmake is None:
         raise BuildError("cmake is not installed (pip install cmake)")
@@ -78,6 +75,15 @@ def build(
         *([f"-DCMAKE_MAKE_PROGRAM={ninja}"] if ninja else []),
     ]
     _run([cmake, "-G", generator, "-S", str(root), "-B", str(directory), *settings, *cmake_arguments])
+    return cmake
+
+
+def build(
+    root: Path, output: Path, cmake_arguments: Sequence[str] = (), directory: Path | None = None
+) -> list[str]:
+    """Compiles the library and moves it into `output`; returns the names of the files that changed."""
+    directory = directory or root / "build" / "cmake"
+    cmake = configure(root, directory, cmake_arguments)
     _run([cmake, "--build", str(directory), "--parallel", str(os.cpu_count() or 1)])
     output.mkdir(parents=True, exist_ok=True)
     changed = []
