@@ -493,10 +493,12 @@ def check_layouts(case: Case, sample: Sample) -> None:
     for name, tensor in names.items():
         for kind in layouts(tensor):
             kinds[kind] = None
+            if not sample.differentiable:
+                continue  # too large to go through one by one
             got = trial.run(lambda n, t, name=name, kind=kind: layouts(t)[kind] if n == name and kind in layouts(t) else t)  # type: ignore[misc]
             _compare_all(trial, f" with {name} {kind}", got, expected, TIGHT)
         for dim in range(tensor.dim()):
-            if tensor.shape[dim] < 2 or name in changed:
+            if tensor.shape[dim] < 2 or name in changed or not sample.differentiable:
                 continue
             first = functools.partial(_first_everywhere, name, dim)
             plain = trial.run(lambda n, t, first=first: first(n, t).contiguous())  # type: ignore[misc]
@@ -758,7 +760,7 @@ def check_threads(case: Case, sample: Sample, *dtypes: torch.dtype) -> None:
         try:
             torch.set_num_threads(1)
             expected = trial.defined(trial.run())
-            for count in (1, 2, 5, 2):
+            for count in (2, 5, 2):
                 torch.set_num_threads(count)
                 _same_bits(trial, f" with {count} threads instead of 1", trial.run(), expected)
         finally:
