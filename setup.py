@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -20,15 +22,16 @@ HEADERS = ("generic/THNN.h", "lib/THNN/THNN.h", "lib/THNN/state.h", "lib/THNN/te
 
 
 class BuildLibrary(build_ext):
-    """Runs CMake in place of setuptools' own compiling."""
+    """Runs CMake in place of setuptools' own compiling; CMAKE_ARGS in the environment is passed on to it."""
 
     def run(self) -> None:
+        settings = shlex.split(os.environ.get("CMAKE_ARGS", ""))
         # An editable install uses the source tree as it is; headers beside the library there would go stale.
         if self.inplace:
-            build(ROOT, ROOT / "thnn")
+            build(ROOT, ROOT / "thnn", settings)
             return
         package = Path(self.build_lib) / "thnn"
-        build(ROOT, package)
+        build(ROOT, package, settings)
         for header in HEADERS:
             target = package / "include" / header
             target.parent.mkdir(parents=True, exist_ok=True)
