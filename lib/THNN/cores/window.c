@@ -2,7 +2,10 @@
 
 /* --- lanes ------------------------------------------------------------------------------------------------- */
 
-WINDOW_INLINE vreal V_(loadLanes)(const real *p, int lanes) { return lanes == VL ? v_load(p) : v_load_n(p, lanes); }
+WINDOW_INLINE vreal V_(loadLanes)(const real *p, int lanes)
+{
+  return lanes == VL ? v_load(p) : v_load_n(p, lanes);
+}
 WINDOW_INLINE void V_(storeLanes)(real *p, vreal x, int lanes)
 {
   if (lanes == VL) v_store(p, x);
@@ -133,18 +136,21 @@ static inline void V_(fill)(real *p, int64_t n, real value)
   for (int64_t i = 0; i < n; i++) p[i] = value;
 }
 
-/* n columns, each `step` from the last, to their places; the margins stay as they are. */
-static inline void V_(layOut)(const THNNPhases *phases, const real *x, int64_t n, int64_t step, real *row)
+/* n columns, each `step` from the last, to their places, times their weights if there are any; the margins stay
+   as they are. */
+static inline void V_(layOut)(const THNNPhases *phases, const real *x, int64_t n, int64_t step,
+                              const real *weights, real *row)
 {
   row += phases->left;
   if (step == 1 && phases->stride == 1 && n >= VL) {
-    for (int64_t j = 0; j < n - VL; j += VL) v_store(row + j, v_load(x + j));
-    v_store(row + n - VL, v_load(x + n - VL));
-  } else if (step == 1 && phases->stride == 1) {
-    v_store_n(row, v_load_n(x, (int)n), (int)n);
+    for (int64_t i = 0; i < n; i += VL) {
+      const int64_t j = i < n - VL ? i : n - VL;
+      v_store(row + j, weights ? v_load(x + j) * v_load(weights + j) : v_load(x + j));
+    }
   } else {
     for (int64_t q = 0; q < phases->stride && q < n; q++, row += phases->pitch)
-      for (int64_t j = 0, i = q; i < n; j++, i += phases->stride) row[j] = x[i * step];
+      for (int64_t j = 0, i = q; i < n; j++, i += phases->stride)
+        row[j] = weights ? x[i * step] * weights[i] : x[i * step];
   }
 }
 
@@ -177,18 +183,18 @@ WINDOW_INLINE vreal V_(loadTap)(const real *tap, int64_t first, bool pairs, int 
 }
 
 /* The first of the largest taps of each lane; NaN is larger than anything, itself included, as in torch. */
-WINDOW_INLINE void V_(maxBlock)(const int64_t *first, int vectors, int lanes, const V_(Taps) *taps, bool pairs, real *y,
-                                int64_t *index)
+WINDOW_INLINE void V_(maxBlock)(const int64_t *first, int vectors, int lanes, const V_(Taps) *taps, bool pairs,
+                                real *y, int64_t *index)
 {
   vreal best[WINDOW_VECTORS];
   vint at[WINDOW_VECTORS];
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) {
-    best[v] = v_set1((real)-INFINITY);
+    best[v] = V_(loadTap)(taps->row[0] + taps->col[0], first[v], pairs, lanes);
     at[v] = vi_set1(taps->rowAt[0] + taps->colAt[0]);
   }
   for (int64_t r = 0; r < taps->rows; r++)
-    for (int64_t c = 0; c < taps->cols; c++) {
+    for (int64_t c = r == 0; c < taps->cols; c++) {
       const real *tap = taps->row[r] + taps->col[c];
       vint here = vi_set1(taps->rowAt[r] + taps->colAt[c]);
 #pragma GCC unroll 4
@@ -257,8 +263,8 @@ typedef struct V_(ForwardBuffers) {
   int64_t *index, *held; /* held: which row each part of the ring holds */
 } V_(ForwardBuffers);
 
-static size_t V_(forwardRowsBuffers)(void *memory, const THNNWindow *window, const THNNPhases *phases, int64_t ring,
-                                     V_(ForwardBuffers) *b)
+static size_t V_(forwardRowsBuffers)(void *memory, const THNNWindow *window, const THNNPhases *phases,
+                                     int64_t ring, V_(ForwardBuffers) *b)
 {
   THNNPieces pieces = {memory, 0};
   const double outputs = (double)window->w.output, kH = (double)window->h.kernel, kW = (double)window->w.kernel;
@@ -287,11 +293,11 @@ static bool V_(forwardRows)(const V_(Forward) *f)
   const size_t bytes = V_(forwardRowsBuffers)(NULL, f->window, &phases, ring, &sizes);
   if (bytes > THNN_SCRATCH_LIMIT) return false;
 
-  const int64_t rows = x->n * x->c * h->output, row_size = w->input * (h->stride < h->kernel ? h->stride : h->kernel);
+  const int64_t rows = x->n * x->c * h->output,
+                row_size = w->input * (h->stride < h->kernel ? h->stride : h->kernel);
   int64_t per_task = thnn_perTask(row_size);
   if (per_task < 2 * h->kernel) per_task = 2 * h->kernel;
-  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * row_size)
-  {
+  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * row_size) {
     V_(ForwardBuffers) b;
     V_(forwardRowsBuffers)(thnn_scratch(bytes), f->window, &phases, ring, &b);
     const int64_t slot_size = phases.stride * phases.pitch;
@@ -320,7 +326,7 @@ static bool V_(forwardRows)(const V_(Forward) *f)
           const int64_t i = thnn_windowStart(h, o) + k * h->dilation, slot = i & (ring - 1);
           const real *line = from + i * x->sh;
           if (!in_place) {
-            if (b.held[slot] != i) V_(layOut)(&phases, line, w->input, x->sw, b.rows + slot * slot_size);
+            if (b.held[slot] != i) V_(layOut)(&phases, line, w->input, x->sw, NULL, b.rows + slot * slot_size);
             b.held[slot] = i;
             line = b.rows + slot * slot_size;
           }
@@ -374,8 +380,7 @@ static bool V_(forwardPixels)(const V_(Forward) *f)
   if (bytes > THNN_SCRATCH_LIMIT) return false;
 
   const int64_t pixels = x->n * h->output * w->output, per_task = thnn_perTask(x->c * 4);
-  THNN_PARALLEL_FOR(task, (pixels + per_task - 1) / per_task, pixels * x->c * 4)
-  {
+  THNN_PARALLEL_FOR(task, (pixels + per_task - 1) / per_task, pixels * x->c * 4) {
     V_(Taps) taps;
     V_(forwardPixelsBuffers)(thnn_scratch(bytes), f->window, &taps);
     taps.step = 0;
@@ -421,8 +426,7 @@ static void V_(forwardPlain)(const V_(Forward) *f)
   const THNNAxis *h = &f->window->h, *w = &f->window->w;
   const THNNImages *x = &f->x, *y = &f->y, *at = &f->at;
   const int64_t rows = x->n * x->c * h->output;
-  THNN_PARALLEL_FOR(row, rows, rows * w->input)
-  {
+  THNN_PARALLEL_FOR(row, rows, rows * w->input) {
     const int64_t plane = row / h->output, o = row % h->output;
     const real *from = f->input + thnn_plane(x, plane);
     real *to = f->output + thnn_plane(y, plane) + o * y->sh;
@@ -435,7 +439,8 @@ static void V_(forwardPlain)(const V_(Forward) *f)
       accreal sum = 0;
       for (int64_t r = r0; r < r_end; r++)
         for (int64_t c = c0; c < c_end; c++) {
-          const int64_t ih = thnn_windowStart(h, o) + r * h->dilation, iw = thnn_windowStart(w, j) + c * w->dilation;
+          const int64_t ih = thnn_windowStart(h, o) + r * h->dilation,
+                        iw = thnn_windowStart(w, j) + c * w->dilation;
           const real value = from[ih * x->sh + iw * x->sw];
           if (best_at < 0 || value > best || value != value) best = value, best_at = ih * w->input + iw;
           sum += value;
@@ -449,8 +454,8 @@ static void V_(forwardPlain)(const V_(Forward) *f)
 
 static void V_(forward)(const V_(Forward) *f)
 {
-  const bool pixels = thnn_channelsInside(&f->x) && thnn_channelsInside(&f->y) &&
-                      (!f->indices || thnn_channelsInside(&f->at));
+  const bool pixels =
+      thnn_channelsInside(&f->x) && thnn_channelsInside(&f->y) && (!f->indices || thnn_channelsInside(&f->at));
   if (!V_(positionsFit)(f->window) || !(pixels ? V_(forwardPixels)(f) : V_(forwardRows)(f))) V_(forwardPlain)(f);
 }
 
@@ -462,8 +467,8 @@ void THNN_(windowMax)(const THNNWindow *window, const THTensor *input, THTensor 
 
 void THNN_(windowMean)(const THNNWindow *window, bool count_pad, const THTensor *input, THTensor *output)
 {
-  V_(forward)(&(V_(Forward)){window, thnn_images(input), thnn_images(output), {0}, TH_DATA(input), TH_DATA(output),
-                             NULL, count_pad});
+  V_(forward)(&(V_(Forward)){
+      window, thnn_images(input), thnn_images(output), {0}, TH_DATA(input), TH_DATA(output), NULL, count_pad});
 }
 
 /* --- the indices given back -------------------------------------------------------------------------------- */
@@ -510,7 +515,8 @@ WINDOW_INLINE void V_(checkBlock)(const int64_t *index, int64_t i, int lanes, co
   verdict->outside |= outside;
 }
 
-WINDOW_INLINE void V_(checkRun)(int64_t n, const int64_t *index, const V_(Bounds) *b, bool each, V_(Verdict) *verdict)
+WINDOW_INLINE void V_(checkRun)(int64_t n, const int64_t *index, const V_(Bounds) *b, bool each,
+                                V_(Verdict) *verdict)
 {
   if (n < VL) {
     V_(checkBlock)(index, 0, (int)n, b, each, verdict);
@@ -553,8 +559,7 @@ static int V_(checkIndices)(const THNNWindow *window, const THNNImages *at, cons
   const int64_t groups = at->n * (pixels ? 1 : at->c), rows = groups * h->output;
   const int64_t row_size = w->output * (pixels ? at->c : 1), per_task = thnn_perTask(row_size);
   int found = 0;
-  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * row_size)
-  {
+  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * row_size) {
     V_(Bounds) b;
     V_(boundsBuffers)(thnn_scratch(bytes), window, !pixels, &b);
     V_(Verdict) verdict = {{0}, {0}};
@@ -589,7 +594,8 @@ static int V_(checkIndices)(const THNNWindow *window, const THNNImages *at, cons
   return found;
 }
 
-static void V_(failAtIndex)(THNNState *state, const THNNWindow *window, const THNNImages *at, const int64_t *indices)
+static void V_(failAtIndex)(THNNState *state, const THNNWindow *window, const THNNImages *at,
+                            const int64_t *indices)
 {
   const THNNAxis *h = &window->h, *w = &window->w;
   for (int64_t plane = 0; plane < at->n * at->c; plane++)
@@ -597,10 +603,11 @@ static void V_(failAtIndex)(THNNState *state, const THNNWindow *window, const TH
       for (int64_t j = 0; j < w->output; j++) {
         int64_t index = indices[thnn_plane(at, plane) + o * at->sh + j * at->sw];
         if (index >= -1 && index < h->input * w->input) continue;
-        THNN_fail(state, THNN_INDEX_ERROR, "indices",
-                  "expected a position in a plane of %lld x %lld, 0 to %lld, or -1; got %lld at (%lld, %lld, %lld, %lld)",
-                  (long long)h->input, (long long)w->input, (long long)(h->input * w->input - 1), (long long)index,
-                  (long long)(plane / at->c), (long long)(plane % at->c), (long long)o, (long long)j);
+        THNN_fail(
+            state, THNN_INDEX_ERROR, "indices",
+            "expected a position in a plane of %lld x %lld, 0 to %lld, or -1; got %lld at (%lld, %lld, %lld, %lld)",
+            (long long)h->input, (long long)w->input, (long long)(h->input * w->input - 1), (long long)index,
+            (long long)(plane / at->c), (long long)(plane % at->c), (long long)o, (long long)j);
         return;
       }
 }
@@ -629,7 +636,7 @@ typedef struct V_(Backward) {
 
 /* Source (r, c) of lane i has the gradient row[r][col[c] + i] and the index atRow[r][atCol[c] + i]. */
 typedef struct V_(Sources) {
-  int64_t rows, cols;
+  int64_t cols;
   const real **row;
   const void **atRow;
   int64_t *col, *atCol;
@@ -639,8 +646,8 @@ typedef struct V_(Sources) {
 /* What a run collects: gradients whose index, an int64 or already a lane, is that of the lane, or weighted ones. */
 typedef enum V_(Collect) { V_(WIDE_INDEX), V_(LANE_INDEX), V_(WEIGHTED) } V_(Collect);
 
-WINDOW_INLINE void V_(collect)(const int64_t *first, int vectors, int lanes, const V_(Sources) *s, V_(Collect) how,
-                               int64_t at, int64_t step, vint ramp, vreal *sum)
+WINDOW_INLINE void V_(collect)(const int64_t *first, int vectors, int lanes, int64_t rows, const V_(Sources) *s,
+                               V_(Collect) how, int64_t at, int64_t step, vint ramp, vreal *sum)
 {
   const vreal zero = {0};
   vint here[WINDOW_VECTORS];
@@ -649,7 +656,7 @@ WINDOW_INLINE void V_(collect)(const int64_t *first, int vectors, int lanes, con
     sum[v] = zero;
     here[v] = vi_set1((V_(lane))(at + first[v] * step)) + ramp;
   }
-  for (int64_t r = 0; r < s->rows; r++)
+  for (int64_t r = 0; r < rows; r++)
     for (int64_t c = 0; c < s->cols; c++) {
       const real *g = s->row[r] + s->col[c];
       if (how == V_(WEIGHTED)) {
@@ -670,35 +677,36 @@ WINDOW_INLINE void V_(collect)(const int64_t *first, int vectors, int lanes, con
 }
 
 /* Lane i is position at + i*step. */
-WINDOW_INLINE void V_(collectBlock)(const int64_t *first, int vectors, int lanes, const V_(Sources) *s, V_(Collect) how,
-                                    int64_t at, int64_t step, vint ramp, real *x)
+WINDOW_INLINE void V_(collectBlock)(const int64_t *first, int vectors, int lanes, int64_t rows,
+                                    const V_(Sources) *s, V_(Collect) how, int64_t at, int64_t step, vint ramp,
+                                    real *x)
 {
   vreal sum[WINDOW_VECTORS];
-  V_(collect)(first, vectors, lanes, s, how, at, step, ramp, sum);
+  V_(collect)(first, vectors, lanes, rows, s, how, at, step, ramp, sum);
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) V_(storeLanes)(x + first[v], sum[v], lanes);
 }
 
 /* Two phases at once, of s[0] and s[1]: the lanes are positions at + 2*i and at + 2*i + 1. */
-WINDOW_INLINE void V_(collectPairs)(const int64_t *first, int vectors, int lanes, const V_(Sources) *s, V_(Collect) how,
-                                    int64_t at, vint ramp, real *x)
+WINDOW_INLINE void V_(collectPairs)(const int64_t *first, int vectors, int lanes, int64_t rows,
+                                    const V_(Sources) *s, V_(Collect) how, int64_t at, vint ramp, real *x)
 {
   vreal even[WINDOW_VECTORS], odd[WINDOW_VECTORS];
-  V_(collect)(first, vectors, lanes, s, how, at, 2, ramp, even);
-  V_(collect)(first, vectors, lanes, s + 1, how, at + 1, 2, ramp, odd);
+  V_(collect)(first, vectors, lanes, rows, s, how, at, 2, ramp, even);
+  V_(collect)(first, vectors, lanes, rows, s + 1, how, at + 1, 2, ramp, odd);
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) V_(storePairs)(x + 2 * first[v], even[v], odd[v], lanes);
 }
 
 typedef struct V_(BackwardBuffers) {
   V_(Sources) *sources; /* of each phase; they share their rows */
-  real *rows, *phases, *weights;
+  real *rows, *phase, *weights;
   V_(lane) *positions;
   int64_t *held;
 } V_(BackwardBuffers);
 
-static size_t V_(backwardRowsBuffers)(void *memory, const THNNWindow *window, const THNNPhases *margins, int64_t ring,
-                                      V_(BackwardBuffers) *b)
+static size_t V_(backwardRowsBuffers)(void *memory, const THNNWindow *window, const THNNPhases *margins,
+                                      int64_t ring, V_(BackwardBuffers) *b)
 {
   THNNPieces pieces = {memory, 0};
   const THNNAxis *w = &window->w;
@@ -706,7 +714,7 @@ static size_t V_(backwardRowsBuffers)(void *memory, const THNNWindow *window, co
   b->sources = thnn_piece(&pieces, (double)w->stride, sizeof(V_(Sources)));
   b->rows = thnn_piece(&pieces, (double)ring * (double)margins->pitch, sizeof(real));
   b->positions = thnn_piece(&pieces, (double)ring * (double)margins->pitch, sizeof(V_(lane)));
-  b->phases = thnn_piece(&pieces, (double)w->input + (double)w->stride, sizeof(real));
+  b->phase = thnn_piece(&pieces, (double)w->input, sizeof(real));
   b->weights = thnn_piece(&pieces, (double)w->output, sizeof(real));
   b->held = thnn_piece(&pieces, (double)ring, sizeof(int64_t));
   s.row = thnn_piece(&pieces, (double)ring, sizeof(real *));
@@ -747,21 +755,21 @@ static void V_(narrow)(int64_t n, const int64_t *index, int64_t step, V_(lane) *
   }
 }
 
-WINDOW_INLINE void V_(collectRow)(const THNNAxis *w, const V_(Sources) *s, V_(Collect) how, int64_t at, int64_t step,
-                                  vint ramp, real *phases, real *x)
+WINDOW_INLINE void V_(collectRow)(const THNNAxis *w, int64_t rows, const V_(Sources) *s, V_(Collect) how,
+                                  int64_t at, int64_t step, vint ramp, real *phase, real *x)
 {
-  const int64_t stride = w->stride, columns = (w->input + stride - 1) / stride;
+  const int64_t stride = w->stride;
   if (stride == 1 && step == 1) {
-    WINDOW_RUN(w->input, V_(collectBlock), s, how, at, 1, ramp, x);
+    WINDOW_RUN(w->input, V_(collectBlock), rows, s, how, at, 1, ramp, x);
   } else if (stride == 2 && step == 1) {
     const int64_t pairs = w->input / 2;
-    if (pairs > 0) WINDOW_RUN(pairs, V_(collectPairs), s, how, at, ramp, x);
-    if (w->input % 2) V_(collectBlock)(&pairs, 1, 1, s, how, at, 2, ramp, x + pairs);
+    if (pairs > 0) WINDOW_RUN(pairs, V_(collectPairs), rows, s, how, at, ramp, x);
+    if (w->input % 2) V_(collectBlock)(&pairs, 1, 1, rows, s, how, at, 2, ramp, x + pairs);
   } else {
     for (int64_t q = 0; q < stride && q < w->input; q++) {
       const int64_t n = (w->input - q + stride - 1) / stride;
-      WINDOW_RUN(n, V_(collectBlock), s + q, how, at + q, stride, ramp, phases + q * columns);
-      for (int64_t j = 0; j < n; j++) x[(q + j * stride) * step] = phases[q * columns + j];
+      WINDOW_RUN(n, V_(collectBlock), rows, s + q, how, at + q, stride, ramp, phase);
+      for (int64_t j = 0; j < n; j++) x[(q + j * stride) * step] = phase[j];
     }
   }
 }
@@ -782,8 +790,7 @@ static bool V_(backwardRows)(const V_(Backward) *f)
   const int64_t rows = x->n * x->c * h->input;
   int64_t per_task = thnn_perTask(w->input);
   if (per_task < 2 * h->kernel) per_task = 2 * h->kernel;
-  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * w->input)
-  {
+  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * w->input) {
     V_(BackwardBuffers) b;
     V_(backwardRowsBuffers)(thnn_scratch(bytes), f->window, &margins, ring, &b);
     V_(findSources)(w, &margins, b.sources);
@@ -819,15 +826,13 @@ static bool V_(backwardRows)(const V_(Backward) *f)
           seen++;
           if (b.held[slot] == o) continue;
           b.held[slot] = o;
-          V_(layOut)(&margins, from + o * g->sh, w->output, g->sw, line);
+          V_(layOut)(&margins, from + o * g->sh, w->output, g->sw, f->indices ? NULL : b.weights, line);
           if (f->indices) V_(narrow)(w->output, at_from + o * at->sh, at->sw, positions + margins.left);
-          for (int64_t j = 0; j < w->output && !f->indices; j++) line[margins.left + j] *= b.weights[j];
         }
-        for (int64_t q = 0; q < w->stride; q++) b.sources[q].rows = seen;
         const int64_t here = i * w->input;
-        if (!f->indices) V_(collectRow)(w, b.sources, V_(WEIGHTED), here, x->sw, ramp, b.phases, to);
-        else if (in_place) V_(collectRow)(w, b.sources, V_(WIDE_INDEX), here, x->sw, ramp, b.phases, to);
-        else V_(collectRow)(w, b.sources, V_(LANE_INDEX), here, x->sw, ramp, b.phases, to);
+        if (!f->indices) V_(collectRow)(w, seen, b.sources, V_(WEIGHTED), here, x->sw, ramp, b.phase, to);
+        else if (in_place) V_(collectRow)(w, seen, b.sources, V_(WIDE_INDEX), here, x->sw, ramp, b.phase, to);
+        else V_(collectRow)(w, seen, b.sources, V_(LANE_INDEX), here, x->sw, ramp, b.phase, to);
       }
     }
   }
@@ -861,8 +866,7 @@ static bool V_(backwardPixels)(const V_(Backward) *f)
   if (bytes > THNN_SCRATCH_LIMIT) return false;
 
   const int64_t rows = x->n * h->input, per_task = thnn_perTask(w->input * x->c);
-  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * w->input * x->c)
-  {
+  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * w->input * x->c) {
     V_(Sources) s = {0};
     real *pixels;
     V_(backwardPixelsBuffers)(thnn_scratch(bytes), f->window, packed, &s, &pixels);
@@ -873,12 +877,12 @@ static bool V_(backwardPixels)(const V_(Backward) *f)
       const int64_t n = row / h->input, i = row % h->input;
       if (i == 0) low = high = 0;
       thnn_windowSlide(h, i, &low, &high);
-      s.rows = 0;
+      int64_t seen = 0;
       for (int64_t o = low; o < high; o++) {
         if (!thnn_windowSees(h, o, i)) continue;
-        s.row[s.rows] = f->gradOutput + n * g->sn + o * g->sh;
-        s.atRow[s.rows] = f->indices ? f->indices + n * at->sn + o * at->sh : NULL;
-        s.rowWeight[s.rows++] = f->indices ? 0 : 1 / (real)thnn_windowDivisor(h, o, f->count_pad);
+        s.row[seen] = f->gradOutput + n * g->sn + o * g->sh;
+        s.atRow[seen] = f->indices ? f->indices + n * at->sn + o * at->sh : NULL;
+        s.rowWeight[seen++] = f->indices ? 0 : 1 / (real)thnn_windowDivisor(h, o, f->count_pad);
       }
       const real *from = f->gradOutput + n * g->sn;
       real *to = f->gradInput + n * x->sn + i * x->sh;
@@ -908,9 +912,8 @@ static bool V_(backwardPixels)(const V_(Backward) *f)
           }
         }
         if (f->indices)
-          WINDOW_RUN(x->c, V_(collectBlock), &s, V_(WIDE_INDEX), i * w->input + j, 0, ramp, to);
-        else
-          WINDOW_RUN(x->c, V_(collectBlock), &s, V_(WEIGHTED), 0, 0, ramp, to);
+          WINDOW_RUN(x->c, V_(collectBlock), seen, &s, V_(WIDE_INDEX), i * w->input + j, 0, ramp, to);
+        else WINDOW_RUN(x->c, V_(collectBlock), seen, &s, V_(WEIGHTED), 0, 0, ramp, to);
       }
     }
   }
@@ -923,8 +926,7 @@ static void V_(scatter)(const V_(Backward) *f)
   const THNNAxis *h = &f->window->h, *w = &f->window->w;
   const THNNImages *g = &f->g, *at = &f->at, *x = &f->x;
   const int64_t planes = x->n * x->c;
-  THNN_PARALLEL_FOR(plane, planes, planes * h->input * w->input)
-  {
+  THNN_PARALLEL_FOR(plane, planes, planes * h->input * w->input) {
     const real *from = f->gradOutput + thnn_plane(g, plane);
     const int64_t *at_from = f->indices + thnn_plane(at, plane);
     real *to = f->gradInput + thnn_plane(x, plane);
@@ -945,8 +947,7 @@ static void V_(spread)(const V_(Backward) *f)
   const THNNAxis *h = &f->window->h, *w = &f->window->w;
   const THNNImages *g = &f->g, *x = &f->x;
   const int64_t planes = x->n * x->c;
-  THNN_PARALLEL_FOR(plane, planes, planes * h->input * w->input)
-  {
+  THNN_PARALLEL_FOR(plane, planes, planes * h->input * w->input) {
     const real *from = f->gradOutput + thnn_plane(g, plane);
     for (int64_t i = 0, low = 0, high = 0; i < h->input; i++) {
       thnn_windowSlide(h, i, &low, &high);
@@ -966,8 +967,14 @@ static void V_(spread)(const V_(Backward) *f)
 void THNN_(windowMaxBackward)(const THNNWindow *window, bool in_windows, const THTensor *gradOutput,
                               const THIndexTensor *indices, THTensor *gradInput)
 {
-  const V_(Backward) f = {window, thnn_images(gradOutput), thnn_images(indices), thnn_images(gradInput),
-                          TH_DATA(gradOutput), indices->data, TH_DATA(gradInput), false};
+  const V_(Backward) f = {window,
+                          thnn_images(gradOutput),
+                          thnn_images(indices),
+                          thnn_images(gradInput),
+                          TH_DATA(gradOutput),
+                          indices->data,
+                          TH_DATA(gradInput),
+                          false};
   const bool pixels = thnn_channelsInside(&f.at) && thnn_channelsInside(&f.x);
   if (!in_windows || !(pixels ? V_(backwardPixels)(&f) : V_(backwardRows)(&f))) V_(scatter)(&f);
 }
@@ -975,7 +982,7 @@ void THNN_(windowMaxBackward)(const THNNWindow *window, bool in_windows, const T
 void THNN_(windowMeanBackward)(const THNNWindow *window, bool count_pad, const THTensor *gradOutput,
                                THTensor *gradInput)
 {
-  const V_(Backward) f = {window, thnn_images(gradOutput), {0}, thnn_images(gradInput), TH_DATA(gradOutput),
-                          NULL, TH_DATA(gradInput), count_pad};
+  const V_(Backward) f = {window, thnn_images(gradOutput), {0},      thnn_images(gradInput), TH_DATA(gradOutput),
+                          NULL,   TH_DATA(gradInput),      count_pad};
   if (!(thnn_channelsInside(&f.x) ? V_(backwardPixels)(&f) : V_(backwardRows)(&f))) V_(spread)(&f);
 }
