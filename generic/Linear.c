@@ -24,7 +24,8 @@ static void V_(checkGradOutputLinear)(THNNState *state, const Convolution *g, co
 {
   const int64_t expected[2] = {g->outputSize[2], g->outputPlanes};
   const int ndim = input->ndim;
-  if (gradOutput->ndim != ndim || memcmp(gradOutput->size, expected + (2 - ndim), sizeof(int64_t) * (size_t)ndim) != 0)
+  if (gradOutput->ndim != ndim ||
+      memcmp(gradOutput->size, expected + (2 - ndim), sizeof(int64_t) * (size_t)ndim) != 0)
     THNN_fail(state, THNN_VALUE_ERROR, "gradOutput", "expected the size of the output, %s, got %s",
               THNN_shapeOf(ndim, expected + (2 - ndim)), THNN_shape(gradOutput));
 }
@@ -39,8 +40,8 @@ static ConvolutionView V_(weightOfLinear)(const THTensor *t)
   return (ConvolutionView){t->data, {t->stride[0], t->stride[1]}};
 }
 
-void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight, THTensor *bias,
-                                THTensor *addBuffer)
+void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
+                                THTensor *bias, THTensor *addBuffer)
 {
   (void)addBuffer;
   Convolution g;
@@ -103,6 +104,7 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
   THNN_CHECK_NO_OVERLAP(sums, gradWeight);
   THNN_RETURN_IF_META(state);
   const ConvolutionView gradients = V_(rowsOfLinear)(gradOutput);
-  THNN_(convolution_gradWeight)(&g, V_(rowsOfLinear)(input), gradients, V_(weightOfLinear)(gradWeight), (real)scale);
+  THNN_(convolution_gradWeight)(&g, V_(rowsOfLinear)(input), gradients, V_(weightOfLinear)(gradWeight),
+                                (real)scale);
   if (sums) THNN_(convolution_gradBias)(&g, gradients, TH_DATA(gradBias), gradBias->stride[0], (real)scale);
 }

@@ -10,8 +10,8 @@ static void V_(checkSpatialConvolutionMM)(THNNState *state, Convolution *g, cons
                      THNN_shape(input));
   const int64_t *size = input->size + (input->ndim - 3);
   if (size[0] < 1 || size[1] < 1 || size[2] < 1)
-    return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected planes, rows and columns, only N may be 0, got %s",
-                     THNN_shape(input));
+    return THNN_fail(state, THNN_VALUE_ERROR, "input",
+                     "expected planes, rows and columns, only N may be 0, got %s", THNN_shape(input));
   if (weight->ndim != 4 && weight->ndim != 2)
     return THNN_fail(state, THNN_VALUE_ERROR, weightName,
                      "expected 4 dimensions (nOutputPlane, nInputPlane, kH, kW) or 2, got %s", THNN_shape(weight));
@@ -44,14 +44,16 @@ static void V_(checkGradOutputSpatialConvolutionMM)(THNNState *state, const Conv
 {
   const int64_t expected[4] = {g->batch, g->outputPlanes, g->outputSize[1], g->outputSize[2]};
   const int ndim = input->ndim;
-  if (gradOutput->ndim != ndim || memcmp(gradOutput->size, expected + (4 - ndim), sizeof(int64_t) * (size_t)ndim) != 0)
+  if (gradOutput->ndim != ndim ||
+      memcmp(gradOutput->size, expected + (4 - ndim), sizeof(int64_t) * (size_t)ndim) != 0)
     THNN_fail(state, THNN_VALUE_ERROR, "gradOutput", "expected the size of the output, %s, got %s",
               THNN_shapeOf(ndim, expected + (4 - ndim)), THNN_shape(gradOutput));
 }
 
-void THNN_(SpatialConvolutionMM_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
-                                              THTensor *bias, THTensor *finput, THTensor *fgradInput, int kW, int kH,
-                                              int dW, int dH, int padW, int padH)
+void THNN_(SpatialConvolutionMM_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                              THTensor *weight, THTensor *bias, THTensor *finput,
+                                              THTensor *fgradInput, int kW, int kH, int dW, int dH, int padW,
+                                              int padH)
 {
   (void)finput, (void)fgradInput;
   Convolution g;
@@ -88,8 +90,8 @@ void THNN_(SpatialConvolutionMM_updateGradInput)(THNNState *state, THTensor *inp
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
   THNN_RETURN_IF_META(state);
-  THNN_(convolution_gradInput)(&g, THNN_(convolution_images)(&g, gradOutput), THNN_(convolution_filters)(&g, weight),
-                               THNN_(convolution_images)(&g, gradInput));
+  THNN_(convolution_gradInput)(&g, THNN_(convolution_images)(&g, gradOutput),
+                               THNN_(convolution_filters)(&g, weight), THNN_(convolution_images)(&g, gradInput));
 }
 
 void THNN_(SpatialConvolutionMM_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -104,7 +106,8 @@ void THNN_(SpatialConvolutionMM_accGradParameters)(THNNState *state, THTensor *i
   V_(checkGradOutputSpatialConvolutionMM)(state, &g, input, gradOutput);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(gradBias == NULL || (gradBias->ndim == 1 && gradBias->size[0] == g.outputPlanes), gradBias,
-             "expected one value per output plane (%lld), got %s", (long long)g.outputPlanes, THNN_shape(gradBias));
+             "expected one value per output plane (%lld), got %s", (long long)g.outputPlanes,
+             THNN_shape(gradBias));
   /* They have their sizes; what is left to find is several elements at one address. */
   THNN_RESIZE_LIKE(gradWeight, gradWeight);
   if (gradBias) THNN_RESIZE_LIKE(gradBias, gradBias);

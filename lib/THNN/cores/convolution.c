@@ -15,11 +15,14 @@ void THNN_(convolution_shape)(THNNState *state, Convolution *g)
   bool empty = false;
   for (int d = 3 - g->dims; d < 3; d++) {
     if (g->kernel[d] < 1)
-      return THNN_fail(state, THNN_VALUE_ERROR, kernel[d], "expected at least 1, got %lld", (long long)g->kernel[d]);
+      return THNN_fail(state, THNN_VALUE_ERROR, kernel[d], "expected at least 1, got %lld",
+                       (long long)g->kernel[d]);
     if (g->stride[d] < 1)
-      return THNN_fail(state, THNN_VALUE_ERROR, stride[d], "expected at least 1, got %lld", (long long)g->stride[d]);
+      return THNN_fail(state, THNN_VALUE_ERROR, stride[d], "expected at least 1, got %lld",
+                       (long long)g->stride[d]);
     if (g->dilation[d] < 1)
-      return THNN_fail(state, THNN_VALUE_ERROR, dilation[d], "expected at least 1, got %lld", (long long)g->dilation[d]);
+      return THNN_fail(state, THNN_VALUE_ERROR, dilation[d], "expected at least 1, got %lld",
+                       (long long)g->dilation[d]);
     if (g->padding[d] < 0)
       return THNN_fail(state, THNN_VALUE_ERROR, padding[g->dims == 3][d], "expected at least 0, got %lld",
                        (long long)g->padding[d]);
@@ -44,8 +47,8 @@ void THNN_(convolution_shape)(THNNState *state, Convolution *g)
   const bool dilated = g->dilation[0] * g->dilation[1] * g->dilation[2] != 1;
   THNN_fail(state, THNN_VALUE_ERROR, "input",
             "%s of %s would be computed from %s with kernel %s, stride %s, padding %s%s%s",
-            fits ? "an output" : "more than memory can hold, an output", text[0], text[1], text[2], text[3], text[4],
-            dilated ? ", dilation " : "", dilated ? text[5] : "");
+            fits ? "an output" : "more than memory can hold, an output", text[0], text[1], text[2], text[3],
+            text[4], dilated ? ", dilation " : "", dilated ? text[5] : "");
 }
 
 ConvolutionView THNN_(convolution_images)(const Convolution *g, const THTensor *t)
@@ -71,19 +74,19 @@ ConvolutionView THNN_(convolution_filters)(const Convolution *g, const THTensor 
   return view;
 }
 
-/* target[n, o, q] = bias[o] + sum over channels c and taps t of weight[o, c, t] * source[n, c, patch of q at t].
+/* target[n, o, q] = bias[o] + sum over channels c, taps t of weight[o, c, t] * source[n, c, patch of q at t].
 
-   Lanes are output channels, in panels of 2 * VL; rows of a register tile are neighbouring positions; a tile is added
-   to memory after GEMM_DEPTH terms. Each thread has its part of the positions or of the panels, goes through it box by
-   box, and holds in its scratch memory
+   Lanes are output channels, in panels of 2 * VL; rows of a register tile are neighbouring positions; a tile
+   is added to memory after GEMM_DEPTH terms. Each thread has its part of the positions or of the panels, goes
+   through it box by box, and holds in its scratch memory
 
      strip    the patches of a box of positions, a block of channels of it,
      weights  packed, [k][lane] with k = (channel, tap),
      sums     of the tiles of a box, [position][lane].
 
-   If the weights of a thread's panels fit there, they are packed once; boxes are then as large as a strip of all
-   channels allows. If not, boxes are as large as their sums allow, channels come block by block, and the weights of
-   a block and panel are packed right before their use. */
+   If the weights of a thread's panels fit there, they are packed once; boxes are then as large as a strip of
+   all channels allows. If not, boxes are as large as their sums allow, channels come block by block, and the
+   weights of a block and panel are packed right before their use. */
 
 #define LANES (2 * VL)
 #define WEIGHT_BYTES ((int64_t)1 << 20)
@@ -99,14 +102,14 @@ typedef struct V_(plan) {
   int64_t biasStride;
   int64_t count[4], taps[4]; /* all of them */
   int64_t boxPositions[4], boxTaps[4];
-  bool resident;             /* all weights of a part are packed at once */
-  bool tiled;                /* strips are copied by tiles_fill */
-  int64_t blockChannels;     /* channels of a strip */
-  int64_t depthChannels;     /* channels of one pass of a tile */
+  bool resident;         /* all weights of a part are packed at once */
+  bool tiled;            /* strips are copied by tiles_fill */
+  int64_t blockChannels; /* channels of a strip */
+  int64_t depthChannels; /* channels of one pass of a tile */
   int64_t panelsAtOnce;
   Strip strip;
-  int64_t boxes, panels;     /* panels of all groups */
-  bool byPanels;             /* threads share panels, not boxes */
+  int64_t boxes, panels; /* panels of all groups */
+  bool byPanels;         /* threads share panels, not boxes */
 } V_(plan);
 
 static int64_t V_(tilesOfBox)(const int64_t *positions)
@@ -195,20 +198,24 @@ static void V_(makePlan)(V_(plan) *p, int threads)
     while (d < 4 && p->boxPositions[d] == 1) d++;
     if (d == 4 || (d == 3 && p->boxPositions[3] <= GEMM_ROWS)) break;
     if (d < 3) p->boxPositions[d] = nextPiece(p->count[d], p->boxPositions[d]);
-    else p->boxPositions[d] = nextPiece(ceilDivide(p->count[d], GEMM_ROWS), ceilDivide(p->boxPositions[d], GEMM_ROWS)) * GEMM_ROWS;
+    else
+      p->boxPositions[d] =
+          nextPiece(ceilDivide(p->count[d], GEMM_ROWS), ceilDivide(p->boxPositions[d], GEMM_ROWS)) * GEMM_ROWS;
   }
   p->strip = strip_make(c->axis, p->boxPositions, p->boxTaps, REALS_PER_LINE);
   if (p->tiled) p->strip.channel = GEMM_ROWS;
   while (!p->resident && p->blockChannels < channels) {
     const int64_t more = p->blockChannels + p->depthChannels;
-    if (V_(stripReals)(p, p->boxPositions, more) * realBytes > STRIP_BYTES || more * taps * LANES * realBytes > BLOCK_BYTES) break;
+    if (V_(stripReals)(p, p->boxPositions, more) * realBytes > STRIP_BYTES ||
+        more * taps * LANES * realBytes > BLOCK_BYTES)
+      break;
     p->blockChannels = more;
   }
 }
 
 /* One panel: the biases, then a row of output channels for each channel and tap. */
-static void V_(packPanel)(const V_(plan) *p, int64_t group, int64_t o, int64_t lanes, int64_t width, int64_t channel,
-                          int64_t channels, const Box *taps, real *packed)
+static void V_(packPanel)(const V_(plan) *p, int64_t group, int64_t o, int64_t lanes, int64_t width,
+                          int64_t channel, int64_t channels, const Box *taps, real *packed)
 {
   const V_(correlation) *c = &p->c;
   const int64_t T = volume(taps->count);
@@ -279,8 +286,8 @@ typedef struct V_(work) {
 } V_(work);
 
 /* One panel over one box and one block of channels. */
-static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, const real *weight, int64_t group, int64_t o,
-                      int64_t channels, int64_t taps, real *sums, bool begin, bool end)
+static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, const real *weight, int64_t group,
+                      int64_t o, int64_t channels, int64_t taps, real *sums, bool begin, bool end)
 {
   const V_(correlation) *c = &p->c;
   const int64_t lanes = MIN(LANES, c->outputs - o);
@@ -291,7 +298,8 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
   real *target = c->target + (group * c->outputs + o) * c->targetChannel;
   for (int64_t k = 0; k < channels || k == 0; k += p->depthChannels) {
     const int64_t n = MIN(p->depthChannels, channels - k);
-    const GemmSteps steps = taps == 1 ? (GemmSteps){w->tap, w->channel, 1, n} : (GemmSteps){w->channel, w->tap, n, taps};
+    const GemmSteps steps =
+        taps == 1 ? (GemmSteps){w->tap, w->channel, 1, n} : (GemmSteps){w->channel, w->tap, n, taps};
     const bool first = begin && k == 0, last = end && k + n == channels;
     const real *packed = weight + (1 + k * taps) * width;
     real *sum = sums;
@@ -304,11 +312,13 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
         for (int r = 0; r < R; r++) { /* the last row stands in for rows beyond */
           const int64_t inside = MIN(row + r, rows - 1);
           a[r] = w->strip + k * p->strip.channel;
-          a[r] += p->tiled ? (row / together * tiles + tile) * V_(tilePitch)(p->blockChannels) + (inside - row) * Q : w->rowStrip[inside] + x;
+          a[r] += p->tiled ? (row / together * tiles + tile) * V_(tilePitch)(p->blockChannels) + (inside - row) * Q
+                           : w->rowStrip[inside] + x;
         }
         THNN_(gemm_tile)(R, Q, V)(sum, first ? weight : sum, first ? 0 : width, a, steps, packed);
         for (int r = 0; last && r < R && row + r < rows; r++)
-          V_(storeRow)(c, sum + r * Q * width, width, target + w->rowTarget[row + r] + x * c->axis[3].target, Q, lanes);
+          V_(storeRow)(c, sum + r * Q * width, width, target + w->rowTarget[row + r] + x * c->axis[3].target, Q,
+                       lanes);
       }
     }
   }
@@ -323,7 +333,8 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
   const int64_t stripReals = ceilDivide(V_(stripReals)(p, p->boxPositions, p->blockChannels), VL) * VL;
   const int64_t packedPanels = p->resident ? p->panelsAtOnce : 1, sumPanels = p->resident ? 1 : p->panelsAtOnce;
   V_(work) w;
-  w.strip = thnn_scratch(sizeof(real) * (size_t)(stripReals + packedPanel * packedPanels + tilesOfBox * TILE_REALS * sumPanels));
+  w.strip = thnn_scratch(sizeof(real) *
+                         (size_t)(stripReals + packedPanel * packedPanels + tilesOfBox * TILE_REALS * sumPanels));
   w.sum = w.strip + stripReals;
   w.weight = w.sum + tilesOfBox * TILE_REALS * sumPanels;
   const int64_t channelBlocks = MAX(ceilDivide(c->channels, p->blockChannels), 1),
@@ -346,9 +357,12 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
         const int64_t T = volume(taps.count), channel = block % channelBlocks * p->blockChannels,
                       channels = MIN(p->blockChannels, c->channels - channel);
         int64_t t[4] = {0};
-        for (int64_t i = 0; i < T; i++, box_next(t, taps.count, 4)) w.tap[i] = (int32_t)strip_tap(&p->strip, c->axis, t);
+        for (int64_t i = 0; i < T; i++, box_next(t, taps.count, 4))
+          w.tap[i] = (int32_t)strip_tap(&p->strip, c->axis, t);
         const real *source = c->source + (group * c->channels + channel) * c->sourceChannel;
-        if (p->tiled) THNN_(tiles_fill)(c, &box, gemm_rowsPerTile(box.count[3]), source, channels, w.strip, V_(tilePitch)(p->blockChannels));
+        if (p->tiled)
+          THNN_(tiles_fill)(c, &box, gemm_rowsPerTile(box.count[3]), source, channels, w.strip,
+                            V_(tilePitch)(p->blockChannels));
         else THNN_(strip_fill)(c, &p->strip, &box, &taps, source, channels, w.strip);
         for (int64_t i = panel; i < next; i++) {
           const int64_t o = (i - firstOfGroup) * LANES, lanes = MIN(LANES, c->outputs - o);
@@ -356,7 +370,8 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
           if (!p->resident || b == firstBox)
             V_(packPanel)(p, group, o, lanes, lanes > VL ? LANES : VL, channel, channels, &taps, weight);
           V_(panel)(p, &w, &box, weight, group, o, channels, T,
-                    w.sum + (p->resident ? 0 : (i - panel) * tilesOfBox * TILE_REALS), block == 0, block == blocks - 1);
+                    w.sum + (p->resident ? 0 : (i - panel) * tilesOfBox * TILE_REALS), block == 0,
+                    block == blocks - 1);
         }
       }
     }
@@ -373,15 +388,14 @@ static void V_(correlate)(const V_(correlation) *correlation, const real *bias, 
   const int64_t work = (int64_t)MIN(terms / 16, 1e15);
   V_(makePlan)(&p, thnn_threads(1 << 20, work));
   const int64_t parts = MIN(p.byPanels ? p.panels : p.boxes, thnn_threads(1 << 20, work));
-  THNN_PARALLEL_FOR(i, parts, work)
-  {
+  THNN_PARALLEL_FOR(i, parts, work) {
     if (p.byPanels) V_(part)(&p, i * p.panels / parts, (i + 1) * p.panels / parts, 0, p.boxes);
     else V_(part)(&p, 0, p.panels, i * p.boxes / parts, (i + 1) * p.boxes / parts);
   }
 }
 
-void THNN_(convolution_output)(const Convolution *g, ConvolutionView input, ConvolutionView weight, const real *bias,
-                               int64_t biasStride, ConvolutionView output)
+void THNN_(convolution_output)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
+                               const real *bias, int64_t biasStride, ConvolutionView output)
 {
   const V_(correlation) c = THNN_(correlation_make)(g, input, weight, output);
   V_(correlate)(&c, bias, biasStride);
@@ -391,18 +405,18 @@ static void V_(clear)(const Convolution *g, ConvolutionView images)
 {
   const int64_t count[5] = {g->batch, g->inputPlanes, g->inputSize[0], g->inputSize[1], g->inputSize[2]};
   const int64_t rows = count[0] * count[1] * count[2] * count[3];
-  THNN_PARALLEL_FOR(row, rows, rows * count[4])
-  {
+  THNN_PARALLEL_FOR(row, rows, rows * count[4]) {
     real *data = images.data;
     for (int64_t d = 3, rest = row; d >= 0; rest /= count[d], d--) data += rest % count[d] * images.stride[d];
     for (int64_t x = 0; x < count[4]; x++) data[x * images.stride[4]] = 0;
   }
 }
 
-/* gradInput at y meets tap t of the output at (y + padding - t * dilation) / stride where that divides. So the taps
-   firstTap, firstTap + period, ... meet every stride-th y only, and these are a correlation with step 1. Its taps are
-   counted backwards, since the last one meets the smallest coordinate. False when no y is left. */
-static bool V_(residueAxis)(const Convolution *g, int d, int64_t firstTap, Axis *axis, int64_t *y, int64_t *lastTap)
+/* gradInput at y meets tap t of the output at (y + padding - t * dilation) / stride where that divides. So the
+   taps firstTap, firstTap + period, ... meet every stride-th y only, and these are a correlation with step 1.
+   Its taps are counted backwards, since the last one meets the smallest coordinate. False when no y is left. */
+static bool V_(residueAxis)(const Convolution *g, int d, int64_t firstTap, Axis *axis, int64_t *y,
+                            int64_t *lastTap)
 {
   const int64_t s = g->stride[d], dilation = g->dilation[d], period = s / greatestDivisor(s, dilation);
   const int64_t residue = firstTap * dilation % s, shift = g->padding[d] - residue;
@@ -443,8 +457,13 @@ void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutp
                          .weightGroup = g->outputPlanes / g->groups * weight.stride[0],
                          .weightChannel = weight.stride[0],
                          .weightOutput = weight.stride[1]};
-    c.axis[0] = (Axis){.count = g->batch, .size = g->batch, .step = 1, .taps = 1, .skip = 1,
-                       .source = gradOutput.stride[0], .target = gradInput.stride[0]};
+    c.axis[0] = (Axis){.count = g->batch,
+                       .size = g->batch,
+                       .step = 1,
+                       .taps = 1,
+                       .skip = 1,
+                       .source = gradOutput.stride[0],
+                       .target = gradInput.stride[0]};
     bool some = true;
     for (int d = 0; d < 3 && some; d++) {
       Axis *axis = c.axis + d + 1;

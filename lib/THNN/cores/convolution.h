@@ -1,10 +1,11 @@
 /* Convolution in one, two or three dimensions, with stride, padding, dilation and groups: the three products
    that every convolution module is made of. Included once per element type, after generic.h.
 
-     output[n, o, y] = bias[o] + sum over i, k of weight[o, i, k] * input[n, i, y * stride + k * dilation - padding]
+     output[n, o, y] = bias[o] + sum over i, k of
+                       weight[o, i, k] * input[n, i, y * stride + k * dilation - padding]
 
-   where o and i belong to the same group. Modules check their arguments, fill a Convolution, and describe their
-   tensors as views; nothing in here looks at a tensor or fails. */
+   where o and i belong to the same group. Modules check their arguments, fill a Convolution, and describe
+   their tensors as views; nothing in here looks at a tensor or fails. */
 
 #ifndef THNN_CORES_CONVOLUTION_H
 #define THNN_CORES_CONVOLUTION_H
@@ -16,17 +17,23 @@ typedef struct Convolution {
   int64_t inputSize[3], outputSize[3], kernel[3], stride[3], padding[3], dilation[3];
 } Convolution;
 
-/* Images: batch, plane, depth, height, width. Filters: output plane, input plane of the group, depth, height, width. */
+/* Images: batch, plane, depth, height, width. Filters: output plane, input plane of the group, depth, height,
+   width. */
 typedef struct ConvolutionView {
   void *data;
   int64_t stride[5];
 } ConvolutionView;
 
-/* No more than a name for `one dimension`: kernel 1, stride 1, no padding, no dilation. */
+/* One position on every axis, kernel and stride 1, one group: to be filled where it is more. */
 static inline Convolution convolution_make(int dims)
 {
-  return (Convolution){.dims = dims, .groups = 1, .inputSize = {1, 1, 1}, .outputSize = {1, 1, 1}, .kernel = {1, 1, 1},
-                       .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
+  return (Convolution){.dims = dims,
+                       .groups = 1,
+                       .inputSize = {1, 1, 1},
+                       .outputSize = {1, 1, 1},
+                       .kernel = {1, 1, 1},
+                       .stride = {1, 1, 1},
+                       .dilation = {1, 1, 1}};
 }
 
 #endif

@@ -5,22 +5,24 @@
 /* gradWeight[o, c, t] += scale * sum over n, q of target[n, o, q] * source[n, c, patch of q at t].
 
    Here the sum runs over positions, lanes are output channels, and the rows of a register tile are taps and
-   channels: the same strip of patches, read from other places. A task owns some output channels, channels and taps of
-   gradWeight and goes through all positions, box by box, so nothing is ever reduced over threads. Its scratch memory
-   holds a strip, the box's gradients transposed to [position][lane], and its part of gradWeight as [tile][row][lane],
-   to which each tile is added after GEMM_DEPTH positions. */
+   channels: the same strip of patches, read from other places. A task owns some output channels, channels and
+   taps of gradWeight and goes through all positions, box by box, so nothing is ever reduced over threads. Its
+   scratch memory holds a strip, the box's gradients transposed to [position][lane], and its part of gradWeight
+   as [tile][row][lane], to which each tile is added after BOX_POSITIONS positions. */
 
 #define LANES (2 * VL)
 #define TILE_REALS (GEMM_ROWS * LANES)
 #define LANES_MAX (2 * VBYTES / 4)
 #define SUM_BYTES ((int64_t)896 << 10)
+#define BOX_POSITIONS 256 /* at most; they are one pass of a tile */
+#define GRADIENT_PANELS 8 /* of BOX_POSITIONS positions: 256 KiB */
 #define ROW_BYTES ((int64_t)128 << 10)
 
 typedef struct V_(plan) {
   V_(correlation) c;
   int64_t count[4], taps[4]; /* all of them */
   int64_t boxPositions[4], boxTaps[4];
-  int64_t panels, channels;  /* of a task */
+  int64_t panels, channels; /* of a task */
   Strip strip;
   int64_t panelTasks, channelTasks, tapTasks;
 } V_(plan);
@@ -44,10 +46,13 @@ static int64_t V_(kinds)(const V_(correlation) *c, const Strip *strip, const int
   return V_(tapsTogether)(c, strip, taps[3], 0) > 1 ? strip->phases : 1;
 }
 
-static V_(kind) V_(kindOf)(const V_(correlation) *c, const Strip *strip, const int64_t *taps, int64_t channels, int64_t phase)
+static V_(kind)
+    V_(kindOf)(const V_(correlation) *c, const Strip *strip, const int64_t *taps, int64_t channels, int64_t phase)
 {
   const bool together = V_(tapsTogether)(c, strip, taps[3], 0) > 1;
-  V_(kind) k = {.phase = phase, .lastTaps = together ? 1 : taps[3], .Q = together ? (int)V_(tapsTogether)(c, strip, taps[3], phase) : 1};
+  V_(kind) k = {.phase = phase,
+                .lastTaps = together ? 1 : taps[3],
+                .Q = together ? (int)V_(tapsTogether)(c, strip, taps[3], phase) : 1};
   k.R = gemm_rowsPerTile(k.Q);
   k.rows = channels * taps[0] * taps[1] * taps[2] * k.lastTaps;
   return k;
@@ -66,15 +71,15 @@ static int64_t V_(tiles)(const V_(plan) *p, int64_t channels, int64_t *rows)
   return tiles;
 }
 
-static bool V_(fits)(const V_(plan) *p, int64_t channels)
+static bool V_(fits)(const V_(plan) *p, int64_t channels, int64_t panels)
 {
   int64_t rows;
-  return V_(tiles)(p, channels, &rows) * TILE_REALS * p->panels * (int64_t)sizeof(real) <= SUM_BYTES &&
+  return V_(tiles)(p, channels, &rows) * TILE_REALS * panels * (int64_t)sizeof(real) <= SUM_BYTES &&
          rows * 12 <= ROW_BYTES && p->strip.channel * channels * (int64_t)sizeof(real) <= STRIP_BYTES;
 }
 
-/* How gradWeight is shared out depends on the number of threads, but that changes no sum: boxes of positions depend
-   on sizes only. */
+/* How gradWeight is shared out depends on the number of threads, but that changes no sum: boxes of positions
+   depend on sizes only. */
 static void V_(makePlan)(V_(plan) *p, int threads)
 {
   const V_(correlation) *c = &p->c;
@@ -83,24 +88,35 @@ static void V_(makePlan)(V_(plan) *p, int threads)
     p->taps[d] = c->axis[d].taps;
     p->boxPositions[d] = 1;
   }
-  int64_t width = MIN(p->count[3], GEMM_DEPTH);
+  int64_t width = MIN(p->count[3], BOX_POSITIONS);
   THNN_(correlation_cutTaps)(c, p->boxTaps, &width);
   p->boxPositions[3] = ceilDivide(p->count[3], ceilDivide(p->count[3], width));
-  /* Boxes of at most GEMM_DEPTH positions: they are one pass of a tile. */
+  /* Boxes of at most BOX_POSITIONS positions: they are one pass of a tile. */
   for (int d = 2; d >= 0 && p->boxPositions[d + 1] == p->count[d + 1]; d--) {
     int64_t box[4];
     memcpy(box, p->boxPositions, sizeof box);
     for (box[d] = p->count[d]; box[d] > 1; box[d] = nextPiece(p->count[d], box[d]))
-      if (volume(box) <= GEMM_DEPTH && strip_make(c->axis, box, p->boxTaps, REALS_PER_LINE).channel * (int64_t)sizeof(real) <= STRIP_BYTES / 16)
+      if (volume(box) <= BOX_POSITIONS &&
+          strip_make(c->axis, box, p->boxTaps, REALS_PER_LINE).channel * (int64_t)sizeof(real) <= STRIP_BYTES / 16)
         break;
     p->boxPositions[d] = box[d];
   }
   p->strip = strip_make(c->axis, p->boxPositions, p->boxTaps, REALS_PER_LINE);
   p->tapTasks = box_pieces(p->taps, p->boxTaps);
+  /* The source is copied once for each part of the output channels, the gradients once for each part of the
+     channels. */
   const int64_t panels = ceilDivide(c->outputs, LANES);
-  p->panels = MIN(panels, 4);
-  p->channels = MAX(c->channels, 1);
-  while (p->channels > 1 && !V_(fits)(p, p->channels)) p->channels = (p->channels + 1) / 2;
+  double least = INFINITY;
+  for (int64_t together = MIN(panels, GRADIENT_PANELS); together > 0; together /= 2) {
+    int64_t channels = MAX(c->channels, 1);
+    while (channels > 1 && !V_(fits)(p, channels, together)) channels = nextPiece(c->channels, channels);
+    const double cost = (double)c->channels * (double)ceilDivide(panels, together) +
+                        (double)c->outputs * (double)ceilDivide(c->channels, channels);
+    if (cost >= least) continue;
+    least = cost;
+    p->panels = together;
+    p->channels = channels;
+  }
   for (;;) {
     p->panelTasks = ceilDivide(panels, p->panels);
     p->channelTasks = ceilDivide(c->channels, p->channels);
@@ -113,8 +129,8 @@ static void V_(makePlan)(V_(plan) *p, int threads)
 }
 
 /* The gradients of one box and one panel, [position][lane]. */
-static void V_(packGradients)(const V_(correlation) *c, const Box *box, int64_t channel, int64_t lanes, int64_t width,
-                              real *packed)
+static void V_(packGradients)(const V_(correlation) *c, const Box *box, int64_t channel, int64_t lanes,
+                              int64_t width, real *packed)
 {
   const Axis *last = c->axis + 3;
   const real *start = c->target + channel * c->targetChannel;
@@ -147,16 +163,18 @@ static void V_(packGradients)(const V_(correlation) *c, const Box *box, int64_t 
   }
 }
 
-/* Adds finished tiles, [entry][lane] with P entries each, to gradWeight. Entry e of the list `at` goes to weight + at[e]. */
-static void V_(addTiles)(const V_(correlation) *c, const real *sums, int P, int64_t width, const int64_t *at, int64_t entries,
-                         int64_t lanes, real *weight, real scale)
+/* Adds finished tiles, [entry][lane] with P entries each, to gradWeight. Entry e of the list `at` goes to
+   weight + at[e]. */
+static void V_(addTiles)(const V_(correlation) *c, const real *sums, int P, int64_t width, const int64_t *at,
+                         int64_t entries, int64_t lanes, real *weight, real scale)
 {
   bool neighbours = true;
   for (int64_t e = 1; e < entries; e++) neighbours = neighbours && at[e] == at[0] + e;
   if (neighbours) {
-    real column[LANES_MAX][GEMM_DEPTH];
+    real column[LANES_MAX][BOX_POSITIONS];
     for (int64_t e = 0; e < entries; e += P)
-      THNN_(gemm_transpose)(column[0] + e, GEMM_DEPTH, sums + e / P * TILE_REALS, width, MIN(P, entries - e), lanes);
+      THNN_(gemm_transpose)(column[0] + e, BOX_POSITIONS, sums + e / P * TILE_REALS, width, MIN(P, entries - e),
+                            lanes);
     for (int64_t i = 0; i < lanes; i++) {
       real *to = weight + at[0] + i * c->weightOutput;
       int64_t e = 0;
@@ -175,7 +193,8 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
   const V_(correlation) *c = &p->c;
   const Box taps = box_piece(p->taps, p->boxTaps, index % p->tapTasks);
   index /= p->tapTasks;
-  const int64_t channel = index % p->channelTasks * p->channels, channels = MIN(p->channels, c->channels - channel);
+  const int64_t channel = index % p->channelTasks * p->channels,
+                channels = MIN(p->channels, c->channels - channel);
   index /= p->channelTasks;
   const int64_t o = index % p->panelTasks * p->panels * LANES, group = index / p->panelTasks;
   const int64_t panels = ceilDivide(MIN(p->panels * LANES, c->outputs - o), LANES);
@@ -185,12 +204,13 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
   int64_t rowsOfTask;
   const int64_t tiles = V_(tiles)(p, p->channels, &rowsOfTask), positions = volume(p->boxPositions);
   const int64_t sumReals = tiles * TILE_REALS, gradientReals = positions * LANES;
-  real *strip = thnn_scratch(sizeof(real) * (size_t)(p->strip.channel * p->channels + VL + (gradientReals + sumReals) * panels) +
-                             12 * (size_t)rowsOfTask);
+  real *strip = thnn_scratch(
+      sizeof(real) * (size_t)(p->strip.channel * p->channels + VL + (gradientReals + sumReals) * panels) +
+      12 * (size_t)rowsOfTask);
   real *gradients = strip + p->strip.channel * p->channels + VL, *sums = gradients + gradientReals * panels;
   int64_t *rowWeight = (int64_t *)(sums + sumReals * panels);
   int32_t *rowStrip = (int32_t *)(rowWeight + rowsOfTask);
-  memset(gradients, 0, sizeof(real) * (size_t)((gradientReals + sumReals) * panels));
+  memset(gradients, 0, sizeof(real) * (size_t)(gradientReals * panels)); /* lanes beyond the last output channel */
 
   const int64_t kinds = V_(kinds)(c, &p->strip, taps.count);
   for (int64_t phase = 0, row = 0; phase < kinds; phase++) {
@@ -205,14 +225,17 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
     }
   }
 
-  int32_t column[GEMM_DEPTH], rowPosition[GEMM_DEPTH];
-  for (int i = 0; i < GEMM_DEPTH; i++) column[i] = i;
+  static const real zero[LANES_MAX];
+  int32_t column[BOX_POSITIONS], rowPosition[BOX_POSITIONS];
+  for (int i = 0; i < BOX_POSITIONS; i++) column[i] = i;
   for (int64_t b = 0; b < box_pieces(p->count, p->boxPositions); b++) {
     const Box box = box_piece(p->count, p->boxPositions, b);
     const int64_t rows = box.count[0] * box.count[1] * box.count[2];
     int64_t q[4] = {0};
-    for (int64_t r = 0; r < rows; r++, box_next(q, box.count, 3)) rowPosition[r] = (int32_t)strip_position(&p->strip, c->axis, q);
-    THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + channel) * c->sourceChannel, channels, strip);
+    for (int64_t r = 0; r < rows; r++, box_next(q, box.count, 3))
+      rowPosition[r] = (int32_t)strip_position(&p->strip, c->axis, q);
+    THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + channel) * c->sourceChannel,
+                      channels, strip);
     const GemmSteps steps = {rowPosition, column, rows, box.count[3]};
     for (int64_t panel = 0; panel < panels; panel++) {
       const int64_t lanes = MIN(LANES, c->outputs - o - panel * LANES), width = lanes > VL ? LANES : VL;
@@ -224,7 +247,7 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
           const int R = kind.rows - row > 1 ? kind.R : 1;
           const real *a[GEMM_ROWS];
           for (int r = 0; r < R; r++) a[r] = strip + rowStrip[firstRow + MIN(row + r, kind.rows - 1)];
-          THNN_(gemm_tile)(R, kind.Q, (int)(width / VL))(sum, sum, width, a, steps, gradient);
+          THNN_(gemm_tile)(R, kind.Q, (int)(width / VL))(sum, b ? sum : zero, b ? width : 0, a, steps, gradient);
         }
         firstRow += kind.rows;
       }
@@ -237,15 +260,43 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
     const real *sum = sums + panel * sumReals;
     for (int64_t phase = 0, firstRow = 0; phase < kinds; phase++) {
       const V_(kind) kind = V_(kindOf)(c, &p->strip, taps.count, channels, phase);
-      const int64_t tilesAtOnce = GEMM_DEPTH / (kind.R * kind.Q), rowsAtOnce = tilesAtOnce * kind.R;
+      const int64_t tilesAtOnce = BOX_POSITIONS / (kind.R * kind.Q), rowsAtOnce = tilesAtOnce * kind.R;
       for (int64_t row = 0; row < kind.rows; row += rowsAtOnce, sum += tilesAtOnce * TILE_REALS) {
-        int64_t at[GEMM_DEPTH], entries = 0;
+        int64_t at[BOX_POSITIONS], entries = 0;
         for (int64_t r = row; r < MIN(row + rowsAtOnce, kind.rows); r++)
           for (int q = 0; q < kind.Q; q++) at[entries++] = rowWeight[firstRow + r] + q * tap;
-        V_(addTiles)(c, sum, kind.R * kind.Q, width, at, entries, lanes, weight + panel * LANES * c->weightOutput, scale);
+        V_(addTiles)(c, sum, kind.R * kind.Q, width, at, entries, lanes, weight + panel * LANES * c->weightOutput,
+                     scale);
       }
       sum -= (ceilDivide(kind.rows, rowsAtOnce) * tilesAtOnce - ceilDivide(kind.rows, kind.R)) * TILE_REALS;
       firstRow += kind.rows;
+    }
+  }
+}
+
+/* A Linear layer with a few samples: too little to do with each element of gradWeight for packing anything. */
+#define FEW_POSITIONS 8
+
+static bool V_(isFew)(const V_(correlation) *c)
+{
+  bool few = c->sourceChannel == 1 && c->weightChannel == 1 && c->axis[3].count <= FEW_POSITIONS;
+  for (int d = 0; d < 4; d++) few = few && axis_isPlain(c->axis + d) && (d == 3 || c->axis[d].count == 1);
+  return few;
+}
+
+static void V_(addFew)(const V_(correlation) *c, real scale, int64_t work)
+{
+  const Axis *axis = c->axis + 3;
+  THNN_PARALLEL_FOR(o, c->groups * c->outputs, work) {
+    const int64_t group = o / c->outputs;
+    const real *source = c->source + group * c->channels, *gradient = c->target + o * c->targetChannel;
+    real *weight = c->weight + group * c->weightGroup + o % c->outputs * c->weightOutput;
+    for (int64_t i = 0; i < c->channels; i += VL) {
+      const int n = (int)MIN(VL, c->channels - i);
+      vreal sum = {0};
+      for (int64_t q = 0; q < axis->count; q++)
+        sum += gradient[q * axis->target] * v_load_n(source + q * axis->source + i, n);
+      v_store_n(weight + i, v_load_n(weight + i, n) + scale * sum, n);
     }
   }
 }
@@ -259,12 +310,16 @@ void THNN_(convolution_gradWeight)(const Convolution *g, ConvolutionView input, 
   for (int d = 0; d < 4; d++) terms *= (double)p.c.axis[d].count * (double)p.c.axis[d].taps;
   if (terms == 0) return;
   const int64_t work = (int64_t)MIN(terms / 16, 1e15);
+  if (V_(isFew)(&p.c)) {
+    V_(addFew)(&p.c, scale, work);
+    return;
+  }
   V_(makePlan)(&p, thnn_threads(1 << 20, work));
   tasks = p.c.groups * p.panelTasks * p.channelTasks * p.tapTasks;
   THNN_PARALLEL_FOR(i, tasks, work) V_(task)(&p, i, scale);
 }
 
-/* Planes are summed in vectors of GEMM_DEPTH terms per lane, and these in double. */
+/* Planes are summed in vectors of BOX_POSITIONS terms per lane, and these in double. */
 void THNN_(convolution_gradBias)(const Convolution *g, ConvolutionView gradOutput, real *gradBias,
                                  int64_t gradBiasStride, real scale)
 {
@@ -275,12 +330,12 @@ void THNN_(convolution_gradBias)(const Convolution *g, ConvolutionView gradOutpu
   memcpy(plain.inputSize, g->outputSize, sizeof plain.inputSize);
   memcpy(plain.outputSize, g->outputSize, sizeof plain.outputSize);
   const V_(correlation) c = THNN_(correlation_make)(&plain, gradOutput, (ConvolutionView){0}, gradOutput);
-  const int64_t count[3] = {c.axis[0].count, c.axis[1].count, c.axis[2].count}, width = c.axis[3].count, stride = c.axis[3].source;
+  const int64_t count[3] = {c.axis[0].count, c.axis[1].count, c.axis[2].count}, width = c.axis[3].count,
+                stride = c.axis[3].source;
   const int64_t rows = count[0] * count[1] * count[2], planes = g->outputPlanes;
   if (rows * width == 0) return;
   const int64_t together = c.sourceChannel == 1 && planes > 1 ? VL : 1, tasks = ceilDivide(planes, together);
-  THNN_PARALLEL_FOR(task, tasks, rows * width * planes)
-  {
+  THNN_PARALLEL_FOR(task, tasks, rows * width * planes) {
     const int64_t first = task * together;
     const int n = (int)MIN(together, planes - first);
     double sum[LANES_MAX] = {0};

@@ -6,13 +6,14 @@
 
 /* R, Q of every tile. */
 #if GEMM_ROWS == 14
-#define GEMM_TILES(X, V)                                                                                      \
-  X(1, 1, V) X(1, 2, V) X(1, 3, V) X(1, 4, V) X(1, 5, V) X(1, 6, V) X(1, 7, V) X(1, 8, V) X(1, 9, V) X(1, 10, V) \
-  X(1, 11, V) X(1, 12, V) X(1, 13, V) X(1, 14, V) X(2, 7, V) X(2, 6, V) X(2, 5, V) X(3, 4, V) X(4, 3, V) X(7, 2, V) \
-  X(14, 1, V)
+#define GEMM_LOW_TILES(X, V) X(1, 1, V) X(1, 2, V) X(1, 3, V) X(1, 4, V) X(1, 5, V) X(1, 6, V) X(1, 7, V)
+#define GEMM_HIGH_TILES(X, V) X(1, 8, V) X(1, 9, V) X(1, 10, V) X(1, 11, V) X(1, 12, V) X(1, 13, V) X(1, 14, V)
+#define GEMM_WIDE_TILES(X, V) X(2, 7, V) X(2, 6, V) X(2, 5, V) X(3, 4, V) X(4, 3, V) X(7, 2, V) X(14, 1, V)
+#define GEMM_TILES(X, V) GEMM_LOW_TILES(X, V) GEMM_HIGH_TILES(X, V) GEMM_WIDE_TILES(X, V)
 #else
-#define GEMM_TILES(X, V)                                                                           \
-  X(1, 1, V) X(1, 2, V) X(1, 3, V) X(1, 4, V) X(1, 5, V) X(1, 6, V) X(2, 3, V) X(3, 2, V) X(6, 1, V)
+#define GEMM_LOW_TILES(X, V) X(1, 1, V) X(1, 2, V) X(1, 3, V) X(1, 4, V) X(1, 5, V) X(1, 6, V)
+#define GEMM_WIDE_TILES(X, V) X(2, 3, V) X(3, 2, V) X(6, 1, V)
+#define GEMM_TILES(X, V) GEMM_LOW_TILES(X, V) GEMM_WIDE_TILES(X, V)
 #endif
 
 /* The lanes of two vectors taken alternately, lower halves (h = 0) or upper halves (h = lanes / 2). */
@@ -57,14 +58,15 @@ static inline __attribute__((always_inline)) void V_(tile)(const int R, const in
 #pragma GCC unroll 14
   for (int p = 0; p < R * Q; p++)
 #pragma GCC unroll 2
-    for (int v = 0; v < V; v++) v_store(c + (p * V + v) * VL, acc[p * V + v] + v_load(from + p * fromStride + v * VL));
+    for (int v = 0; v < V; v++)
+      v_store(c + (p * V + v) * VL, acc[p * V + v] + v_load(from + p * fromStride + v * VL));
 }
 
-#define TILE(R, Q, V)                                                                                              \
-  static void V_(tile_##R##x##Q##x##V)(real * c, const real *from, int64_t fromStride, const real *const *a,       \
-                                       GemmSteps k, const real *b)                                                 \
-  {                                                                                                                \
-    V_(tile)(R, Q, V, c, from, fromStride, a, k, b);                                                               \
+#define TILE(R, Q, V)                                                                                        \
+  static void V_(tile_##R##x##Q##x##V)(real * c, const real *from, int64_t fromStride, const real *const *a, \
+                                       GemmSteps k, const real *b)                                           \
+  {                                                                                                          \
+    V_(tile)(R, Q, V, c, from, fromStride, a, k, b);                                                         \
   }
 GEMM_TILES(TILE, 1)
 GEMM_TILES(TILE, 2)
@@ -105,7 +107,9 @@ static inline __attribute__((always_inline)) void V_(transposeBlock)(real *dst, 
   vreal x[LANES], y[LANES];
 #pragma GCC unroll 16
   for (int i = 0; i < LANES; i++)
-    x[i] = i >= rows ? (vreal){0} : columns == LANES ? v_load(src + i * srcStride) : v_load_n(src + i * srcStride, columns);
+    x[i] = i >= rows          ? (vreal){0}
+           : columns == LANES ? v_load(src + i * srcStride)
+                              : v_load_n(src + i * srcStride, columns);
 #pragma GCC unroll 4
   for (int n = 1; n < LANES; n *= 2) {
 #pragma GCC unroll 16
@@ -133,7 +137,8 @@ void THNN_(gemm_transpose)(real *dst, int64_t dstStride, const real *src, int64_
       real *to = dst + j * dstStride + i;
       const real *from = src + i * srcStride + j;
       if (m >= LANES && n >= LANES) V_(transposeBlock)(to, dstStride, from, srcStride, LANES, LANES);
-      else V_(transposeBlock)(to, dstStride, from, srcStride, m < LANES ? (int)m : LANES, n < LANES ? (int)n : LANES);
+      else
+        V_(transposeBlock)(to, dstStride, from, srcStride, m < LANES ? (int)m : LANES, n < LANES ? (int)n : LANES);
     }
 }
 

@@ -22,7 +22,7 @@
 #endif
 
 /* After so many k a tile is added to memory and begins again at zero: a long sum is a sum of short ones. */
-#define GEMM_DEPTH 256
+#define GEMM_DEPTH 128
 
 typedef struct GemmSteps {
   const int32_t *outer, *inner;
@@ -30,15 +30,13 @@ typedef struct GemmSteps {
 } GemmSteps;
 
 /* How many rows of `width` pixels one tile takes. */
-static inline int gemm_rowsPerTile(int64_t width)
-{
-  return width > GEMM_ROWS / 2 ? 1 : (int)(GEMM_ROWS / width);
-}
+static inline int gemm_rowsPerTile(int64_t width) { return width > GEMM_ROWS / 2 ? 1 : (int)(GEMM_ROWS / width); }
 
 #endif
 
 /* c has V * VL reals per row, and so has `from` unless fromStride is 0: then every row begins as from[0]. */
-typedef void (*V_(gemm))(real *c, const real *from, int64_t fromStride, const real *const *a, GemmSteps k, const real *b);
+typedef void (*V_(gemm))(real *c, const real *from, int64_t fromStride, const real *const *a, GemmSteps k,
+                         const real *b);
 
 /* The tile of R x Q rows and V = 1 or 2 vectors: R is 1, or what gemm_rowsPerTile says for Q. */
 V_(gemm) THNN_(gemm_tile)(int R, int Q, int V);

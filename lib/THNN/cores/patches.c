@@ -16,8 +16,13 @@ V_(correlation) THNN_(correlation_make)(const Convolution *g, ConvolutionView in
                        .weightGroup = g->outputPlanes / g->groups * weight.stride[0],
                        .weightChannel = weight.stride[1],
                        .weightOutput = weight.stride[0]};
-  c.axis[0] = (Axis){.count = g->batch, .size = g->batch, .step = 1, .taps = 1, .skip = 1,
-                     .source = input.stride[0], .target = output.stride[0]};
+  c.axis[0] = (Axis){.count = g->batch,
+                     .size = g->batch,
+                     .step = 1,
+                     .taps = 1,
+                     .skip = 1,
+                     .source = input.stride[0],
+                     .target = output.stride[0]};
   for (int d = 0; d < 3; d++)
     c.axis[d + 1] = (Axis){.count = g->outputSize[d],
                            .size = g->inputSize[d],
@@ -76,7 +81,8 @@ void THNN_(correlation_cutTaps)(const V_(correlation) *c, int64_t *taps, int64_t
     if (strip_make(c->axis, count, taps, REALS_PER_LINE).channel * (int64_t)sizeof(real) <= STRIP_BYTES) return;
     int longest = -1;
     for (int d = 0; d < 4; d++)
-      if (taps[d] > 1 && (longest < 0 || taps[d] * c->axis[d].skip > taps[longest] * c->axis[longest].skip)) longest = d;
+      if (taps[d] > 1 && (longest < 0 || taps[d] * c->axis[d].skip > taps[longest] * c->axis[longest].skip))
+        longest = d;
     if (longest >= 0) taps[longest] = (taps[longest] + 1) / 2;
     else *width = (*width + 1) / 2;
   }
@@ -84,8 +90,8 @@ void THNN_(correlation_cutTaps)(const V_(correlation) *c, int64_t *taps, int64_t
 
 /* width reals: zeros, high - low values from `from`, zeros. Whole vectors are written wherever a later row, or the
    room at the end of the strip, takes what is too much. */
-static inline void V_(fillRow)(real *to, const real *from, int64_t stride, int64_t low, int64_t high, int64_t width,
-                               int64_t ahead)
+static inline void V_(fillRow)(real *to, const real *from, int64_t stride, int64_t low, int64_t high,
+                               int64_t width, int64_t ahead)
 {
   int64_t i = 0;
   for (; i < low; i += VL) v_store(to + i, (vreal){0});
@@ -154,8 +160,8 @@ void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *
   }
 }
 
-void THNN_(tiles_fill)(const V_(correlation) *c, const Box *box, int rowsPerTile, const real *source, int64_t channels,
-                       real *memory, int64_t tilePitch)
+void THNN_(tiles_fill)(const V_(correlation) *c, const Box *box, int rowsPerTile, const real *source,
+                       int64_t channels, real *memory, int64_t tilePitch)
 {
   const Axis *last = c->axis + 3;
   const int64_t rows = box->count[0] * box->count[1] * box->count[2], stride = last->source;
@@ -174,7 +180,7 @@ void THNN_(tiles_fill)(const V_(correlation) *c, const Box *box, int rowsPerTile
           THNN_(gemm_transpose)(first, GEMM_ROWS, from + x * stride, stride, Q, channels);
         } else if (stride == 1 && box->start[3] + x + ceilDivide(Q, VL) * VL <= last->count) {
           /* More than Q may be read, of the row, and written: where the next row or channel comes later. */
-          __builtin_prefetch(from + x + 4 * c->sourceChannel);
+          __builtin_prefetch(from + x + 4 * c->sourceChannel, 0, 2);
           for (int64_t i = 0; i < Q; i += VL) v_store(first + i, v_load(from + x + i));
         } else {
           V_(fillRow)(first, from + x * stride, stride, 0, Q, Q, 0);

@@ -18,10 +18,10 @@
 #define THNN_CORES_PATCHES_H
 
 typedef struct Axis {
-  int64_t count;            /* target positions */
-  int64_t size;             /* source coordinates */
-  int64_t step, first;      /* of the positions */
-  int64_t taps, skip;       /* of the kernel, skip > 0 */
+  int64_t count;                  /* target positions */
+  int64_t size;                   /* source coordinates */
+  int64_t step, first;            /* of the positions */
+  int64_t taps, skip;             /* of the kernel, skip > 0 */
   int64_t source, target, weight; /* strides: per source coordinate, target position, tap */
 } Axis;
 
@@ -31,9 +31,9 @@ typedef struct Box {
 } Box;
 
 typedef struct Strip {
-  int64_t phases;     /* residues of t * skip modulo step that occur on the last axis: tap t is in phase t % phases */
-  int64_t pitch[4];   /* from one coordinate to the next on the first three axes; of a phase on the last */
-  int64_t channel;    /* from one channel to the next */
+  int64_t phases; /* residues of t * skip modulo step that occur on the last axis: tap t is in phase t % phases */
+  int64_t pitch[4]; /* from one coordinate to the next on the first three axes; of a phase on the last */
+  int64_t channel;  /* from one channel to the next */
 } Strip;
 
 #define REALS_PER_LINE ((int)(64 / sizeof(real)))
@@ -67,7 +67,10 @@ static inline int64_t axis_extent(const Axis *axis, int64_t count, int64_t taps)
 }
 
 /* A position is a coordinate. */
-static inline bool axis_isPlain(const Axis *a) { return a->taps == 1 && a->step == 1 && a->first == 0 && a->size == a->count; }
+static inline bool axis_isPlain(const Axis *a)
+{
+  return a->taps == 1 && a->step == 1 && a->first == 0 && a->size == a->count;
+}
 
 /* The strip for boxes of these counts. */
 static inline Strip strip_make(const Axis *axis, const int64_t *count, const int64_t *taps, int realsPerLine)
@@ -79,7 +82,8 @@ static inline Strip strip_make(const Axis *axis, const int64_t *count, const int
   strip.pitch[1] = strip.pitch[2] * axis_extent(axis + 2, count[2], taps[2]);
   strip.pitch[0] = strip.pitch[1] * axis_extent(axis + 1, count[1], taps[1]);
   /* An odd number of cache lines, so that the channels of one pixel do not fall into one cache set. */
-  strip.channel = (ceilDivide(strip.pitch[0] * axis_extent(axis, count[0], taps[0]), realsPerLine) | 1) * realsPerLine;
+  strip.channel =
+      (ceilDivide(strip.pitch[0] * axis_extent(axis, count[0], taps[0]), realsPerLine) | 1) * realsPerLine;
   return strip;
 }
 
@@ -135,7 +139,7 @@ typedef struct V_(correlation) {
   const real *source;
   real *target;
   real *weight;
-  int64_t sourceChannel, targetChannel;                 /* strides */
+  int64_t sourceChannel, targetChannel; /* strides */
   int64_t weightGroup, weightChannel, weightOutput;
 } V_(correlation);
 
@@ -149,10 +153,10 @@ void THNN_(correlation_simplify)(V_(correlation) *correlation);
 void THNN_(correlation_cutTaps)(const V_(correlation) *correlation, int64_t *taps, int64_t *width);
 
 /* Copies `channels` channels of the source, beginning at `source`, and may write VL reals beyond them. */
-void THNN_(strip_fill)(const V_(correlation) *correlation, const Strip *strip, const Box *positions, const Box *taps,
-                       const real *source, int64_t channels, real *memory);
+void THNN_(strip_fill)(const V_(correlation) *correlation, const Strip *strip, const Box *positions,
+                       const Box *taps, const real *source, int64_t channels, real *memory);
 
-/* Without taps there is nothing to share between tiles: a tile's positions, rowsPerTile rows of at most GEMM_ROWS each,
-   are copied to a place of their own, [channel][GEMM_ROWS], one tile after another. */
-void THNN_(tiles_fill)(const V_(correlation) *correlation, const Box *positions, int rowsPerTile, const real *source,
-                       int64_t channels, real *memory, int64_t tilePitch);
+/* Without taps there is nothing to share between tiles: a tile's positions, rowsPerTile rows of at most
+   GEMM_ROWS each, are copied to a place of their own, [channel][GEMM_ROWS], one tile after another. */
+void THNN_(tiles_fill)(const V_(correlation) *correlation, const Box *positions, int rowsPerTile,
+                       const real *source, int64_t channels, real *memory, int64_t tilePitch);
