@@ -72,10 +72,11 @@ void THNN_(BatchNormalization_updateOutput)(THNNState *state, THTensor *input, T
   }
 }
 
-void THNN_(BatchNormalization_backward)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
-                                        THTensor *gradWeight, THTensor *gradBias, THTensor *weight,
-                                        THTensor *running_mean, THTensor *running_var, THTensor *save_mean,
-                                        THTensor *save_std, bool train, double scale, double eps)
+void THNN_(BatchNormalization_backward)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                        THTensor *gradInput, THTensor *gradWeight, THTensor *gradBias,
+                                        THTensor *weight, THTensor *running_mean, THTensor *running_var,
+                                        THTensor *save_mean, THTensor *save_std, bool train, double scale,
+                                        double eps)
 {
   THNN_CHECK(input->ndim >= 2, input, "expected 2 dimensions (N, C) or more, got %s", THNN_shape(input));
   THNN_CHECK(eps >= 0, eps, "expected a number that is not negative, got %g", eps);
@@ -92,16 +93,21 @@ void THNN_(BatchNormalization_backward)(THNNState *state, THTensor *input, THTen
   THNN_RESIZE_LIKE(gradInput, input);
   THNN_RESIZE_TO(gradWeight, THNN_CONTIGUOUS, C); /* sized already, as above */
   THNN_RESIZE_TO(gradBias, THNN_CONTIGUOUS, C);
-  const THNN_(Named) tensors[] = {{"gradInput", gradInput},       {"gradWeight", gradWeight},
-                                  {"gradBias", gradBias},         {"gradOutput", gradOutput},
-                                  {"input", input},               {"weight", weight},
-                                  {"running_mean", running_mean}, {"running_var", running_var},
-                                  {"save_mean", save_mean},       {"save_std", save_std}};
+  const THNN_(Named) tensors[] = {{"gradInput", gradInput},
+                                  {"gradWeight", gradWeight},
+                                  {"gradBias", gradBias},
+                                  {"gradOutput", gradOutput},
+                                  {"input", input},
+                                  {"weight", weight},
+                                  {"running_mean", running_mean},
+                                  {"running_var", running_var},
+                                  {"save_mean", save_mean},
+                                  {"save_std", save_std}};
   THNN_(checkOverlap)(state, tensors, 10, 3, gradOutput);
   THNN_RETURN_IF_META(state);
 
-  const THNN_(BatchVectors) vectors = {train ? save_mean : running_mean, train ? save_std : NULL,
-                                       train ? NULL : running_var, weight, NULL, eps};
+  const THNN_(BatchVectors) vectors = {
+      train ? save_mean : running_mean, train ? save_std : NULL, train ? NULL : running_var, weight, NULL, eps};
   const bool sums = gradWeight != NULL || gradBias != NULL || (train && gradInput != NULL);
   THNN_(Batch) batch;
   THNN_(Batch_init)(&batch, sums ? input : NULL, gradOutput, gradInput, sums);

@@ -4,16 +4,22 @@
    are then merged in accreal: as fast as one plain pass, and as exact as two. */
 #define PIECE 16384
 #define PIECE_ROWS 256
+
+/* Boxes: elements at most, how many of them keep a few threads busy, and their channels at most, which are what
+   arrays on the stack have room for. Where channels are small, some of them make a box of SMALL_BOX elements: the
+   square roots and divisions at the end of one hide behind the sums of the next. */
+#define BOX 65536
+#define MIN_BOXES 16
 #define CHANNELS 512
+#define SMALL_BOX 8192
+
+/* Tiles of the strided layout, TILE positions of TILE_WIDTH channels: two of them fit into the first-level cache. */
 #define TILE_WIDTH 16
 #define TILE ((int)(1344 / sizeof(real)))
 #define TILE_PITCH (TILE + (int)(64 / sizeof(real)))
-#define STREAM_BYTES ((int64_t)48 << 20)
 
-/* Boxes are as many as keep a few threads busy, and as large as that allows. */
-#define MIN_BOXES 16
-#define BOX 65536
-#define SMALL_BOX 8192
+/* Operands of more than this together leave the caches anyway: results are streamed past them. */
+#define STREAM_BYTES ((int64_t)48 << 20)
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -263,8 +269,8 @@ static __attribute__((noinline)) void THNN_(runMoments)(const real *x, int64_t r
   *squares = square;
 }
 
-/* Whether sums whose shift proved to be `off` away from the mean of their n values lost too much beside the squares
-   they are to be joined with, or overflowed. Squares that were lost before stay lost. */
+/* Whether sums whose shift proved to be `off` away from the mean of their n values lost too much beside the
+   squares they are to be joined with, or overflowed. Squares that were lost before stay lost. */
 static inline bool THNN_(unfit)(accreal mean, accreal squares, int64_t count, accreal new_mean, accreal new_squares,
                                 int64_t n, accreal off)
 {
@@ -481,8 +487,8 @@ static ALWAYS_INLINE void THNN_(putSome)(real *p, vreal value, int n, bool strea
   else v_store_n(p, value, n);
 }
 
-/* The functions named ...Columns work on n <= VL neighbouring columns of `count` rows, the ones named ...Rows on all
-   columns of them. `count` is a constant: what belongs to a column is loaded once for so many rows. */
+/* The functions named ...Columns work on n <= VL neighbouring columns of `count` rows, the ones named ...Rows on
+   all columns of them. `count` is a constant: what belongs to a column is loaded once for so many rows. */
 #define SUM_ROWS 8
 #define APPLY_ROWS 4
 

@@ -37,8 +37,8 @@ typedef struct THNN_(Batch) {
    read again; otherwise boxes follow memory. Absent tensors are NULL. */
 void THNN_(Batch_init)(THNN_(Batch) *batch, THTensor *x, THTensor *g, THTensor *out, bool reduces);
 
-/* How many accreal the result of a reduction must have room for: its first 2 * C are what is asked for, the rest is
-   used on the way. More than 2 * C only where it is less than half of THNN_SCRATCH_LIMIT. */
+/* How many accreal the result of a reduction must have room for: its first 2 * C are what is asked for, the rest
+   is used on the way. More than 2 * C only where it is at most half of THNN_SCRATCH_LIMIT. */
 int64_t THNN_(Batch_room)(const THNN_(Batch) *batch);
 
 /* What is known of each channel, vectors of C elements. */
