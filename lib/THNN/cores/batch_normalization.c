@@ -13,7 +13,7 @@
 #define CHANNELS 512
 #define SMALL_BOX 8192
 
-/* Tiles of the strided layout, TILE positions of TILE_WIDTH channels: two of them fit into the first-level cache. */
+/* Tiles of the strided layout, TILE positions of TILE_WIDTH channels: two fit into the first-level cache. */
 #define TILE_WIDTH 16
 #define TILE ((int)(1344 / sizeof(real)))
 #define TILE_PITCH (TILE + (int)(64 / sizeof(real)))
@@ -138,7 +138,10 @@ static THNN_(Box) THNN_(box)(const THNN_(Batch) *b, int64_t task)
 
 /* ---- vectors of channels: fetched into arrays, so that the loops over them are plain ones ---- */
 
-static inline real *THNN_(address)(const THTensor *vector, int64_t c) { return TH_DATA(vector) + c * vector->stride[0]; }
+static inline real *THNN_(address)(const THTensor *vector, int64_t c)
+{
+  return TH_DATA(vector) + c * vector->stride[0];
+}
 
 static void THNN_(fetch)(const THTensor *vector, int64_t first, int64_t n, real otherwise, real *to)
 {
@@ -227,10 +230,10 @@ static void THNN_(runSums)(const real *x, int64_t runs, int64_t length, int64_t 
   v_store(lanes, k);
   const vreal k_tail = v_load_n(lanes, tail);
   vreal s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, q0 = {0}, q1 = {0}, q2 = {0}, q3 = {0};
-#define ADD(i, value)          \
-  do {                         \
-    const vreal d = (value);   \
-    s##i += d, q##i += d * d;  \
+#define ADD(i, value)         \
+  do {                        \
+    const vreal d = (value);  \
+    s##i += d, q##i += d * d; \
   } while (0)
   for (int64_t r = 0; r < runs; r++, x += pitch) {
     const real *p = x, *end = x + length - tail;
@@ -258,21 +261,19 @@ static __attribute__((noinline)) void THNN_(runMoments)(const real *x, int64_t r
 {
   const accreal first = x[0], n = (accreal)(runs * length);
   accreal sum = 0, square = 0;
-  for (int64_t r = 0; r < runs; r++)
-    THNN_PRAGMA(omp simd reduction(+ : sum))
-    for (int64_t i = 0; i < length; i++) sum += x[r * pitch + i] - first;
+  for (int64_t r = 0; r < runs; r++) THNN_PRAGMA(omp simd reduction(+ : sum))
+  for (int64_t i = 0; i < length; i++) sum += x[r * pitch + i] - first;
   const accreal m = first + sum / n;
-  for (int64_t r = 0; r < runs; r++)
-    THNN_PRAGMA(omp simd reduction(+ : square))
-    for (int64_t i = 0; i < length; i++) square += (x[r * pitch + i] - m) * (x[r * pitch + i] - m);
+  for (int64_t r = 0; r < runs; r++) THNN_PRAGMA(omp simd reduction(+ : square))
+  for (int64_t i = 0; i < length; i++) square += (x[r * pitch + i] - m) * (x[r * pitch + i] - m);
   *mean = m;
   *squares = square;
 }
 
 /* Whether sums whose shift proved to be `off` away from the mean of their n values lost too much beside the
    squares they are to be joined with, or overflowed. Squares that were lost before stay lost. */
-static inline bool THNN_(unfit)(accreal mean, accreal squares, int64_t count, accreal new_mean, accreal new_squares,
-                                int64_t n, accreal off)
+static inline bool THNN_(unfit)(accreal mean, accreal squares, int64_t count, accreal new_mean,
+                                accreal new_squares, int64_t n, accreal off)
 {
   const accreal apart = new_mean - mean, weight = (accreal)count * (accreal)n / (accreal)(count + n);
   const accreal joined = squares + new_squares + apart * apart * weight;
@@ -316,10 +317,10 @@ static void THNN_(addRunDots)(const real *g, const real *x, int64_t runs, int64_
   const vreal m = v_set1(mean);
   const int tail = (int)(length % VL);
   vreal s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, q0 = {0}, q1 = {0}, q2 = {0}, q3 = {0};
-#define ADD(i, gs, xs)                  \
-  do {                                  \
-    const vreal gv = (gs);              \
-    s##i += gv, q##i += gv * ((xs)-m);  \
+#define ADD(i, gs, xs)                   \
+  do {                                   \
+    const vreal gv = (gs);               \
+    s##i += gv, q##i += gv * ((xs) - m); \
   } while (0)
   for (int64_t r = 0; r < runs; r++) {
     const real *p = g + r * g_pitch, *q = x + r * x_pitch, *end = p + length - tail;
@@ -370,8 +371,8 @@ static ALWAYS_INLINE void THNN_(normalizeRun)(real *y, const real *x, int64_t le
   if (n) v_store_n(y + i, THNN_(normalized)(v_load_n(x + i, n), m, a, b), n);
 }
 
-static ALWAYS_INLINE void THNN_(gradientRun)(real *gi, const real *g, const real *x, int64_t length, vreal m, vreal a,
-                                             vreal b, vreal d, bool stream)
+static ALWAYS_INLINE void THNN_(gradientRun)(real *gi, const real *g, const real *x, int64_t length, vreal m,
+                                             vreal a, vreal b, vreal d, bool stream)
 {
   int64_t i = 0;
   if (stream) {
@@ -387,8 +388,8 @@ static ALWAYS_INLINE void THNN_(gradientRun)(real *gi, const real *g, const real
 /* Channel j of the coefficients. x or g is NULL where the result does not depend on it. The last run comes
    first: it was read last, and is the likeliest to be in the cache. */
 static void THNN_(applyRuns)(real *out, const real *g, const real *x, int64_t runs, int64_t length,
-                             int64_t out_pitch, int64_t g_pitch, int64_t x_pitch, const THNN_(Coefficients) *c, int64_t j,
-                             bool stream)
+                             int64_t out_pitch, int64_t g_pitch, int64_t x_pitch, const THNN_(Coefficients) *c,
+                             int64_t j, bool stream)
 {
   const vreal m = v_set1(c->mean[j]), a = v_set1(c->scale[j]), b = v_set1(c->slope[j]), d = v_set1(c->shift[j]);
   const bool both = g != NULL && x != NULL;
@@ -555,8 +556,8 @@ static void THNN_(rowsStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal
   }
 }
 
-static ALWAYS_INLINE void THNN_(dotColumns)(const real *g, const real *x, int count, int64_t g_pitch, int64_t x_pitch,
-                                            int n, const real *mean, real *sum, real *dot)
+static ALWAYS_INLINE void THNN_(dotColumns)(const real *g, const real *x, int count, int64_t g_pitch,
+                                            int64_t x_pitch, int n, const real *mean, real *sum, real *dot)
 {
   const vreal m = THNN_(some)(mean, n);
   vreal s = {0}, q = {0};
@@ -605,9 +606,9 @@ static void THNN_(rowsDots)(const THNN_(Batch) *b, THNN_(Box) box, const real *m
   }
 }
 
-static ALWAYS_INLINE void THNN_(applyColumns)(real *out, const real *g, const real *x, int count, int64_t out_pitch,
-                                              int64_t g_pitch, int64_t x_pitch, int n, const THNN_(Coefficients) *c,
-                                              int64_t j, bool both, bool stream)
+static ALWAYS_INLINE void THNN_(applyColumns)(real *out, const real *g, const real *x, int count,
+                                              int64_t out_pitch, int64_t g_pitch, int64_t x_pitch, int n,
+                                              const THNN_(Coefficients) *c, int64_t j, bool both, bool stream)
 {
   const vreal m = THNN_(some)(c->mean + j, n), a = THNN_(some)(c->scale + j, n), b = THNN_(some)(c->slope + j, n),
               d = THNN_(some)(c->shift + j, n);
@@ -663,21 +664,24 @@ static inline void THNN_(move)(real *tile, real *data, bool gather)
 }
 
 /* Moves `count` positions from p on of the box's channels between a view and a tile. */
-static ALWAYS_INLINE void THNN_(moveTile)(const THNN_(Batch) *b, const THNN_(BatchView) *view, THNN_(Box) box, int64_t p,
-                                          int64_t count, real *tile, bool gather)
+static ALWAYS_INLINE void THNN_(moveTile)(const THNN_(Batch) *b, const THNN_(BatchView) *view, THNN_(Box) box,
+                                          int64_t p, int64_t count, real *tile, bool gather)
 {
   const int64_t width = box.c_end - box.c, inner = b->dims > 0 ? b->size[b->dims - 1] : 1;
   const int64_t step = b->dims > 0 ? view->stride[b->dims - 1] : 0, channel = view->channel;
   while (count > 0) {
     const int64_t run = THNN_(smaller)(inner - p % inner, count);
     real *data = view->data + box.c * channel;
-    for (int64_t d = b->dims - 1, rest = p; d >= 0; rest /= b->size[d--]) data += rest % b->size[d] * view->stride[d];
+    for (int64_t d = b->dims - 1, rest = p; d >= 0; rest /= b->size[d--])
+      data += rest % b->size[d] * view->stride[d];
     if (step < channel) {
       for (int64_t c = 0; c < width; c++)
-        for (int64_t i = 0; i < run; i++) THNN_(move)(tile + c * TILE_PITCH + i, data + c * channel + i * step, gather);
+        for (int64_t i = 0; i < run; i++)
+          THNN_(move)(tile + c * TILE_PITCH + i, data + c * channel + i * step, gather);
     } else {
       for (int64_t i = 0; i < run; i++)
-        for (int64_t c = 0; c < width; c++) THNN_(move)(tile + c * TILE_PITCH + i, data + c * channel + i * step, gather);
+        for (int64_t c = 0; c < width; c++)
+          THNN_(move)(tile + c * TILE_PITCH + i, data + c * channel + i * step, gather);
     }
     p += run;
     tile += run;
@@ -685,8 +689,8 @@ static ALWAYS_INLINE void THNN_(moveTile)(const THNN_(Batch) *b, const THNN_(Bat
   }
 }
 
-static void THNN_(gather)(const THNN_(Batch) *b, const THNN_(BatchView) *view, THNN_(Box) box, int64_t p, int64_t count,
-                          real *tile)
+static void THNN_(gather)(const THNN_(Batch) *b, const THNN_(BatchView) *view, THNN_(Box) box, int64_t p,
+                          int64_t count, real *tile)
 {
   THNN_(moveTile)(b, view, box, p, count, tile, true);
 }
@@ -730,8 +734,8 @@ static void THNN_(stridedApply)(const THNN_(Batch) *b, THNN_(Box) box, const THN
     if (with_g) THNN_(gather)(b, &b->g, box, p, end - p, g);
     if (with_x) THNN_(gather)(b, &b->x, box, p, end - p, x);
     for (int64_t c = 0; c < box.c_end - box.c; c++)
-      THNN_(applyRuns)(out + c * TILE_PITCH, with_g ? g + c * TILE_PITCH : NULL, with_x ? x + c * TILE_PITCH : NULL, 1,
-                       end - p, 0, 0, 0, coefficients, c, false);
+      THNN_(applyRuns)(out + c * TILE_PITCH, with_g ? g + c * TILE_PITCH : NULL,
+                       with_x ? x + c * TILE_PITCH : NULL, 1, end - p, 0, 0, 0, coefficients, c, false);
     THNN_(scatter)(b, &b->out, box, p, end - p, out);
   }
 }
@@ -829,8 +833,7 @@ static void THNN_(forBoxes)(const THNN_(Phase) *phase, THNN_(Step) step, bool ag
     for (int64_t i = 0; i < boxes; i++) step(phase, THNN_(box)(b, again ? boxes - 1 - i : i));
     return;
   }
-  THNN_PARALLEL_FOR(i, boxes, work)
-  {
+  THNN_PARALLEL_FOR(i, boxes, work) {
     /* The share of a thread under a static schedule. */
     const int64_t share = boxes / threads, longer = boxes % threads * (share + 1);
     const int64_t size = i < longer ? share + 1 : share;
@@ -862,8 +865,7 @@ static void THNN_(joinBlocks)(const THNN_(Phase) *phase, bool moments)
 {
   const THNN_(Batch) *b = phase->batch;
   const int64_t C = b->channels, width = CHANNELS / 4;
-  THNN_PARALLEL_FOR(i, THNN_(ceilDiv)(C, width), (b->blocks + 16) * C)
-  {
+  THNN_PARALLEL_FOR(i, THNN_(ceilDiv)(C, width), (b->blocks + 16) * C) {
     const int64_t c = i * width, n = THNN_(smaller)(width, C - c);
     accreal *first = phase->result + c, *second = first + C;
     for (int64_t k = 1; k < b->blocks; k++) {
@@ -908,7 +910,8 @@ void THNN_(Batch_normalize)(const THNN_(Batch) *b, const THNN_(BatchVectors) *ve
 static void THNN_(gradInputStep)(const THNN_(Phase) *phase, THNN_(Box) box)
 {
   const accreal *sum = phase->result ? phase->result + box.c : NULL;
-  THNN_(boxGradInput)(phase->batch, box, phase->vectors, sum, sum ? sum + phase->batch->channels : NULL, phase->count);
+  THNN_(boxGradInput)(phase->batch, box, phase->vectors, sum, sum ? sum + phase->batch->channels : NULL,
+                      phase->count);
 }
 
 void THNN_(Batch_gradInput)(const THNN_(Batch) *b, const THNN_(BatchVectors) *vectors, const accreal *sums,
@@ -926,7 +929,8 @@ static void THNN_(forwardStep)(const THNN_(Phase) *phase, THNN_(Box) box)
   THNN_(boxNormalize)(phase->batch, box, phase->vectors);
 }
 
-void THNN_(Batch_forward)(const THNN_(Batch) *b, const THNN_(BatchStatistics) *to, const THNN_(BatchVectors) *vectors)
+void THNN_(Batch_forward)(const THNN_(Batch) *b, const THNN_(BatchStatistics) *to,
+                          const THNN_(BatchVectors) *vectors)
 {
   if (b->blocks == 1) {
     const THNN_(Phase) phase = {.batch = b, .vectors = vectors, .statistics = to};
@@ -948,7 +952,8 @@ static void THNN_(backwardStep)(const THNN_(Phase) *phase, THNN_(Box) box)
     THNN_(boxGradInput)(phase->batch, box, phase->vectors, train ? sum : NULL, train ? dot : NULL, phase->count);
 }
 
-void THNN_(Batch_backward)(const THNN_(Batch) *b, const THNN_(BatchGradients) *to, const THNN_(BatchVectors) *vectors)
+void THNN_(Batch_backward)(const THNN_(Batch) *b, const THNN_(BatchGradients) *to,
+                           const THNN_(BatchVectors) *vectors)
 {
   const accreal count = (accreal)b->positions;
   if (b->blocks == 1) {
