@@ -89,6 +89,8 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(THNNTensor_sameSize(weight, gradWeight), weight, "expected the size of gradWeight, %s, got %s",
              THNN_shape(gradWeight), THNN_shape(weight));
+  THNN_CHECK(bias == NULL || (bias->ndim == 1 && bias->size[0] == g.outputPlanes), bias,
+             "expected one value per output (%lld), got %s", (long long)g.outputPlanes, THNN_shape(bias));
   THNN_CHECK(bias == NULL || gradBias != NULL, gradBias, "expected a tensor, since bias is given");
   THTensor *sums = bias ? gradBias : NULL;
   THNN_CHECK(sums == NULL || (sums->ndim == 1 && sums->size[0] == g.outputPlanes), gradBias,
