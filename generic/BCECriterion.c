@@ -30,10 +30,8 @@ void THNN_(BCECriterion_updateOutput)(THNNState *state, THTensor *input, THTenso
   THNN_CHECK_NO_OVERLAP(output, weights);
   THNN_RETURN_IF_META(state);
   double loss;
-  if (weights)
-    THNN_SUM3(loss, x, input, t, target, w, weights, w * THNN_(BCECriterion)(x, t));
-  else
-    THNN_SUM2(loss, x, input, t, target, THNN_(BCECriterion)(x, t));
+  if (weights) THNN_SUM3(loss, x, input, t, target, w, weights, w * THNN_(BCECriterion)(x, t));
+  else THNN_SUM2(loss, x, input, t, target, THNN_(BCECriterion)(x, t));
   /* An input that is no probability makes the sum NaN, so only then is it worth looking for one. */
   real value;
   THNN_CHECK(!isnan(loss) || !THNN_(BCECriterion_notInRange)(input, &value), input,
@@ -54,6 +52,5 @@ void THNN_(BCECriterion_updateGradInput)(THNNState *state, THTensor *input, THTe
   const real norm = (real)(sizeAverage ? 1.0 / (double)THNNTensor_numel(input) : 1.0);
   if (weights)
     THNN_MAP4(dx, gradInput, x, input, t, target, w, weights, norm * w * THNN_(BCECriterion_grad)(x, t));
-  else
-    THNN_MAP3(dx, gradInput, x, input, t, target, norm * THNN_(BCECriterion_grad)(x, t));
+  else THNN_MAP3(dx, gradInput, x, input, t, target, norm * THNN_(BCECriterion_grad)(x, t));
 }

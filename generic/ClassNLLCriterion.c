@@ -10,8 +10,8 @@ typedef struct THNN_(ClassNLL) {
   int64_t input_row, input_class, weights_class, target_row; /* strides */
 } THNN_(ClassNLL);
 
-static THNN_(ClassNLL) THNN_(ClassNLL_rows)(THTensor *input, THIndexTensor *target, THTensor *weights,
-                                           int64_t ignore_index)
+static THNN_(ClassNLL)
+    THNN_(ClassNLL_rows)(THTensor *input, THIndexTensor *target, THTensor *weights, int64_t ignore_index)
 {
   const bool batch = input->ndim == 2;
   THNN_(ClassNLL) p = {.classes = input->size[batch], .ignore_index = ignore_index};
@@ -28,7 +28,7 @@ static THNN_(ClassNLL) THNN_(ClassNLL_rows)(THTensor *input, THIndexTensor *targ
 }
 
 /* for (int64_t n = the rows of the task) */
-#define FOR_ROWS(n, p, task)                                                                                 \
+#define FOR_ROWS(n, p, task) \
   for (int64_t n = (task) * (p).rows / (p).tasks; n < ((task) + 1) * (p).rows / (p).tasks; n++)
 
 static inline real THNN_(ClassNLL_weight)(const THNN_(ClassNLL) *p, int64_t t)
@@ -40,8 +40,7 @@ static inline real THNN_(ClassNLL_weight)(const THNN_(ClassNLL) *p, int64_t t)
 static int64_t THNN_(ClassNLL_firstWrong)(const THNN_(ClassNLL) *p)
 {
   int64_t wrong[TASKS];
-  THNN_PARALLEL_FOR(task, p->tasks, p->rows)
-  {
+  THNN_PARALLEL_FOR(task, p->tasks, p->rows) {
     wrong[task] = p->rows;
     FOR_ROWS(n, *p, task)
     {
@@ -54,29 +53,29 @@ static int64_t THNN_(ClassNLL_firstWrong)(const THNN_(ClassNLL) *p)
   return p->rows;
 }
 
-#define CHECK_SHAPES()                                                                                       \
-  THNN_CHECK(input->ndim == 1 || input->ndim == 2, input, "expected 2 dimensions (N, C) or 1 (C), got %s",   \
-             THNN_shape(input));                                                                             \
-  if (input->ndim == 2)                                                                                      \
-    THNN_CHECK(target->ndim == 1 && target->size[0] == input->size[0], target,                               \
-               "expected 1 (%lld), a class for each row of input, got %s", (long long)input->size[0],        \
-               THNN_shape(target));                                                                          \
-  else                                                                                                       \
-    THNN_CHECK(target->ndim <= 1 && THNNTensor_numel(target) == 1, target, "expected one class, got %s",     \
-               THNN_shape(target));                                                                          \
-  const int64_t classes = input->size[input->ndim - 1];                                                      \
-  THNN_CHECK(weights == NULL || (weights->ndim == 1 && weights->size[0] == classes), weights,                \
+#define CHECK_SHAPES()                                                                                     \
+  THNN_CHECK(input->ndim == 1 || input->ndim == 2, input, "expected 2 dimensions (N, C) or 1 (C), got %s", \
+             THNN_shape(input));                                                                           \
+  if (input->ndim == 2)                                                                                    \
+    THNN_CHECK(target->ndim == 1 && target->size[0] == input->size[0], target,                             \
+               "expected 1 (%lld), a class for each row of input, got %s", (long long)input->size[0],      \
+               THNN_shape(target));                                                                        \
+  else                                                                                                     \
+    THNN_CHECK(target->ndim <= 1 && THNNTensor_numel(target) == 1, target, "expected one class, got %s",   \
+               THNN_shape(target));                                                                        \
+  const int64_t classes = input->size[input->ndim - 1];                                                    \
+  THNN_CHECK(weights == NULL || (weights->ndim == 1 && weights->size[0] == classes), weights,              \
              "expected 1 (%lld), one for each class, got %s", (long long)classes, THNN_shape(weights))
 
-#define CHECK_TARGET(p)                                                                                      \
-  const int64_t wrong = THNN_(ClassNLL_firstWrong)(&p);                                                      \
-  THNN_CHECK_INDEX(wrong == p.rows, target,                                                                  \
-                   "expected a class from 0 to %lld or ignore_index, got %lld at position %lld",             \
+#define CHECK_TARGET(p)                                                                          \
+  const int64_t wrong = THNN_(ClassNLL_firstWrong)(&p);                                          \
+  THNN_CHECK_INDEX(wrong == p.rows, target,                                                      \
+                   "expected a class from 0 to %lld or ignore_index, got %lld at position %lld", \
                    (long long)p.classes - 1, (long long)p.target[wrong * p.target_row], (long long)wrong)
 
-void THNN_(ClassNLLCriterion_updateOutput)(THNNState *state, THTensor *input, THIndexTensor *target, THTensor *output,
-                                           bool sizeAverage, THTensor *weights, THTensor *total_weight,
-                                           int64_t ignore_index)
+void THNN_(ClassNLLCriterion_updateOutput)(THNNState *state, THTensor *input, THIndexTensor *target,
+                                           THTensor *output, bool sizeAverage, THTensor *weights,
+                                           THTensor *total_weight, int64_t ignore_index)
 {
   CHECK_SHAPES();
   THNN_RESIZE_TO_ONE(output);
@@ -92,8 +91,7 @@ void THNN_(ClassNLLCriterion_updateOutput)(THNNState *state, THTensor *input, TH
   const THNN_(ClassNLL) p = THNN_(ClassNLL_rows)(input, target, weights, ignore_index);
   CHECK_TARGET(p);
   double losses[TASKS], totals[TASKS], loss = 0, total = 0;
-  THNN_PARALLEL_FOR(task, p.tasks, p.rows)
-  {
+  THNN_PARALLEL_FOR(task, p.tasks, p.rows) {
     losses[task] = totals[task] = 0;
     FOR_ROWS(n, p, task)
     {
@@ -129,12 +127,10 @@ void THNN_(ClassNLLCriterion_updateGradInput)(THNNState *state, THTensor *input,
   const real total = *TH_DATA(total_weight);
   real *const dx = TH_DATA(gradInput);
   const int64_t row = input->ndim == 2 ? gradInput->stride[0] : 0, class = gradInput->stride[input->ndim - 1];
-  THNN_PARALLEL_FOR(task, p.tasks, p.rows * p.classes)
-  {
+  THNN_PARALLEL_FOR(task, p.tasks, p.rows * p.classes) {
     FOR_ROWS(n, p, task)
     {
-      if (class == 1)
-        memset(dx + n * row, 0, sizeof(real) * (size_t)p.classes);
+      if (class == 1) memset(dx + n * row, 0, sizeof(real) * (size_t)p.classes);
       else
         for (int64_t c = 0; c < p.classes; c++) dx[n * row + c * class] = 0;
       const int64_t t = p.target[n * p.target_row];

@@ -2,7 +2,8 @@
 #include "vector_math.h"
 #include "pointwise.h"
 
-void THNN_(LeakyReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *output, accreal negval, bool inplace)
+void THNN_(LeakyReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *output, accreal negval,
+                                   bool inplace)
 {
   THTensor *y = inplace ? THNN_RESIZE_LIKE(input, input) : THNN_RESIZE_LIKE(output, input);
   if (!inplace) THNN_CHECK_SAME_OR_NO_OVERLAP(output, input);

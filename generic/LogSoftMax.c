@@ -3,28 +3,23 @@
 static void THNN_(LogSoftMax_row)(const real *x, real *y, int64_t channels)
 {
   const real most = THNN_(softmax_rowMost)(x, channels);
-  const real rest = (real)log(THNN_(softmax_rowSum)(x, most, channels));
+  const real rest = (real)log(THNN_(softmax_rowSum)(x, NULL, most, channels));
   THNN_PRAGMA(omp simd)
   for (int64_t c = 0; c < channels; c++) y[c] = (x[c] - most) - rest;
 }
 
-static void THNN_(LogSoftMax_tile)(const THNNChannels *walk, int64_t task)
+static void THNN_(LogSoftMax_tile)(const THNNTile *tile, real *kept)
 {
-  const int n = (thnn_channelsCount(walk, task) + 15) & -16;
-  const bool whole = walk->chunk == walk->channels;
-  real *tile = thnn_scratch(sizeof(real) * (size_t)(walk->chunk * walk->width));
   real most[THNN_CHANNELS_WIDTH], rest[THNN_CHANNELS_WIDTH];
   double sum[THNN_CHANNELS_WIDTH];
-  THNN_(softmax_tileMost)(walk, task, n, tile, most);
-  THNN_(softmax_tileSum)(walk, task, n, tile, most, false, sum);
-  SOFTMAX_FOR_POSITIONS(i) rest[i] = th_log((real)sum[i]);
-  for (int64_t first = 0; first < walk->channels; first += walk->chunk) {
-    const int64_t channels = whole ? walk->channels : thnn_channelsLoad(walk, task, 0, first, tile);
-    for (int64_t c = 0; c < channels; c++) {
-      real *x = tile + c * walk->width;
-      SOFTMAX_FOR_POSITIONS(i) x[i] = (x[i] - most[i]) - rest[i];
-    }
-    thnn_channelsStore(walk, task, 1, first, tile);
+  THNN_(softmax_tileMost)(tile, kept, most);
+  THNN_(softmax_tileSum)(tile, kept, most, false, sum);
+  SOFTMAX_FOR(i, tile->lanes) rest[i] = th_log((real)sum[i]);
+  for (int64_t c = 0; c < tile->channels; c++) {
+    real *row = kept + c * tile->step, *y = thnn_tileOut(tile, 1, c, row);
+    const real *x = tile->step ? row : thnn_tileGet(tile, 0, c, row);
+    SOFTMAX_FOR(i, tile->lanes) y[i] = (x[i] - most[i]) - rest[i];
+    thnn_tilePut(tile, 1, c, y);
   }
 }
 
@@ -35,13 +30,19 @@ void THNN_(LogSoftMax_updateOutput)(THNNState *state, THTensor *input, THTensor 
   THNN_CHECK_SAME_OR_NO_OVERLAP(output, input);
   THNN_RETURN_IF_META(state);
   THNNChannels walk;
-  thnn_channelsBegin(&walk, sizeof(real), 2, (const THNNTensor *const[]){input, output});
-  THNN_PARALLEL_FOR(task, walk.tasks, walk.elements)
-  {
-    if (!walk.rows) THNN_(LogSoftMax_tile)(&walk, task);
-    for (int i = 0; walk.rows && i < thnn_channelsCount(&walk, task); i++)
-      THNN_(LogSoftMax_row)(thnn_channelsRow(&walk, task, 0, i), thnn_channelsRow(&walk, task, 1, i), walk.channels);
+  thnn_channelsBegin(&walk, sizeof(real), 1, 2, (const THNNTensor *const[]){input, output});
+  THNN_PARALLEL_FOR(task, walk.tasks, walk.elements) {
+    const THNNTile tile = thnn_channelsTile(&walk, task);
+    if (!walk.rows) THNN_(LogSoftMax_tile)(&tile, thnn_scratch(walk.scratch));
+    for (int i = 0; walk.rows && i < tile.positions; i++)
+      THNN_(LogSoftMax_row)(thnn_tileRow(&tile, 0, i), thnn_tileRow(&tile, 1, i), walk.channels);
   }
+}
+
+static inline void THNN_(LogSoftMax_gradPart)(const real *g, const real *y, real *dx, real sum, int64_t n)
+{
+  THNN_PRAGMA(omp simd)
+  for (int64_t c = 0; c < (n & -16); c++) dx[c] = g[c] - th_exp(y[c]) * sum;
 }
 
 static void THNN_(LogSoftMax_gradRow)(const real *g, const real *y, real *dx, int64_t channels)
@@ -50,38 +51,44 @@ static void THNN_(LogSoftMax_gradRow)(const real *g, const real *y, real *dx, in
   THNN_PRAGMA(omp simd reduction(+ : total))
   for (int64_t c = 0; c < channels; c++) total += g[c];
   const real sum = (real)total;
-  THNN_PRAGMA(omp simd)
-  for (int64_t c = 0; c < channels; c++) dx[c] = g[c] - th_exp(y[c]) * sum;
+  THNN_(LogSoftMax_gradPart)(g, y, dx, sum, channels);
+  const int64_t whole = channels & -16;
+  real last_g[16] = {0}, last_y[16] = {0};
+  memcpy(last_g, g + whole, sizeof(real) * (size_t)(channels - whole));
+  memcpy(last_y, y + whole, sizeof(real) * (size_t)(channels - whole));
+  THNN_(LogSoftMax_gradPart)(last_g, last_y, last_g, sum, 16);
+  memcpy(dx + whole, last_g, sizeof(real) * (size_t)(channels - whole));
 }
 
-static void THNN_(LogSoftMax_gradTile)(const THNNChannels *walk, int64_t task)
+static void THNN_(LogSoftMax_gradTile)(const THNNTile *tile, real *kept)
 {
-  const int n = (thnn_channelsCount(walk, task) + 15) & -16;
-  const bool whole = walk->chunk == walk->channels;
-  real *gradient = thnn_scratch(2 * sizeof(real) * (size_t)(walk->chunk * walk->width));
-  real *result = gradient + walk->chunk * walk->width, sum[THNN_CHANNELS_WIDTH];
+  real sum[THNN_CHANNELS_WIDTH], part[THNN_CHANNELS_WIDTH] = {0}, row_y[THNN_CHANNELS_WIDTH];
   double total[THNN_CHANNELS_WIDTH] = {0};
-  for (int64_t first = 0; first < walk->channels; first += walk->chunk) {
-    const int64_t channels = thnn_channelsLoad(walk, task, 0, first, gradient);
-    for (int64_t c = 0; c < channels; c++) {
-      const real *g = gradient + c * walk->width;
-      SOFTMAX_FOR_POSITIONS(i) total[i] += g[i];
+  for (int64_t c = 0; c < tile->channels; c++) {
+    real *row = kept + c * tile->step;
+    const real *g = thnn_tileGet(tile, 0, c, row);
+    SOFTMAX_FOR(i, tile->lanes)
+    {
+      part[i] += g[i];
+      row[i] = g[i];
     }
+    if (c % SOFTMAX_TERMS == SOFTMAX_TERMS - 1 || c == tile->channels - 1) SOFTMAX_FOR(i, tile->lanes)
+      {
+        total[i] += part[i];
+        part[i] = 0;
+      }
   }
-  SOFTMAX_FOR_POSITIONS(i) sum[i] = (real)total[i];
-  for (int64_t first = 0; first < walk->channels; first += walk->chunk) {
-    const int64_t channels = thnn_channelsLoad(walk, task, 1, first, result);
-    if (!whole) thnn_channelsLoad(walk, task, 0, first, gradient);
-    for (int64_t c = 0; c < channels; c++) {
-      real *g = gradient + c * walk->width, *y = result + c * walk->width;
-      SOFTMAX_FOR_POSITIONS(i) g[i] -= th_exp(y[i]) * sum[i];
-    }
-    thnn_channelsStore(walk, task, 2, first, gradient);
+  SOFTMAX_FOR(i, tile->lanes) sum[i] = (real)total[i];
+  for (int64_t c = 0; c < tile->channels; c++) {
+    real *row = kept + c * tile->step, *dx = thnn_tileOut(tile, 2, c, row);
+    const real *g = tile->step ? row : thnn_tileGet(tile, 0, c, row), *y = thnn_tileGet(tile, 1, c, row_y);
+    SOFTMAX_FOR(i, tile->lanes) dx[i] = g[i] - th_exp(y[i]) * sum[i];
+    thnn_tilePut(tile, 2, c, dx);
   }
 }
 
-void THNN_(LogSoftMax_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
-                                       THTensor *output)
+void THNN_(LogSoftMax_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                       THTensor *gradInput, THTensor *output)
 {
   THNN_CHECK_CHANNELS(input);
   THNN_CHECK_SAME_SIZE(input, gradOutput);
@@ -91,12 +98,12 @@ void THNN_(LogSoftMax_updateGradInput)(THNNState *state, THTensor *input, THTens
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, output);
   THNN_RETURN_IF_META(state);
   THNNChannels walk;
-  thnn_channelsBegin(&walk, sizeof(real), 3, (const THNNTensor *const[]){gradOutput, output, gradInput});
-  THNN_PARALLEL_FOR(task, walk.tasks, walk.elements)
-  {
-    if (!walk.rows) THNN_(LogSoftMax_gradTile)(&walk, task);
-    for (int i = 0; walk.rows && i < thnn_channelsCount(&walk, task); i++)
-      THNN_(LogSoftMax_gradRow)(thnn_channelsRow(&walk, task, 0, i), thnn_channelsRow(&walk, task, 1, i),
-                                thnn_channelsRow(&walk, task, 2, i), walk.channels);
+  thnn_channelsBegin(&walk, sizeof(real), 1, 3, (const THNNTensor *const[]){gradOutput, output, gradInput});
+  THNN_PARALLEL_FOR(task, walk.tasks, walk.elements) {
+    const THNNTile tile = thnn_channelsTile(&walk, task);
+    if (!walk.rows) THNN_(LogSoftMax_gradTile)(&tile, thnn_scratch(walk.scratch));
+    for (int i = 0; walk.rows && i < tile.positions; i++)
+      THNN_(LogSoftMax_gradRow)(thnn_tileRow(&tile, 0, i), thnn_tileRow(&tile, 1, i), thnn_tileRow(&tile, 2, i),
+                                walk.channels);
   }
 }

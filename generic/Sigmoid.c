@@ -11,7 +11,7 @@ void THNN_(Sigmoid_updateOutput)(THNNState *state, THTensor *input, THTensor *ou
 }
 
 void THNN_(Sigmoid_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
-                               THTensor *output)
+                                    THTensor *output)
 {
   (void)input;
   THNN_CHECK_SAME_SIZE(output, gradOutput);

@@ -3,7 +3,7 @@
 #include "pointwise.h"
 
 void THNN_(SmoothL1Criterion_updateOutput)(THNNState *state, THTensor *input, THTensor *target, THTensor *output,
-                                      bool sizeAverage)
+                                           bool sizeAverage)
 {
   THNN_CHECK_SAME_COUNT(input, target);
   THNN_RESIZE_TO_ONE(output);
@@ -15,8 +15,8 @@ void THNN_(SmoothL1Criterion_updateOutput)(THNNState *state, THTensor *input, TH
   *TH_DATA(output) = (real)(sizeAverage ? loss / (double)THNNTensor_numel(input) : loss);
 }
 
-void THNN_(SmoothL1Criterion_updateGradInput)(THNNState *state, THTensor *input, THTensor *target, THTensor *gradInput,
-                                         bool sizeAverage)
+void THNN_(SmoothL1Criterion_updateGradInput)(THNNState *state, THTensor *input, THTensor *target,
+                                              THTensor *gradInput, bool sizeAverage)
 {
   THNN_CHECK_SAME_COUNT(input, target);
   THNN_RESIZE_LIKE(gradInput, input);

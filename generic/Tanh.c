@@ -11,7 +11,7 @@ void THNN_(Tanh_updateOutput)(THNNState *state, THTensor *input, THTensor *outpu
 }
 
 void THNN_(Tanh_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
-                               THTensor *output)
+                                 THTensor *output)
 {
   (void)input;
   THNN_CHECK_SAME_SIZE(output, gradOutput);

@@ -1,15 +1,22 @@
-/* What SoftMax and LogSoftMax share: the largest channel and the sum of exp(channel - largest), of one row of
-   channels or of all positions of a tile. NaN and an infinite maximum end up in the sum. No include guard. */
+/* What SoftMax and LogSoftMax share: the largest channel and the sum of exp(channel - largest), of one row of channels
+   or of all positions of a tile. NaN, and an infinity as the largest, end up in the sum as NaN. Float sums are handed
+   on to double after SOFTMAX_TERMS terms. No include guard: included once per element type. */
 
 #include "channels.h"
 #include "vector_math.h"
 
-/* Float sums are handed on to double after this many terms. */
-#define SOFTMAX_TERMS 128
+#define SOFTMAX_TERMS 512
+
+/* Lanes of a tile, or elements of a row: n is a multiple of 16. */
+#define SOFTMAX_FOR(i, n) \
+  THNN_PRAGMA(omp simd)   \
+  for (int i = 0; i < ((n) & -16); i++)
+
+/* --- rows ------------------------------------------------------------------------------------------------- */
 
 static inline real THNN_(softmax_rowMost)(const real *x, int64_t channels)
 {
-  vreal a = v_load(x), b = a, c = a, d = a; /* the walk makes rows of at least two vectors */
+  vreal a = v_load(x), b = a, c = a, d = a; /* a row has more than one vector */
   int64_t i = 0;
   for (; i + 4 * VL <= channels; i += 4 * VL) {
     a = v_max(v_load(x + i), a);
@@ -25,53 +32,71 @@ static inline real THNN_(softmax_rowMost)(const real *x, int64_t channels)
   return most;
 }
 
-static inline double THNN_(softmax_rowSum)(const real *x, real most, int64_t channels)
+static inline real THNN_(softmax_terms)(const real *x, real *y, real most, int n)
 {
-  double sum = 0;
+  real sum = 0;
   THNN_PRAGMA(omp simd reduction(+ : sum))
-  for (int64_t c = 0; c < channels; c++) sum += th_exp_le0(x[c] - most);
+  for (int i = 0; i < (n & -16); i++) {
+    const real e = th_exp_le0(x[i] - most);
+    if (y) y[i] = e;
+    sum += e;
+  }
   return sum;
 }
 
-/* The columns of a tile are computed in whole vectors. */
-#define SOFTMAX_FOR_POSITIONS(i)                                                                             \
-  THNN_PRAGMA(omp simd)                                                                                      \
-  for (int i = 0; i < (n & -16); i++)
-
-/* Loads the tile of operand 0, the last part of it where it comes in parts. */
-static inline void THNN_(softmax_tileMost)(const THNNChannels *walk, int64_t task, int n, real *tile, real *most)
+/* Puts the terms into y unless that is NULL. */
+static inline double THNN_(softmax_rowSum)(const real *x, real *y, real most, int64_t channels)
 {
-  for (int i = 0; i < n; i++) most[i] = -(real)INFINITY;
-  for (int64_t first = 0; first < walk->channels; first += walk->chunk) {
-    const int64_t channels = thnn_channelsLoad(walk, task, 0, first, tile);
-    for (int64_t c = 0; c < channels; c++) {
-      const real *x = tile + c * walk->width;
-      SOFTMAX_FOR_POSITIONS(i) most[i] = x[i] > most[i] ? x[i] : most[i];
+  double sum = 0;
+  int64_t c = 0;
+  for (; c + SOFTMAX_TERMS <= channels; c += SOFTMAX_TERMS)
+    sum += THNN_(softmax_terms)(x + c, y ? y + c : NULL, most, SOFTMAX_TERMS);
+  const int n = (int)(channels - c), whole = n & -16;
+  sum += THNN_(softmax_terms)(x + c, y ? y + c : NULL, most, whole);
+  if (whole == n) return sum;
+  real last[16];
+  for (int i = 0; i < 16; i++) last[i] = whole + i < n ? x[c + whole + i] : -(real)INFINITY;
+  sum += THNN_(softmax_terms)(last, last, most, 16);
+  if (y) memcpy(y + c + whole, last, sizeof(real) * (size_t)(n - whole));
+  return sum;
+}
+
+/* --- tiles ------------------------------------------------------------------------------------------------ */
+
+/* Also keeps the channels. */
+static inline void THNN_(softmax_tileMost)(const THNNTile *tile, real *kept, real *most)
+{
+  SOFTMAX_FOR(i, tile->lanes) most[i] = -(real)INFINITY;
+  for (int64_t c = 0; c < tile->channels; c++) {
+    real *row = kept + c * tile->step;
+    const real *x = thnn_tileGet(tile, 0, c, row);
+    SOFTMAX_FOR(i, tile->lanes)
+    {
+      most[i] = x[i] > most[i] ? x[i] : most[i];
+      row[i] = x[i];
     }
   }
 }
 
-/* With `keep` the terms replace the channels, in the tile if that is whole, else in operand 1. */
-static inline void THNN_(softmax_tileSum)(const THNNChannels *walk, int64_t task, int n, real *tile, const real *most,
-                                          bool keep, double *sum)
+/* With `replace` the terms replace the kept channels. */
+static inline void THNN_(softmax_tileSum)(const THNNTile *tile, real *kept, const real *most, bool replace,
+                                          double *sum)
 {
-  const bool whole = walk->chunk == walk->channels;
-  for (int i = 0; i < n; i++) sum[i] = 0;
-  for (int64_t first = 0; first < walk->channels; first += walk->chunk) {
-    const int64_t channels = whole ? walk->channels : thnn_channelsLoad(walk, task, 0, first, tile);
-    for (int64_t c = 0; c < channels;) {
-      real part[THNN_CHANNELS_WIDTH] = {0};
-      for (int64_t end = c + SOFTMAX_TERMS < channels ? c + SOFTMAX_TERMS : channels; c < end; c++) {
-        real *x = tile + c * walk->width;
-        SOFTMAX_FOR_POSITIONS(i)
-        {
-          const real e = th_exp_le0(x[i] - most[i]);
-          if (keep) x[i] = e;
-          part[i] += e;
-        }
-      }
-      SOFTMAX_FOR_POSITIONS(i) sum[i] += part[i];
+  real part[THNN_CHANNELS_WIDTH] = {0};
+  SOFTMAX_FOR(i, tile->lanes) sum[i] = 0;
+  for (int64_t c = 0; c < tile->channels; c++) {
+    real *row = kept + c * tile->step;
+    const real *x = tile->step ? row : thnn_tileGet(tile, 0, c, row);
+    SOFTMAX_FOR(i, tile->lanes)
+    {
+      const real e = th_exp_le0(x[i] - most[i]);
+      if (replace) row[i] = e;
+      part[i] += e;
     }
-    if (keep && !whole) thnn_channelsStore(walk, task, 1, first, tile);
+    if (c % SOFTMAX_TERMS == SOFTMAX_TERMS - 1 || c == tile->channels - 1) SOFTMAX_FOR(i, tile->lanes)
+      {
+        sum[i] += part[i];
+        part[i] = 0;
+      }
   }
 }

@@ -5,38 +5,75 @@
 #include "parallel.h"
 
 /* Walks over the vectors of channels of tensors (C), (N, C), (C, H, W) or (N, C, H, W), one vector for each
-   position (n, h, w). Where channels are neighbours in memory, and enough of them, a task is some `rows`. Otherwise
-   it is some positions side by side, loaded as a tile [channel][width] whose columns from `count` on are zero;
-   a tile has `chunk` channels, all of them unless they are too many for the scratch memory. */
+   position (n, h, w). Where channels are neighbours in memory, and enough of them, a task is some `rows`, one
+   vector each. Otherwise it is a tile, some positions side by side, which a kernel goes through channel by channel
+   with the positions in the lanes. Its second pass should not go through distant memory again, so it keeps the
+   channels in scratch memory where they fit: channel c at kept + c * step. Where they do not fit, step is 0. */
 
 #define THNN_CHANNELS_TENSORS 3
-#define THNN_CHANNELS_WIDTH 128 /* a multiple of it suits every vector length */
+#define THNN_CHANNELS_WIDTH 128 /* positions of a tile at most */
+#define THNN_CHANNELS_GROUP 16  /* lanes are a multiple of it */
+
+#define THNN_CHECK_CHANNELS(tensor)                              \
+  THNN_CHECK((tensor)->ndim >= 1 && (tensor)->ndim <= 4, tensor, \
+             "expected 1 to 4 dimensions (C), (N, C), (C, H, W) or (N, C, H, W), got %s", THNN_shape(tensor))
 
 typedef struct THNNChannels {
-  int64_t channels, chunk, tasks, elements;
-  int64_t size[3]; /* positions, innermost first, merged */
-  int width;       /* positions of a task */
-  bool rows;
+  int64_t channels, tasks, elements;
+  int64_t size[3]; /* positions, innermost first, neighbouring dimensions merged */
+  int64_t step;    /* elements, or 0 */
+  size_t scratch;  /* bytes that a tensor's kept channels take */
   size_t element;
+  int count;
+  int width; /* positions of a task */
+  bool rows;
   struct {
     char *data;
     int64_t channel, position[3]; /* strides in bytes */
   } operand[THNN_CHANNELS_TENSORS];
 } THNNChannels;
 
-#define THNN_CHECK_CHANNELS(tensor)                                                                          \
-  THNN_CHECK((tensor)->ndim >= 1 && (tensor)->ndim <= 4, tensor,                                             \
-             "expected 1 to 4 dimensions (C), (N, C), (C, H, W) or (N, C, H, W), got %s", THNN_shape(tensor))
+/* `kept`: how many tensors have their channels kept. */
+void thnn_channelsBegin(THNNChannels *walk, size_t element, int kept, int count, const THNNTensor *const *tensor);
 
-/* The last tensor is the output, the others share the scratch memory as tiles. */
-void thnn_channelsBegin(THNNChannels *walk, size_t element, int count, const THNNTensor *const *tensor);
+typedef struct THNNTile {
+  int64_t channels, step;
+  size_t element;
+  int positions, lanes; /* lanes: positions rounded up to whole groups */
+  struct {
+    char *data;
+    int64_t channel, position;
+    bool direct; /* a channel's lanes can be used where they are */
+  } operand[THNN_CHANNELS_TENSORS];
+} THNNTile;
 
-/* Positions of the task. */
-int thnn_channelsCount(const THNNChannels *walk, int64_t task);
-/* Operand k, at position i of the task. */
-void *thnn_channelsRow(const THNNChannels *walk, int64_t task, int k, int i);
-/* Channels [first, first + walk->chunk), as far as there are any: how many. */
-int64_t thnn_channelsLoad(const THNNChannels *walk, int64_t task, int k, int64_t first, void *tile);
-void thnn_channelsStore(const THNNChannels *walk, int64_t task, int k, int64_t first, const void *tile);
+THNNTile thnn_channelsTile(const THNNChannels *walk, int64_t task);
+
+/* The row of tensor k at position i of the task. */
+static inline void *thnn_tileRow(const THNNTile *tile, int k, int i)
+{
+  return tile->operand[k].data + i * tile->operand[k].position;
+}
+
+void thnn_tileGather(const THNNTile *tile, int k, int64_t channel, void *buffer);
+void thnn_tileScatter(const THNNTile *tile, int k, int64_t channel, const void *buffer);
+
+/* A channel of tensor k to read: in place, or gathered in the buffer with zeros in the lanes left over. */
+static inline const void *thnn_tileGet(const THNNTile *tile, int k, int64_t channel, void *buffer)
+{
+  if (tile->operand[k].direct) return tile->operand[k].data + channel * tile->operand[k].channel;
+  thnn_tileGather(tile, k, channel, buffer);
+  return buffer;
+}
+
+/* A channel of tensor k to write: fill what thnn_tileOut returns, then thnn_tilePut. */
+static inline void *thnn_tileOut(const THNNTile *tile, int k, int64_t channel, void *buffer)
+{
+  return tile->operand[k].direct ? tile->operand[k].data + channel * tile->operand[k].channel : buffer;
+}
+static inline void thnn_tilePut(const THNNTile *tile, int k, int64_t channel, const void *buffer)
+{
+  if (!tile->operand[k].direct) thnn_tileScatter(tile, k, channel, buffer);
+}
 
 #endif

@@ -70,8 +70,7 @@ typedef uint64_t Word8 __attribute__((may_alias));
 /* n elements from `from` to `to`, whose strides are given in bytes. */
 static void copyRun(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n, size_t element)
 {
-  if (to_stride == (int64_t)element && from_stride == (int64_t)element)
-    memcpy(to, from, (size_t)n * element);
+  if (to_stride == (int64_t)element && from_stride == (int64_t)element) memcpy(to, from, (size_t)n * element);
   else if (element == 4)
     for (; n > 0; n--, to += to_stride, from += from_stride) *(Word4 *)to = *(const Word4 *)from;
   else
@@ -90,10 +89,8 @@ static void copyBlock(const THNNOperand *operand, int64_t first, int n, char *bu
   }
   while (n > 0) {
     const int64_t left = operand->size[0] - at[0], run = left < n ? left : n;
-    if (store)
-      copyRun(p, operand->stride[0], buffer, (int64_t)element, run, element);
-    else
-      copyRun(buffer, (int64_t)element, p, operand->stride[0], run, element);
+    if (store) copyRun(p, operand->stride[0], buffer, (int64_t)element, run, element);
+    else copyRun(buffer, (int64_t)element, p, operand->stride[0], run, element);
     buffer += run * (int64_t)element;
     n -= (int)run;
     p -= at[0] * operand->stride[0];

@@ -60,9 +60,21 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
   return n;
 }
 
+/* --- how the macros are made ------------------------------------------------------------------------------ */
+/* clang-format off */
+
 #define THNN_MAP_BEGIN_(writes, count, ...)                                                                  \
   THNNMap thnn_map;                                                                                          \
   thnn_mapBegin(&thnn_map, sizeof(real), writes, count, (const THNNTensor *const[]){__VA_ARGS__});
+
+/* A parallel region costs 0.2 us even with one thread: a single task does without. */
+#define THNN_MAP_FOR_(i, tasks, ...)                                                                         \
+  if ((tasks) == 1) {                                                                                        \
+    const int64_t i = 0;                                                                                     \
+    __VA_ARGS__                                                                                              \
+  } else {                                                                                                   \
+    THNN_PARALLEL_FOR(i, tasks, thnn_map.elements) { __VA_ARGS__ }                                           \
+  }
 
 #define THNN_MAP_LOAD_(count)                                                                                \
   _Alignas(64) real thnn_buffer[count][THNN_MAP_BLOCK];                                                      \
@@ -76,112 +88,100 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
   THNN_PRAGMA(omp simd)                                                                                      \
   for (int thnn_i = 0; thnn_i < ((thnn_n + THNN_MAP_GROUP - 1) & -THNN_MAP_GROUP); thnn_i++)
 
-#define THNN_MAP2(y, output, x, input, ...)                                                                  \
+#define THNN_MAP2(y, output, a, first, ...)                                                                  \
   do {                                                                                                       \
-    THNN_MAP_BEGIN_(true, 2, output, input)                                                                  \
-    THNN_PARALLEL_FOR(thnn_block, thnn_map.blocks, thnn_map.elements)                                        \
-    {                                                                                                        \
+    THNN_MAP_BEGIN_(true, 2, output, first)                                                                  \
+    THNN_MAP_FOR_(thnn_block, thnn_map.blocks,                                                               \
       THNN_MAP_LOAD_(2)                                                                                      \
       real *y##_data = thnn_p[0];                                                                            \
-      const real *x##_data = thnn_p[1];                                                                      \
-      THNN_MAP_LOOP_                                                                                         \
-      {                                                                                                      \
-        const real x = x##_data[thnn_i];                                                                     \
+      const real *a##_data = thnn_p[1];                                                                      \
+      THNN_MAP_LOOP_ {                                                                                       \
+        const real a = a##_data[thnn_i];                                                                     \
         y##_data[thnn_i] = (__VA_ARGS__);                                                                    \
       }                                                                                                      \
-      THNN_MAP_STORE_                                                                                        \
-    }                                                                                                        \
+      THNN_MAP_STORE_)                                                                                       \
   } while (0)
 
 #define THNN_MAP3(y, output, a, first, b, second, ...)                                                       \
   do {                                                                                                       \
     THNN_MAP_BEGIN_(true, 3, output, first, second)                                                          \
-    THNN_PARALLEL_FOR(thnn_block, thnn_map.blocks, thnn_map.elements)                                        \
-    {                                                                                                        \
+    THNN_MAP_FOR_(thnn_block, thnn_map.blocks,                                                               \
       THNN_MAP_LOAD_(3)                                                                                      \
       real *y##_data = thnn_p[0];                                                                            \
       const real *a##_data = thnn_p[1], *b##_data = thnn_p[2];                                               \
-      THNN_MAP_LOOP_                                                                                         \
-      {                                                                                                      \
+      THNN_MAP_LOOP_ {                                                                                       \
         const real a = a##_data[thnn_i], b = b##_data[thnn_i];                                               \
         y##_data[thnn_i] = (__VA_ARGS__);                                                                    \
       }                                                                                                      \
-      THNN_MAP_STORE_                                                                                        \
-    }                                                                                                        \
+      THNN_MAP_STORE_)                                                                                       \
   } while (0)
 
 #define THNN_MAP4(y, output, a, first, b, second, c, third, ...)                                             \
   do {                                                                                                       \
     THNN_MAP_BEGIN_(true, 4, output, first, second, third)                                                   \
-    THNN_PARALLEL_FOR(thnn_block, thnn_map.blocks, thnn_map.elements)                                        \
-    {                                                                                                        \
+    THNN_MAP_FOR_(thnn_block, thnn_map.blocks,                                                               \
       THNN_MAP_LOAD_(4)                                                                                      \
       real *y##_data = thnn_p[0];                                                                            \
       const real *a##_data = thnn_p[1], *b##_data = thnn_p[2], *c##_data = thnn_p[3];                        \
-      THNN_MAP_LOOP_                                                                                         \
-      {                                                                                                      \
+      THNN_MAP_LOOP_ {                                                                                       \
         const real a = a##_data[thnn_i], b = b##_data[thnn_i], c = c##_data[thnn_i];                         \
         y##_data[thnn_i] = (__VA_ARGS__);                                                                    \
       }                                                                                                      \
-      THNN_MAP_STORE_                                                                                        \
-    }                                                                                                        \
+      THNN_MAP_STORE_)                                                                                       \
   } while (0)
 
 /* Each task adds up its share of the blocks, and the shares are added in order. */
-#define THNN_SUM_BEGIN_(count)                                                                               \
+#define THNN_SUM_FOR_(total, count, ...)                                                                     \
   double thnn_share[THNN_SUM_TASKS];                                                                         \
-  THNN_PARALLEL_FOR(thnn_task, thnn_map.tasks, thnn_map.elements)                                            \
-  {                                                                                                          \
+  THNN_MAP_FOR_(thnn_task, thnn_map.tasks,                                                                   \
     double thnn_sum = 0;                                                                                     \
     const int64_t thnn_end = (thnn_task + 1) * thnn_map.blocks / thnn_map.tasks;                             \
-    for (int64_t thnn_block = thnn_task * thnn_map.blocks / thnn_map.tasks; thnn_block < thnn_end; thnn_block++) { \
-      THNN_MAP_LOAD_(count)
+    for (int64_t thnn_block = thnn_task * thnn_map.blocks / thnn_map.tasks; thnn_block < thnn_end;           \
+         thnn_block++) {                                                                                     \
+      THNN_MAP_LOAD_(count)                                                                                  \
+      __VA_ARGS__                                                                                            \
+    }                                                                                                        \
+    thnn_share[thnn_task] = thnn_sum;)                                                                       \
+  total = 0;                                                                                                 \
+  for (int64_t thnn_task = 0; thnn_task < thnn_map.tasks; thnn_task++) total += thnn_share[thnn_task];
 
 #define THNN_SUM_LOOP_                                                                                       \
   THNN_PRAGMA(omp simd reduction(+ : thnn_sum))                                                              \
   for (int thnn_i = 0; thnn_i < thnn_n; thnn_i++)
 
-#define THNN_SUM_END_(total)                                                                                 \
-    }                                                                                                        \
-    thnn_share[thnn_task] = thnn_sum;                                                                        \
-  }                                                                                                          \
-  total = 0;                                                                                                 \
-  for (int64_t thnn_task = 0; thnn_task < thnn_map.tasks; thnn_task++) total += thnn_share[thnn_task];
-
 #define THNN_SUM2(total, a, first, b, second, ...)                                                           \
   do {                                                                                                       \
     THNN_MAP_BEGIN_(false, 2, first, second)                                                                 \
-    THNN_SUM_BEGIN_(2)                                                                                       \
-    const real *a##_data = thnn_p[0], *b##_data = thnn_p[1];                                                 \
-    THNN_SUM_LOOP_                                                                                           \
-    {                                                                                                        \
-      const real a = a##_data[thnn_i], b = b##_data[thnn_i];                                                 \
-      thnn_sum += (__VA_ARGS__);                                                                             \
-    }                                                                                                        \
-    THNN_SUM_END_(total)                                                                                     \
+    THNN_SUM_FOR_(total, 2,                                                                                  \
+      const real *a##_data = thnn_p[0], *b##_data = thnn_p[1];                                               \
+      THNN_SUM_LOOP_ {                                                                                       \
+        const real a = a##_data[thnn_i], b = b##_data[thnn_i];                                               \
+        thnn_sum += (__VA_ARGS__);                                                                           \
+      })                                                                                                     \
   } while (0)
 
 #define THNN_SUM3(total, a, first, b, second, c, third, ...)                                                 \
   do {                                                                                                       \
     THNN_MAP_BEGIN_(false, 3, first, second, third)                                                          \
-    THNN_SUM_BEGIN_(3)                                                                                       \
-    const real *a##_data = thnn_p[0], *b##_data = thnn_p[1], *c##_data = thnn_p[2];                          \
-    THNN_SUM_LOOP_                                                                                           \
-    {                                                                                                        \
-      const real a = a##_data[thnn_i], b = b##_data[thnn_i], c = c##_data[thnn_i];                           \
-      thnn_sum += (__VA_ARGS__);                                                                             \
-    }                                                                                                        \
-    THNN_SUM_END_(total)                                                                                     \
+    THNN_SUM_FOR_(total, 3,                                                                                  \
+      const real *a##_data = thnn_p[0], *b##_data = thnn_p[1], *c##_data = thnn_p[2];                        \
+      THNN_SUM_LOOP_ {                                                                                       \
+        const real a = a##_data[thnn_i], b = b##_data[thnn_i], c = c##_data[thnn_i];                         \
+        thnn_sum += (__VA_ARGS__);                                                                           \
+      })                                                                                                     \
   } while (0)
 
-/* Criteria: equally many elements, and a loss of one element in whatever dimensions it comes. */
-#define THNN_CHECK_SAME_COUNT(a, b)                                                                          \
+/* clang-format on */
+/* --- criteria --------------------------------------------------------------------------------------------- */
+
+/* Equally many elements, and a loss of one element in whatever dimensions it comes. */
+#define THNN_CHECK_SAME_COUNT(a, b)                                                                            \
   THNN_CHECK(THNNTensor_numel(a) == THNNTensor_numel(b), b, "expected as many elements as %s, %s, got %s", #a, \
              THNN_shape(a), THNN_shape(b))
-#define THNN_RESIZE_TO_ONE(output)                                                                           \
-  do {                                                                                                       \
-    if ((output)->ndim == THNN_UNALLOCATED || THNNTensor_numel(output) != 1)                                 \
-      THNN_RESIZE_TO(output, THNN_CONTIGUOUS, 1);                                                            \
+#define THNN_RESIZE_TO_ONE(output)                                           \
+  do {                                                                       \
+    if ((output)->ndim == THNN_UNALLOCATED || THNNTensor_numel(output) != 1) \
+      THNN_RESIZE_TO(output, THNN_CONTIGUOUS, 1);                            \
   } while (0)
 
 #endif

@@ -31,10 +31,7 @@ static inline real V_(exp_tail)(real r)
 }
 
 /* (2 atanh(s) / s - 2) / z for z = s^2, |s| <= (sqrt(2) - 1) / (sqrt(2) + 1) */
-static inline real V_(atanh_tail)(real z)
-{
-  return 0.6666677671f + z * (0.3997749672f + z * 0.2987304744f);
-}
+static inline real V_(atanh_tail)(real z) { return 0.6666677671f + z * (0.3997749672f + z * 0.2987304744f); }
 
 #else
 
@@ -103,7 +100,7 @@ static inline real V_(reduce)(real x, int extra, real *power)
 {
   const real round = V_ROUND + V_(bias) + extra, t = x * (real)1.442695040888963407359925 + round, n = t - round;
   *power = V_(power)(t);
-  return (x - n * V_(ln2_hi)) - n * V_(ln2_lo);
+  return (x - n * V_(ln2_hi))-n * V_(ln2_lo);
 }
 
 static inline real th_exp_le0(real x)
@@ -118,7 +115,7 @@ static inline real th_exp(real x)
   x = x < V_(exp_lowest) ? V_(exp_lowest) : x;
   x = x > V_(exp_highest) ? V_(exp_highest) : x;
   const real n = (x * (real)1.442695040888963407359925 + V_ROUND) - V_ROUND;
-  const real r = (x - n * V_(ln2_hi)) - n * V_(ln2_lo), biased = V_ROUND + V_(bias);
+  const real r = (x - n * V_(ln2_hi))-n * V_(ln2_lo), biased = V_ROUND + V_(bias);
   const real half = n * (real)0.5 + biased, rest = (n - (half - biased)) + biased; /* 2^n in two factors */
   return (1 + (r + r * r * V_(exp_tail)(r))) * V_(power)(half) * V_(power)(rest);
 }
