@@ -20,6 +20,8 @@ from torch import Tensor
 
 import thnn
 from thnn import _check
+from thnn._refusals import check_refusal
+from thnn._trial import Failed, Trial, compare
 from thnn.cases import cases
 from thnn.cases.makers import normal
 from thnn.cases.model import Case, Refusal, Sample
@@ -46,13 +48,13 @@ def test_cases_are_whole(case: Case) -> None:
     assert case.refusals
     assert case.rows
     # The first sample stands for all where arguments are replaced by wrong ones: it must have everything.
-    first = _check.Trial(case, case.samples[0])
+    first = Trial(case, case.samples[0])
     for name, value in first.values.items():
         assert value is not None, name
         assert not isinstance(value, Tensor) or value.numel() > 1, name
     for sample in case.samples:
         if sample.differentiable:
-            assert _check.Trial(case, sample).leaves()
+            assert Trial(case, sample).leaves()
 
 
 def test_rows_have_names_of_their_own() -> None:
@@ -72,7 +74,7 @@ def test_checks_have_names_of_their_own() -> None:
 
 
 def fails(check: Any, case: Case, what: Sample | Refusal) -> str:
-    with pytest.raises(_check.Failed) as failure:
+    with pytest.raises(Failed) as failure:
         check(case, what)
     return str(failure.value)
 
@@ -92,18 +94,19 @@ def test_a_wrong_value_is_named() -> None:
 
 
 def test_a_wrong_shape_is_named() -> None:
-    with pytest.raises(_check.Failed, match=re.escape("f: y: has shape (2, 3), expected (6,)")):
-        _check.compare("f: y", torch.zeros(2, 3), torch.zeros(6), 1.0)
+    with pytest.raises(Failed, match=re.escape("f: y: has shape (2, 3), expected (6,)")):
+        compare("f: y", torch.zeros(2, 3), torch.zeros(6), 1.0)
 
 
 @pytest.mark.parametrize(
-    ("got", "expected"), [(math.nan, 1.0), (1.0, math.nan), (math.inf, 1.0), (math.inf, -math.inf), (1.0, math.inf)]
+    ("got", "expected"),
+    [(math.nan, 1.0), (1.0, math.nan), (math.inf, 1.0), (math.inf, -math.inf), (1.0, math.inf)],
 )
 def test_nan_and_infinity_are_equal_to_themselves_only(got: float, expected: float) -> None:
     values = torch.tensor([got, 1.0])
-    _check.compare("f: y", values, values.clone(), 0.0)
-    with pytest.raises(_check.Failed):
-        _check.compare("f: y", values, torch.tensor([expected, 1.0]), 1.0)
+    compare("f: y", values, values.clone(), 0.0)
+    with pytest.raises(Failed):
+        compare("f: y", values, torch.tensor([expected, 1.0]), 1.0)
 
 
 class Slanted(torch.autograd.Function):
@@ -122,12 +125,10 @@ class Slanted(torch.autograd.Function):
 
 
 def test_a_wrong_gradient_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_check.Trial, "apply", lambda self, leaves: Slanted.apply(leaves["input"]))
+    monkeypatch.setattr(Trial, "apply", lambda self, leaves: Slanted.apply(leaves["input"]))
     sample = Sample("s", {"input": normal(2, 3)})
     text = fails(_check.check_gradients, TANH, sample)
-    found = re.fullmatch(
-        r"TanhFunction: by input\[1, 0\]: numeric (-?\d\S*), analytic (-?\d\S*)", text
-    )
+    found = re.fullmatch(r"TanhFunction: by input\[1, 0\]: numeric (-?\d\S*), analytic (-?\d\S*)", text)
     assert found
     assert float(found[1]) != pytest.approx(float(found[2]), rel=1e-3)
 
@@ -147,17 +148,19 @@ class Lost(torch.autograd.Function):
 
 
 def test_a_wrong_second_gradient_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_check.Trial, "apply", lambda self, leaves: Lost.apply(leaves["input"]))
+    monkeypatch.setattr(Trial, "apply", lambda self, leaves: Lost.apply(leaves["input"]))
     text = fails(_check.check_second_gradients, TANH, Sample("s", {"input": normal(2, 3)}))
     assert re.match(r"gradients of TanhFunction: by input\[\d, \d\]: numeric -?\d\S*, analytic 0", text)
 
 
 def test_what_is_not_refused_is_named() -> None:
-    text = fails(_check.check_refusal, TANH, Refusal("a matrix", {"input": normal(2, 3)}, ValueError))
+    text = fails(check_refusal, TANH, Refusal("a matrix", {"input": normal(2, 3)}, ValueError))
     assert text == "Tanh_updateOutput with a matrix: expected ValueError, but it was taken"
     linear = cases()["Linear"]
-    text = fails(_check.check_refusal, linear, Refusal("a vector", {"weight": normal(5)}, TypeError))
-    assert text.startswith("Linear_updateOutput with a vector: expected TypeError, got ValueError: Linear_updateOutput")
+    text = fails(check_refusal, linear, Refusal("a vector", {"weight": normal(5)}, TypeError))
+    assert text.startswith(
+        "Linear_updateOutput with a vector: expected TypeError, got ValueError: Linear_updateOutput"
+    )
 
 
 BROKEN = r"""
@@ -242,7 +245,16 @@ def broken_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("broken")
     source, library = folder / "broken.c", folder / "broken.so"
     source.write_text(textwrap.dedent(BROKEN))
-    command = [compiler, "-shared", "-fPIC", "-O1", f"-I{ROOT / 'lib' / 'THNN'}", str(source), "-o", str(library)]
+    command = [
+        compiler,
+        "-shared",
+        "-fPIC",
+        "-O1",
+        f"-I{ROOT / 'lib' / 'THNN'}",
+        str(source),
+        "-o",
+        str(library),
+    ]
     subprocess.run(command, check=True, timeout=60)
     return library
 

@@ -23,7 +23,23 @@ _SHAPES = {
     "six dimensions": (1, 2, 2, 1, 3, 2),
     "empty": (0, 3, 2, 2),
 }
-_EXTREMES = [0.0, -0.0, 1e-310, -1e-310, 1e-40, 1e-8, -1e-8, 20.0, -20.0, 88.0, -88.0, 745.0, -745.0, 1e30, -1e30]
+_EXTREMES = [
+    0.0,
+    -0.0,
+    1e-310,
+    -1e-310,
+    1e-40,
+    1e-8,
+    -1e-8,
+    20.0,
+    -20.0,
+    88.0,
+    -88.0,
+    745.0,
+    -745.0,
+    1e30,
+    -1e30,
+]
 
 
 def _samples(**scalars: Any) -> tuple[Sample, ...]:
@@ -31,7 +47,11 @@ def _samples(**scalars: Any) -> tuple[Sample, ...]:
         *(Sample(name, {"input": normal(*shape, scale=2), **scalars}) for name, shape in _SHAPES.items()),
         Sample("many elements", {"input": normal(3, 70, 91), **scalars}, differentiable=False),
         Sample("extremes", {"input": given(_EXTREMES), **scalars}, differentiable=False),
-        Sample("not finite", {"input": given([math.nan, math.inf, -math.inf, 1.0]), **scalars}, differentiable=False),
+        Sample(
+            "not finite",
+            {"input": given([math.nan, math.inf, -math.inf, 1.0]), **scalars},
+            differentiable=False,
+        ),
     )
 
 

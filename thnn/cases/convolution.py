@@ -129,7 +129,9 @@ SPATIAL_CONVOLUTION_MM = Case(
         Refusal("bias a matrix", {"bias": normal(1, 4)}, ValueError, "bias"),
         Refusal("bias of one", {"bias": normal(1)}, ValueError, "bias"),
         Refusal("gradOutput batchless", {"gradOutput": normal(4, 2, 7)}, ValueError, phase="updateGradInput"),
-        Refusal("gradOutput batchless", {"gradOutput": normal(4, 2, 7)}, ValueError, phase="accGradParameters"),
+        Refusal(
+            "gradOutput batchless", {"gradOutput": normal(4, 2, 7)}, ValueError, phase="accGradParameters"
+        ),
     ),
     rows=(
         _row(64, 64, 3, 56, 8, padding=1),

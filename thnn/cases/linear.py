@@ -14,7 +14,9 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
     return output if bias is None else output + bias
 
 
-def _sample(name: str, *batch: int, inputs: int, outputs: int, bias: bool = True, small: bool = True) -> Sample:
+def _sample(
+    name: str, *batch: int, inputs: int, outputs: int, bias: bool = True, small: bool = True
+) -> Sample:
     return Sample(
         name,
         {

@@ -59,7 +59,9 @@ class Row:
     best: float | None = None  # against torch's better layout
     channels_last: float | None = None  # thnn channels-last against torch channels-last
     bytes_moved: Mapping[str, float] = field(default_factory=dict)  # phase -> least bytes (memory-bound rows)
-    flops: Mapping[str, float] = field(default_factory=dict)  # phase -> floating-point operations (compute-bound rows)
+    flops: Mapping[str, float] = field(
+        default_factory=dict
+    )  # phase -> floating-point operations (compute-bound rows)
 
 
 @dataclass(frozen=True)

@@ -158,7 +158,9 @@ BATCH_NORMALIZATION = Case(
         _sample("large planes", 2, 3, 130, 71, small=False),
         _sample("large planes in evaluation", 2, 3, 130, 71, train=False, small=False),
         _sample("NaN in one channel", 4, 3, 5, input=_channel(math.nan), small=False),
-        _sample("NaN in one channel in evaluation", 4, 3, 5, input=_channel(math.nan), train=False, small=False),
+        _sample(
+            "NaN in one channel in evaluation", 4, 3, 5, input=_channel(math.nan), train=False, small=False
+        ),
         _sample("infinity in evaluation", 4, 3, 5, input=_channel(math.inf), train=False, small=False),
     ),
     refusals=(

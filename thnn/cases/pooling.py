@@ -108,12 +108,16 @@ def _sample(
     return Sample(name, {"input": input, **scalars}, differentiable=small)
 
 
+_NOT_FINITE = [[[math.nan, 1, 2, math.inf], [0, -math.inf, 3, 1], [-1, 0, 1, 2]]]
+
 _SAMPLES = (
     _sample("batch", distinct(2, 3, 6, 7), (3, 2), (2, 1), (1, 1)),
     _sample("batchless", distinct(3, 5, 6), (2, 2), (2, 2)),
     _sample("ceil_mode", distinct(2, 2, 6, 5), (2, 3), (2, 2), ceil_mode=True),
     _sample("ceil_mode, padding", distinct(2, 2, 6, 5), (3, 2), (2, 3), (1, 1), ceil_mode=True),
-    _sample("ceil_mode, last window in the padding", distinct(1, 2, 5, 5), (2, 2), (3, 3), (1, 1), ceil_mode=True),
+    _sample(
+        "ceil_mode, last window in the padding", distinct(1, 2, 5, 5), (2, 2), (3, 3), (1, 1), ceil_mode=True
+    ),
     _sample("ceil_mode, padding of one axis", distinct(1, 2, 5, 6), (2, 1), (3, 4), (1, 0), ceil_mode=True),
     _sample("windows without elements", distinct(1, 2, 5, 6), (1, 1), (3, 4), ceil_mode=True),
     _sample("stride above kernel", distinct(1, 2, 7, 8), (2, 1), (3, 4)),
@@ -129,7 +133,7 @@ _SAMPLES = (
     _sample("2x2, stride 2", normal(2, 19, 22, 38), (2, 2), (2, 2), small=False),
     _sample("3x3, stride 2, padding 1", normal(3, 18, 29, 45), (3, 3), (2, 2), (1, 1), small=False),
     _sample("5x3, stride 3", normal(1, 3, 150, 131), (5, 3), (3, 3), (2, 1), small=False),
-    _sample("not finite", given([[[math.nan, 1, 2, math.inf], [0, -math.inf, 3, 1], [-1, 0, 1, 2]]]), (2, 2), (1, 1), small=False),
+    _sample("not finite", given(_NOT_FINITE), (2, 2), (1, 1), small=False),
 )
 
 _GEOMETRY = (
@@ -173,7 +177,9 @@ def _bytes(shape: tuple[int, ...], stride: int, index_bytes: int) -> dict[str, f
     return {"fwd": forward, "fb": 2 * forward}
 
 
-def _row(name: str, shape: tuple[int, ...], kernel: int, stride: int, padding: int, goals: dict[str, float]) -> Row:
+def _row(
+    name: str, shape: tuple[int, ...], kernel: int, stride: int, padding: int, goals: dict[str, float]
+) -> Row:
     return Row(
         f"{name} {kernel}x{kernel} s{stride}{f' p{padding}' if padding else ''} ({','.join(map(str, shape))})",
         _sample("row", normal(*shape), (kernel, kernel), (stride, stride), (padding, padding)),
@@ -199,7 +205,13 @@ SPATIAL_MAX_POOLING = Case(
     refusals=(
         *_REFUSALS,
         *(
-            Refusal(f"index {i}", {"indices": _indices(2, 3, 7, 4, value=i)}, IndexError, "indices", "updateGradInput")
+            Refusal(
+                f"index {i}",
+                {"indices": _indices(2, 3, 7, 4, value=i)},
+                IndexError,
+                "indices",
+                "updateGradInput",
+            )
             for i in (42, -2, 2**31, 2**32 + 1, 2**62, -(2**63))
         ),
         Refusal(
@@ -226,7 +238,9 @@ SPATIAL_AVERAGE_POOLING = Case(
         *_SAMPLES,
         *(
             Sample(
-                f"{s.name}, padding not counted", {**s.arguments, "count_include_pad": False}, s.differentiable
+                f"{s.name}, padding not counted",
+                {**s.arguments, "count_include_pad": False},
+                s.differentiable,
             )
             for s in _SAMPLES
             if s.arguments["padW"] or s.arguments["padH"]
