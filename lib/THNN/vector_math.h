@@ -5,7 +5,7 @@
      th_exp_le0(x)   exp of an x that is not positive, for less
 
    Errors, over the whole range with subnormal arguments and results, zeros, infinities and NaN: exp and log 1 ulp,
-   log1p 1.4, sigmoid 2.3, tanh 2.5; -0 stays -0 where the function is odd. The polynomials are minimax fits over
+   log1p 1.4, sigmoid 2.3, tanh 2.6; -0 stays -0 where the function is odd. The polynomials are minimax fits over
    the reduced range. */
 
 #define th_exp V_(exp)
@@ -19,6 +19,7 @@
 
 typedef uint32_t V_(word);
 enum { V_(mantissa) = 23, V_(bias) = 127, V_(scaled) = 64 };
+static const real V_(log2_e) = 1.44269504f;
 static const real V_(ln2_hi) = 0x1.62e4p-1f, V_(ln2_lo) = 1.42860682031e-6f; /* n * ln2_hi is exact */
 static const real V_(exp_lowest) = -104, V_(exp_highest) = 89, V_(tanh_one) = 10;
 static const V_(word) V_(log_carry) = 0x4afb0d; /* reaches the exponent from mantissas above sqrt(2) */
@@ -37,6 +38,7 @@ static inline real V_(atanh_tail)(real z) { return 0.6666677671f + z * (0.399774
 
 typedef uint64_t V_(word);
 enum { V_(mantissa) = 52, V_(bias) = 1023, V_(scaled) = 512 };
+static const real V_(log2_e) = 1.442695040888963407;
 static const real V_(ln2_hi) = 0.69314718056011770386, V_(ln2_lo) = -1.7239444525614834773e-13;
 static const real V_(exp_lowest) = -746, V_(exp_highest) = 710, V_(tanh_one) = 20;
 static const V_(word) V_(log_carry) = 0x95f619980c433;
@@ -95,12 +97,19 @@ static inline real V_(with_sign)(real x, real sign)
 
 static inline real V_(power)(real rounded) { return V_(from_bits)(V_(to_bits)(rounded) << V_(mantissa)); }
 
+/* x - n ln(2) */
+static inline real V_(remainder)(real x, real n)
+{
+  const real high = x - n * V_(ln2_hi);
+  return high - n * V_(ln2_lo);
+}
+
 /* x = n ln(2) + the result; *power = 2^(n + extra). */
 static inline real V_(reduce)(real x, int extra, real *power)
 {
-  const real round = V_ROUND + V_(bias) + extra, t = x * (real)1.442695040888963407359925 + round, n = t - round;
+  const real round = V_ROUND + V_(bias) + extra, t = x * V_(log2_e) + round;
   *power = V_(power)(t);
-  return (x - n * V_(ln2_hi))-n * V_(ln2_lo);
+  return V_(remainder)(x, t - round);
 }
 
 static inline real th_exp_le0(real x)
@@ -114,8 +123,7 @@ static inline real th_exp(real x)
 {
   x = x < V_(exp_lowest) ? V_(exp_lowest) : x;
   x = x > V_(exp_highest) ? V_(exp_highest) : x;
-  const real n = (x * (real)1.442695040888963407359925 + V_ROUND) - V_ROUND;
-  const real r = (x - n * V_(ln2_hi))-n * V_(ln2_lo), biased = V_ROUND + V_(bias);
+  const real n = (x * V_(log2_e) + V_ROUND) - V_ROUND, r = V_(remainder)(x, n), biased = V_ROUND + V_(bias);
   const real half = n * (real)0.5 + biased, rest = (n - (half - biased)) + biased; /* 2^n in two factors */
   return (1 + (r + r * r * V_(exp_tail)(r))) * V_(power)(half) * V_(power)(rest);
 }
