@@ -7,6 +7,13 @@ static void THNN_(checkVector)(THNNState *state, const char *name, const THTenso
               (long long)channels, THNN_shape(vector));
 }
 
+/* Some vectors are needed in one mode only. */
+static void THNN_(checkGiven)(THNNState *state, const char *name, const THTensor *vector, bool train)
+{
+  if (vector == NULL)
+    THNN_fail(state, THNN_TYPE_ERROR, name, "expected a tensor in %s, got None", train ? "training" : "evaluation");
+}
+
 typedef struct THNN_(Named) {
   const char *name;
   THTensor *tensor;
@@ -41,6 +48,9 @@ void THNN_(BatchNormalization_updateOutput)(THNNState *state, THTensor *input, T
   THNN_(checkVector)(state, "bias", bias, C);
   THNN_(checkVector)(state, "running_mean", running_mean, C);
   THNN_(checkVector)(state, "running_var", running_var, C);
+  THNN_(checkGiven)(state, train ? "save_mean" : "running_mean", train ? save_mean : running_mean, train);
+  THNN_(checkGiven)(state, train ? "save_std" : "running_var", train ? save_std : running_var, train);
+  THNN_RETURN_IF_FAILED(state);
   int64_t n = 1;
   for (int d = 0; d < input->ndim; d++) n *= d == 1 ? 1 : input->size[d];
   THNN_CHECK(!train || n > 1, input, "expected more than 1 value per channel when training, got %s",
@@ -89,6 +99,9 @@ void THNN_(BatchNormalization_backward)(THNNState *state, THTensor *input, THTen
   THNN_(checkVector)(state, "running_var", running_var, C);
   THNN_(checkVector)(state, "save_mean", save_mean, C);
   THNN_(checkVector)(state, "save_std", save_std, C);
+  THNN_(checkGiven)(state, train ? "save_mean" : "running_mean", train ? save_mean : running_mean, train);
+  THNN_(checkGiven)(state, train ? "save_std" : "running_var", train ? save_std : running_var, train);
+  THNN_RETURN_IF_FAILED(state);
 
   THNN_RESIZE_LIKE(gradInput, input);
   THNN_RESIZE_TO(gradWeight, THNN_CONTIGUOUS, C); /* sized already, as above */

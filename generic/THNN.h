@@ -123,7 +123,8 @@ TH_API void THNN_(Linear_accGradParameters)(
    unbiased variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but output is written.
    Where variance and eps are both 0 the inverse deviation is 0.
    Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for one value
-   per channel, which has no variance (the running statistics stay as they were).
+   per channel, which has no variance (the running statistics stay as they were); TypeError where the statistics that
+   the mode needs are None.
    Source: Ioffe and Szegedy 2015, algorithm 1; variance by shifted sums, never E[x^2] - E[x]^2. */
 TH_API void THNN_(BatchNormalization_updateOutput)(
     THNNState *state,        // library state
@@ -131,10 +132,10 @@ TH_API void THNN_(BatchNormalization_updateOutput)(
     THTensor *output,        // [OUT] [LIKE input] result
     THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
     THTensor *bias,          // [OPTIONAL] shift (C), 0 where None
-    THTensor *running_mean,  // [MODIFIED] running mean (C)
-    THTensor *running_var,   // [MODIFIED] running variance (C)
-    THTensor *save_mean,     // [SAVED] mean of the batch (C)
-    THTensor *save_std,      // [SAVED] inverse deviation of the batch (C)
+    THTensor *running_mean,  // [OPTIONAL] [MODIFIED] running mean (C); where None, training keeps none
+    THTensor *running_var,   // [OPTIONAL] [MODIFIED] running variance (C); where None, training keeps none
+    THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C); evaluation needs none
+    THTensor *save_std,      // [OPTIONAL] [SAVED] inverse deviation of the batch (C); evaluation needs none
     bool train,              // statistics of the batch, or the running ones
     double momentum,         // share of the batch in the running statistics
     double eps);             // added to the variance
@@ -152,10 +153,10 @@ TH_API void THNN_(BatchNormalization_backward)(
     THTensor *gradWeight,    // [OPTIONAL] [MODIFIED] (C)
     THTensor *gradBias,      // [OPTIONAL] [MODIFIED] (C)
     THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
-    THTensor *running_mean,  // running mean (C), read in evaluation
-    THTensor *running_var,   // running variance (C), read in evaluation
-    THTensor *save_mean,     // [SAVED] mean of the batch (C), read in training
-    THTensor *save_std,      // [SAVED] inverse deviation of the batch (C), read in training
+    THTensor *running_mean,  // [OPTIONAL] running mean (C), read in evaluation
+    THTensor *running_var,   // [OPTIONAL] running variance (C), read in evaluation
+    THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C), read in training
+    THTensor *save_std,      // [OPTIONAL] [SAVED] inverse deviation of the batch (C), read in training
     bool train,              // as in the forward
     double scale,            // factor of what is added to gradWeight and gradBias
     double eps);             // as in the forward

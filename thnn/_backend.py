@@ -29,21 +29,15 @@ def _method(function: Function, flags: int) -> Callable[..., None]:
     arguments = [a for a in function.arguments if a.role != "state"]
     names = [a.name for a in arguments]
     state = ["state"] if len(arguments) < len(function.arguments) else []
-    tensors = "".join(f"{a.name}, " for a in arguments if a.is_tensor)
-    scalars = "".join(f", {a.name}" for a in arguments if not a.is_tensor)
     written = [a for a in function.tensors() if a.role in _WRITTEN or a.is_modified]
     in_forward = function.phase == "updateOutput"
     written = [a for a in written if in_forward or a.role != "saved"]
     always = "".join(f"{a.name}, " for a in written if not a.is_optional)
     lines = [
         f"def {function.name}({', '.join(state + names)}):",
-        f"    tensors = ({tensors})",
-        "    try:",
-        f"        status = call({flags}, id(tensors){scalars})",
-        "    except (TypeError, OverflowError):",
-        "        status = -1",
-        "    if status:",
-        f"        invoke(function, {flags}, ({', '.join(names)},))",
+        f"    arguments = ({', '.join(names)},)",
+        f"    if call({flags}, id(arguments)):",
+        f"        invoke(function, {flags}, arguments)",
     ]
     if "inplace" in names:
         source, result = ("input", "output") if in_forward else ("gradOutput", "gradInput")

@@ -34,7 +34,7 @@ class BatchNormalizationFunction(FunctionBase):
     module = _module
     _names = ("input", "weight", "bias", "running_mean", "running_var", "train", "momentum", "eps")
     _tensor_count = 5
-    _optional = frozenset({"weight", "bias"})
+    _optional = frozenset({"weight", "bias", "running_mean", "running_var"})
     _constants = ("running_mean", "running_var")
 
     def __init__(self, *settings: Any, **keywords: Any) -> None:
@@ -61,37 +61,31 @@ class BatchNormalizationFunction(FunctionBase):
         input: Tensor,
         weight: Tensor | None,
         bias: Tensor | None,
-        running_mean: Tensor,
-        running_var: Tensor,
+        running_mean: Tensor | None,
+        running_var: Tensor | None,
         train: bool,
         momentum: float,
         eps: float,
     ) -> tuple[Tensor, ...]:
+        output: Any
+        save_mean: Any
+        save_std: Any
+        save_mean = save_std = None
         try:
-            output, save_mean, save_std = (
-                _empty_like(input),
-                _empty_like(running_mean),
-                _empty_like(running_var),
-            )
-            tensors: tuple[Any, ...] = (
-                input,
-                output,
-                weight,
-                bias,
-                running_mean,
-                running_var,
-                save_mean,
-                save_std,
-            )
-            status = _call_forward(ANY, id(tensors), train, momentum, eps)
-        except (TypeError, AttributeError, OverflowError, RuntimeError):
-            tensors = (input, ALLOCATE, weight, bias, running_mean, running_var, ALLOCATE, ALLOCATE)
-            status = -1
-        if status:
-            values = invoke(_forward, ANY, (*tensors, train, momentum, eps))
+            output = _empty_like(input)
+            if train:
+                like = running_mean if running_mean is not None else input.new_empty(input.shape[1])
+                save_mean, save_std = _empty_like(like), _empty_like(like)
+        except (TypeError, AttributeError, IndexError, RuntimeError):
+            output = save_mean = save_std = ALLOCATE
+        arguments = (
+            input, output, weight, bias, running_mean, running_var, save_mean, save_std, train, momentum, eps
+        )  # fmt: skip
+        if _call_forward(ANY, id(arguments)):
+            values = invoke(_forward, ANY, arguments)
             output, save_mean, save_std = values[1], values[6], values[7]
         if train:
-            _increment_version((running_mean, running_var))
+            _increment_version([v for v in (running_mean, running_var) if v is not None])
         return output, save_mean, save_std
 
     @staticmethod
@@ -100,8 +94,8 @@ class BatchNormalizationFunction(FunctionBase):
         input: Tensor,
         weight: Tensor | None,
         bias: Tensor | None,
-        running_mean: Tensor,
-        running_var: Tensor,
+        running_mean: Tensor | None,
+        running_var: Tensor | None,
         train: bool,
         momentum: float,
         eps: float,
@@ -127,20 +121,12 @@ class BatchNormalizationFunction(FunctionBase):
         gradWeight = _zeros_like(weight) if needs[1] and weight is not None else None
         gradBias = torch.zeros_like(mean) if needs[2] and has_bias else None
         # Running statistics are read in evaluation only, saved ones in training only.
-        tensors = (
-            input,
-            gradOutput,
-            gradInput,
-            gradWeight,
-            gradBias,
-            weight,
-            mean,
-            deviation,
-            mean,
-            deviation,
-        )
-        if _call_backward(ANY, id(tensors), train, 1.0, eps):
-            invoke(_backward, ANY, (*tensors, train, 1.0, eps))
+        statistics = (None, None, mean, deviation) if train else (mean, deviation, None, None)
+        arguments = (
+            input, gradOutput, gradInput, gradWeight, gradBias, weight, *statistics, train, 1.0, eps
+        )  # fmt: skip
+        if _call_backward(ANY, id(arguments)):
+            invoke(_backward, ANY, arguments)
         return gradInput, gradWeight, gradBias, None, None, None, None, None
 
 

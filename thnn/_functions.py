@@ -230,32 +230,28 @@ class _Source:
         """
         arguments = [a for a in function.arguments if a.role != "state"]
         expressions = [names[a.name] for a in arguments]
-        tensors = [e for a, e in zip(arguments, expressions) if a.is_tensor]
-        scalars = [e for a, e in zip(arguments, expressions) if not a.is_tensor]
-        fast = f"call_{function.phase}({', '.join([str(ANY), 'id(tensors)', *scalars])})"
-        slow = f"invoke({function.phase}, {ANY}, ({', '.join(expressions)},))"
-        self.add("try:", indent)
-        for name, expression in allocations.items():
-            self.add(f"{name} = {expression}", indent + 1)
-        self.add(f"tensors = {_tuple(tensors)}", indent + 1)
-        self.add(f"status = {fast}", indent + 1)
-        self.add("except (TypeError, AttributeError, OverflowError, RuntimeError):", indent)
-        for name, expression in allocations.items():
-            self.add(
-                f"{name} = {expression.replace('like(', 'like_or_not(').replace('scalar(', 'scalar_or_not(')}",
-                indent + 1,
-            )
-        self.add("status = -1", indent + 1)
-        self.add("if status:", indent)
+        if allocations:
+            lines = [f"{name} = {expression}" for name, expression in allocations.items()]
+            self.add("try:", indent)
+            for line in lines:
+                self.add(line, indent + 1)
+            self.add("except (TypeError, AttributeError, RuntimeError):", indent)
+            for line in lines:
+                line = line.replace("empty_like(", "empty_like_or_not(").replace(
+                    "new_scalar(", "new_scalar_or_not("
+                )
+                self.add(line, indent + 1)
+        self.add(f"arguments = {_tuple(expressions)}", indent)
+        self.add(f"if call_{function.phase}({ANY}, id(arguments)):", indent)
         outputs = [
             (k, a.name) for k, a in enumerate(arguments) if a.name in allocations or expressions[k] == "..."
         ]
         if outputs:
-            self.add(f"values = {slow}", indent + 1)
+            self.add(f"values = invoke({function.phase}, {ANY}, arguments)", indent + 1)
             for k, name in outputs:
                 self.add(f"{name} = values[{k}]", indent + 1)
         else:
-            self.add(slow, indent + 1)
+            self.add(f"invoke({function.phase}, {ANY}, arguments)", indent + 1)
 
 
 def _tuple(names: Sequence[str]) -> str:

@@ -1,9 +1,9 @@
 """The compiled library as Python sees it: loading, calling, and saying what went wrong.
 
-A call has two routes. The fast one passes the id of a tuple of tensors and lets the glue look inside them through
-torch's DLPack C exchange API: ``lib.Tanh_updateOutput(ANY, id(tensors))``, scalars after that. Everything else
-comes here: outputs that want another size, arguments that are refused, and tensors that the exchange does not take
-although thnn does (meta tensors, a torch without the API), for which Python fills the views itself.
+A call has two routes. The fast one passes the id of the tuple of its arguments, ``lib.Tanh_updateOutput(ANY,
+id(arguments))``; the glue looks into it, and inside the tensors through torch's DLPack C exchange API. Everything else
+comes here: outputs that want another size, arguments that are refused, numbers of other types, and tensors that the
+exchange does not take although thnn does (meta tensors, a torch without the API), for which Python fills the views.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, Final
 import torch
 
 from thnn import _C
+from thnn._generated.model import DIGEST
 from thnn._header import Argument, Function
 
 ffi: Final = _C.ffi
@@ -46,6 +47,8 @@ def cpu_capability() -> str:
     return str(ffi.string(lib.THNN_capabilityName()).decode())
 
 
+if ffi.string(lib.thnn_digest).decode() != DIGEST:
+    raise ImportError("the library was built from another THNN.h than the model: python -m thnn regenerate")
 _error = lib.THNN_capabilityError()
 if _error != ffi.NULL:
     raise ValueError(ffi.string(_error).decode())
@@ -65,18 +68,19 @@ def invoke(function: Function, flags: int, values: Sequence[Any]) -> list[Any]:
         raise TypeError(
             f"{function.name}: expected {len(arguments)} arguments after the state, got {len(values)}"
         )
-    scalars = [_scalar(function, a, v) for a, v in zip(arguments, values) if not a.is_tensor]
+    for position, argument in enumerate(arguments):
+        if not argument.is_tensor:
+            values[position] = _scalar(function, argument, values[position])
     call: Callable[..., int] = getattr(lib, function.name)
     as_views = False
     given: dict[int, torch.Tensor] = {}
     while True:
-        tensors = tuple(v for a, v in zip(arguments, values) if a.is_tensor)
         if as_views:
-            views = [_view(t) for t in tensors]
-            array = ffi.new("THNNTensor *[]", views)
-            status = call(flags, int(ffi.cast("uintptr_t", array)), *scalars)
+            views = [_view(v) if isinstance(v, torch.Tensor) else v for v in values]
+            passed = tuple(_address_of(v) if isinstance(v, ffi.CData) else v for v in views)
         else:
-            status = call(flags, id(tensors), *scalars)
+            passed = tuple(values)
+        status = call(flags, id(passed))
         if status == _OK:
             with torch.no_grad():
                 for position, tensor in given.items():
@@ -187,11 +191,11 @@ def _address(tensor: torch.Tensor) -> int:
         return 0
 
 
-def _view(tensor: Any) -> Any:
-    if tensor is None:
-        return ffi.NULL
-    if tensor is ALLOCATE:
-        return ffi.cast("THNNTensor *", 1)
+def _address_of(view: Any) -> int:
+    return int(ffi.cast("uintptr_t", view))
+
+
+def _view(tensor: torch.Tensor) -> Any:
     view = ffi.new("THNNTensor *")
     view.data = ffi.cast("void *", _address(tensor))
     view.type = _TYPE_CODES.get(tensor.dtype, 4)

@@ -62,7 +62,7 @@ class LinearFunction(FunctionBase):
         if needs[1] or needs[2]:
             gradWeight = torch.zeros_like(weight)
             gradBias = torch.zeros_like(bias) if bias is not None else None
-            operands = (input, gradOutput, None, weight, bias, gradWeight, gradBias, None)
-            if lib.Linear_accGradParameters(ANY, id(operands), 1.0):
-                invoke(_phases["accGradParameters"], ANY, (*operands, 1.0))
+            arguments = (input, gradOutput, None, weight, bias, gradWeight, gradBias, None, 1.0)
+            if lib.Linear_accGradParameters(ANY, id(arguments)):
+                invoke(_phases["accGradParameters"], ANY, arguments)
         return gradInput, gradWeight, gradBias

@@ -9,18 +9,17 @@ from thnn._header import Argument, Function, HeaderError
 BANNER = "/* Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit. */\n"
 
 TYPES = ("Float", "Double")
+# C type of a scalar, and how the glue reads it from Python.
 SCALARS = {
-    "int": "int",
-    "int64_t": "int64_t",
-    "THIndex_t": "int64_t",
-    "long": "long",
-    "bool": "bool",
-    "accreal": "double",
-    "real": "double",
-    "double": "double",
-    "float": "float",
+    "int": ("int", "GLUE_INT"),
+    "int64_t": ("int64_t", "GLUE_INT64"),
+    "THIndex_t": ("int64_t", "GLUE_INT64"),
+    "long": ("long", "GLUE_INT64"),
+    "bool": ("bool", "GLUE_BOOL"),
+    "accreal": ("double", "GLUE_DOUBLE"),
+    "double": ("double", "GLUE_DOUBLE"),
 }
-KINDS = {"THTensor*": "GLUE_REAL", "THIndexTensor*": "GLUE_INDEX", "THIntegerTensor*": "GLUE_INTEGER"}
+TENSORS = {"THTensor*": "GLUE_REAL", "THIndexTensor*": "GLUE_INDEX", "THIntegerTensor*": "GLUE_INTEGER"}
 
 
 def _c_type(argument: Argument, real: str) -> str:
@@ -28,7 +27,7 @@ def _c_type(argument: Argument, real: str) -> str:
         return f"TH{real}Tensor *"
     if argument.type.endswith("*"):
         return argument.type[:-1] + " *"
-    return SCALARS[argument.type] + " "
+    return SCALARS[argument.type][0] + " "
 
 
 def _parameters(function: Function, real: str) -> str:
@@ -39,7 +38,7 @@ def check_supported(functions: Sequence[Function]) -> None:
     """Raises HeaderError at the first argument whose type the binding cannot pass."""
     for function in functions:
         for argument in function.arguments:
-            if argument.type not in (*SCALARS, *KINDS, "THNNState*"):
+            if argument.type not in (*SCALARS, *TENSORS, "THNNState*"):
                 raise HeaderError(argument.location, f"{argument.type} cannot be passed by the binding")
 
 
@@ -90,18 +89,11 @@ double THNN_peakFlops(int type, double seconds);
 double THNN_copyBandwidth(int64_t bytes, double seconds);
 """
     for function in functions:
-        yield f"int {function.name}({_glue_parameters(function)});\n"
-
-
-def _glue_parameters(function: Function) -> str:
-    scalars = [
-        f"{SCALARS[a.type]} {a.name}" for a in function.arguments if not a.is_tensor and a.role != "state"
-    ]
-    return ", ".join(["int flags", "uintptr_t tensors", *scalars])
+        yield f"int {function.name}(int flags, uintptr_t arguments);\n"
 
 
 def emit_glue(functions: Sequence[Function], digest: str) -> str:
-    """lib/THNN/generated/glue.c: one function per header function that takes its tensors as one."""
+    """lib/THNN/generated/glue.c: one function per header function that takes a tuple."""
     return "".join(_glue(functions, digest))
 
 
@@ -116,26 +108,29 @@ def _glue(functions: Sequence[Function], digest: str) -> Iterator[str]:
 static const char *const thnn_digest = "{digest}";
 """
     for function in functions:
-        tensors = [(i, a) for i, a in enumerate(function.arguments) if a.is_tensor]
-        yield f"\nstatic int {function.name}({_glue_parameters(function)})\n{{\n"
-        yield "  static const GlueArgument arguments[] = {"
-        # Positions count from the state even in functions that take none.
-        shift = 0 if function.arguments[0].role == "state" else 1
-        yield ", ".join(
-            f"{{{KINDS[a.type]}, {'true' if a.is_optional or a.role == 'buffer' else 'false'}, {i + shift}}}"
-            for i, a in tensors
-        )
-        yield "};\n"
-        n = len(tensors)
-        yield f"  THNNTensor views[{n}], *t[{n}];\n"
+        given = [a for a in function.arguments if a.role != "state"]
+        kinds = [TENSORS[a.type] if a.is_tensor else SCALARS[a.type][1] for a in given]
+        rows = [
+            f"{{{kind}, {'true' if a.is_optional or a.role == 'buffer' else 'false'}, {position}}}"
+            for position, (a, kind) in enumerate(zip(given, kinds), start=1)
+        ]
+        passed = ["state"] if len(given) < len(function.arguments) else []
+        for i, kind in enumerate(kinds):
+            if kind in TENSORS.values():
+                passed.append(f"v[{i}].tensor")
+            else:
+                passed.append(
+                    {"GLUE_DOUBLE": f"v[{i}].number", "GLUE_INT": f"(int)v[{i}].integer"}.get(
+                        kind, f"v[{i}].integer"
+                    )
+                )
+        yield f"\nstatic int {function.name}(int flags, uintptr_t arguments)\n{{\n"
+        yield f"  static const GlueArgument expected[] = {{{', '.join(rows)}}};\n"
+        yield f"  THNNTensor views[{sum(kind in TENSORS.values() for kind in kinds)}];\n"
+        yield f"  GlueValue v[{len(given)}];\n"
         yield "  THNNState *state = THNN_lastState();\n"
-        yield f"  int type = thnn_unpack(state, flags, tensors, {n}, arguments, views, t);\n"
+        yield f"  int type = thnn_unpack(state, flags, arguments, {len(given)}, expected, views, v);\n"
         yield "  if (type < 0) return state->status;\n"
-        position = {a.name: k for k, (_, a) in enumerate(tensors)}
-        passed = ", ".join(
-            "state" if a.role == "state" else f"t[{position[a.name]}]" if a.is_tensor else a.name
-            for a in function.arguments
-        )
-        yield f"  if (type == THNN_TYPE_FLOAT) THNN_Float{function.name}({passed});\n"
-        yield f"  else THNN_Double{function.name}({passed});\n"
+        yield f"  if (type == THNN_TYPE_FLOAT) THNN_Float{function.name}({', '.join(passed)});\n"
+        yield f"  else THNN_Double{function.name}({', '.join(passed)});\n"
         yield "  return state->status;\n}\n"

@@ -80,7 +80,8 @@ class BatchNormalizationFunction(FunctionBase):
     unbiased variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but output is written.
     Where variance and eps are both 0 the inverse deviation is 0.
     Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for one value
-    per channel, which has no variance (the running statistics stay as they were).
+    per channel, which has no variance (the running statistics stay as they were); TypeError where the statistics that
+    the mode needs are None.
     Source: Ioffe and Szegedy 2015, algorithm 1; variance by shifted sums, never E[x^2] - E[x]^2.
 
     Calls:
@@ -91,8 +92,8 @@ class BatchNormalizationFunction(FunctionBase):
         input: Tensor (float32 or float64): input (N, C, ...)
         weight: Tensor (float32 or float64) or None: scale (C), 1 where None
         bias: Tensor (float32 or float64) or None: shift (C), 0 where None
-        running_mean: Tensor (float32 or float64): running mean (C)
-        running_var: Tensor (float32 or float64): running variance (C)
+        running_mean: Tensor (float32 or float64) or None: running mean (C); where None, training keeps none
+        running_var: Tensor (float32 or float64) or None: running variance (C); where None, training keeps none
         train: bool: statistics of the batch, or the running ones
         momentum: float: share of the batch in the running statistics
         eps: float: added to the variance
@@ -106,7 +107,7 @@ class BatchNormalizationFunction(FunctionBase):
     def __init__(self, running_mean: Tensor, running_var: Tensor, train: bool, momentum: float, eps: float) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
     @classmethod
-    def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor = ..., running_var: Tensor = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
+    def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
 
 class SpatialMaxPoolingFunction(FunctionBase):
     """SpatialMaxPooling: the largest value of each window.

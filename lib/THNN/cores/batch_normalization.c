@@ -190,12 +190,16 @@ static void THNN_(keepStatistics)(const THNN_(BatchStatistics) *to, int64_t firs
   for (int64_t j = 0; j < n; j++) inverse[j] = THNN_(inverseDeviation)(squares[j] / (accreal)count, to->eps);
   const accreal fresh = to->momentum, old = 1 - fresh, unbiased = fresh / (accreal)(count - 1);
   for (int64_t j = 0; j < n; j++) {
-    real *running_mean = THNN_(address)(to->running_mean, first + j);
-    real *running_var = THNN_(address)(to->running_var, first + j);
     *THNN_(address)(to->save_mean, first + j) = (real)mean[j];
     *THNN_(address)(to->save_std, first + j) = (real)inverse[j];
-    *running_mean = (real)(fresh * mean[j] + old * *running_mean);
-    *running_var = (real)(unbiased * squares[j] + old * *running_var);
+    if (to->running_mean != NULL) {
+      real *running_mean = THNN_(address)(to->running_mean, first + j);
+      *running_mean = (real)(fresh * mean[j] + old * *running_mean);
+    }
+    if (to->running_var != NULL) {
+      real *running_var = THNN_(address)(to->running_var, first + j);
+      *running_var = (real)(unbiased * squares[j] + old * *running_var);
+    }
   }
 }
 

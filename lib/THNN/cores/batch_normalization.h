@@ -49,7 +49,7 @@ typedef struct THNN_(BatchVectors) {
   accreal eps;
 } THNN_(BatchVectors);
 
-/* Where statistics go, and what turns into what. */
+/* Where statistics go, and what turns into what; the running ones may be NULL. */
 typedef struct THNN_(BatchStatistics) {
   THTensor *save_mean, *save_std, *running_mean, *running_var;
   accreal momentum, eps;

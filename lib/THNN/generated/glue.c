@@ -5,412 +5,446 @@
 #include "../dispatch.h"
 #include "../python/exchange.h"
 
-static const char *const thnn_digest = "e240f2d0b82123c1";
+static const char *const thnn_digest = "e8855f2dc850a1d2";
 
-static int SpatialConvolutionMM_updateOutput(int flags, uintptr_t tensors, int kW, int kH, int dW, int dH, int padW, int padH)
+static int SpatialConvolutionMM_updateOutput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}};
-  THNNTensor views[6], *t[6];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}};
+  THNNTensor views[6];
+  GlueValue v[12];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 6, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 12, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialConvolutionMM_updateOutput(state, t[0], t[1], t[2], t[3], t[4], t[5], kW, kH, dW, dH, padW, padH);
-  else THNN_DoubleSpatialConvolutionMM_updateOutput(state, t[0], t[1], t[2], t[3], t[4], t[5], kW, kH, dW, dH, padW, padH);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialConvolutionMM_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer);
+  else THNN_DoubleSpatialConvolutionMM_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer);
   return state->status;
 }
 
-static int SpatialConvolutionMM_updateGradInput(int flags, uintptr_t tensors, int kW, int kH, int dW, int dH, int padW, int padH)
+static int SpatialConvolutionMM_updateGradInput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}};
-  THNNTensor views[6], *t[6];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}};
+  THNNTensor views[6];
+  GlueValue v[12];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 6, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 12, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialConvolutionMM_updateGradInput(state, t[0], t[1], t[2], t[3], t[4], t[5], kW, kH, dW, dH, padW, padH);
-  else THNN_DoubleSpatialConvolutionMM_updateGradInput(state, t[0], t[1], t[2], t[3], t[4], t[5], kW, kH, dW, dH, padW, padH);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialConvolutionMM_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer);
+  else THNN_DoubleSpatialConvolutionMM_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer);
   return state->status;
 }
 
-static int SpatialConvolutionMM_accGradParameters(int flags, uintptr_t tensors, int kW, int kH, int dW, int dH, int padW, int padH, double scale)
+static int SpatialConvolutionMM_accGradParameters(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}};
-  THNNTensor views[6], *t[6];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_DOUBLE, false, 13}};
+  THNNTensor views[6];
+  GlueValue v[13];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 6, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 13, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialConvolutionMM_accGradParameters(state, t[0], t[1], t[2], t[3], t[4], t[5], kW, kH, dW, dH, padW, padH, scale);
-  else THNN_DoubleSpatialConvolutionMM_accGradParameters(state, t[0], t[1], t[2], t[3], t[4], t[5], kW, kH, dW, dH, padW, padH, scale);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialConvolutionMM_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, v[12].number);
+  else THNN_DoubleSpatialConvolutionMM_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, v[12].number);
   return state->status;
 }
 
-static int Linear_updateOutput(int flags, uintptr_t tensors)
+static int Linear_updateOutput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}};
-  THNNTensor views[5], *t[5];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}};
+  THNNTensor views[5];
+  GlueValue v[5];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 5, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 5, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatLinear_updateOutput(state, t[0], t[1], t[2], t[3], t[4]);
-  else THNN_DoubleLinear_updateOutput(state, t[0], t[1], t[2], t[3], t[4]);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatLinear_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor);
+  else THNN_DoubleLinear_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor);
   return state->status;
 }
 
-static int Linear_updateGradInput(int flags, uintptr_t tensors)
+static int Linear_updateGradInput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}};
-  THNNTensor views[4], *t[4];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}};
+  THNNTensor views[4];
+  GlueValue v[4];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 4, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 4, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatLinear_updateGradInput(state, t[0], t[1], t[2], t[3]);
-  else THNN_DoubleLinear_updateGradInput(state, t[0], t[1], t[2], t[3]);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatLinear_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor);
+  else THNN_DoubleLinear_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor);
   return state->status;
 }
 
-static int Linear_accGradParameters(int flags, uintptr_t tensors, double scale)
+static int Linear_accGradParameters(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, true, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, false, 6}, {GLUE_REAL, true, 7}, {GLUE_REAL, true, 8}};
-  THNNTensor views[8], *t[8];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, true, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, false, 6}, {GLUE_REAL, true, 7}, {GLUE_REAL, true, 8}, {GLUE_DOUBLE, false, 9}};
+  THNNTensor views[8];
+  GlueValue v[9];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 8, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 9, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatLinear_accGradParameters(state, t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], scale);
-  else THNN_DoubleLinear_accGradParameters(state, t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], scale);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatLinear_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor, v[7].tensor, v[8].number);
+  else THNN_DoubleLinear_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor, v[7].tensor, v[8].number);
   return state->status;
 }
 
-static int BatchNormalization_updateOutput(int flags, uintptr_t tensors, bool train, double momentum, double eps)
+static int BatchNormalization_updateOutput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, true, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, false, 5}, {GLUE_REAL, false, 6}, {GLUE_REAL, false, 7}, {GLUE_REAL, false, 8}};
-  THNNTensor views[8], *t[8];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, true, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_REAL, true, 7}, {GLUE_REAL, true, 8}, {GLUE_BOOL, false, 9}, {GLUE_DOUBLE, false, 10}, {GLUE_DOUBLE, false, 11}};
+  THNNTensor views[8];
+  GlueValue v[11];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 8, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 11, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatBatchNormalization_updateOutput(state, t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], train, momentum, eps);
-  else THNN_DoubleBatchNormalization_updateOutput(state, t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], train, momentum, eps);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatBatchNormalization_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor, v[7].tensor, v[8].integer, v[9].number, v[10].number);
+  else THNN_DoubleBatchNormalization_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor, v[7].tensor, v[8].integer, v[9].number, v[10].number);
   return state->status;
 }
 
-static int BatchNormalization_backward(int flags, uintptr_t tensors, bool train, double scale, double eps)
+static int BatchNormalization_backward(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, true, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_REAL, false, 7}, {GLUE_REAL, false, 8}, {GLUE_REAL, false, 9}, {GLUE_REAL, false, 10}};
-  THNNTensor views[10], *t[10];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, true, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_REAL, true, 7}, {GLUE_REAL, true, 8}, {GLUE_REAL, true, 9}, {GLUE_REAL, true, 10}, {GLUE_BOOL, false, 11}, {GLUE_DOUBLE, false, 12}, {GLUE_DOUBLE, false, 13}};
+  THNNTensor views[10];
+  GlueValue v[13];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 10, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 13, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatBatchNormalization_backward(state, t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], train, scale, eps);
-  else THNN_DoubleBatchNormalization_backward(state, t[0], t[1], t[2], t[3], t[4], t[5], t[6], t[7], t[8], t[9], train, scale, eps);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatBatchNormalization_backward(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor, v[7].tensor, v[8].tensor, v[9].tensor, v[10].integer, v[11].number, v[12].number);
+  else THNN_DoubleBatchNormalization_backward(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor, v[7].tensor, v[8].tensor, v[9].tensor, v[10].integer, v[11].number, v[12].number);
   return state->status;
 }
 
-static int SpatialMaxPooling_updateOutput(int flags, uintptr_t tensors, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode)
+static int SpatialMaxPooling_updateOutput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_INDEX, false, 3}};
-  THNNTensor views[3], *t[3];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_INDEX, false, 3}, {GLUE_INT, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_BOOL, false, 10}};
+  THNNTensor views[3];
+  GlueValue v[10];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 3, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 10, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialMaxPooling_updateOutput(state, t[0], t[1], t[2], kW, kH, dW, dH, padW, padH, ceil_mode);
-  else THNN_DoubleSpatialMaxPooling_updateOutput(state, t[0], t[1], t[2], kW, kH, dW, dH, padW, padH, ceil_mode);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialMaxPooling_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, v[9].integer);
+  else THNN_DoubleSpatialMaxPooling_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, v[9].integer);
   return state->status;
 }
 
-static int SpatialMaxPooling_updateGradInput(int flags, uintptr_t tensors, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode)
+static int SpatialMaxPooling_updateGradInput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_INDEX, false, 4}};
-  THNNTensor views[4], *t[4];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_INDEX, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_BOOL, false, 11}};
+  THNNTensor views[4];
+  GlueValue v[11];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 4, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 11, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialMaxPooling_updateGradInput(state, t[0], t[1], t[2], t[3], kW, kH, dW, dH, padW, padH, ceil_mode);
-  else THNN_DoubleSpatialMaxPooling_updateGradInput(state, t[0], t[1], t[2], t[3], kW, kH, dW, dH, padW, padH, ceil_mode);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialMaxPooling_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, v[10].integer);
+  else THNN_DoubleSpatialMaxPooling_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, v[10].integer);
   return state->status;
 }
 
-static int SpatialAveragePooling_updateOutput(int flags, uintptr_t tensors, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode, bool count_include_pad)
+static int SpatialAveragePooling_updateOutput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}};
-  THNNTensor views[2], *t[2];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_INT, false, 3}, {GLUE_INT, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_BOOL, false, 9}, {GLUE_BOOL, false, 10}};
+  THNNTensor views[2];
+  GlueValue v[10];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 2, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 10, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialAveragePooling_updateOutput(state, t[0], t[1], kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad);
-  else THNN_DoubleSpatialAveragePooling_updateOutput(state, t[0], t[1], kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialAveragePooling_updateOutput(state, v[0].tensor, v[1].tensor, (int)v[2].integer, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, v[8].integer, v[9].integer);
+  else THNN_DoubleSpatialAveragePooling_updateOutput(state, v[0].tensor, v[1].tensor, (int)v[2].integer, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, v[8].integer, v[9].integer);
   return state->status;
 }
 
-static int SpatialAveragePooling_updateGradInput(int flags, uintptr_t tensors, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode, bool count_include_pad)
+static int SpatialAveragePooling_updateGradInput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}};
-  THNNTensor views[3], *t[3];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_INT, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_BOOL, false, 10}, {GLUE_BOOL, false, 11}};
+  THNNTensor views[3];
+  GlueValue v[11];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 3, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 11, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialAveragePooling_updateGradInput(state, t[0], t[1], t[2], kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad);
-  else THNN_DoubleSpatialAveragePooling_updateGradInput(state, t[0], t[1], t[2], kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialAveragePooling_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, v[9].integer, v[10].integer);
+  else THNN_DoubleSpatialAveragePooling_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, v[9].integer, v[10].integer);
   return state->status;
 }
 
-static int Threshold_updateOutput(int flags, uintptr_t tensors, double threshold, double val, bool inplace)
+static int Threshold_updateOutput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}};
-  THNNTensor views[2], *t[2];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_DOUBLE, false, 3}, {GLUE_DOUBLE, false, 4}, {GLUE_BOOL, false, 5}};
+  THNNTensor views[2];
+  GlueValue v[5];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 2, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 5, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatThreshold_updateOutput(state, t[0], t[1], threshold, val, inplace);
-  else THNN_DoubleThreshold_updateOutput(state, t[0], t[1], threshold, val, inplace);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatThreshold_updateOutput(state, v[0].tensor, v[1].tensor, v[2].number, v[3].number, v[4].integer);
+  else THNN_DoubleThreshold_updateOutput(state, v[0].tensor, v[1].tensor, v[2].number, v[3].number, v[4].integer);
   return state->status;
 }
 
-static int Threshold_updateGradInput(int flags, uintptr_t tensors, double threshold, double val, bool inplace)
+static int Threshold_updateGradInput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}};
-  THNNTensor views[3], *t[3];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_DOUBLE, false, 4}, {GLUE_DOUBLE, false, 5}, {GLUE_BOOL, false, 6}};
+  THNNTensor views[3];
+  GlueValue v[6];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 3, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 6, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatThreshold_updateGradInput(state, t[0], t[1], t[2], threshold, val, inplace);
-  else THNN_DoubleThreshold_updateGradInput(state, t[0], t[1], t[2], threshold, val, inplace);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatThreshold_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].number, v[4].number, v[5].integer);
+  else THNN_DoubleThreshold_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].number, v[4].number, v[5].integer);
   return state->status;
 }
 
-static int LeakyReLU_updateOutput(int flags, uintptr_t tensors, double negval, bool inplace)
+static int LeakyReLU_updateOutput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}};
-  THNNTensor views[2], *t[2];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_DOUBLE, false, 3}, {GLUE_BOOL, false, 4}};
+  THNNTensor views[2];
+  GlueValue v[4];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 2, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 4, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatLeakyReLU_updateOutput(state, t[0], t[1], negval, inplace);
-  else THNN_DoubleLeakyReLU_updateOutput(state, t[0], t[1], negval, inplace);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatLeakyReLU_updateOutput(state, v[0].tensor, v[1].tensor, v[2].number, v[3].integer);
+  else THNN_DoubleLeakyReLU_updateOutput(state, v[0].tensor, v[1].tensor, v[2].number, v[3].integer);
   return state->status;
 }
 
-static int LeakyReLU_updateGradInput(int flags, uintptr_t tensors, double negval, bool inplace)
+static int LeakyReLU_updateGradInput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}};
-  THNNTensor views[3], *t[3];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_DOUBLE, false, 4}, {GLUE_BOOL, false, 5}};
+  THNNTensor views[3];
+  GlueValue v[5];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 3, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 5, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatLeakyReLU_updateGradInput(state, t[0], t[1], t[2], negval, inplace);
-  else THNN_DoubleLeakyReLU_updateGradInput(state, t[0], t[1], t[2], negval, inplace);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatLeakyReLU_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].number, v[4].integer);
+  else THNN_DoubleLeakyReLU_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].number, v[4].integer);
   return state->status;
 }
 
-static int Sigmoid_updateOutput(int flags, uintptr_t tensors)
+static int Sigmoid_updateOutput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}};
-  THNNTensor views[2], *t[2];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}};
+  THNNTensor views[2];
+  GlueValue v[2];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 2, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 2, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatSigmoid_updateOutput(state, t[0], t[1]);
-  else THNN_DoubleSigmoid_updateOutput(state, t[0], t[1]);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSigmoid_updateOutput(state, v[0].tensor, v[1].tensor);
+  else THNN_DoubleSigmoid_updateOutput(state, v[0].tensor, v[1].tensor);
   return state->status;
 }
 
-static int Sigmoid_updateGradInput(int flags, uintptr_t tensors)
+static int Sigmoid_updateGradInput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, true, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}};
-  THNNTensor views[4], *t[4];
+  static const GlueArgument expected[] = {{GLUE_REAL, true, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}};
+  THNNTensor views[4];
+  GlueValue v[4];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 4, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 4, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatSigmoid_updateGradInput(state, t[0], t[1], t[2], t[3]);
-  else THNN_DoubleSigmoid_updateGradInput(state, t[0], t[1], t[2], t[3]);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSigmoid_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor);
+  else THNN_DoubleSigmoid_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor);
   return state->status;
 }
 
-static int Tanh_updateOutput(int flags, uintptr_t tensors)
+static int Tanh_updateOutput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}};
-  THNNTensor views[2], *t[2];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}};
+  THNNTensor views[2];
+  GlueValue v[2];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 2, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 2, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatTanh_updateOutput(state, t[0], t[1]);
-  else THNN_DoubleTanh_updateOutput(state, t[0], t[1]);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatTanh_updateOutput(state, v[0].tensor, v[1].tensor);
+  else THNN_DoubleTanh_updateOutput(state, v[0].tensor, v[1].tensor);
   return state->status;
 }
 
-static int Tanh_updateGradInput(int flags, uintptr_t tensors)
+static int Tanh_updateGradInput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, true, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}};
-  THNNTensor views[4], *t[4];
+  static const GlueArgument expected[] = {{GLUE_REAL, true, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}};
+  THNNTensor views[4];
+  GlueValue v[4];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 4, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 4, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatTanh_updateGradInput(state, t[0], t[1], t[2], t[3]);
-  else THNN_DoubleTanh_updateGradInput(state, t[0], t[1], t[2], t[3]);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatTanh_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor);
+  else THNN_DoubleTanh_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor);
   return state->status;
 }
 
-static int SoftMax_updateOutput(int flags, uintptr_t tensors)
+static int SoftMax_updateOutput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}};
-  THNNTensor views[2], *t[2];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}};
+  THNNTensor views[2];
+  GlueValue v[2];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 2, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 2, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatSoftMax_updateOutput(state, t[0], t[1]);
-  else THNN_DoubleSoftMax_updateOutput(state, t[0], t[1]);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSoftMax_updateOutput(state, v[0].tensor, v[1].tensor);
+  else THNN_DoubleSoftMax_updateOutput(state, v[0].tensor, v[1].tensor);
   return state->status;
 }
 
-static int SoftMax_updateGradInput(int flags, uintptr_t tensors)
+static int SoftMax_updateGradInput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}};
-  THNNTensor views[4], *t[4];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}};
+  THNNTensor views[4];
+  GlueValue v[4];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 4, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 4, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatSoftMax_updateGradInput(state, t[0], t[1], t[2], t[3]);
-  else THNN_DoubleSoftMax_updateGradInput(state, t[0], t[1], t[2], t[3]);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSoftMax_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor);
+  else THNN_DoubleSoftMax_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor);
   return state->status;
 }
 
-static int LogSoftMax_updateOutput(int flags, uintptr_t tensors)
+static int LogSoftMax_updateOutput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}};
-  THNNTensor views[2], *t[2];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}};
+  THNNTensor views[2];
+  GlueValue v[2];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 2, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 2, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatLogSoftMax_updateOutput(state, t[0], t[1]);
-  else THNN_DoubleLogSoftMax_updateOutput(state, t[0], t[1]);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatLogSoftMax_updateOutput(state, v[0].tensor, v[1].tensor);
+  else THNN_DoubleLogSoftMax_updateOutput(state, v[0].tensor, v[1].tensor);
   return state->status;
 }
 
-static int LogSoftMax_updateGradInput(int flags, uintptr_t tensors)
+static int LogSoftMax_updateGradInput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}};
-  THNNTensor views[4], *t[4];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}};
+  THNNTensor views[4];
+  GlueValue v[4];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 4, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 4, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatLogSoftMax_updateGradInput(state, t[0], t[1], t[2], t[3]);
-  else THNN_DoubleLogSoftMax_updateGradInput(state, t[0], t[1], t[2], t[3]);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatLogSoftMax_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor);
+  else THNN_DoubleLogSoftMax_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor);
   return state->status;
 }
 
-static int ClassNLLCriterion_updateOutput(int flags, uintptr_t tensors, bool sizeAverage, int64_t ignore_index)
+static int ClassNLLCriterion_updateOutput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_INDEX, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 5}, {GLUE_REAL, false, 6}};
-  THNNTensor views[5], *t[5];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_INDEX, false, 2}, {GLUE_REAL, false, 3}, {GLUE_BOOL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, false, 6}, {GLUE_INT64, false, 7}};
+  THNNTensor views[5];
+  GlueValue v[7];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 5, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 7, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatClassNLLCriterion_updateOutput(state, t[0], t[1], t[2], sizeAverage, t[3], t[4], ignore_index);
-  else THNN_DoubleClassNLLCriterion_updateOutput(state, t[0], t[1], t[2], sizeAverage, t[3], t[4], ignore_index);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatClassNLLCriterion_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer, v[4].tensor, v[5].tensor, v[6].integer);
+  else THNN_DoubleClassNLLCriterion_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer, v[4].tensor, v[5].tensor, v[6].integer);
   return state->status;
 }
 
-static int ClassNLLCriterion_updateGradInput(int flags, uintptr_t tensors, bool sizeAverage, int64_t ignore_index)
+static int ClassNLLCriterion_updateGradInput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_INDEX, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 5}, {GLUE_REAL, false, 6}};
-  THNNTensor views[5], *t[5];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_INDEX, false, 2}, {GLUE_REAL, false, 3}, {GLUE_BOOL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, false, 6}, {GLUE_INT64, false, 7}};
+  THNNTensor views[5];
+  GlueValue v[7];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 5, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 7, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatClassNLLCriterion_updateGradInput(state, t[0], t[1], t[2], sizeAverage, t[3], t[4], ignore_index);
-  else THNN_DoubleClassNLLCriterion_updateGradInput(state, t[0], t[1], t[2], sizeAverage, t[3], t[4], ignore_index);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatClassNLLCriterion_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer, v[4].tensor, v[5].tensor, v[6].integer);
+  else THNN_DoubleClassNLLCriterion_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer, v[4].tensor, v[5].tensor, v[6].integer);
   return state->status;
 }
 
-static int MSECriterion_updateOutput(int flags, uintptr_t tensors, bool sizeAverage)
+static int MSECriterion_updateOutput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}};
-  THNNTensor views[3], *t[3];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_BOOL, false, 4}};
+  THNNTensor views[3];
+  GlueValue v[4];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 3, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 4, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatMSECriterion_updateOutput(state, t[0], t[1], t[2], sizeAverage);
-  else THNN_DoubleMSECriterion_updateOutput(state, t[0], t[1], t[2], sizeAverage);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatMSECriterion_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer);
+  else THNN_DoubleMSECriterion_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer);
   return state->status;
 }
 
-static int MSECriterion_updateGradInput(int flags, uintptr_t tensors, bool sizeAverage)
+static int MSECriterion_updateGradInput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}};
-  THNNTensor views[3], *t[3];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_BOOL, false, 4}};
+  THNNTensor views[3];
+  GlueValue v[4];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 3, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 4, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatMSECriterion_updateGradInput(state, t[0], t[1], t[2], sizeAverage);
-  else THNN_DoubleMSECriterion_updateGradInput(state, t[0], t[1], t[2], sizeAverage);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatMSECriterion_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer);
+  else THNN_DoubleMSECriterion_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer);
   return state->status;
 }
 
-static int SmoothL1Criterion_updateOutput(int flags, uintptr_t tensors, bool sizeAverage)
+static int SmoothL1Criterion_updateOutput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}};
-  THNNTensor views[3], *t[3];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_BOOL, false, 4}};
+  THNNTensor views[3];
+  GlueValue v[4];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 3, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 4, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatSmoothL1Criterion_updateOutput(state, t[0], t[1], t[2], sizeAverage);
-  else THNN_DoubleSmoothL1Criterion_updateOutput(state, t[0], t[1], t[2], sizeAverage);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSmoothL1Criterion_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer);
+  else THNN_DoubleSmoothL1Criterion_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer);
   return state->status;
 }
 
-static int SmoothL1Criterion_updateGradInput(int flags, uintptr_t tensors, bool sizeAverage)
+static int SmoothL1Criterion_updateGradInput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}};
-  THNNTensor views[3], *t[3];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_BOOL, false, 4}};
+  THNNTensor views[3];
+  GlueValue v[4];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 3, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 4, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatSmoothL1Criterion_updateGradInput(state, t[0], t[1], t[2], sizeAverage);
-  else THNN_DoubleSmoothL1Criterion_updateGradInput(state, t[0], t[1], t[2], sizeAverage);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSmoothL1Criterion_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer);
+  else THNN_DoubleSmoothL1Criterion_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer);
   return state->status;
 }
 
-static int BCECriterion_updateOutput(int flags, uintptr_t tensors, bool sizeAverage)
+static int BCECriterion_updateOutput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 5}};
-  THNNTensor views[4], *t[4];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_BOOL, false, 4}, {GLUE_REAL, true, 5}};
+  THNNTensor views[4];
+  GlueValue v[5];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 4, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 5, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatBCECriterion_updateOutput(state, t[0], t[1], t[2], sizeAverage, t[3]);
-  else THNN_DoubleBCECriterion_updateOutput(state, t[0], t[1], t[2], sizeAverage, t[3]);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatBCECriterion_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer, v[4].tensor);
+  else THNN_DoubleBCECriterion_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer, v[4].tensor);
   return state->status;
 }
 
-static int BCECriterion_updateGradInput(int flags, uintptr_t tensors, bool sizeAverage)
+static int BCECriterion_updateGradInput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 5}};
-  THNNTensor views[4], *t[4];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_BOOL, false, 4}, {GLUE_REAL, true, 5}};
+  THNNTensor views[4];
+  GlueValue v[5];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 4, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 5, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatBCECriterion_updateGradInput(state, t[0], t[1], t[2], sizeAverage, t[3]);
-  else THNN_DoubleBCECriterion_updateGradInput(state, t[0], t[1], t[2], sizeAverage, t[3]);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatBCECriterion_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer, v[4].tensor);
+  else THNN_DoubleBCECriterion_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer, v[4].tensor);
   return state->status;
 }
 
-static int AbsCriterion_updateOutput(int flags, uintptr_t tensors, bool sizeAverage)
+static int AbsCriterion_updateOutput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}};
-  THNNTensor views[3], *t[3];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_BOOL, false, 4}};
+  THNNTensor views[3];
+  GlueValue v[4];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 3, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 4, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatAbsCriterion_updateOutput(state, t[0], t[1], t[2], sizeAverage);
-  else THNN_DoubleAbsCriterion_updateOutput(state, t[0], t[1], t[2], sizeAverage);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatAbsCriterion_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer);
+  else THNN_DoubleAbsCriterion_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer);
   return state->status;
 }
 
-static int AbsCriterion_updateGradInput(int flags, uintptr_t tensors, bool sizeAverage)
+static int AbsCriterion_updateGradInput(int flags, uintptr_t arguments)
 {
-  static const GlueArgument arguments[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}};
-  THNNTensor views[3], *t[3];
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_BOOL, false, 4}};
+  THNNTensor views[3];
+  GlueValue v[4];
   THNNState *state = THNN_lastState();
-  int type = thnn_unpack(state, flags, tensors, 3, arguments, views, t);
+  int type = thnn_unpack(state, flags, arguments, 4, expected, views, v);
   if (type < 0) return state->status;
-  if (type == THNN_TYPE_FLOAT) THNN_FloatAbsCriterion_updateGradInput(state, t[0], t[1], t[2], sizeAverage);
-  else THNN_DoubleAbsCriterion_updateGradInput(state, t[0], t[1], t[2], sizeAverage);
+  if (type == THNN_TYPE_FLOAT) THNN_FloatAbsCriterion_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer);
+  else THNN_DoubleAbsCriterion_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].integer);
   return state->status;
 }

@@ -112,69 +112,89 @@ static void obeyNumThreads(void)
   PyErr_Clear();
 }
 
-static bool unpackObjects(PyObject *tuple, int count, const GlueArgument *arguments, THNNTensor *views,
-                          THNNTensor **tensors)
+static bool unpackScalar(PyObject *object, int kind, GlueValue *value)
 {
-  if (exchange == NULL || PyTuple_Size(tuple) != count) return false;
+  if (kind == GLUE_BOOL) {
+    value->integer = object == Py_True;
+    return object == Py_True || object == Py_False;
+  }
+  if (kind == GLUE_DOUBLE) {
+    if (!PyFloat_Check(object) && !PyLong_Check(object)) return false;
+    value->number = PyFloat_AsDouble(object);
+  } else {
+    if (!PyLong_Check(object)) return false;
+    int overflow;
+    value->integer = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow || (kind == GLUE_INT && value->integer != (int)value->integer)) return false;
+  }
+  if (PyErr_Occurred() == NULL) return true;
+  PyErr_Clear();
+  return false;
+}
+
+static bool unpackTensor(PyObject *object, int flags, const GlueArgument *argument, THNNTensor *view,
+                         GlueValue *value)
+{
+  value->tensor = view;
+  if (object == Py_None) {
+    value->tensor = NULL;
+    return argument->optional;
+  }
+  if (object == Py_Ellipsis) {
+    view->ndim = THNN_UNALLOCATED;
+  } else if (flags & THNN_CALL_VIEWS) {
+    *view = *(const THNNTensor *)PyLong_AsVoidPtr(object);
+  } else if (exchange == NULL || !viewOf(object, view)) {
+    return false;
+  }
+  view->argument = argument->position;
+  return true;
+}
+
+static bool unpack(int flags, PyObject *tuple, int count, const GlueArgument *arguments, THNNTensor *views,
+                   GlueValue *values)
+{
+  if (PyTuple_Size(tuple) != count) return false;
   for (int i = 0; i < count; i++) {
     PyObject *object = PyTuple_GetItem(tuple, i);
-    tensors[i] = &views[i];
-    views[i].argument = arguments[i].position;
-    if (object == Py_None) {
-      if (!arguments[i].optional) return false;
-      tensors[i] = NULL;
-    } else if (object == Py_Ellipsis) {
-      views[i].ndim = THNN_UNALLOCATED;
-    } else if (!viewOf(object, &views[i])) {
+    if (arguments[i].kind <= GLUE_INTEGER ? !unpackTensor(object, flags, &arguments[i], views++, &values[i])
+                                          : !unpackScalar(object, arguments[i].kind, &values[i]))
       return false;
-    }
   }
+  obeyNumThreads();
   return true;
 }
 
-static bool unpackViews(const THNNTensor *const *given, int count, const GlueArgument *arguments, THNNTensor *views,
-                        THNNTensor **tensors)
+/* The element type of a call, or -1 when its tensors do not agree. */
+static int typeOfCall(int flags, int count, const GlueArgument *arguments, const GlueValue *values)
 {
+  int type = flags & THNN_CALL_TYPE;
   for (int i = 0; i < count; i++) {
-    tensors[i] = &views[i];
-    if (given[i] == NULL) {
-      if (!arguments[i].optional) return false;
-      tensors[i] = NULL;
-    } else if (given[i] == THNN_ALLOCATE) {
-      views[i].ndim = THNN_UNALLOCATED;
-    } else {
-      memcpy(&views[i], given[i], sizeof *views);
+    const THNNTensor *tensor = arguments[i].kind <= GLUE_INTEGER ? values[i].tensor : NULL;
+    if (tensor == NULL || tensor->ndim == THNN_UNALLOCATED) continue;
+    if (arguments[i].kind == GLUE_INDEX || arguments[i].kind == GLUE_INTEGER) {
+      if (tensor->type != (arguments[i].kind == GLUE_INDEX ? THNN_TYPE_INDEX : THNN_TYPE_INTEGER)) return -1;
+      continue;
     }
-    views[i].argument = arguments[i].position;
+    if (type == THNN_CALL_ANY) type = tensor->type;
+    if (tensor->type != type || type > THNN_TYPE_DOUBLE) return -1;
   }
-  return true;
+  return type == THNN_CALL_ANY ? -1 : type;
 }
 
-int thnn_unpack(THNNState *state, int flags, uintptr_t given, int count, const GlueArgument *arguments,
-                THNNTensor *views, THNNTensor **tensors)
+int thnn_unpack(THNNState *state, int flags, uintptr_t tuple, int count, const GlueArgument *arguments,
+                THNNTensor *views, GlueValue *values)
 {
   state->meta = (flags & THNN_CALL_META) != 0;
   PyGILState_STATE gil = PyGILState_Ensure();
-  bool unpacked = flags & THNN_CALL_VIEWS
-                    ? unpackViews((const THNNTensor *const *)given, count, arguments, views, tensors)
-                    : unpackObjects((PyObject *)given, count, arguments, views, tensors);
-  obeyNumThreads();
+  bool unpacked = unpack(flags, (PyObject *)tuple, count, arguments, views, values);
   PyGILState_Release(gil);
-  int type = flags & THNN_CALL_TYPE;
-  static const int of_kind[] = {-1, THNN_TYPE_INDEX, THNN_TYPE_INTEGER};
-  for (int i = 0; unpacked && i < count; i++) {
-    if (tensors[i] == NULL || views[i].ndim == THNN_UNALLOCATED) continue;
-    if (arguments[i].kind != GLUE_REAL) {
-      unpacked = views[i].type == of_kind[arguments[i].kind];
-      continue;
-    }
-    if (type == THNN_CALL_ANY) type = views[i].type;
-    unpacked = views[i].type == type && type <= THNN_TYPE_DOUBLE;
+  int type = unpacked ? typeOfCall(flags, count, arguments, values) : -1;
+  if (type < 0) {
+    state->status = THNN_UNPACK;
+    state->request_count = 0;
   }
-  if (unpacked && type != THNN_CALL_ANY) return type;
-  state->status = THNN_UNPACK;
-  state->request_count = 0;
-  return -1;
+  return type;
 }
 
 const char *thnn_message(void) { return THNN_lastState()->message; }

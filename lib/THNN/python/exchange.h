@@ -3,21 +3,28 @@
 
 #include "../state.h"
 
-/* From torch tensors to THNNTensor views.
+/* From Python objects to what the C functions take.
 
-   A call gets its tensors as the id of a tuple that the caller keeps alive: torch tensors, None for absent ones,
-   Ellipsis for outputs that the caller will allocate once it knows the shape. (One tuple costs a third of what
-   eight integers do.) With THNN_CALL_VIEWS it gets the address of an array of THNNTensor pointers instead, that
-   Python filled itself; NULL and THNN_ALLOCATE stand for None and Ellipsis. */
-
-#define THNN_ALLOCATE ((const THNNTensor *)1)
+   A call gets all its arguments but the state as the id of one tuple that the caller keeps alive; looking into it
+   here costs a third of what cffi's conversions do, and refuses more. Tensors are torch tensors, None for absent
+   ones, or Ellipsis for outputs that the caller will allocate once it knows the shape. With THNN_CALL_VIEWS they
+   are the addresses of THNNTensor views that Python filled itself. Integers are ints, floating scalars floats or
+   ints, flags True or False: anything else is left to Python (THNN_UNPACK), which converts or refuses it. */
 
 enum { THNN_CALL_FLOAT = 0, THNN_CALL_DOUBLE = 1, THNN_CALL_ANY = 2, THNN_CALL_TYPE = 3, THNN_CALL_VIEWS = 4, THNN_CALL_META = 8 };
 
 /* Status of a call whose tensors could not be taken as they are: Python looks at them and says why. */
 #define THNN_UNPACK 6
 
-typedef enum GlueKind { GLUE_REAL, GLUE_INDEX, GLUE_INTEGER } GlueKind;
+typedef enum GlueKind {
+  GLUE_REAL, /* THTensor */
+  GLUE_INDEX,
+  GLUE_INTEGER,
+  GLUE_INT,
+  GLUE_INT64,
+  GLUE_BOOL,
+  GLUE_DOUBLE
+} GlueKind;
 
 typedef struct GlueArgument {
   unsigned char kind;
@@ -25,10 +32,16 @@ typedef struct GlueArgument {
   unsigned char position; /* among the function's arguments, the state being 0 */
 } GlueArgument;
 
-/* Fills `views` and `tensors` (NULL for absent ones); returns the element type of the call, or -1 with
+typedef union GlueValue {
+  THNNTensor *tensor; /* NULL for an absent one */
+  int64_t integer;
+  double number;
+} GlueValue;
+
+/* Fills `values`, and `views` for the tensors among them; returns the element type of the call, or -1 with
    THNN_UNPACK in the state. Called without the GIL, which it takes while it looks at Python objects. */
-int thnn_unpack(THNNState *state, int flags, uintptr_t given, int count, const GlueArgument *arguments,
-                THNNTensor *views, THNNTensor **tensors);
+int thnn_unpack(THNNState *state, int flags, uintptr_t tuple, int count, const GlueArgument *arguments,
+                THNNTensor *views, GlueValue *values);
 
 /* Gives the glue torch's DLPack exchange capsule (0: there is none) and torch.get_num_threads, as ids.
    Returns whether the fast route is open. */
