@@ -9,6 +9,7 @@ exchange does not take although thnn does (meta tensors, a torch without the API
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -110,10 +111,13 @@ def _scalar(function: Function, argument: Argument, value: Any) -> Any:
             ) from None
         except OverflowError:
             raise ValueError(f"{function.name}: {argument.name}: {value} is out of range") from None
-    if isinstance(value, float) or not hasattr(value, "__index__"):
+    try:
+        number = operator.index(value)
+    except TypeError:
         expected = "a bool" if argument.type == "bool" else "an integer"
-        raise TypeError(f"{function.name}: {argument.name}: expected {expected}, got {_describe(value)}")
-    number = value.__index__()
+        raise TypeError(
+            f"{function.name}: {argument.name}: expected {expected}, got {_describe(value)}"
+        ) from None
     if argument.type == "bool":
         if number not in (0, 1):
             raise ValueError(f"{function.name}: {argument.name}: expected True or False, got {number}")
