@@ -18,7 +18,7 @@ _forward, _backward = _module.functions["updateOutput"], _module.functions["back
 _call_forward, _call_backward = lib.BatchNormalization_updateOutput, lib.BatchNormalization_backward
 _empty_like, _zeros_like = torch.empty_like, torch.zeros_like
 _is_grad_enabled = torch.is_grad_enabled
-_increment_version = torch.autograd.graph.increment_version
+_increment_version = getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version)
 
 
 class BatchNormalizationFunction(FunctionBase):
@@ -56,6 +56,16 @@ class BatchNormalizationFunction(FunctionBase):
             return self.apply(*tensors, *self._settings)
         return self.apply(*tensors, **{**self._keywords, **self._canonical(keywords)})
 
+    @classmethod
+    def apply(cls, *args: Any, **keywords: Any) -> Tensor:
+        """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
+        if keywords or len(args) != cls._arity:
+            args = cls._bind(args, keywords)
+        if _is_grad_enabled() and cls._wants_gradient(args):
+            # What autograd has no business with goes as one object: each argument of a node costs.
+            return cls._enter(*args[:3], args[3:])
+        return cls.compute(*args)[0]
+
     @staticmethod
     def compute(
         input: Tensor,
@@ -66,11 +76,10 @@ class BatchNormalizationFunction(FunctionBase):
         train: bool,
         momentum: float,
         eps: float,
-    ) -> tuple[Tensor, ...]:
+    ) -> tuple[Any, ...]:
         output: Any
-        save_mean: Any
-        save_std: Any
-        save_mean = save_std = None
+        save_mean: Any = None
+        save_std: Any = None
         try:
             output = _empty_like(input)
             if train:
@@ -84,50 +93,47 @@ class BatchNormalizationFunction(FunctionBase):
         if _call_forward(ANY, id(arguments)):
             values = invoke(_forward, ANY, arguments)
             output, save_mean, save_std = values[1], values[6], values[7]
-        if train:
-            _increment_version([v for v in (running_mean, running_var) if v is not None])
+        if train and running_mean is not None and running_var is not None:
+            _increment_version((running_mean, running_var))
         return output, save_mean, save_std
 
     @staticmethod
     def forward(
-        ctx: Any,
-        input: Tensor,
-        weight: Tensor | None,
-        bias: Tensor | None,
-        running_mean: Tensor | None,
-        running_var: Tensor | None,
-        train: bool,
-        momentum: float,
-        eps: float,
+        ctx: Any, input: Tensor, weight: Tensor | None, bias: Tensor | None, settings: tuple[Any, ...]
     ) -> Tensor:
-        output, save_mean, save_std = BatchNormalizationFunction.compute(
-            input, weight, bias, running_mean, running_var, train, momentum, eps
-        )
-        # The running statistics go on changing while a graph of training steps lives; evaluation depends on them.
-        statistics = (save_mean, save_std) if train else (running_mean, running_var)
-        ctx.save_for_backward(input, weight, *statistics)
-        ctx.settings = bool(train), eps, bias is not None
+        output, save_mean, save_std = BatchNormalizationFunction.compute(input, weight, bias, *settings)
+        running_mean, running_var, train, _, eps = settings
+        # What the backward needs of the statistics. Running ones go on changing while a graph of training steps
+        # lives, but spoil a graph of evaluation, which autograd notices; saved ones nobody else can reach.
+        if train:
+            ctx.save_for_backward(input, weight)
+            ctx.statistics = None, None, save_mean, save_std
+        else:
+            ctx.save_for_backward(input, weight, running_mean, running_var)
+        ctx.settings = train, eps, bias is not None
         return output
 
     @staticmethod
     def backward(ctx: Any, gradOutput: Tensor) -> tuple[Tensor | None, ...]:
-        input, weight, mean, deviation = ctx.saved_tensors
         train, eps, has_bias = ctx.settings
+        if train:
+            input, weight = ctx.saved_tensors
+            statistics = ctx.statistics
+        else:
+            input, weight, *running = ctx.saved_tensors
+            statistics = *running, None, None
         needs = ctx.needs_input_grad
         if _is_grad_enabled():
-            gradients = _gradients(needs, gradOutput, input, weight, mean, deviation, train, eps)
-            return (*gradients, None, None, None, None, None)
+            return (*_gradients(needs, gradOutput, input, weight, statistics, eps), None)
         gradInput = _empty_like(input) if needs[0] else None
-        gradWeight = _zeros_like(weight) if needs[1] and weight is not None else None
-        gradBias = torch.zeros_like(mean) if needs[2] and has_bias else None
-        # Running statistics are read in evaluation only, saved ones in training only.
-        statistics = (None, None, mean, deviation) if train else (mean, deviation, None, None)
+        gradWeight = _zeros_like(weight) if needs[1] else None
+        gradBias = _zeros_like(statistics[2] if train else statistics[0]) if needs[2] and has_bias else None
         arguments = (
             input, gradOutput, gradInput, gradWeight, gradBias, weight, *statistics, train, 1.0, eps
         )  # fmt: skip
         if _call_backward(ANY, id(arguments)):
             invoke(_backward, ANY, arguments)
-        return gradInput, gradWeight, gradBias, None, None, None, None, None
+        return gradInput, gradWeight, gradBias, None
 
 
 def _gradients(
@@ -135,13 +141,12 @@ def _gradients(
     gradOutput: Tensor,
     input: Tensor,
     weight: Tensor | None,
-    mean: Tensor,
-    deviation: Tensor,
-    train: bool,
+    statistics: tuple[Any, ...],
     eps: float,
 ) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-    """The gradients out of differentiable operations; `mean` and `deviation` are the running mean and variance
-    in evaluation."""
+    """The gradients out of differentiable operations."""
+    running_mean, running_var, *saved = statistics
+    train = saved[0] is not None
     dims = [d for d in range(input.dim()) if d != 1]
     shape = [1, input.shape[1]] + [1] * (input.dim() - 2)
     if train:
@@ -149,8 +154,8 @@ def _gradients(
         centred = input - input.mean(dims, keepdim=True)
         inverse = (centred.square().mean(dims, keepdim=True) + eps).rsqrt()
     else:
-        centred = input - mean.reshape(shape)
-        inverse = (deviation.reshape(shape) + eps).rsqrt()
+        centred = input - running_mean.reshape(shape)
+        inverse = (running_var.reshape(shape) + eps).rsqrt()
     total = gradOutput.sum(dims, keepdim=True)
     product = (gradOutput * centred).sum(dims, keepdim=True)
     gradInput = None

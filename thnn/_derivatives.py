@@ -31,7 +31,9 @@ def rule(module: Module) -> Rule | None:
     return factory(module) if factory is not None else _RULES.get(module.name)
 
 
-def from_reference(module: Module, cls_name: str, gradients: Mapping[str, str], inputs: Sequence[str]) -> Rule:
+def from_reference(
+    module: Module, cls_name: str, gradients: Mapping[str, str], inputs: Sequence[str]
+) -> Rule:
     """A rule for a module that has none: autograd through the reference of its case."""
 
     def through_reference(needs: Any, gradOutput: Tensor, **values: Any) -> dict[str, Tensor]:

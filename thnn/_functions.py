@@ -51,7 +51,17 @@ def run(function: HeaderFunction, **values: Any) -> dict[str, Any]:
 
 class _FunctionMeta(FunctionMeta):
     """Tells torch.compile that these are classes like others: it traces into `apply` and breaks the graph at the C
-    call. Of a plain autograd function it would trace `forward` as a whole, and fail there."""
+    call. Of a plain autograd function it would trace `forward` as a whole, and fail there.
+
+    Its second use: a node calls the class's `backward` itself, not through a method that looks it up at each call.
+    """
+
+    _backward_cls: Any
+    backward: Any
+
+    def __init__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> None:
+        super().__init__(name, bases, members)
+        cls._backward_cls.apply = cls.backward
 
 
 class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
@@ -71,12 +81,14 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
     _aliases: ClassVar[Mapping[str, str]] = {}
     _defaults: ClassVar[Mapping[str, Any]] = {}
     _constants: ClassVar[tuple[str, ...]] = ()  # tensors that no gradient is computed for
+    _constant_positions: ClassVar[tuple[int, ...]] = ()
     compute: ClassVar[Callable[..., Any]]
     _enter: ClassVar[Callable[..., Any]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._arity = len(cls._names)
+        cls._constant_positions = tuple(cls._names.index(name) for name in cls._constants)
         if _NODE_APPLY is not None:
             cls._enter = _NODE_APPLY.__get__(None, cls)
         else:
@@ -169,24 +181,25 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if keywords or len(args) != cls._arity:
             args = cls._bind(args, keywords)
-        if _is_grad_enabled():
-            try:
-                for tensor in args[: cls._tensor_count]:
-                    if tensor is not None and tensor.requires_grad:
-                        if cls._constants or _functorch_active():
-                            cls._refuse_gradients(args)
-                        return cls._enter(*args)
-            except AttributeError:
-                # Not a tensor: the call says which one, unless autograd's own code failed.
-                if all(t is None or isinstance(t, Tensor) for t in args[: cls._tensor_count]):
-                    raise
+        if _is_grad_enabled() and cls._wants_gradient(args):
+            return cls._enter(*args)
         return cls.compute(*args)[0]
 
     @classmethod
-    def _refuse_gradients(cls, args: tuple[Any, ...]) -> None:
-        for name in cls._constants:
-            tensor = args[cls._names.index(name)]
-            if isinstance(tensor, Tensor) and tensor.requires_grad:
+    def _wants_gradient(cls, args: tuple[Any, ...]) -> bool:
+        """Whether some tensor requires a gradient; refuses what has none."""
+        try:
+            for tensor in args[: cls._tensor_count]:
+                if tensor is not None and tensor.requires_grad:
+                    break
+            else:
+                return False
+        except AttributeError:
+            return False  # not a tensor: the call says which one
+        for position in cls._constant_positions:
+            tensor = args[position]
+            if tensor is not None and tensor.requires_grad:
+                name = cls._names[position]
                 raise NotImplementedError(
                     f"{cls.__name__}: {name}: the gradient by {name} is not implemented"
                 )
@@ -194,6 +207,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
             raise NotImplementedError(
                 f"{cls.__name__}: torch.func transforms are not supported; use torch.autograd"
             )
+        return True
 
 
 def _restore(cls: type[FunctionBase], state: dict[str, Any]) -> FunctionBase:
