@@ -32,7 +32,6 @@ def _method(function: Function, flags: int) -> Callable[..., None]:
     written = [a for a in function.tensors() if a.role in _WRITTEN or a.is_modified]
     in_forward = function.phase == "updateOutput"
     written = [a for a in written if in_forward or a.role != "saved"]
-    always = "".join(f"{a.name}, " for a in written if not a.is_optional)
     lines = [
         f"def {function.name}({', '.join(state + names)}):",
         f"    arguments = ({', '.join(names)},)",
@@ -42,10 +41,14 @@ def _method(function: Function, flags: int) -> Callable[..., None]:
     if "inplace" in names:
         source, result = ("input", "output") if in_forward else ("gradOutput", "gradInput")
         lines += [f"    if inplace and {result} is not {source}:", f"        share({result}, {source})"]
-    lines.append(f"    increment_version(({always}))")
-    for a in written:
-        if a.is_optional:
-            lines += [f"    if {a.name} is not None:", f"        increment_version(({a.name},))"]
+    everything = f"({', '.join(a.name for a in written)},)"
+    given = " and ".join(f"{a.name} is not None" for a in written if a.is_optional) or "True"
+    lines += [
+        f"    if {given}:",
+        f"        increment_version({everything})",
+        "    else:",
+        f"        increment_version([t for t in {everything} if t is not None])",
+    ]
     namespace: dict[str, Any] = {
         "call": getattr(lib, function.name),
         "function": function,
