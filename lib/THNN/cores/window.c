@@ -136,21 +136,41 @@ static inline void V_(fill)(real *p, int64_t n, real value)
   for (int64_t i = 0; i < n; i++) p[i] = value;
 }
 
+/* The places around n columns in each of `lines` rows. */
+static void V_(fillMargins)(const THNNPhases *phases, int64_t lines, int64_t n, real value, real *row)
+{
+  for (int64_t i = 0; i < lines; i++)
+    for (int64_t q = 0; q < phases->stride; q++, row += phases->pitch) {
+      const int64_t end = phases->left + (n > q ? (n - q - 1) / phases->stride + 1 : 0);
+      V_(fill)(row, phases->left, value);
+      V_(fill)(row + end, phases->pitch - end, value);
+    }
+}
+
 /* n columns, each `step` from the last, to their places, times their weights if there are any; the margins stay
    as they are. */
-static inline void V_(layOut)(const THNNPhases *phases, const real *x, int64_t n, int64_t step,
-                              const real *weights, real *row)
+static inline void V_(layOut)(const THNNPhases *phases, const real *x, int64_t n, int64_t step, const real *weights,
+                              real *row)
 {
+  const int64_t stride = phases->stride, even = n & ~(int64_t)1;
   row += phases->left;
-  if (step == 1 && phases->stride == 1 && n >= VL) {
+  if (step == 1 && stride == 1 && n >= VL) {
     for (int64_t i = 0; i < n; i += VL) {
       const int64_t j = i < n - VL ? i : n - VL;
       v_store(row + j, weights ? v_load(x + j) * v_load(weights + j) : v_load(x + j));
     }
+  } else if (step == 1 && stride == 2 && n >= 2 * VL && weights == NULL) {
+    for (int64_t i = 0; i < even; i += 2 * VL) {
+      const int64_t j = i < even - 2 * VL ? i : even - 2 * VL;
+      vreal a = v_load(x + j), b = v_load(x + j + VL);
+      v_store(row + j / 2, V_(evens)(a, b));
+      v_store(row + phases->pitch + j / 2, V_(odds)(a, b));
+    }
+    if (even < n) row[even / 2] = x[even];
   } else {
-    for (int64_t q = 0; q < phases->stride && q < n; q++, row += phases->pitch)
-      for (int64_t j = 0, i = q; i < n; j++, i += phases->stride)
-        row[j] = weights ? x[i * step] * weights[i] : x[i * step];
+    for (int64_t q = 0; q < stride; q++)
+      for (int64_t i = q, j = 0; i < n; i += stride, j++)
+        row[q * phases->pitch + j] = weights ? x[i * step] * weights[i] : x[i * step];
   }
 }
 
@@ -166,37 +186,48 @@ typedef struct V_(Forward) {
   bool count_pad;
 } V_(Forward);
 
-/* Tap (r, c) of lane i is row[r][col[c] + i], or row[r][col[c] + 2*i] for `pairs`, at the position
-   rowAt[r] + colAt[c] + i*step in its plane. */
-typedef struct V_(Taps) {
-  int64_t rows, cols;
-  const real **row;
-  int64_t *col;
-  V_(lane) *rowAt, *colAt;
-  int64_t step;
+/* Rows of lanes that are computed alike: tap t of lane i is from[off[t] + i], or from[off[t] + 2*i] for pairs, and
+   its position in the plane is at + atOff[t] + i*step; each next row has all of it further on by the steps. */
+typedef struct V_(Rows) {
+  int64_t count;
+  const real *from;
+  real *to;
+  int64_t *index;
+  int64_t from_step, to_step, index_step;
+  int64_t at, at_step, step;
   vint ramp; /* V_(ramp)(step) */
-} V_(Taps);
+  int64_t taps, columns; /* all, and those of one row of the window */
+  int64_t *off;
+  V_(lane) *atOff;
+  real *divisor, *divisors; /* of each row, and of each lane if not NULL */
+} V_(Rows);
 
-WINDOW_INLINE vreal V_(loadTap)(const real *tap, int64_t first, bool pairs, int lanes)
+WINDOW_INLINE vreal V_(loadTap)(const real *tap, int64_t i, bool pairs, int lanes)
 {
-  return pairs ? V_(loadPairs)(tap + 2 * first, lanes) : V_(loadLanes)(tap + first, lanes);
+  return pairs ? V_(loadPairs)(tap + 2 * i, lanes) : V_(loadLanes)(tap + i, lanes);
 }
 
 /* The first of the largest taps of each lane; NaN is larger than anything, itself included, as in torch. */
-WINDOW_INLINE void V_(maxBlock)(const int64_t *first, int vectors, int lanes, const V_(Taps) *taps, bool pairs,
-                                real *y, int64_t *index)
+WINDOW_INLINE void V_(maxBlock)(const int64_t *first, int vectors, int lanes, const V_(Rows) *rows, bool pairs)
 {
-  vreal best[WINDOW_VECTORS];
-  vint at[WINDOW_VECTORS];
+  const V_(Rows) s = *rows;
+  const real *from = s.from;
+  real *to = s.to;
+  int64_t *index = s.index;
+  vint moved[WINDOW_VECTORS];
 #pragma GCC unroll 4
-  for (int v = 0; v < vectors; v++) {
-    best[v] = V_(loadTap)(taps->row[0] + taps->col[0], first[v], pairs, lanes);
-    at[v] = vi_set1(taps->rowAt[0] + taps->colAt[0]);
-  }
-  for (int64_t r = 0; r < taps->rows; r++)
-    for (int64_t c = r == 0; c < taps->cols; c++) {
-      const real *tap = taps->row[r] + taps->col[c];
-      vint here = vi_set1(taps->rowAt[r] + taps->colAt[c]);
+  for (int v = 0; v < vectors; v++) moved[v] = vi_set1((V_(lane))(s.at + first[v] * s.step)) + s.ramp;
+  for (int64_t n = s.count; n > 0; n--) {
+    vreal best[WINDOW_VECTORS];
+    vint at[WINDOW_VECTORS];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) {
+      best[v] = V_(loadTap)(from + s.off[0], first[v], pairs, lanes);
+      at[v] = vi_set1(s.atOff[0]);
+    }
+    for (int64_t t = 1; t < s.taps; t++) {
+      const real *tap = from + s.off[t];
+      vint here = vi_set1(s.atOff[t]);
 #pragma GCC unroll 4
       for (int v = 0; v < vectors; v++) {
         vreal x = V_(loadTap)(tap, first[v], pairs, lanes);
@@ -206,215 +237,243 @@ WINDOW_INLINE void V_(maxBlock)(const int64_t *first, int vectors, int lanes, co
       }
     }
 #pragma GCC unroll 4
-  for (int v = 0; v < vectors; v++) {
-    V_(storeLanes)(y + first[v], best[v], lanes);
-    vint moved = vi_set1((V_(lane))(first[v] * taps->step)) + taps->ramp;
-    V_(storePositions)(index + first[v], at[v] + moved, lanes);
+    for (int v = 0; v < vectors; v++) {
+      V_(storeLanes)(to + first[v], best[v], lanes);
+      V_(storePositions)(index + first[v], at[v] + moved[v], lanes);
+      moved[v] += vi_set1((V_(lane))s.at_step);
+    }
+    from += s.from_step;
+    to += s.to_step;
+    index += s.index_step;
   }
 }
 
-/* The sum of the taps, row by row, over divisor, or divisor times divisors lane by lane. */
-WINDOW_INLINE void V_(meanBlock)(const int64_t *first, int vectors, int lanes, const V_(Taps) *taps, bool pairs,
-                                 real divisor, const real *divisors, real *y)
+/* The sum of the taps, row by row of the window, divided. */
+WINDOW_INLINE void V_(meanBlock)(const int64_t *first, int vectors, int lanes, const V_(Rows) *rows, bool pairs)
 {
-  vreal total[WINDOW_VECTORS];
+  const V_(Rows) s = *rows;
+  const real *from = s.from;
+  real *to = s.to;
+  vreal by[WINDOW_VECTORS];
 #pragma GCC unroll 4
-  for (int v = 0; v < vectors; v++) total[v] = (vreal){0};
-  for (int64_t r = 0; r < taps->rows; r++) {
-    vreal sum[WINDOW_VECTORS];
+  for (int v = 0; v < vectors; v++) by[v] = s.divisors ? V_(loadLanes)(s.divisors + first[v], lanes) : v_set1(1);
+  for (int64_t n = 0; n < s.count; n++) {
+    vreal total[WINDOW_VECTORS];
 #pragma GCC unroll 4
-    for (int v = 0; v < vectors; v++) sum[v] = (vreal){0};
-    for (int64_t c = 0; c < taps->cols; c++) {
-      const real *tap = taps->row[r] + taps->col[c];
+    for (int v = 0; v < vectors; v++) total[v] = (vreal){0};
+    for (int64_t row = 0; row < s.taps; row += s.columns) {
+      vreal sum[WINDOW_VECTORS];
 #pragma GCC unroll 4
-      for (int v = 0; v < vectors; v++) sum[v] += V_(loadTap)(tap, first[v], pairs, lanes);
+      for (int v = 0; v < vectors; v++) sum[v] = (vreal){0};
+      for (int64_t t = row; t < row + s.columns; t++) {
+        const real *tap = from + s.off[t];
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) sum[v] += V_(loadTap)(tap, first[v], pairs, lanes);
+      }
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; v++) total[v] += sum[v];
     }
 #pragma GCC unroll 4
-    for (int v = 0; v < vectors; v++) total[v] += sum[v];
-  }
-#pragma GCC unroll 4
-  for (int v = 0; v < vectors; v++) {
-    vreal by = v_set1(divisor);
-    if (divisors != NULL) by *= V_(loadLanes)(divisors + first[v], lanes);
-    V_(storeLanes)(y + first[v], total[v] / by, lanes);
+    for (int v = 0; v < vectors; v++) V_(storeLanes)(to + first[v], total[v] / (by[v] * s.divisor[n]), lanes);
+    from += s.from_step;
+    to += s.to_step;
   }
 }
 
 #define LOWEST (-(sizeof(real) == 4 ? (real)FLT_MAX : (real)DBL_MAX))
 
-/* Corrects output j of a row whose window begins outside the image. It holds -inf at a position in the padding if
-   all else is -inf as well; the window may also have no element. `row` is the position of the first row, or
-   negative. */
-static void V_(maxAtEdge)(const THNNAxis *w, int64_t j, int64_t row, real *y, int64_t *index)
+/* Corrects the output of a window that begins outside the image. It holds -inf at a position in the padding if all
+   else is -inf as well; the window may also have no element. */
+static void V_(maxAtEdge)(const THNNAxis *h, const THNNAxis *w, int64_t o, int64_t j, real *y, int64_t *index)
 {
-  int64_t k, end;
-  thnn_windowTaps(w, j, &k, &end);
-  if (row < 0 || k >= end) {
+  int64_t r, r_end, c, c_end;
+  thnn_windowTaps(h, o, &r, &r_end);
+  thnn_windowTaps(w, j, &c, &c_end);
+  if (r >= r_end || c >= c_end) {
     *y = LOWEST;
     *index = -1;
   } else if (*y == (real)-INFINITY) {
-    *index = row + thnn_windowStart(w, j) + k * w->dilation;
+    *index = (thnn_windowStart(h, o) + r * h->dilation) * w->input + thnn_windowStart(w, j) + c * w->dilation;
   }
 }
 
+static void V_(maxAtEdges)(const THNNAxis *h, const THNNAxis *w, int64_t o, real *y, int64_t *index)
+{
+  const int64_t start = thnn_windowStart(h, o);
+  const bool inside = start >= 0 && start < h->input;
+  int64_t j = 0, end = w->output;
+  for (; j < end && (!inside || thnn_windowStart(w, j) < 0); j++) V_(maxAtEdge)(h, w, o, j, y + j, index + j);
+  for (; j < end && thnn_windowStart(w, end - 1) >= w->input; end--)
+    V_(maxAtEdge)(h, w, o, end - 1, y + end - 1, index + end - 1);
+}
+
 typedef struct V_(ForwardBuffers) {
-  V_(Taps) taps;
-  real *rows, *y, *divisors;
-  int64_t *index, *held; /* held: which row each part of the ring holds */
+  V_(Rows) rows;
+  real *strip, *y;
+  int64_t *index;
 } V_(ForwardBuffers);
 
-static size_t V_(forwardRowsBuffers)(void *memory, const THNNWindow *window, const THNNPhases *phases,
-                                     int64_t ring, V_(ForwardBuffers) *b)
+static size_t V_(forwardRowsBuffers)(void *memory, const THNNWindow *window, int64_t strip, int64_t slots,
+                                     int64_t slot, V_(ForwardBuffers) *b)
 {
   THNNPieces pieces = {memory, 0};
-  const double outputs = (double)window->w.output, kH = (double)window->h.kernel, kW = (double)window->w.kernel;
-  b->rows = thnn_piece(&pieces, (double)ring * (double)phases->stride * (double)phases->pitch, sizeof(real));
-  b->held = thnn_piece(&pieces, (double)ring, sizeof(int64_t));
-  b->y = thnn_piece(&pieces, outputs, sizeof(real));
-  b->divisors = thnn_piece(&pieces, outputs, sizeof(real));
-  b->index = thnn_piece(&pieces, outputs, sizeof(int64_t));
-  b->taps.row = thnn_piece(&pieces, kH, sizeof(real *));
-  b->taps.col = thnn_piece(&pieces, kW, sizeof(int64_t));
-  b->taps.rowAt = thnn_piece(&pieces, kH, sizeof(V_(lane)));
-  b->taps.colAt = thnn_piece(&pieces, kW, sizeof(V_(lane)));
+  const double outputs = (double)window->w.output, taps = (double)window->h.kernel * (double)window->w.kernel;
+  b->strip = thnn_piece(&pieces, (double)slots * (double)slot, sizeof(real));
+  b->y = thnn_piece(&pieces, (double)strip * outputs, sizeof(real));
+  b->index = thnn_piece(&pieces, (double)strip * outputs, sizeof(int64_t));
+  b->rows.off = thnn_piece(&pieces, taps, sizeof(int64_t));
+  b->rows.atOff = thnn_piece(&pieces, taps, sizeof(V_(lane)));
+  b->rows.divisor = thnn_piece(&pieces, (double)strip, sizeof(real));
+  b->rows.divisors = thnn_piece(&pieces, outputs, sizeof(real));
   return (size_t)pieces.bytes;
 }
 
-/* Runs of output columns. Rows of the image are used in place if no window leaves them; otherwise they are laid out
-   in a ring, as successive outputs share them. False, and nothing done, if that takes more scratch than there is. */
+/* Runs of output columns, in strips of output rows. The image is used in place if no window leaves it; otherwise the
+   rows of a strip are laid out with the padding around them. False, and nothing done, if that takes more scratch
+   than there is. */
 static bool V_(forwardRows)(const V_(Forward) *f)
 {
   const THNNAxis *h = &f->window->h, *w = &f->window->w;
   const THNNImages *x = &f->x, *y = &f->y, *at = &f->at;
   const THNNPhases phases = thnn_phasesOfInput(w);
-  const bool in_place = x->sw == 1 && phases.stride == 1 && thnn_phasesNoMargin(w), pairs = w->stride == 2;
-  const int64_t span = (h->kernel - 1) * h->dilation + 1, ring = thnn_ring(span < h->input ? span : h->input);
+  const bool in_place = x->sw == 1 && w->stride <= 2 && thnn_windowsInside(h) && thnn_windowsInside(w);
+  const bool pairs = in_place && w->stride == 2;
+  const double slot_size = (double)phases.stride * (double)phases.pitch;
+  const int64_t span = (h->kernel - 1) * h->dilation + 1;
+  const int64_t strip = thnn_strip(h->output, span, h->stride, slot_size * sizeof(real));
+  const int64_t slots = in_place ? 0 : (strip - 1) * h->stride + span;
+  if (slot_size * (double)(slots + 1) > (double)THNN_SCRATCH_LIMIT) return false;
+  const int64_t slot = phases.stride * phases.pitch, line = in_place ? x->sh : slot;
   V_(ForwardBuffers) sizes;
-  const size_t bytes = V_(forwardRowsBuffers)(NULL, f->window, &phases, ring, &sizes);
+  const size_t bytes = V_(forwardRowsBuffers)(NULL, f->window, strip, slots, slot, &sizes);
   if (bytes > THNN_SCRATCH_LIMIT) return false;
 
-  const int64_t rows = x->n * x->c * h->output,
-                row_size = w->input * (h->stride < h->kernel ? h->stride : h->kernel);
-  int64_t per_task = thnn_perTask(row_size);
-  if (per_task < 2 * h->kernel) per_task = 2 * h->kernel;
-  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * row_size) {
+  const int64_t rows = x->n * x->c * h->output, row_size = w->input * (h->stride < h->kernel ? h->stride : h->kernel);
+  const int64_t per_task = thnn_perTask(row_size) > strip ? thnn_perTask(row_size) : strip;
+  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * row_size)
+  {
     V_(ForwardBuffers) b;
-    V_(forwardRowsBuffers)(thnn_scratch(bytes), f->window, &phases, ring, &b);
-    const int64_t slot_size = phases.stride * phases.pitch;
-    if (!in_place) V_(fill)(b.rows, ring * slot_size, f->indices ? (real)-INFINITY : 0);
-    b.taps.cols = w->kernel;
-    b.taps.step = w->stride;
-    b.taps.ramp = V_(ramp)(w->stride);
-    for (int64_t k = 0; k < w->kernel; k++) {
-      b.taps.col[k] = thnn_phasesTap(&phases, w, k);
-      b.taps.colAt[k] = (V_(lane))(k * w->dilation - w->pad);
-    }
-    for (int64_t j = 0; j < w->output && !f->indices; j++)
-      b.divisors[j] = (real)thnn_windowDivisor(w, j, f->count_pad);
+    V_(forwardRowsBuffers)(thnn_scratch(bytes), f->window, strip, slots, slot, &b);
+    const real fill = f->indices ? (real)-INFINITY : 0;
+    V_(fillMargins)(&phases, slots, w->input, fill, b.strip);
+    V_(Rows) *s = &b.rows;
+    s->from_step = h->stride * line;
+    s->to_step = y->sw == 1 ? y->sh : w->output;
+    s->index_step = at->sw == 1 ? at->sh : w->output;
+    s->at_step = h->stride * w->input;
+    s->step = w->stride;
+    s->ramp = V_(ramp)(w->stride);
+    s->columns = w->kernel;
+    s->taps = 0;
+    for (int64_t r = 0; r < h->kernel; r++)
+      for (int64_t c = 0; c < w->kernel; c++) {
+        s->off[s->taps] = r * h->dilation * line + (in_place ? c * w->dilation : thnn_phasesTap(&phases, w, c));
+        s->atOff[s->taps++] = (V_(lane))(r * h->dilation * w->input + c * w->dilation - w->pad);
+      }
+    for (int64_t j = 0; j < w->output; j++) s->divisors[j] = (real)thnn_windowDivisor(w, j, f->count_pad);
     const int64_t end = rows < (task + 1) * per_task ? rows : (task + 1) * per_task;
     int64_t row = task * per_task, plane = row / h->output, o = row % h->output;
     for (; row < end; plane++, o = 0) {
       const real *from = f->input + thnn_plane(x, plane);
-      real *to = f->output + thnn_plane(y, plane) + o * y->sh;
-      int64_t *at_to = f->indices ? f->indices + thnn_plane(at, plane) + o * at->sh : NULL;
-      for (int64_t i = 0; i < ring; i++) b.held[i] = -1;
-      for (; o < h->output && row < end; o++, row++, to += y->sh) {
-        int64_t k, k_end;
-        thnn_windowTaps(h, o, &k, &k_end);
-        b.taps.rows = 0;
-        for (; k < k_end; k++) {
-          const int64_t i = thnn_windowStart(h, o) + k * h->dilation, slot = i & (ring - 1);
-          const real *line = from + i * x->sh;
-          if (!in_place) {
-            if (b.held[slot] != i) V_(layOut)(&phases, line, w->input, x->sw, NULL, b.rows + slot * slot_size);
-            b.held[slot] = i;
-            line = b.rows + slot * slot_size;
-          }
-          b.taps.rowAt[b.taps.rows] = (V_(lane))(i * w->input);
-          b.taps.row[b.taps.rows++] = line;
+      const int64_t part = end - row < h->output - o ? o + end - row : h->output;
+      for (; o < part; o += s->count, row += s->count) {
+        s->count = part - o < strip ? part - o : strip;
+        const int64_t top = thnn_windowStart(h, o);
+        for (int64_t k = 0; k < slots && k < (s->count - 1) * h->stride + span; k++) {
+          if (top + k >= 0 && top + k < h->input)
+            V_(layOut)(&phases, from + (top + k) * x->sh, w->input, x->sw, NULL, b.strip + k * slot);
+          else V_(fill)(b.strip + k * slot, slot, fill);
         }
-        real *y_row = y->sw == 1 ? to : b.y;
+        s->from = in_place ? from + top * x->sh : b.strip;
+        s->at = top * w->input;
+        real *to = f->output + thnn_plane(y, plane) + o * y->sh;
+        s->to = y->sw == 1 ? to : b.y;
         if (f->indices) {
-          int64_t *at_row = at->sw == 1 ? at_to : b.index;
-          const bool any = b.taps.rows > 0;
-          if (any && pairs) WINDOW_RUN(w->output, V_(maxBlock), &b.taps, true, y_row, at_row);
-          else if (any) WINDOW_RUN(w->output, V_(maxBlock), &b.taps, false, y_row, at_row);
-          for (int64_t j = 0; j < w->output && (!any || thnn_windowStart(w, j) < 0); j++)
-            V_(maxAtEdge)(w, j, any ? b.taps.rowAt[0] : -1, y_row + j, at_row + j);
-          for (int64_t j = w->output - 1; j >= 0 && any && thnn_windowStart(w, j) >= w->input; j--)
-            V_(maxAtEdge)(w, j, -1, y_row + j, at_row + j);
-          for (int64_t j = 0; j < w->output && at_row != at_to; j++) at_to[j * at->sw] = at_row[j];
+          int64_t *at_to = f->indices + thnn_plane(at, plane) + o * at->sh;
+          s->index = at->sw == 1 ? at_to : b.index;
+          if (pairs) WINDOW_RUN(w->output, V_(maxBlock), s, true);
+          else WINDOW_RUN(w->output, V_(maxBlock), s, false);
+          for (int64_t n = 0; n < s->count && !in_place; n++)
+            V_(maxAtEdges)(h, w, o + n, s->to + n * s->to_step, s->index + n * s->index_step);
+          for (int64_t n = 0; n < s->count && at->sw != 1; n++)
+            for (int64_t j = 0; j < w->output; j++) at_to[n * at->sh + j * at->sw] = b.index[n * w->output + j];
         } else {
-          const real divisor = (real)thnn_windowDivisor(h, o, f->count_pad);
-          if (pairs) WINDOW_RUN(w->output, V_(meanBlock), &b.taps, true, divisor, b.divisors, y_row);
-          else WINDOW_RUN(w->output, V_(meanBlock), &b.taps, false, divisor, b.divisors, y_row);
+          for (int64_t n = 0; n < s->count; n++) s->divisor[n] = (real)thnn_windowDivisor(h, o + n, f->count_pad);
+          if (pairs) WINDOW_RUN(w->output, V_(meanBlock), s, true);
+          else WINDOW_RUN(w->output, V_(meanBlock), s, false);
         }
-        for (int64_t j = 0; j < w->output && y_row != to; j++) to[j * y->sw] = y_row[j];
-        if (at_to) at_to += at->sh;
+        for (int64_t n = 0; n < s->count && y->sw != 1; n++)
+          for (int64_t j = 0; j < w->output; j++) to[n * y->sh + j * y->sw] = b.y[n * w->output + j];
       }
     }
   }
   return true;
 }
 
-static size_t V_(forwardPixelsBuffers)(void *memory, const THNNWindow *window, V_(Taps) *taps)
+static size_t V_(forwardPixelsBuffers)(void *memory, const THNNWindow *window, V_(Rows) *s)
 {
   THNNPieces pieces = {memory, 0};
   const THNNAxis *h = &window->h, *w = &window->w;
-  const double rows = (double)(h->kernel < h->input ? h->kernel : h->input);
-  const double cols = (double)(w->kernel < w->input ? w->kernel : w->input);
-  taps->row = thnn_piece(&pieces, rows, sizeof(real *));
-  taps->col = thnn_piece(&pieces, cols, sizeof(int64_t));
-  taps->rowAt = thnn_piece(&pieces, rows, sizeof(V_(lane)));
-  taps->colAt = thnn_piece(&pieces, cols, sizeof(V_(lane)));
+  const double taps = (double)(h->kernel < h->input ? h->kernel : h->input) *
+                      (double)(w->kernel < w->input ? w->kernel : w->input);
+  s->off = thnn_piece(&pieces, taps, sizeof(int64_t));
+  s->atOff = thnn_piece(&pieces, taps, sizeof(V_(lane)));
+  s->divisor = thnn_piece(&pieces, (double)w->output, sizeof(real));
   return (size_t)pieces.bytes;
 }
 
-/* Runs of channels. */
+/* Runs of channels, of as many pixels at a time as have the same taps. */
 static bool V_(forwardPixels)(const V_(Forward) *f)
 {
   const THNNAxis *h = &f->window->h, *w = &f->window->w;
   const THNNImages *x = &f->x, *y = &f->y, *at = &f->at;
-  V_(Taps) sizes;
+  V_(Rows) sizes;
   const size_t bytes = V_(forwardPixelsBuffers)(NULL, f->window, &sizes);
   if (bytes > THNN_SCRATCH_LIMIT) return false;
 
   const int64_t pixels = x->n * h->output * w->output, per_task = thnn_perTask(x->c * 4);
-  THNN_PARALLEL_FOR(task, (pixels + per_task - 1) / per_task, pixels * x->c * 4) {
-    V_(Taps) taps;
-    V_(forwardPixelsBuffers)(thnn_scratch(bytes), f->window, &taps);
-    taps.step = 0;
-    taps.ramp = (vint){0};
+  const int64_t most = thnn_strip(w->output, w->kernel, w->stride, (double)(h->kernel * x->c) * sizeof(real));
+  THNN_PARALLEL_FOR(task, (pixels + per_task - 1) / per_task, pixels * x->c * 4)
+  {
+    V_(Rows) s = {.from_step = w->stride * x->sw, .to_step = y->sw, .index_step = at->sw, .at_step = w->stride};
+    V_(forwardPixelsBuffers)(thnn_scratch(bytes), f->window, &s);
     const int64_t end = pixels < (task + 1) * per_task ? pixels : (task + 1) * per_task;
     int64_t pixel = task * per_task, j = pixel % w->output, row = pixel / w->output;
-    for (; pixel < end; j = 0, row++) {
-      const int64_t n = row / h->output, o = row % h->output, divisor = thnn_windowDivisor(h, o, f->count_pad);
-      int64_t k, k_end;
-      thnn_windowTaps(h, o, &k, &k_end);
-      for (taps.rows = 0; k < k_end; k++) {
-        const int64_t i = thnn_windowStart(h, o) + k * h->dilation;
-        taps.rowAt[taps.rows] = (V_(lane))(i * w->input);
-        taps.row[taps.rows++] = f->input + n * x->sn + i * x->sh;
+    int64_t r0 = 0, r_end = 0, c0 = 0, c_end = 0;
+    for (; pixel < end; pixel += s.count, j += s.count) {
+      if (j == w->output) row++, j = 0;
+      const int64_t n = row / h->output, o = row % h->output;
+      int64_t r, r_last, c, c_last, next = c_end;
+      thnn_windowTaps(h, o, &r, &r_last);
+      thnn_windowTaps(w, j, &c, &c_last);
+      if (r != r0 || r_last != r_end || c != c0 || c_last != c_end) {
+        r0 = r, r_end = r_last, c0 = c, c_end = c_last;
+        s.taps = 0;
+        s.columns = c_end - c0;
+        for (r = r0; r < r_end; r++)
+          for (c = c0; c < c_end; c++) {
+            s.off[s.taps] = r * h->dilation * x->sh + c * w->dilation * x->sw;
+            s.atOff[s.taps++] = (V_(lane))(r * h->dilation * w->input + c * w->dilation);
+          }
       }
-      real *to = f->output + n * y->sn + o * y->sh + j * y->sw;
-      int64_t *at_to = f->indices ? f->indices + n * at->sn + o * at->sh + j * at->sw : NULL;
-      for (; j < w->output && pixel < end; j++, pixel++, to += y->sw) {
-        thnn_windowTaps(w, j, &k, &k_end);
-        for (taps.cols = 0; k < k_end; k++) {
-          const int64_t i = thnn_windowStart(w, j) + k * w->dilation;
-          taps.colAt[taps.cols] = (V_(lane))i;
-          taps.col[taps.cols++] = i * x->sw;
-        }
-        if (!f->indices) {
-          const real by = (real)divisor * (real)thnn_windowDivisor(w, j, f->count_pad);
-          WINDOW_RUN(x->c, V_(meanBlock), &taps, false, by, NULL, to);
-        } else if (taps.rows > 0 && taps.cols > 0) {
-          WINDOW_RUN(x->c, V_(maxBlock), &taps, false, to, at_to);
-        } else {
-          for (int64_t c = 0; c < x->c; c++) to[c] = LOWEST, at_to[c] = -1;
-        }
-        if (at_to) at_to += at->sw;
+      for (s.count = 1; s.count < most && j + s.count < w->output && pixel + s.count < end; s.count++) {
+        thnn_windowTaps(w, j + s.count, &c, &next);
+        if (c != c0 || next != c_end) break;
       }
+      const int64_t top = thnn_windowStart(h, o), left = thnn_windowStart(w, j);
+      s.from = f->input + n * x->sn + top * x->sh + left * x->sw;
+      s.at = top * w->input + left;
+      s.to = f->output + n * y->sn + o * y->sh + j * y->sw;
+      if (!f->indices) {
+        for (int64_t k = 0; k < s.count; k++)
+          s.divisor[k] = (real)thnn_windowDivisor(h, o, f->count_pad) * (real)thnn_windowDivisor(w, j + k, f->count_pad);
+        WINDOW_RUN(x->c, V_(meanBlock), &s, false);
+        continue;
+      }
+      s.index = f->indices + n * at->sn + o * at->sh + j * at->sw;
+      if (s.taps > 0) WINDOW_RUN(x->c, V_(maxBlock), &s, false);
+      for (int64_t k = 0; k < s.count && s.taps == 0; k++)
+        for (int64_t l = 0; l < x->c; l++) s.to[k * y->sw + l] = LOWEST, s.index[k * at->sw + l] = -1;
     }
   }
   return true;
@@ -483,47 +542,51 @@ typedef struct V_(Verdict) {
   vint outside;
 } V_(Verdict);
 
-/* The windows of a run: `rows` rows, which begin at row[r] + low[i] for lane i and are width[i] + 1 wide; every
-   dilation-th column counts. low[0] and width[0] hold for all lanes if not `each`. */
+/* Rows of indices. Row r of the window of lane i begins at the position at + row[r] + low[i] and is width[i] + 1 wide;
+   every dilation-th column counts. low[0] and width[0] hold for all lanes if not `each`. Each next row of
+   indices has its windows further on by at_step. */
 typedef struct V_(Bounds) {
-  int64_t plane, rows, columns, dilation;
+  int64_t plane, rows, columns, dilation, at_step;
   V_(lane) *row, *low, *width;
 } V_(Bounds);
 
-WINDOW_INLINE void V_(checkBlock)(const int64_t *index, int64_t i, int lanes, const V_(Bounds) *b, bool each,
+WINDOW_INLINE void V_(checkBlock)(const int64_t *first, int vectors, int lanes, int64_t count, const int64_t *index,
+                                  int64_t index_step, int64_t at, const V_(Bounds) *bounds, bool each,
                                   V_(Verdict) *verdict)
 {
+  const V_(Bounds) b = *bounds;
   const int words = (int)(sizeof(int64_t) / sizeof(real));
-  for (int part = 0; part < lanes; part += WIDE) {
-    const int n = lanes - part < WIDE ? lanes - part : WIDE;
-    V_(wide) at = (V_(wide))V_(loadLanes)((const real *)(index + i + part), n * words);
-    verdict->bad |= (at + 1) | ((uint64_t)(b->plane - 1) - at);
-  }
-  vint at = V_(loadPositions)(index + i, lanes), outside = ~at;
-  vint low = each ? (vint)V_(loadLanes)((const real *)b->low + i, lanes) : vi_set1(b->low[0]);
-  vint width = each ? (vint)V_(loadLanes)((const real *)b->width + i, lanes) : vi_set1(b->width[0]);
-  for (int64_t r = 0; r < b->rows; r++) {
-    vint past = at - low - vi_set1(b->row[r]);
-    if (b->dilation == 1) {
-      outside &= past | (width - past);
-    } else {
-      for (int64_t c = 0; c < b->columns; c++, past -= vi_set1((V_(lane))b->dilation))
-        outside &= past | -past | (width - vi_set1((V_(lane))(c * b->dilation)));
+  for (int v = 0; v < vectors; v++) {
+    V_(wide) bad = {0};
+    vint outside_any = {0}, low = vi_set1(b.low[0]), width = vi_set1(b.width[0]), window = vi_set1((V_(lane))at);
+    if (each) low = (vint)V_(loadLanes)((const real *)b.low + first[v], lanes);
+    if (each) width = (vint)V_(loadLanes)((const real *)b.width + first[v], lanes);
+    low += window;
+    const int64_t *from = index + first[v];
+    for (int64_t n = 0; n < count; n++, from += index_step) {
+      for (int part = 0; part < lanes; part += WIDE) {
+        const int left = lanes - part < WIDE ? lanes - part : WIDE;
+        V_(wide) all = (V_(wide))V_(loadLanes)((const real *)(from + part), left * words);
+        bad |= (all + 1) | ((uint64_t)(b.plane - 1) - all);
+      }
+      const vint index_lanes = V_(loadPositions)(from, lanes);
+      vint outside = ~index_lanes;
+      for (int64_t r = 0; r < b.rows; r++) {
+        vint past = index_lanes - low - vi_set1(b.row[r]);
+        if (b.dilation == 1) {
+          outside &= past | (width - past);
+        } else {
+          for (int64_t c = 0; c < b.columns; c++, past -= vi_set1((V_(lane))b.dilation))
+            outside &= past | -past | (width - vi_set1((V_(lane))(c * b.dilation)));
+        }
+      }
+      outside_any |= outside;
+      low += vi_set1((V_(lane))b.at_step);
     }
+    if (lanes < VL) outside_any &= (vint)(V_(ramp)(1) < vi_set1((V_(lane))lanes));
+    verdict->bad |= bad;
+    verdict->outside |= outside_any;
   }
-  if (lanes < VL) outside &= (vint)(V_(ramp)(1) < vi_set1((V_(lane))lanes));
-  verdict->outside |= outside;
-}
-
-WINDOW_INLINE void V_(checkRun)(int64_t n, const int64_t *index, const V_(Bounds) *b, bool each,
-                                V_(Verdict) *verdict)
-{
-  if (n < VL) {
-    V_(checkBlock)(index, 0, (int)n, b, each, verdict);
-    return;
-  }
-  for (int64_t i = 0; i < n - VL; i += VL) V_(checkBlock)(index, i, VL, b, each, verdict);
-  V_(checkBlock)(index, n - VL, VL, b, each, verdict);
 }
 
 static void V_(span)(const THNNAxis *a, int64_t o, V_(lane) *low, V_(lane) *width)
@@ -534,56 +597,60 @@ static void V_(span)(const THNNAxis *a, int64_t o, V_(lane) *low, V_(lane) *widt
   *width = (V_(lane))((end - 1 - k) * a->dilation);
 }
 
-static size_t V_(boundsBuffers)(void *memory, const THNNWindow *window, bool each, V_(Bounds) *b)
+static size_t V_(boundsBuffers)(void *memory, const THNNWindow *window, bool each, V_(Bounds) *b, int64_t **line)
 {
   THNNPieces pieces = {memory, 0};
   const THNNAxis *h = &window->h, *w = &window->w;
-  double outputs = each ? (double)w->output : 1;
-  *b = (V_(Bounds)){h->input * w->input, 0, w->kernel, w->dilation, NULL, NULL, NULL};
-  b->row = thnn_piece(&pieces, (double)(h->kernel < h->input ? h->kernel : h->input), sizeof(V_(lane)));
+  const double outputs = each ? (double)w->output : 1;
+  *b = (V_(Bounds)){h->input * w->input, h->kernel, w->kernel, w->dilation, h->stride * w->input, NULL, NULL, NULL};
+  b->row = thnn_piece(&pieces, (double)h->kernel, sizeof(V_(lane)));
   b->low = thnn_piece(&pieces, outputs, sizeof(V_(lane)));
   b->width = thnn_piece(&pieces, outputs, sizeof(V_(lane)));
+  *line = thnn_piece(&pieces, outputs, sizeof(int64_t));
   return (size_t)pieces.bytes;
 }
 
-/* Bit 0: some index is out of range; bit 1: some is outside its window. Both if there is no telling in lanes. */
+/* Bit 0: some index is out of range; bit 1: some is outside its window. Both if there is no telling in lanes. Rows
+   of a window above or below the image need no care: no position in the plane is in their columns. */
 static int V_(checkIndices)(const THNNWindow *window, const THNNImages *at, const int64_t *indices)
 {
   const THNNAxis *h = &window->h, *w = &window->w;
   const bool pixels = thnn_channelsInside(at);
   V_(Bounds) sizes;
-  const size_t bytes = V_(boundsBuffers)(NULL, window, !pixels, &sizes);
+  int64_t *size;
+  const size_t bytes = V_(boundsBuffers)(NULL, window, !pixels, &sizes, &size);
   if (!V_(positionsFit)(window) || bytes > THNN_SCRATCH_LIMIT) return 3;
 
   /* A group is an image's pixels or one of its planes. */
   const int64_t groups = at->n * (pixels ? 1 : at->c), rows = groups * h->output;
   const int64_t row_size = w->output * (pixels ? at->c : 1), per_task = thnn_perTask(row_size);
   int found = 0;
-  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * row_size) {
+  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * row_size)
+  {
     V_(Bounds) b;
-    V_(boundsBuffers)(thnn_scratch(bytes), window, !pixels, &b);
+    int64_t *line;
+    V_(boundsBuffers)(thnn_scratch(bytes), window, !pixels, &b, &line);
     V_(Verdict) verdict = {{0}, {0}};
+    for (int64_t r = 0; r < h->kernel; r++) b.row[r] = (V_(lane))(r * h->dilation * w->input);
     for (int64_t j = 0; j < w->output && !pixels; j++) V_(span)(w, j, b.low + j, b.width + j);
     const int64_t end = rows < (task + 1) * per_task ? rows : (task + 1) * per_task;
     int64_t row = task * per_task, group = row / h->output, o = row % h->output;
-    for (; row < end; group++, o = 0) {
-      const int64_t *plane = indices + (pixels ? group * at->sn : thnn_plane(at, group));
-      for (; o < h->output && row < end; o++, row++) {
-        const int64_t *from = plane + o * at->sh;
-        int64_t k, k_end;
-        thnn_windowTaps(h, o, &k, &k_end);
-        for (b.rows = 0; k < k_end; k++)
-          b.row[b.rows++] = (V_(lane))((thnn_windowStart(h, o) + k * h->dilation) * w->input);
-        if (at->sw == 1 && !pixels) {
-          V_(checkRun)(w->output, from, &b, true, &verdict);
-        } else {
-          for (int64_t j = 0; j < w->output; j++) {
-            V_(Bounds) one = b;
-            if (pixels) V_(span)(w, j, one.low, one.width);
-            else one.low += j, one.width += j;
-            V_(checkRun)(pixels ? at->c : 1, from + j * at->sw, &one, false, &verdict);
-          }
+    for (int64_t count; row < end; row += count, o += count) {
+      if (o == h->output) group++, o = 0;
+      const int64_t *from = indices + (pixels ? group * at->sn : thnn_plane(at, group)) + o * at->sh;
+      const int64_t top = thnn_windowStart(h, o) * w->input;
+      count = 1;
+      if (pixels) {
+        for (int64_t j = 0; j < w->output; j++) {
+          V_(span)(w, j, b.low, b.width);
+          WINDOW_RUN(at->c, V_(checkBlock), 1, from + j * at->sw, 0, top, &b, false, &verdict);
         }
+      } else if (at->sw == 1) {
+        count = end - row < h->output - o ? end - row : h->output - o;
+        WINDOW_RUN(w->output, V_(checkBlock), count, from, at->sh, top, &b, true, &verdict);
+      } else {
+        for (int64_t j = 0; j < w->output; j++) line[j] = from[j * at->sw];
+        WINDOW_RUN(w->output, V_(checkBlock), 1, line, 0, top, &b, true, &verdict);
       }
     }
     int bits = 0;
@@ -634,114 +701,140 @@ typedef struct V_(Backward) {
   bool count_pad;
 } V_(Backward);
 
-/* Source (r, c) of lane i has the gradient row[r][col[c] + i] and the index atRow[r][atCol[c] + i]. */
+/* Where the lanes of a run collect from: source t of lane i has the gradient from[off[t] + i] and the index
+   atFrom[atOff[t] + i]. */
 typedef struct V_(Sources) {
-  int64_t cols;
-  const real **row;
-  const void **atRow;
-  int64_t *col, *atCol;
-  real *rowWeight, *colWeight;
+  int64_t count;
+  int64_t *off, *atOff;
+  real *weight;
 } V_(Sources);
 
-/* What a run collects: gradients whose index, an int64 or already a lane, is that of the lane, or weighted ones. */
-typedef enum V_(Collect) { V_(WIDE_INDEX), V_(LANE_INDEX), V_(WEIGHTED) } V_(Collect);
+/* Rows of lanes that collect alike: lane i is position at + i*step; each next row has all of it further on by the
+   steps. */
+typedef struct V_(Collected) {
+  int64_t count;
+  const real *from;
+  const void *atFrom;
+  real *to;
+  int64_t from_step, atFrom_step, to_step;
+  int64_t at, at_step, step;
+  vint ramp; /* V_(ramp)(step) */
+} V_(Collected);
 
-WINDOW_INLINE void V_(collect)(const int64_t *first, int vectors, int lanes, int64_t rows, const V_(Sources) *s,
-                               V_(Collect) how, int64_t at, int64_t step, vint ramp, vreal *sum)
+/* What is collected: gradients whose index, an int64 or already a lane, is that of the lane, or weighted ones. */
+typedef enum V_(How) { V_(WIDE_INDEX), V_(LANE_INDEX), V_(WEIGHTED) } V_(How);
+
+WINDOW_INLINE void V_(collect)(const int64_t *first, int vectors, int lanes, const V_(Sources) *sources, V_(How) how,
+                               const real *from, const void *atFrom, const vint *here, vreal *sum)
 {
   const vreal zero = {0};
-  vint here[WINDOW_VECTORS];
+  const V_(Sources) s = *sources;
 #pragma GCC unroll 4
-  for (int v = 0; v < vectors; v++) {
-    sum[v] = zero;
-    here[v] = vi_set1((V_(lane))(at + first[v] * step)) + ramp;
-  }
-  for (int64_t r = 0; r < rows; r++)
-    for (int64_t c = 0; c < s->cols; c++) {
-      const real *g = s->row[r] + s->col[c];
-      if (how == V_(WEIGHTED)) {
-        const vreal weight = v_set1(s->rowWeight[r] * s->colWeight[c]);
+  for (int v = 0; v < vectors; v++) sum[v] = zero;
+  for (int64_t t = 0; t < s.count; t++) {
+    const real *g = from + s.off[t];
+    if (how == V_(WEIGHTED)) {
+      const vreal weight = v_set1(s.weight[t]);
 #pragma GCC unroll 4
-        for (int v = 0; v < vectors; v++) sum[v] += V_(loadLanes)(g + first[v], lanes) * weight;
-      } else {
-        const int64_t *wide = (const int64_t *)s->atRow[r] + s->atCol[c];
-        const real *lane = (const real *)s->atRow[r] + s->atCol[c];
+      for (int v = 0; v < vectors; v++) sum[v] += V_(loadLanes)(g + first[v], lanes) * weight;
+    } else {
+      const int64_t *wide = (const int64_t *)atFrom + s.atOff[t];
+      const real *lane = (const real *)atFrom + s.atOff[t];
 #pragma GCC unroll 4
-        for (int v = 0; v < vectors; v++) {
-          vint index = how == V_(WIDE_INDEX) ? V_(loadPositions)(wide + first[v], lanes)
-                                             : (vint)V_(loadLanes)(lane + first[v], lanes);
-          sum[v] += v_sel(vi_eq(index, here[v]), V_(loadLanes)(g + first[v], lanes), zero);
-        }
+      for (int v = 0; v < vectors; v++) {
+        vint index = how == V_(WIDE_INDEX) ? V_(loadPositions)(wide + first[v], lanes)
+                                           : (vint)V_(loadLanes)(lane + first[v], lanes);
+        sum[v] += v_sel(vi_eq(index, here[v]), V_(loadLanes)(g + first[v], lanes), zero);
       }
     }
+  }
 }
 
-/* Lane i is position at + i*step. */
-WINDOW_INLINE void V_(collectBlock)(const int64_t *first, int vectors, int lanes, int64_t rows,
-                                    const V_(Sources) *s, V_(Collect) how, int64_t at, int64_t step, vint ramp,
-                                    real *x)
+/* For `pairs` the lanes of sources[0] and sources[1] alternate in the result: positions at + 2*i and at + 2*i + 1. */
+WINDOW_INLINE void V_(collectBlock)(const int64_t *first, int vectors, int lanes, const V_(Collected) *rows,
+                                    const V_(Sources) *sources, V_(How) how, bool pairs)
 {
-  vreal sum[WINDOW_VECTORS];
-  V_(collect)(first, vectors, lanes, rows, s, how, at, step, ramp, sum);
+  const V_(Collected) s = *rows;
+  const real *from = s.from;
+  const char *atFrom = s.atFrom;
+  const int64_t atFrom_step = s.atFrom_step * (int64_t)(how == V_(WIDE_INDEX) ? sizeof(int64_t) : sizeof(real));
+  real *to = s.to;
+  vint here[WINDOW_VECTORS], odd_here[WINDOW_VECTORS];
 #pragma GCC unroll 4
-  for (int v = 0; v < vectors; v++) V_(storeLanes)(x + first[v], sum[v], lanes);
-}
-
-/* Two phases at once, of s[0] and s[1]: the lanes are positions at + 2*i and at + 2*i + 1. */
-WINDOW_INLINE void V_(collectPairs)(const int64_t *first, int vectors, int lanes, int64_t rows,
-                                    const V_(Sources) *s, V_(Collect) how, int64_t at, vint ramp, real *x)
-{
-  vreal even[WINDOW_VECTORS], odd[WINDOW_VECTORS];
-  V_(collect)(first, vectors, lanes, rows, s, how, at, 2, ramp, even);
-  V_(collect)(first, vectors, lanes, rows, s + 1, how, at + 1, 2, ramp, odd);
+  for (int v = 0; v < vectors; v++) here[v] = vi_set1((V_(lane))(s.at + first[v] * s.step)) + s.ramp;
+  for (int64_t n = s.count; n > 0; n--) {
+    vreal sum[WINDOW_VECTORS], odd[WINDOW_VECTORS];
+    V_(collect)(first, vectors, lanes, sources, how, from, atFrom, here, sum);
+    if (pairs) {
 #pragma GCC unroll 4
-  for (int v = 0; v < vectors; v++) V_(storePairs)(x + 2 * first[v], even[v], odd[v], lanes);
+      for (int v = 0; v < vectors; v++) odd_here[v] = here[v] + 1;
+      V_(collect)(first, vectors, lanes, sources + 1, how, from, atFrom, odd_here, odd);
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; v++) V_(storePairs)(to + 2 * first[v], sum[v], odd[v], lanes);
+    } else {
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; v++) V_(storeLanes)(to + first[v], sum[v], lanes);
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) here[v] += vi_set1((V_(lane))s.at_step);
+    from += s.from_step;
+    if (how != V_(WEIGHTED)) atFrom += atFrom_step;
+    to += s.to_step;
+  }
 }
 
 typedef struct V_(BackwardBuffers) {
-  V_(Sources) *sources; /* of each phase; they share their rows */
-  real *rows, *phase, *weights;
+  V_(Sources) *sources; /* of each phase of rows and columns */
+  real *strip, *phase, *weights;
   V_(lane) *positions;
-  int64_t *held;
 } V_(BackwardBuffers);
 
-static size_t V_(backwardRowsBuffers)(void *memory, const THNNWindow *window, const THNNPhases *margins,
-                                      int64_t ring, V_(BackwardBuffers) *b)
+static size_t V_(backwardRowsBuffers)(void *memory, const THNNWindow *window, int64_t strip, int64_t slots,
+                                      int64_t slot, V_(BackwardBuffers) *b)
 {
   THNNPieces pieces = {memory, 0};
-  const THNNAxis *w = &window->w;
+  const THNNAxis *h = &window->h, *w = &window->w;
+  const double taps = (double)h->kernel * (double)w->kernel;
   V_(Sources) s = {0};
-  b->sources = thnn_piece(&pieces, (double)w->stride, sizeof(V_(Sources)));
-  b->rows = thnn_piece(&pieces, (double)ring * (double)margins->pitch, sizeof(real));
-  b->positions = thnn_piece(&pieces, (double)ring * (double)margins->pitch, sizeof(V_(lane)));
-  b->phase = thnn_piece(&pieces, (double)w->input, sizeof(real));
+  b->sources = thnn_piece(&pieces, (double)h->stride * (double)w->stride, sizeof(V_(Sources)));
+  b->strip = thnn_piece(&pieces, (double)slots * (double)slot, sizeof(real));
+  b->positions = thnn_piece(&pieces, (double)slots * (double)slot, sizeof(V_(lane)));
+  b->phase = thnn_piece(&pieces, (double)strip * (double)w->input, sizeof(real));
   b->weights = thnn_piece(&pieces, (double)w->output, sizeof(real));
-  b->held = thnn_piece(&pieces, (double)ring, sizeof(int64_t));
-  s.row = thnn_piece(&pieces, (double)ring, sizeof(real *));
-  s.atRow = thnn_piece(&pieces, (double)ring, sizeof(void *));
-  s.rowWeight = thnn_piece(&pieces, (double)ring, sizeof(real));
-  s.col = s.atCol = thnn_piece(&pieces, (double)w->kernel, sizeof(int64_t));
-  s.colWeight = thnn_piece(&pieces, (double)w->kernel, sizeof(real));
+  s.off = thnn_piece(&pieces, taps, sizeof(int64_t));
+  s.atOff = thnn_piece(&pieces, taps, sizeof(int64_t));
+  s.weight = thnn_piece(&pieces, taps, sizeof(real));
   if (memory) b->sources[0] = s;
   return (size_t)pieces.bytes;
 }
 
-/* The sources of every phase of the columns. */
-static void V_(findSources)(const THNNAxis *w, const THNNPhases *margins, V_(Sources) *sources)
+/* The sources of every phase, in row order; sources[0] has the memory for all of them. A place in the strip is
+   `line` elements below the one above it (`at_line` for the indices); `left` places come before those of the first
+   output. */
+static void V_(findSources)(const THNNWindow *window, const THNNPhases *rows, const THNNPhases *columns, int64_t line,
+                            int64_t at_line, int64_t above, int64_t left, V_(Sources) *sources)
 {
-  V_(fill)(sources->colWeight, w->kernel, 1);
-  for (int64_t q = 0; q < w->stride; q++) {
-    V_(Sources) *s = sources + q;
-    if (q > 0) {
-      *s = s[-1];
-      s->col = s->atCol = s[-1].col + s[-1].cols;
+  const THNNAxis *h = &window->h, *w = &window->w;
+  V_(Sources) next = sources[0];
+  for (int64_t p = 0; p < h->stride; p++)
+    for (int64_t q = 0; q < w->stride; q++) {
+      V_(Sources) *s = sources + p * w->stride + q;
+      *s = next;
+      s->count = 0;
+      for (int64_t r = h->kernel - 1; r >= 0; r--) {
+        const int64_t row = thnn_phasesSeen(rows, h, p, r);
+        for (int64_t c = w->kernel - 1; c >= 0 && row >= 0; c--) {
+          const int64_t column = thnn_phasesSeen(columns, w, q, c);
+          if (column < 0) continue;
+          s->off[s->count] = (row - above) * line + column - left;
+          s->atOff[s->count] = (row - above) * at_line + column - left;
+          s->weight[s->count++] = 1;
+        }
+      }
+      next.off += s->count;
+      next.atOff += s->count;
+      next.weight += s->count;
     }
-    s->cols = 0;
-    for (int64_t k = w->kernel - 1; k >= 0; k--) {
-      const int64_t place = thnn_phasesSeen(margins, w, q, k);
-      if (place >= 0) s->col[s->cols++] = place;
-    }
-  }
 }
 
 /* n indices to lanes. */
@@ -755,84 +848,104 @@ static void V_(narrow)(int64_t n, const int64_t *index, int64_t step, V_(lane) *
   }
 }
 
-WINDOW_INLINE void V_(collectRow)(const THNNAxis *w, int64_t rows, const V_(Sources) *s, V_(Collect) how,
-                                  int64_t at, int64_t step, vint ramp, real *phase, real *x)
+/* Rows of one phase, all columns, `step` apart. */
+WINDOW_INLINE void V_(collectRows)(const THNNAxis *w, V_(Collected) *rows, const V_(Sources) *sources, V_(How) how,
+                                   int64_t step, real *phase)
 {
   const int64_t stride = w->stride;
   if (stride == 1 && step == 1) {
-    WINDOW_RUN(w->input, V_(collectBlock), rows, s, how, at, 1, ramp, x);
+    WINDOW_RUN(w->input, V_(collectBlock), rows, sources, how, false);
   } else if (stride == 2 && step == 1) {
-    const int64_t pairs = w->input / 2;
-    if (pairs > 0) WINDOW_RUN(pairs, V_(collectPairs), rows, s, how, at, ramp, x);
-    if (w->input % 2) V_(collectBlock)(&pairs, 1, 1, rows, s, how, at, 2, ramp, x + pairs);
+    if (w->input > 1) WINDOW_RUN(w->input / 2, V_(collectBlock), rows, sources, how, true);
+    if (w->input % 2) { /* the last column alone */
+      const int64_t last = w->input / 2;
+      V_(Collected) one = *rows;
+      one.to += last;
+      V_(collectBlock)(&last, 1, 1, &one, sources, how, false);
+    }
   } else {
     for (int64_t q = 0; q < stride && q < w->input; q++) {
-      const int64_t n = (w->input - q + stride - 1) / stride;
-      WINDOW_RUN(n, V_(collectBlock), rows, s + q, how, at + q, stride, ramp, phase);
-      for (int64_t j = 0; j < n; j++) x[(q + j * stride) * step] = phase[j];
+      const int64_t columns = (w->input - q + stride - 1) / stride;
+      V_(Collected) some = *rows;
+      some.to = phase;
+      some.to_step = columns;
+      some.at += q;
+      WINDOW_RUN(columns, V_(collectBlock), &some, sources + q, how, false);
+      for (int64_t n = 0; n < rows->count; n++)
+        for (int64_t j = 0; j < columns; j++)
+          rows->to[n * rows->to_step + (q + j * stride) * step] = phase[n * columns + j];
     }
   }
 }
 
-/* Runs of input columns, those of one phase of the stride. Rows of outputs, with positions in lanes and, for the mean,
-   weighted by column, are kept in a ring with margins, unless they can be used in place. */
+/* Runs of input columns, those of one phase of the stride, in strips of rows. What outputs a strip sees is laid out
+   with margins, positions in lanes and, for the mean, gradients weighted, unless it can be used in place. */
 static bool V_(backwardRows)(const V_(Backward) *f)
 {
   const THNNAxis *h = &f->window->h, *w = &f->window->w;
   const THNNImages *g = &f->g, *at = &f->at, *x = &f->x;
-  const THNNPhases margins = thnn_phasesOfOutput(w);
-  const bool in_place = f->indices && g->sw == 1 && at->sw == 1 && thnn_phasesSeenNoMargin(&margins, w);
-  const int64_t ring = thnn_ring(thnn_windowOverlap(h));
+  const THNNPhases rows = thnn_phasesOfOutput(h), columns = thnn_phasesOfOutput(w);
+  const bool in_place = f->indices && g->sw == 1 && at->sw == 1 && thnn_phasesSeenNoMargin(&rows, h) &&
+                        thnn_phasesSeenNoMargin(&columns, w);
+  /* A unit is `stride` rows, one of each phase; it sees its outputs in `around` + 1 slots. */
+  const int64_t units = (h->input + h->stride - 1) / h->stride, slot = columns.pitch;
+  const int64_t around = rows.left + (h->stride - 1 + h->pad) / h->stride;
+  const int64_t strip = thnn_strip(units, around + 1, 1, (double)slot * 2 * sizeof(real));
+  const int64_t slots = in_place ? 0 : strip + around;
   V_(BackwardBuffers) sizes;
-  const size_t bytes = V_(backwardRowsBuffers)(NULL, f->window, &margins, ring, &sizes);
+  const size_t bytes = V_(backwardRowsBuffers)(NULL, f->window, strip, slots, slot, &sizes);
   if (bytes > THNN_SCRATCH_LIMIT) return false;
 
-  const int64_t rows = x->n * x->c * h->input;
-  int64_t per_task = thnn_perTask(w->input);
-  if (per_task < 2 * h->kernel) per_task = 2 * h->kernel;
-  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * w->input) {
+  const int64_t total = x->n * x->c * units, unit_size = w->input * (h->stride < h->input ? h->stride : h->input);
+  const int64_t per_task = thnn_perTask(unit_size) > strip ? thnn_perTask(unit_size) : strip;
+  THNN_PARALLEL_FOR(task, (total + per_task - 1) / per_task, total * unit_size)
+  {
     V_(BackwardBuffers) b;
-    V_(backwardRowsBuffers)(thnn_scratch(bytes), f->window, &margins, ring, &b);
-    V_(findSources)(w, &margins, b.sources);
-    V_(fill)(b.rows, in_place ? 0 : ring * margins.pitch, 0); /* so that margins add 0, wherever they point */
-    memset(b.positions, 0, sizeof(V_(lane)) * (size_t)(in_place ? 0 : ring * margins.pitch));
-    for (int64_t j = 0; j < w->output && !f->indices; j++)
-      b.weights[j] = 1 / (real)thnn_windowDivisor(w, j, f->count_pad);
-    const V_(Sources) s = b.sources[0];
-    const vint ramp = V_(ramp)(w->stride);
-    const int64_t end = rows < (task + 1) * per_task ? rows : (task + 1) * per_task;
-    int64_t row = task * per_task, plane = row / h->input, i = row % h->input;
-    for (; row < end; plane++, i = 0) {
+    V_(backwardRowsBuffers)(thnn_scratch(bytes), f->window, strip, slots, slot, &b);
+    if (in_place) V_(findSources)(f->window, &rows, &columns, g->sh, at->sh, rows.left, columns.left, b.sources);
+    else V_(findSources)(f->window, &rows, &columns, slot, slot, 0, 0, b.sources);
+    V_(fillMargins)(&columns, slots, w->output, 0, b.strip); /* which add 0, wherever they point */
+    V_(Collected) s = {.step = w->stride, .ramp = V_(ramp)(w->stride)};
+    s.from_step = in_place ? g->sh : slot;
+    s.atFrom_step = in_place ? at->sh : slot;
+    s.to_step = h->stride * x->sh;
+    s.at_step = h->stride * w->input;
+    const int64_t end = total < (task + 1) * per_task ? total : (task + 1) * per_task;
+    int64_t unit = task * per_task, plane = unit / units, m = unit % units;
+    for (int64_t count; unit < end; unit += count, m += count) {
+      if (m == units) plane++, m = 0;
+      count = end - unit < units - m ? end - unit : units - m;
+      if (count > strip) count = strip;
       const real *from = f->gradOutput + thnn_plane(g, plane);
       const int64_t *at_from = f->indices ? f->indices + thnn_plane(at, plane) : NULL;
-      real *to = f->gradInput + thnn_plane(x, plane) + i * x->sh;
-      for (int64_t slot = 0; slot < ring; slot++) b.held[slot] = -1;
-      for (int64_t low = 0, high = 0; i < h->input && row < end; i++, row++, to += x->sh) {
-        thnn_windowSlide(h, i, &low, &high);
-        int64_t seen = 0;
-        for (int64_t o = low; o < high; o++) {
-          if (!thnn_windowSees(h, o, i)) continue;
-          const int64_t slot = o & (ring - 1);
-          if (in_place) {
-            s.row[seen] = from + o * g->sh - margins.left;
-            s.atRow[seen++] = at_from + o * at->sh - margins.left;
-            continue;
-          }
-          real *line = b.rows + slot * margins.pitch;
-          V_(lane) *positions = b.positions + slot * margins.pitch;
-          s.row[seen] = line;
-          s.atRow[seen] = positions;
-          if (!f->indices) s.rowWeight[seen] = 1 / (real)thnn_windowDivisor(h, o, f->count_pad);
-          seen++;
-          if (b.held[slot] == o) continue;
-          b.held[slot] = o;
-          V_(layOut)(&margins, from + o * g->sh, w->output, g->sw, f->indices ? NULL : b.weights, line);
-          if (f->indices) V_(narrow)(w->output, at_from + o * at->sh, at->sw, positions + margins.left);
+      for (int64_t k = 0; k < slots && k < count + around; k++) {
+        const int64_t o = m - rows.left + k;
+        real *line = b.strip + k * slot;
+        if (o < 0 || o >= h->output) {
+          V_(fill)(line, slot, 0);
+          continue;
         }
-        const int64_t here = i * w->input;
-        if (!f->indices) V_(collectRow)(w, seen, b.sources, V_(WEIGHTED), here, x->sw, ramp, b.phase, to);
-        else if (in_place) V_(collectRow)(w, seen, b.sources, V_(WIDE_INDEX), here, x->sw, ramp, b.phase, to);
-        else V_(collectRow)(w, seen, b.sources, V_(LANE_INDEX), here, x->sw, ramp, b.phase, to);
+        if (f->indices) {
+          V_(layOut)(&columns, from + o * g->sh, w->output, g->sw, NULL, line);
+          V_(narrow)(w->output, at_from + o * at->sh, at->sw, b.positions + k * slot + columns.left);
+        } else {
+          const real weight = 1 / (real)thnn_windowDivisor(h, o, f->count_pad);
+          for (int64_t j = 0; j < w->output; j++)
+            b.weights[j] = weight / (real)thnn_windowDivisor(w, j, f->count_pad);
+          V_(layOut)(&columns, from + o * g->sh, w->output, g->sw, b.weights, line);
+        }
+      }
+      s.from = in_place ? from + m * g->sh : b.strip;
+      s.atFrom = in_place ? (const void *)(at_from + m * at->sh) : b.positions;
+      for (int64_t p = 0; p < h->stride && m * h->stride + p < h->input; p++) {
+        const int64_t i = m * h->stride + p;
+        s.count = (h->input - i - 1) / h->stride + 1 < count ? (h->input - i - 1) / h->stride + 1 : count;
+        s.at = i * w->input;
+        s.to = f->gradInput + thnn_plane(x, plane) + i * x->sh;
+        const V_(Sources) *sources = b.sources + p * w->stride;
+        if (!f->indices) V_(collectRows)(w, &s, sources, V_(WEIGHTED), x->sw, b.phase);
+        else if (in_place) V_(collectRows)(w, &s, sources, V_(WIDE_INDEX), x->sw, b.phase);
+        else V_(collectRows)(w, &s, sources, V_(LANE_INDEX), x->sw, b.phase);
       }
     }
   }
@@ -843,15 +956,19 @@ static size_t V_(backwardPixelsBuffers)(void *memory, const THNNWindow *window, 
                                         real **pack)
 {
   THNNPieces pieces = {memory, 0};
-  const double rows = (double)thnn_windowOverlap(&window->h), cols = (double)thnn_windowOverlap(&window->w);
-  s->row = thnn_piece(&pieces, rows, sizeof(real *));
-  s->atRow = thnn_piece(&pieces, rows, sizeof(void *));
-  s->col = thnn_piece(&pieces, cols, sizeof(int64_t));
-  s->atCol = thnn_piece(&pieces, cols, sizeof(int64_t));
-  s->rowWeight = thnn_piece(&pieces, rows, sizeof(real));
-  s->colWeight = thnn_piece(&pieces, cols, sizeof(real));
-  *pack = thnn_piece(&pieces, rows * cols * (double)packed, sizeof(real));
+  const double taps = (double)thnn_windowOverlap(&window->h) * (double)thnn_windowOverlap(&window->w);
+  s->off = thnn_piece(&pieces, taps, sizeof(int64_t));
+  s->atOff = thnn_piece(&pieces, taps, sizeof(int64_t));
+  s->weight = thnn_piece(&pieces, taps, sizeof(real));
+  *pack = thnn_piece(&pieces, taps * (double)packed, sizeof(real));
   return (size_t)pieces.bytes;
+}
+
+/* Whether the outputs low <= o < high all have the divisor `kernel`: those between two that have it do. */
+static bool V_(fullDivisors)(const THNNAxis *a, int64_t low, int64_t high, bool count_pad)
+{
+  return low < high && thnn_windowDivisor(a, low, count_pad) == a->kernel &&
+         thnn_windowDivisor(a, high - 1, count_pad) == a->kernel;
 }
 
 /* Runs of channels. A gradOutput of another layout, an expanded one say, is packed pixel by pixel. */
@@ -866,54 +983,49 @@ static bool V_(backwardPixels)(const V_(Backward) *f)
   if (bytes > THNN_SCRATCH_LIMIT) return false;
 
   const int64_t rows = x->n * h->input, per_task = thnn_perTask(w->input * x->c);
-  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * w->input * x->c) {
+  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * w->input * x->c)
+  {
     V_(Sources) s = {0};
+    V_(Collected) c = {.count = 1};
     real *pixels;
     V_(backwardPixelsBuffers)(thnn_scratch(bytes), f->window, packed, &s, &pixels);
-    const vint ramp = {0};
     const int64_t end = rows < (task + 1) * per_task ? rows : (task + 1) * per_task;
     int64_t low = 0, high = 0;
     for (int64_t row = task * per_task; row < end; row++) {
       const int64_t n = row / h->input, i = row % h->input;
       if (i == 0) low = high = 0;
       thnn_windowSlide(h, i, &low, &high);
-      int64_t seen = 0;
-      for (int64_t o = low; o < high; o++) {
-        if (!thnn_windowSees(h, o, i)) continue;
-        s.row[seen] = f->gradOutput + n * g->sn + o * g->sh;
-        s.atRow[seen] = f->indices ? f->indices + n * at->sn + o * at->sh : NULL;
-        s.rowWeight[seen++] = f->indices ? 0 : 1 / (real)thnn_windowDivisor(h, o, f->count_pad);
-      }
       const real *from = f->gradOutput + n * g->sn;
-      real *to = f->gradInput + n * x->sn + i * x->sh;
-      int64_t left = 0, right = 0, seen_left = -1, seen_right = -1;
-      for (int64_t j = 0; j < w->input; j++, to += x->sw) {
+      c.to = f->gradInput + n * x->sn + i * x->sh;
+      const bool h_full = V_(fullDivisors)(h, low, high, f->count_pad);
+      int64_t left = 0, right = 0, seen = -1;
+      bool seen_full = false;
+      for (int64_t j = 0; j < w->input; j++, c.to += x->sw) {
         thnn_windowSlide(w, j, &left, &right);
-        if (left != seen_left || right != seen_right || w->dilation > 1) {
-          seen_left = left;
-          seen_right = right;
-          s.cols = 0;
-          for (int64_t o = left; o < right; o++) {
-            if (!thnn_windowSees(w, o, j)) continue;
-            s.col[s.cols] = o * g->sw;
-            s.atCol[s.cols] = o * at->sw;
-            s.colWeight[s.cols++] = f->indices ? 0 : 1 / (real)thnn_windowDivisor(w, o, f->count_pad);
-          }
-          if (packed) {
-            int64_t r = 0;
-            for (int64_t o = low; o < high; o++) {
-              if (!thnn_windowSees(h, o, i)) continue;
-              real *line = pixels + r * s.cols * packed;
-              for (int64_t k = 0; k < s.cols; k++)
-                for (int64_t c = 0; c < packed; c++) line[k * packed + c] = from[o * g->sh + s.col[k] + c * g->sc];
-              s.row[r++] = line;
+        /* The sources are relative to the first one, and often those of the pixel before. */
+        const bool full = f->indices || (h_full && V_(fullDivisors)(w, left, right, f->count_pad));
+        if (right - left != seen || !full || !seen_full || w->dilation > 1 || packed) {
+          seen = right - left;
+          seen_full = full;
+          s.count = 0;
+          for (int64_t o = low; o < high; o++)
+            for (int64_t k = left; k < right; k++) {
+              if (!thnn_windowSees(h, o, i) || !thnn_windowSees(w, k, j)) continue;
+              const real *pixel = from + o * g->sh + k * g->sw;
+              for (int64_t l = 0; l < packed; l++) pixels[s.count * packed + l] = pixel[l * g->sc];
+              s.off[s.count] = packed ? s.count * packed : o * g->sh + (k - left) * g->sw;
+              s.atOff[s.count] = o * at->sh + (k - left) * at->sw;
+              if (!f->indices)
+                s.weight[s.count] = 1 / ((real)thnn_windowDivisor(h, o, f->count_pad) *
+                                         (real)thnn_windowDivisor(w, k, f->count_pad));
+              s.count++;
             }
-            for (int64_t k = 0; k < s.cols; k++) s.col[k] = k * packed;
-          }
         }
-        if (f->indices)
-          WINDOW_RUN(x->c, V_(collectBlock), seen, &s, V_(WIDE_INDEX), i * w->input + j, 0, ramp, to);
-        else WINDOW_RUN(x->c, V_(collectBlock), seen, &s, V_(WEIGHTED), 0, 0, ramp, to);
+        c.from = packed ? pixels : from + left * g->sw;
+        c.atFrom = f->indices ? f->indices + n * at->sn + left * at->sw : NULL;
+        c.at = i * w->input + j;
+        if (f->indices) WINDOW_RUN(x->c, V_(collectBlock), &c, &s, V_(WIDE_INDEX), false);
+        else WINDOW_RUN(x->c, V_(collectBlock), &c, &s, V_(WEIGHTED), false);
       }
     }
   }

@@ -62,6 +62,12 @@ static inline bool thnn_windowSees(const THNNAxis *a, int64_t o, int64_t i)
   return a->dilation == 1 || (i - thnn_windowStart(a, o)) % a->dilation == 0;
 }
 
+/* Whether no tap of any output lies outside the input. */
+static inline bool thnn_windowsInside(const THNNAxis *a)
+{
+  return a->pad == 0 && (a->output - 1) * a->stride + (a->kernel - 1) * a->dilation < a->input;
+}
+
 /* At most this many outputs see one input. */
 static inline int64_t thnn_windowOverlap(const THNNAxis *a)
 {
@@ -175,19 +181,25 @@ static inline void thnn_checkWindowOutput(THNNState *state, const char *name, co
 }
 
 /* How a row is laid out in scratch: column q + j*stride lies at q*pitch + left + j, and the places around the
-   columns hold what padding counts as. */
+   columns hold what padding counts as. Columns 0 to stride - 1 are at the beginning of a vector. */
 typedef struct THNNPhases {
   int64_t stride, left, pitch;
 } THNNPhases;
 
-/* An input row, such that tap k of all outputs begins at thnn_phasesTap. At stride 2 it stays in one piece: then
-   two loads and a shuffle make a vector of every other column. */
+#define THNN_PHASES_ALIGN 16
+
+static inline THNNPhases thnn_phases(int64_t stride, int64_t left, int64_t columns)
+{
+  left = (left + THNN_PHASES_ALIGN - 1) / THNN_PHASES_ALIGN * THNN_PHASES_ALIGN;
+  return (THNNPhases){stride, left, left + (columns + THNN_PHASES_ALIGN) / THNN_PHASES_ALIGN * THNN_PHASES_ALIGN};
+}
+
+/* An input row, such that tap k of all outputs is the run that begins at thnn_phasesTap. */
 static inline THNNPhases thnn_phasesOfInput(const THNNAxis *a)
 {
-  const int64_t stride = a->stride == 2 ? 1 : a->stride;
-  int64_t left = (a->pad + stride - 1) / stride, columns = (a->input + stride - 1) / stride;
-  int64_t reach = (a->output * a->stride + (a->kernel - 1) * a->dilation) / stride + 1;
-  return (THNNPhases){stride, left, left + (reach > columns ? reach : columns)};
+  int64_t columns = (a->input + a->stride - 1) / a->stride;
+  int64_t reach = a->output + (a->kernel - 1) * a->dilation / a->stride + 1;
+  return thnn_phases(a->stride, (a->pad + a->stride - 1) / a->stride, reach > columns ? reach : columns);
 }
 
 static inline int64_t thnn_phasesTap(const THNNPhases *phases, const THNNAxis *a, int64_t k)
@@ -196,19 +208,12 @@ static inline int64_t thnn_phasesTap(const THNNPhases *phases, const THNNAxis *a
   return column % phases->stride * phases->pitch + column / phases->stride;
 }
 
-/* Whether no tap of any output lies outside the row, so that the row may be used where it is. */
-static inline bool thnn_phasesNoMargin(const THNNAxis *a)
-{
-  return a->pad == 0 && (a->output - 1) * a->stride + (a->kernel - 1) * a->dilation < a->input;
-}
-
 /* Backward, a row of outputs is one phase with margins such that those outputs that have the columns q,
    q + stride, ... as tap k are the run that begins at thnn_phasesSeen; -1 where no output has. */
 static inline THNNPhases thnn_phasesOfOutput(const THNNAxis *a)
 {
-  int64_t left = (a->kernel - 1) * a->dilation / a->stride + 1;
   int64_t reach = (a->input - 1) / a->stride + a->pad / a->stride + 3;
-  return (THNNPhases){1, left, left + (reach > a->output ? reach : a->output)};
+  return thnn_phases(1, (a->kernel - 1) * a->dilation / a->stride + 1, reach > a->output ? reach : a->output);
 }
 
 static inline int64_t thnn_phasesSeen(const THNNPhases *phases, const THNNAxis *a, int64_t q, int64_t k)
@@ -228,12 +233,14 @@ static inline bool thnn_phasesSeenNoMargin(const THNNPhases *phases, const THNNA
   return true;
 }
 
-/* Rows are kept in rings of a power of two, row i in place i & (ring - 1). */
-static inline int64_t thnn_ring(int64_t rows)
+/* Rows are worked on in strips that fit the first-level cache: as many of `rows` as take about that many bytes, when
+   the first one takes `span` lines and each further one `stride` more. */
+#define THNN_STRIP_BYTES 24576
+
+static inline int64_t thnn_strip(int64_t rows, int64_t span, int64_t stride, double line)
 {
-  int64_t ring = 1;
-  while (ring < rows) ring *= 2;
-  return ring;
+  double more = (THNN_STRIP_BYTES / line - (double)span) / (double)stride;
+  return more < 1 ? 1 : more < (double)rows - 1 ? 1 + (int64_t)more : rows;
 }
 
 /* Scratch is cut into pieces; the first pass, with `memory` NULL, adds up the bytes. */
