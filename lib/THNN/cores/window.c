@@ -147,17 +147,17 @@ static void V_(fillMargins)(const THNNPhases *phases, int64_t lines, int64_t n, 
     }
 }
 
-/* n columns, each `step` from the last, to their places, times their weights if there are any; the margins stay
-   as they are. */
-static inline void V_(layOut)(const THNNPhases *phases, const real *x, int64_t n, int64_t step, const real *weights,
-                              real *row)
+/* n columns, each `step` from the last, to their places, times weight and their weights if there are any; the
+   margins stay as they are. */
+static inline void V_(layOut)(const THNNPhases *phases, const real *x, int64_t n, int64_t step, real weight,
+                              const real *weights, real *row)
 {
   const int64_t stride = phases->stride, even = n & ~(int64_t)1;
   row += phases->left;
   if (step == 1 && stride == 1 && n >= VL) {
     for (int64_t i = 0; i < n; i += VL) {
       const int64_t j = i < n - VL ? i : n - VL;
-      v_store(row + j, weights ? v_load(x + j) * v_load(weights + j) : v_load(x + j));
+      v_store(row + j, weights ? v_load(x + j) * (v_load(weights + j) * weight) : v_load(x + j));
     }
   } else if (step == 1 && stride == 2 && n >= 2 * VL && weights == NULL) {
     for (int64_t i = 0; i < even; i += 2 * VL) {
@@ -170,7 +170,7 @@ static inline void V_(layOut)(const THNNPhases *phases, const real *x, int64_t n
   } else {
     for (int64_t q = 0; q < stride; q++)
       for (int64_t i = q, j = 0; i < n; i += stride, j++)
-        row[q * phases->pitch + j] = weights ? x[i * step] * weights[i] : x[i * step];
+        row[q * phases->pitch + j] = weights ? x[i * step] * (weights[i] * weight) : x[i * step];
   }
 }
 
@@ -381,7 +381,7 @@ static bool V_(forwardRows)(const V_(Forward) *f)
         const int64_t top = thnn_windowStart(h, o);
         for (int64_t k = 0; k < slots && k < (s->count - 1) * h->stride + span; k++) {
           if (top + k >= 0 && top + k < h->input)
-            V_(layOut)(&phases, from + (top + k) * x->sh, w->input, x->sw, NULL, b.strip + k * slot);
+            V_(layOut)(&phases, from + (top + k) * x->sh, w->input, x->sw, 1, NULL, b.strip + k * slot);
           else V_(fill)(b.strip + k * slot, slot, fill);
         }
         s->from = in_place ? from + top * x->sh : b.strip;
@@ -905,6 +905,7 @@ static bool V_(backwardRows)(const V_(Backward) *f)
     if (in_place) V_(findSources)(f->window, &rows, &columns, g->sh, at->sh, rows.left, columns.left, b.sources);
     else V_(findSources)(f->window, &rows, &columns, slot, slot, 0, 0, b.sources);
     V_(fillMargins)(&columns, slots, w->output, 0, b.strip); /* which add 0, wherever they point */
+    for (int64_t j = 0; j < w->output; j++) b.weights[j] = 1 / (real)thnn_windowDivisor(w, j, f->count_pad);
     V_(Collected) s = {.step = w->stride, .ramp = V_(ramp)(w->stride)};
     s.from_step = in_place ? g->sh : slot;
     s.atFrom_step = in_place ? at->sh : slot;
@@ -926,13 +927,11 @@ static bool V_(backwardRows)(const V_(Backward) *f)
           continue;
         }
         if (f->indices) {
-          V_(layOut)(&columns, from + o * g->sh, w->output, g->sw, NULL, line);
+          V_(layOut)(&columns, from + o * g->sh, w->output, g->sw, 1, NULL, line);
           V_(narrow)(w->output, at_from + o * at->sh, at->sw, b.positions + k * slot + columns.left);
         } else {
           const real weight = 1 / (real)thnn_windowDivisor(h, o, f->count_pad);
-          for (int64_t j = 0; j < w->output; j++)
-            b.weights[j] = weight / (real)thnn_windowDivisor(w, j, f->count_pad);
-          V_(layOut)(&columns, from + o * g->sh, w->output, g->sw, b.weights, line);
+          V_(layOut)(&columns, from + o * g->sh, w->output, g->sw, weight, b.weights, line);
         }
       }
       s.from = in_place ? from + m * g->sh : b.strip;
