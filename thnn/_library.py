@@ -263,7 +263,7 @@ def _resized(tensor: torch.Tensor, size: Sequence[int], memory_format: torch.mem
     strides = torch.empty(size, device="meta", memory_format=memory_format).stride()
     storage, offset = tensor.untyped_storage(), tensor.storage_offset()
     if (math.prod(size) + offset) * tensor.element_size() <= storage.nbytes():
-        return tensor.new_empty(0).set_(storage, offset, size, strides)  # type: ignore[call-overload]
+        return tensor.new_empty(0).set_(storage, offset, size, strides)
     if not storage.resizable():
         raise RuntimeError("its memory belongs to somebody else")
     return torch.empty_strided(size, strides, dtype=tensor.dtype, device=tensor.device)
