@@ -1,8 +1,8 @@
 #include "../lib/THNN/cores/window.h"
 
 void THNN_(SpatialMaxPooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
-                                           THIndexTensor *indices, int kW, int kH, int dW, int dH, int padW, int padH,
-                                           bool ceil_mode)
+                                           THIndexTensor *indices, int kW, int kH, int dW, int dH, int padW,
+                                           int padH, bool ceil_mode)
 {
   THNNWindow window;
   thnn_checkWindow(state, input, kW, kH, dW, dH, padW, padH, ceil_mode, &window);

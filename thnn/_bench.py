@@ -33,7 +33,7 @@ from thnn.cases.model import Case, Row
 # kernels. Both are read when the process starts.
 _ENVIRONMENT = {
     "OMP_PROC_BIND": "true",
-    "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
+    "MALLOC_MMAP_MAX_": "0",
     "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
     "MALLOC_TOP_PAD_": str(1 << 28),
 }

@@ -157,12 +157,15 @@ static inline void V_(layOut)(const THNNPhases *phases, const real *x, int64_t n
   if (step == 1 && stride == 1 && n >= VL) {
     for (int64_t i = 0; i < n; i += VL) {
       const int64_t j = i < n - VL ? i : n - VL;
+      __builtin_prefetch(x + j + WINDOW_AHEAD);
       v_store(row + j, weights ? v_load(x + j) * (v_load(weights + j) * weight) : v_load(x + j));
     }
   } else if (step == 1 && stride == 2 && n >= 2 * VL && weights == NULL) {
     for (int64_t i = 0; i < even; i += 2 * VL) {
       const int64_t j = i < even - 2 * VL ? i : even - 2 * VL;
       vreal a = v_load(x + j), b = v_load(x + j + VL);
+      __builtin_prefetch(x + j + WINDOW_AHEAD);
+      __builtin_prefetch(x + j + VL + WINDOW_AHEAD);
       v_store(row + j / 2, V_(evens)(a, b));
       v_store(row + phases->pitch + j / 2, V_(odds)(a, b));
     }
@@ -195,7 +198,7 @@ typedef struct V_(Rows) {
   int64_t *index;
   int64_t from_step, to_step, index_step;
   int64_t at, at_step, step;
-  vint ramp; /* V_(ramp)(step) */
+  vint ramp;             /* V_(ramp)(step) */
   int64_t taps, columns; /* all, and those of one row of the window */
   int64_t *off;
   V_(lane) *atOff;
@@ -348,10 +351,10 @@ static bool V_(forwardRows)(const V_(Forward) *f)
   const size_t bytes = V_(forwardRowsBuffers)(NULL, f->window, strip, slots, slot, &sizes);
   if (bytes > THNN_SCRATCH_LIMIT) return false;
 
-  const int64_t rows = x->n * x->c * h->output, row_size = w->input * (h->stride < h->kernel ? h->stride : h->kernel);
+  const int64_t rows = x->n * x->c * h->output,
+                row_size = w->input * (h->stride < h->kernel ? h->stride : h->kernel);
   const int64_t per_task = thnn_perTask(row_size) > strip ? thnn_perTask(row_size) : strip;
-  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * row_size)
-  {
+  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * row_size) {
     V_(ForwardBuffers) b;
     V_(forwardRowsBuffers)(thnn_scratch(bytes), f->window, strip, slots, slot, &b);
     const real fill = f->indices ? (real)-INFINITY : 0;
@@ -433,8 +436,7 @@ static bool V_(forwardPixels)(const V_(Forward) *f)
 
   const int64_t pixels = x->n * h->output * w->output, per_task = thnn_perTask(x->c * 4);
   const int64_t most = thnn_strip(w->output, w->kernel, w->stride, (double)(h->kernel * x->c) * sizeof(real));
-  THNN_PARALLEL_FOR(task, (pixels + per_task - 1) / per_task, pixels * x->c * 4)
-  {
+  THNN_PARALLEL_FOR(task, (pixels + per_task - 1) / per_task, pixels * x->c * 4) {
     V_(Rows) s = {.from_step = w->stride * x->sw, .to_step = y->sw, .index_step = at->sw, .at_step = w->stride};
     V_(forwardPixelsBuffers)(thnn_scratch(bytes), f->window, &s);
     const int64_t end = pixels < (task + 1) * per_task ? pixels : (task + 1) * per_task;
@@ -466,7 +468,8 @@ static bool V_(forwardPixels)(const V_(Forward) *f)
       s.to = f->output + n * y->sn + o * y->sh + j * y->sw;
       if (!f->indices) {
         for (int64_t k = 0; k < s.count; k++)
-          s.divisor[k] = (real)thnn_windowDivisor(h, o, f->count_pad) * (real)thnn_windowDivisor(w, j + k, f->count_pad);
+          s.divisor[k] =
+              (real)thnn_windowDivisor(h, o, f->count_pad) * (real)thnn_windowDivisor(w, j + k, f->count_pad);
         WINDOW_RUN(x->c, V_(meanBlock), &s, false);
         continue;
       }
@@ -550,9 +553,9 @@ typedef struct V_(Bounds) {
   V_(lane) *row, *low, *width;
 } V_(Bounds);
 
-WINDOW_INLINE void V_(checkBlock)(const int64_t *first, int vectors, int lanes, int64_t count, const int64_t *index,
-                                  int64_t index_step, int64_t at, const V_(Bounds) *bounds, bool each,
-                                  V_(Verdict) *verdict)
+WINDOW_INLINE void V_(checkBlock)(const int64_t *first, int vectors, int lanes, int64_t count,
+                                  const int64_t *index, int64_t index_step, int64_t at, const V_(Bounds) *bounds,
+                                  bool each, V_(Verdict) *verdict)
 {
   const V_(Bounds) b = *bounds;
   const int words = (int)(sizeof(int64_t) / sizeof(real));
@@ -602,7 +605,8 @@ static size_t V_(boundsBuffers)(void *memory, const THNNWindow *window, bool eac
   THNNPieces pieces = {memory, 0};
   const THNNAxis *h = &window->h, *w = &window->w;
   const double outputs = each ? (double)w->output : 1;
-  *b = (V_(Bounds)){h->input * w->input, h->kernel, w->kernel, w->dilation, h->stride * w->input, NULL, NULL, NULL};
+  *b =
+      (V_(Bounds)){h->input * w->input, h->kernel, w->kernel, w->dilation, h->stride * w->input, NULL, NULL, NULL};
   b->row = thnn_piece(&pieces, (double)h->kernel, sizeof(V_(lane)));
   b->low = thnn_piece(&pieces, outputs, sizeof(V_(lane)));
   b->width = thnn_piece(&pieces, outputs, sizeof(V_(lane)));
@@ -625,8 +629,7 @@ static int V_(checkIndices)(const THNNWindow *window, const THNNImages *at, cons
   const int64_t groups = at->n * (pixels ? 1 : at->c), rows = groups * h->output;
   const int64_t row_size = w->output * (pixels ? at->c : 1), per_task = thnn_perTask(row_size);
   int found = 0;
-  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * row_size)
-  {
+  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * row_size) {
     V_(Bounds) b;
     int64_t *line;
     V_(boundsBuffers)(thnn_scratch(bytes), window, !pixels, &b, &line);
@@ -724,8 +727,8 @@ typedef struct V_(Collected) {
 /* What is collected: gradients whose index, an int64 or already a lane, is that of the lane, or weighted ones. */
 typedef enum V_(How) { V_(WIDE_INDEX), V_(LANE_INDEX), V_(WEIGHTED) } V_(How);
 
-WINDOW_INLINE void V_(collect)(const int64_t *first, int vectors, int lanes, const V_(Sources) *sources, V_(How) how,
-                               const real *from, const void *atFrom, const vint *here, vreal *sum)
+WINDOW_INLINE void V_(collect)(const int64_t *first, int vectors, int lanes, const V_(Sources) *sources,
+                               V_(How) how, const real *from, const void *atFrom, const vint *here, vreal *sum)
 {
   const vreal zero = {0};
   const V_(Sources) s = *sources;
@@ -770,7 +773,11 @@ WINDOW_INLINE void V_(collectBlock)(const int64_t *first, int vectors, int lanes
       for (int v = 0; v < vectors; v++) odd_here[v] = here[v] + 1;
       V_(collect)(first, vectors, lanes, sources + 1, how, from, atFrom, odd_here, odd);
 #pragma GCC unroll 4
-      for (int v = 0; v < vectors; v++) V_(storePairs)(to + 2 * first[v], sum[v], odd[v], lanes);
+      for (int v = 0; v < vectors; v++) {
+        __builtin_prefetch(to + 2 * first[v] + WINDOW_AHEAD, 1);
+        __builtin_prefetch(to + 2 * first[v] + VL + WINDOW_AHEAD, 1);
+        V_(storePairs)(to + 2 * first[v], sum[v], odd[v], lanes);
+      }
     } else {
 #pragma GCC unroll 4
       for (int v = 0; v < vectors; v++) V_(storeLanes)(to + first[v], sum[v], lanes);
@@ -811,8 +818,8 @@ static size_t V_(backwardRowsBuffers)(void *memory, const THNNWindow *window, in
 /* The sources of every phase, in row order; sources[0] has the memory for all of them. A place in the strip is
    `line` elements below the one above it (`at_line` for the indices); `left` places come before those of the first
    output. */
-static void V_(findSources)(const THNNWindow *window, const THNNPhases *rows, const THNNPhases *columns, int64_t line,
-                            int64_t at_line, int64_t above, int64_t left, V_(Sources) *sources)
+static void V_(findSources)(const THNNWindow *window, const THNNPhases *rows, const THNNPhases *columns,
+                            int64_t line, int64_t at_line, int64_t above, int64_t left, V_(Sources) *sources)
 {
   const THNNAxis *h = &window->h, *w = &window->w;
   V_(Sources) next = sources[0];
@@ -898,8 +905,7 @@ static bool V_(backwardRows)(const V_(Backward) *f)
 
   const int64_t total = x->n * x->c * units, unit_size = w->input * (h->stride < h->input ? h->stride : h->input);
   const int64_t per_task = thnn_perTask(unit_size) > strip ? thnn_perTask(unit_size) : strip;
-  THNN_PARALLEL_FOR(task, (total + per_task - 1) / per_task, total * unit_size)
-  {
+  THNN_PARALLEL_FOR(task, (total + per_task - 1) / per_task, total * unit_size) {
     V_(BackwardBuffers) b;
     V_(backwardRowsBuffers)(thnn_scratch(bytes), f->window, strip, slots, slot, &b);
     if (in_place) V_(findSources)(f->window, &rows, &columns, g->sh, at->sh, rows.left, columns.left, b.sources);
@@ -982,8 +988,7 @@ static bool V_(backwardPixels)(const V_(Backward) *f)
   if (bytes > THNN_SCRATCH_LIMIT) return false;
 
   const int64_t rows = x->n * h->input, per_task = thnn_perTask(w->input * x->c);
-  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * w->input * x->c)
-  {
+  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * w->input * x->c) {
     V_(Sources) s = {0};
     V_(Collected) c = {.count = 1};
     real *pixels;

@@ -134,8 +134,8 @@ static inline void thnn_checkWindow(THNNState *state, const THNNTensor *input, i
   THNN_CHECK(dH > 0, dH, "expected a stride of at least 1, got %d", dH);
   THNN_CHECK(padW >= 0 && padW <= kW / 2, padW, "expected 0 <= padW <= kW / 2 = %d, got %d", kW / 2, padW);
   THNN_CHECK(padH >= 0 && padH <= kH / 2, padH, "expected 0 <= padH <= kH / 2 = %d, got %d", kH / 2, padH);
-  THNN_CHECK(input->ndim == 4 || input->ndim == 3, input, "expected 4 dimensions (N, C, H, W) or 3 (C, H, W), got %s",
-             THNN_shape(input));
+  THNN_CHECK(input->ndim == 4 || input->ndim == 3, input,
+             "expected 4 dimensions (N, C, H, W) or 3 (C, H, W), got %s", THNN_shape(input));
   THNNImages x = thnn_images(input);
   THNN_CHECK(x.c > 0 && x.h > 0 && x.w > 0, input, "expected no empty dimension but N, got %s", THNN_shape(input));
   int64_t most = INT64_MAX / 16; /* bytes of a tensor, strides and sums of sizes stay below 2^63 */
@@ -144,11 +144,12 @@ static inline void thnn_checkWindow(THNNState *state, const THNNTensor *input, i
   THNN_CHECK(x.h < most && x.w < most, input, "too large: %s", THNN_shape(input));
   window->h.output = thnn_windowOutput(&window->h, ceil_mode, padW > 0 || padH > 0);
   window->w.output = thnn_windowOutput(&window->w, ceil_mode, padW > 0 || padH > 0);
-  THNN_CHECK(window->h.output > 0 && window->w.output > 0, input,
-             "an image of %lld x %lld with kernel %d x %d, stride %d x %d and padding %d x %d has no output: it would "
-             "be %lld x %lld",
-             (long long)x.h, (long long)x.w, kH, kW, dH, dW, padH, padW, (long long)window->h.output,
-             (long long)window->w.output);
+  THNN_CHECK(
+      window->h.output > 0 && window->w.output > 0, input,
+      "an image of %lld x %lld with kernel %d x %d, stride %d x %d and padding %d x %d has no output: it would "
+      "be %lld x %lld",
+      (long long)x.h, (long long)x.w, kH, kW, dH, dW, padH, padW, (long long)window->h.output,
+      (long long)window->w.output);
   int64_t n = x.n;
   THNN_CHECK(!__builtin_mul_overflow(n, x.c, &n) && !__builtin_mul_overflow(n, window->h.output, &n) &&
                  !__builtin_mul_overflow(n, window->w.output, &n) && n < most,
@@ -164,7 +165,7 @@ static inline const int64_t *thnn_windowsSize(const THNNTensor *input, const THN
   return size;
 }
 
-#define THNN_RESIZE_WINDOWS(tensor, input, window)                                                            \
+#define THNN_RESIZE_WINDOWS(tensor, input, window)                                                     \
   THNN_resize(state, #tensor, tensor, (input)->ndim, thnn_windowsSize(input, window, (int64_t[4]){0}), \
               thnn_imagesLayout(input))
 
@@ -268,30 +269,33 @@ static inline int64_t thnn_perTask(int64_t elements)
 
 #define WINDOW_VECTORS 4
 
+/* How many elements ahead to prefetch: the hardware stops at the end of a page, where the next row goes on. */
+#define WINDOW_AHEAD 1024
+
 /* Calls BLOCK(first, vectors, lanes, ...) all over n lanes. `first` tells where 4, 2 or 1 vectors begin; the last
    one rather overlaps the one before than ends beyond n, as the same value may be written twice. Fewer lanes
    than a vector has come as one vector of so many lanes. */
-#define WINDOW_RUN(n, BLOCK, ...)                                                              \
-  do {                                                                                         \
-    const int64_t n_ = (n), last_ = n_ - VL;                                                   \
-    int64_t first_[WINDOW_VECTORS] = {0, VL, 2 * VL, 3 * VL};                                  \
-    if (last_ < 0) {                                                                           \
-      BLOCK(first_, 1, (int)n_, __VA_ARGS__);                                                  \
-      break;                                                                                   \
-    }                                                                                          \
-    for (; n_ - first_[0] > 2 * VL; first_[0] += 4 * VL) {                                     \
-      first_[1] = first_[0] + VL;                                                              \
-      first_[2] = first_[1] + VL < last_ ? first_[1] + VL : last_;                             \
-      first_[3] = first_[2] + VL < last_ ? first_[2] + VL : last_;                             \
-      BLOCK(first_, 4, VL, __VA_ARGS__);                                                       \
-    }                                                                                          \
-    if (n_ - first_[0] > VL) {                                                                 \
-      first_[1] = last_;                                                                       \
-      BLOCK(first_, 2, VL, __VA_ARGS__);                                                       \
-    } else if (n_ > first_[0]) {                                                               \
-      first_[0] = last_;                                                                       \
-      BLOCK(first_, 1, VL, __VA_ARGS__);                                                       \
-    }                                                                                          \
+#define WINDOW_RUN(n, BLOCK, ...)                                  \
+  do {                                                             \
+    const int64_t n_ = (n), last_ = n_ - VL;                       \
+    int64_t first_[WINDOW_VECTORS] = {0, VL, 2 * VL, 3 * VL};      \
+    if (last_ < 0) {                                               \
+      BLOCK(first_, 1, (int)n_, __VA_ARGS__);                      \
+      break;                                                       \
+    }                                                              \
+    for (; n_ - first_[0] > 2 * VL; first_[0] += 4 * VL) {         \
+      first_[1] = first_[0] + VL;                                  \
+      first_[2] = first_[1] + VL < last_ ? first_[1] + VL : last_; \
+      first_[3] = first_[2] + VL < last_ ? first_[2] + VL : last_; \
+      BLOCK(first_, 4, VL, __VA_ARGS__);                           \
+    }                                                              \
+    if (n_ - first_[0] > VL) {                                     \
+      first_[1] = last_;                                           \
+      BLOCK(first_, 2, VL, __VA_ARGS__);                           \
+    } else if (n_ > first_[0]) {                                   \
+      first_[0] = last_;                                           \
+      BLOCK(first_, 1, VL, __VA_ARGS__);                           \
+    }                                                              \
   } while (0)
 
 #define WINDOW_INLINE static inline __attribute__((always_inline))
