@@ -392,7 +392,9 @@ def test_builders_are_what_makes_the_classes() -> None:
     torch.testing.assert_close(mse.apply(x, torch.zeros_like(x), False), (x * x).sum())
 
 
-def test_a_module_without_a_rule_is_differentiated_through_its_reference(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_module_without_a_rule_is_differentiated_through_its_reference(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     from thnn import _derivatives, cases
 
     monkeypatch.setattr(_derivatives, "_RULES", {})

@@ -59,7 +59,7 @@ class _FunctionMeta(FunctionMeta):
     _backward_cls: Any
     backward: Any
 
-    def __init__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> None:
+    def __init__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> None:  # noqa: N805
         super().__init__(name, bases, members)
         cls._backward_cls.apply = cls.backward
 
@@ -251,10 +251,8 @@ class _Source:
                 self.add(line, indent + 1)
             self.add("except (TypeError, AttributeError, RuntimeError):", indent)
             for line in lines:
-                line = line.replace("empty_like(", "empty_like_or_not(").replace(
-                    "new_scalar(", "new_scalar_or_not("
-                )
-                self.add(line, indent + 1)
+                attempt = line.replace("empty_like(", "empty_like_or_not(")
+                self.add(attempt.replace("new_scalar(", "new_scalar_or_not("), indent + 1)
         self.add(f"arguments = {_tuple(expressions)}", indent)
         self.add(f"if call_{function.phase}({ANY}, id(arguments)):", indent)
         outputs = [

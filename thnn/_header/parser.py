@@ -15,6 +15,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from itertools import groupby
+from pathlib import Path
 from typing import NoReturn
 
 from pycparser import c_ast, c_parser  # type: ignore[import-untyped]
@@ -68,7 +69,7 @@ def parse_header(path: str | os.PathLike[str]) -> list[Function]:
     name = os.fspath(path)
     start = Location(name, 1, 1)
     try:
-        with open(name, "rb") as file:
+        with Path(name).open("rb") as file:
             data = file.read(_MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
