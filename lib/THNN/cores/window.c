@@ -76,10 +76,14 @@ WINDOW_INLINE void V_(storePairs)(real *p, vreal x, vreal y, int lanes)
   }
 }
 
-/* Positions in a plane are computed in lanes as wide as real; larger planes go the plain way. */
+/* Positions in a plane and in the padding around it are computed in lanes as wide as real; larger planes go the
+   plain way. */
 static bool V_(positionsFit)(const THNNWindow *window)
 {
-  return sizeof(real) == 8 || (double)window->h.input * (double)window->w.input < (double)(1 << 30);
+  const THNNAxis *h = &window->h, *w = &window->w;
+  const double rows = (double)h->input + 2 * (double)h->kernel * (double)h->dilation + (double)h->stride;
+  const double columns = (double)w->input + 2 * (double)w->kernel * (double)w->dilation + (double)w->stride;
+  return rows * columns < (sizeof(real) == 4 ? 0x1p30 : 0x1p62);
 }
 
 /* 0, step, 2*step, ... */
@@ -331,9 +335,9 @@ static size_t V_(forwardRowsBuffers)(void *memory, const THNNWindow *window, int
   return (size_t)pieces.bytes;
 }
 
-/* Runs of output columns, in strips of output rows. The image is used in place if no window leaves it; otherwise the
-   rows of a strip are laid out with the padding around them. False, and nothing done, if that takes more scratch
-   than there is. */
+/* Runs of output columns, in strips of output rows. The image is used in place if no window leaves it; otherwise
+   the rows of a strip are laid out with the padding around them. False, and nothing done, if that takes more
+   scratch than there is. */
 static bool V_(forwardRows)(const V_(Forward) *f)
 {
   const THNNAxis *h = &f->window->h, *w = &f->window->w;
@@ -535,23 +539,31 @@ void THNN_(windowMean)(const THNNWindow *window, bool count_pad, const THTensor 
 
 /* --- the indices given back -------------------------------------------------------------------------------- */
 
+/* Unsigned, as an index may be anything: int64 lanes, and lanes as wide as real. */
 typedef uint64_t V_(wide) __attribute__((vector_size(VBYTES)));
+#ifdef THNN_REAL_IS_FLOAT
+typedef uint32_t V_(bits) __attribute__((vector_size(VBYTES)));
+#else
+typedef uint64_t V_(bits) __attribute__((vector_size(VBYTES)));
+#endif
 #define WIDE ((int)(VBYTES / sizeof(int64_t)))
 
 /* Sign bits tell: `bad` has one if an index is neither -1 nor in a plane of `plane` elements, `outside` if one is
    not -1 and not in its window either. */
 typedef struct V_(Verdict) {
   V_(wide) bad;
-  vint outside;
+  V_(bits) outside;
 } V_(Verdict);
 
-/* Rows of indices. Row r of the window of lane i begins at the position at + row[r] + low[i] and is width[i] + 1 wide;
-   every dilation-th column counts. low[0] and width[0] hold for all lanes if not `each`. Each next row of
+/* Rows of indices. Row r of the window of lane i begins at the position at + row[r] + low[i] and is width[i] + 1
+   wide; every dilation-th column counts. low[0] and width[0] hold for all lanes if not `each`. Each next row of
    indices has its windows further on by at_step. */
 typedef struct V_(Bounds) {
   int64_t plane, rows, columns, dilation, at_step;
   V_(lane) *row, *low, *width;
 } V_(Bounds);
+
+static inline V_(bits) V_(bits1)(int64_t x) { return (V_(bits))vi_set1((V_(lane))x); }
 
 WINDOW_INLINE void V_(checkBlock)(const int64_t *first, int vectors, int lanes, int64_t count,
                                   const int64_t *index, int64_t index_step, int64_t at, const V_(Bounds) *bounds,
@@ -561,10 +573,10 @@ WINDOW_INLINE void V_(checkBlock)(const int64_t *first, int vectors, int lanes, 
   const int words = (int)(sizeof(int64_t) / sizeof(real));
   for (int v = 0; v < vectors; v++) {
     V_(wide) bad = {0};
-    vint outside_any = {0}, low = vi_set1(b.low[0]), width = vi_set1(b.width[0]), window = vi_set1((V_(lane))at);
-    if (each) low = (vint)V_(loadLanes)((const real *)b.low + first[v], lanes);
-    if (each) width = (vint)V_(loadLanes)((const real *)b.width + first[v], lanes);
-    low += window;
+    V_(bits) low = V_(bits1)(b.low[0]), width = V_(bits1)(b.width[0]), outside = {0};
+    if (each) low = (V_(bits))V_(loadLanes)((const real *)b.low + first[v], lanes);
+    if (each) width = (V_(bits))V_(loadLanes)((const real *)b.width + first[v], lanes);
+    low += V_(bits1)(at);
     const int64_t *from = index + first[v];
     for (int64_t n = 0; n < count; n++, from += index_step) {
       for (int part = 0; part < lanes; part += WIDE) {
@@ -572,23 +584,23 @@ WINDOW_INLINE void V_(checkBlock)(const int64_t *first, int vectors, int lanes, 
         V_(wide) all = (V_(wide))V_(loadLanes)((const real *)(from + part), left * words);
         bad |= (all + 1) | ((uint64_t)(b.plane - 1) - all);
       }
-      const vint index_lanes = V_(loadPositions)(from, lanes);
-      vint outside = ~index_lanes;
+      const V_(bits) position = (V_(bits))V_(loadPositions)(from, lanes);
+      V_(bits) nowhere = ~position;
       for (int64_t r = 0; r < b.rows; r++) {
-        vint past = index_lanes - low - vi_set1(b.row[r]);
+        V_(bits) past = position - low - V_(bits1)(b.row[r]);
         if (b.dilation == 1) {
-          outside &= past | (width - past);
+          nowhere &= past | (width - past);
         } else {
-          for (int64_t c = 0; c < b.columns; c++, past -= vi_set1((V_(lane))b.dilation))
-            outside &= past | -past | (width - vi_set1((V_(lane))(c * b.dilation)));
+          for (int64_t c = 0; c < b.columns; c++, past -= V_(bits1)(b.dilation))
+            nowhere &= past | -past | (width - V_(bits1)(c * b.dilation));
         }
       }
-      outside_any |= outside;
-      low += vi_set1((V_(lane))b.at_step);
+      outside |= nowhere;
+      low += V_(bits1)(b.at_step);
     }
-    if (lanes < VL) outside_any &= (vint)(V_(ramp)(1) < vi_set1((V_(lane))lanes));
+    if (lanes < VL) outside &= (V_(bits))(V_(ramp)(1) < vi_set1((V_(lane))lanes));
     verdict->bad |= bad;
-    verdict->outside |= outside_any;
+    verdict->outside |= outside;
   }
 }
 
@@ -658,7 +670,7 @@ static int V_(checkIndices)(const THNNWindow *window, const THNNImages *at, cons
     }
     int bits = 0;
     for (int i = 0; i < WIDE; i++) bits |= (int)(verdict.bad[i] >> 63);
-    for (int i = 0; i < VL; i++) bits |= verdict.outside[i] < 0 ? 2 : 0;
+    for (int i = 0; i < VL; i++) bits |= (V_(lane))verdict.outside[i] < 0 ? 2 : 0;
     if (bits) __atomic_fetch_or(&found, bits, __ATOMIC_RELAXED);
   }
   return found;
@@ -673,11 +685,11 @@ static void V_(failAtIndex)(THNNState *state, const THNNWindow *window, const TH
       for (int64_t j = 0; j < w->output; j++) {
         int64_t index = indices[thnn_plane(at, plane) + o * at->sh + j * at->sw];
         if (index >= -1 && index < h->input * w->input) continue;
-        THNN_fail(
-            state, THNN_INDEX_ERROR, "indices",
-            "expected a position in a plane of %lld x %lld, 0 to %lld, or -1; got %lld at (%lld, %lld, %lld, %lld)",
-            (long long)h->input, (long long)w->input, (long long)(h->input * w->input - 1), (long long)index,
-            (long long)(plane / at->c), (long long)(plane % at->c), (long long)o, (long long)j);
+        THNN_fail(state, THNN_INDEX_ERROR, "indices",
+                  "expected a position in a plane of %lld x %lld, 0 to %lld, or -1; got %lld at "
+                  "(%lld, %lld, %lld, %lld)",
+                  (long long)h->input, (long long)w->input, (long long)(h->input * w->input - 1), (long long)index,
+                  (long long)(plane / at->c), (long long)(plane % at->c), (long long)o, (long long)j);
         return;
       }
 }
@@ -753,7 +765,7 @@ WINDOW_INLINE void V_(collect)(const int64_t *first, int vectors, int lanes, con
   }
 }
 
-/* For `pairs` the lanes of sources[0] and sources[1] alternate in the result: positions at + 2*i and at + 2*i + 1. */
+/* For `pairs` the lanes of sources[0] and sources[1] alternate in the result: positions at + 2*i and 1 further. */
 WINDOW_INLINE void V_(collectBlock)(const int64_t *first, int vectors, int lanes, const V_(Collected) *rows,
                                     const V_(Sources) *sources, V_(How) how, bool pairs)
 {
@@ -885,8 +897,8 @@ WINDOW_INLINE void V_(collectRows)(const THNNAxis *w, V_(Collected) *rows, const
   }
 }
 
-/* Runs of input columns, those of one phase of the stride, in strips of rows. What outputs a strip sees is laid out
-   with margins, positions in lanes and, for the mean, gradients weighted, unless it can be used in place. */
+/* Runs of input columns, those of one phase of the stride, in strips of rows. What outputs a strip sees is laid
+   out with margins, positions in lanes and, for the mean, gradients weighted, unless it can be used in place. */
 static bool V_(backwardRows)(const V_(Backward) *f)
 {
   const THNNAxis *h = &f->window->h, *w = &f->window->w;

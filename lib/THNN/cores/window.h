@@ -234,8 +234,8 @@ static inline bool thnn_phasesSeenNoMargin(const THNNPhases *phases, const THNNA
   return true;
 }
 
-/* Rows are worked on in strips that fit the first-level cache: as many of `rows` as take about that many bytes, when
-   the first one takes `span` lines and each further one `stride` more. */
+/* Rows are worked on in strips that fit the first-level cache: as many of `rows` as take about that many bytes,
+   when the first one takes `span` lines and each further one `stride` more. */
 #define THNN_STRIP_BYTES 24576
 
 static inline int64_t thnn_strip(int64_t rows, int64_t span, int64_t stride, double line)
