@@ -11,7 +11,8 @@ static void THNN_(checkVector)(THNNState *state, const char *name, const THTenso
 static void THNN_(checkGiven)(THNNState *state, const char *name, const THTensor *vector, bool train)
 {
   if (vector == NULL)
-    THNN_fail(state, THNN_TYPE_ERROR, name, "expected a tensor in %s, got None", train ? "training" : "evaluation");
+    THNN_fail(state, THNN_TYPE_ERROR, name, "expected a tensor in %s, got None",
+              train ? "training" : "evaluation");
 }
 
 typedef struct THNN_(Named) {

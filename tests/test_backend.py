@@ -149,8 +149,8 @@ def test_dispatching_backend() -> None:
     [
         ((1.5, 1, 1, 1, 0, 0, False), TypeError, "kW: expected an integer, got float 1.5"),
         (("2", 1, 1, 1, 0, 0, False), TypeError, "kW: expected an integer, got str '2'"),
-        ((1 << 40, 1, 1, 1, 0, 0, False), ValueError, "kW: 1099511627776 does not fit in 32 bits"),
-        ((1, 1, 1, 1, 0, 0, 7), ValueError, "ceil_mode: expected True or False, got 7"),
+        ((1 << 40, 1, 1, 1, 0, 0, False), ValueError, "kW: int 1099511627776 does not fit in 32 bits"),
+        ((1, 1, 1, 1, 0, 0, 7), ValueError, "ceil_mode: expected True or False, got int 7"),
         ((1, 1, 1, 1, 0, 0, None), TypeError, "ceil_mode: expected a bool"),
         ((1, 1, 1, 1, 0, 0), TypeError, "missing 1 required"),
     ],
@@ -226,3 +226,100 @@ def test_import_needs_no_library_and_is_quick_to_load() -> None:
     assert _in_new_process(code).stdout.strip() == "[]"
     code = "import sys, torch, thnn; thnn.type2backend, thnn.ThresholdFunction; print('pycparser' in sys.modules)"
     assert _in_new_process(code).stdout.strip() == "False"
+
+
+def test_partial_overlap_of_strided_views_is_refused_and_interleaving_is_not() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    line = torch.randn(40)
+    with pytest.raises(ValueError, match="must not share memory"):
+        backend.Sigmoid_updateOutput(0, line[0:30:2], line[4:34:2])
+    plane = torch.randn(3, 12, 12)
+    with pytest.raises(ValueError, match="must not share memory"):
+        backend.SpatialAveragePooling_updateOutput(
+            0, plane[:, 0:9, 0:9], plane[:, 2:9, 2:9], 3, 3, 1, 1, 0, 0, False, True
+        )
+    both = torch.randn(2, 6, 5, 5)
+    expected = both[:, :3].sigmoid()
+    backend.Sigmoid_updateOutput(0, both[:, :3], both[:, 3:])
+    torch.testing.assert_close(both[:, 3:], expected)
+    line = torch.randn(40)
+    expected = line[::2].sigmoid()
+    backend.Sigmoid_updateOutput(0, line[::2], line[1::2])
+    torch.testing.assert_close(line[1::2], expected)
+
+
+def test_one_tensor_for_two_outputs_is_refused() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    x, same = torch.randn(4, 6), torch.empty(0)
+    with pytest.raises(ValueError, match="must not share memory"):
+        backend.BatchNormalization_updateOutput(
+            0, x, torch.empty(0), None, None, None, None, same, same, True, 0.1, 1e-5
+        )
+    assert same.shape == (0,)
+
+
+def test_ellipsis_is_no_tensor() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    for arguments in ((..., torch.empty(0)), (torch.randn(3), ...)):
+        with pytest.raises(TypeError, match="expected a tensor, got ellipsis"):
+            backend.Tanh_updateOutput(0, *arguments)
+
+
+def test_tensors_without_memory_are_refused() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    freed = torch.randn(5)
+    freed.untyped_storage().resize_(0)
+    for x in (freed, torch._efficientzerotensor(3)):
+        with pytest.raises(TypeError, match="no memory of its own"):
+            backend.Tanh_updateOutput(0, x, torch.empty(0))
+    with pytest.raises(TypeError, match="cannot be mixed"):
+        backend.Tanh_updateOutput(0, torch.randn(3, device="meta"), torch.empty(3))
+
+
+def test_inference_tensors_are_not_changed_outside_of_inference_mode() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    with torch.inference_mode():
+        inferred = torch.empty(0)
+    x = torch.randn(3)
+    before = x.clone()
+    with pytest.raises(ValueError, match=r"output: .*inference"):
+        backend.Tanh_updateOutput(0, x, inferred)
+    with pytest.raises(ValueError, match=r"output: .*inference"):
+        backend.Threshold_updateOutput(0, x, inferred, 0, 0, True)
+    assert torch.equal(x, before)
+
+
+class Rude:
+    def __index__(self) -> int:
+        raise KeyError("rude")
+
+    __float__ = __index__  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        raise KeyError("rude")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [Rude(), 10**5000, "1", None, [1], float("nan")],
+    ids=["rude", "huge", "str", "None", "list", "nan"],
+)
+def test_any_scalar_is_taken_or_refused_by_name(value: object) -> None:
+    backend = type2backend["torch.FloatTensor"]
+    x, y, i = torch.randn(1, 1, 4, 4), torch.empty(0), torch.empty(0, dtype=torch.int64)
+    with pytest.raises((TypeError, ValueError), match="SpatialMaxPooling_updateOutput: kW"):
+        backend.SpatialMaxPooling_updateOutput(0, x, y, i, value, 1, 1, 1, 0, 0, False)
+    if not isinstance(value, float):
+        with pytest.raises((TypeError, ValueError), match="Threshold_updateOutput: threshold"):
+            backend.Threshold_updateOutput(0, x, y, value, 0, False)
+    with pytest.raises((TypeError, ValueError), match="Threshold_updateOutput: inplace"):
+        backend.Threshold_updateOutput(0, x, y, 0, 0, value)
+
+
+def test_backends_can_be_copied() -> None:
+    import copy
+
+    assert copy.deepcopy(type2backend) is type2backend
+    assert pickle.loads(pickle.dumps(type2backend)) is type2backend
+    with pytest.raises(NotImplementedError, match="no backend"):
+        type2backend[(torch.float32, "nonsense")]

@@ -262,7 +262,7 @@ def test_inplace_flag() -> None:
         (ours,) = torch.autograd.grad((y * y).sum(), x)
         (expected,) = torch.autograd.grad((reference(x) ** 2).sum(), x)
         torch.testing.assert_close(ours, expected)
-        with pytest.raises(RuntimeError, match="leaf Variable"):
+        with pytest.raises(ValueError, match="leaf that requires a gradient"):
             cls.apply(leaf(3), *settings, True)
         plain = torch.randn(3)
         version = plain._version
@@ -357,9 +357,57 @@ def test_help_tells_what_a_caller_needs() -> None:
         assert word in text
 
 
-def test_torch_func_is_refused() -> None:
-    with pytest.raises(NotImplementedError, match=r"torch\.func"):
-        torch.func.grad(lambda x: thnn.TanhFunction.apply(x).sum())(torch.randn(3))
+@pytest.mark.filterwarnings(
+    "ignore:.torch.jit.script. is deprecated"
+)  # torch, when it first needs forward mode
+def test_transforms_are_refused() -> None:
+    x = torch.randn(3)
+    tanh = thnn.TanhFunction.apply
+    for transformed in (
+        lambda: torch.func.grad(lambda v: tanh(v).sum())(x),
+        lambda: torch.func.vmap(tanh)(x),
+        lambda: torch.func.jvp(tanh, (x,), (x,)),
+        lambda: torch.func.functionalize(tanh)(x),
+    ):
+        with pytest.raises(NotImplementedError, match=r"torch\.func"):
+            transformed()
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(x, x)
+        with pytest.raises(NotImplementedError, match="forward-mode"):
+            tanh(dual)
+        torch.testing.assert_close(tanh(x), x.tanh())
+
+
+def test_batched_gradients_are_refused() -> None:
+    x = leaf(3)
+    with pytest.raises(TypeError, match=r"no memory of its own|expected"):
+        torch.autograd.grad(thnn.TanhFunction.apply(x), x, torch.eye(3, dtype=x.dtype), is_grads_batched=True)
+
+
+def test_a_refused_inplace_call_overwrites_nothing() -> None:
+    middle = leaf(4) * 1
+    before = middle.detach().clone()
+    for negval in (-0.5, float("nan"), object()):
+        with pytest.raises((TypeError, ValueError), match="LeakyReLU_updateOutput: negval"):
+            thnn.LeakyReLUFunction.apply(middle, negval, True)
+    top = leaf(4)
+    with pytest.raises(ValueError, match="view of a leaf"):
+        thnn.ThresholdFunction.apply(top.view(2, 2), 0, 0, True)
+    with pytest.raises(TypeError, match="Threshold_updateOutput: inplace"):
+        thnn.ThresholdFunction.apply(middle, 0, 0, "yes")
+    assert torch.equal(middle, before)
+
+
+def test_what_is_no_tensor_is_refused_by_name() -> None:
+    x = leaf(2, 3)
+    with pytest.raises(TypeError, match="target: expected a tensor, got str"):
+        thnn.ClassNLLCriterionFunction(True)(x, "a")
+    with pytest.raises(TypeError, match="input: expected a tensor, got ellipsis"):
+        thnn.TanhFunction()(...)
+    with pytest.raises(ValueError, match=r"Tanh_updateOutput: output: .*uninitialized parameter"):
+        thnn.TanhFunction.apply(torch.nn.UninitializedParameter())
+    with pytest.raises(TypeError, match="target was given twice"):
+        thnn.MSECriterionFunction(x.detach(), True)(x, target=x.detach())
 
 
 @pytest.mark.filterwarnings("ignore")  # of torch, about tracing: it turns them into its own errors

@@ -191,6 +191,12 @@ def _regenerate(options: argparse.Namespace) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit status."""
     options = _parser().parse_args(arguments)
+    if options.run is not _regenerate:
+        try:
+            from thnn import _library  # noqa: F401
+        except (ImportError, ValueError) as error:
+            print(f"thnn cannot be loaded: {error}", file=sys.stderr)
+            return 1
     try:
         return int(options.run(options))
     except BrokenPipeError:

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from thnn._header import Function
-from thnn._library import ANY, DOUBLE, FLOAT, invoke, lib
+from thnn._library import ANY, DOUBLE, FLOAT, flag, invoke, lib
 from thnn._registry import functions
 
 _WRITTEN = ("output", "saved", "gradInput", "gradParameter")
@@ -32,14 +32,21 @@ def _method(function: Function, flags: int) -> Callable[..., None]:
     written = [a for a in function.tensors() if a.role in _WRITTEN or a.is_modified]
     in_forward = function.phase == "updateOutput"
     written = [a for a in written if in_forward or a.role != "saved"]
-    lines = [
-        f"def {function.name}({', '.join(state + names)}):",
+    lines = [f"def {function.name}({', '.join(state + names)}):"]
+    if "inplace" in names:
+        source, result = ("input", "output") if in_forward else ("gradOutput", "gradInput")
+        lines += [
+            "    if inplace is not True and inplace is not False:",
+            "        inplace = flag(function, 'inplace', inplace)",
+            f"    if inplace and {result} is not {source}:",
+            f"        check_shareable(function, {result!r}, {result})",
+        ]
+    lines += [
         f"    arguments = ({', '.join(names)},)",
         f"    if call({flags}, id(arguments)):",
         f"        invoke(function, {flags}, arguments)",
     ]
     if "inplace" in names:
-        source, result = ("input", "output") if in_forward else ("gradOutput", "gradInput")
         lines += [f"    if inplace and {result} is not {source}:", f"        share({result}, {source})"]
     everything = f"({', '.join(a.name for a in written)},)"
     given = " and ".join(f"{a.name} is not None" for a in written if a.is_optional) or "True"
@@ -53,7 +60,9 @@ def _method(function: Function, flags: int) -> Callable[..., None]:
         "call": getattr(lib, function.name),
         "function": function,
         "invoke": invoke,
+        "flag": flag,
         "share": _share,
+        "check_shareable": _check_shareable,
         "increment_version": getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version),
     }
     exec("\n".join(lines), namespace)
@@ -61,6 +70,13 @@ def _method(function: Function, flags: int) -> Callable[..., None]:
     method.__doc__ = f"{function!r}\n\n{function.doc}"
     method.__module__ = "thnn"
     return method
+
+
+def _check_shareable(function: Function, name: str, output: torch.Tensor) -> None:
+    if isinstance(output, torch.Tensor) and output.is_inference() and not torch.is_inference_mode_enabled():
+        raise ValueError(
+            f"{function.name}: {name}: inference tensors cannot be changed outside of inference mode"
+        )
 
 
 def _share(output: torch.Tensor, source: torch.Tensor) -> None:
@@ -146,7 +162,10 @@ class Backends(Mapping[Any, Backend]):
         if isinstance(key, torch.Tensor):
             key, device = key.dtype, key.device.type
         elif isinstance(key, tuple) and len(key) == 2:
-            key, device = key[0], torch.device(key[1]).type
+            try:
+                key, device = key[0], torch.device(key[1]).type
+            except (RuntimeError, TypeError, ValueError):
+                device = "no device"
         if device in ("cpu", "meta"):
             if isinstance(key, str) and key in _NAMES:
                 return key
@@ -155,7 +174,7 @@ class Backends(Mapping[Any, Backend]):
             try:
                 if key in _LEGACY:
                     return _LEGACY[key]
-            except TypeError:
+            except (TypeError, ValueError):  # not hashable
                 pass
             if isinstance(key, type) and issubclass(key, torch.Tensor):
                 return "THNNBackend"
@@ -184,6 +203,9 @@ class Backends(Mapping[Any, Backend]):
 
     def __dir__(self) -> list[str]:
         return sorted({*super().__dir__(), *_NAMES})
+
+    def __reduce__(self) -> str:
+        return "type2backend"
 
     def __repr__(self) -> str:
         return f"type2backend({', '.join(_NAMES)})"

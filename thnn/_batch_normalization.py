@@ -7,10 +7,11 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad as _forward_ad
 
 from thnn._documentation import docstring
 from thnn._functions import FunctionBase
-from thnn._library import ALLOCATE, ANY, invoke, lib
+from thnn._library import ALLOCATE, ANY, flag, invoke, lib
 from thnn._registry import modules
 
 _module = modules()["BatchNormalization"]
@@ -18,6 +19,7 @@ _forward, _backward = _module.functions["updateOutput"], _module.functions["back
 _call_forward, _call_backward = lib.BatchNormalization_updateOutput, lib.BatchNormalization_backward
 _empty_like, _zeros_like = torch.empty_like, torch.zeros_like
 _is_grad_enabled = torch.is_grad_enabled
+_functorch_active = torch._C._are_functorch_transforms_active
 _increment_version = getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version)
 
 
@@ -61,6 +63,10 @@ class BatchNormalizationFunction(FunctionBase):
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if keywords or len(args) != cls._arity:
             args = cls._bind(args, keywords)
+        if _functorch_active() or _forward_ad._current_level >= 0:
+            cls._refuse_transforms(args)
+        if args[5] is not True and args[5] is not False:
+            args = (*args[:5], flag(_forward, "train", args[5]), *args[6:])
         if _is_grad_enabled() and cls._wants_gradient(args):
             # What autograd has no business with goes as one object: each argument of a node costs.
             return cls._enter(*args[:3], args[3:])
@@ -85,7 +91,7 @@ class BatchNormalizationFunction(FunctionBase):
             if train:
                 like = running_mean if running_mean is not None else input.new_empty(input.shape[1])
                 save_mean, save_std = _empty_like(like), _empty_like(like)
-        except (TypeError, AttributeError, IndexError, RuntimeError):
+        except (TypeError, AttributeError, IndexError, RuntimeError, ValueError):
             output = save_mean = save_std = ALLOCATE
         arguments = (
             input, output, weight, bias, running_mean, running_var, save_mean, save_std, train, momentum, eps

@@ -17,12 +17,27 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._header import Module
+from thnn._header import Function, Module
 
 Rule = Callable[..., Mapping[str, Tensor]]
 
-# What must hold for an in-place forward to leave enough for the backward, where the C function does not ask for it.
-IN_PLACE: Mapping[str, str] = {"LeakyReLU": "negval >= 0"}
+
+def check_in_place(function: Function, input: Tensor, scalars: Sequence[Any]) -> None:
+    """Raises ValueError where an in-place forward could not be differentiated, before anything is overwritten."""
+    where = f"{function.name}: input: "
+    if input.requires_grad and input.is_leaf:
+        raise ValueError(where + "a leaf that requires a gradient cannot be overwritten in place")
+    base = input._base
+    if base is not None and base.requires_grad and base.is_leaf:
+        raise ValueError(where + "a view of a leaf that requires a gradient cannot be overwritten in place")
+    if function.module == "LeakyReLU":
+        try:
+            is_positive = float(scalars[0]) >= 0
+        except (TypeError, ValueError, OverflowError):
+            return  # the call says what is wrong with it
+        if not is_positive:
+            # The output must tell the sign of the input.
+            raise ValueError(f"{function.name}: negval: inplace needs negval >= 0 to be differentiated")
 
 
 def rule(module: Module) -> Rule | None:
@@ -134,6 +149,8 @@ def _bce(
 
 def _max_pooling(needs: Any, gradOutput: Tensor, input: Tensor, indices: Tensor) -> dict[str, Tensor]:
     flat = indices.flatten(-2)
+    if flat.numel() and int(flat.max()) >= input.shape[-2] * input.shape[-1]:
+        raise IndexError("SpatialMaxPooling_updateGradInput: indices: outside of the plane")
     source = gradOutput.flatten(-2).masked_fill(flat < 0, 0)
     planes = gradOutput.new_zeros((*input.shape[:-2], input.shape[-2] * input.shape[-1]))
     return {"gradInput": planes.scatter_add(-1, flat.clamp(min=0), source).reshape(input.shape)}

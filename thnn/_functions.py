@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad as _forward_ad
 from torch.autograd.function import FunctionMeta
 
 from thnn import _derivatives
@@ -24,7 +25,7 @@ from thnn._documentation import DEFAULTS, docstring
 from thnn._header import Function as HeaderFunction
 from thnn._header import HeaderError, Module
 from thnn._header.roles import BACKWARD_SCALARS
-from thnn._library import ALLOCATE, ANY, invoke, lib
+from thnn._library import ALLOCATE, ANY, flag, invoke, lib
 
 _MISSING: Any = object()
 # Function.apply without what it does for torch.func.
@@ -181,6 +182,8 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if keywords or len(args) != cls._arity:
             args = cls._bind(args, keywords)
+        if _functorch_active() or _forward_ad._current_level >= 0:
+            cls._refuse_transforms(args)
         if _is_grad_enabled() and cls._wants_gradient(args):
             return cls._enter(*args)
         return cls.compute(*args)[0]
@@ -194,31 +197,35 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
                     break
             else:
                 return False
+            for position in cls._constant_positions:
+                tensor = args[position]
+                if tensor is not None and tensor.requires_grad:
+                    name = cls._names[position]
+                    raise NotImplementedError(
+                        f"{cls.__name__}: {name}: the gradient by {name} is not implemented"
+                    )
         except AttributeError:
             return False  # not a tensor: the call says which one
-        for position in cls._constant_positions:
-            tensor = args[position]
-            if tensor is not None and tensor.requires_grad:
-                name = cls._names[position]
-                raise NotImplementedError(
-                    f"{cls.__name__}: {name}: the gradient by {name} is not implemented"
-                )
+        return True
+
+    @classmethod
+    def _refuse_transforms(cls, args: tuple[Any, ...]) -> None:
+        """What would give wrong numbers in silence."""
         if _functorch_active():
             raise NotImplementedError(
                 f"{cls.__name__}: torch.func transforms are not supported; use torch.autograd"
             )
-        return True
+        for name, value in zip(cls._names, args):
+            if isinstance(value, Tensor) and _forward_ad.unpack_dual(value).tangent is not None:
+                raise NotImplementedError(
+                    f"{cls.__name__}: {name}: forward-mode derivatives are not implemented"
+                )
 
 
 def _restore(cls: type[FunctionBase], state: dict[str, Any]) -> FunctionBase:
     function = cls.__new__(cls)
     function.__dict__.update(state)
     return function
-
-
-def check_gradient(function: str, gradient: Any, output: Tensor) -> None:
-    if not isinstance(gradient, Tensor):
-        raise TypeError(f"{function}: gradOutput: expected a tensor, got {type(gradient).__name__}")
 
 
 class _Source:
@@ -230,6 +237,15 @@ class _Source:
     def add(self, line: str, indent: int = 1) -> None:
         self.lines.append("    " * indent + line)
 
+    def flags(self, inplace: bool, returns_indices: bool) -> None:
+        """What Python itself acts upon has to be True or False."""
+        if inplace:
+            self.add("if inplace is not True and inplace is not False:")
+            self.add("inplace = flag(updateOutput, 'inplace', inplace)", 2)
+        if returns_indices:
+            self.add("if return_indices is not True and return_indices is not False:")
+            self.add("raise TypeError('return_indices: expected True or False')", 2)
+
     def call(
         self,
         function: HeaderFunction,
@@ -239,8 +255,9 @@ class _Source:
     ) -> None:
         """One C call: the fast route, then whatever else it takes.
 
-        `names` maps arguments to expressions; that of a tensor which is to be allocated is '...'. `allocations` says
-        how the tensors that are allocated here are; where that fails, the slow route says what is wrong.
+        `names` maps arguments to expressions; that of a tensor which is to be allocated is 'ALLOCATE'.
+        `allocations` says how the tensors that are allocated here are; where that fails, the slow route says what
+        is wrong.
         """
         arguments = [a for a in function.arguments if a.role != "state"]
         expressions = [names[a.name] for a in arguments]
@@ -249,14 +266,16 @@ class _Source:
             self.add("try:", indent)
             for line in lines:
                 self.add(line, indent + 1)
-            self.add("except (TypeError, AttributeError, RuntimeError):", indent)
+            self.add("except (TypeError, AttributeError, RuntimeError, ValueError):", indent)
             for line in lines:
                 attempt = line.replace("empty_like(", "empty_like_or_not(")
                 self.add(attempt.replace("new_scalar(", "new_scalar_or_not("), indent + 1)
         self.add(f"arguments = {_tuple(expressions)}", indent)
         self.add(f"if call_{function.phase}({ANY}, id(arguments)):", indent)
         outputs = [
-            (k, a.name) for k, a in enumerate(arguments) if a.name in allocations or expressions[k] == "..."
+            (k, a.name)
+            for k, a in enumerate(arguments)
+            if a.name in allocations or expressions[k] == "ALLOCATE"
         ]
         if outputs:
             self.add(f"values = invoke({function.phase}, {ANY}, arguments)", indent + 1)
@@ -324,7 +343,7 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
             elif argument.like in inputs:
                 allocations[argument.name] = f"empty_like({argument.like})"
             else:
-                names[argument.name] = "..."
+                names[argument.name] = "ALLOCATE"
         elif argument.role == "buffer":
             names[argument.name] = "None"
     if inplace:
@@ -334,6 +353,7 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
 
     code = _Source()
     code.add(f"def compute({', '.join(inputs + scalars + options)}):", 0)
+    code.flags(inplace, returns_indices)
     code.call(forward, names, allocations)
     if inplace:
         code.add("if inplace:")
@@ -343,13 +363,13 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
     code.add("", 0)
     code.add(f"def forward(ctx, {', '.join(inputs + scalars + options)}):", 0)
     # What compute does, once more in place: calling it costs more than the smallest kernels.
+    code.flags(inplace, returns_indices)
+    if inplace:
+        code.add("if inplace:")
+        code.add(f"check_in_place(updateOutput, {inputs[0]}, {_tuple(scalars)})", 2)
     code.call(forward, names, allocations)
     if inplace:
         code.add("if inplace:")
-        condition = _derivatives.IN_PLACE.get(module.name)
-        if condition is not None:
-            code.add(f"if not ({condition}):", 2)
-            code.add(f"raise ValueError('{module.name}: inplace needs {condition} to be differentiated')", 3)
         code.add(f"ctx.mark_dirty({inputs[0]})", 2)
     if returns_indices:
         code.add("if return_indices:")
@@ -395,6 +415,9 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
 
     source = "\n".join(code.lines) + "\n"
     namespace: dict[str, Any] = {
+        "ALLOCATE": ALLOCATE,
+        "flag": flag,
+        "check_in_place": _derivatives.check_in_place,
         "invoke": invoke,
         "empty_like": torch.empty_like,
         "zeros_like": torch.zeros_like,
@@ -516,7 +539,7 @@ def _or_not(allocate: Callable[[Tensor], Tensor]) -> Callable[[Any], Any]:
     def attempt(like: Any) -> Any:
         try:
             return allocate(like)
-        except (TypeError, AttributeError, RuntimeError):
+        except (TypeError, AttributeError, RuntimeError, ValueError):
             return ALLOCATE
 
     return attempt
@@ -547,4 +570,6 @@ class Criterion(FunctionBase):
         if self._target is _MISSING:
             return super().__call__(*tensors, **keywords)
         # PyTorch 0.1.1: the target belongs to the object, the loss has one dimension.
+        if "target" in keywords:
+            raise TypeError(f"{type(self).__name__}: target was given twice")
         return super().__call__(*tensors, target=self._target, **keywords).reshape(1)

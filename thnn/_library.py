@@ -26,7 +26,7 @@ lib: Final = _C.lib
 FLOAT, DOUBLE, ANY, TYPE_MASK, VIEWS, META = 0, 1, 2, 3, 4, 8
 
 # What stands for a tensor that the call is to allocate.
-ALLOCATE: Final = ...
+ALLOCATE: Final[Any] = type("Allocate", (), {"__repr__": lambda self: "ALLOCATE"})()
 
 _OK, _RESIZE, _UNPACK = 0, 1, 6
 _EXCEPTIONS: Final = {2: TypeError, 3: ValueError, 4: IndexError, 5: NotImplementedError}
@@ -40,7 +40,9 @@ _MAX_DIM: Final = 64
 def open_exchange(enable: bool = True) -> bool:
     """Opens the fast route through torch's DLPack C exchange API, or closes it; returns whether it is open."""
     capsule = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None) if enable else None
-    return bool(lib.thnn_open_exchange(0 if capsule is None else id(capsule), id(torch.get_num_threads)))
+    return bool(
+        lib.thnn_open_exchange(0 if capsule is None else id(capsule), id(torch.get_num_threads), id(ALLOCATE))
+    )
 
 
 def cpu_capability() -> str:
@@ -102,15 +104,37 @@ def _scalar(function: Function, argument: Argument, value: Any) -> Any:
     """The value as the C type of the argument; TypeError or ValueError when it does not fit."""
     if isinstance(value, torch.Tensor):
         raise TypeError(f"{function.name}: {argument.name}: expected {argument.type}, got a tensor")
+    try:
+        return _converted(function, argument, value)
+    except (TypeError, ValueError):
+        raise
+    except Exception as error:  # of code that belongs to the value
+        raise TypeError(
+            f"{function.name}: {argument.name}: {type(value).__name__} cannot be converted: {type(error).__name__}"
+        ) from error
+
+
+def flag(function: Function, name: str, value: Any) -> bool:
+    """A flag that Python itself acts upon, as the C function would take it."""
+    argument = function.argument(name)
+    assert argument is not None
+    return bool(_scalar(function, argument, value))
+
+
+def _converted(function: Function, argument: Argument, value: Any) -> Any:
     if argument.type in ("accreal", "real", "double", "float"):
         try:
-            return float(value) if not isinstance(value, (str, bytes)) else _raise(TypeError)
+            if not hasattr(value, "__float__") and not hasattr(value, "__index__"):
+                raise TypeError
+            return float(value)
         except (TypeError, ValueError):
             raise TypeError(
                 f"{function.name}: {argument.name}: expected a number, got {_describe(value)}"
             ) from None
         except OverflowError:
-            raise ValueError(f"{function.name}: {argument.name}: {value} is out of range") from None
+            raise ValueError(
+                f"{function.name}: {argument.name}: {_describe(value)} is out of range"
+            ) from None
     try:
         number = operator.index(value)
     except TypeError:
@@ -120,20 +144,23 @@ def _scalar(function: Function, argument: Argument, value: Any) -> Any:
         ) from None
     if argument.type == "bool":
         if number not in (0, 1):
-            raise ValueError(f"{function.name}: {argument.name}: expected True or False, got {number}")
+            raise ValueError(
+                f"{function.name}: {argument.name}: expected True or False, got {_describe(number)}"
+            )
         return bool(number)
     bits = 31 if argument.type == "int" else 63
     if not -(1 << bits) <= number < 1 << bits:
-        raise ValueError(f"{function.name}: {argument.name}: {number} does not fit in {bits + 1} bits")
+        raise ValueError(
+            f"{function.name}: {argument.name}: {_describe(number)} does not fit in {bits + 1} bits"
+        )
     return number
 
 
-def _raise(error: type[Exception]) -> Any:
-    raise error
-
-
 def _describe(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # too large an int, or code of the value's own
+        return f"an object of type {type(value).__name__}"
     return f"{type(value).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
 
 
@@ -141,9 +168,12 @@ def _check_tensors(
     function: Function, flags: int, arguments: Sequence[Argument], values: Sequence[Any]
 ) -> bool:
     """Says why tensors are refused; returns whether they are meta (or fake) tensors when they are fine."""
+    # Here, where something is out of the ordinary already: it takes long to import.
+    from torch._subclasses.fake_tensor import FakeTensor
+
     real = _REAL_DTYPES.get(flags & TYPE_MASK)
     first = None
-    device = None
+    meta: bool | None = None
     for argument, value in zip(arguments, values):
         if not argument.is_tensor or value is ALLOCATE:
             continue
@@ -154,14 +184,17 @@ def _check_tensors(
             raise TypeError(where + "expected a tensor, got None")
         if not isinstance(value, torch.Tensor):
             raise TypeError(where + f"expected a tensor, got {_describe(value)}")
-        if value.layout is not torch.strided:
+        if value.layout is not torch.strided or value.is_nested:
             raise TypeError(where + f"expected a dense tensor, got layout {value.layout}")
         if value.device.type not in ("cpu", "meta"):
             raise TypeError(where + f"expected a CPU tensor, got one on {value.device}")
-        if device is None:
-            device = value.device.type
-        elif device != value.device.type:
-            raise TypeError(where + f"is on {value.device.type}, but an earlier argument on {device}")
+        has_no_memory = value.device.type == "meta" or isinstance(value, FakeTensor)
+        if meta is None:
+            meta = has_no_memory
+        elif meta != has_no_memory:
+            raise TypeError(where + "meta (or fake) tensors and others cannot be mixed")
+        if not has_no_memory and value.numel() != 0 and _address(value) == 0:
+            raise TypeError(where + "has no memory of its own: inside a transform of torch.func, or freed")
         if argument.type in _FIXED_DTYPES:
             expected = _FIXED_DTYPES[argument.type]
             if value.dtype is not expected:
@@ -177,9 +210,7 @@ def _check_tensors(
             raise TypeError(where + "is a negative view; call resolve_neg() first")
         if value.ndim > _MAX_DIM:
             raise ValueError(where + f"expected at most {_MAX_DIM} dimensions, got {value.ndim}")
-    return device == "meta" or any(
-        isinstance(v, torch.Tensor) and v.numel() != 0 and _address(v) == 0 for v in values
-    )
+    return bool(meta)
 
 
 def backend_name(flags: int) -> str:
@@ -191,7 +222,7 @@ def _address(tensor: torch.Tensor) -> int:
         return 0
     try:
         return tensor.data_ptr()
-    except RuntimeError:  # a fake tensor
+    except (RuntimeError, ValueError):
         return 0
 
 
@@ -239,6 +270,9 @@ def _resize(
         size = ffi.unpack(out + 4, ndim)
         memory_format = _FORMATS.get((layout, ndim), torch.contiguous_format)
         value, argument = values[position], arguments[position]
+        for other, same in zip(arguments, values):
+            if other is not argument and same is value and value is not ALLOCATE:
+                raise ValueError(f"{function.name}: {argument.name}: must not share memory with {other.name}")
         try:
             if value is not ALLOCATE:
                 given[position] = value
@@ -250,7 +284,7 @@ def _resize(
                 values[position] = torch.empty(
                     size, dtype=dtype, device=template.device, memory_format=memory_format
                 )
-        except RuntimeError as error:
+        except (RuntimeError, ValueError) as error:
             raise ValueError(
                 f"{function.name}: {argument.name}: needs size {tuple(size)}, which cannot be had:"
                 f" {str(error).splitlines()[0]}"
@@ -260,6 +294,8 @@ def _resize(
 
 def _resized(tensor: torch.Tensor, size: Sequence[int], memory_format: torch.memory_format) -> torch.Tensor:
     """What `tensor` would be after resize_: in its own memory as long as there is room."""
+    if tensor.is_inference() and not torch.is_inference_mode_enabled():
+        raise RuntimeError("inference tensors cannot be changed outside of inference mode")
     strides = torch.empty(size, device="meta", memory_format=memory_format).stride()
     storage, offset = tensor.untyped_storage(), tensor.storage_offset()
     if (math.prod(size) + offset) * tensor.element_size() <= storage.nbytes():

@@ -33,7 +33,7 @@ class LinearFunction(FunctionBase):
         output: Any
         try:
             output = input.new_empty((*input.shape[:-1], weight.shape[0]))
-        except (AttributeError, IndexError, TypeError, RuntimeError):
+        except (AttributeError, IndexError, TypeError, RuntimeError, ValueError):
             output = ALLOCATE
         tensors = (input, output, weight, bias, None)
         if lib.Linear_updateOutput(ANY, id(tensors)):

@@ -7,18 +7,18 @@
 #include "dispatch.h"
 #include "tensor.h"
 
-#define VARIANTS(arch)                              \
-  double THNN_Floatfma_##arch(int64_t rounds);      \
-  double THNN_Doublefma_##arch(int64_t rounds);     \
+#define VARIANTS(arch)                          \
+  double THNN_Floatfma_##arch(int64_t rounds);  \
+  double THNN_Doublefma_##arch(int64_t rounds); \
   void THNN_Floatcopy_##arch(float *to, const float *from, int64_t n, bool stream)
 
 VARIANTS(default);
 #ifdef THNN_X86_VARIANTS
 VARIANTS(avx2);
 VARIANTS(avx512);
-#define CHOOSE(name)                                              \
-  (thnn_capability == THNN_CAPABILITY_AVX512 ? name##_avx512      \
-   : thnn_capability == THNN_CAPABILITY_AVX2 ? name##_avx2        \
+#define CHOOSE(name)                                         \
+  (thnn_capability == THNN_CAPABILITY_AVX512 ? name##_avx512 \
+   : thnn_capability == THNN_CAPABILITY_AVX2 ? name##_avx2   \
                                              : name##_default)
 #else
 #define CHOOSE(name) name##_default

@@ -4,7 +4,11 @@
 #include "state.h"
 
 /* Which of the compiled variants runs: chosen once, when the library is loaded. */
-typedef enum THNNCapability { THNN_CAPABILITY_DEFAULT, THNN_CAPABILITY_AVX2, THNN_CAPABILITY_AVX512 } THNNCapability;
+typedef enum THNNCapability {
+  THNN_CAPABILITY_DEFAULT,
+  THNN_CAPABILITY_AVX2,
+  THNN_CAPABILITY_AVX512
+} THNNCapability;
 
 extern THNNCapability thnn_capability;
 const char *THNN_capabilityName(void);
@@ -13,30 +17,30 @@ const char *THNN_capabilityError(void);
 
 /* Body of a public function: a fresh state, then the variant. */
 #ifdef THNN_X86_VARIANTS
-#define THNN_DISPATCH(name, text, ...)                                            \
-  do {                                                                            \
-    if (state == NULL) {                                                          \
-      state = THNN_lastState();                                                   \
-      state->meta = false;                                                        \
-    }                                                                             \
-    THNNState_begin(state, text);                                                 \
-    if (thnn_capability == THNN_CAPABILITY_AVX512) name##_avx512(__VA_ARGS__);    \
-    else if (thnn_capability == THNN_CAPABILITY_AVX2) name##_avx2(__VA_ARGS__);   \
-    else name##_default(__VA_ARGS__);                                             \
+#define THNN_DISPATCH(name, text, ...)                                          \
+  do {                                                                          \
+    if (state == NULL) {                                                        \
+      state = THNN_lastState();                                                 \
+      state->meta = false;                                                      \
+    }                                                                           \
+    THNNState_begin(state, text);                                               \
+    if (thnn_capability == THNN_CAPABILITY_AVX512) name##_avx512(__VA_ARGS__);  \
+    else if (thnn_capability == THNN_CAPABILITY_AVX2) name##_avx2(__VA_ARGS__); \
+    else name##_default(__VA_ARGS__);                                           \
   } while (0)
-#define THNN_VARIANTS(name, ...)      \
-  void name##_default(__VA_ARGS__);   \
-  void name##_avx2(__VA_ARGS__);      \
+#define THNN_VARIANTS(name, ...)    \
+  void name##_default(__VA_ARGS__); \
+  void name##_avx2(__VA_ARGS__);    \
   void name##_avx512(__VA_ARGS__)
 #else
-#define THNN_DISPATCH(name, text, ...)   \
-  do {                                   \
-    if (state == NULL) {                 \
-      state = THNN_lastState();          \
-      state->meta = false;               \
-    }                                    \
-    THNNState_begin(state, text);        \
-    name##_default(__VA_ARGS__);         \
+#define THNN_DISPATCH(name, text, ...) \
+  do {                                 \
+    if (state == NULL) {               \
+      state = THNN_lastState();        \
+      state->meta = false;             \
+    }                                  \
+    THNNState_begin(state, text);      \
+    name##_default(__VA_ARGS__);       \
   } while (0)
 #define THNN_VARIANTS(name, ...) void name##_default(__VA_ARGS__)
 #endif

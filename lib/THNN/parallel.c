@@ -15,7 +15,8 @@ static void afterForkInChild(void) { atomic_store(&in_forked_child, 1); }
 
 int thnn_threads(int64_t tasks, int64_t work)
 {
-  if (tasks < 2 || work < SERIAL_BELOW || atomic_load_explicit(&in_forked_child, memory_order_relaxed) || omp_in_parallel())
+  if (tasks < 2 || work < SERIAL_BELOW || atomic_load_explicit(&in_forked_child, memory_order_relaxed) ||
+      omp_in_parallel())
     return 1;
   int threads = omp_get_max_threads();
   return tasks < threads ? (int)tasks : threads;

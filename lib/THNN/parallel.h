@@ -14,8 +14,8 @@ int thnn_threads(int64_t tasks, int64_t work);
 #define THNN_PRAGMA(text) _Pragma(#text)
 
 /* for (int64_t i = 0; i < tasks; i++), the tasks spread over threads. No return or break inside. */
-#define THNN_PARALLEL_FOR(i, tasks, work)                                                   \
-  THNN_PRAGMA(omp parallel for schedule(static) num_threads(thnn_threads(tasks, work)))     \
+#define THNN_PARALLEL_FOR(i, tasks, work)                                               \
+  THNN_PRAGMA(omp parallel for schedule(static) num_threads(thnn_threads(tasks, work))) \
   for (int64_t i = 0; i < (tasks); i++)
 
 /* Scratch memory of the calling thread, 64-byte aligned, at most THNN_SCRATCH_LIMIT bytes, uninitialised.

@@ -79,10 +79,7 @@ static inline vmask m_and(vmask a, vmask b) { return (vmask)(a & b); }
 static inline vmask m_or(vmask a, vmask b) { return (vmask)(a | b); }
 static inline vmask m_not(vmask a) { return (vmask)~a; }
 static inline vreal v_sel(vmask m, vreal x, vreal y) { return V_PS(mask_blend)(m, y, x); }
-static inline vint vi_sel(vmask m, vint x, vint y)
-{
-  return (vint)V_EPI(mask_blend)(m, (__m512i)y, (__m512i)x);
-}
+static inline vint vi_sel(vmask m, vint x, vint y) { return (vint)V_EPI(mask_blend)(m, (__m512i)y, (__m512i)x); }
 static inline vmask vi_eq(vint x, vint y) { return V_EQ((__m512i)x, (__m512i)y); }
 static inline vreal v_sqrt(vreal x) { return V_PS(sqrt)(x); }
 

@@ -64,7 +64,8 @@ bool THNNTensor_isDense(const THNNTensor *t)
 
 bool THNNTensor_sameSize(const THNNTensor *a, const THNNTensor *b)
 {
-  return a->ndim == b->ndim && memcmp(a->size, b->size, sizeof(int64_t) * (size_t)(a->ndim > 0 ? a->ndim : 0)) == 0;
+  return a->ndim == b->ndim &&
+         memcmp(a->size, b->size, sizeof(int64_t) * (size_t)(a->ndim > 0 ? a->ndim : 0)) == 0;
 }
 
 bool THNNTensor_sameView(const THNNTensor *a, const THNNTensor *b)
@@ -90,6 +91,54 @@ static void byteRange(const THNNTensor *t, uintptr_t *first, uintptr_t *end)
   *end = (uintptr_t)t->data + (uintptr_t)((high + 1) * (int64_t)size);
 }
 
+/* Whether steps[i] * k[i], 0 <= k[i] < counts[i], can add up to `target`; `tries` bounds the search, and true is
+   returned where it runs out. Steps are sorted, the largest first. */
+static bool reaches(const int64_t *steps, const int64_t *counts, int n, int64_t target, int *tries)
+{
+  if (n == 0) return target == 0;
+  if (--*tries < 0) return true;
+  int64_t low = 0, high = 0; /* what the other steps can add */
+  for (int i = 1; i < n; i++) *(steps[i] < 0 ? &low : &high) += steps[i] * (counts[i] - 1);
+  const int64_t step = steps[0], size = step < 0 ? -step : step;
+  /* target - step * k must lie in [low, high]. */
+  int64_t from = step > 0 ? target - high : low - target, to = step > 0 ? target - low : high - target;
+  if (to < 0) return false;
+  int64_t first = from > 0 ? (from + size - 1) / size : 0, last = to / size;
+  if (last > counts[0] - 1) last = counts[0] - 1;
+  for (int64_t k = first; k <= last; k++)
+    if (reaches(steps + 1, counts + 1, n - 1, target - step * k, tries)) return true;
+  return false;
+}
+
+#define OVERLAP_TRIES 4096
+
+/* Exactly, unless the search is long: then they are taken to. */
+static bool shareAnElement(const THNNTensor *a, const THNNTensor *b)
+{
+  const int64_t bytes = (int64_t)elementSize(a->type) < (int64_t)elementSize(b->type)
+                            ? (int64_t)elementSize(a->type)
+                            : (int64_t)elementSize(b->type);
+  const intptr_t apart = (intptr_t)((uintptr_t)b->data - (uintptr_t)a->data);
+  if (elementSize(a->type) != elementSize(b->type) || apart % bytes != 0) return true;
+  int64_t steps[2 * THNN_MAX_DIM], counts[2 * THNN_MAX_DIM];
+  int n = 0;
+  for (int which = 0; which < 2; which++) {
+    const THNNTensor *t = which == 0 ? a : b;
+    for (int d = 0; d < t->ndim; d++) {
+      if (t->size[d] == 1 || t->stride[d] == 0) continue;
+      int j = n++;
+      for (; j > 0 && (steps[j - 1] < 0 ? -steps[j - 1] : steps[j - 1]) < t->stride[d]; j--) {
+        steps[j] = steps[j - 1];
+        counts[j] = counts[j - 1];
+      }
+      steps[j] = which == 0 ? t->stride[d] : -t->stride[d];
+      counts[j] = t->size[d];
+    }
+  }
+  int tries = OVERLAP_TRIES;
+  return reaches(steps, counts, n, apart / bytes, &tries);
+}
+
 bool THNN_overlaps(const THNNTensor *output, const THNNTensor *other, bool same_view_allowed)
 {
   if (output->ndim < 0 || other->ndim < 0 || output->data == NULL || other->data == NULL) return false;
@@ -99,10 +148,9 @@ bool THNN_overlaps(const THNNTensor *output, const THNNTensor *other, bool same_
   byteRange(output, &a, &a_end);
   byteRange(other, &b, &b_end);
   if (a_end <= b || b_end <= a) return false;
-  if (output->data == other->data) return true;
-  /* Interleaved views, the halves of a concatenation say, cross in range only; whether two such views
-     share an element is not cheap to tell, so only dense ones are taken to. */
-  return THNNTensor_isDense(output) && THNNTensor_isDense(other);
+  if (output->data == other->data || (THNNTensor_isDense(output) && THNNTensor_isDense(other))) return true;
+  /* Interleaved views, the halves of a concatenation say, cross in range only. */
+  return shareAnElement(output, other);
 }
 
 static bool mapsTwiceToOneAddress(const THNNTensor *t)

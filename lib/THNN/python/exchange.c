@@ -34,15 +34,21 @@ typedef struct ExchangeAPI {
 enum { DL_CPU = 1, DL_CUDA_HOST = 3, DL_INT = 0, DL_FLOAT = 2 };
 
 static const ExchangeAPI *exchange;
-static PyObject *get_num_threads;
+static PyObject *get_num_threads, *allocate;
 
-int thnn_open_exchange(uintptr_t capsule, uintptr_t threads)
+static void keep(PyObject **kept, uintptr_t given)
+{
+  Py_XINCREF((PyObject *)given);
+  Py_XDECREF(*kept);
+  *kept = (PyObject *)given;
+}
+
+int thnn_open_exchange(uintptr_t capsule, uintptr_t threads, uintptr_t sentinel)
 {
   PyGILState_STATE gil = PyGILState_Ensure();
   exchange = NULL;
-  Py_XDECREF(get_num_threads);
-  get_num_threads = (PyObject *)threads;
-  Py_XINCREF(get_num_threads);
+  keep(&get_num_threads, threads);
+  keep(&allocate, sentinel);
   if (capsule != 0) {
     const ExchangeAPI *api = PyCapsule_GetPointer((PyObject *)capsule, "dlpack_exchange_api");
     for (; api != NULL && api->header.major != 1; api = api->header.previous) {
@@ -89,16 +95,20 @@ static bool viewOf(PyObject *object, THNNTensor *view)
   view->ndim = t.ndim;
   view->data = t.data == NULL ? NULL : (char *)t.data + t.byte_offset;
   int64_t numel = 1, contiguous = 1;
-  bool is_contiguous = true;
   for (int d = t.ndim - 1; d >= 0; d--) {
     view->size[d] = t.shape[d];
     view->stride[d] = t.strides == NULL ? contiguous : t.strides[d];
-    is_contiguous &= view->size[d] == 1 || view->stride[d] == contiguous;
     contiguous *= t.shape[d] > 1 ? t.shape[d] : 1;
     numel *= t.shape[d];
   }
-  if (numel != 0 && view->data == NULL) return false; /* a fake tensor */
-  return (is_contiguous && numel > 1) || !isNegativeView(object);
+  return numel == 0 || view->data != NULL; /* fake tensors have no memory */
+}
+
+/* What could be a negative view: they come from the imaginary parts of complex tensors, with a gap between
+   elements. Asking torch costs more than the view itself. */
+static bool mayBeNegative(const THNNTensor *view)
+{
+  return !THNNTensor_isContiguous(view) || THNNTensor_numel(view) == 1;
 }
 
 /* torch sets a thread's number of OpenMP threads when that thread first asks for it. */
@@ -140,7 +150,7 @@ static bool unpackTensor(PyObject *object, int flags, const GlueArgument *argume
     value->tensor = NULL;
     return argument->optional;
   }
-  if (object == Py_Ellipsis) {
+  if (object == allocate) {
     view->ndim = THNN_UNALLOCATED;
   } else if (flags & THNN_CALL_VIEWS) {
     *view = *(const THNNTensor *)PyLong_AsVoidPtr(object);
@@ -155,12 +165,26 @@ static bool unpack(int flags, PyObject *tuple, int count, const GlueArgument *ar
                    GlueValue *values)
 {
   if (PyTuple_Size(tuple) != count) return false;
-  for (int i = 0; i < count; i++) {
+  bool asked = false;
+  for (int i = 0, tensors = 0; i < count; i++) {
     PyObject *object = PyTuple_GetItem(tuple, i);
-    if (arguments[i].kind <= GLUE_INTEGER ? !unpackTensor(object, flags, &arguments[i], views++, &values[i])
-                                          : !unpackScalar(object, arguments[i].kind, &values[i]))
-      return false;
+    if (arguments[i].kind > GLUE_INTEGER) {
+      if (!unpackScalar(object, arguments[i].kind, &values[i])) return false;
+      continue;
+    }
+    THNNTensor *view = &views[tensors++];
+    if (!unpackTensor(object, flags, &arguments[i], view, &values[i])) return false;
+    if (values[i].tensor != NULL && view->ndim >= 0 && !(flags & THNN_CALL_VIEWS) && mayBeNegative(view)) {
+      if (isNegativeView(object)) return false;
+      asked = true;
+    }
   }
+  /* Asking may have run a subclass's code: what was seen before it is seen again. */
+  if (asked)
+    for (int i = 0; i < count; i++)
+      if (arguments[i].kind <= GLUE_INTEGER && values[i].tensor != NULL &&
+          !unpackTensor(PyTuple_GetItem(tuple, i), flags, &arguments[i], values[i].tensor, &values[i]))
+        return false;
   obeyNumThreads();
   return true;
 }

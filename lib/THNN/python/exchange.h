@@ -7,11 +7,18 @@
 
    A call gets all its arguments but the state as the id of one tuple that the caller keeps alive; looking into it
    here costs a third of what cffi's conversions do, and refuses more. Tensors are torch tensors, None for absent
-   ones, or Ellipsis for outputs that the caller will allocate once it knows the shape. With THNN_CALL_VIEWS they
+   ones, or one object that Python reserves for outputs that it will allocate once it knows the shape. With THNN_CALL_VIEWS they
    are the addresses of THNNTensor views that Python filled itself. Integers are ints, floating scalars floats or
    ints, flags True or False: anything else is left to Python (THNN_UNPACK), which converts or refuses it. */
 
-enum { THNN_CALL_FLOAT = 0, THNN_CALL_DOUBLE = 1, THNN_CALL_ANY = 2, THNN_CALL_TYPE = 3, THNN_CALL_VIEWS = 4, THNN_CALL_META = 8 };
+enum {
+  THNN_CALL_FLOAT = 0,
+  THNN_CALL_DOUBLE = 1,
+  THNN_CALL_ANY = 2,
+  THNN_CALL_TYPE = 3,
+  THNN_CALL_VIEWS = 4,
+  THNN_CALL_META = 8
+};
 
 /* Status of a call whose tensors could not be taken as they are: Python looks at them and says why. */
 #define THNN_UNPACK 6
@@ -43,9 +50,9 @@ typedef union GlueValue {
 int thnn_unpack(THNNState *state, int flags, uintptr_t tuple, int count, const GlueArgument *arguments,
                 THNNTensor *views, GlueValue *values);
 
-/* Gives the glue torch's DLPack exchange capsule (0: there is none) and torch.get_num_threads, as ids.
-   Returns whether the fast route is open. */
-int thnn_open_exchange(uintptr_t capsule, uintptr_t get_num_threads);
+/* Gives the glue, as ids, torch's DLPack exchange capsule (0: there is none), torch.get_num_threads, and the object
+   that stands for an output to allocate. Returns whether the fast route is open. */
+int thnn_open_exchange(uintptr_t capsule, uintptr_t get_num_threads, uintptr_t allocate);
 
 const char *thnn_message(void);
 /* How many outputs the last call on this thread asks to resize; request i as {argument, like, layout, ndim,
