@@ -38,6 +38,8 @@ _ENVIRONMENT = {
     "MALLOC_TOP_PAD_": str(1 << 28),
 }
 _BLOCK_SECONDS = 0.02
+# It takes the allocator a while to have memory of each size at hand.
+_WARM_UP_SECONDS = 0.15
 
 CONTIGUOUS, CHANNELS_LAST = "contiguous", "channels-last"
 
@@ -210,7 +212,10 @@ def _time(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Timi
     """Seconds per call, the calls taking turns in blocks."""
     counts = {}
     for name, call in calls.items():
+        end = time.perf_counter() + _WARM_UP_SECONDS
         call()
+        while time.perf_counter() < end:
+            call()
         start = time.perf_counter()
         call()
         counts[name] = max(1, int(_BLOCK_SECONDS / max(time.perf_counter() - start, 1e-7)))
