@@ -83,7 +83,9 @@ static bool isNegativeView(PyObject *object)
   return negative;
 }
 
-static bool viewOf(PyObject *object, THNNTensor *view)
+/* `may_be_negative` tells what could be a negative view: they come from the imaginary parts of complex tensors, with
+   a gap between elements. Asking torch costs more than the view itself. */
+static bool viewOf(PyObject *object, THNNTensor *view, bool *may_be_negative)
 {
   DLTensor t;
   if (exchange->dltensor_from_py_object_no_sync(object, &t) != 0) {
@@ -95,20 +97,16 @@ static bool viewOf(PyObject *object, THNNTensor *view)
   view->ndim = t.ndim;
   view->data = t.data == NULL ? NULL : (char *)t.data + t.byte_offset;
   int64_t numel = 1, contiguous = 1;
+  bool is_contiguous = true;
   for (int d = t.ndim - 1; d >= 0; d--) {
     view->size[d] = t.shape[d];
     view->stride[d] = t.strides == NULL ? contiguous : t.strides[d];
+    is_contiguous &= view->size[d] == 1 || view->stride[d] == contiguous;
     contiguous *= t.shape[d] > 1 ? t.shape[d] : 1;
     numel *= t.shape[d];
   }
+  *may_be_negative = !is_contiguous || numel == 1;
   return numel == 0 || view->data != NULL; /* fake tensors have no memory */
-}
-
-/* What could be a negative view: they come from the imaginary parts of complex tensors, with a gap between
-   elements. Asking torch costs more than the view itself. */
-static bool mayBeNegative(const THNNTensor *view)
-{
-  return !THNNTensor_isContiguous(view) || THNNTensor_numel(view) == 1;
 }
 
 /* torch sets a thread's number of OpenMP threads when that thread first asks for it. */
@@ -143,8 +141,9 @@ static bool unpackScalar(PyObject *object, int kind, GlueValue *value)
 }
 
 static bool unpackTensor(PyObject *object, int flags, const GlueArgument *argument, THNNTensor *view,
-                         GlueValue *value)
+                         GlueValue *value, bool *may_be_negative)
 {
+  *may_be_negative = false;
   value->tensor = view;
   if (object == Py_None) {
     value->tensor = NULL;
@@ -154,7 +153,7 @@ static bool unpackTensor(PyObject *object, int flags, const GlueArgument *argume
     view->ndim = THNN_UNALLOCATED;
   } else if (flags & THNN_CALL_VIEWS) {
     *view = *(const THNNTensor *)PyLong_AsVoidPtr(object);
-  } else if (exchange == NULL || !viewOf(object, view)) {
+  } else if (exchange == NULL || !viewOf(object, view, may_be_negative)) {
     return false;
   }
   view->argument = argument->position;
@@ -173,18 +172,21 @@ static bool unpack(int flags, PyObject *tuple, int count, const GlueArgument *ar
       continue;
     }
     THNNTensor *view = &views[tensors++];
-    if (!unpackTensor(object, flags, &arguments[i], view, &values[i])) return false;
-    if (values[i].tensor != NULL && view->ndim >= 0 && !(flags & THNN_CALL_VIEWS) && mayBeNegative(view)) {
+    bool may_be_negative;
+    if (!unpackTensor(object, flags, &arguments[i], view, &values[i], &may_be_negative)) return false;
+    if (may_be_negative) {
       if (isNegativeView(object)) return false;
       asked = true;
     }
   }
   /* Asking may have run a subclass's code: what was seen before it is seen again. */
   if (asked)
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+      bool known;
       if (arguments[i].kind <= GLUE_INTEGER && values[i].tensor != NULL &&
-          !unpackTensor(PyTuple_GetItem(tuple, i), flags, &arguments[i], values[i].tensor, &values[i]))
+          !unpackTensor(PyTuple_GetItem(tuple, i), flags, &arguments[i], values[i].tensor, &values[i], &known))
         return false;
+    }
   obeyNumThreads();
   return true;
 }
