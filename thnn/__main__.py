@@ -198,7 +198,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"thnn cannot be loaded: {error}", file=sys.stderr)
             return 1
     try:
-        return int(options.run(options))
+        status = int(options.run(options))
+        sys.stdout.flush()  # here, and not when the interpreter ends
+        return status
     except BrokenPipeError:
         # The reader of our output has gone, as `| head` does.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
