@@ -67,7 +67,8 @@ def __getattr__(name: str) -> Any:
     elif name.endswith("Function") and name in (classes := import_module("thnn._registry").function_classes):
         value = classes[name]
     else:
-        raise AttributeError(f"module 'thnn' has no attribute {name!r}")
+        hint = "; `python -m thnn list` shows the modules" if name.endswith("Function") else ""
+        raise AttributeError(f"module 'thnn' has no attribute {name!r}{hint}")
     globals()[name] = value
     return value
 
