@@ -9,7 +9,8 @@
     y.sum().backward()
 
 One class per module of the header (``thnn.function_classes``), the C functions themselves by tensor type
-(``thnn.type2backend``), and the header's model (``thnn.parse_header``). ``python -m thnn`` lists the commands.
+(``thnn.type2backend``), layers (``thnn.nn``), and the header's model (``thnn.parse_header``). ``python -m thnn`` lists
+the commands.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from thnn._version import __version__
 
 if TYPE_CHECKING:
+    from thnn import nn
     from thnn._backend import type2backend
     from thnn._generated.functions import *  # noqa: F403
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
@@ -38,6 +40,7 @@ __all__ = [
     "function_classes",
     "functions",
     "modules",
+    "nn",
     "parse_header",
     "type2backend",
 ]
@@ -58,12 +61,15 @@ _HOMES = {
     "parse_header": "thnn._header",
     "type2backend": "thnn._backend",
 }
+_SUBPACKAGES = ("nn",)
 
 
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is not None:
         value = getattr(import_module(home), name)
+    elif name in _SUBPACKAGES:
+        value = import_module(f"thnn.{name}")
     elif name.endswith("Function") and name in (classes := import_module("thnn._registry").function_classes):
         value = classes[name]
     else:

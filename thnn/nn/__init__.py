@@ -1,0 +1,9 @@
+"""Layers: ``torch.nn`` modules that compute with thnn, one file per family.
+
+A layer has the constructor, the parameters, the buffers and the ``state_dict`` of the torch layer of the same name, so
+that one can take the place of the other.
+"""
+
+from __future__ import annotations
+
+__all__: list[str] = []
