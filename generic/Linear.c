@@ -32,12 +32,17 @@ static void V_(checkGradOutputLinear)(THNNState *state, const Convolution *g, co
 
 static ConvolutionView V_(rowsOfLinear)(const THTensor *t)
 {
-  return (ConvolutionView){t->data, {[1] = t->stride[t->ndim - 1], [4] = t->ndim == 2 ? t->stride[0] : 0}};
+  return (ConvolutionView){t->data, {[1] = t->stride[t->ndim - 1], [4] = t->ndim == 2 ? t->stride[0] : 0}, 0};
 }
 
 static ConvolutionView V_(weightOfLinear)(const THTensor *t)
 {
-  return (ConvolutionView){t->data, {t->stride[0], t->stride[1]}};
+  return (ConvolutionView){t->data, {t->stride[0], t->stride[1]}, 0};
+}
+
+static ConvolutionView V_(biasOfLinear)(const THTensor *t)
+{
+  return t ? (ConvolutionView){t->data, {t->stride[0]}, 0} : (ConvolutionView){0};
 }
 
 void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
@@ -56,8 +61,8 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
   THNN_CHECK_NO_OVERLAP(output, weight);
   THNN_CHECK_NO_OVERLAP(output, bias);
   THNN_RETURN_IF_META(state);
-  THNN_(convolution_output)(&g, V_(rowsOfLinear)(input), V_(weightOfLinear)(weight), bias ? TH_DATA(bias) : NULL,
-                            bias ? bias->stride[0] : 0, V_(rowsOfLinear)(output));
+  THNN_(convolution_output)(&g, V_(rowsOfLinear)(input), V_(weightOfLinear)(weight), V_(biasOfLinear)(bias),
+                            V_(rowsOfLinear)(output));
 }
 
 void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
@@ -73,7 +78,7 @@ void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
   THNN_RETURN_IF_META(state);
-  THNN_(convolution_gradInput)(&g, V_(rowsOfLinear)(gradOutput), V_(weightOfLinear)(weight),
+  THNN_(convolution_gradInput)(&g, V_(rowsOfLinear)(gradOutput), V_(weightOfLinear)(weight), (ConvolutionView){0},
                                V_(rowsOfLinear)(gradInput));
 }
 
@@ -108,5 +113,5 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
   const ConvolutionView gradients = V_(rowsOfLinear)(gradOutput);
   THNN_(convolution_gradWeight)(&g, V_(rowsOfLinear)(input), gradients, V_(weightOfLinear)(gradWeight),
                                 (real)scale);
-  if (sums) THNN_(convolution_gradBias)(&g, gradients, TH_DATA(gradBias), gradBias->stride[0], (real)scale);
+  if (sums) THNN_(convolution_gradBias)(&g, gradients, V_(biasOfLinear)(gradBias), (real)scale);
 }

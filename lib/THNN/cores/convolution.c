@@ -1,78 +1,6 @@
-#include <stdio.h>
-
 #include "gemm.h"
 #include "convolution.h"
 #include "patches.h"
-
-void THNN_(convolution_shape)(THNNState *state, Convolution *g)
-{
-  static const char *const kernel[] = {"kT", "kH", "kW"}, *const stride[] = {"dT", "dH", "dW"},
-                           *const dilation[] = {"dilationT", "dilationH", "dilationW"},
-                           *const padding[2][3] = {{"", "padH", "padW"}, {"pT", "pH", "pW"}};
-  int64_t elements = (int64_t)sizeof(real);
-  bool fits = !__builtin_mul_overflow(elements, MAX(g->batch, 1), &elements) &&
-              !__builtin_mul_overflow(elements, g->outputPlanes, &elements);
-  bool empty = false;
-  for (int d = 3 - g->dims; d < 3; d++) {
-    if (g->kernel[d] < 1)
-      return THNN_fail(state, THNN_VALUE_ERROR, kernel[d], "expected at least 1, got %lld",
-                       (long long)g->kernel[d]);
-    if (g->stride[d] < 1)
-      return THNN_fail(state, THNN_VALUE_ERROR, stride[d], "expected at least 1, got %lld",
-                       (long long)g->stride[d]);
-    if (g->dilation[d] < 1)
-      return THNN_fail(state, THNN_VALUE_ERROR, dilation[d], "expected at least 1, got %lld",
-                       (long long)g->dilation[d]);
-    if (g->padding[d] < 0)
-      return THNN_fail(state, THNN_VALUE_ERROR, padding[g->dims == 3][d], "expected at least 0, got %lld",
-                       (long long)g->padding[d]);
-    const int64_t reach = g->dilation[d] * (g->kernel[d] - 1) + 1; /* of ints: below 2^62 */
-    int64_t padded;
-    if (__builtin_add_overflow(g->inputSize[d], 2 * g->padding[d], &padded)) {
-      fits = false;
-      continue;
-    }
-    g->outputSize[d] = padded < reach ? 0 : (padded - reach) / g->stride[d] + 1;
-    empty = empty || g->outputSize[d] == 0;
-    fits = fits && !__builtin_mul_overflow(elements, MAX(g->outputSize[d], 1), &elements);
-  }
-  if (fits && !empty) return;
-  char text[6][72];
-  const int64_t *lists[6] = {g->outputSize, g->inputSize, g->kernel, g->stride, g->padding, g->dilation};
-  for (int i = 0; i < 6; i++) {
-    int n = 0;
-    for (int d = 3 - g->dims; d < 3; d++)
-      n += snprintf(text[i] + n, sizeof text[i] - (size_t)n, "%s%lld", n ? " x " : "", (long long)lists[i][d]);
-  }
-  const bool dilated = g->dilation[0] * g->dilation[1] * g->dilation[2] != 1;
-  THNN_fail(state, THNN_VALUE_ERROR, "input",
-            "%s of %s would be computed from %s with kernel %s, stride %s, padding %s%s%s",
-            fits ? "an output" : "more than memory can hold, an output", text[0], text[1], text[2], text[3],
-            text[4], dilated ? ", dilation " : "", dilated ? text[5] : "");
-}
-
-ConvolutionView THNN_(convolution_images)(const Convolution *g, const THTensor *t)
-{
-  ConvolutionView view = {.data = t->data};
-  const bool batched = t->ndim == g->dims + 2;
-  if (batched) view.stride[0] = t->stride[0];
-  view.stride[1] = t->stride[batched];
-  for (int d = 0; d < g->dims; d++) view.stride[5 - g->dims + d] = t->stride[batched + 1 + d];
-  return view;
-}
-
-ConvolutionView THNN_(convolution_filters)(const Convolution *g, const THTensor *t)
-{
-  ConvolutionView view = {.data = t->data, .stride = {t->stride[0]}};
-  if (t->ndim == g->dims + 2) {
-    view.stride[1] = t->stride[1];
-    for (int d = 0; d < g->dims; d++) view.stride[5 - g->dims + d] = t->stride[2 + d];
-  } else {
-    view.stride[4] = t->stride[1];
-    for (int d = 3; d > 0; d--) view.stride[d] = view.stride[d + 1] * g->kernel[d - 1];
-  }
-  return view;
-}
 
 /* target[n, o, q] = bias[o] + sum over channels c, taps t of weight[o, c, t] * source[n, c, patch of q at t].
 
@@ -98,8 +26,6 @@ ConvolutionView THNN_(convolution_filters)(const Convolution *g, const THTensor 
 
 typedef struct V_(plan) {
   V_(correlation) c;
-  const real *bias;
-  int64_t biasStride;
   int64_t count[4], taps[4]; /* all of them */
   int64_t boxPositions[4], boxTaps[4];
   bool resident;         /* all weights of a part are packed at once */
@@ -221,7 +147,7 @@ static void V_(packPanel)(const V_(plan) *p, int64_t group, int64_t o, int64_t l
   const int64_t T = volume(taps->count);
   if (lanes < width) memset(packed, 0, sizeof(real) * (size_t)((channels * T + 1) * width));
   for (int64_t i = 0; i < lanes; i++)
-    packed[i] = p->bias ? p->bias[(group * c->outputs + o + i) * p->biasStride] : 0;
+    packed[i] = c->bias ? c->bias[group * c->biasGroup + (o + i) * c->biasOutput] : 0;
   packed += width;
   const real *weight = c->weight + group * c->weightGroup + o * c->weightOutput + channel * c->weightChannel;
   /* Do the taps lie one after another, forwards or backwards? */
@@ -378,9 +304,9 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
   }
 }
 
-static void V_(correlate)(const V_(correlation) *correlation, const real *bias, int64_t biasStride)
+static void V_(correlate)(const V_(correlation) *correlation)
 {
-  V_(plan) p = {.c = *correlation, .bias = bias, .biasStride = biasStride};
+  V_(plan) p = {.c = *correlation};
   const V_(correlation) *c = &p.c;
   double terms = (double)(c->groups * c->outputs) * (double)(c->channels + 16);
   for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].count * (double)c->axis[d].taps;
@@ -395,20 +321,28 @@ static void V_(correlate)(const V_(correlation) *correlation, const real *bias, 
 }
 
 void THNN_(convolution_output)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
-                               const real *bias, int64_t biasStride, ConvolutionView output)
+                               ConvolutionView bias, ConvolutionView output)
 {
-  const V_(correlation) c = THNN_(correlation_make)(g, input, weight, output);
-  V_(correlate)(&c, bias, biasStride);
+  V_(correlation) c = THNN_(correlation_make)(g, input, weight, output);
+  c.bias = bias.data;
+  c.biasGroup = bias.group;
+  c.biasOutput = bias.stride[0];
+  V_(correlate)(&c);
 }
 
-static void V_(clear)(const Convolution *g, ConvolutionView images)
+/* Every plane is its bias, or 0. */
+static void V_(clear)(const Convolution *g, ConvolutionView images, ConvolutionView bias)
 {
+  const int64_t planes = g->inputPlanes / g->groups;
   const int64_t count[5] = {g->batch, g->inputPlanes, g->inputSize[0], g->inputSize[1], g->inputSize[2]};
   const int64_t rows = count[0] * count[1] * count[2] * count[3];
   THNN_PARALLEL_FOR(row, rows, rows * count[4]) {
     real *data = images.data;
     for (int64_t d = 3, rest = row; d >= 0; rest /= count[d], d--) data += rest % count[d] * images.stride[d];
-    for (int64_t x = 0; x < count[4]; x++) data[x * images.stride[4]] = 0;
+    const int64_t plane = row / (count[2] * count[3]) % count[1];
+    const real *b = bias.data;
+    const real value = b ? b[plane / planes * bias.group + plane % planes * bias.stride[0]] : 0;
+    for (int64_t x = 0; x < count[4]; x++) data[x * images.stride[4]] = value;
   }
 }
 
@@ -436,7 +370,7 @@ static bool V_(residueAxis)(const Convolution *g, int d, int64_t firstTap, Axis 
 }
 
 void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
-                                  ConvolutionView gradInput)
+                                  ConvolutionView bias, ConvolutionView gradInput)
 {
   int64_t residues[3], i[3] = {0};
   bool reached = true;
@@ -444,7 +378,7 @@ void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutp
     residues[d] = MIN(g->stride[d] / greatestDivisor(g->stride[d], g->dilation[d]), g->kernel[d]);
     reached = reached && residues[d] == g->stride[d];
   }
-  if (!reached) V_(clear)(g, gradInput);
+  if (!reached) V_(clear)(g, gradInput, bias);
   for (int64_t n = residues[0] * residues[1] * residues[2]; n > 0; n--, box_next(i, residues, 3)) {
     V_(correlation) c = {.groups = g->groups,
                          .channels = g->outputPlanes / g->groups,
@@ -454,9 +388,12 @@ void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutp
                          .weight = weight.data,
                          .sourceChannel = gradOutput.stride[1],
                          .targetChannel = gradInput.stride[1],
-                         .weightGroup = g->outputPlanes / g->groups * weight.stride[0],
+                         .weightGroup = weight.group,
                          .weightChannel = weight.stride[0],
-                         .weightOutput = weight.stride[1]};
+                         .weightOutput = weight.stride[1],
+                         .bias = bias.data,
+                         .biasGroup = bias.group,
+                         .biasOutput = bias.stride[0]};
     c.axis[0] = (Axis){.count = g->batch,
                        .size = g->batch,
                        .step = 1,
@@ -478,7 +415,7 @@ void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutp
     }
     if (!some) continue;
     THNN_(correlation_simplify)(&c);
-    V_(correlate)(&c, NULL, 0);
+    V_(correlate)(&c);
   }
 }
 

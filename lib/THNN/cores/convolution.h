@@ -5,7 +5,7 @@
                        weight[o, i, k] * input[n, i, y * stride + k * dilation - padding]
 
    where o and i belong to the same group. Modules check their arguments, fill a Convolution, and describe
-   their tensors as views; nothing in here looks at a tensor or fails. */
+   their tensors as views; nothing in here looks at a tensor or fails (generic/convolution_modules.h). */
 
 #ifndef THNN_CORES_CONVOLUTION_H
 #define THNN_CORES_CONVOLUTION_H
@@ -17,11 +17,11 @@ typedef struct Convolution {
   int64_t inputSize[3], outputSize[3], kernel[3], stride[3], padding[3], dilation[3];
 } Convolution;
 
-/* Images: batch, plane, depth, height, width. Filters: output plane, input plane of the group, depth, height,
-   width. */
+/* Strides of images: batch, plane, depth, height, width. Of filters: output plane, input plane of the group, depth,
+   height, width. Of biases: plane. For filters and biases `group` leads from a group's first plane to the next one's. */
 typedef struct ConvolutionView {
   void *data;
-  int64_t stride[5];
+  int64_t stride[5], group;
 } ConvolutionView;
 
 /* One position on every axis, kernel and stride 1, one group: to be filled where it is more. */
@@ -38,28 +38,18 @@ static inline Convolution convolution_make(int dims)
 
 #endif
 
-/* Fills outputSize from the rest; fails on a kernel, stride, padding or dilation out of range and on an output
-   that would be empty or too large to address. */
-void THNN_(convolution_shape)(THNNState *state, Convolution *geometry);
-
-/* An image tensor with or without batch dimension. */
-ConvolutionView THNN_(convolution_images)(const Convolution *geometry, const THTensor *images);
-
-/* Filters (O, I, k...) or flattened (O, I * k...). */
-ConvolutionView THNN_(convolution_filters)(const Convolution *geometry, const THTensor *weight);
-
-/* output is overwritten; bias may be NULL. */
+/* output is overwritten. No biases where their data is NULL. */
 void THNN_(convolution_output)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,
-                               const real *bias, int64_t biasStride, ConvolutionView output);
+                               ConvolutionView bias, ConvolutionView output);
 
-/* gradInput is overwritten. */
+/* gradInput is overwritten. As the output of a transposed convolution it may have biases, one per plane. */
 void THNN_(convolution_gradInput)(const Convolution *geometry, ConvolutionView gradOutput, ConvolutionView weight,
-                                  ConvolutionView gradInput);
+                                  ConvolutionView bias, ConvolutionView gradInput);
 
 /* gradWeight += scale * its gradient. */
 void THNN_(convolution_gradWeight)(const Convolution *geometry, ConvolutionView input, ConvolutionView gradOutput,
                                    ConvolutionView gradWeight, real scale);
 
 /* gradBias += scale * gradOutput summed over everything but planes. */
-void THNN_(convolution_gradBias)(const Convolution *geometry, ConvolutionView gradOutput, real *gradBias,
-                                 int64_t gradBiasStride, real scale);
+void THNN_(convolution_gradBias)(const Convolution *geometry, ConvolutionView gradOutput, ConvolutionView gradBias,
+                                 real scale);

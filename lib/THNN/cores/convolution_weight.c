@@ -320,8 +320,8 @@ void THNN_(convolution_gradWeight)(const Convolution *g, ConvolutionView input, 
 }
 
 /* Planes are summed in vectors of BOX_POSITIONS terms per lane, and these in double. */
-void THNN_(convolution_gradBias)(const Convolution *g, ConvolutionView gradOutput, real *gradBias,
-                                 int64_t gradBiasStride, real scale)
+void THNN_(convolution_gradBias)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView gradBias,
+                                 real scale)
 {
   /* The filters play no role: one tap, seen from the output alone. */
   Convolution plain = convolution_make(3);
@@ -334,6 +334,7 @@ void THNN_(convolution_gradBias)(const Convolution *g, ConvolutionView gradOutpu
                 stride = c.axis[3].source;
   const int64_t rows = count[0] * count[1] * count[2], planes = g->outputPlanes;
   if (rows * width == 0) return;
+  const int64_t planesOfGroup = planes / g->groups;
   const int64_t together = c.sourceChannel == 1 && planes > 1 ? VL : 1, tasks = ceilDivide(planes, together);
   THNN_PARALLEL_FOR(task, tasks, rows * width * planes) {
     const int64_t first = task * together;
@@ -364,7 +365,11 @@ void THNN_(convolution_gradBias)(const Convolution *g, ConvolutionView gradOutpu
         for (int64_t x = 0; x < width; x++) sum[0] += (double)from[x * stride];
       }
     }
-    for (int i = 0; i < n; i++) gradBias[(first + i) * gradBiasStride] += (real)((double)scale * sum[i]);
+    for (int i = 0; i < n; i++) {
+      const int64_t group = (first + i) / planesOfGroup, plane = (first + i) % planesOfGroup;
+      real *to = gradBias.data;
+      to[group * gradBias.group + plane * gradBias.stride[0]] += (real)((double)scale * sum[i]);
+    }
   }
 }
 

@@ -13,7 +13,7 @@ V_(correlation) THNN_(correlation_make)(const Convolution *g, ConvolutionView in
                        .weight = weight.data,
                        .sourceChannel = input.stride[1],
                        .targetChannel = output.stride[1],
-                       .weightGroup = g->outputPlanes / g->groups * weight.stride[0],
+                       .weightGroup = weight.group,
                        .weightChannel = weight.stride[1],
                        .weightOutput = weight.stride[0]};
   c.axis[0] = (Axis){.count = g->batch,

@@ -141,6 +141,8 @@ typedef struct V_(correlation) {
   real *weight;
   int64_t sourceChannel, targetChannel; /* strides */
   int64_t weightGroup, weightChannel, weightOutput;
+  const real *bias; /* of a target, or NULL */
+  int64_t biasGroup, biasOutput;
 } V_(correlation);
 
 /* The forward correlation of a convolution, with as few axes that matter as possible. */
