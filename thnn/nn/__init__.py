@@ -6,4 +6,10 @@ that one can take the place of the other.
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from thnn.nn.batch_normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d
+
+__all__ = [
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+]

@@ -1,0 +1,215 @@
+"""BatchNorm1d, BatchNorm2d, BatchNorm3d."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import ClassVar, Final, Literal
+
+import torch
+from torch import Tensor
+
+from thnn import _statistics
+from thnn._registry import function_classes
+from thnn._statistics import FirstBatch
+
+_ACTIVATIONS: Final = (None, "relu")
+_batch_normalization = function_classes["BatchNormalizationFunction"].apply
+
+# The default: told by identity from a momentum that was given, so not a literal that might be the same object.
+_MOMENTUM: Final = float("0.1")
+
+_DOC = """Batch normalization over {what}, in place of ``torch.nn.{name}``.
+
+    output = (input - mean) / sqrt(variance + eps) * weight + bias
+
+    In training mean and variance (biased) are those of the batch, in evaluation the running ones. Each batch in
+    training updates the running ones: new = (1 - momentum) * old + momentum * batch, with the unbiased variance.
+
+    Shapes: input {shapes}, output the same; weight, bias, running_mean, running_var (C). float32 or float64.
+
+    Arguments, those of torch first:
+        num_features: int: C
+        eps: float: added to the variance
+        momentum: float or None: share of a batch in the running statistics, from 0 to 1; None: their plain average
+        affine: bool: have weight (from 1) and bias (from 0)
+        track_running_stats: bool: False: no running statistics; those of the batch are used in evaluation, too
+        device, dtype: of parameters and buffers
+        bias: bool: False: affine without a bias
+        decay: float: 1 - momentum, as Paddle, TensorFlow and Keras count: new = decay * old + (1 - decay) * batch
+        unbiased: bool: False: running_var is made of biased variances
+        first_batch: 'blend' or 'initialize': the first batch after reset_running_stats() is blended with the initial
+            0 and 1, or replaces them
+        update_statistics: bool: False: training leaves running statistics and num_batches_tracked as they are
+        activation: None or 'relu': what the output goes through, fused
+
+    The options are attributes and may be changed at any time; `decay` is another view of `momentum`.
+    Keys of state_dict: those of torch.nn.{name}, so that either loads the other's.
+
+    Errors: ValueError for both momentum and decay, numbers out of range, an input of other dimensions or channels, one
+    value per channel in training; TypeError for an input that is neither float32 nor float64 (float16 and bfloat16
+    included), or not of the type of the parameters. Nothing has been updated then.
+    Source: Ioffe and Szegedy 2015, algorithms 1 and 2. Conventions: docs/batch-normalization.md.
+    """
+
+
+class _BatchNorm(torch.nn.modules.batchnorm._BatchNorm):
+    """What all layers of batch normalization share.
+
+    A subclass has its dimensions in `_dims` and may have its own `_compute`.
+    """
+
+    _dims: ClassVar[dict[int, str]] = {}
+    # Also what an instance has that torch's class made.
+    unbiased: bool = True
+    first_batch: FirstBatch = "blend"
+    update_statistics: bool = True
+    activation: Literal["relu"] | None = None
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = _MOMENTUM,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: torch.device | str | int | None = None,
+        dtype: torch.dtype | None = None,
+        *,
+        bias: bool = True,
+        decay: float | None = None,
+        unbiased: bool = True,
+        first_batch: FirstBatch = "blend",
+        update_statistics: bool = True,
+        activation: Literal["relu"] | None = None,
+    ) -> None:
+        name = type(self).__name__
+        try:
+            num_features = operator.index(num_features)
+        except TypeError:
+            raise TypeError(
+                f"{name}: num_features: expected an integer, got {type(num_features).__name__}"
+            ) from None
+        if num_features < 0:
+            raise ValueError(f"{name}: num_features: expected 0 or more, got {num_features}")
+        eps = _statistics.not_negative(name, "eps", eps)
+        if decay is not None:
+            if momentum is not _MOMENTUM:
+                raise ValueError(
+                    f"{name}: momentum, decay: expected one of them, since decay is 1 - momentum;"
+                    f" got momentum={momentum!r}, decay={decay!r}"
+                )
+            momentum = _statistics.complement(_statistics.fraction(name, "decay", decay))
+        elif momentum is not None:
+            momentum = _statistics.fraction(name, "momentum", momentum)
+        if first_batch not in _statistics.FIRST_BATCH:
+            raise ValueError(
+                f"{name}: first_batch: expected one of {_statistics.FIRST_BATCH}, got {first_batch!r}"
+            )
+        if activation not in _ACTIVATIONS:
+            raise ValueError(f"{name}: activation: expected one of {_ACTIVATIONS}, got {activation!r}")
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
+        self.unbiased = unbiased
+        self.first_batch = first_batch
+        self.update_statistics = update_statistics
+        self.activation = activation
+
+    @property
+    def decay(self) -> float | None:
+        """1 - momentum; None for a cumulative average."""
+        return None if self.momentum is None else _statistics.complement(self.momentum)
+
+    @decay.setter
+    def decay(self, value: float) -> None:
+        decay = _statistics.fraction(type(self).__name__, "decay", value)
+        self.momentum = _statistics.complement(decay)
+
+    def extra_repr(self) -> str:
+        text = super().extra_repr()
+        for name in ("unbiased", "first_batch", "update_statistics", "activation"):
+            value = getattr(self, name)
+            if value != getattr(_BatchNorm, name):
+                text += f", {name}={value!r}"
+        return text
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if not isinstance(input, Tensor):
+            raise TypeError(f"{type(self).__name__}: input: expected a tensor, got {type(input).__name__}")
+        if input.dim() not in self._dims:
+            raise ValueError(
+                f"{type(self).__name__}: input: expected {' or '.join(self._dims.values())},"
+                f" got {input.dim()} dimensions {tuple(input.shape)}"
+            )
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_input_dim(input)
+        try:
+            # Past nn.Module.__getattr__, five times of which cost as much as a small kernel.
+            parameters, buffers = self._parameters, self._buffers
+            weight, bias = parameters["weight"], parameters["bias"]
+            running_mean, running_var = buffers["running_mean"], buffers["running_var"]
+            batches = buffers["num_batches_tracked"]
+        except KeyError:  # parametrized, pruned, sharded: they live elsewhere then
+            weight, bias = self.weight, self.bias
+            running_mean, running_var = self.running_mean, self.running_var
+            batches = self.num_batches_tracked
+        if not self.training:
+            by_batch = running_mean is None and running_var is None
+            return self._compute(input, weight, bias, running_mean, running_var, by_batch, 0.0)
+        if running_mean is None or not self.track_running_stats or not self.update_statistics:
+            return self._compute(input, weight, bias, None, None, True, 0.0)
+        momentum = self.momentum
+        if momentum is None or self.first_batch != "blend":
+            momentum = _statistics.share(momentum, self.first_batch, batches)
+        output = self._compute(input, weight, bias, running_mean, running_var, True, momentum)
+        if batches is not None:
+            batches.add_(1)
+        return output
+
+    def _compute(
+        self,
+        input: Tensor,
+        weight: Tensor | None,
+        bias: Tensor | None,
+        running_mean: Tensor | None,
+        running_var: Tensor | None,
+        train: bool,
+        momentum: float,
+    ) -> Tensor:
+        """The output, with statistics of the batch (`train`) or the running ones; the former update the latter.
+
+        `momentum` is the share of this batch. The options that are left to obey are unbiased and activation.
+        """
+        apply = _batch_normalization if self.activation is None else _with(self.activation)
+        if not train or running_mean is None or running_var is None:
+            return apply(input, weight, bias, running_mean, running_var, train, momentum, self.eps)
+        unbiased = self.unbiased
+        if unbiased and momentum != 1:
+            return apply(input, weight, bias, running_mean, running_var, True, momentum, self.eps)
+        output, mean, variance = _statistics.normalize_by_batch(
+            apply, input, weight, bias, running_mean, running_var, self.eps, unbiased
+        )
+        _statistics.update(running_mean, mean, momentum)
+        _statistics.update(running_var, variance, momentum)
+        return output
+
+
+def _with(activation: str) -> Callable[..., Tensor]:
+    if activation != "relu":
+        raise ValueError(f"activation: expected one of {_ACTIVATIONS}, got {activation!r}")
+    return function_classes["BatchNormalizationReLUFunction"].apply
+
+
+class BatchNorm1d(_BatchNorm, torch.nn.BatchNorm1d):
+    __doc__ = _DOC.format(name="BatchNorm1d", what="vectors or signals", shapes="(N, C) or (N, C, L)")
+    _dims: ClassVar = {2: "2 dimensions (N, C)", 3: "3 dimensions (N, C, L)"}
+
+
+class BatchNorm2d(_BatchNorm, torch.nn.BatchNorm2d):
+    __doc__ = _DOC.format(name="BatchNorm2d", what="images", shapes="(N, C, H, W)")
+    _dims: ClassVar = {4: "4 dimensions (N, C, H, W)"}
+
+
+class BatchNorm3d(_BatchNorm, torch.nn.BatchNorm3d):
+    __doc__ = _DOC.format(name="BatchNorm3d", what="volumes", shapes="(N, C, D, H, W)")
+    _dims: ClassVar = {5: "5 dimensions (N, C, D, H, W)"}
