@@ -7,7 +7,8 @@
    Conventions, unless a function says otherwise (docs/kernels.md has the whole contract):
      - N batch, C channels, H, W rows and columns. A tensor with one dimension less than the batched form is
        one sample, and so is the result. Scalar order is width before height.
-     - real is float or double; all real tensors of a call have that type. accreal is double.
+     - real is float or double; all real tensors of a call have that type. accreal is double, and so are the
+       elements of a THAccrealTensor, whatever real is.
      - output and gradInput may come with any shape: they are resized and wholly overwritten. One that has
        the right size keeps its storage and strides.
      - gradWeight and gradBias come with their shape and accumulate: gradWeight += scale * gradient.
@@ -125,7 +126,8 @@ TH_API void THNN_(Linear_accGradParameters)(
    Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for one value
    per channel, which has no variance (the running statistics stay as they were); TypeError where the statistics that
    the mode needs are None.
-   Source: Ioffe and Szegedy 2015, algorithm 1; variance by shifted sums, never E[x^2] - E[x]^2. */
+   Source: Ioffe and Szegedy 2015, algorithm 1; variance by shifted sums, never E[x^2] - E[x]^2.
+   It is statistics, saveStatistics and normalize, below, in one. */
 TH_API void THNN_(BatchNormalization_updateOutput)(
     THNNState *state,        // library state
     THTensor *input,         // input (N, C, ...)
@@ -144,7 +146,8 @@ TH_API void THNN_(BatchNormalization_updateOutput)(
    xc = input - mean (saved in training, running in evaluation):
      gradWeight += scale * inv * sum(gradOutput * xc);  gradBias += scale * sum(gradOutput)
      training:   gradInput = (gradOutput - mean(gradOutput) - xc * inv^2 * sum(gradOutput * xc) / n) * inv * weight
-     evaluation: gradInput = gradOutput * inv * weight */
+     evaluation: gradInput = gradOutput * inv * weight
+   It is gradSums and gradInput, below, in one. */
 TH_API void THNN_(BatchNormalization_backward)(
     THNNState *state,        // library state
     THTensor *input,         // input
@@ -153,6 +156,142 @@ TH_API void THNN_(BatchNormalization_backward)(
     THTensor *gradWeight,    // [OPTIONAL] [MODIFIED] (C)
     THTensor *gradBias,      // [OPTIONAL] [MODIFIED] (C)
     THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
+    THTensor *running_mean,  // [OPTIONAL] running mean (C), read in evaluation
+    THTensor *running_var,   // [OPTIONAL] running variance (C), read in evaluation
+    THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C), read in training
+    THTensor *save_std,      // [OPTIONAL] [SAVED] inverse deviation of the batch (C), read in training
+    bool train,              // as in the forward
+    double scale,            // factor of what is added to gradWeight and gradBias
+    double eps);             // as in the forward
+
+/* Phases of batch normalization, for statistics that do not come from one batch on one machine: a part of the batch
+   each gives its statistics, which are merged, saved and normalized with; the backward sums each part, and takes the
+   sums of all. What a channel is told is 2 * C + 1 numbers of accreal: its mean [C], its centred sum of squares
+   sum((x - mean)^2) [C], and once for all the number of values per channel.
+
+   Mean and centred sum of squares of each channel; zeros for an empty batch.
+
+   Shapes: input (N, C) or (N, C, ...); statistics (2C + 1).
+   Errors: ValueError for fewer than 2 dimensions. Source: shifted sums in blocks, which are merged as below. */
+TH_API void THNN_(BatchNormalization_statistics)(
+    THNNState *state,              // library state
+    THTensor *input,               // input (N, C, ...)
+    THAccrealTensor *statistics);  // [OUT] mean, centred sum of squares, number of values (2C + 1)
+
+/* Statistics of several parts together, joined in their order; parts without values count nothing. For two parts a
+   and b of n_a and n_b values, n = n_a + n_b and d = mean_b - mean_a:
+     mean = mean_a + d * n_b / n;  squares = squares_a + squares_b + d^2 * n_a * n_b / n
+
+   Shapes: parts (K, 2C + 1), as statistics gives them; statistics (2C + 1). K may be 0: zeros.
+   Errors: ValueError for other sizes, and for a number of values that is negative or NaN.
+   Source: Chan, Golub and LeVeque 1979, "Updating formulae and a pairwise algorithm for computing sample variances". */
+TH_API void THNN_(BatchNormalization_mergeStatistics)(
+    THNNState *state,              // library state
+    THAccrealTensor *parts,        // [INPUT] statistics of each part (K, 2C + 1)
+    THAccrealTensor *statistics);  // [OUT] those of all (2C + 1)
+
+/* Statistics into what is normalized with, and into the running ones. With n the number of values and squares the
+   centred sum of squares:
+     save_mean = mean;  save_std = 1 / sqrt(squares / n + eps), 0 where that root is 0
+     running_mean = momentum * mean + (1 - momentum) * running_mean
+     running_var = momentum * squares / (n - 1, if unbiased, else n) + (1 - momentum) * running_var
+
+   Shapes: statistics (2C + 1), all others (C).
+   Errors: ValueError for sizes that do not fit, a negative eps, and for one value per channel or none, which have no
+   variance (nothing is written). */
+TH_API void THNN_(BatchNormalization_saveStatistics)(
+    THNNState *state,             // library state
+    THAccrealTensor *statistics,  // [INPUT] mean, centred sum of squares, number of values (2C + 1)
+    THTensor *save_mean,          // [OUT] mean (C)
+    THTensor *save_std,           // [OUT] inverse deviation (C)
+    THTensor *running_mean,       // [OPTIONAL] [MODIFIED] running mean (C)
+    THTensor *running_var,        // [OPTIONAL] [MODIFIED] running variance (C)
+    double momentum,              // share of these statistics in the running ones
+    double eps,                   // added to the variance
+    bool unbiased);               // the running variance is that of the population
+
+/* Normalization with given statistics, followed by max(0, .) if relu:
+     output = (input - save_mean) * save_std * weight + bias
+
+   Shapes: input and output (N, C) or (N, C, ...), all others (C).
+   Errors: ValueError for fewer than 2 dimensions and for sizes that do not fit. */
+TH_API void THNN_(BatchNormalization_normalize)(
+    THNNState *state,     // library state
+    THTensor *input,      // input (N, C, ...)
+    THTensor *output,     // [OUT] [LIKE input] result
+    THTensor *weight,     // [OPTIONAL] scale (C), 1 where None
+    THTensor *bias,       // [OPTIONAL] shift (C), 0 where None
+    THTensor *save_mean,  // mean (C)
+    THTensor *save_std,   // inverse deviation (C)
+    bool relu);           // cut off below 0; NaN stays
+
+/* What the backward needs of all values of a channel: sum(g) [C], then sum(g * (input - save_mean)) [C], where g is
+   gradOutput or, if relu, gradOutput where normalize gives more than 0 (or NaN), and 0 elsewhere. Zeros for an empty
+   batch. The gradient by weight is save_std times the second, that by bias the first.
+
+   Shapes: input and gradOutput (N, C) or (N, C, ...), sums (2C), all others (C).
+   Errors: ValueError for fewer than 2 dimensions and for sizes that do not fit. */
+TH_API void THNN_(BatchNormalization_gradSums)(
+    THNNState *state,       // library state
+    THTensor *input,        // input (N, C, ...)
+    THTensor *gradOutput,   // gradient of the loss by output, sized as input
+    THTensor *weight,       // [OPTIONAL] scale (C), 1 where None; read if relu
+    THTensor *bias,         // [OPTIONAL] shift (C), 0 where None; read if relu
+    THTensor *save_mean,    // mean (C)
+    THTensor *save_std,     // inverse deviation (C); read if relu
+    THAccrealTensor *sums,  // [OUT] sum(g), then sum(g * (input - save_mean)) (2C)
+    bool relu);             // as in normalize
+
+/* Gradient by the input, with the sums of all parts of the batch, of `count` values per channel, and g as in gradSums:
+     gradInput = (g - sum(g) / count - (input - save_mean) * save_std^2 * sum(g * (input - save_mean)) / count)
+                 * save_std * weight
+   Where sums is None the statistics are constants: gradInput = g * save_std * weight.
+
+   Shapes: input, gradOutput and gradInput (N, C) or (N, C, ...), sums (2C), all others (C).
+   Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, and with sums a count that is not above 0. */
+TH_API void THNN_(BatchNormalization_gradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // input (N, C, ...)
+    THTensor *gradOutput,   // gradient of the loss by output, sized as input
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,       // [OPTIONAL] scale (C), 1 where None
+    THTensor *bias,         // [OPTIONAL] shift (C), 0 where None; read if relu
+    THTensor *save_mean,    // mean (C)
+    THTensor *save_std,     // inverse deviation (C)
+    THAccrealTensor *sums,  // [INPUT] [OPTIONAL] sums of the whole batch (2C); None: the statistics are constants
+    double count,           // values per channel in the whole batch
+    bool relu);             // as in normalize
+
+/* BatchNormalizationReLU: batch normalization and max(0, .) in the memory passes of the first alone.
+
+     output = max(0, (input - mean) / sqrt(variance + eps) * weight + bias)
+
+   Everything else is as in BatchNormalization; NaN stays NaN. */
+TH_API void THNN_(BatchNormalizationReLU_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, ...)
+    THTensor *output,        // [OUT] [LIKE input] result
+    THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
+    THTensor *bias,          // [OPTIONAL] shift (C), 0 where None
+    THTensor *running_mean,  // [OPTIONAL] [MODIFIED] running mean (C); where None, training keeps none
+    THTensor *running_var,   // [OPTIONAL] [MODIFIED] running variance (C); where None, training keeps none
+    THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C); evaluation needs none
+    THTensor *save_std,      // [OPTIONAL] [SAVED] inverse deviation of the batch (C); evaluation needs none
+    bool train,              // statistics of the batch, or the running ones
+    double momentum,         // share of the batch in the running statistics
+    double eps);             // added to the variance
+
+/* Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is above 0
+   (or NaN), and 0 elsewhere. Where that is, is computed from input again: nothing more is saved. */
+TH_API void THNN_(BatchNormalizationReLU_backward)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OPTIONAL] [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradWeight,    // [OPTIONAL] [MODIFIED] (C)
+    THTensor *gradBias,      // [OPTIONAL] [MODIFIED] (C)
+    THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
+    THTensor *bias,          // [OPTIONAL] shift (C), 0 where None
     THTensor *running_mean,  // [OPTIONAL] running mean (C), read in evaluation
     THTensor *running_var,   // [OPTIONAL] running variance (C), read in evaluation
     THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C), read in training

@@ -21,17 +21,14 @@ from thnn._header import Function
 from thnn._library import ANY, DOUBLE, FLOAT, flag, invoke, lib
 from thnn._registry import functions
 
-_WRITTEN = ("output", "saved", "gradInput", "gradParameter")
-
 
 def _method(function: Function, flags: int) -> Callable[..., None]:
     """The backend method of a C function; see thnn/_functions.py for why it is written as source."""
     arguments = [a for a in function.arguments if a.role != "state"]
     names = [a.name for a in arguments]
     state = ["state"] if len(arguments) < len(function.arguments) else []
-    written = [a for a in function.tensors() if a.role in _WRITTEN or a.is_modified]
+    written = function.written
     in_forward = function.phase == "updateOutput"
-    written = [a for a in written if in_forward or a.role != "saved"]
     lines = [f"def {function.name}({', '.join(state + names)}):"]
     if "inplace" in names:
         source, result = ("input", "output") if in_forward else ("gradOutput", "gradInput")

@@ -1,8 +1,9 @@
-"""``BatchNormalizationFunction``, written by hand: its one fused backward and its running statistics do not fit the
-generated classes."""
+"""``BatchNormalizationFunction`` and ``BatchNormalizationReLUFunction``, written by hand: their one fused backward and
+their running statistics do not fit the generated classes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -10,30 +11,21 @@ from torch import Tensor
 from torch.autograd import forward_ad as _forward_ad
 
 from thnn._documentation import docstring
-from thnn._functions import FunctionBase
+from thnn._functions import FunctionBase, run
 from thnn._library import ALLOCATE, ANY, flag, invoke, lib
 from thnn._registry import modules
 
-_module = modules()["BatchNormalization"]
-_forward, _backward = _module.functions["updateOutput"], _module.functions["backward"]
-_call_forward, _call_backward = lib.BatchNormalization_updateOutput, lib.BatchNormalization_backward
 _empty_like, _zeros_like = torch.empty_like, torch.zeros_like
 _is_grad_enabled = torch.is_grad_enabled
 _functorch_active = torch._C._are_functorch_transforms_active
 _increment_version = getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version)
 
 
-class BatchNormalizationFunction(FunctionBase):
-    __doc__ = (
-        docstring(
-            _module, ["input", "weight", "bias", "running_mean", "running_var"], ["train", "momentum", "eps"]
-        )
-        + "\n\nThe legacy call is BatchNormalizationFunction(running_mean, running_var, train, momentum, eps)"
-        "(input, weight, bias)."
-    )
+class BatchNormalization(FunctionBase):
+    """The two ways of calling that both classes have; what they compute comes from `_make`."""
+
     __module__ = "thnn"
 
-    module = _module
     _names = ("input", "weight", "bias", "running_mean", "running_var", "train", "momentum", "eps")
     _tensor_count = 5
     _optional = frozenset({"weight", "bias", "running_mean", "running_var"})
@@ -66,13 +58,20 @@ class BatchNormalizationFunction(FunctionBase):
         if _functorch_active() or _forward_ad._current_level >= 0:
             cls._refuse_transforms(args)
         if args[5] is not True and args[5] is not False:
-            args = (*args[:5], flag(_forward, "train", args[5]), *args[6:])
+            args = (*args[:5], flag(cls.module.functions["updateOutput"], "train", args[5]), *args[6:])
         if _is_grad_enabled() and cls._wants_gradient(args):
             # What autograd has no business with goes as one object: each argument of a node costs.
             return cls._enter(*args[:3], args[3:])
         return cls.compute(*args)[0]
 
-    @staticmethod
+
+def _make(name: str, relu: bool) -> type[BatchNormalization]:
+    """The class of a module."""
+    module = modules()[name]
+    updateOutput, updateGradients = module.functions["updateOutput"], module.functions["backward"]
+    call_forward: Callable[[int, int], int] = getattr(lib, updateOutput.name)
+    call_backward: Callable[[int, int], int] = getattr(lib, updateGradients.name)
+
     def compute(
         input: Tensor,
         weight: Tensor | None,
@@ -96,50 +95,95 @@ class BatchNormalizationFunction(FunctionBase):
         arguments = (
             input, output, weight, bias, running_mean, running_var, save_mean, save_std, train, momentum, eps
         )  # fmt: skip
-        if _call_forward(ANY, id(arguments)):
-            values = invoke(_forward, ANY, arguments)
+        if call_forward(ANY, id(arguments)):
+            values = invoke(updateOutput, ANY, arguments)
             output, save_mean, save_std = values[1], values[6], values[7]
         if train and running_mean is not None and running_var is not None:
             _increment_version((running_mean, running_var))
         return output, save_mean, save_std
 
-    @staticmethod
     def forward(
         ctx: Any, input: Tensor, weight: Tensor | None, bias: Tensor | None, settings: tuple[Any, ...]
     ) -> Tensor:
-        output, save_mean, save_std = BatchNormalizationFunction.compute(input, weight, bias, *settings)
+        output, save_mean, save_std = compute(input, weight, bias, *settings)
         running_mean, running_var, train, _, eps = settings
+        # Where the output was above 0, the backward tells from the input; it needs the bias for that.
+        saved = (input, weight, bias) if relu else (input, weight)
         # What the backward needs of the statistics. Running ones go on changing while a graph of training steps
         # lives, but spoil a graph of evaluation, which autograd notices; saved ones nobody else can reach.
         if train:
-            ctx.save_for_backward(input, weight)
+            ctx.save_for_backward(*saved)
             ctx.statistics = None, None, save_mean, save_std
         else:
-            ctx.save_for_backward(input, weight, running_mean, running_var)
+            ctx.save_for_backward(*saved, running_mean, running_var)
         ctx.settings = train, eps, bias is not None
         return output
 
-    @staticmethod
     def backward(ctx: Any, gradOutput: Tensor) -> tuple[Tensor | None, ...]:
         train, eps, has_bias = ctx.settings
+        input, *parameters = ctx.saved_tensors
         if train:
-            input, weight = ctx.saved_tensors
             statistics = ctx.statistics
         else:
-            input, weight, *running = ctx.saved_tensors
-            statistics = *running, None, None
+            statistics = (*parameters[-2:], None, None)
+            del parameters[-2:]
+        weight = parameters[0]
         needs = ctx.needs_input_grad
         if _is_grad_enabled():
+            if relu:
+                gradOutput = _through_relu(gradOutput, input, weight, parameters[1], statistics, eps)
             return (*_gradients(needs, gradOutput, input, weight, statistics, eps), None)
         gradInput = _empty_like(input) if needs[0] else None
         gradWeight = _zeros_like(weight) if needs[1] else None
         gradBias = _zeros_like(statistics[2] if train else statistics[0]) if needs[2] and has_bias else None
         arguments = (
-            input, gradOutput, gradInput, gradWeight, gradBias, weight, *statistics, train, 1.0, eps
+            input, gradOutput, gradInput, gradWeight, gradBias, *parameters, *statistics, train, 1.0, eps
         )  # fmt: skip
-        if _call_backward(ANY, id(arguments)):
-            invoke(_backward, ANY, arguments)
+        if call_backward(ANY, id(arguments)):
+            invoke(updateGradients, ANY, arguments)
         return gradInput, gradWeight, gradBias, None
+
+    tensors, scalars = BatchNormalization._names[:5], BatchNormalization._names[5:]
+    members = {
+        "__module__": "thnn",
+        "__doc__": f"{docstring(module, tensors, scalars)}\n\nThe legacy call is"
+        f" {name}Function(running_mean, running_var, train, momentum, eps)(input, weight, bias).",
+        "module": module,
+        "compute": staticmethod(compute),
+        "forward": staticmethod(forward),
+        "backward": staticmethod(backward),
+    }
+    return type(f"{name}Function", (BatchNormalization,), members)
+
+
+def _through_relu(
+    gradOutput: Tensor,
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    statistics: tuple[Any, ...],
+    eps: float,
+) -> Tensor:
+    """What of the gradient comes through relu: the mask is a constant, made of the numbers that the forward had."""
+    running_mean, running_var, save_mean, save_std = statistics
+    phases = modules()["BatchNormalization"].functions
+    with torch.no_grad():
+        given = {"input": input, "weight": weight, "bias": bias}
+        if save_mean is not None:
+            made = run(phases["normalize"], **given, save_mean=save_mean, save_std=save_std, relu=False)
+        else:
+            given.update(running_mean=running_mean, running_var=running_var)
+            made = run(
+                phases["updateOutput"],
+                **given,
+                save_mean=None,
+                save_std=None,
+                train=False,
+                momentum=0.0,
+                eps=eps,
+            )
+        is_cut = made["output"] <= 0
+    return gradOutput.masked_fill(is_cut, 0)
 
 
 def _gradients(
@@ -175,3 +219,7 @@ def _gradients(
     gradWeight = (product * inverse).reshape(-1) if needs[1] and weight is not None else None
     gradBias = total.reshape(-1) if needs[2] else None
     return gradInput, gradWeight, gradBias
+
+
+BatchNormalizationFunction = _make("BatchNormalization", relu=False)
+BatchNormalizationReLUFunction = _make("BatchNormalizationReLU", relu=True)

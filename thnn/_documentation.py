@@ -49,6 +49,7 @@ def docstring(
 
 _PYTHON_TYPES = {
     "THTensor*": "Tensor (float32 or float64)",
+    "THAccrealTensor*": "Tensor (float64)",
     "THIndexTensor*": "Tensor (int64)",
     "THIntegerTensor*": "Tensor (int32)",
     "bool": "bool",

@@ -33,7 +33,11 @@ _EXCEPTIONS: Final = {2: TypeError, 3: ValueError, 4: IndexError, 5: NotImplemen
 
 _TYPE_CODES: Final = {torch.float32: 0, torch.float64: 1, torch.int64: 2, torch.int32: 3}
 _REAL_DTYPES: Final = {FLOAT: torch.float32, DOUBLE: torch.float64}
-_FIXED_DTYPES: Final = {"THIndexTensor*": torch.int64, "THIntegerTensor*": torch.int32}
+FIXED_DTYPES: Final = {
+    "THAccrealTensor*": torch.float64,
+    "THIndexTensor*": torch.int64,
+    "THIntegerTensor*": torch.int32,
+}
 _MAX_DIM: Final = 64
 
 
@@ -195,8 +199,8 @@ def _check_tensors(
             raise TypeError(where + "meta (or fake) tensors and others cannot be mixed")
         if not has_no_memory and value.numel() != 0 and _address(value) == 0:
             raise TypeError(where + "has no memory of its own: inside a transform of torch.func, or freed")
-        if argument.type in _FIXED_DTYPES:
-            expected = _FIXED_DTYPES[argument.type]
+        if argument.type in FIXED_DTYPES:
+            expected = FIXED_DTYPES[argument.type]
             if value.dtype is not expected:
                 raise TypeError(where + f"expected {expected}, got {value.dtype}")
         elif real is None and value.dtype in (torch.float32, torch.float64):
@@ -280,7 +284,7 @@ def _resize(
             elif like >= 0:
                 values[position] = torch.empty_like(values[like])
             else:
-                dtype = _FIXED_DTYPES.get(argument.type, real)
+                dtype = FIXED_DTYPES.get(argument.type, real)
                 values[position] = torch.empty(
                     size, dtype=dtype, device=template.device, memory_format=memory_format
                 )

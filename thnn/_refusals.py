@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 
 from thnn._header import Argument, Function
+from thnn._header.roles import BACKWARD_PHASES, Role
 from thnn._trial import Failed, Snapshot, Trial, written
-from thnn.cases import make
+from thnn.cases import dtype_of, make
 from thnn.cases.model import Case, Refusal
 
 ERRORS = (TypeError, ValueError, IndexError, NotImplementedError)
@@ -41,7 +42,7 @@ def _refuse(
         row = _after_forward(trial, function)
         if sized:
             for a in function.tensors("output", "saved", "gradInput"):
-                if a.name in written(function, row):
+                if a in function.written and row[a.name] is not None:
                     row[a.name] = row[a.name].new_full((3,), 7)
         row.update(change)
         _must_refuse(trial, function, list(row.values()), row, errors, message, what)
@@ -83,11 +84,11 @@ def _place(function: Function, argument: Argument | None = None) -> str:
 def check_refusal(case: Case, refusal: Refusal) -> None:
     """A refusal of the case."""
     trial = Trial(case, case.samples[refusal.of])
-    function = trial.module.functions[refusal.phase]
+    function = trial.module.functions[case.phase or refusal.phase]
     change = {n: make(v, trial.dtype) for n, v in refusal.arguments.items()}
     message = f"^(?=.*({refusal.message})){_place(function)[1:]}"
     _refuse(trial, function, change, refusal.error, message, refusal.name)
-    if function is trial.forward:
+    if function is trial.forward and trial.has_class:
         given = {k: v.clone() if isinstance(v, Tensor) else v for k, v in trial.values.items()}
         given.update({k: v for k, v in change.items() if k in given})
         try:
@@ -195,26 +196,23 @@ def _filled_row(trial: Trial, function: Function) -> dict[str, Any]:
     trial.call(function, row)
     for a in function.tensors():
         if row[a.name] is None:
-            row[a.name] = torch.zeros(1, dtype=torch.int64 if a.type == "THIndexTensor*" else trial.dtype)
+            row[a.name] = torch.zeros(1, dtype=dtype_of(a, trial.dtype))
     return row
 
 
 def _wrong_sizes(function: Function, argument: Argument, value: Tensor) -> Iterator[tuple[str, Tensor]]:
     """Sizes that can never fit: one more in a dimension, or a dimension more."""
-    backward = function.phase != "updateOutput"
-    if argument.is_optional and argument.role == "input":
+    if argument.role == "input" and argument.is_optional:
         return  # nothing reads it
     if argument.role == "input":
-        dims = [0] if backward and function.tensors("gradOutput", "saved", "target") else []
+        others: list[Role] = ["gradOutput", "target", *(["saved"] if function.phase in BACKWARD_PHASES else [])]
+        dims = [0] if function.phase != "updateOutput" and function.tensors(*others) else []
+    elif argument.role == "gradInput" or (
+        argument in function.written and argument.role in ("output", "saved")
+    ):
+        dims = []  # is resized
     else:
-        roles = (
-            "target",
-            "parameter",
-            "gradOutput",
-            "gradParameter",
-            *(("saved", "output") if backward else ()),
-        )
-        dims = list(range(value.dim())) if argument.role in roles else []
+        dims = list(range(value.dim())) if argument.role != "buffer" else []
     for dim in dims:
         size = [s + (d == dim) for d, s in enumerate(value.shape)]
         yield f"with size {tuple(size)}", torch.zeros(size, dtype=value.dtype)

@@ -69,12 +69,13 @@ class FunctionClasses(Mapping[str, "type[FunctionBase]"]):
 
 
 def _make(module: Module) -> type[FunctionBase]:
-    from thnn._batch_normalization import BatchNormalizationFunction
+    from thnn._batch_normalization import BatchNormalizationFunction, BatchNormalizationReLUFunction
     from thnn._functions import _make_function_class, _make_function_class_criterion
     from thnn._linear import LinearFunction
 
     by_hand: dict[str, type[FunctionBase]] = {
         "BatchNormalization": BatchNormalizationFunction,
+        "BatchNormalizationReLU": BatchNormalizationReLUFunction,
         "Linear": LinearFunction,
     }
     if module.name in by_hand:

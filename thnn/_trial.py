@@ -17,7 +17,7 @@ from thnn._backend import type2backend
 from thnn._header import Function
 from thnn._header.roles import BACKWARD_SCALARS
 from thnn._registry import function_classes, modules
-from thnn.cases import arguments
+from thnn.cases import arguments, dtype_of, function_of
 from thnn.cases.model import Case, Sample
 
 # Largest error in float64, relative to the largest magnitude of the result.
@@ -46,20 +46,12 @@ def as_it_is(name: str, tensor: Tensor) -> Tensor:
 
 def written(function: Function, row: Mapping[str, Any]) -> list[str]:
     """The tensors of a row that the function writes."""
-    forward = function.phase == "updateOutput"
-    names = []
-    for argument in function.tensors():
-        role, name = argument.role, argument.name
-        if role in ("gradInput", "gradParameter") or (role in ("output", "saved") and forward):
-            changed = True
-        elif argument.is_modified:
-            flag = next((row[f] for f in ("inplace", "train") if f in row), True)
-            changed = bool(flag)
-        else:
-            changed = False
-        if changed and row.get(name) is not None:
-            names.append(name)
-    return names
+    mode = next((row[f] for f in ("inplace", "train") if f in row), True)
+    return [
+        a.name
+        for a in function.written
+        if row.get(a.name) is not None and (mode or not a.is_modified or a.role == "gradParameter")
+    ]
 
 
 def in_place(function: Function, row: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -75,14 +67,16 @@ class Trial:
     def __init__(self, case: Case, sample: Sample, dtype: torch.dtype = torch.float64) -> None:
         self.case, self.sample, self.dtype = case, sample, dtype
         self.module = modules()[case.module]
-        assert self.module.forward is not None
-        self.forward: Function = self.module.forward
+        # What is called first, and all that is called: one function where the case is for one.
+        self.forward: Function = function_of(case)
+        backwards = self.module.backwards if case.phase is None else ()
+        self.functions: tuple[Function, ...] = (self.forward, *backwards)
         self.backend = type2backend[dtype]
-        self.values = arguments(case.module, sample, dtype)
+        self.values = arguments(case, sample, dtype)
         # Inputs and parameters that a backward gives the gradients of: gradient -> its tensor.
         self.gradients = {
             a.name: a.gradient_of
-            for f in self.module.backwards
+            for f in backwards
             for a in f.tensors("gradInput", "gradParameter")
             if a.gradient_of in self.values and self.values[a.gradient_of] is not None
         }
@@ -97,6 +91,8 @@ class Trial:
         leaves = {g: values[n].clone().requires_grad_() for g, n in self.gradients.items() if n}
         values.update({n: leaves[g] for g, n in self.gradients.items() if n})
         result = self.case.reference(**values)
+        if isinstance(result, dict):
+            return torch.empty(0), result, {}
         output, made = result if isinstance(result, tuple) else (result, {})
         gradients: dict[str, Tensor] = {}
         if leaves:
@@ -136,14 +132,12 @@ class Trial:
         `made` holds what the forward made; `enter` may turn what is read into other tensors, `output` what is
         written.
         """
-        forward = function.phase == "updateOutput"
         row: dict[str, Any] = {}
         for a in function.arguments:
             if a.role == "state":
                 continue
-            if a.role == "gradInput" or (a.role in ("output", "saved") and forward):
-                dtype = torch.int64 if a.type == "THIndexTensor*" else self.dtype
-                value: Any = torch.empty(0, dtype=dtype)
+            if a in function.written and not a.is_modified and a.role != "gradParameter":
+                value: Any = torch.empty(0, dtype=dtype_of(a, self.dtype))
                 if function.phase == "accGradParameters":
                     value = None  # some old signatures have a gradInput there
                 elif output is not None:
@@ -155,7 +149,7 @@ class Trial:
                     value = output(f"{function.phase}.{a.name}", value)
             elif a.role == "buffer":
                 value = None
-            elif a.role == "gradOutput":
+            elif a.role == "gradOutput" and a.name not in self.values:
                 value = twin(enter(a.name, self.gradOutput))
             elif a.name in made or a.name in self.values:
                 value = made.get(a.name, self.values.get(a.name))
@@ -171,10 +165,10 @@ class Trial:
         getattr(self.backend, function.name)(0, *(row.values() if isinstance(row, Mapping) else row))
 
     def run(self, enter: Enter = as_it_is, output: Make | None = None) -> dict[str, Tensor]:
-        """Calls all functions of the module; what they write, as 'updateOutput.output' and so on."""
+        """Calls all functions; what they write, as 'updateOutput.output' and so on."""
         results: dict[str, Tensor] = {}
         made: dict[str, Any] = {}
-        for function in self.module.functions.values():
+        for function in self.functions:
             row = self.row(function, made, enter, output)
             self.call(function, row)
             names = written(function, row)
@@ -182,6 +176,11 @@ class Trial:
             if function is self.forward:
                 made = {n: row[n] for n in names}
         return results
+
+    def made(self, results: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """What the forward wrote, by name."""
+        prefix = self.forward.phase + "."
+        return {k.removeprefix(prefix): v for k, v in results.items() if k.startswith(prefix)}
 
     def defined(self, results: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The results that have a meaning: those that the reference gives too."""
@@ -191,6 +190,8 @@ class Trial:
     def expected(self) -> dict[str, Tensor]:
         """What `run` must give, from the reference."""
         output, made, gradients = self.reference
+        if self.case.phase is not None:
+            return {f"{self.case.phase}.{n}": t for n, t in made.items()}
         found = {"updateOutput.output": output, **{f"updateOutput.{n}": t for n, t in made.items()}}
         for function in self.module.backwards:
             own = {a.name for a in function.tensors("gradParameter")}
@@ -212,6 +213,11 @@ class Trial:
         if given.get("inplace"):
             given["input"] = given["input"].clone()
         return self.cls.apply(**given)
+
+    @property
+    def has_class(self) -> bool:
+        """Whether what is called makes up a class."""
+        return self.case.phase is None
 
     @property
     def cls(self) -> Any:

@@ -19,7 +19,12 @@ SCALARS = {
     "accreal": ("double", "GLUE_DOUBLE"),
     "double": ("double", "GLUE_DOUBLE"),
 }
-TENSORS = {"THTensor*": "GLUE_REAL", "THIndexTensor*": "GLUE_INDEX", "THIntegerTensor*": "GLUE_INTEGER"}
+TENSORS = {
+    "THTensor*": "GLUE_REAL",
+    "THAccrealTensor*": "GLUE_ACCREAL",
+    "THIndexTensor*": "GLUE_INDEX",
+    "THIntegerTensor*": "GLUE_INTEGER",
+}
 
 
 def _c_type(argument: Argument, real: str) -> str:

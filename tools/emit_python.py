@@ -35,11 +35,13 @@ def _model(functions: Sequence[Function], digest: str) -> Iterator[str]:
 
 
 _TYPES = {"bool": "bool", "int": "int", "int64_t": "int", "long": "int", "THIndex_t": "int"}
+_BATCH_NORMALIZATION = (
+    ["running_mean: Tensor", "running_var: Tensor", "train: bool", "momentum: float", "eps: float"],
+    ["input: Tensor", "weight: Tensor | None = ...", "bias: Tensor | None = ..."],
+)
 _HAND_WRITTEN = {
-    "BatchNormalization": (
-        ["running_mean: Tensor", "running_var: Tensor", "train: bool", "momentum: float", "eps: float"],
-        ["input: Tensor", "weight: Tensor | None = ...", "bias: Tensor | None = ..."],
-    )
+    "BatchNormalization": _BATCH_NORMALIZATION,
+    "BatchNormalizationReLU": _BATCH_NORMALIZATION,
 }
 
 

@@ -24,6 +24,7 @@
 #define V_(name) TH_CONCAT_4(v, Real, _, name)
 #define THTensor TH_CONCAT_4(TH, Real, Tensor, )
 #define TH_DATA(tensor) ((real *)(tensor)->data)
+#define TH_ACCREAL_DATA(tensor) ((accreal *)(tensor)->data)
 
 #define vreal V_(real)
 #define vint V_(int)

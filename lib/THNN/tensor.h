@@ -34,6 +34,7 @@ typedef struct THNNTensor {
 
 typedef THNNTensor THFloatTensor;
 typedef THNNTensor THDoubleTensor;
+typedef THNNTensor THAccrealTensor; /* accreal: float64 */
 typedef THNNTensor THIndexTensor;
 typedef THNNTensor THIntegerTensor;
 typedef int64_t THIndex_t;

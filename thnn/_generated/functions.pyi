@@ -83,6 +83,7 @@ class BatchNormalizationFunction(FunctionBase):
     per channel, which has no variance (the running statistics stay as they were); TypeError where the statistics that
     the mode needs are None.
     Source: Ioffe and Szegedy 2015, algorithm 1; variance by shifted sums, never E[x^2] - E[x]^2.
+    It is statistics, saveStatistics and normalize, below, in one.
 
     Calls:
         BatchNormalizationFunction(train, momentum, eps)(input, weight, bias, running_mean, running_var)
@@ -103,6 +104,36 @@ class BatchNormalizationFunction(FunctionBase):
       gradWeight += scale * inv * sum(gradOutput * xc);  gradBias += scale * sum(gradOutput)
       training:   gradInput = (gradOutput - mean(gradOutput) - xc * inv^2 * sum(gradOutput * xc) / n) * inv * weight
       evaluation: gradInput = gradOutput * inv * weight
+    It is gradSums and gradInput, below, in one.
+    """
+    def __init__(self, running_mean: Tensor, running_var: Tensor, train: bool, momentum: float, eps: float) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
+
+class BatchNormalizationReLUFunction(FunctionBase):
+    """BatchNormalizationReLU: batch normalization and max(0, .) in the memory passes of the first alone.
+
+      output = max(0, (input - mean) / sqrt(variance + eps) * weight + bias)
+
+    Everything else is as in BatchNormalization; NaN stays NaN.
+
+    Calls:
+        BatchNormalizationReLUFunction(train, momentum, eps)(input, weight, bias, running_mean, running_var)
+        BatchNormalizationReLUFunction.apply(input, weight, bias, running_mean, running_var, train, momentum, eps)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, C, ...)
+        weight: Tensor (float32 or float64) or None: scale (C), 1 where None
+        bias: Tensor (float32 or float64) or None: shift (C), 0 where None
+        running_mean: Tensor (float32 or float64) or None: running mean (C); where None, training keeps none
+        running_var: Tensor (float32 or float64) or None: running variance (C); where None, training keeps none
+        train: bool: statistics of the batch, or the running ones
+        momentum: float: share of the batch in the running statistics
+        eps: float: added to the variance
+
+    Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is above 0
+    (or NaN), and 0 elsewhere. Where that is, is computed from input again: nothing more is saved.
     """
     def __init__(self, running_mean: Tensor, running_var: Tensor, train: bool, momentum: float, eps: float) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from .roles import TAG_OF_ROLE, Context, Role, decide, gradient_of, split_name
+from .roles import BACKWARD_PHASES, TAG_OF_ROLE, Context, Role, decide, gradient_of, split_name
 
-TENSOR_TYPES = frozenset({"THTensor*", "THIndexTensor*", "THIntegerTensor*"})
+TENSOR_TYPES = frozenset({"THTensor*", "THAccrealTensor*", "THIndexTensor*", "THIntegerTensor*"})
 
 #: Longest part of an offending line that an error quotes.
 _EXCERPT = 160
@@ -108,6 +108,20 @@ class Function:
         return tuple(a for a in self.arguments if a.is_tensor and (not roles or a.role in roles))
 
     @property
+    def written(self) -> tuple[Argument, ...]:
+        """The tensors that a call writes, in header order; those that are modified perhaps only in some mode."""
+        is_backward = self.phase in BACKWARD_PHASES
+
+        def is_written(argument: Argument) -> bool:
+            if argument.role == "output":
+                return not is_backward
+            if argument.role == "saved":
+                return self.phase == "updateOutput"
+            return argument.is_modified or argument.role in ("gradInput", "gradParameter")
+
+        return tuple(a for a in self.arguments if a.is_tensor and is_written(a))
+
+    @property
     def scalars(self) -> tuple[Argument, ...]:
         """The numbers and flags, in header order (no state, no generator)."""
         return tuple(a for a in self.arguments if a.role == "scalar")
@@ -173,6 +187,11 @@ class Module:
     def backwards(self) -> tuple[Function, ...]:
         """Those of `updateGradInput`, `accGradParameters` and `backward` that exist."""
         return tuple(f for f in (self.grad_input, self.acc_grad_parameters, self.backward) if f is not None)
+
+    @property
+    def others(self) -> tuple[Function, ...]:
+        """The functions that are neither forward nor backward, such as the phases that those are made of."""
+        return tuple(f for p, f in self.functions.items() if p not in ("updateOutput", *BACKWARD_PHASES))
 
     @property
     def is_criterion(self) -> bool:

@@ -22,7 +22,16 @@ from pycparser import c_ast, c_parser  # type: ignore[import-untyped]
 
 from . import roles
 from .model import TENSOR_TYPES, Argument, Function, HeaderError, Location
-from .roles import TAG_OF_ROLE, Context, Role, contradict, decide, gradient_of, split_name
+from .roles import (
+    BACKWARD_PHASES,
+    TAG_OF_ROLE,
+    Context,
+    Role,
+    contradict,
+    decide,
+    gradient_of,
+    split_name,
+)
 
 STATE_TYPE = "THNNState*"
 GENERATOR_TYPE = "THGenerator*"
@@ -30,9 +39,6 @@ SCALAR_TYPES = frozenset(
     {"int", "int64_t", "long", "THIndex_t", "bool", "real", "accreal", "double", "float"},
 )
 TYPES = TENSOR_TYPES | SCALAR_TYPES | {STATE_TYPE, GENERATOR_TYPE}
-
-#: Phases whose arguments must be known to the forward of their module.
-_BACKWARD_PHASES = frozenset({"updateGradInput", "accGradParameters", "backward"})
 
 #: Words that may stand before the return type.
 _PREFIXES = frozenset({"TH_API", "TH_EXTERNC", "extern"})
@@ -590,7 +596,7 @@ def _build_functions(lexed: _Lexed, declarations: list[_Declaration]) -> list[Fu
     built: dict[str, Function] = {}
     for phases in modules.values():
         forward = phases.get("updateOutput")
-        read_later = {p.name for phase in _BACKWARD_PHASES & phases.keys() for p in phases[phase].parameters}
+        read_later = {p.name for phase in BACKWARD_PHASES & phases.keys() for p in phases[phase].parameters}
         forward_roles: dict[str, Role] = {}
         if forward is not None:
             forward_roles = _roles(lexed, forward, {}, read_later)
@@ -599,7 +605,7 @@ def _build_functions(lexed: _Lexed, declarations: list[_Declaration]) -> list[Fu
             if declaration is forward:
                 continue
             own_roles = _roles(lexed, declaration, forward_roles, frozenset())
-            if forward is not None and phase in _BACKWARD_PHASES:
+            if forward is not None and phase in BACKWARD_PHASES:
                 _check_backward(lexed, declaration, own_roles, forward, forward_roles)
             built[declaration.function] = _build(lexed, declaration, own_roles)
     return [built[declaration.function] for declaration in declarations]

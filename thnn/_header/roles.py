@@ -88,6 +88,10 @@ _ROLE_OF_GRADIENT: Mapping[Role, Role] = {
 }
 
 
+#: Phases that differentiate the forward of their module, whose arguments must be known to it.
+BACKWARD_PHASES: frozenset[str] = frozenset({"updateGradInput", "accGradParameters", "backward"})
+
+
 @dataclass(frozen=True)
 class BackwardScalar:
     """A scalar that a backward may take although the forward does not.
@@ -168,11 +172,15 @@ def decide(name: str, tags: Set[str], context: Context) -> Role | None:
         if tag in tags:
             return role
     known = forward_name(name, context.forward.keys())
-    if known is not None:
-        return context.forward[known]
-    return _by_name(name, tags, context) or next(
-        (COARSE_TAGS[tag] for tag in COARSE_TAGS if tag in tags), None
-    )
+    found = context.forward[known] if known is not None else _by_name(name, tags, context)
+    if found == "saved" and "OUT" in tags and _stands_alone(context.function):
+        return "output"
+    return found or next((COARSE_TAGS[tag] for tag in COARSE_TAGS if tag in tags), None)
+
+
+def _stands_alone(function: str) -> bool:
+    """Whether nothing is passed on to a function, or by it: what it makes is its result."""
+    return split_name(function)[1] not in ("updateOutput", *BACKWARD_PHASES)
 
 
 def _by_name(name: str, tags: Set[str], context: Context) -> Role | None:

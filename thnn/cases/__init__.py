@@ -15,45 +15,60 @@ from typing import Any
 import torch
 
 from thnn._documentation import DEFAULTS
+from thnn._header import Argument, Function
+from thnn._library import FIXED_DTYPES
 from thnn._registry import modules
 from thnn.cases.model import Case, Sample
 
 
 @cache
 def cases() -> Mapping[str, Case]:
-    """Every case by the name of its module, in the order of the header."""
+    """Every case by name: of its module, or of the function that it is for; modules in the order of the header, each
+    followed by the functions that have a case of their own."""
     found: dict[str, Case] = {}
     for file in pkgutil.iter_modules(__path__):
         for value in vars(import_module(f"{__name__}.{file.name}")).values():
-            if isinstance(value, Case) and found.setdefault(value.module, value) is not value:
-                raise ValueError(f"two cases for {value.module}, one of them in thnn/cases/{file.name}.py")
-    strangers = found.keys() - modules().keys()
+            if isinstance(value, Case) and found.setdefault(value.name, value) is not value:
+                raise ValueError(f"two cases for {value.name}, one of them in thnn/cases/{file.name}.py")
+    names = [n for m in modules().values() for n in (m.name, *(f.name for f in m.others))]
+    strangers = found.keys() - {*names}
     if strangers:
-        raise ValueError(f"cases for modules that THNN.h does not have: {', '.join(sorted(strangers))}")
-    return {name: found[name] for name in modules() if name in found}
+        raise ValueError(f"cases for what THNN.h does not have: {', '.join(sorted(strangers))}")
+    return {name: found[name] for name in names if name in found}
 
 
-def arguments(module: str, sample: Sample, dtype: torch.dtype = torch.float64) -> dict[str, Any]:
-    """The arguments of the forward that a caller gives, by name: tensors made, what is omitted filled in."""
-    forward = modules()[module].forward
-    assert forward is not None
-    unknown = sample.arguments.keys() - {a.name for a in forward.arguments}
+def function_of(case: Case) -> Function:
+    """The function whose arguments the case names: the forward, unless it is for another one."""
+    return modules()[case.module].functions[case.phase or "updateOutput"]
+
+
+def arguments(case: Case, sample: Sample, dtype: torch.dtype = torch.float64) -> dict[str, Any]:
+    """The arguments of the function that a caller gives, by name: tensors made, what is omitted filled in."""
+    function = function_of(case)
+    unknown = sample.arguments.keys() - {a.name for a in function.arguments}
     if unknown:
-        raise ValueError(f"{module}, sample {sample.name!r}: no argument {', '.join(sorted(unknown))}")
+        raise ValueError(f"{case.name}, sample {sample.name!r}: no argument {', '.join(sorted(unknown))}")
     made: dict[str, Any] = {}
-    for argument in forward.arguments:
+    for argument in function.arguments:
         name = argument.name
-        if argument.role not in ("input", "target", "parameter", "scalar"):
+        if argument.role in ("state", "buffer") or (
+            argument in function.written and not argument.is_modified
+        ):
             continue
         if name in sample.arguments:
             # Seeded by name, so that an argument does not change when another one does.
-            seed = zlib.crc32(f"{module} {sample.name} {name}".encode())
-            made[name] = make(sample.arguments[name], dtype, seed)
+            seed = zlib.crc32(f"{case.name} {sample.name} {name}".encode())
+            made[name] = make(sample.arguments[name], dtype_of(argument, dtype), seed)
         elif argument.is_optional:
             made[name] = None
         else:
             made[name] = DEFAULTS[name]
     return made
+
+
+def dtype_of(argument: Argument, real: torch.dtype) -> torch.dtype:
+    """The element type of a tensor argument in a call where that of THTensor is `real`."""
+    return FIXED_DTYPES.get(argument.type, real)
 
 
 def make(value: Any, dtype: torch.dtype, seed: int = 0) -> Any:

@@ -1,8 +1,9 @@
 """What an entry of the table of cases says about a module.
 
 One entry drives the comparison with a reference, the gradient checks, the layouts, the refusals and the benchmark of
-all functions of a module (thnn/_check.py, thnn/_bench.py, tests/test_cases.py). An entry names the arguments of the
-forward as THNN.h does.
+the forward and the backward functions of a module (thnn/_check.py, thnn/_bench.py, tests/test_cases.py). A function
+beside those has an entry of its own: it gets the same checks but for the derivatives. An entry names the arguments
+of the forward, or of that function, as THNN.h does.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Refusal:
     arguments: Mapping[str, Any]
     error: type[Exception] | tuple[type[Exception], ...]
     message: str = ""  # a regular expression that the text must match
-    phase: str = "updateOutput"
+    phase: str = "updateOutput"  # in an entry for one function: that function
     of: int = 0  # which sample
 
 
@@ -66,11 +67,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Case:
-    """The entry of a module."""
+    """The entry of a module, or of one function of it that is neither forward nor backward."""
 
     module: str
     # The same function out of torch operations, differentiable, called with the arguments of the forward by name;
-    # returns the output, or (output, {name: tensor}) with what else the forward writes.
+    # returns the output, or (output, {name: tensor}) with what else the forward writes. That of a function with an
+    # entry of its own returns all that it writes, by name.
     reference: Callable[..., Any]
     samples: tuple[Sample, ...]
     refusals: tuple[Refusal, ...] = ()
@@ -79,3 +81,10 @@ class Case:
     peer: Callable[..., Any] | None = None
     # Largest error of float32 against float64: relative to the largest magnitude of the result.
     tolerance: float = 1e-5
+    # Which function of the module, where it is one that has an entry of its own.
+    phase: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The module, or the function of it."""
+        return self.module if self.phase is None else f"{self.module}_{self.phase}"

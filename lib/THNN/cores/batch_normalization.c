@@ -27,15 +27,69 @@ static inline int64_t THNN_(ceilDiv)(int64_t a, int64_t b) { return (a + b - 1) 
 static inline int64_t THNN_(smaller)(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t THNN_(larger)(int64_t a, int64_t b) { return a > b ? a : b; }
 
-/* What is done to one element. */
-static ALWAYS_INLINE vreal THNN_(normalized)(vreal x, vreal mean, vreal scale, vreal shift)
+/* ---- what is done to one element ---- */
+
+static ALWAYS_INLINE vreal THNN_(normalized)(vreal x, vreal mean, vreal scale, vreal bias)
 {
-  return (x - mean) * scale + shift;
+  return (x - mean) * scale + bias;
 }
 
-static ALWAYS_INLINE vreal THNN_(gradient)(vreal g, vreal x, vreal mean, vreal scale, vreal slope, vreal shift)
+/* What of g comes through relu to its input y. Like relu itself it lets NaN through, as torch does. */
+static ALWAYS_INLINE vreal THNN_(passed)(vreal g, vreal y)
 {
-  return g * scale + ((x - mean) * slope + shift);
+  const vreal zero = {0};
+  return v_sel(v_le(y, zero), zero, g);
+}
+
+#ifndef THNN_BATCH_MAPS
+#define THNN_BATCH_MAPS
+
+/* From x, g or both to out. SCALE is the gradient where the statistics are constants. */
+typedef enum THNNBatchMap { NORMALIZE, NORMALIZE_RELU, SCALE, SCALE_RELU, GRADIENT, GRADIENT_RELU } THNNBatchMap;
+
+#define READS_X(map) ((map) != SCALE)
+#define READS_G(map) ((map) >= SCALE)
+
+/* statement(map) with a map that the compiler knows. */
+#define FOR_MAP(map, statement)  \
+  do {                           \
+    switch (map) {               \
+    case NORMALIZE:              \
+      statement(NORMALIZE);      \
+      break;                     \
+    case NORMALIZE_RELU:         \
+      statement(NORMALIZE_RELU); \
+      break;                     \
+    case SCALE:                  \
+      statement(SCALE);          \
+      break;                     \
+    case SCALE_RELU:             \
+      statement(SCALE_RELU);     \
+      break;                     \
+    case GRADIENT:               \
+      statement(GRADIENT);       \
+      break;                     \
+    case GRADIENT_RELU:          \
+      statement(GRADIENT_RELU);  \
+      break;                     \
+    }                            \
+  } while (0)
+
+#endif
+
+/* The coefficients of some channels, side by side: neighbouring ones, or one VL times. */
+typedef struct THNN_(Channels) {
+  vreal mean, scale, bias, slope, shift;
+} THNN_(Channels);
+
+static ALWAYS_INLINE vreal THNN_(mapped)(THNNBatchMap map, vreal g, vreal x, THNN_(Channels) k)
+{
+  const vreal zero = {0}, y = THNN_(normalized)(x, k.mean, k.scale, k.bias);
+  if (map == NORMALIZE) return y;
+  if (map == NORMALIZE_RELU) return v_max(zero, y);
+  if (map == SCALE_RELU || map == GRADIENT_RELU) g = THNN_(passed)(g, y);
+  if (map == SCALE || map == SCALE_RELU) return g * k.scale;
+  return g * k.scale + ((x - k.mean) * k.slope + k.shift);
 }
 
 /* ---- geometry ---- */
@@ -122,8 +176,6 @@ void THNN_(Batch_init)(THNN_(Batch) *b, THTensor *x, THTensor *g, THTensor *out,
   if (b->layout == THNN_BATCH_ROWS) b->stream &= start % VBYTES == 0 && b->dims > 0 && b->out.stride[0] % VL == 0;
 }
 
-int64_t THNN_(Batch_room)(const THNN_(Batch) *b) { return 2 * b->blocks * b->channels; }
-
 typedef struct THNN_(Box) {
   int64_t c, c_end, p, p_end;
 } THNN_(Box);
@@ -166,15 +218,41 @@ static void THNN_(fetchInverse)(const THNN_(BatchVectors) *v, int64_t first, int
     for (int64_t j = 0; j < n; j++) inverse[j] = THNN_(inverseDeviation)(values[j], v->eps);
 }
 
-void THNN_(Batch_merge)(int64_t channels, accreal *mean, accreal *squares, int64_t count, const accreal *otherMean,
-                        const accreal *otherSquares, int64_t otherCount)
+/* The coefficients of the channels of a box. */
+typedef struct THNN_(Coefficients) {
+  real mean[CHANNELS], scale[CHANNELS], bias[CHANNELS], slope[CHANNELS], shift[CHANNELS];
+} THNN_(Coefficients);
+
+/* Those of the forward, and the inverse deviations. */
+static void THNN_(fetchForward)(const THNN_(BatchVectors) *v, int64_t first, int64_t n, accreal *inverse,
+                                THNN_(Coefficients) *k)
+{
+  THNN_(fetchInverse)(v, first, n, inverse);
+  THNN_(fetch)(v->mean, first, n, 0, k->mean);
+  THNN_(fetch)(v->weight, first, n, 1, k->scale);
+  THNN_(fetch)(v->bias, first, n, 0, k->bias);
+  for (int64_t j = 0; j < n; j++) {
+    k->scale[j] = (real)(inverse[j] * k->scale[j]);
+    k->slope[j] = k->shift[j] = 0;
+  }
+}
+
+static ALWAYS_INLINE THNN_(Channels) THNN_(sameChannel)(const THNN_(Coefficients) *k, int64_t j)
+{
+  const THNN_(Channels) one = {v_set1(k->mean[j]), v_set1(k->scale[j]), v_set1(k->bias[j]), v_set1(k->slope[j]),
+                               v_set1(k->shift[j])};
+  return one;
+}
+
+void THNN_(Batch_merge)(int64_t channels, accreal *mean, accreal *squares, accreal count, const accreal *otherMean,
+                        const accreal *otherSquares, accreal otherCount)
 {
   if (otherCount == 0) return;
   if (count == 0) {
     for (int64_t c = 0; c < channels; c++) mean[c] = otherMean[c], squares[c] = otherSquares[c];
     return;
   }
-  const accreal share = (accreal)otherCount / (accreal)(count + otherCount), weight = (accreal)count * share;
+  const accreal share = otherCount / (count + otherCount), weight = count * share;
   for (int64_t c = 0; c < channels; c++) {
     const accreal apart = otherMean[c] - mean[c];
     mean[c] += apart * share;
@@ -184,11 +262,11 @@ void THNN_(Batch_merge)(int64_t channels, accreal *mean, accreal *squares, int64
 
 /* Statistics of `count` values into the saved and running ones of n channels. */
 static void THNN_(keepStatistics)(const THNN_(BatchStatistics) *to, int64_t first, int64_t n, const accreal *mean,
-                                  const accreal *squares, int64_t count)
+                                  const accreal *squares, accreal count)
 {
   accreal inverse[CHANNELS];
-  for (int64_t j = 0; j < n; j++) inverse[j] = THNN_(inverseDeviation)(squares[j] / (accreal)count, to->eps);
-  const accreal fresh = to->momentum, old = 1 - fresh, unbiased = fresh / (accreal)(count - 1);
+  for (int64_t j = 0; j < n; j++) inverse[j] = THNN_(inverseDeviation)(squares[j] / count, to->eps);
+  const accreal fresh = to->momentum, old = 1 - fresh, part = fresh / (to->unbiased ? count - 1 : count);
   for (int64_t j = 0; j < n; j++) {
     *THNN_(address)(to->save_mean, first + j) = (real)mean[j];
     *THNN_(address)(to->save_std, first + j) = (real)inverse[j];
@@ -198,7 +276,7 @@ static void THNN_(keepStatistics)(const THNN_(BatchStatistics) *to, int64_t firs
     }
     if (to->running_var != NULL) {
       real *running_var = THNN_(address)(to->running_var, first + j);
-      *running_var = (real)(unbiased * squares[j] + old * *running_var);
+      *running_var = (real)(part * squares[j] + old * *running_var);
     }
   }
 }
@@ -296,35 +374,50 @@ static void THNN_(joinRuns)(const real *x, int64_t runs, int64_t length, int64_t
   accreal new_mean = shift + off, new_squares = square - sum * off;
   if (THNN_(unfit)(*mean, *squares, count, new_mean, new_squares, n, off))
     THNN_(runMoments)(x, runs, length, pitch, &new_mean, &new_squares);
-  THNN_(Batch_merge)(1, mean, squares, count, &new_mean, &new_squares, n);
+  THNN_(Batch_merge)(1, mean, squares, (accreal)count, &new_mean, &new_squares, (accreal)n);
 }
 
 static inline bool THNN_(finite)(accreal a, accreal b) { return fabs(a) + fabs(b) < (accreal)INFINITY; }
 
-/* Adds sum(g) and sum(g * (x - mean)), in accreal throughout. */
+/* g, or what of it comes through relu. */
+static ALWAYS_INLINE vreal THNN_(incoming)(vreal g, vreal x, THNN_(Channels) k, bool relu)
+{
+  return relu ? THNN_(passed)(g, THNN_(normalized)(x, k.mean, k.scale, k.bias)) : g;
+}
+
+/* Adds sum(g) and sum(g * (x - mean)) of channel j of the coefficients, in accreal throughout. */
 static __attribute__((noinline)) void THNN_(addRunDotsExactly)(const real *g, const real *x, int64_t runs,
                                                                int64_t length, int64_t g_pitch, int64_t x_pitch,
-                                                               real mean, accreal *sum, accreal *dot)
+                                                               const THNN_(Coefficients) *c, int64_t j, bool relu,
+                                                               accreal *sum, accreal *dot)
 {
+  const THNN_(Channels) k = THNN_(sameChannel)(c, j);
+  real gs[VBYTES / sizeof(real)];
   for (int64_t r = 0; r < runs; r++)
-    for (int64_t i = 0; i < length; i++) {
-      const accreal gv = g[r * g_pitch + i];
-      *sum += gv;
-      *dot += gv * ((accreal)x[r * x_pitch + i] - mean);
+    for (int64_t i = 0; i < length; i += VL) {
+      const real *p = g + r * g_pitch + i, *q = x + r * x_pitch + i;
+      const int n = (int)THNN_(smaller)(length - i, VL);
+      v_store(gs, THNN_(incoming)(v_load_n(p, n), v_load_n(q, n), k, relu));
+      for (int l = 0; l < n; l++) {
+        *sum += gs[l];
+        *dot += (accreal)gs[l] * ((accreal)q[l] - c->mean[j]);
+      }
     }
 }
 
 /* The same, fast. */
-static void THNN_(addRunDots)(const real *g, const real *x, int64_t runs, int64_t length, int64_t g_pitch,
-                              int64_t x_pitch, real mean, accreal *sum, accreal *dot)
+static ALWAYS_INLINE void THNN_(addRunDotsAs)(const real *g, const real *x, int64_t runs, int64_t length,
+                                              int64_t g_pitch, int64_t x_pitch, const THNN_(Coefficients) *c,
+                                              int64_t j, bool relu, accreal *sum, accreal *dot)
 {
-  const vreal m = v_set1(mean);
+  const THNN_(Channels) k = THNN_(sameChannel)(c, j);
   const int tail = (int)(length % VL);
   vreal s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, q0 = {0}, q1 = {0}, q2 = {0}, q3 = {0};
-#define ADD(i, gs, xs)                   \
-  do {                                   \
-    const vreal gv = (gs);               \
-    s##i += gv, q##i += gv * ((xs) - m); \
+#define ADD(i, gs, xs)                                   \
+  do {                                                   \
+    const vreal xv = (xs);                               \
+    const vreal gv = THNN_(incoming)((gs), xv, k, relu); \
+    s##i += gv, q##i += gv * (xv - k.mean);              \
   } while (0)
   for (int64_t r = 0; r < runs; r++) {
     const real *p = g + r * g_pitch, *q = x + r * x_pitch, *end = p + length - tail;
@@ -342,18 +435,34 @@ static void THNN_(addRunDots)(const real *g, const real *x, int64_t runs, int64_
 #undef ADD
   const accreal s = v_sum((s0 + s1) + (s2 + s3)), d = v_sum((q0 + q1) + (q2 + q3));
   if (THNN_(finite)(s, d)) *sum += s, *dot += d;
-  else THNN_(addRunDotsExactly)(g, x, runs, length, g_pitch, x_pitch, mean, sum, dot);
+  else THNN_(addRunDotsExactly)(g, x, runs, length, g_pitch, x_pitch, c, j, relu, sum, dot);
 }
 
-/* The coefficients of the channels of a box. */
-typedef struct THNN_(Coefficients) {
-  real mean[CHANNELS], scale[CHANNELS], slope[CHANNELS], shift[CHANNELS];
-} THNN_(Coefficients);
-
-static ALWAYS_INLINE void THNN_(put)(real *p, vreal value, bool stream)
+static void THNN_(addRunDots)(const real *g, const real *x, int64_t runs, int64_t length, int64_t g_pitch,
+                              int64_t x_pitch, const THNN_(Coefficients) *c, int64_t j, bool relu, accreal *sum,
+                              accreal *dot)
 {
-  if (stream) v_stream(p, value);
+  if (relu) THNN_(addRunDotsAs)(g, x, runs, length, g_pitch, x_pitch, c, j, true, sum, dot);
+  else THNN_(addRunDotsAs)(g, x, runs, length, g_pitch, x_pitch, c, j, false, sum, dot);
+}
+
+static ALWAYS_INLINE vreal THNN_(some)(const real *p, int n) { return n == VL ? v_load(p) : v_load_n(p, n); }
+
+static ALWAYS_INLINE void THNN_(putSome)(real *p, vreal value, int n, bool stream)
+{
+  if (n < VL) v_store_n(p, value, n);
+  else if (stream) v_stream(p, value);
   else v_store(p, value);
+}
+
+/* n <= VL values; the map may not read g, or x. */
+static ALWAYS_INLINE void THNN_(mapSome)(THNNBatchMap map, real *out, const real *g, const real *x, int n,
+                                         THNN_(Channels) k, bool stream)
+{
+  const vreal zero = {0};
+  const vreal value =
+      THNN_(mapped)(map, READS_G(map) ? THNN_(some)(g, n) : zero, READS_X(map) ? THNN_(some)(x, n) : zero, k);
+  THNN_(putSome)(out, value, n, stream);
 }
 
 /* Streaming stores need vectors at addresses that are multiples of their size. */
@@ -362,50 +471,44 @@ static inline int64_t THNN_(unaligned)(const real *p, int64_t length)
   return THNN_(smaller)((int64_t)(-(uintptr_t)p % VBYTES / sizeof(real)), length);
 }
 
-static ALWAYS_INLINE void THNN_(normalizeRun)(real *y, const real *x, int64_t length, vreal m, vreal a, vreal b,
-                                              bool stream)
+static ALWAYS_INLINE void THNN_(mapRun)(THNNBatchMap map, real *out, const real *g, const real *x, int64_t length,
+                                        THNN_(Channels) k, bool stream)
 {
   int64_t i = 0;
   if (stream) {
-    i = THNN_(unaligned)(y, length);
-    if (i) v_store_n(y, THNN_(normalized)(v_load_n(x, (int)i), m, a, b), (int)i);
+    i = THNN_(unaligned)(out, length);
+    if (i) THNN_(mapSome)(map, out, g, x, (int)i, k, false);
   }
-  for (; i + VL <= length; i += VL) THNN_(put)(y + i, THNN_(normalized)(v_load(x + i), m, a, b), stream);
+  for (; i + VL <= length; i += VL) THNN_(mapSome)(map, out + i, g + i, x + i, VL, k, stream);
   const int n = (int)(length - i);
-  if (n) v_store_n(y + i, THNN_(normalized)(v_load_n(x + i, n), m, a, b), n);
+  if (n) THNN_(mapSome)(map, out + i, g + i, x + i, n, k, false);
 }
 
-static ALWAYS_INLINE void THNN_(gradientRun)(real *gi, const real *g, const real *x, int64_t length, vreal m,
-                                             vreal a, vreal b, vreal d, bool stream)
+/* The last run comes first: it was read last, and is the likeliest to be in the cache. */
+static ALWAYS_INLINE void THNN_(mapRuns)(THNNBatchMap map, real *out, const real *g, const real *x, int64_t runs,
+                                         int64_t length, int64_t out_pitch, int64_t g_pitch, int64_t x_pitch,
+                                         THNN_(Channels) k, bool stream)
 {
-  int64_t i = 0;
-  if (stream) {
-    i = THNN_(unaligned)(gi, length);
-    if (i) v_store_n(gi, THNN_(gradient)(v_load_n(g, (int)i), v_load_n(x, (int)i), m, a, b, d), (int)i);
-  }
-  for (; i + VL <= length; i += VL)
-    THNN_(put)(gi + i, THNN_(gradient)(v_load(g + i), v_load(x + i), m, a, b, d), stream);
-  const int n = (int)(length - i);
-  if (n) v_store_n(gi + i, THNN_(gradient)(v_load_n(g + i, n), v_load_n(x + i, n), m, a, b, d), n);
-}
-
-/* Channel j of the coefficients. x or g is NULL where the result does not depend on it. The last run comes
-   first: it was read last, and is the likeliest to be in the cache. */
-static void THNN_(applyRuns)(real *out, const real *g, const real *x, int64_t runs, int64_t length,
-                             int64_t out_pitch, int64_t g_pitch, int64_t x_pitch, const THNN_(Coefficients) *c,
-                             int64_t j, bool stream)
-{
-  const vreal m = v_set1(c->mean[j]), a = v_set1(c->scale[j]), b = v_set1(c->slope[j]), d = v_set1(c->shift[j]);
-  const bool both = g != NULL && x != NULL;
-  if (x == NULL) x = g, x_pitch = g_pitch;
   for (int64_t r = runs - 1; r >= 0; r--) {
     real *o = out + r * out_pitch;
-    const real *q = x + r * x_pitch;
-    if (both && stream) THNN_(gradientRun)(o, g + r * g_pitch, q, length, m, a, b, d, true);
-    else if (both) THNN_(gradientRun)(o, g + r * g_pitch, q, length, m, a, b, d, false);
-    else if (stream) THNN_(normalizeRun)(o, q, length, m, a, d, true);
-    else THNN_(normalizeRun)(o, q, length, m, a, d, false);
+    THNN_(mapRun)(map, o, READS_G(map) ? g + r * g_pitch : o, READS_X(map) ? x + r * x_pitch : o, length, k,
+                  stream);
   }
+}
+
+/* Channel j of the coefficients. */
+static void THNN_(applyRuns)(THNNBatchMap map, real *out, const real *g, const real *x, int64_t runs,
+                             int64_t length, int64_t out_pitch, int64_t g_pitch, int64_t x_pitch,
+                             const THNN_(Coefficients) *c, int64_t j, bool stream)
+{
+  const THNN_(Channels) k = THNN_(sameChannel)(c, j);
+#define RUNS(map)                                                                                   \
+  do {                                                                                              \
+    if (stream) THNN_(mapRuns)(map, out, g, x, runs, length, out_pitch, g_pitch, x_pitch, k, true); \
+    else THNN_(mapRuns)(map, out, g, x, runs, length, out_pitch, g_pitch, x_pitch, k, false);       \
+  } while (0)
+  FOR_MAP(map, RUNS);
+#undef RUNS
 }
 
 /* ---- planes ---- */
@@ -446,25 +549,27 @@ static void THNN_(planesStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accre
     }
 }
 
-static void THNN_(planesDots)(const THNN_(Batch) *b, THNN_(Box) box, const real *mean, accreal *sum, accreal *dot)
+static void THNN_(planesDots)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *k, bool relu,
+                              accreal *sum, accreal *dot)
 {
   for (int64_t c = box.c; c < box.c_end; c++)
     for (int64_t p = box.p; p < box.p_end;) {
       const THNN_(Piece) at = THNN_(piece)(b, p, box.p_end);
       THNN_(addRunDots)(THNN_(plane)(&b->g, c, at.n, at.l), THNN_(plane)(&b->x, c, at.n, at.l), at.runs, at.length,
-                        b->g.stride[0], b->x.stride[0], mean[c - box.c], sum + (c - box.c), dot + (c - box.c));
+                        b->g.stride[0], b->x.stride[0], k, c - box.c, relu, sum + (c - box.c), dot + (c - box.c));
       p += at.runs * at.length;
     }
 }
 
-static void THNN_(planesApply)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *coefficients)
+static void THNN_(planesApply)(const THNN_(Batch) *b, THNN_(Box) box, THNNBatchMap map,
+                               const THNN_(Coefficients) *coefficients)
 {
   const int64_t length = b->size[b->dims - 1];
   const int64_t o_pitch = b->out.stride[0], g_pitch = b->g.stride[0], x_pitch = b->x.stride[0];
   const int64_t first = box.p / length, last = (box.p_end - 1) / length;
   if (length <= PIECE) {
     for (int64_t c = box.c_end - 1; c >= box.c; c--)
-      THNN_(applyRuns)((real *)THNN_(plane)(&b->out, c, first, 0), THNN_(plane)(&b->g, c, first, 0),
+      THNN_(applyRuns)(map, (real *)THNN_(plane)(&b->out, c, first, 0), THNN_(plane)(&b->g, c, first, 0),
                        THNN_(plane)(&b->x, c, first, 0), last - first + 1, length, o_pitch, g_pitch, x_pitch,
                        coefficients, c - box.c, b->stream);
     return;
@@ -475,7 +580,7 @@ static void THNN_(planesApply)(const THNN_(Batch) *b, THNN_(Box) box, const THNN
     while (end > from) {
       const int64_t l = THNN_(larger)(from, (end - 1) / PIECE * PIECE);
       for (int64_t c = box.c; c < box.c_end; c++)
-        THNN_(applyRuns)((real *)THNN_(plane)(&b->out, c, n, l), THNN_(plane)(&b->g, c, n, l),
+        THNN_(applyRuns)(map, (real *)THNN_(plane)(&b->out, c, n, l), THNN_(plane)(&b->g, c, n, l),
                          THNN_(plane)(&b->x, c, n, l), 1, end - l, 0, 0, 0, coefficients, c - box.c, b->stream);
       end = l;
     }
@@ -483,14 +588,6 @@ static void THNN_(planesApply)(const THNN_(Batch) *b, THNN_(Box) box, const THNN
 }
 
 /* ---- rows ---- */
-
-static ALWAYS_INLINE vreal THNN_(some)(const real *p, int n) { return n == VL ? v_load(p) : v_load_n(p, n); }
-
-static ALWAYS_INLINE void THNN_(putSome)(real *p, vreal value, int n, bool stream)
-{
-  if (n == VL) THNN_(put)(p, value, stream);
-  else v_store_n(p, value, n);
-}
 
 /* The functions named ...Columns work on n <= VL neighbouring columns of `count` rows, the ones named ...Rows on
    all columns of them. `count` is a constant: what belongs to a column is loaded once for so many rows. */
@@ -556,35 +653,61 @@ static void THNN_(rowsStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal
       for (int64_t j = 0; j < width; j++)
         if (THNN_(unfit)(mean[j], squares[j], count, new_mean[j], new_squares[j], rows, sum[j] / n))
           THNN_(runMoments)(x + j, rows, 1, pitch, new_mean + j, new_squares + j);
-    THNN_(Batch_merge)(width, mean, squares, count, new_mean, new_squares, rows);
+    THNN_(Batch_merge)(width, mean, squares, (accreal)count, new_mean, new_squares, (accreal)rows);
   }
 }
 
-static ALWAYS_INLINE void THNN_(dotColumns)(const real *g, const real *x, int count, int64_t g_pitch,
-                                            int64_t x_pitch, int n, const real *mean, real *sum, real *dot)
+/* Coefficients of n channels from j on. */
+static ALWAYS_INLINE THNN_(Channels) THNN_(someChannels)(const THNN_(Coefficients) *c, int64_t j, int n)
 {
-  const vreal m = THNN_(some)(mean, n);
+  const THNN_(Channels) some = {THNN_(some)(c->mean + j, n), THNN_(some)(c->scale + j, n),
+                                THNN_(some)(c->bias + j, n), THNN_(some)(c->slope + j, n),
+                                THNN_(some)(c->shift + j, n)};
+  return some;
+}
+
+static ALWAYS_INLINE void THNN_(dotColumns)(const real *g, const real *x, int count, int64_t g_pitch,
+                                            int64_t x_pitch, int n, THNN_(Channels) k, bool relu, real *sum,
+                                            real *dot)
+{
   vreal s = {0}, q = {0};
 #pragma GCC unroll 8
   for (int r = 0; r < count; r++) {
-    const vreal gv = THNN_(some)(g + r * g_pitch, n);
-    s += gv, q += gv * (THNN_(some)(x + r * x_pitch, n) - m);
+    const vreal xv = THNN_(some)(x + r * x_pitch, n);
+    const vreal gv = THNN_(incoming)(THNN_(some)(g + r * g_pitch, n), xv, k, relu);
+    s += gv, q += gv * (xv - k.mean);
   }
   v_store(sum, v_load(sum) + s);
   v_store(dot, v_load(dot) + q);
 }
 
 static ALWAYS_INLINE void THNN_(dotRows)(const real *g, const real *x, int count, int64_t g_pitch, int64_t x_pitch,
-                                         int64_t width, const real *mean, real *sum, real *dot)
+                                         int64_t width, const THNN_(Coefficients) *c, bool relu, real *sum,
+                                         real *dot)
 {
-  int64_t j = 0;
-  for (; j + VL <= width; j += VL)
-    THNN_(dotColumns)(g + j, x + j, count, g_pitch, x_pitch, VL, mean + j, sum + j, dot + j);
-  if (j < width)
-    THNN_(dotColumns)(g + j, x + j, count, g_pitch, x_pitch, (int)(width - j), mean + j, sum + j, dot + j);
+  for (int64_t j = 0; j + VL <= width; j += VL)
+    THNN_(dotColumns)(g + j, x + j, count, g_pitch, x_pitch, VL, THNN_(someChannels)(c, j, VL), relu, sum + j,
+                      dot + j);
+  const int n = (int)(width % VL);
+  const int64_t j = width - n;
+  if (n)
+    THNN_(dotColumns)(g + j, x + j, count, g_pitch, x_pitch, n, THNN_(someChannels)(c, j, n), relu, sum + j,
+                      dot + j);
 }
 
-static void THNN_(rowsDots)(const THNN_(Batch) *b, THNN_(Box) box, const real *mean, accreal *sum, accreal *dot)
+static ALWAYS_INLINE void THNN_(dotAllRows)(const real *g, const real *x, int64_t rows, int64_t g_pitch,
+                                            int64_t x_pitch, int64_t width, const THNN_(Coefficients) *c,
+                                            bool relu, real *sum, real *dot)
+{
+  int64_t r = 0;
+  for (; r + SUM_ROWS <= rows; r += SUM_ROWS)
+    THNN_(dotRows)(g + r * g_pitch, x + r * x_pitch, SUM_ROWS, g_pitch, x_pitch, width, c, relu, sum, dot);
+  for (; r < rows; r++)
+    THNN_(dotRows)(g + r * g_pitch, x + r * x_pitch, 1, g_pitch, x_pitch, width, c, relu, sum, dot);
+}
+
+static void THNN_(rowsDots)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *c, bool relu,
+                            accreal *sum, accreal *dot)
 {
   const int64_t width = box.c_end - box.c;
   const int64_t g_pitch = b->dims > 0 ? b->g.stride[0] : 0, x_pitch = b->dims > 0 ? b->x.stride[0] : 0;
@@ -594,10 +717,8 @@ static void THNN_(rowsDots)(const THNN_(Batch) *b, THNN_(Box) box, const real *m
     const real *g = b->g.data + box.c + p * g_pitch, *x = b->x.data + box.c + p * x_pitch;
     memset(s, 0, sizeof(real) * (size_t)(width + VL));
     memset(d, 0, sizeof(real) * (size_t)(width + VL));
-    int64_t r = 0;
-    for (; r + SUM_ROWS <= rows; r += SUM_ROWS)
-      THNN_(dotRows)(g + r * g_pitch, x + r * x_pitch, SUM_ROWS, g_pitch, x_pitch, width, mean, s, d);
-    for (; r < rows; r++) THNN_(dotRows)(g + r * g_pitch, x + r * x_pitch, 1, g_pitch, x_pitch, width, mean, s, d);
+    if (relu) THNN_(dotAllRows)(g, x, rows, g_pitch, x_pitch, width, c, true, s, d);
+    else THNN_(dotAllRows)(g, x, rows, g_pitch, x_pitch, width, c, false, s, d);
 
     int unfit = 0;
     for (int64_t j = 0; j < width; j++) unfit |= !THNN_(finite)(s[j], d[j]);
@@ -606,57 +727,56 @@ static void THNN_(rowsDots)(const THNN_(Batch) *b, THNN_(Box) box, const real *m
     else
       for (int64_t j = 0; j < width; j++)
         if (THNN_(finite)(s[j], d[j])) sum[j] += s[j], dot[j] += d[j];
-        else THNN_(addRunDotsExactly)(g + j, x + j, rows, 1, g_pitch, x_pitch, mean[j], sum + j, dot + j);
+        else THNN_(addRunDotsExactly)(g + j, x + j, rows, 1, g_pitch, x_pitch, c, j, relu, sum + j, dot + j);
   }
 }
 
-static ALWAYS_INLINE void THNN_(applyColumns)(real *out, const real *g, const real *x, int count,
+static ALWAYS_INLINE void THNN_(applyColumns)(THNNBatchMap map, real *out, const real *g, const real *x, int count,
                                               int64_t out_pitch, int64_t g_pitch, int64_t x_pitch, int n,
-                                              const THNN_(Coefficients) *c, int64_t j, bool both, bool stream)
+                                              THNN_(Channels) k, bool stream)
 {
-  const vreal m = THNN_(some)(c->mean + j, n), a = THNN_(some)(c->scale + j, n), b = THNN_(some)(c->slope + j, n),
-              d = THNN_(some)(c->shift + j, n);
 #pragma GCC unroll 8
-  for (int r = 0; r < count; r++) {
-    const vreal xv = THNN_(some)(x + j + r * x_pitch, n);
-    const vreal value = both ? THNN_(gradient)(THNN_(some)(g + j + r * g_pitch, n), xv, m, a, b, d)
-                             : THNN_(normalized)(xv, m, a, d);
-    if (n == VL) THNN_(put)(out + j + r * out_pitch, value, stream);
-    else v_store_n(out + j + r * out_pitch, value, n);
-  }
+  for (int r = 0; r < count; r++)
+    THNN_(mapSome)(map, out + r * out_pitch, g + r * g_pitch, x + r * x_pitch, n, k, stream);
 }
 
-static ALWAYS_INLINE void THNN_(applyRows)(const THNN_(Batch) *b, THNN_(Box) box, int64_t row, int count,
-                                           const THNN_(Coefficients) *c, bool both, bool stream)
+static ALWAYS_INLINE void THNN_(applyRows)(THNNBatchMap map, const THNN_(Batch) *b, THNN_(Box) box, int64_t row,
+                                           int count, const THNN_(Coefficients) *c, bool stream)
 {
   const int64_t width = box.c_end - box.c;
-  const THNN_(BatchView) *view = b->x.data != NULL ? &b->x : &b->g;
-  const int64_t out_pitch = b->dims > 0 ? b->out.stride[0] : 0, x_pitch = b->dims > 0 ? view->stride[0] : 0;
-  const int64_t g_pitch = b->dims > 0 && both ? b->g.stride[0] : 0;
+  const int64_t out_pitch = b->dims > 0 ? b->out.stride[0] : 0;
+  const int64_t g_pitch = b->dims > 0 && READS_G(map) ? b->g.stride[0] : 0;
+  const int64_t x_pitch = b->dims > 0 && READS_X(map) ? b->x.stride[0] : 0;
   real *out = b->out.data + box.c + row * out_pitch;
-  const real *x = view->data + box.c + row * x_pitch, *g = both ? b->g.data + box.c + row * g_pitch : NULL;
-  int64_t j = 0;
-  for (; j + VL <= width; j += VL)
-    THNN_(applyColumns)(out, g, x, count, out_pitch, g_pitch, x_pitch, VL, c, j, both, stream);
-  if (j < width)
-    THNN_(applyColumns)(out, g, x, count, out_pitch, g_pitch, x_pitch, (int)(width - j), c, j, both, stream);
+  const real *g = READS_G(map) ? b->g.data + box.c + row * g_pitch : out;
+  const real *x = READS_X(map) ? b->x.data + box.c + row * x_pitch : out;
+  for (int64_t j = 0; j + VL <= width; j += VL)
+    THNN_(applyColumns)(map, out + j, g + j, x + j, count, out_pitch, g_pitch, x_pitch, VL,
+                        THNN_(someChannels)(c, j, VL), stream);
+  const int n = (int)(width % VL);
+  const int64_t j = width - n;
+  if (n)
+    THNN_(applyColumns)(map, out + j, g + j, x + j, count, out_pitch, g_pitch, x_pitch, n,
+                        THNN_(someChannels)(c, j, n), stream);
 }
 
-static ALWAYS_INLINE void THNN_(rowsApplyAs)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *c,
-                                             bool both, bool stream)
+static ALWAYS_INLINE void THNN_(rowsApplyAs)(THNNBatchMap map, const THNN_(Batch) *b, THNN_(Box) box,
+                                             const THNN_(Coefficients) *c, bool stream)
 {
   int64_t row = box.p_end;
-  while (row - APPLY_ROWS >= box.p) THNN_(applyRows)(b, box, row -= APPLY_ROWS, APPLY_ROWS, c, both, stream);
-  while (row > box.p) THNN_(applyRows)(b, box, --row, 1, c, both, stream);
+  while (row - APPLY_ROWS >= box.p) THNN_(applyRows)(map, b, box, row -= APPLY_ROWS, APPLY_ROWS, c, stream);
+  while (row > box.p) THNN_(applyRows)(map, b, box, --row, 1, c, stream);
 }
 
-static void THNN_(rowsApply)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *c)
+static void THNN_(rowsApply)(const THNN_(Batch) *b, THNN_(Box) box, THNNBatchMap map, const THNN_(Coefficients) *c)
 {
-  const bool both = b->x.data != NULL && b->g.data != NULL;
-  if (both && b->stream) THNN_(rowsApplyAs)(b, box, c, true, true);
-  else if (both) THNN_(rowsApplyAs)(b, box, c, true, false);
-  else if (b->stream) THNN_(rowsApplyAs)(b, box, c, false, true);
-  else THNN_(rowsApplyAs)(b, box, c, false, false);
+#define ROWS(map)                                            \
+  do {                                                       \
+    if (b->stream) THNN_(rowsApplyAs)(map, b, box, c, true); \
+    else THNN_(rowsApplyAs)(map, b, box, c, false);          \
+  } while (0)
+  FOR_MAP(map, ROWS);
+#undef ROWS
 }
 
 /* ---- anything else: gathered into tiles of runs, one run for each channel ---- */
@@ -716,7 +836,8 @@ static void THNN_(stridedStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accr
   }
 }
 
-static void THNN_(stridedDots)(const THNN_(Batch) *b, THNN_(Box) box, const real *mean, accreal *sum, accreal *dot)
+static void THNN_(stridedDots)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *k, bool relu,
+                               accreal *sum, accreal *dot)
 {
   real g[TILE_WIDTH * TILE_PITCH], x[TILE_WIDTH * TILE_PITCH];
   for (int64_t p = box.p, count; p < box.p_end; p += count) {
@@ -724,22 +845,22 @@ static void THNN_(stridedDots)(const THNN_(Batch) *b, THNN_(Box) box, const real
     THNN_(gather)(b, &b->g, box, p, count, g);
     THNN_(gather)(b, &b->x, box, p, count, x);
     for (int64_t c = 0; c < box.c_end - box.c; c++)
-      THNN_(addRunDots)(g + c * TILE_PITCH, x + c * TILE_PITCH, 1, count, 0, 0, mean[c], sum + c, dot + c);
+      THNN_(addRunDots)(g + c * TILE_PITCH, x + c * TILE_PITCH, 1, count, 0, 0, k, c, relu, sum + c, dot + c);
   }
 }
 
-static void THNN_(stridedApply)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *coefficients)
+static void THNN_(stridedApply)(const THNN_(Batch) *b, THNN_(Box) box, THNNBatchMap map,
+                                const THNN_(Coefficients) *coefficients)
 {
   real g[TILE_WIDTH * TILE_PITCH], x[TILE_WIDTH * TILE_PITCH];
-  const bool with_g = b->g.data != NULL, with_x = b->x.data != NULL;
-  real *out = with_g ? g : x;
+  real *out = READS_G(map) ? g : x;
   for (int64_t end = box.p_end, p; end > box.p; end = p) {
     p = THNN_(larger)(end - TILE, box.p);
-    if (with_g) THNN_(gather)(b, &b->g, box, p, end - p, g);
-    if (with_x) THNN_(gather)(b, &b->x, box, p, end - p, x);
+    if (READS_G(map)) THNN_(gather)(b, &b->g, box, p, end - p, g);
+    if (READS_X(map)) THNN_(gather)(b, &b->x, box, p, end - p, x);
     for (int64_t c = 0; c < box.c_end - box.c; c++)
-      THNN_(applyRuns)(out + c * TILE_PITCH, with_g ? g + c * TILE_PITCH : NULL,
-                       with_x ? x + c * TILE_PITCH : NULL, 1, end - p, 0, 0, 0, coefficients, c, false);
+      THNN_(applyRuns)(map, out + c * TILE_PITCH, g + c * TILE_PITCH, x + c * TILE_PITCH, 1, end - p, 0, 0, 0,
+                       coefficients, c, false);
     THNN_(scatter)(b, &b->out, box, p, end - p, out);
   }
 }
@@ -757,71 +878,68 @@ static void THNN_(boxStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal 
 static void THNN_(boxDots)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(BatchVectors) *v, accreal *sum,
                            accreal *dot)
 {
-  real mean[CHANNELS];
-  THNN_(fetch)(v->mean, box.c, box.c_end - box.c, 0, mean);
-  for (int64_t j = 0; j < box.c_end - box.c; j++) sum[j] = dot[j] = 0;
-  if (b->layout == THNN_BATCH_PLANES) THNN_(planesDots)(b, box, mean, sum, dot);
-  else if (b->layout == THNN_BATCH_ROWS) THNN_(rowsDots)(b, box, mean, sum, dot);
-  else THNN_(stridedDots)(b, box, mean, sum, dot);
+  const int64_t n = box.c_end - box.c;
+  THNN_(Coefficients) k;
+  accreal inverse[CHANNELS];
+  THNN_(fetchForward)(v, box.c, n, inverse, &k);
+  for (int64_t j = 0; j < n; j++) sum[j] = dot[j] = 0;
+  if (b->layout == THNN_BATCH_PLANES) THNN_(planesDots)(b, box, &k, v->relu, sum, dot);
+  else if (b->layout == THNN_BATCH_ROWS) THNN_(rowsDots)(b, box, &k, v->relu, sum, dot);
+  else THNN_(stridedDots)(b, box, &k, v->relu, sum, dot);
 }
 
-static void THNN_(boxApply)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *c)
+static void THNN_(boxApply)(const THNN_(Batch) *b, THNN_(Box) box, THNNBatchMap map, const THNN_(Coefficients) *c)
 {
-  if (b->layout == THNN_BATCH_PLANES) THNN_(planesApply)(b, box, c);
-  else if (b->layout == THNN_BATCH_ROWS) THNN_(rowsApply)(b, box, c);
-  else THNN_(stridedApply)(b, box, c);
+  if (b->layout == THNN_BATCH_PLANES) THNN_(planesApply)(b, box, map, c);
+  else if (b->layout == THNN_BATCH_ROWS) THNN_(rowsApply)(b, box, map, c);
+  else THNN_(stridedApply)(b, box, map, c);
 }
 
-static void THNN_(boxNormalize)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(BatchVectors) *v)
+/* exact: the means of the box's channels before they were rounded, or NULL. What rounding took goes into the bias. */
+static void THNN_(boxNormalize)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(BatchVectors) *v,
+                                const accreal *exact)
 {
   const int64_t n = box.c_end - box.c;
   THNN_(Coefficients) k;
   accreal inverse[CHANNELS];
-  THNN_(fetchInverse)(v, box.c, n, inverse);
-  THNN_(fetch)(v->mean, box.c, n, 0, k.mean);
-  THNN_(fetch)(v->weight, box.c, n, 1, k.scale);
-  THNN_(fetch)(v->bias, box.c, n, 0, k.shift);
-  for (int64_t j = 0; j < n; j++) {
-    k.scale[j] = (real)(inverse[j] * k.scale[j]);
-    k.slope[j] = 0;
-  }
-  THNN_(boxApply)(b, box, &k);
+  THNN_(fetchForward)(v, box.c, n, inverse, &k);
+  /* The backward of relu, which knows only the rounded means, has to find the same signs. */
+  if (exact != NULL && !v->relu)
+    for (int64_t j = 0; j < n; j++) k.bias[j] = (real)(k.bias[j] + (k.mean[j] - exact[j]) * k.scale[j]);
+  THNN_(boxApply)(b, box, v->relu ? NORMALIZE_RELU : NORMALIZE, &k);
 }
 
-/* sum and dot begin at the box's first channel. */
+/* sum and dot of the box's channels, or NULL. */
 static void THNN_(boxGradInput)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(BatchVectors) *v,
                                 const accreal *sum, const accreal *dot, accreal count)
 {
   const int64_t n = box.c_end - box.c;
   THNN_(Coefficients) k;
   accreal inverse[CHANNELS];
-  THNN_(fetchInverse)(v, box.c, n, inverse);
-  THNN_(fetch)(sum != NULL ? v->mean : NULL, box.c, n, 0, k.mean);
-  THNN_(fetch)(v->weight, box.c, n, 1, k.scale);
+  THNN_(fetchForward)(v, box.c, n, inverse, &k);
+  if (sum == NULL) {
+    THNN_(boxApply)(b, box, v->relu ? SCALE_RELU : SCALE, &k);
+    return;
+  }
   for (int64_t j = 0; j < n; j++) {
-    const accreal scale = inverse[j] * k.scale[j], part = -scale / count;
-    k.scale[j] = (real)scale;
-    k.slope[j] = sum != NULL ? (real)(part * inverse[j] * inverse[j] * dot[j]) : 0;
-    k.shift[j] = sum != NULL ? (real)(part * sum[j]) : 0;
+    const accreal part = -k.scale[j] / count;
+    k.slope[j] = (real)(part * inverse[j] * inverse[j] * dot[j]);
+    k.shift[j] = (real)(part * sum[j]);
   }
-  if (sum != NULL || b->x.data == NULL) {
-    THNN_(boxApply)(b, box, &k);
-  } else {
-    THNN_(Batch) only_g = *b;
-    only_g.x.data = NULL;
-    THNN_(boxApply)(&only_g, box, &k);
-  }
+  THNN_(boxApply)(b, box, v->relu ? GRADIENT_RELU : GRADIENT, &k);
 }
 
 /* ---- phases ---- */
 
-/* A phase, and all that its boxes know. result: see the header. */
+/* A phase, and all that its boxes know. */
 typedef struct THNN_(Phase) {
   const THNN_(Batch) *batch;
   const THNN_(BatchVectors) *vectors;
   const THNN_(BatchStatistics) *statistics;
   const THNN_(BatchGradients) *gradients;
-  accreal *result, count;
+  THNNBatchPairs
+      found; /* what a reduction leaves, or what follows it takes; those of the first block come first */
+  accreal count;
 } THNN_(Phase);
 
 typedef void (*THNN_(Step))(const THNN_(Phase) *phase, THNN_(Box) box);
@@ -846,103 +964,148 @@ static void THNN_(forBoxes)(const THNN_(Phase) *phase, THNN_(Step) step, bool ag
   }
 }
 
-/* Where a box leaves what it found. */
-static inline accreal *THNN_(resultOf)(const THNN_(Phase) *phase, THNN_(Box) box)
+/* n pairs of C channels, from channel `first` on, between where they are kept and two arrays. */
+static void THNN_(getPairs)(THNNBatchPairs pairs, int64_t C, int64_t first, int64_t n, accreal *a, accreal *b)
 {
-  return phase->result + box.p / phase->batch->block * 2 * phase->batch->channels + box.c;
+  const accreal *p = pairs.data + first * pairs.stride, *q = p + C * pairs.stride;
+  for (int64_t j = 0; j < n; j++) a[j] = p[j * pairs.stride], b[j] = q[j * pairs.stride];
+}
+
+static void THNN_(putPairs)(THNNBatchPairs pairs, int64_t C, int64_t first, int64_t n, const accreal *a,
+                            const accreal *b)
+{
+  accreal *p = pairs.data + first * pairs.stride, *q = p + C * pairs.stride;
+  for (int64_t j = 0; j < n; j++) p[j * pairs.stride] = a[j], q[j * pairs.stride] = b[j];
+}
+
+static THNNBatchPairs THNN_(pairsOfBlock)(const THNN_(Phase) *phase, int64_t block)
+{
+  const THNNBatchPairs of = {phase->found.data + block * 2 * phase->batch->channels, phase->found.stride};
+  return of;
 }
 
 static void THNN_(statisticsStep)(const THNN_(Phase) *phase, THNN_(Box) box)
 {
-  accreal *found = THNN_(resultOf)(phase, box);
-  THNN_(boxStatistics)(phase->batch, box, found, found + phase->batch->channels);
+  const THNN_(Batch) *b = phase->batch;
+  accreal mean[CHANNELS], squares[CHANNELS];
+  THNN_(boxStatistics)(b, box, mean, squares);
+  THNN_(putPairs)(THNN_(pairsOfBlock)(phase, box.p / b->block), b->channels, box.c, box.c_end - box.c, mean,
+                  squares);
 }
 
 static void THNN_(sumsStep)(const THNN_(Phase) *phase, THNN_(Box) box)
 {
-  accreal *found = THNN_(resultOf)(phase, box);
-  THNN_(boxDots)(phase->batch, box, phase->vectors, found, found + phase->batch->channels);
+  const THNN_(Batch) *b = phase->batch;
+  accreal sum[CHANNELS], dot[CHANNELS];
+  THNN_(boxDots)(b, box, phase->vectors, sum, dot);
+  THNN_(putPairs)(THNN_(pairsOfBlock)(phase, box.p / b->block), b->channels, box.c, box.c_end - box.c, sum, dot);
 }
 
-/* What was found in the blocks, joined in their order, and kept where the phase says so. */
-static void THNN_(joinBlocks)(const THNN_(Phase) *phase, bool moments)
+/* Runs a step that finds a pair of each channel, and joins what the blocks found in their order: into `result` if
+   that is not NULL, as it may be where there is more than one block. */
+static void THNN_(reduce)(THNN_(Phase) *phase, THNN_(Step) step, const THNNBatchPairs *result)
 {
   const THNN_(Batch) *b = phase->batch;
   const int64_t C = b->channels, width = CHANNELS / 4;
+  if (b->blocks == 1) {
+    phase->found = *result;
+    THNN_(forBoxes)(phase, step, false);
+    for (int64_t i = 0; b->positions == 0 && i < 2 * C; i++) result->data[i * result->stride] = 0;
+    return;
+  }
+  /* There is more than one block only where they find room in half of the scratch memory. */
+  phase->found.data = thnn_scratch(sizeof(accreal) * (size_t)(2 * b->blocks * C));
+  phase->found.stride = 1;
+  THNN_(forBoxes)(phase, step, false);
   THNN_PARALLEL_FOR(i, THNN_(ceilDiv)(C, width), (b->blocks + 16) * C) {
     const int64_t c = i * width, n = THNN_(smaller)(width, C - c);
-    accreal *first = phase->result + c, *second = first + C;
+    accreal *first = phase->found.data + c, *second = first + C;
     for (int64_t k = 1; k < b->blocks; k++) {
       const accreal *other = first + k * 2 * C;
-      if (moments)
-        THNN_(Batch_merge)(n, first, second, k * b->block, other, other + C,
-                           THNN_(smaller)(b->block, b->positions - k * b->block));
+      if (step == THNN_(statisticsStep))
+        THNN_(Batch_merge)(n, first, second, (accreal)(k * b->block), other, other + C,
+                           (accreal)THNN_(smaller)(b->block, b->positions - k * b->block));
       else
         for (int64_t j = 0; j < n; j++) first[j] += other[j], second[j] += other[j + C];
     }
-    if (phase->statistics != NULL) THNN_(keepStatistics)(phase->statistics, c, n, first, second, b->positions);
-    if (phase->gradients != NULL) THNN_(keepGradients)(phase->gradients, phase->vectors, c, n, first, second);
+    if (result != NULL) THNN_(putPairs)(*result, C, c, n, first, second);
   }
 }
 
-void THNN_(Batch_statistics)(const THNN_(Batch) *b, const THNN_(BatchStatistics) *to, accreal *result)
+void THNN_(Batch_statistics)(const THNN_(Batch) *b, THNNBatchPairs result)
 {
-  const THNN_(Phase) phase = {.batch = b, .statistics = to, .result = result};
-  THNN_(forBoxes)(&phase, THNN_(statisticsStep), false);
-  THNN_(joinBlocks)(&phase, true);
+  THNN_(Phase) phase = {.batch = b};
+  THNN_(reduce)(&phase, THNN_(statisticsStep), &result);
 }
 
-void THNN_(Batch_gradSums)(const THNN_(Batch) *b, const THNN_(BatchVectors) *vectors,
-                           const THNN_(BatchGradients) *to, accreal *result)
+void THNN_(Batch_gradSums)(const THNN_(Batch) *b, const THNN_(BatchVectors) *vectors, THNNBatchPairs result)
 {
-  const THNN_(Phase) phase = {.batch = b, .vectors = vectors, .gradients = to, .result = result};
-  THNN_(forBoxes)(&phase, THNN_(sumsStep), false);
-  THNN_(joinBlocks)(&phase, false);
+  THNN_(Phase) phase = {.batch = b, .vectors = vectors};
+  THNN_(reduce)(&phase, THNN_(sumsStep), &result);
 }
 
+void THNN_(Batch_saveStatistics)(const THNN_(BatchStatistics) *to, int64_t C, THNNBatchPairs statistics,
+                                 accreal count)
+{
+  const int64_t width = CHANNELS / 4;
+  THNN_PARALLEL_FOR(i, THNN_(ceilDiv)(C, width), 16 * C) {
+    const int64_t c = i * width, n = THNN_(smaller)(width, C - c);
+    accreal mean[CHANNELS], squares[CHANNELS];
+    THNN_(getPairs)(statistics, C, c, n, mean, squares);
+    THNN_(keepStatistics)(to, c, n, mean, squares, count);
+  }
+}
+
+/* found: the statistics, where these are not yet rounded. */
 static void THNN_(normalizeStep)(const THNN_(Phase) *phase, THNN_(Box) box)
 {
-  THNN_(boxNormalize)(phase->batch, box, phase->vectors);
+  accreal mean[CHANNELS], squares[CHANNELS];
+  const bool exact = phase->found.data != NULL;
+  if (exact) THNN_(getPairs)(phase->found, phase->batch->channels, box.c, box.c_end - box.c, mean, squares);
+  THNN_(boxNormalize)(phase->batch, box, phase->vectors, exact ? mean : NULL);
 }
 
 void THNN_(Batch_normalize)(const THNN_(Batch) *b, const THNN_(BatchVectors) *vectors)
 {
   const THNN_(Phase) phase = {.batch = b, .vectors = vectors};
-  THNN_(forBoxes)(&phase, THNN_(normalizeStep), b->reduces);
+  THNN_(forBoxes)(&phase, THNN_(normalizeStep), false);
 }
 
 static void THNN_(gradInputStep)(const THNN_(Phase) *phase, THNN_(Box) box)
 {
-  const accreal *sum = phase->result ? phase->result + box.c : NULL;
-  THNN_(boxGradInput)(phase->batch, box, phase->vectors, sum, sum ? sum + phase->batch->channels : NULL,
-                      phase->count);
+  accreal sum[CHANNELS], dot[CHANNELS];
+  const bool sums = phase->found.data != NULL;
+  if (sums) THNN_(getPairs)(phase->found, phase->batch->channels, box.c, box.c_end - box.c, sum, dot);
+  THNN_(boxGradInput)(phase->batch, box, phase->vectors, sums ? sum : NULL, sums ? dot : NULL, phase->count);
 }
 
-void THNN_(Batch_gradInput)(const THNN_(Batch) *b, const THNN_(BatchVectors) *vectors, const accreal *sums,
+void THNN_(Batch_gradInput)(const THNN_(Batch) *b, const THNN_(BatchVectors) *vectors, const THNNBatchPairs *sums,
                             accreal count)
 {
-  const THNN_(Phase) phase = {.batch = b, .vectors = vectors, .result = (accreal *)sums, .count = count};
-  THNN_(forBoxes)(&phase, THNN_(gradInputStep), b->reduces);
+  THNN_(Phase) phase = {.batch = b, .vectors = vectors, .count = count};
+  if (sums != NULL) phase.found = *sums;
+  THNN_(forBoxes)(&phase, THNN_(gradInputStep), false);
 }
 
 static void THNN_(forwardStep)(const THNN_(Phase) *phase, THNN_(Box) box)
 {
+  const THNN_(Batch) *b = phase->batch;
   accreal mean[CHANNELS], squares[CHANNELS];
-  THNN_(boxStatistics)(phase->batch, box, mean, squares);
-  THNN_(keepStatistics)(phase->statistics, box.c, box.c_end - box.c, mean, squares, phase->batch->positions);
-  THNN_(boxNormalize)(phase->batch, box, phase->vectors);
+  THNN_(boxStatistics)(b, box, mean, squares);
+  THNN_(keepStatistics)(phase->statistics, box.c, box.c_end - box.c, mean, squares, (accreal)b->positions);
+  THNN_(boxNormalize)(b, box, phase->vectors, mean);
 }
 
 void THNN_(Batch_forward)(const THNN_(Batch) *b, const THNN_(BatchStatistics) *to,
                           const THNN_(BatchVectors) *vectors)
 {
+  THNN_(Phase) phase = {.batch = b, .vectors = vectors, .statistics = to};
   if (b->blocks == 1) {
-    const THNN_(Phase) phase = {.batch = b, .vectors = vectors, .statistics = to};
     THNN_(forBoxes)(&phase, THNN_(forwardStep), false);
   } else {
-    accreal *result = thnn_scratch(sizeof(accreal) * (size_t)THNN_(Batch_room)(b));
-    THNN_(Batch_statistics)(b, to, result);
-    THNN_(Batch_normalize)(b, vectors);
+    THNN_(reduce)(&phase, THNN_(statisticsStep), NULL);
+    THNN_(Batch_saveStatistics)(to, b->channels, phase.found, (accreal)b->positions);
+    THNN_(forBoxes)(&phase, THNN_(normalizeStep), true);
   }
 }
 
@@ -959,13 +1122,15 @@ static void THNN_(backwardStep)(const THNN_(Phase) *phase, THNN_(Box) box)
 void THNN_(Batch_backward)(const THNN_(Batch) *b, const THNN_(BatchGradients) *to,
                            const THNN_(BatchVectors) *vectors)
 {
-  const accreal count = (accreal)b->positions;
+  THNN_(Phase) phase = {.batch = b, .vectors = vectors, .gradients = to, .count = (accreal)b->positions};
   if (b->blocks == 1) {
-    const THNN_(Phase) phase = {.batch = b, .vectors = vectors, .gradients = to, .count = count};
     THNN_(forBoxes)(&phase, THNN_(backwardStep), false);
-  } else {
-    accreal *sums = thnn_scratch(sizeof(accreal) * (size_t)THNN_(Batch_room)(b));
-    THNN_(Batch_gradSums)(b, vectors, to, sums);
-    if (b->out.data != NULL) THNN_(Batch_gradInput)(b, vectors, to->train ? sums : NULL, count);
+    return;
   }
+  THNN_(reduce)(&phase, THNN_(sumsStep), NULL);
+  const accreal *sum = phase.found.data, *dot = sum + b->channels;
+  for (int64_t c = 0; c < b->channels; c += CHANNELS)
+    THNN_(keepGradients)(to, vectors, c, THNN_(smaller)(CHANNELS, b->channels - c), sum + c, dot + c);
+  if (!to->train) phase.found.data = NULL;
+  if (b->out.data != NULL) THNN_(forBoxes)(&phase, THNN_(gradInputStep), true);
 }

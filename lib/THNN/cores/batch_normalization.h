@@ -11,6 +11,13 @@ typedef enum THNNBatchLayout {
   THNN_BATCH_STRIDED /* anything else, and tensors whose layouts differ */
 } THNNBatchLayout;
 
+/* Two numbers of each of C channels: mean and centred sum of squares, or the sums of the backward. Those of channel c
+   are `stride` * c and `stride` * (C + c) elements from `data`. */
+typedef struct THNNBatchPairs {
+  accreal *data;
+  int64_t stride;
+} THNNBatchPairs;
+
 #endif
 
 typedef struct THNN_(BatchView) {
@@ -37,22 +44,20 @@ typedef struct THNN_(Batch) {
    read again; otherwise boxes follow memory. Absent tensors are NULL. */
 void THNN_(Batch_init)(THNN_(Batch) *batch, THTensor *x, THTensor *g, THTensor *out, bool reduces);
 
-/* How many accreal the result of a reduction must have room for: its first 2 * C are what is asked for, the rest
-   is used on the way. More than 2 * C only where it is at most half of THNN_SCRATCH_LIMIT. */
-int64_t THNN_(Batch_room)(const THNN_(Batch) *batch);
-
-/* What is known of each channel, vectors of C elements. */
+/* What is known of each channel, vectors of C elements, and what the forward computes of it. */
 typedef struct THNN_(BatchVectors) {
   THTensor *mean, *inverse; /* the inverse deviation, or ... */
   THTensor *variance;       /* ... NULL and the variance to make it of, with eps */
   THTensor *weight, *bias;  /* NULL: 1 and 0 */
   accreal eps;
+  bool relu; /* max(0, .) follows */
 } THNN_(BatchVectors);
 
 /* Where statistics go, and what turns into what; the running ones may be NULL. */
 typedef struct THNN_(BatchStatistics) {
   THTensor *save_mean, *save_std, *running_mean, *running_var;
   accreal momentum, eps;
+  bool unbiased;
 } THNN_(BatchStatistics);
 
 /* Where the sums of the backward go, and whether gradInput takes them into account. */
@@ -62,26 +67,29 @@ typedef struct THNN_(BatchGradients) {
   bool train;
 } THNN_(BatchGradients);
 
-/* Of each channel of x: mean[C], then centred sum of squares[C]; kept in `to` as well unless that is NULL. */
-void THNN_(Batch_statistics)(const THNN_(Batch) *batch, const THNN_(BatchStatistics) *to, accreal *result);
+/* Mean and centred sum of squares of each channel of x. */
+void THNN_(Batch_statistics)(const THNN_(Batch) *batch, THNNBatchPairs result);
 
 /* Joins the statistics of `count` values with those of `otherCount` others (Chan, Golub, LeVeque 1979), for
    `channels` channels. */
-void THNN_(Batch_merge)(int64_t channels, accreal *mean, accreal *squares, int64_t count, const accreal *otherMean,
-                        const accreal *otherSquares, int64_t otherCount);
+void THNN_(Batch_merge)(int64_t channels, accreal *mean, accreal *squares, accreal count, const accreal *otherMean,
+                        const accreal *otherSquares, accreal otherCount);
+
+/* Statistics of `count` values per channel into the saved and running ones. */
+void THNN_(Batch_saveStatistics)(const THNN_(BatchStatistics) *to, int64_t channels, THNNBatchPairs statistics,
+                                 accreal count);
 
 /* out = (x - mean) * inverse * weight + bias */
 void THNN_(Batch_normalize)(const THNN_(Batch) *batch, const THNN_(BatchVectors) *vectors);
 
-/* Of each channel: sum(g)[C], then sum(g * (x - mean))[C]; kept in `to` as well unless that is NULL. */
-void THNN_(Batch_gradSums)(const THNN_(Batch) *batch, const THNN_(BatchVectors) *vectors,
-                           const THNN_(BatchGradients) *to, accreal *result);
+/* sum(g) and sum(g * (x - mean)) of each channel. */
+void THNN_(Batch_gradSums)(const THNN_(Batch) *batch, const THNN_(BatchVectors) *vectors, THNNBatchPairs result);
 
 /* With those sums, of `count` values per channel:
      out = (g - sum / count - (x - mean) * inverse^2 * dot / count) * inverse * weight
    With NULL, where mean and inverse are constants: out = g * inverse * weight. */
-void THNN_(Batch_gradInput)(const THNN_(Batch) *batch, const THNN_(BatchVectors) *vectors, const accreal *sums,
-                            accreal count);
+void THNN_(Batch_gradInput)(const THNN_(Batch) *batch, const THNN_(BatchVectors) *vectors,
+                            const THNNBatchPairs *sums, accreal count);
 
 /* All phases of the forward in training, and of the backward, each box staying in the cache from one phase to the
    next where it has its channels to itself. vectors->mean and ->inverse are what the statistics are saved to. */

@@ -99,6 +99,102 @@ THNN_PUBLIC void THNN_DoubleBatchNormalization_backward(THNNState *state, THDoub
   THNN_DISPATCH(THNN_DoubleBatchNormalization_backward, "BatchNormalization_backward", state, input, gradOutput, gradInput, gradWeight, gradBias, weight, running_mean, running_var, save_mean, save_std, train, scale, eps);
 }
 
+THNN_VARIANTS(THNN_FloatBatchNormalization_statistics, THNNState *state, THFloatTensor *input, THAccrealTensor *statistics);
+THNN_PUBLIC void THNN_FloatBatchNormalization_statistics(THNNState *state, THFloatTensor *input, THAccrealTensor *statistics)
+{
+  THNN_DISPATCH(THNN_FloatBatchNormalization_statistics, "BatchNormalization_statistics", state, input, statistics);
+}
+
+THNN_VARIANTS(THNN_DoubleBatchNormalization_statistics, THNNState *state, THDoubleTensor *input, THAccrealTensor *statistics);
+THNN_PUBLIC void THNN_DoubleBatchNormalization_statistics(THNNState *state, THDoubleTensor *input, THAccrealTensor *statistics)
+{
+  THNN_DISPATCH(THNN_DoubleBatchNormalization_statistics, "BatchNormalization_statistics", state, input, statistics);
+}
+
+THNN_VARIANTS(THNN_FloatBatchNormalization_mergeStatistics, THNNState *state, THAccrealTensor *parts, THAccrealTensor *statistics);
+THNN_PUBLIC void THNN_FloatBatchNormalization_mergeStatistics(THNNState *state, THAccrealTensor *parts, THAccrealTensor *statistics)
+{
+  THNN_DISPATCH(THNN_FloatBatchNormalization_mergeStatistics, "BatchNormalization_mergeStatistics", state, parts, statistics);
+}
+
+THNN_VARIANTS(THNN_DoubleBatchNormalization_mergeStatistics, THNNState *state, THAccrealTensor *parts, THAccrealTensor *statistics);
+THNN_PUBLIC void THNN_DoubleBatchNormalization_mergeStatistics(THNNState *state, THAccrealTensor *parts, THAccrealTensor *statistics)
+{
+  THNN_DISPATCH(THNN_DoubleBatchNormalization_mergeStatistics, "BatchNormalization_mergeStatistics", state, parts, statistics);
+}
+
+THNN_VARIANTS(THNN_FloatBatchNormalization_saveStatistics, THNNState *state, THAccrealTensor *statistics, THFloatTensor *save_mean, THFloatTensor *save_std, THFloatTensor *running_mean, THFloatTensor *running_var, double momentum, double eps, bool unbiased);
+THNN_PUBLIC void THNN_FloatBatchNormalization_saveStatistics(THNNState *state, THAccrealTensor *statistics, THFloatTensor *save_mean, THFloatTensor *save_std, THFloatTensor *running_mean, THFloatTensor *running_var, double momentum, double eps, bool unbiased)
+{
+  THNN_DISPATCH(THNN_FloatBatchNormalization_saveStatistics, "BatchNormalization_saveStatistics", state, statistics, save_mean, save_std, running_mean, running_var, momentum, eps, unbiased);
+}
+
+THNN_VARIANTS(THNN_DoubleBatchNormalization_saveStatistics, THNNState *state, THAccrealTensor *statistics, THDoubleTensor *save_mean, THDoubleTensor *save_std, THDoubleTensor *running_mean, THDoubleTensor *running_var, double momentum, double eps, bool unbiased);
+THNN_PUBLIC void THNN_DoubleBatchNormalization_saveStatistics(THNNState *state, THAccrealTensor *statistics, THDoubleTensor *save_mean, THDoubleTensor *save_std, THDoubleTensor *running_mean, THDoubleTensor *running_var, double momentum, double eps, bool unbiased)
+{
+  THNN_DISPATCH(THNN_DoubleBatchNormalization_saveStatistics, "BatchNormalization_saveStatistics", state, statistics, save_mean, save_std, running_mean, running_var, momentum, eps, unbiased);
+}
+
+THNN_VARIANTS(THNN_FloatBatchNormalization_normalize, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *save_mean, THFloatTensor *save_std, bool relu);
+THNN_PUBLIC void THNN_FloatBatchNormalization_normalize(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *save_mean, THFloatTensor *save_std, bool relu)
+{
+  THNN_DISPATCH(THNN_FloatBatchNormalization_normalize, "BatchNormalization_normalize", state, input, output, weight, bias, save_mean, save_std, relu);
+}
+
+THNN_VARIANTS(THNN_DoubleBatchNormalization_normalize, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *save_mean, THDoubleTensor *save_std, bool relu);
+THNN_PUBLIC void THNN_DoubleBatchNormalization_normalize(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *save_mean, THDoubleTensor *save_std, bool relu)
+{
+  THNN_DISPATCH(THNN_DoubleBatchNormalization_normalize, "BatchNormalization_normalize", state, input, output, weight, bias, save_mean, save_std, relu);
+}
+
+THNN_VARIANTS(THNN_FloatBatchNormalization_gradSums, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *save_mean, THFloatTensor *save_std, THAccrealTensor *sums, bool relu);
+THNN_PUBLIC void THNN_FloatBatchNormalization_gradSums(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *save_mean, THFloatTensor *save_std, THAccrealTensor *sums, bool relu)
+{
+  THNN_DISPATCH(THNN_FloatBatchNormalization_gradSums, "BatchNormalization_gradSums", state, input, gradOutput, weight, bias, save_mean, save_std, sums, relu);
+}
+
+THNN_VARIANTS(THNN_DoubleBatchNormalization_gradSums, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *save_mean, THDoubleTensor *save_std, THAccrealTensor *sums, bool relu);
+THNN_PUBLIC void THNN_DoubleBatchNormalization_gradSums(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *save_mean, THDoubleTensor *save_std, THAccrealTensor *sums, bool relu)
+{
+  THNN_DISPATCH(THNN_DoubleBatchNormalization_gradSums, "BatchNormalization_gradSums", state, input, gradOutput, weight, bias, save_mean, save_std, sums, relu);
+}
+
+THNN_VARIANTS(THNN_FloatBatchNormalization_gradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *save_mean, THFloatTensor *save_std, THAccrealTensor *sums, double count, bool relu);
+THNN_PUBLIC void THNN_FloatBatchNormalization_gradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *save_mean, THFloatTensor *save_std, THAccrealTensor *sums, double count, bool relu)
+{
+  THNN_DISPATCH(THNN_FloatBatchNormalization_gradInput, "BatchNormalization_gradInput", state, input, gradOutput, gradInput, weight, bias, save_mean, save_std, sums, count, relu);
+}
+
+THNN_VARIANTS(THNN_DoubleBatchNormalization_gradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *save_mean, THDoubleTensor *save_std, THAccrealTensor *sums, double count, bool relu);
+THNN_PUBLIC void THNN_DoubleBatchNormalization_gradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *save_mean, THDoubleTensor *save_std, THAccrealTensor *sums, double count, bool relu)
+{
+  THNN_DISPATCH(THNN_DoubleBatchNormalization_gradInput, "BatchNormalization_gradInput", state, input, gradOutput, gradInput, weight, bias, save_mean, save_std, sums, count, relu);
+}
+
+THNN_VARIANTS(THNN_FloatBatchNormalizationReLU_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *running_mean, THFloatTensor *running_var, THFloatTensor *save_mean, THFloatTensor *save_std, bool train, double momentum, double eps);
+THNN_PUBLIC void THNN_FloatBatchNormalizationReLU_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *running_mean, THFloatTensor *running_var, THFloatTensor *save_mean, THFloatTensor *save_std, bool train, double momentum, double eps)
+{
+  THNN_DISPATCH(THNN_FloatBatchNormalizationReLU_updateOutput, "BatchNormalizationReLU_updateOutput", state, input, output, weight, bias, running_mean, running_var, save_mean, save_std, train, momentum, eps);
+}
+
+THNN_VARIANTS(THNN_DoubleBatchNormalizationReLU_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *running_mean, THDoubleTensor *running_var, THDoubleTensor *save_mean, THDoubleTensor *save_std, bool train, double momentum, double eps);
+THNN_PUBLIC void THNN_DoubleBatchNormalizationReLU_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *running_mean, THDoubleTensor *running_var, THDoubleTensor *save_mean, THDoubleTensor *save_std, bool train, double momentum, double eps)
+{
+  THNN_DISPATCH(THNN_DoubleBatchNormalizationReLU_updateOutput, "BatchNormalizationReLU_updateOutput", state, input, output, weight, bias, running_mean, running_var, save_mean, save_std, train, momentum, eps);
+}
+
+THNN_VARIANTS(THNN_FloatBatchNormalizationReLU_backward, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *running_mean, THFloatTensor *running_var, THFloatTensor *save_mean, THFloatTensor *save_std, bool train, double scale, double eps);
+THNN_PUBLIC void THNN_FloatBatchNormalizationReLU_backward(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *running_mean, THFloatTensor *running_var, THFloatTensor *save_mean, THFloatTensor *save_std, bool train, double scale, double eps)
+{
+  THNN_DISPATCH(THNN_FloatBatchNormalizationReLU_backward, "BatchNormalizationReLU_backward", state, input, gradOutput, gradInput, gradWeight, gradBias, weight, bias, running_mean, running_var, save_mean, save_std, train, scale, eps);
+}
+
+THNN_VARIANTS(THNN_DoubleBatchNormalizationReLU_backward, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *running_mean, THDoubleTensor *running_var, THDoubleTensor *save_mean, THDoubleTensor *save_std, bool train, double scale, double eps);
+THNN_PUBLIC void THNN_DoubleBatchNormalizationReLU_backward(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *running_mean, THDoubleTensor *running_var, THDoubleTensor *save_mean, THDoubleTensor *save_std, bool train, double scale, double eps)
+{
+  THNN_DISPATCH(THNN_DoubleBatchNormalizationReLU_backward, "BatchNormalizationReLU_backward", state, input, gradOutput, gradInput, gradWeight, gradBias, weight, bias, running_mean, running_var, save_mean, save_std, train, scale, eps);
+}
+
 THNN_VARIANTS(THNN_FloatSpatialMaxPooling_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THIndexTensor *indices, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode);
 THNN_PUBLIC void THNN_FloatSpatialMaxPooling_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THIndexTensor *indices, int kW, int kH, int dW, int dH, int padW, int padH, bool ceil_mode)
 {

@@ -5,7 +5,7 @@
 #include "../dispatch.h"
 #include "../python/exchange.h"
 
-static const char *const thnn_digest = "e8855f2dc850a1d2";
+static const char *const thnn_digest = "baeba291878e8b4d";
 
 static int SpatialConvolutionMM_updateOutput(int flags, uintptr_t arguments)
 {
@@ -108,6 +108,110 @@ static int BatchNormalization_backward(int flags, uintptr_t arguments)
   if (type < 0) return state->status;
   if (type == THNN_TYPE_FLOAT) THNN_FloatBatchNormalization_backward(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor, v[7].tensor, v[8].tensor, v[9].tensor, v[10].integer, v[11].number, v[12].number);
   else THNN_DoubleBatchNormalization_backward(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor, v[7].tensor, v[8].tensor, v[9].tensor, v[10].integer, v[11].number, v[12].number);
+  return state->status;
+}
+
+static int BatchNormalization_statistics(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_ACCREAL, false, 2}};
+  THNNTensor views[2];
+  GlueValue v[2];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 2, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatBatchNormalization_statistics(state, v[0].tensor, v[1].tensor);
+  else THNN_DoubleBatchNormalization_statistics(state, v[0].tensor, v[1].tensor);
+  return state->status;
+}
+
+static int BatchNormalization_mergeStatistics(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_ACCREAL, false, 1}, {GLUE_ACCREAL, false, 2}};
+  THNNTensor views[2];
+  GlueValue v[2];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 2, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatBatchNormalization_mergeStatistics(state, v[0].tensor, v[1].tensor);
+  else THNN_DoubleBatchNormalization_mergeStatistics(state, v[0].tensor, v[1].tensor);
+  return state->status;
+}
+
+static int BatchNormalization_saveStatistics(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_ACCREAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_DOUBLE, false, 6}, {GLUE_DOUBLE, false, 7}, {GLUE_BOOL, false, 8}};
+  THNNTensor views[5];
+  GlueValue v[8];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 8, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatBatchNormalization_saveStatistics(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].number, v[6].number, v[7].integer);
+  else THNN_DoubleBatchNormalization_saveStatistics(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].number, v[6].number, v[7].integer);
+  return state->status;
+}
+
+static int BatchNormalization_normalize(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, true, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, false, 5}, {GLUE_REAL, false, 6}, {GLUE_BOOL, false, 7}};
+  THNNTensor views[6];
+  GlueValue v[7];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 7, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatBatchNormalization_normalize(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].integer);
+  else THNN_DoubleBatchNormalization_normalize(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].integer);
+  return state->status;
+}
+
+static int BatchNormalization_gradSums(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, true, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, false, 5}, {GLUE_REAL, false, 6}, {GLUE_ACCREAL, false, 7}, {GLUE_BOOL, false, 8}};
+  THNNTensor views[7];
+  GlueValue v[8];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 8, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatBatchNormalization_gradSums(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor, v[7].integer);
+  else THNN_DoubleBatchNormalization_gradSums(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor, v[7].integer);
+  return state->status;
+}
+
+static int BatchNormalization_gradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, false, 6}, {GLUE_REAL, false, 7}, {GLUE_ACCREAL, true, 8}, {GLUE_DOUBLE, false, 9}, {GLUE_BOOL, false, 10}};
+  THNNTensor views[8];
+  GlueValue v[10];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 10, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatBatchNormalization_gradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor, v[7].tensor, v[8].number, v[9].integer);
+  else THNN_DoubleBatchNormalization_gradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor, v[7].tensor, v[8].number, v[9].integer);
+  return state->status;
+}
+
+static int BatchNormalizationReLU_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, true, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_REAL, true, 7}, {GLUE_REAL, true, 8}, {GLUE_BOOL, false, 9}, {GLUE_DOUBLE, false, 10}, {GLUE_DOUBLE, false, 11}};
+  THNNTensor views[8];
+  GlueValue v[11];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 11, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatBatchNormalizationReLU_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor, v[7].tensor, v[8].integer, v[9].number, v[10].number);
+  else THNN_DoubleBatchNormalizationReLU_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor, v[7].tensor, v[8].integer, v[9].number, v[10].number);
+  return state->status;
+}
+
+static int BatchNormalizationReLU_backward(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, true, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_REAL, true, 7}, {GLUE_REAL, true, 8}, {GLUE_REAL, true, 9}, {GLUE_REAL, true, 10}, {GLUE_REAL, true, 11}, {GLUE_BOOL, false, 12}, {GLUE_DOUBLE, false, 13}, {GLUE_DOUBLE, false, 14}};
+  THNNTensor views[11];
+  GlueValue v[14];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 14, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatBatchNormalizationReLU_backward(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor, v[7].tensor, v[8].tensor, v[9].tensor, v[10].tensor, v[11].integer, v[12].number, v[13].number);
+  else THNN_DoubleBatchNormalizationReLU_backward(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, v[6].tensor, v[7].tensor, v[8].tensor, v[9].tensor, v[10].tensor, v[11].integer, v[12].number, v[13].number);
   return state->status;
 }
 

@@ -191,21 +191,26 @@ static bool unpack(int flags, PyObject *tuple, int count, const GlueArgument *ar
   return true;
 }
 
-/* The element type of a call, or -1 when its tensors do not agree. */
+/* The element type of a call, or -1 when its tensors do not agree. Where no argument is of that type, any will do. */
 static int typeOfCall(int flags, int count, const GlueArgument *arguments, const GlueValue *values)
 {
+  static const int fixed[] = {
+      [GLUE_ACCREAL] = THNN_TYPE_DOUBLE, [GLUE_INDEX] = THNN_TYPE_INDEX, [GLUE_INTEGER] = THNN_TYPE_INTEGER};
   int type = flags & THNN_CALL_TYPE;
+  bool has_real = false;
   for (int i = 0; i < count; i++) {
+    has_real |= arguments[i].kind == GLUE_REAL;
     const THNNTensor *tensor = arguments[i].kind <= GLUE_INTEGER ? values[i].tensor : NULL;
     if (tensor == NULL || tensor->ndim == THNN_UNALLOCATED) continue;
-    if (arguments[i].kind == GLUE_INDEX || arguments[i].kind == GLUE_INTEGER) {
-      if (tensor->type != (arguments[i].kind == GLUE_INDEX ? THNN_TYPE_INDEX : THNN_TYPE_INTEGER)) return -1;
+    if (arguments[i].kind != GLUE_REAL) {
+      if (tensor->type != fixed[arguments[i].kind]) return -1;
       continue;
     }
     if (type == THNN_CALL_ANY) type = tensor->type;
     if (tensor->type != type || type > THNN_TYPE_DOUBLE) return -1;
   }
-  return type == THNN_CALL_ANY ? -1 : type;
+  if (type == THNN_CALL_ANY) return has_real ? -1 : THNN_TYPE_FLOAT;
+  return type;
 }
 
 int thnn_unpack(THNNState *state, int flags, uintptr_t tuple, int count, const GlueArgument *arguments,

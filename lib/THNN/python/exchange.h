@@ -25,6 +25,7 @@ enum {
 
 typedef enum GlueKind {
   GLUE_REAL, /* THTensor */
+  GLUE_ACCREAL,
   GLUE_INDEX,
   GLUE_INTEGER,
   GLUE_INT,
