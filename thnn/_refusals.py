@@ -205,7 +205,9 @@ def _wrong_sizes(function: Function, argument: Argument, value: Tensor) -> Itera
     if argument.role == "input" and argument.is_optional:
         return  # nothing reads it
     if argument.role == "input":
-        others: list[Role] = ["gradOutput", "target", *(["saved"] if function.phase in BACKWARD_PHASES else [])]
+        others: list[Role] = ["gradOutput", "target"]
+        if function.phase in BACKWARD_PHASES:
+            others.append("saved")
         dims = [0] if function.phase != "updateOutput" and function.tensors(*others) else []
     elif argument.role == "gradInput" or (
         argument in function.written and argument.role in ("output", "saved")
