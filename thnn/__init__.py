@@ -9,8 +9,8 @@
     y.sum().backward()
 
 One class per module of the header (``thnn.function_classes``), the C functions themselves by tensor type
-(``thnn.type2backend``), layers (``thnn.nn``), and the header's model (``thnn.parse_header``). ``python -m thnn`` lists
-the commands.
+(``thnn.type2backend``), layers (``thnn.nn``), batch normalization as an operator that keeps estimates
+(``thnn.batch_norm``), and the header's model (``thnn.parse_header``). ``python -m thnn`` lists the commands.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from thnn._version import __version__
 if TYPE_CHECKING:
     from thnn import nn
     from thnn._backend import type2backend
+    from thnn._batch_norm_operator import BatchNormOutput, batch_norm
     from thnn._generated.functions import *  # noqa: F403
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
     from thnn._library import cpu_capability
@@ -31,11 +32,13 @@ if TYPE_CHECKING:
 __all__ = [
     "THNN_H_PATH",
     "Argument",
+    "BatchNormOutput",
     "Function",
     "HeaderError",
     "Location",
     "Module",
     "__version__",
+    "batch_norm",
     "cpu_capability",
     "function_classes",
     "functions",
@@ -50,10 +53,12 @@ __all__ = [
 _HOMES = {
     "THNN_H_PATH": "thnn._registry",
     "Argument": "thnn._header",
+    "BatchNormOutput": "thnn._batch_norm_operator",
     "Function": "thnn._header",
     "HeaderError": "thnn._header",
     "Location": "thnn._header",
     "Module": "thnn._header",
+    "batch_norm": "thnn._batch_norm_operator",
     "cpu_capability": "thnn._library",
     "function_classes": "thnn._registry",
     "functions": "thnn._registry",

@@ -1,0 +1,244 @@
+"""``thnn.batch_norm``: batch normalization as an operator that maintains estimates of mean and variance."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from thnn import _batch_phases, _statistics
+from thnn._library import ALLOCATE, ANY, _address, invoke
+from thnn._registry import function_classes, modules
+
+_NAME = "batch_norm"
+_apply = function_classes["BatchNormalizationFunction"].apply
+_forward = modules()["BatchNormalization"].functions["updateOutput"]
+
+
+class BatchNormOutput(NamedTuple):
+    """What ``thnn.batch_norm`` returns."""
+
+    y: Tensor
+    """the result, sized and laid out as x"""
+    batch_mean: Tensor | None
+    """mean of the batch (C); None when is_infer, which computes none"""
+    batch_var: Tensor | None
+    """biased variance of the batch (C); None when is_infer"""
+    saved_mean: Tensor
+    """estimated_mean itself"""
+    saved_var: Tensor
+    """estimated_var itself"""
+
+
+def batch_norm(
+    x: Tensor,
+    scale: Tensor | None,
+    bias: Tensor | None,
+    estimated_mean: Tensor,
+    estimated_var: Tensor,
+    *,
+    is_infer: bool = False,
+    use_global_est: bool = False,
+    epsilon: float = 1e-6,
+    momentum: float = 0.99,
+    batch_id: int | None = None,
+    out: Tensor | None = None,
+) -> BatchNormOutput:
+    """Batch normalization that maintains estimates of mean and variance in the memory of its arguments.
+
+        y = (x - mean) / sqrt(variance + epsilon) * scale + bias
+        estimated = estimated * momentum + (1 - momentum) * batch
+
+    Training normalizes by mean and variance of the batch and takes them into the estimates. All variances are biased
+    (divided by the number of values): batch_var, estimated_var, and the one that normalizes. They are variances, not
+    deviations; descriptions of the operator say both.
+
+    Shapes: x (N, C) or (N, C, ...); scale, bias, estimated_mean, estimated_var (C). float32 or float64, all the same.
+
+    Arguments:
+        x: Tensor: the batch
+        scale: Tensor or None: factor of each channel, 1 where None
+        bias: Tensor or None: what is added to each channel, 0 where None
+        estimated_mean: Tensor: changed in training
+        estimated_var: Tensor: changed in training
+        is_infer: bool: normalize by the estimates and update nothing; use_global_est and batch_id play no part then
+        use_global_est: bool: normalize by the estimates in training, too, as they were before this batch is taken
+            into them. They are constants to the derivative. With batch_id 0 there are none yet: those that this batch
+            sets are used.
+        epsilon: float: added to the variance; 0 or more
+        momentum: float: share of the old estimates, from 0 to 1. (That of torch and THNN is 1 minus this one.)
+        batch_id: int or None: the first batch, 0, replaces the estimates, whatever they hold; None: no batch does
+        out: Tensor or None: where y is written, sized as x; x itself will do. As everywhere in torch, what is written
+            into `out` cannot be differentiated.
+
+    Returns BatchNormOutput, a named tuple (y, batch_mean, batch_var, saved_mean, saved_var). saved_mean and saved_var
+    are estimated_mean and estimated_var, the very memory. y can be differentiated twice by x, scale and bias; no
+    gradient flows through the statistics that are returned.
+
+    Errors: TypeError for other types; ValueError for sizes that do not fit, one value per channel in training, numbers
+    out of range, memory that is written (estimates in training, out) and shared, `out` where a gradient is wanted;
+    NotImplementedError for estimates that require a gradient. Nothing has been written then.
+    Source: Ioffe and Szegedy 2015; the design of Paddle's batch_norm_op. Conventions: docs/batch-normalization.md.
+    """
+    is_infer, use_global_est = _flag("is_infer", is_infer), _flag("use_global_est", use_global_est)
+    epsilon = _statistics.not_negative(_NAME, "epsilon", epsilon)
+    momentum = _statistics.fraction(_NAME, "momentum", momentum)
+    is_first = _is_first(batch_id)
+    _check(x, scale, bias, estimated_mean, estimated_var, out, is_infer)
+
+    apply = _apply if out is None else _into(out)
+    if is_infer:
+        y = apply(x, scale, bias, estimated_mean, estimated_var, False, 0.0, epsilon)
+        return BatchNormOutput(y, None, None, estimated_mean, estimated_var)
+    if use_global_est:
+        mean, variance = _mean_and_variance(x)
+        # Copies: what a backward needs must not change when the estimates go on.
+        constants = (mean, variance) if is_first else (estimated_mean, estimated_var)
+        y = apply(x, scale, bias, *(c.clone() for c in constants), False, 0.0, epsilon)
+    else:
+        y, mean, variance = _statistics.normalize_by_batch(
+            apply, x, scale, bias, estimated_mean, estimated_var, epsilon, unbiased=False
+        )
+    share = 1.0 if is_first else _statistics.complement(momentum)
+    _statistics.update(estimated_mean, mean, share)
+    _statistics.update(estimated_var, variance, share)
+    return BatchNormOutput(y, mean, variance, estimated_mean, estimated_var)
+
+
+def _into(out: Tensor) -> Callable[..., Tensor]:
+    """The function class's `apply`, but with an output that is given."""
+
+    def apply(
+        input: Tensor,
+        weight: Tensor | None,
+        bias: Tensor | None,
+        running_mean: Tensor,
+        running_var: Tensor,
+        *settings: Any,
+    ) -> Tensor:
+        vectors = weight, bias, running_mean, running_var
+        saved = (ALLOCATE, ALLOCATE) if settings[0] else (None, None)
+        invoke(_forward, ANY, (input, out, *vectors, *saved, *settings))
+        if not out.is_inference():
+            torch.autograd.graph.increment_version(out)
+        return out
+
+    return apply
+
+
+def _mean_and_variance(x: Tensor) -> tuple[Tensor, Tensor]:
+    with torch.no_grad():
+        channels = x.shape[1]
+        statistics = _batch_phases.statistics(x)
+        mean, variance = statistics[:channels], statistics[channels:-1] / statistics[-1]
+        return mean.to(x.dtype), variance.to(x.dtype)
+
+
+def _flag(name: str, value: Any) -> bool:
+    if value is not True and value is not False:
+        raise TypeError(f"{_NAME}: {name}: expected True or False, got {type(value).__name__}")
+    return value
+
+
+def _is_first(batch_id: Any) -> bool:
+    if batch_id is None:
+        return False
+    try:
+        number = operator.index(batch_id)
+    except TypeError:
+        raise TypeError(
+            f"{_NAME}: batch_id: expected an integer or None, got {type(batch_id).__name__}"
+        ) from None
+    if number < 0:
+        raise ValueError(f"{_NAME}: batch_id: expected 0 or more, got {number}")
+    return number == 0
+
+
+def _check(
+    x: Tensor,
+    scale: Tensor | None,
+    bias: Tensor | None,
+    estimated_mean: Tensor,
+    estimated_var: Tensor,
+    out: Tensor | None,
+    is_infer: bool,
+) -> None:
+    """Everything that is refused, so that nothing is written before."""
+    _check_is_tensor("x", x)
+    if x.dtype not in (torch.float32, torch.float64):
+        raise TypeError(f"{_NAME}: x: expected torch.float32 or torch.float64, got {x.dtype}")
+    if x.dim() < 2:
+        raise ValueError(f"{_NAME}: x: expected 2 dimensions (N, C) or more, got {tuple(x.shape)}")
+    vectors = {"scale": scale, "bias": bias, "estimated_mean": estimated_mean, "estimated_var": estimated_var}
+    tensors = {"x": x}
+    for name, vector in vectors.items():
+        if vector is None and name in ("scale", "bias"):
+            continue
+        _check_like(name, vector, x, (x.shape[1],))
+        assert vector is not None
+        tensors[name] = vector
+    if out is not None:
+        _check_like("out", out, x, tuple(x.shape))
+        tensors["out"] = out
+    if torch.is_grad_enabled():
+        for name in ("estimated_mean", "estimated_var"):
+            if tensors[name].requires_grad:
+                raise NotImplementedError(f"{_NAME}: {name}: the gradient by {name} is not implemented")
+        for name in ("x", "scale", "bias", "out"):
+            if out is not None and name in tensors and tensors[name].requires_grad:
+                raise ValueError(f"{_NAME}: out: cannot be differentiated, but {name} requires a gradient")
+    written = ["out"] if out is not None else []
+    if not is_infer:
+        if x.numel() <= x.shape[1]:
+            raise ValueError(
+                f"{_NAME}: x: expected more than 1 value per channel when training, got {tuple(x.shape)}"
+            )
+        written += ["estimated_mean", "estimated_var"]
+    for name in written:
+        if any(size > 1 and step == 0 for size, step in zip(tensors[name].shape, tensors[name].stride())):
+            raise ValueError(f"{_NAME}: {name}: two of its elements share an address")
+        for other, tensor in tensors.items():
+            is_itself = other == "x" and name == "out" and _same_view(tensors[name], tensor)
+            if other != name and not is_itself and _overlaps(tensors[name], tensor):
+                raise ValueError(f"{_NAME}: {name}: must not share memory with {other}")
+
+
+def _check_is_tensor(name: str, value: Any) -> None:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{_NAME}: {name}: expected a tensor, got {type(value).__name__}")
+
+
+def _check_like(name: str, tensor: Any, x: Tensor, shape: tuple[int, ...]) -> None:
+    _check_is_tensor(name, tensor)
+    if tensor.dtype is not x.dtype:
+        raise TypeError(f"{_NAME}: {name}: expected {x.dtype}, the type of x, got {tensor.dtype}")
+    if tensor.device != x.device:
+        raise TypeError(f"{_NAME}: {name}: expected a tensor on {x.device}, as x, got {tensor.device}")
+    if tuple(tensor.shape) != shape:
+        raise ValueError(f"{_NAME}: {name}: expected size {shape}, got {tuple(tensor.shape)}")
+
+
+def _same_view(a: Tensor, b: Tensor) -> bool:
+    return _address(a) == _address(b) and a.stride() == b.stride()
+
+
+def _overlaps(a: Tensor, b: Tensor) -> bool:
+    """Whether two tensors of one type share an address. Of others than vectors the range from first to last counts."""
+    first, second = _addresses(a), _addresses(b)
+    if first.start >= second.stop or second.start >= first.stop:
+        return False
+    return a.dim() != 1 or b.dim() != 1 or not set(first).isdisjoint(second)
+
+
+def _addresses(tensor: Tensor) -> range:
+    """Where its elements are if it is a vector; otherwise a range of that beginning and end."""
+    start = _address(tensor)
+    if start == 0 or tensor.numel() == 0:
+        return range(0)
+    size = tensor.element_size()
+    last = start + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride())) * size
+    step = tensor.stride(0) * size if tensor.dim() == 1 else size
+    return range(start, last + size, max(step, size))
