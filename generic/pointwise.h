@@ -38,8 +38,8 @@ TH_POINTWISE real THNN_(SmoothL1Criterion_grad)(real x, real t)
 /* Logarithms not below -100; NaN where x is not in [0, 1]. */
 TH_POINTWISE real THNN_(BCECriterion)(real x, real t)
 {
-  const real log_x = th_log(x), log_rest = th_log1p(-x);
-  return (t - 1) * (log_rest < -100 ? -100 : log_rest) - t * (log_x < -100 ? -100 : log_x);
+  const real loss = (t - 1) * th_log_of_rest(x) - t * th_log_of_probability(x);
+  return x >= 0 && x <= 1 ? loss : (real)NAN;
 }
 TH_POINTWISE real THNN_(BCECriterion_grad)(real x, real t)
 {

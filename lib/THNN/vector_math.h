@@ -1,17 +1,19 @@
 /* Elementary functions of one `real` without a branch, so that a plain loop over them becomes vector code under
    every instruction set. No include guard: included once per element type, after generic.h.
 
-     th_exp  th_log  th_log1p  th_tanh  th_sigmoid
-     th_exp_le0(x)   exp of an x that is not positive, for less
+     th_exp  th_log  th_tanh  th_sigmoid
+     th_exp_le0(x)                                exp of an x that is not positive, for less
+     th_log_of_probability(p)  th_log_of_rest(p)  log(p), log(1 - p) of 0 <= p <= 1, not below -100, for less
 
-   Errors, over the whole range with subnormal arguments and results, zeros, infinities and NaN: exp and log 1 ulp,
-   log1p 1.4, sigmoid 2.3, tanh 2.6; -0 stays -0 where the function is odd. The polynomials are minimax fits over
+   Errors, over the whole range with subnormal arguments and results, zeros, infinities and NaN: exp and logs 1 ulp,
+   sigmoid 2.3, tanh 2.6; -0 stays -0 where the function is odd. The polynomials are minimax fits over
    the reduced range. */
 
 #define th_exp V_(exp)
 #define th_exp_le0 V_(exp_le0)
 #define th_log V_(log)
-#define th_log1p V_(log1p)
+#define th_log_of_probability V_(log_of_probability)
+#define th_log_of_rest V_(log_of_rest)
 #define th_tanh V_(tanh)
 #define th_sigmoid V_(sigmoid)
 
@@ -31,8 +33,15 @@ static inline real V_(exp_tail)(real r)
   return (0.4999999344f + 0.1666652048f * r) + r2 * ((0.04166838887f + 0.008368737815f * r) + r2 * 0.00138146114f);
 }
 
-/* (2 atanh(s) / s - 2) / z for z = s^2, |s| <= (sqrt(2) - 1) / (sqrt(2) + 1) */
-static inline real V_(atanh_tail)(real z) { return 0.6666677671f + z * (0.3997749672f + z * 0.2987304744f); }
+/* log(1 + f) - f + f^2 / 2 for sqrt(1/2) <= 1 + f <= sqrt(2): in float a longer polynomial costs less than the division
+   of the atanh series */
+static inline real V_(log_tail)(real f)
+{
+  const real f2 = f * f, f4 = f2 * f2;
+  const real low = (0.3333333135f - 0.2500082254f * f) + f2 * (0.2000123262f - 0.1662329584f * f);
+  const real high = (0.1420156509f - 0.1316061765f * f) + f2 * (0.1276325285f - 0.0763546899f * f);
+  return f2 * f * (low + f4 * high);
+}
 
 #else
 
@@ -53,12 +62,14 @@ static inline real V_(exp_tail)(real r)
                r4 * (2.763026171853065695e-7 + 2.499986011940007871e-8 * r));
 }
 
-static inline real V_(atanh_tail)(real z)
+/* log(1 + f) - f + f^2 / 2 for sqrt(1/2) <= 1 + f <= sqrt(2), by log(1 + f) = 2 atanh(s) for s = f / (2 + f) */
+static inline real V_(log_tail)(real f)
 {
-  const real z2 = z * z;
-  return ((0.6666666666666734893 + 0.3999999999941111371 * z) +
-          z2 * (0.2857142874325686053 + 0.2222219847666441156 * z)) +
-         z2 * z2 * ((0.1818356970147069251 + 0.1531390428706942892 * z) + z2 * 0.147974968433153986);
+  const real s = f / (2 + f), z = s * s, z2 = z * z;
+  const real tail = ((0.6666666666666734893 + 0.3999999999941111371 * z) +
+                     z2 * (0.2857142874325686053 + 0.2222219847666441156 * z)) +
+                    z2 * z2 * ((0.1818356970147069251 + 0.1531390428706942892 * z) + z2 * 0.147974968433153986);
+  return s * (0.5 * f * f + z * tail);
 }
 
 #endif
@@ -131,8 +142,8 @@ static inline real th_exp(real x)
 /* k ln(2) + log(1 + f) */
 static inline real V_(log_series)(real f, real k)
 {
-  const real s = f / (2 + f), z = s * s, h = (real)0.5 * f * f;
-  return k * V_(ln2_hi) - ((h - (s * (h + z * V_(atanh_tail)(z)) + k * V_(ln2_lo))) - f);
+  const real h = (real)0.5 * f * f;
+  return k * V_(ln2_hi) - ((h - (V_(log_tail)(f) + k * V_(ln2_lo))) - f);
 }
 
 /* The exponent k, biased, that leaves x / 2^k between sqrt(1/2) and sqrt(2). */
@@ -156,13 +167,21 @@ static inline real th_log(real x)
   return x > 0 ? (x < (real)INFINITY ? y : x) : (x == 0 ? -(real)INFINITY : (real)NAN);
 }
 
-static inline real th_log1p(real x)
+static inline real th_log_of_probability(real p)
 {
-  const real u = 1 + x, lost = x - (u - 1);
+  const real u = p * V_POWER(V_(mantissa)); /* normal, unless it is 0, which has the least exponent */
   const V_(word) k = V_(exponent)(u);
-  const real twice_inverse = V_(from_bits)((2 * V_(bias) + 1 - k) << V_(mantissa)); /* 2 / 2^k */
-  const real y = V_(log_series)((V_(unscale)(u, k) - 1) + lost * (real)0.5 * twice_inverse, V_(exponent_value)(k));
-  return x > -1 ? (x < (real)INFINITY ? V_(with_sign)(y, x) : x) : (x == -1 ? -(real)INFINITY : (real)NAN);
+  const real y = V_(log_series)(V_(unscale)(u, k) - 1, V_(exponent_value)(k) - V_(mantissa));
+  return y < -100 ? -100 : y;
+}
+
+static inline real th_log_of_rest(real p)
+{
+  const real u = 1 - p, lost = (1 - u) - p;
+  const V_(word) k = V_(exponent)(u);
+  const real inverse = V_(from_bits)((2 * V_(bias) - k) << V_(mantissa));
+  const real y = V_(log_series)((V_(unscale)(u, k) - 1) + lost * inverse, V_(exponent_value)(k));
+  return u > 0 ? y : -100;
 }
 
 static inline real th_tanh(real x)
