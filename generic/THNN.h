@@ -79,6 +79,170 @@ TH_API void THNN_(SpatialConvolutionMM_accGradParameters)(
     int padH,              // zeros added above and below
     accreal scale);        // factor of what is added
 
+/* TemporalSubSampling: the sum of each window along time, times a number per feature, plus another.
+
+     output[t,f] = bias[f] + weight[f] * sum over k of input[t*dW + k, f]
+
+   Shapes: input (T, inputFrameSize) or, as an extension, (N, T, inputFrameSize); weight and bias (inputFrameSize);
+   output (oT, inputFrameSize) with oT = floor((T - kW) / dW) + 1.
+   Errors: ValueError for a kernel or stride below 1, a kernel longer than the input, sizes that do not fit.
+   Source: Torch7 nn.TemporalSubSampling. */
+TH_API void THNN_(TemporalSubSampling_updateOutput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input (T, inputFrameSize)
+    THTensor *output,     // [OUT] result (oT, inputFrameSize)
+    THTensor *weight,     // factor of each feature (inputFrameSize)
+    THTensor *bias,       // added to each feature (inputFrameSize)
+    int kW,               // kernel length
+    int dW,               // stride
+    int inputFrameSize);  // features of the input
+
+/* Gradient of TemporalSubSampling by its input: weight * gradOutput, added over its window. Frames behind the last
+   window get 0. */
+TH_API void THNN_(TemporalSubSampling_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,      // factor of each feature (inputFrameSize)
+    int kW,                // kernel length
+    int dW);               // stride
+
+/* Gradients of TemporalSubSampling by its parameters, accumulated: gradWeight[f] += scale * sum over t of
+   gradOutput[t,f] * the sum of the window; gradBias[f] += scale * sum over t of gradOutput[t,f]. */
+TH_API void THNN_(TemporalSubSampling_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [MODIFIED] sized as bias
+    int kW,                // kernel length
+    int dW,                // stride
+    accreal scale);        // factor of what is added
+
+/* SpatialSubSampling: the sum of each window, times a number per plane, plus another.
+
+     output[n,c,y,x] = bias[c] + weight[c] * sum over kh, kw of input[n, c, y*dH + kh, x*dW + kw]
+
+   Shapes: input (N, C, H, W) or (C, H, W); weight and bias (C); output (N, C, oH, oW) with oH = floor((H - kH) / dH) + 1
+   and oW likewise.
+   Errors: ValueError for a kernel or stride below 1, a kernel larger than the image, sizes that do not fit.
+   Source: LeCun et al. 1998; Torch7 nn.SpatialSubSampling. */
+TH_API void THNN_(SpatialSubSampling_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W) or (C, H, W)
+    THTensor *output,  // [OUT] result (N, C, oH, oW)
+    THTensor *weight,  // factor of each plane (C)
+    THTensor *bias,    // added to each plane (C)
+    int kW,            // kernel width
+    int kH,            // kernel height
+    int dW,            // stride along the width
+    int dH);           // stride along the height
+
+/* Gradient of SpatialSubSampling by its input: weight * gradOutput, added over its window. What no window sees gets
+   0. */
+TH_API void THNN_(SpatialSubSampling_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,      // factor of each plane (C)
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dW,                // stride along the width
+    int dH);               // stride along the height
+
+/* Gradients of SpatialSubSampling by its parameters, accumulated: gradWeight[c] += scale * sum over n, y, x of
+   gradOutput[n,c,y,x] * the sum of the window; gradBias[c] += scale * sum over n, y, x of gradOutput[n,c,y,x]. */
+TH_API void THNN_(SpatialSubSampling_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [MODIFIED] sized as bias
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    accreal scale);        // factor of what is added
+
+/* Im2Col: the patches that a window sees as it slides over an image, one column each. Here dH and dW are dilations, and
+   sH and sW strides.
+
+     output[n, (c*kH + kh)*kW + kw, y*oW + x] = input[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW]
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW) with
+   oH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Outside the image input is 0.
+   Errors: ValueError for a kernel, dilation or stride below 1, negative padding, an output without elements, sizes that
+   do not fit. Source: torch.nn.functional.unfold, which gives the same. */
+TH_API void THNN_(Im2Col_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // images (N, C, H, W) or (C, H, W)
+    THTensor *output,  // [OUT] columns (N, C*kH*kW, oH*oW)
+    int kH,            // kernel height
+    int kW,            // kernel width
+    int dH,            // dilation along the height
+    int dW,            // dilation along the width
+    int padH,          // zeros added above and below
+    int padW,          // zeros added left and right
+    int sH,            // stride along the height
+    int sW);           // stride along the width
+
+/* Gradient of Im2Col by its input: each gradOutput added where its element came from; what no window sees gets 0. */
+TH_API void THNN_(Im2Col_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, inputHeight, inputWidth)
+    int inputHeight,       // height of the images
+    int inputWidth,        // width of the images
+    int kH,                // kernel height
+    int kW,                // kernel width
+    int dH,                // dilation along the height
+    int dW,                // dilation along the width
+    int padH,              // zeros added above and below
+    int padW,              // zeros added left and right
+    int sH,                // stride along the height
+    int sW);               // stride along the width
+
+/* Col2Im: columns added up into images, each element where Im2Col takes it from. Here dH and dW are dilations, and sH
+   and sW strides.
+
+     output[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW] = the sum of all input[n, (c*kH + kh)*kW + kw, y*oW + x]
+                                                              that belong there; others belong to padding
+
+   Shapes: input (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW), oH and oW as in Im2Col for images of the size of the output;
+   output (N, C, outputHeight, outputWidth) or (C, outputHeight, outputWidth).
+   Errors: ValueError for a size, kernel, dilation or stride below 1, negative padding, sizes that do not fit.
+   Source: torch.nn.functional.fold, which gives the same. */
+TH_API void THNN_(Col2Im_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // columns (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW)
+    THTensor *output,  // [OUT] images (N, C, outputHeight, outputWidth)
+    int outputHeight,  // height of the images
+    int outputWidth,   // width of the images
+    int kH,            // kernel height
+    int kW,            // kernel width
+    int dH,            // dilation along the height
+    int dW,            // dilation along the width
+    int padH,          // zeros added above and below
+    int padW,          // zeros added left and right
+    int sH,            // stride along the height
+    int sW);           // stride along the width
+
+/* Gradient of Col2Im by its input: the columns of gradOutput. */
+TH_API void THNN_(Col2Im_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss by input
+    int kH,                // kernel height
+    int kW,                // kernel width
+    int dH,                // dilation along the height
+    int dW,                // dilation along the width
+    int padH,              // zeros added above and below
+    int padW,              // zeros added left and right
+    int sH,                // stride along the height
+    int sW);               // stride along the width
+
 /* Linear: output = input * weight^T + bias.
 
    Shapes: input (N, I) or (I); weight (O, I); bias (O) or None; output (N, O) or (O).

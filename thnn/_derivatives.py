@@ -9,7 +9,6 @@ without that either can be differentiated once, and says so.
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -219,10 +218,10 @@ def _with_parameters(rule: Rule, names: Sequence[str]) -> Rule:
     return rule
 
 
-def _bilinear(module: Module, channel: int) -> Rule:
+def _bilinear(module: Module, *kept: int) -> Rule:
     """A convolution: its three products (output, gradInput, gradWeight) are each other's derivatives.
 
-    `channel` is the dimension of the output that bias runs along, counted from the end.
+    `kept` are the dimensions of the output that bias runs along, counted from the end.
     """
     from thnn._functions import run
 
@@ -233,6 +232,8 @@ def _bilinear(module: Module, channel: int) -> Rule:
     )
     forward, grad_input, acc = module.forward, module.grad_input, module.acc_grad_parameters
     scalars = [a.name for a in forward.scalars]
+    constants = [a.name for a in forward.tensors("input") if a.name != "input"]
+    bias_is_optional = any(a.name == "bias" and a.is_optional for a in forward.arguments)
 
     class Output(torch.autograd.Function):
         @staticmethod
@@ -281,6 +282,8 @@ def _bilinear(module: Module, channel: int) -> Rule:
             ctx.save_for_backward(input, gradOutput)
             gradWeight = torch.zeros_like(like)
             given = {"weight": like.detach()} if acc.argument("weight") else {}
+            if "bias" in settings:
+                given["gradBias"] = torch.zeros_like(settings["bias"])
             run(acc, input=input, gradOutput=gradOutput, gradWeight=gradWeight, **given, **settings)
             return gradWeight
 
@@ -299,22 +302,28 @@ def _bilinear(module: Module, channel: int) -> Rule:
         needs: Any, gradOutput: Tensor, input: Tensor, weight: Tensor, bias: Tensor | None, **settings: Any
     ) -> dict[str, Tensor]:
         gradients = {}
+        if bias is not None and not bias_is_optional:
+            settings["bias"] = torch.zeros_like(bias)  # the products are without it
         if needs[0]:
             gradients["gradInput"] = GradInput.apply(gradOutput, weight, input, settings)
         if needs[1]:
             gradients["gradWeight"] = GradWeight.apply(input, gradOutput, weight, settings)
         if bias is not None and needs[2]:
-            others = [d for d in range(gradOutput.dim()) if d != gradOutput.dim() + channel]
+            others = [d for d in range(-gradOutput.dim(), 0) if d not in kept]
             gradients["gradBias"] = gradOutput.sum(others) if others else gradOutput
         return gradients
 
-    return _with_parameters(bilinear, ["gradOutput", "input", "weight", "bias", *scalars])
+    return _with_parameters(bilinear, ["gradOutput", "input", "weight", "bias", *constants, *scalars])
 
 
 _FACTORIES: Mapping[str, Callable[[Module], Rule]] = {
     "SpatialAveragePooling": _linear_in_input,
-    "SpatialConvolutionMM": functools.partial(_bilinear, channel=-3),
-    "Linear": functools.partial(_bilinear, channel=-1),
+    "SpatialConvolutionMM": lambda m: _bilinear(m, -3),
+    "TemporalSubSampling": lambda m: _bilinear(m, -1),
+    "SpatialSubSampling": lambda m: _bilinear(m, -3),
+    "Im2Col": _linear_in_input,
+    "Col2Im": _linear_in_input,
+    "Linear": lambda m: _bilinear(m, -1),
     "ClassNLLCriterion": _constant_slope,
 }
 

@@ -46,8 +46,16 @@ def run(function: HeaderFunction, **values: Any) -> dict[str, Any]:
         elif argument.role in ("output", "saved", "gradInput"):
             row.append(ALLOCATE)
         else:
-            row.append(BACKWARD_SCALARS[argument.name].default)
+            row.append(backward_scalar(argument.name, values, values["gradOutput"]))
     return dict(zip((a.name for a in arguments), invoke(function, ANY, row)))
+
+
+def backward_scalar(name: str, values: Mapping[str, Any], gradOutput: Tensor) -> Any:
+    """A scalar that only a backward takes: a size of the input or the output, or its default."""
+    known = BACKWARD_SCALARS[name]
+    if known.tensor is None or known.dim is None:
+        return known.default
+    return (gradOutput if known.tensor == "output" else values[known.tensor]).shape[known.dim]
 
 
 class _FunctionMeta(FunctionMeta):

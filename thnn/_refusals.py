@@ -215,6 +215,8 @@ def _wrong_sizes(function: Function, argument: Argument, value: Tensor) -> Itera
         dims = []  # is resized
     else:
         dims = list(range(value.dim())) if argument.role != "buffer" else []
+        if argument.role == "gradOutput" and not function.tensors("input", "output", "saved"):
+            dims = []  # nothing else tells what size it has to have
     for dim in dims:
         size = [s + (d == dim) for d, s in enumerate(value.shape)]
         yield f"with size {tuple(size)}", torch.zeros(size, dtype=value.dtype)

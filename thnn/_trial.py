@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from thnn._backend import type2backend
+from thnn._functions import backward_scalar
 from thnn._header import Function
-from thnn._header.roles import BACKWARD_SCALARS
 from thnn._registry import function_classes, modules
 from thnn.cases import arguments, dtype_of, function_of
 from thnn.cases.model import Case, Sample
@@ -156,7 +156,7 @@ class Trial:
                 if isinstance(value, Tensor):
                     value = twin(enter(a.name, value))
             else:
-                value = BACKWARD_SCALARS[a.name].default
+                value = backward_scalar(a.name, self.values, self.gradOutput)
             row[a.name] = value
         return row
 

@@ -1,0 +1,64 @@
+/* Sums over the taps of sliding windows, plane by plane: what subsampling, tables of connections and unfolding have
+   in common.
+
+   A window slides over `large` planes and leaves `small` ones. Along each axis, position q of a small plane sees for
+   tap k the coordinate x = q * stride + k * dilation - padding of a large one, if that exists. A connection c joins a
+   small plane a and a large plane b:
+
+     small from large:  small[n,a,q] = bias[a] + sum over c, k of weight[c,k] * large[n,b,x]
+     large from small:  large[n,b,x] = bias[b] + sum over c, k, q of weight[c,k] * small[n,a,q]
+     weights:           weight[c,k] += scale * sum over n, q of small[n,a,q] * large[n,b,x]
+
+   Connections are the rows of a table or, without one, join plane p and plane p. A small plane may have a place of
+   its own for each tap: then it is a matrix of columns, large from small folds it and unfold fills it.
+
+   Everything is done in lanes: columns, or channels where those are neighbours in memory and not joined by a table.
+   Nothing in here looks at a tensor or fails. Included once per element type, after convolution.h. */
+
+#ifndef THNN_CORES_TAPS_H
+#define THNN_CORES_TAPS_H
+
+typedef struct TapAxis {
+  int64_t small, large;                              /* sizes */
+  int64_t taps, stride, padding, dilation;           /* of the window */
+  int64_t smallStep, largeStep, smallTap, weightTap; /* in memory, per coordinate and per tap */
+} TapAxis;
+
+typedef struct Taps {
+  TapAxis axis[4]; /* the last one has the lanes */
+  int64_t batch;
+  int64_t smallBatch, largeBatch, smallPlane, largePlane; /* strides */
+  int64_t smallPlanes, largePlanes;
+  void *small, *large, *weight;
+  int64_t weightConnection, weightLane; /* strides */
+  const void *table;                    /* (connections, 2), or NULL */
+  int64_t connections, tableStep[2];
+  int smallColumn; /* of the table: where a small plane is named */
+} Taps;
+
+/* The tap that each of these positions sees exists: *low <= q < *high. */
+static inline void tap_positions(const TapAxis *a, int64_t k, int64_t *low, int64_t *high)
+{
+  const int64_t first = k * a->dilation - a->padding, room = a->large - first; /* x = q * stride + first */
+  *low = first >= 0 ? 0 : a->stride == 1 ? -first : (-first + a->stride - 1) / a->stride;
+  *high = room <= 0 ? 0 : a->stride == 1 ? room : (room + a->stride - 1) / a->stride;
+  if (*high > a->small) *high = a->small;
+  if (*low > *high) *low = *high;
+}
+
+#endif
+
+/* The windows of a convolution from `large` (its input) to `small` (its output); weights and table are left to fill. */
+Taps THNN_(taps_make)(const Convolution *geometry, ConvolutionView small, ConvolutionView large);
+
+/* The target is overwritten; bias may be NULL. */
+void THNN_(taps_small)(const Taps *taps, const real *bias, int64_t biasStride);
+void THNN_(taps_large)(const Taps *taps, const real *bias, int64_t biasStride);
+
+/* weight += scale * its gradient. */
+void THNN_(taps_weight)(const Taps *taps, real scale);
+
+/* small[n,a,k,q] = large[n,a,x], 0 where x does not exist. */
+void THNN_(taps_unfold)(const Taps *taps);
+/* large[n,a,x] = the sum of all small[n,a,k,q] that see x, added to what is there if `add`. */
+void THNN_(taps_fold)(const Taps *taps, bool add);
