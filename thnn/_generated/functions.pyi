@@ -43,6 +43,142 @@ class SpatialConvolutionMMFunction(FunctionBase):
     @classmethod
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ...) -> Tensor: ...
 
+class TemporalSubSamplingFunction(FunctionBase):
+    """TemporalSubSampling: the sum of each window along time, times a number per feature, plus another.
+
+      output[t,f] = bias[f] + weight[f] * sum over k of input[t*dW + k, f]
+
+    Shapes: input (T, inputFrameSize) or, as an extension, (N, T, inputFrameSize); weight and bias (inputFrameSize);
+    output (oT, inputFrameSize) with oT = floor((T - kW) / dW) + 1.
+    Errors: ValueError for a kernel or stride below 1, a kernel longer than the input, sizes that do not fit.
+    Source: Torch7 nn.TemporalSubSampling.
+
+    Calls:
+        TemporalSubSamplingFunction(kW, dW, inputFrameSize)(input, weight, bias)
+        TemporalSubSamplingFunction.apply(input, weight, bias, kW, dW, inputFrameSize)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (T, inputFrameSize)
+        weight: Tensor (float32 or float64): factor of each feature (inputFrameSize)
+        bias: Tensor (float32 or float64): added to each feature (inputFrameSize)
+        kW: int: kernel length
+        dW: int: stride
+        inputFrameSize: int: features of the input
+
+    Gradient of TemporalSubSampling by its input: weight * gradOutput, added over its window. Frames behind the last
+    window get 0.
+
+    Gradients of TemporalSubSampling by its parameters, accumulated: gradWeight[f] += scale * sum over t of
+    gradOutput[t,f] * the sum of the window; gradBias[f] += scale * sum over t of gradOutput[t,f].
+    """
+    def __init__(self, kW: int, dW: int, inputFrameSize: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor, kW: int, dW: int, inputFrameSize: int) -> Tensor: ...
+
+class SpatialSubSamplingFunction(FunctionBase):
+    """SpatialSubSampling: the sum of each window, times a number per plane, plus another.
+
+      output[n,c,y,x] = bias[c] + weight[c] * sum over kh, kw of input[n, c, y*dH + kh, x*dW + kw]
+
+    Shapes: input (N, C, H, W) or (C, H, W); weight and bias (C); output (N, C, oH, oW) with oH = floor((H - kH) / dH) + 1
+    and oW likewise.
+    Errors: ValueError for a kernel or stride below 1, a kernel larger than the image, sizes that do not fit.
+    Source: LeCun et al. 1998; Torch7 nn.SpatialSubSampling.
+
+    Calls:
+        SpatialSubSamplingFunction(kW, kH, dW, dH)(input, weight, bias)
+        SpatialSubSamplingFunction.apply(input, weight, bias, kW, kH, dW, dH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
+        weight: Tensor (float32 or float64): factor of each plane (C)
+        bias: Tensor (float32 or float64): added to each plane (C)
+        kW: int: kernel width
+        kH: int: kernel height
+        dW: int: stride along the width
+        dH: int: stride along the height
+
+    Gradient of SpatialSubSampling by its input: weight * gradOutput, added over its window. What no window sees gets
+    0.
+
+    Gradients of SpatialSubSampling by its parameters, accumulated: gradWeight[c] += scale * sum over n, y, x of
+    gradOutput[n,c,y,x] * the sum of the window; gradBias[c] += scale * sum over n, y, x of gradOutput[n,c,y,x].
+    """
+    def __init__(self, kW: int, kH: int, dW: int, dH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor, kW: int, kH: int, dW: int, dH: int) -> Tensor: ...
+
+class Im2ColFunction(FunctionBase):
+    """Im2Col: the patches that a window sees as it slides over an image, one column each. Here dH and dW are dilations, and
+    sH and sW strides.
+
+      output[n, (c*kH + kh)*kW + kw, y*oW + x] = input[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW]
+
+    Shapes: input (N, C, H, W) or (C, H, W); output (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW) with
+    oH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Outside the image input is 0.
+    Errors: ValueError for a kernel, dilation or stride below 1, negative padding, an output without elements, sizes that
+    do not fit. Source: torch.nn.functional.unfold, which gives the same.
+
+    Calls:
+        Im2ColFunction(kH, kW, dH, dW, padH, padW, sH, sW)(input)
+        Im2ColFunction.apply(input, kH, kW, dH, dW, padH, padW, sH, sW)
+
+    Arguments:
+        input: Tensor (float32 or float64): images (N, C, H, W) or (C, H, W)
+        kH: int: kernel height
+        kW: int: kernel width
+        dH: int: dilation along the height
+        dW: int: dilation along the width
+        padH: int: zeros added above and below
+        padW: int: zeros added left and right
+        sH: int: stride along the height
+        sW: int: stride along the width
+
+    Gradient of Im2Col by its input: each gradOutput added where its element came from; what no window sees gets 0.
+    """
+    def __init__(self, kH: int, kW: int, dH: int, dW: int, padH: int, padW: int, sH: int, sW: int) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, kH: int, kW: int, dH: int, dW: int, padH: int, padW: int, sH: int, sW: int) -> Tensor: ...
+
+class Col2ImFunction(FunctionBase):
+    """Col2Im: columns added up into images, each element where Im2Col takes it from. Here dH and dW are dilations, and sH
+    and sW strides.
+
+      output[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW] = the sum of all input[n, (c*kH + kh)*kW + kw, y*oW + x]
+                                                               that belong there; others belong to padding
+
+    Shapes: input (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW), oH and oW as in Im2Col for images of the size of the output;
+    output (N, C, outputHeight, outputWidth) or (C, outputHeight, outputWidth).
+    Errors: ValueError for a size, kernel, dilation or stride below 1, negative padding, sizes that do not fit.
+    Source: torch.nn.functional.fold, which gives the same.
+
+    Calls:
+        Col2ImFunction(outputHeight, outputWidth, kH, kW, dH, dW, padH, padW, sH, sW)(input)
+        Col2ImFunction.apply(input, outputHeight, outputWidth, kH, kW, dH, dW, padH, padW, sH, sW)
+
+    Arguments:
+        input: Tensor (float32 or float64): columns (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW)
+        outputHeight: int: height of the images
+        outputWidth: int: width of the images
+        kH: int: kernel height
+        kW: int: kernel width
+        dH: int: dilation along the height
+        dW: int: dilation along the width
+        padH: int: zeros added above and below
+        padW: int: zeros added left and right
+        sH: int: stride along the height
+        sW: int: stride along the width
+
+    Gradient of Col2Im by its input: the columns of gradOutput.
+    """
+    def __init__(self, outputHeight: int, outputWidth: int, kH: int, kW: int, dH: int, dW: int, padH: int, padW: int, sH: int, sW: int) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, outputHeight: int, outputWidth: int, kH: int, kW: int, dH: int, dW: int, padH: int, padW: int, sH: int, sW: int) -> Tensor: ...
+
 class LinearFunction(FunctionBase):
     """Linear: output = input * weight^T + bias.
 

@@ -39,6 +39,126 @@ THNN_PUBLIC void THNN_DoubleSpatialConvolutionMM_accGradParameters(THNNState *st
   THNN_DISPATCH(THNN_DoubleSpatialConvolutionMM_accGradParameters, "SpatialConvolutionMM_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, kW, kH, dW, dH, padW, padH, scale);
 }
 
+THNN_VARIANTS(THNN_FloatTemporalSubSampling_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, int kW, int dW, int inputFrameSize);
+THNN_PUBLIC void THNN_FloatTemporalSubSampling_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, int kW, int dW, int inputFrameSize)
+{
+  THNN_DISPATCH(THNN_FloatTemporalSubSampling_updateOutput, "TemporalSubSampling_updateOutput", state, input, output, weight, bias, kW, dW, inputFrameSize);
+}
+
+THNN_VARIANTS(THNN_DoubleTemporalSubSampling_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, int kW, int dW, int inputFrameSize);
+THNN_PUBLIC void THNN_DoubleTemporalSubSampling_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, int kW, int dW, int inputFrameSize)
+{
+  THNN_DISPATCH(THNN_DoubleTemporalSubSampling_updateOutput, "TemporalSubSampling_updateOutput", state, input, output, weight, bias, kW, dW, inputFrameSize);
+}
+
+THNN_VARIANTS(THNN_FloatTemporalSubSampling_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, int kW, int dW);
+THNN_PUBLIC void THNN_FloatTemporalSubSampling_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, int kW, int dW)
+{
+  THNN_DISPATCH(THNN_FloatTemporalSubSampling_updateGradInput, "TemporalSubSampling_updateGradInput", state, input, gradOutput, gradInput, weight, kW, dW);
+}
+
+THNN_VARIANTS(THNN_DoubleTemporalSubSampling_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, int kW, int dW);
+THNN_PUBLIC void THNN_DoubleTemporalSubSampling_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, int kW, int dW)
+{
+  THNN_DISPATCH(THNN_DoubleTemporalSubSampling_updateGradInput, "TemporalSubSampling_updateGradInput", state, input, gradOutput, gradInput, weight, kW, dW);
+}
+
+THNN_VARIANTS(THNN_FloatTemporalSubSampling_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, int kW, int dW, double scale);
+THNN_PUBLIC void THNN_FloatTemporalSubSampling_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, int kW, int dW, double scale)
+{
+  THNN_DISPATCH(THNN_FloatTemporalSubSampling_accGradParameters, "TemporalSubSampling_accGradParameters", state, input, gradOutput, gradWeight, gradBias, kW, dW, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleTemporalSubSampling_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, int kW, int dW, double scale);
+THNN_PUBLIC void THNN_DoubleTemporalSubSampling_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, int kW, int dW, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleTemporalSubSampling_accGradParameters, "TemporalSubSampling_accGradParameters", state, input, gradOutput, gradWeight, gradBias, kW, dW, scale);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialSubSampling_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, int kW, int kH, int dW, int dH);
+THNN_PUBLIC void THNN_FloatSpatialSubSampling_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, int kW, int kH, int dW, int dH)
+{
+  THNN_DISPATCH(THNN_FloatSpatialSubSampling_updateOutput, "SpatialSubSampling_updateOutput", state, input, output, weight, bias, kW, kH, dW, dH);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialSubSampling_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, int kW, int kH, int dW, int dH);
+THNN_PUBLIC void THNN_DoubleSpatialSubSampling_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, int kW, int kH, int dW, int dH)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialSubSampling_updateOutput, "SpatialSubSampling_updateOutput", state, input, output, weight, bias, kW, kH, dW, dH);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialSubSampling_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, int kW, int kH, int dW, int dH);
+THNN_PUBLIC void THNN_FloatSpatialSubSampling_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, int kW, int kH, int dW, int dH)
+{
+  THNN_DISPATCH(THNN_FloatSpatialSubSampling_updateGradInput, "SpatialSubSampling_updateGradInput", state, input, gradOutput, gradInput, weight, kW, kH, dW, dH);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialSubSampling_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, int kW, int kH, int dW, int dH);
+THNN_PUBLIC void THNN_DoubleSpatialSubSampling_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, int kW, int kH, int dW, int dH)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialSubSampling_updateGradInput, "SpatialSubSampling_updateGradInput", state, input, gradOutput, gradInput, weight, kW, kH, dW, dH);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialSubSampling_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, int kW, int kH, int dW, int dH, double scale);
+THNN_PUBLIC void THNN_FloatSpatialSubSampling_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, int kW, int kH, int dW, int dH, double scale)
+{
+  THNN_DISPATCH(THNN_FloatSpatialSubSampling_accGradParameters, "SpatialSubSampling_accGradParameters", state, input, gradOutput, gradWeight, gradBias, kW, kH, dW, dH, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialSubSampling_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, int kW, int kH, int dW, int dH, double scale);
+THNN_PUBLIC void THNN_DoubleSpatialSubSampling_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, int kW, int kH, int dW, int dH, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialSubSampling_accGradParameters, "SpatialSubSampling_accGradParameters", state, input, gradOutput, gradWeight, gradBias, kW, kH, dW, dH, scale);
+}
+
+THNN_VARIANTS(THNN_FloatIm2Col_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW);
+THNN_PUBLIC void THNN_FloatIm2Col_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW)
+{
+  THNN_DISPATCH(THNN_FloatIm2Col_updateOutput, "Im2Col_updateOutput", state, input, output, kH, kW, dH, dW, padH, padW, sH, sW);
+}
+
+THNN_VARIANTS(THNN_DoubleIm2Col_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW);
+THNN_PUBLIC void THNN_DoubleIm2Col_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW)
+{
+  THNN_DISPATCH(THNN_DoubleIm2Col_updateOutput, "Im2Col_updateOutput", state, input, output, kH, kW, dH, dW, padH, padW, sH, sW);
+}
+
+THNN_VARIANTS(THNN_FloatIm2Col_updateGradInput, THNNState *state, THFloatTensor *gradOutput, THFloatTensor *gradInput, int inputHeight, int inputWidth, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW);
+THNN_PUBLIC void THNN_FloatIm2Col_updateGradInput(THNNState *state, THFloatTensor *gradOutput, THFloatTensor *gradInput, int inputHeight, int inputWidth, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW)
+{
+  THNN_DISPATCH(THNN_FloatIm2Col_updateGradInput, "Im2Col_updateGradInput", state, gradOutput, gradInput, inputHeight, inputWidth, kH, kW, dH, dW, padH, padW, sH, sW);
+}
+
+THNN_VARIANTS(THNN_DoubleIm2Col_updateGradInput, THNNState *state, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, int inputHeight, int inputWidth, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW);
+THNN_PUBLIC void THNN_DoubleIm2Col_updateGradInput(THNNState *state, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, int inputHeight, int inputWidth, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW)
+{
+  THNN_DISPATCH(THNN_DoubleIm2Col_updateGradInput, "Im2Col_updateGradInput", state, gradOutput, gradInput, inputHeight, inputWidth, kH, kW, dH, dW, padH, padW, sH, sW);
+}
+
+THNN_VARIANTS(THNN_FloatCol2Im_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, int outputHeight, int outputWidth, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW);
+THNN_PUBLIC void THNN_FloatCol2Im_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, int outputHeight, int outputWidth, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW)
+{
+  THNN_DISPATCH(THNN_FloatCol2Im_updateOutput, "Col2Im_updateOutput", state, input, output, outputHeight, outputWidth, kH, kW, dH, dW, padH, padW, sH, sW);
+}
+
+THNN_VARIANTS(THNN_DoubleCol2Im_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, int outputHeight, int outputWidth, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW);
+THNN_PUBLIC void THNN_DoubleCol2Im_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, int outputHeight, int outputWidth, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW)
+{
+  THNN_DISPATCH(THNN_DoubleCol2Im_updateOutput, "Col2Im_updateOutput", state, input, output, outputHeight, outputWidth, kH, kW, dH, dW, padH, padW, sH, sW);
+}
+
+THNN_VARIANTS(THNN_FloatCol2Im_updateGradInput, THNNState *state, THFloatTensor *gradOutput, THFloatTensor *gradInput, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW);
+THNN_PUBLIC void THNN_FloatCol2Im_updateGradInput(THNNState *state, THFloatTensor *gradOutput, THFloatTensor *gradInput, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW)
+{
+  THNN_DISPATCH(THNN_FloatCol2Im_updateGradInput, "Col2Im_updateGradInput", state, gradOutput, gradInput, kH, kW, dH, dW, padH, padW, sH, sW);
+}
+
+THNN_VARIANTS(THNN_DoubleCol2Im_updateGradInput, THNNState *state, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW);
+THNN_PUBLIC void THNN_DoubleCol2Im_updateGradInput(THNNState *state, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW)
+{
+  THNN_DISPATCH(THNN_DoubleCol2Im_updateGradInput, "Col2Im_updateGradInput", state, gradOutput, gradInput, kH, kW, dH, dW, padH, padW, sH, sW);
+}
+
 THNN_VARIANTS(THNN_FloatLinear_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *addBuffer);
 THNN_PUBLIC void THNN_FloatLinear_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *addBuffer)
 {

@@ -5,7 +5,7 @@
 #include "../dispatch.h"
 #include "../python/exchange.h"
 
-static const char *const thnn_digest = "baeba291878e8b4d";
+static const char *const thnn_digest = "8dad88176d27d401";
 
 static int SpatialConvolutionMM_updateOutput(int flags, uintptr_t arguments)
 {
@@ -43,6 +43,136 @@ static int SpatialConvolutionMM_accGradParameters(int flags, uintptr_t arguments
   if (type < 0) return state->status;
   if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialConvolutionMM_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, v[12].number);
   else THNN_DoubleSpatialConvolutionMM_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, v[12].number);
+  return state->status;
+}
+
+static int TemporalSubSampling_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}};
+  THNNTensor views[4];
+  GlueValue v[7];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 7, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatTemporalSubSampling_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer);
+  else THNN_DoubleTemporalSubSampling_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer);
+  return state->status;
+}
+
+static int TemporalSubSampling_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}};
+  THNNTensor views[4];
+  GlueValue v[6];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 6, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatTemporalSubSampling_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer);
+  else THNN_DoubleTemporalSubSampling_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer);
+  return state->status;
+}
+
+static int TemporalSubSampling_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_DOUBLE, false, 7}};
+  THNNTensor views[4];
+  GlueValue v[7];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 7, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatTemporalSubSampling_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, v[6].number);
+  else THNN_DoubleTemporalSubSampling_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, v[6].number);
+  return state->status;
+}
+
+static int SpatialSubSampling_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}};
+  THNNTensor views[4];
+  GlueValue v[8];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 8, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialSubSampling_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer);
+  else THNN_DoubleSpatialSubSampling_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer);
+  return state->status;
+}
+
+static int SpatialSubSampling_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}};
+  THNNTensor views[4];
+  GlueValue v[8];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 8, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialSubSampling_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer);
+  else THNN_DoubleSpatialSubSampling_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer);
+  return state->status;
+}
+
+static int SpatialSubSampling_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_DOUBLE, false, 9}};
+  THNNTensor views[4];
+  GlueValue v[9];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 9, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialSubSampling_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, v[8].number);
+  else THNN_DoubleSpatialSubSampling_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, v[8].number);
+  return state->status;
+}
+
+static int Im2Col_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_INT, false, 3}, {GLUE_INT, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}};
+  THNNTensor views[2];
+  GlueValue v[10];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 10, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatIm2Col_updateOutput(state, v[0].tensor, v[1].tensor, (int)v[2].integer, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer);
+  else THNN_DoubleIm2Col_updateOutput(state, v[0].tensor, v[1].tensor, (int)v[2].integer, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer);
+  return state->status;
+}
+
+static int Im2Col_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_INT, false, 3}, {GLUE_INT, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}};
+  THNNTensor views[2];
+  GlueValue v[12];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 12, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatIm2Col_updateGradInput(state, v[0].tensor, v[1].tensor, (int)v[2].integer, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer);
+  else THNN_DoubleIm2Col_updateGradInput(state, v[0].tensor, v[1].tensor, (int)v[2].integer, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer);
+  return state->status;
+}
+
+static int Col2Im_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_INT, false, 3}, {GLUE_INT, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}};
+  THNNTensor views[2];
+  GlueValue v[12];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 12, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatCol2Im_updateOutput(state, v[0].tensor, v[1].tensor, (int)v[2].integer, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer);
+  else THNN_DoubleCol2Im_updateOutput(state, v[0].tensor, v[1].tensor, (int)v[2].integer, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer);
+  return state->status;
+}
+
+static int Col2Im_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_INT, false, 3}, {GLUE_INT, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}};
+  THNNTensor views[2];
+  GlueValue v[10];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 10, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatCol2Im_updateGradInput(state, v[0].tensor, v[1].tensor, (int)v[2].integer, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer);
+  else THNN_DoubleCol2Im_updateGradInput(state, v[0].tensor, v[1].tensor, (int)v[2].integer, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer);
   return state->status;
 }
 
