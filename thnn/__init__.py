@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from thnn._version import __version__
 
 if TYPE_CHECKING:
-    from thnn import nn
+    from thnn import nn, parallel
     from thnn._backend import type2backend
     from thnn._batch_norm_operator import BatchNormOutput, batch_norm
     from thnn._generated.functions import *  # noqa: F403
@@ -44,6 +44,7 @@ __all__ = [
     "functions",
     "modules",
     "nn",
+    "parallel",
     "parse_header",
     "type2backend",
 ]
@@ -66,7 +67,7 @@ _HOMES = {
     "parse_header": "thnn._header",
     "type2backend": "thnn._backend",
 }
-_SUBPACKAGES = ("nn",)
+_SUBPACKAGES = ("nn", "parallel")
 
 
 def __getattr__(name: str) -> Any:

@@ -7,6 +7,8 @@ channel. Nothing here is recorded by autograd; callers are autograd nodes, or ho
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -33,7 +35,7 @@ def statistics_dtype(input: Tensor) -> torch.dtype:
 def statistics(input: Tensor) -> Tensor:
     """Mean, centred sum of squares and number of values per channel of `input` (N, C, ...): (2C + 1), float64."""
     C = input.shape[1]
-    count = input.numel() // max(C, 1)
+    count = math.prod(input.shape[:1] + input.shape[2:])
     result = torch.zeros(2 * C + 1, dtype=torch.float64, device=input.device)
     if count:
         variance, mean = torch.var_mean(_wide(input), _dims(input), correction=0)

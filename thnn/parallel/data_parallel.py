@@ -1,0 +1,151 @@
+"""SelfDataParallel: a network on several devices of one process."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import torch
+from torch import nn
+
+from thnn.parallel._batch_normalization import (
+    MOVING_STATISTICS,
+    MovingStatistics,
+    batch_normalizations,
+    synchronize,
+)
+from thnn.parallel._replicas import Replicas
+from thnn.parallel._scatter import even_sizes, rows, scatter
+from thnn.parallel._team import Team, run_together
+
+Device = torch.device | str | int
+
+
+class SelfDataParallel(nn.Module):
+    """Runs a network on several devices at once, each with a part of the batch, batch normalization over the whole.
+
+        network = thnn.parallel.SelfDataParallel(network, ["cuda:0", "cuda:1"])
+        criterion = thnn.parallel.DataParallelCriterion(torch.nn.CrossEntropyLoss())
+        outputs = network(images)  # one per device, left where it is
+        criterion(outputs, labels).backward()
+
+    Each call replicates the module (replicas share its parameters), scatters the batch, and runs one thread per
+    device. It returns the list of what the replicas return, in the order of the devices. Outputs, gradients and running
+    statistics are those of the module on the whole batch.
+
+    Arguments:
+        module: nn.Module: the network; its parameters stay where they are
+        devices: devices, which may repeat: ["cpu", "cpu"]
+        moving_statistics: what becomes of the running statistics of each layer of batch normalization, when K devices
+            each see a part of a batch:
+            'sync': all replicas of a layer normalize with the statistics of the whole batch, and update by them once;
+            with the others each replica normalizes with the statistics of its part, and
+            'first': the update of the first device is kept
+            'last': the update of the last device is kept
+            'mean': the mean of the K updates
+            'sum': all K are added: old + sum(new_k - old). See `equivalent_decay`.
+        dim: int: the dimension of the inputs that is the batch
+
+    Call: inputs and keywords may be tensors, and tuples, lists and dicts of them; each tensor is cut along `dim` in
+    parts as by torch.tensor_split: sizes that differ by 1 at most, the larger ones first. With fewer rows than devices
+    the last devices have nothing to do, and the list is shorter; an empty batch goes to the first. Tensors without
+    dimensions, and whatever is no tensor, go to all.
+
+    Synchronized are thnn.nn.BatchNorm1d/2d/3d and torch.nn.BatchNorm1d/2d/3d, and classes derived of them whose forward
+    calls that of the base class. Buffers of other layers: what the first replica does to them stays, as in torch's
+    DataParallel. On the CPU replicas draw from one random generator, dropout for example, in the order of chance.
+
+    state_dict and load_state_dict have the keys of the module itself, with nothing in front. train(), eval(), to() and
+    parameters() go to the module.
+
+    Threads have the caller's grad mode, inference mode, autocast, default device, streams and context variables, and
+    share the number of torch's threads where several compute on the CPU.
+
+    Errors: TypeError for a module that is none; ValueError for no devices, one that does not exist, another
+    moving_statistics, a SyncBatchNorm in the network, inputs without a batch or of different sizes. An exception in a
+    replica stops the others and comes out as it is. Where replicas do not run the same layers of batch normalization in
+    the same order, ValueError names the layer.
+    """
+
+    def __init__(
+        self,
+        module: nn.Module,
+        devices: Sequence[Device],
+        moving_statistics: Literal["sync", "first", "last", "mean", "sum"] = "sync",
+        dim: int = 0,
+    ) -> None:
+        super().__init__()
+        if not isinstance(module, nn.Module):
+            raise TypeError(f"SelfDataParallel: module: expected an nn.Module, got {type(module).__name__}")
+        if moving_statistics not in MOVING_STATISTICS:
+            raise ValueError(
+                f"SelfDataParallel: moving_statistics: expected one of {MOVING_STATISTICS},"
+                f" got {moving_statistics!r}"
+            )
+        batch_normalizations(module)
+        self.module = module
+        self.devices = _devices(devices)
+        self.moving_statistics = moving_statistics
+        self.dim = dim
+
+    def extra_repr(self) -> str:
+        dim = f", dim={self.dim}" if self.dim else ""
+        return f"devices={[str(d) for d in self.devices]}, moving_statistics={self.moving_statistics!r}{dim}"
+
+    def forward(self, *inputs: Any, **keywords: Any) -> list[Any]:
+        count = rows("SelfDataParallel", (inputs, keywords), self.dim)
+        if count is None:
+            raise ValueError("SelfDataParallel: expected an input with a batch, got none")
+        sizes = even_sizes(count, len(self.devices))
+        devices = self.devices[: len(sizes)]
+        team = Team(devices)
+        parts = scatter((inputs, keywords), sizes, devices, self.dim)
+        layers = batch_normalizations(self.module)
+        replicas = Replicas(self.module, devices)
+        moving = None
+        if self.moving_statistics == "sync":
+            synchronize(replicas, layers, team)
+        else:
+            moving = MovingStatistics(self.moving_statistics, replicas, layers)
+        jobs = [
+            functools.partial(replica, *part, **words)
+            for replica, (part, words) in zip(replicas.roots, parts)
+        ]
+        outputs = run_together(team, jobs)
+        replicas.keep_buffers()
+        if moving is not None:
+            moving.settle()
+        return outputs
+
+    def state_dict(self, *args: Any, **keywords: Any) -> Any:
+        return self.module.state_dict(*args, **keywords)
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> Any:
+        return self.module.load_state_dict(state_dict, strict, assign)
+
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        """As a part of a larger module: torch looks for the keys of `module` under its name."""
+        for key in [k for k in state_dict if k.startswith(prefix)]:
+            state_dict[f"{prefix}module.{key[len(prefix) :]}"] = state_dict.pop(key)
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
+
+def _devices(devices: Sequence[Device]) -> tuple[torch.device, ...]:
+    if isinstance(devices, (str, int, torch.device)):
+        raise TypeError(f"SelfDataParallel: devices: expected a list, got {devices!r}")
+    result = tuple(_device(name) for name in devices)
+    if not result:
+        raise ValueError("SelfDataParallel: devices: expected one or more, got none")
+    return result
+
+
+def _device(name: Device) -> torch.device:
+    """The device by its full name: 'cuda' is the current 'cuda:0'."""
+    try:
+        return torch.empty(0, device=torch.device(name)).device
+    except (RuntimeError, AssertionError) as error:  # the latter where torch was built without it
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"SelfDataParallel: devices: {name!r} cannot be had: {reason}") from None
