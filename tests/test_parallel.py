@@ -275,10 +275,9 @@ def test_layers_with_a_forward_of_their_own() -> None:
     x = torch.randn(6, 3)
     alone = Through(3)
     torch.testing.assert_close(torch.cat(SelfDataParallel(copy.deepcopy(alone), CPUS)(x)), alone(x))
-    past = SelfDataParallel(nn.Sequential(Past(3)), CPUS)
     with pytest.raises(NotImplementedError, match=r"'0' \(Past\).*super\(\)\.forward"):
-        past(x)
-    torch.testing.assert_close(torch.cat(past.eval()(x)), Past(3).eval()(x))
+        SelfDataParallel(nn.Sequential(Past(3)), CPUS)(x)
+    torch.testing.assert_close(torch.cat(SelfDataParallel(Past(3).eval(), CPUS)(x)), Past(3).eval()(x))
 
 
 def test_low_precision() -> None:
@@ -530,8 +529,8 @@ def test_threads_have_the_state_of_the_caller() -> None:
             }
 
     def seen() -> list[dict[str, Any]]:
-        states: list[dict[str, Any]] = SelfDataParallel(State(), CPUS)(torch.ones(3))
-        assert len({s.pop("thread") for s in states} | {threading.get_ident()}) == 4
+        states: list[dict[str, Any]] = SelfDataParallel(State(), CPUS)(torch.ones(3, device="cpu"))
+        assert threading.get_ident() not in [s.pop("thread") for s in states]
         return states
 
     plain = {

@@ -8,9 +8,26 @@ channel. Nothing here is recorded by autograd; callers are autograd nodes, or ho
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor
+
+from thnn._library import ANY, DOUBLE, invoke, lib
+from thnn._registry import modules
+
+_phases = modules()["BatchNormalization"].functions
+_increment_version = getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version)
+
+
+def _has_kernels(input: Tensor) -> bool:
+    return input.device.type == "cpu" and input.dtype in (torch.float32, torch.float64)
+
+
+def _call(phase: str, flags: int, arguments: tuple[Any, ...]) -> None:
+    """Calls a phase whose outputs have been allocated."""
+    if getattr(lib, f"BatchNormalization_{phase}")(flags, id(arguments)):
+        invoke(_phases[phase], flags, arguments)
 
 
 def _channels(vector: Tensor, like: Tensor) -> Tensor:
@@ -35,6 +52,10 @@ def statistics_dtype(input: Tensor) -> torch.dtype:
 def statistics(input: Tensor) -> Tensor:
     """Mean, centred sum of squares and number of values per channel of `input` (N, C, ...): (2C + 1), float64."""
     C = input.shape[1]
+    if _has_kernels(input):
+        result = input.new_empty(2 * C + 1, dtype=torch.float64)
+        _call("statistics", ANY, (input, result))
+        return result
     count = math.prod(input.shape[:1] + input.shape[2:])
     result = torch.zeros(2 * C + 1, dtype=torch.float64, device=input.device)
     if count:
@@ -47,6 +68,10 @@ def statistics(input: Tensor) -> Tensor:
 
 def merge_statistics(parts: Tensor) -> Tensor:
     """Statistics of the union of parts (K, 2C + 1), joined in their order (Chan, Golub and LeVeque): (2C + 1)."""
+    if parts.device.type == "cpu":
+        merged = torch.empty_like(parts[0])
+        _call("mergeStatistics", DOUBLE, (parts, merged))
+        return merged
     C = parts.shape[1] // 2
     merged = torch.zeros_like(parts[0])
     for part in parts:
@@ -77,6 +102,13 @@ def save_statistics(
     ValueError where there is at most one value per channel; nothing is written then.
     """
     C = statistics.shape[0] // 2
+    running = [t for t in (running_mean, running_var) if t is not None]
+    if statistics.device.type == "cpu" and all(t.dtype is dtype for t in running):
+        saved = statistics.new_empty(C, dtype=dtype), statistics.new_empty(C, dtype=dtype)
+        arguments = (statistics, *saved, running_mean, running_var, momentum, eps, unbiased)
+        _call("saveStatistics", ANY, arguments)
+        _increment_version(running)
+        return saved
     mean, squares, count = statistics[:C], statistics[C:-1], float(statistics[-1])
     if count <= 1:
         raise ValueError(
@@ -97,6 +129,10 @@ def normalize(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, inverse: Tensor, relu: bool
 ) -> Tensor:
     """(input - mean) * inverse * weight + bias, cut off below 0 if relu."""
+    if _has_kernels(input):
+        output = torch.empty_like(input)
+        _call("normalize", ANY, (input, output, weight, bias, mean, inverse, relu))
+        return output
     output = _affine(_wide(input), weight, bias, mean, inverse)
     if relu:
         output = output.relu()
@@ -136,6 +172,10 @@ def grad_sums(
     relu: bool,
 ) -> Tensor:
     """sum(g), then sum(g * (input - mean)), per channel: (2C), float64. g is gradOutput where relu let it through."""
+    if _has_kernels(input):
+        sums = input.new_empty(2 * input.shape[1], dtype=torch.float64)
+        _call("gradSums", ANY, (input, gradOutput, weight, bias, mean, inverse, sums, relu))
+        return sums
     g = _masked(input, gradOutput, weight, bias, mean, inverse, relu)
     dims = _dims(input)
     product = g * (_wide(input) - _channels(mean, input))
@@ -157,6 +197,14 @@ def grad_input(
 
     Where sums is None, mean and inverse are constants.
     """
+    if _has_kernels(input):
+        gradInput = torch.empty_like(input)
+        _call(
+            "gradInput",
+            ANY,
+            (input, gradOutput, gradInput, weight, bias, mean, inverse, sums, count, relu),
+        )
+        return gradInput
     g = _masked(input, gradOutput, weight, bias, mean, inverse, relu)
     if sums is not None:
         total, product = (sums / count).chunk(2)

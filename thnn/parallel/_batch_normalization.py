@@ -217,9 +217,14 @@ class JointBatchNormalization(torch.autograd.Function):
         tensors = ctx.saved_tensors
         inputs, weights, biases = tensors[:K], tensors[K : 2 * K], tensors[2 * K :]
         needs = ctx.needs_input_grad[1:]
-        if torch.is_grad_enabled():
-            return None, *_gradients(needs, gradOutputs, inputs, weights, biases, eps, relu)
         parts = list(zip(inputs, gradOutputs, weights, biases, means, inverses))
+        if torch.is_grad_enabled():
+            if relu:
+                gradOutputs = tuple(
+                    g.masked_fill(phases.normalize(x, w, b, mean, inv, False) <= 0, 0)
+                    for x, g, w, b, mean, inv in parts
+                )
+            return None, *_gradients(needs, gradOutputs, inputs, weights, biases, eps)
         sums = [phases.grad_sums(x, g, w, b, mean, inv, relu) for x, g, w, b, mean, inv in parts]
         total = add_up(sums) if any(needs[:K]) else None
         gradients: list[Tensor | None] = [None] * (3 * K)
@@ -243,7 +248,6 @@ def _gradients(
     weights: Sequence[Tensor | None],
     biases: Sequence[Tensor | None],
     eps: float,
-    relu: bool,
 ) -> list[Tensor | None]:
     """The gradients out of differentiable operations, from the inputs on: what the forward saved is no function of
     them to autograd."""
@@ -264,10 +268,6 @@ def _gradients(
     inverse = [(s / n + eps).rsqrt() for s in total([c.square() for c in centred])]
     g = [gradOutput.to(x.dtype) for gradOutput, x in zip(gradOutputs, wide)]
     scale: list[Tensor] = [i if w is None else i * along(w) for i, w in zip(inverse, weights)]
-    if relu:
-        for k, (c, s, bias) in enumerate(zip(centred, scale, biases)):
-            activated = c * s if bias is None else c * s + along(bias)
-            g[k] = torch.where(activated.detach() <= 0, 0, g[k])
     products = [a * c for a, c in zip(g, centred)]
     gradients: list[Tensor | None] = [None] * (3 * K)
     sums, product_sums = total(g), total(products)
@@ -346,13 +346,14 @@ class MovingStatistics:
     def settle(self) -> None:
         """Updates the layers from what those replicas have that came to them."""
         for layer, updated in self._updated.items():
+            ranks = sorted(updated)
             if self._how == "first":
-                updated &= {0}
+                ranks = [rank for rank in ranks if rank == 0]
             elif self._how == "last":
-                updated = {max(updated)} if updated else updated
-            if not updated:
+                ranks = ranks[-1:]
+            if not ranks:
                 continue
-            buffers = [self._replicas.of(layer)[rank]._buffers for rank in sorted(updated)]
+            buffers = [self._replicas.of(layer)[rank]._buffers for rank in ranks]
 
             def stacked(name: str, like: Tensor, buffers: Any = buffers) -> Tensor:
                 return torch.stack([b[name].to(like.device) for b in buffers])
