@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
     from thnn._library import cpu_capability
     from thnn._registry import THNN_H_PATH, function_classes, functions, modules
+    from thnn._sync_batch_normalization import SyncBatchNormalizationFunction
 
 __all__ = [
     "THNN_H_PATH",
@@ -37,6 +38,7 @@ __all__ = [
     "HeaderError",
     "Location",
     "Module",
+    "SyncBatchNormalizationFunction",
     "__version__",
     "batch_norm",
     "cpu_capability",
@@ -60,6 +62,7 @@ _HOMES = {
     "Location": "thnn._header",
     "Module": "thnn._header",
     "batch_norm": "thnn._batch_norm_operator",
+    "SyncBatchNormalizationFunction": "thnn._sync_batch_normalization",
     "cpu_capability": "thnn._library",
     "function_classes": "thnn._registry",
     "functions": "thnn._registry",

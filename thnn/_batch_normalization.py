@@ -4,7 +4,7 @@ their running statistics do not fit the generated classes."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -26,7 +26,9 @@ class BatchNormalization(FunctionBase):
 
     __module__ = "thnn"
 
-    _names = ("input", "weight", "bias", "running_mean", "running_var", "train", "momentum", "eps")
+    _names: ClassVar[tuple[str, ...]] = (
+        "input", "weight", "bias", "running_mean", "running_var", "train", "momentum", "eps"
+    )  # fmt: skip
     _tensor_count = 5
     _optional = frozenset({"weight", "bias", "running_mean", "running_var"})
     _constants = ("running_mean", "running_var")
@@ -40,10 +42,10 @@ class BatchNormalization(FunctionBase):
                 raise TypeError(f"{type(self).__name__}: {name} was given twice")
             keywords[name] = value
         self._keywords = self._canonical(keywords)
-        missing = [n for n in names if n not in self._keywords]
+        missing = [n for n in names if n not in self._keywords and n not in self._defaults]
         if missing:
             raise TypeError(f"{type(self).__name__}: {missing[0]} is missing; expected {names}")
-        self._settings = tuple(self._keywords[n] for n in names)
+        self._settings = tuple(self._keywords.get(n, self._defaults.get(n)) for n in names)
 
     def __call__(self, *tensors: Any, **keywords: Any) -> Any:
         if len(tensors) == 3 and not keywords:

@@ -7,9 +7,13 @@ that one can take the place of the other.
 from __future__ import annotations
 
 from thnn.nn.batch_normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from thnn.nn.sync_batch_normalization import SyncBatchNorm, convert_sync_batchnorm, revert_sync_batchnorm
 
 __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
+    "SyncBatchNorm",
+    "convert_sync_batchnorm",
+    "revert_sync_batchnorm",
 ]
