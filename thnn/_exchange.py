@@ -151,13 +151,18 @@ class ProcessExchange:
 
     def _enlarge(self, length: int, place: Place, timeout: float) -> None:
         """Agrees with all others upon longer messages."""
-        keys = [f"longer/{self._exchanges}/{rank}" for rank in range(self.size)]
-        self._store.set(keys[self._rank], str(place))
+        keys = self._say(place)
         self._store.wait(keys, timedelta(seconds=timeout))
         for rank, theirs in zip(self._ranks, self._store.multi_get(keys)):
             if theirs.decode() != str(place):
                 raise ValueError(f"{place}: rank {rank} is in {theirs.decode()}")
         self._length = length
+
+    def _say(self, place: Place) -> list[str]:
+        """Puts into the store where this process is; returns the keys under which all do so, by rank."""
+        keys = [f"{self._exchanges}/{rank}" for rank in range(self.size)]
+        self._store.set(keys[self._rank], str(place))
+        return keys
 
     def _compare(self, headers: Tensor, place: Place) -> None:
         """Refuses messages from other places."""
@@ -191,8 +196,7 @@ class ProcessExchange:
 
     def _places(self, place: Place, others: set[int], deadline: float) -> dict[int, str]:
         """Where other processes say that they are, through the store; this one says it too."""
-        keys = [f"place/{self._exchanges}/{rank}" for rank in range(self.size)]
-        self._store.set(keys[self._rank], str(place))
+        keys = self._say(place)
         said: dict[int, str] = {}
         start = time.monotonic()
         deadline = min(deadline, start + _LONGEST_GRACE)
