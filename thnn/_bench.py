@@ -42,6 +42,8 @@ _BLOCK_SECONDS = 0.02
 _WARM_UP_SECONDS = 0.15
 
 CONTIGUOUS, CHANNELS_LAST = "contiguous", "channels-last"
+# What is not `torch` or `thnn`: a row's other way with thnn's functions.
+OTHER = "other"
 
 
 @dataclass
@@ -62,6 +64,8 @@ class Measurement:
     ratio: float | None = None  # torch default layout / thnn contiguous
     best_ratio: float | None = None  # torch's better layout / thnn contiguous
     channels_last_ratio: float | None = None
+    other_ratio: float | None = None  # thnn's other way / thnn, contiguous
+    other_channels_last_ratio: float | None = None
     fraction: float | None = None  # of the ceiling, thnn contiguous
     torch_fraction: float | None = None
     ceiling: str = ""
@@ -185,8 +189,10 @@ class _Call:
             for n in differentiable
             if isinstance(self.arguments.get(n), Tensor)
         ]
-        if library == "torch":
-            peer, given = case.peer or case.reference, dict(self.arguments)
+        if library != "thnn":
+            peer = row.other if library == OTHER else case.peer or case.reference
+            assert peer is not None
+            given = dict(self.arguments)
             self.function: Callable[[], Any] = lambda: peer(**given)
         else:
             ordered = cls._bind((), self.arguments)
@@ -251,9 +257,10 @@ def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
     variants = {
         f"{library} {layout}": _Call(case, row, library, layout)
         for layout in layouts
-        for library in ("torch", "thnn")
+        for library in ("torch", "thnn", *([OTHER] if row.other is not None else []))
     }
-    _compare(row, variants)
+    # The other way may be to do less.
+    _compare(row, {n: v for n, v in variants.items() if not n.startswith(OTHER)})
     found = []
     for phase in row.phases:
         if phase == "fwd":
@@ -265,6 +272,10 @@ def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
     return found
 
 
+# Goals that a fraction of the ceiling makes up for.
+_OR_FRACTION = ("torch", "torch's better layout")
+
+
 def _judge(row: Row, phase: str, timings: dict[str, Timing]) -> Measurement:
     m = Measurement(row.name, phase, timings)
     best = {name: t.best for name, t in timings.items()}
@@ -274,6 +285,10 @@ def _judge(row: Row, phase: str, timings: dict[str, Timing]) -> Measurement:
     m.best_ratio = min(theirs, best.get(f"torch {CHANNELS_LAST}", theirs)) / ours
     if f"thnn {CHANNELS_LAST}" in best:
         m.channels_last_ratio = best[f"torch {CHANNELS_LAST}"] / best[f"thnn {CHANNELS_LAST}"]
+    if f"{OTHER} {CONTIGUOUS}" in best:
+        m.other_ratio = best[f"{OTHER} {CONTIGUOUS}"] / ours
+    if f"{OTHER} {CHANNELS_LAST}" in best:
+        m.other_channels_last_ratio = best[f"{OTHER} {CHANNELS_LAST}"] / best[f"thnn {CHANNELS_LAST}"]
     least = None
     if phase in row.flops:
         least = row.flops[phase] / _peak(0 if row.dtype == "float32" else 1)
@@ -290,12 +305,14 @@ def _judge(row: Row, phase: str, timings: dict[str, Timing]) -> Measurement:
             (m.ratio, row.ratio, "torch"),
             (m.best_ratio, row.best, "torch's better layout"),
             (m.channels_last_ratio, row.channels_last, "torch channels-last"),
+            (m.other_ratio, row.against_other, "thnn's other way"),
+            (m.other_channels_last_ratio, row.against_other, "thnn's other way, channels-last"),
         ):
             if goal is None or value is None:
                 continue
             text = f"{value:.2f} of {goal:g} against {what}"
             reached = value >= goal
-            if row.fraction is not None and m.fraction is not None and what != "torch channels-last":
+            if row.fraction is not None and m.fraction is not None and what in _OR_FRACTION:
                 text += f" or {m.fraction:.2f} of {row.fraction:g} of the ceiling"
                 reached = reached or m.fraction >= row.fraction
             m.goals.append(text)
@@ -340,6 +357,8 @@ def line(m: Measurement) -> str:
     times = "  ".join(f"{name} {t.best * 1e3:.4f}" for name, t in m.timings.items())
     verdict = {True: "ok", False: "MISSED", None: ""}[m.met]
     fraction = f"  {m.fraction:.2f} of {m.ceiling}" if m.fraction is not None else ""
+    if m.other_ratio is not None:
+        fraction += f"  {_number(m.other_ratio)} of the other way"
     return f"{m.row:<42} {m.phase:<4} {times} ms  ratio {_number(m.ratio)}{fraction} {verdict}".rstrip()
 
 
@@ -349,7 +368,8 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
 
     headers = [
         "row", "phase", "torch ms", "torch channels-last ms", "thnn ms", "thnn channels-last ms", "ratio",
-        "against torch's better layout", "channels-last ratio", "fraction of ceiling", "ceiling", "goal",
+        "against torch's better layout", "channels-last ratio", "against thnn's other way", "fraction of ceiling",
+        "ceiling", "goal",
     ]  # fmt: skip
     body = []
     for m in measurements:
@@ -363,8 +383,11 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
             )
         ]
         goal = {True: "met", False: "missed", None: ""}[m.met]
-        ratios = [_number(v) for v in (m.ratio, m.best_ratio, m.channels_last_ratio, m.fraction)]
-        body.append([m.row, m.phase, *times, *ratios, m.ceiling, goal])
+        ratios = [_number(v) for v in (m.ratio, m.best_ratio, m.channels_last_ratio)]
+        others = [_number(v) for v in (m.other_ratio, m.other_channels_last_ratio) if v is not None]
+        body.append(
+            [m.row, m.phase, *times, *ratios, ", ".join(others), _number(m.fraction), m.ceiling, goal]
+        )
     machine_lines = "".join(f"- {name}: {value}\n" for name, value in facts.items())
     return f"{machine_lines}\n{tabulate(body, headers, tablefmt='github', disable_numparse=True)}\n"
 

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
+from thnn._registry import function_classes
 from thnn.cases.makers import constant, expanded, given, normal, uniform
 from thnn.cases.model import Case, Maker, Refusal, Row, Sample
 
@@ -114,7 +115,7 @@ def _constant_channel(generator: Generator) -> Tensor:
 
 
 def _row(
-    *shape: int, train: bool = True, judged: str = "fb", dtype: str = "float32", goals: dict[str, float]
+    *shape: int, train: bool = True, judged: str = "fb", dtype: str = "float32", goals: dict[str, Any]
 ) -> Row:
     size = math.prod(shape) * (8.0 if dtype == "float64" else 4.0)
     return Row(
@@ -124,7 +125,7 @@ def _row(
         dtype=dtype,
         judged=judged,
         bytes_moved={"fwd": 2 * size, "fb": 5 * size},
-        **goals,  # type: ignore[arg-type]
+        **goals,
     )
 
 
@@ -221,6 +222,40 @@ def _torch_batch_norm_relu(**arguments: Any) -> Tensor:
     return F.relu(_torch_batch_norm(**arguments))
 
 
+def _alone(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    running_mean: Tensor,
+    running_var: Tensor,
+    train: bool,
+    momentum: float,
+    eps: float,
+) -> Tensor:
+    apply = function_classes["BatchNormalizationFunction"].apply
+    return apply(input, weight, bias, running_mean, running_var, train, momentum, eps)
+
+
+def _pair(**arguments: Any) -> Tensor:
+    return function_classes["ThresholdFunction"].apply(_alone(**arguments), 0.0, 0.0, False)
+
+
+def _relu_rows() -> tuple[Row, ...]:
+    """Those of batch normalization, which relu may not make slower: in evaluation that is judged."""
+    large = (32, 64, 56, 56)
+    rows = []
+    for shape, dtype in ((large, "float32"), ((32, 256, 14, 14), "float32"), ((8, 512, 7, 7), "float32")):
+        for train in (True, False):
+            goals: dict[str, Any] = {"other": _pair} if train else {"other": _alone}
+            if shape == large:
+                goals.update(
+                    {"ratio": 7, "fraction": 0.55, "against_other": 1.6} if train else {"against_other": 0.97}
+                )
+            row = _row(*shape, train=train, judged="fb" if train else "fwd", dtype=dtype, goals=goals)
+            rows.append(replace(row, name=row.name.replace("BatchNormalization", "BatchNormalizationReLU")))
+    return tuple(rows)
+
+
 BATCH_NORMALIZATION_RELU = Case(
     module="BatchNormalizationReLU",
     reference=_batch_normalization_relu,
@@ -235,7 +270,7 @@ BATCH_NORMALIZATION_RELU = Case(
         *BATCH_NORMALIZATION.refusals,
         Refusal("bias of one", {"bias": normal(1)}, ValueError, "bias", phase="backward"),
     ),
-    rows=(Row("BatchNormalizationReLU (2,4)", _sample("row", 2, 4), phases=("fb",)),),
+    rows=_relu_rows(),
 )
 
 

@@ -59,6 +59,9 @@ class Row:
     fraction: float | None = None  # ... or this fraction of the ceiling
     best: float | None = None  # against torch's better layout
     channels_last: float | None = None  # thnn channels-last against torch channels-last
+    # Another way with thnn's own functions, called as the reference is: what it takes longer, in both layouts.
+    other: Callable[..., Any] | None = None
+    against_other: float | None = None
     bytes_moved: Mapping[str, float] = field(default_factory=dict)  # phase -> least bytes (memory-bound rows)
     flops: Mapping[str, float] = field(
         default_factory=dict
