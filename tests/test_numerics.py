@@ -19,34 +19,83 @@ def randn(*size: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> Tens
     return torch.randn(size, generator=torch.Generator().manual_seed(seed), dtype=torch.float64).to(dtype)
 
 
-def batch_norm(input: Tensor, train: bool = True, eps: float = 1e-5) -> dict[str, Tensor]:
+def batch_norm(
+    input: Tensor, train: bool = True, eps: float = 1e-5, how: str = "BatchNormalization"
+) -> dict[str, Tensor]:
+    """What a fused function writes, or with 'phases' the phases, the batch in two parts, with statistics of each."""
     C = input.shape[1]
     mean, var = input.new_zeros(C), input.new_ones(C)
     made = {"output": torch.empty_like(input), "mean": input.new_empty(C), "inverse": input.new_empty(C)}
     backend = thnn.type2backend[input.dtype]
-    backend.BatchNormalization_updateOutput(
-        0, input, made["output"], None, None, mean, var, made["mean"], made["inverse"], train, 1.0, eps
+    if how != "phases":
+        getattr(backend, f"{how}_updateOutput")(
+            0, input, made["output"], None, None, mean, var, made["mean"], made["inverse"], train, 1.0, eps
+        )
+        return {**made, "running_mean": mean, "running_var": var}
+    if train:
+        backend.BatchNormalization_saveStatistics(
+            0, merged(input), made["mean"], made["inverse"], mean, var, 1.0, eps, True
+        )
+    else:
+        made["mean"].copy_(mean)
+        made["inverse"].copy_((var + eps).rsqrt())
+    backend.BatchNormalization_normalize(
+        0, input, made["output"], None, None, made["mean"], made["inverse"], False
     )
     return {**made, "running_mean": mean, "running_var": var}
+
+
+def merged(input: Tensor) -> Tensor:
+    """Statistics of two unequal parts of a batch, merged."""
+    backend = thnn.type2backend[input.dtype]
+    parts = [torch.empty(2 * input.shape[1] + 1, dtype=torch.float64) for _ in range(2)]
+    for part, statistics in zip(input.split([1, len(input) - 1]), parts):
+        backend.BatchNormalization_statistics(0, part, statistics)
+    backend.BatchNormalization_mergeStatistics(0, torch.stack(parts), parts[0])
+    return parts[0]
 
 
 # --- batch normalization -------------------------------------------------------------------------------------
 
 
+HOW = ("BatchNormalization", "BatchNormalizationReLU", "phases")
+
+
+@pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize(
     ("mean", "deviation", "bound"), [(1e3, 1e-2, 1e-3), (1e6, 1.0, 1e-3), (1e3, 0.1, 1e-4), (0.0, 1.0, 1e-5)]
 )
-def test_variance(mean: float, deviation: float, bound: float, format: str) -> None:
+def test_variance(mean: float, deviation: float, bound: float, format: str, how: str) -> None:
     input = (randn(64, 2, 32, 32, dtype=torch.float64) * deviation + mean).float()
     input = input.contiguous(memory_format=FORMATS[format])
     exact = input.double()
     variance = exact.var((0, 2, 3), correction=0)
-    made = batch_norm(input, eps=0.0)
+    made = batch_norm(input, eps=0.0, how=how)
     torch.testing.assert_close(made["inverse"].double() ** -2, variance, rtol=bound, atol=0)
     torch.testing.assert_close(made["mean"].double(), exact.mean((0, 2, 3)), rtol=1e-6, atol=1e-6)
     unbiased = exact.var((0, 2, 3), correction=1)
     torch.testing.assert_close(made["running_var"].double(), unbiased, rtol=bound, atol=0)
+
+
+def test_merging_is_exact_where_parts_are_far_apart() -> None:
+    input = (
+        randn(6, 3, 500, dtype=torch.float64) + torch.tensor([0.0, 1e4, -3e5, 7.0, 1e4, 2.0])[:, None, None]
+    )
+    squares = (input - input.mean((0, 2), keepdim=True)).square().sum((0, 2))
+    made = merged(input)
+    torch.testing.assert_close(made[:3], input.mean((0, 2)), rtol=1e-13, atol=1e-9)
+    torch.testing.assert_close(made[3:6], squares, rtol=1e-13, atol=0)
+    assert made[6] == 3000
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("size", [(64, 2, 32, 32), (8, 70, 5, 7), (4, 3, 200, 200)])
+def test_what_rounding_takes_from_the_mean_is_given_back(size: tuple[int, ...], format: str) -> None:
+    """float32 holds the mean to a three-hundredth of the deviation only."""
+    input = (randn(*size, dtype=torch.float64) * 1e-2 + 1e3).float().contiguous(memory_format=FORMATS[format])
+    output = batch_norm(input, eps=0.0)["output"].double()
+    assert output.mean((0, 2, 3)).abs().max() < 1e-5
 
 
 def test_variance_of_vectors_and_volumes() -> None:
@@ -59,9 +108,15 @@ def test_variance_of_vectors_and_volumes() -> None:
         )
 
 
-def test_values_near_the_largest_stay_finite_in_evaluation() -> None:
+@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("format", FORMATS)
+def test_values_near_the_largest_stay_finite_in_evaluation(how: str, format: str) -> None:
+    input = (randn(2, 3, 4, 4) * 1e30).contiguous(memory_format=FORMATS[format])
+    assert batch_norm(input, train=False, how=how)["output"].isfinite().all()
+
+
+def test_large_means_cancel_in_evaluation() -> None:
     input = torch.full((2, 3, 4, 4), 1e30)
-    assert batch_norm(input, train=False)["output"].isfinite().all()
     backend, C = thnn.type2backend["torch.FloatTensor"], torch.full((3,), 1e30)
     output = torch.empty(0)
     backend.BatchNormalization_updateOutput(
@@ -70,34 +125,131 @@ def test_values_near_the_largest_stay_finite_in_evaluation() -> None:
     assert torch.equal(output, torch.zeros_like(input))
 
 
+@pytest.mark.parametrize("relu", [False, True])
 @pytest.mark.parametrize("value", [0.1, 1e3, -7e8, 3e-20])
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_constant_channel(value: float, format: str) -> None:
+def test_a_constant_channel(value: float, format: str, relu: bool) -> None:
     input = randn(4, 3, 5, 7)
     input[:, 1] = value
     input = input.contiguous(memory_format=FORMATS[format]).requires_grad_()
     weight, bias = torch.ones(3, requires_grad=True), torch.zeros(3, requires_grad=True)
     mean, var = torch.zeros(3), torch.ones(3)
-    output = thnn.BatchNormalizationFunction.apply(input, weight, bias, mean, var, True, 0.1, 1e-5)
+    cls = thnn.BatchNormalizationReLUFunction if relu else thnn.BatchNormalizationFunction
+    output = cls.apply(input, weight, bias, mean, var, True, 0.1, 1e-5)
     assert (output[:, 1] == 0).all()
     assert var[1] == pytest.approx(0.9)
     for gradient in torch.autograd.grad(output, (input, weight, bias), randn(4, 3, 5, 7, seed=1)):
         assert gradient.isfinite().all()
 
 
+@pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("train", [True, False])
 @pytest.mark.parametrize("value", [math.nan, math.inf])
-def test_nan_and_infinity_stay_in_their_channel(value: float, train: bool, format: str) -> None:
+def test_nan_and_infinity_stay_in_their_channel(value: float, train: bool, format: str, how: str) -> None:
     clean = randn(4, 37, 6, 5).contiguous(memory_format=FORMATS[format])
     input = clean.clone()
     input[1, 17, 2, 3] = value
     others = [c for c in range(37) if c != 17]
-    expected, got = batch_norm(clean, train), batch_norm(input, train)
+    expected, got = batch_norm(clean, train, how=how), batch_norm(input, train, how=how)
     assert torch.equal(got["output"][:, others], expected["output"][:, others])
     assert not got["output"][1, 17, 2, 3].isfinite()
     for name in ("running_mean", "running_var", *(("mean", "inverse") if train else ())):
         assert torch.equal(got[name][others], expected[name][others])
+
+
+@pytest.mark.parametrize("relu", [False, True])
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_gradients_of_nan_and_infinity_stay_in_their_channel(value: float, format: str, relu: bool) -> None:
+    cls = thnn.BatchNormalizationReLUFunction if relu else thnn.BatchNormalizationFunction
+    clean = randn(4, 37, 6, 5).contiguous(memory_format=FORMATS[format])
+    input = clean.clone()
+    input[1, 17, 2, 3] = value
+    others = [c for c in range(37) if c != 17]
+    found = []
+    for x in (clean, input):
+        leaves = [t.clone().requires_grad_() for t in (x, torch.ones(37), torch.zeros(37))]
+        output = cls.apply(*leaves, torch.zeros(37), torch.ones(37), True, 0.1, 1e-5)
+        found.append(torch.autograd.grad(output, leaves, randn(4, 37, 6, 5, seed=1)))
+    (expected, *vectors), (got, *got_vectors) = found
+    assert torch.equal(got[:, others], expected[:, others])
+    assert not got[:, 17].isfinite().any()
+    for expected, got in zip(vectors, got_vectors):
+        assert torch.equal(got[others], expected[others])
+
+
+@pytest.mark.parametrize("train", [True, False])
+def test_nan_goes_through_relu_as_in_torch(train: bool) -> None:
+    input = randn(4, 3, 5)
+    input[1, 1, 2] = math.nan
+    found = []
+    for relu in (False, True):
+        leaves = [t.clone().requires_grad_() for t in (input, torch.ones(3), torch.zeros(3))]
+        settings = torch.zeros(3), torch.ones(3), train, 0.1, 1e-5
+        if relu:
+            output = thnn.BatchNormalizationReLUFunction.apply(*leaves, *settings)
+        else:
+            output = F.relu(thnn.BatchNormalizationFunction.apply(*leaves, *settings))
+        found.append((output.detach(), *torch.autograd.grad(output, leaves, randn(4, 3, 5, seed=1))))
+    assert found[0][0].isnan().any()
+    for expected, got in zip(*found):
+        torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-6, equal_nan=True)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("train", [True, False])
+def test_the_backward_of_relu_sees_the_signs_of_the_forward(
+    train: bool, format: str, dtype: torch.dtype
+) -> None:
+    """Of outputs that are 0 but for rounding."""
+    C = 37
+    weight, bias = randn(C, seed=1, dtype=dtype), randn(C, seed=2, dtype=dtype)
+    mean, var = randn(C, seed=3, dtype=dtype), randn(C, seed=4, dtype=dtype).square() + 0.5
+    kink = mean.double() - bias.double() * (var.double() + 1e-5).sqrt() / weight.double()
+    eps = torch.finfo(dtype).eps
+    input = kink.reshape(1, C, 1, 1) * (1 + 2 * eps * randn(8, C, 9, 11, seed=5, dtype=torch.float64))
+    if train:  # the kink moves with the mean of the batch: many values at the integers around it
+        input = torch.randint(-4, 5, (8, C, 9, 11), generator=torch.Generator().manual_seed(6)).double()
+        bias.zero_()
+    input = input.to(dtype).contiguous(memory_format=FORMATS[format]).requires_grad_()
+    leaves = [input, weight.requires_grad_(), bias.requires_grad_()]
+    output = thnn.BatchNormalizationReLUFunction.apply(*leaves, mean, var, train, 0.1, 1e-5)
+    gradInput, _, gradBias = torch.autograd.grad(output, leaves, torch.ones_like(output), retain_graph=True)
+    is_above = output.detach() > 0
+    assert 0.05 < is_above.double().mean() < 0.95
+    if not train:
+        assert torch.equal(gradInput != 0, is_above)
+    assert torch.equal(gradBias, is_above.sum((0, 2, 3)).to(dtype))
+    second = torch.autograd.grad(output, leaves, torch.ones_like(output), create_graph=True)
+    assert torch.equal(second[2], gradBias)
+
+
+@pytest.mark.parametrize("relu", [False, True])
+@pytest.mark.parametrize("format", FORMATS)
+def test_sums_of_the_backward_beyond_float32(relu: bool, format: str) -> None:
+    """They overflow on the way, and what they are part of does not."""
+    input = (randn(8, 21, 9, 11) * 1e37).contiguous(memory_format=FORMATS[format])
+    gradOutput = randn(8, 21, 9, 11, seed=1) * 100
+    mean, inverse = torch.zeros(21), torch.full((21,), 1e-37)
+    found = []
+    for dtype in (torch.float32, torch.float64):
+        sums = torch.empty(42, dtype=torch.float64)
+        thnn.type2backend[dtype].BatchNormalization_gradSums(
+            0,
+            input.to(dtype),
+            gradOutput.to(dtype),
+            None,
+            None,
+            mean.to(dtype),
+            inverse.to(dtype),
+            sums,
+            relu,
+        )
+        found.append(sums)
+    assert found[1][21:].abs().max() > torch.finfo(torch.float32).max
+    torch.testing.assert_close(found[0], found[1], rtol=1e-5, atol=1e36)
 
 
 # --- functions of one number ----------------------------------------------------------------------------------

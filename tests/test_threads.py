@@ -39,9 +39,31 @@ def python(script: str, **environment: str) -> str:
 
 # --- the same bits --------------------------------------------------------------------------------------------
 
+VECTORS = {name: normal(67) for name in ("weight", "bias", "running_mean", "running_var")}
+
 # Sizes that do not divide evenly into any number of parts.
 UNEVEN = {
-    "BatchNormalization": {"input": normal(5, 67, 41, 37), "momentum": 0.1, "eps": 1e-5, "train": True},
+    **{
+        name: {"input": normal(5, 67, 41, 37), "momentum": 0.1, "eps": 1e-5, "train": True, **VECTORS}
+        for name in ("BatchNormalization", "BatchNormalizationReLU")
+    },
+    "BatchNormalization_statistics": {"input": normal(5, 67, 41, 37)},
+    **{
+        f"BatchNormalization_{phase}": {
+            "input": normal(5, 67, 41, 37),
+            "weight": normal(67),
+            "bias": normal(67),
+            "save_mean": normal(67),
+            "save_std": normal(67),
+            "relu": True,
+            **more,
+        }
+        for phase, more in {
+            "normalize": {},
+            "gradSums": {"gradOutput": normal(5, 67, 41, 37)},
+            "gradInput": {"gradOutput": normal(5, 67, 41, 37), "sums": normal(134), "count": 7585.0},
+        }.items()
+    },
     "SpatialConvolutionMM": {
         "input": normal(3, 13, 61, 59),
         "weight": normal(29, 13, 3, 5),
@@ -63,8 +85,6 @@ UNEVEN = {
 def test_bits_do_not_depend_on_threads(module: str, layout: str) -> None:
     case = cases()[module]
     given = {**case.samples[0].arguments, **UNEVEN[module]}
-    if module == "BatchNormalization":
-        given.update(weight=normal(67), bias=normal(67), running_mean=normal(67), running_var=normal(67))
     if module == "SpatialConvolutionMM":
         given.update(kW=5, kH=3, padW=2, padH=1, dW=1, dH=1)
     if module == "ClassNLLCriterion":
