@@ -108,6 +108,9 @@ class _BatchNorm(torch.nn.modules.batchnorm._BatchNorm):
             )
         if activation not in _ACTIVATIONS:
             raise ValueError(f"{name}: activation: expected one of {_ACTIVATIONS}, got {activation!r}")
+        for option, value in (("unbiased", unbiased), ("update_statistics", update_statistics)):
+            if not isinstance(value, bool):
+                raise TypeError(f"{name}: {option}: expected True or False, got {type(value).__name__}")
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
         self.unbiased = unbiased
         self.first_batch = first_batch

@@ -1,0 +1,442 @@
+"""thnn.nn.BatchNorm1d, 2d and 3d: in place of torch's, and what they have beyond them."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
+from torch.nn.utils import prune
+
+import thnn
+
+SHAPES = {"BatchNorm1d": (5, 3), "BatchNorm2d": (4, 3, 5, 2), "BatchNorm3d": (2, 3, 2, 3, 2)}
+OURS = [getattr(thnn.nn, name) for name in SHAPES]
+
+
+def batch(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32, **options: Any) -> Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    values = torch.randn(shape, generator=generator, dtype=torch.float64) * 2 + 0.5
+    return values.to(dtype).requires_grad_(options.get("requires_grad", False))
+
+
+def pair(name: str, *arguments: Any, **keywords: Any) -> tuple[nn.Module, nn.Module]:
+    """torch's layer and thnn's, with the same parameters."""
+    theirs = getattr(nn, name)(*arguments, **keywords)
+    ours = getattr(thnn.nn, name)(*arguments, **keywords)
+    generator = torch.Generator().manual_seed(5)
+    with torch.no_grad():
+        for parameter in theirs.parameters():
+            parameter.copy_(torch.randn(parameter.shape, generator=generator))
+    ours.load_state_dict(theirs.state_dict(), strict=True)
+    return theirs, ours
+
+
+def assert_same(theirs: nn.Module, ours: nn.Module) -> None:
+    expected, got = theirs.state_dict(), ours.state_dict()
+    assert list(expected) == list(got)
+    for key, value in expected.items():
+        torch.testing.assert_close(got[key], value, msg=lambda text, key=key: f"{key}: {text}")
+
+
+TORCH_OPTIONS = [
+    {},
+    {"eps": 1e-3, "momentum": 0.3},
+    {"momentum": None},
+    {"momentum": 0.0},
+    {"momentum": 1.0},
+    {"affine": False},
+    {"bias": False},
+    {"track_running_stats": False},
+    {"affine": False, "track_running_stats": False},
+    {"dtype": torch.float64},
+]
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("options", TORCH_OPTIONS, ids=str)
+def test_in_place_of_torch(name: str, options: dict[str, Any]) -> None:
+    theirs, ours = pair(name, 3, **options)
+    dtype = options.get("dtype", torch.float32)
+    assert repr(ours) == repr(theirs)
+    for training in (True, True, False, True, False):
+        results = []
+        for layer in (theirs, ours):
+            layer.train(training)
+            layer.zero_grad()
+            x = batch(*SHAPES[name], seed=int(training), dtype=dtype, requires_grad=True)
+            y = layer(x)
+            y.backward(batch(*SHAPES[name], seed=7, dtype=dtype))
+            results.append([y, x.grad, *(p.grad for p in layer.parameters())])
+        for expected, got in zip(*results):
+            torch.testing.assert_close(got, expected, rtol=1e-4, atol=1e-5)
+        assert_same(theirs, ours)
+    theirs.reset_running_stats()
+    ours.reset_running_stats()
+    assert_same(theirs, ours)
+    theirs.reset_parameters()
+    ours.reset_parameters()
+    assert_same(theirs, ours)
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_state_dict_both_ways(name: str) -> None:
+    theirs, ours = pair(name, 3)
+    ours(batch(*SHAPES[name]))
+    theirs.load_state_dict(ours.state_dict(), strict=True)
+    assert_same(theirs, ours)
+    assert theirs.num_batches_tracked == 1
+    # As saved before num_batches_tracked was kept.
+    old = {k: v for k, v in theirs.state_dict().items() if k != "num_batches_tracked"}
+    getattr(thnn.nn, name)(3).load_state_dict(old, strict=True)
+
+
+@pytest.mark.parametrize("cls", OURS)
+def test_is_one_of_torch(cls: type[nn.Module]) -> None:
+    layer = cls(3)
+    assert isinstance(layer, getattr(nn, cls.__name__))
+    assert isinstance(layer, nn.modules.batchnorm._BatchNorm)
+
+
+def test_tools_of_torch_take_it_for_one() -> None:
+    net = nn.Sequential(nn.Conv2d(3, 4, 3), thnn.nn.BatchNorm2d(4))
+    batches = [batch(2, 3, 6, 6, seed=k) for k in range(3)]
+    torch.optim.swa_utils.update_bn(batches, net)
+    mean = torch.stack([net[0](x).mean((0, 2, 3)) for x in batches]).mean(0)
+    torch.testing.assert_close(net[1].running_mean, mean)
+
+    converted = nn.SyncBatchNorm.convert_sync_batchnorm(net)
+    assert type(converted[1]) is nn.SyncBatchNorm
+    torch.testing.assert_close(converted[1].running_mean, mean)
+
+    net = nn.Sequential(nn.Conv2d(3, 4, 3), thnn.nn.BatchNorm2d(4)).eval()
+    net[1].running_var.fill_(4)
+    fused = nn.utils.fuse_conv_bn_eval(*net)
+    torch.testing.assert_close(fused(batches[0]), net(batches[0]))
+
+
+@pytest.mark.parametrize("momentum", [0.1, 0.25, None])
+@pytest.mark.parametrize("unbiased", [True, False])
+@pytest.mark.parametrize("first_batch", ["blend", "initialize"])
+@pytest.mark.parametrize("activation", [None, "relu"])
+def test_running_statistics(
+    momentum: float | None, unbiased: bool, first_batch: str, activation: str | None
+) -> None:
+    layer = thnn.nn.BatchNorm2d(
+        3,
+        momentum=momentum,
+        unbiased=unbiased,
+        first_batch=first_batch,
+        activation=activation,
+        dtype=torch.float64,
+    )
+    mean, var = torch.zeros(3, dtype=torch.float64), torch.ones(3, dtype=torch.float64)
+    for k in range(3):
+        x = batch(4, 3, 5, 2, seed=k, dtype=torch.float64)
+        share = 1 / (k + 1) if momentum is None else momentum
+        if k == 0 and first_batch == "initialize":
+            share = 1
+        mean = (1 - share) * mean + share * x.mean((0, 2, 3))
+        var = (1 - share) * var + share * x.var((0, 2, 3), correction=int(unbiased))
+        y = layer(x)
+        expected = nn.functional.batch_norm(x, None, None, training=True)
+        torch.testing.assert_close(y, expected.relu() if activation else expected)
+        torch.testing.assert_close(layer.running_mean, mean)
+        torch.testing.assert_close(layer.running_var, var)
+        assert layer.num_batches_tracked == k + 1
+    layer.eval()
+    expected = nn.functional.batch_norm(x, mean, var)
+    torch.testing.assert_close(layer(x), expected.relu() if activation else expected)
+    torch.testing.assert_close(layer.running_mean, mean)
+    assert layer.num_batches_tracked == 3
+
+
+@given(
+    decay=st.floats(0, 1),
+    shape=st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(2, 4)),
+    unbiased=st.booleans(),
+    seed=st.integers(0, 100),
+)
+def test_decay_is_the_share_of_the_old(
+    decay: float, shape: tuple[int, int, int], unbiased: bool, seed: int
+) -> None:
+    x = batch(*shape, seed=seed, dtype=torch.float64)
+    layer = thnn.nn.BatchNorm1d(shape[1], decay=decay, unbiased=unbiased, dtype=torch.float64)
+    layer(x)
+    var = decay + (1 - decay) * x.var((0, 2), correction=int(unbiased))
+    torch.testing.assert_close(layer.running_mean, (1 - decay) * x.mean((0, 2)), rtol=1e-9, atol=1e-12)
+    torch.testing.assert_close(layer.running_var, var, rtol=1e-9, atol=1e-12)
+
+
+def test_momentum_and_decay_are_two_views_of_one_number() -> None:
+    layer = thnn.nn.BatchNorm2d(3, decay=0.9)
+    assert layer.momentum == 0.1
+    assert layer.decay == 0.9
+    layer.momentum = 0.25
+    assert layer.decay == 0.75
+    layer.decay = 0.99
+    assert layer.momentum == 0.01
+    layer.momentum = None
+    assert layer.decay is None
+    with pytest.raises(ValueError, match="decay: expected a number from 0 to 1, got 1.5"):
+        layer.decay = 1.5
+    for given in (0.1, 0.5, None):
+        with pytest.raises(ValueError, match="momentum, decay: expected one of them"):
+            thnn.nn.BatchNorm2d(3, momentum=given, decay=0.9)
+
+
+def test_update_statistics() -> None:
+    layer = thnn.nn.BatchNorm2d(3, update_statistics=False)
+    before = copy.deepcopy(layer.state_dict())
+    x = batch(4, 3, 5, 2)
+    torch.testing.assert_close(layer(x), nn.functional.batch_norm(x, None, None, training=True))
+    for key, value in layer.state_dict().items():
+        assert torch.equal(value, before[key]), key
+    layer.eval()
+    torch.testing.assert_close(layer(x), nn.functional.batch_norm(x, torch.zeros(3), torch.ones(3)))
+    layer.train().update_statistics = True
+    layer(x)
+    assert layer.num_batches_tracked == 1
+    assert not torch.equal(layer.running_mean, before["running_mean"])
+
+
+def test_initialize_replaces_whatever_was_there() -> None:
+    layer = thnn.nn.BatchNorm2d(3, first_batch="initialize")
+    layer.running_mean.fill_(torch.nan)
+    layer.running_var.fill_(torch.inf)
+    x = batch(4, 3, 5, 2)
+    layer(x)
+    torch.testing.assert_close(layer.running_mean, x.mean((0, 2, 3)))
+    torch.testing.assert_close(layer.running_var, x.var((0, 2, 3)))
+    layer(x + 1)
+    torch.testing.assert_close(layer.running_mean, x.mean((0, 2, 3)) + 0.1)
+    layer.reset_running_stats()
+    layer(x + 1)
+    torch.testing.assert_close(layer.running_mean, x.mean((0, 2, 3)) + 1)
+
+
+def test_tracking_switched_off_later() -> None:
+    """track_running_stats as an attribute: torch leaves the buffers alone in training and uses them in evaluation."""
+    theirs, ours = pair("BatchNorm2d", 3)
+    x = batch(4, 3, 5, 2)
+    for layer in (theirs, ours):
+        layer(x)
+        layer.track_running_stats = False
+        layer(x + 1)
+    assert_same(theirs, ours)
+    torch.testing.assert_close(ours.eval()(x), theirs.eval()(x))
+
+
+def test_without_a_count() -> None:
+    layer = thnn.nn.BatchNorm2d(3)
+    layer.num_batches_tracked = None
+    layer(batch(4, 3, 5, 2))  # needs none
+    assert layer.num_batches_tracked is None
+    layer.momentum = None
+    with pytest.raises(ValueError, match="num_batches_tracked"):
+        layer(batch(4, 3, 5, 2))
+
+
+def test_copies_pickles_and_moves() -> None:
+    layer = thnn.nn.BatchNorm2d(3, decay=0.75, unbiased=False, first_batch="initialize", activation="relu")
+    x = batch(4, 3, 5, 2)
+    layer(x)
+    for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
+        assert repr(other) == repr(layer)
+        assert_same(layer, other)
+        twin = copy.deepcopy(layer)
+        torch.testing.assert_close(other(x), twin(x))
+        assert_same(twin, other)
+    double = copy.deepcopy(layer).to(torch.float64)
+    assert double(x.double()).dtype == torch.float64
+    assert double.running_var.dtype == torch.float64
+    assert double.num_batches_tracked.dtype == torch.int64
+    last = layer.to(memory_format=torch.channels_last)(x.contiguous(memory_format=torch.channels_last))
+    assert last.is_contiguous(memory_format=torch.channels_last)
+
+
+def test_meta() -> None:
+    layer = thnn.nn.BatchNorm2d(3, device="meta")
+    assert layer(torch.empty(4, 3, 5, 2, device="meta")).shape == (4, 3, 5, 2)
+    layer = layer.to_empty(device="cpu")
+    layer.reset_parameters()
+    assert_same(nn.BatchNorm2d(3), layer)
+
+
+def test_representation() -> None:
+    assert repr(thnn.nn.BatchNorm2d(3, unbiased=False, activation="relu")) == (
+        "BatchNorm2d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=True, "
+        "unbiased=False, activation='relu')"
+    )
+    assert "momentum=0.1," in repr(thnn.nn.BatchNorm2d(3, decay=0.9))
+    assert repr(thnn.nn.BatchNorm1d(2, first_batch="initialize", update_statistics=False)).endswith(
+        "first_batch='initialize', update_statistics=False)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error", "message"),
+    [
+        ({"num_features": 2.5}, TypeError, "num_features: expected an integer, got float"),
+        ({"num_features": -1}, ValueError, "num_features: expected 0 or more, got -1"),
+        ({"eps": -1e-5}, ValueError, "eps: expected a number that is not negative"),
+        ({"eps": "small"}, TypeError, "eps: expected a number, got str"),
+        ({"momentum": 1.1}, ValueError, "momentum: expected a number from 0 to 1, got 1.1"),
+        ({"momentum": float("nan")}, ValueError, "momentum: expected"),
+        ({"decay": -0.1}, ValueError, "decay: expected a number"),
+        ({"first_batch": "replace"}, ValueError, "first_batch: expected one of .*initialize.*got 'replace'"),
+        ({"activation": "gelu"}, ValueError, "activation: expected one of .*relu.*got 'gelu'"),
+        ({"unbiased": "no"}, TypeError, "unbiased: expected True or False, got str"),
+        ({"update_statistics": None}, TypeError, "update_statistics: expected True or False, got NoneType"),
+    ],
+)
+def test_constructor_refuses(keywords: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=f"^BatchNorm2d: {message}"):
+        thnn.nn.BatchNorm2d(**{"num_features": 3, **keywords})
+
+
+def _single(x: Tensor) -> Tensor:
+    return x[:1, :, :1, :1]
+
+
+@pytest.mark.parametrize("options", [{}, {"unbiased": False}, {"momentum": None}, {"activation": "relu"}])
+@pytest.mark.parametrize(
+    ("change", "error", "message"),
+    [
+        (lambda x: x[0], ValueError, r"BatchNorm2d: input: expected 4 dimensions \(N, C, H, W\), got 3 dim"),
+        (lambda x: x.tolist(), TypeError, "BatchNorm2d: input: expected a tensor, got list"),
+        (lambda x: x.half(), TypeError, "input: expected torch.float32 or torch.float64, got torch.float16"),
+        (lambda x: x.bfloat16(), TypeError, "input: expected .*, got torch.bfloat16"),
+        (lambda x: x.double(), TypeError, "expected torch.float64, the type of input, got torch.float32"),
+        (lambda x: x[:, :2], ValueError, "expected 1 dimension"),
+        (_single, ValueError, "input: expected more than 1 value per channel when training"),
+        (lambda x: x[:0], ValueError, "input: expected more than 1 value per channel when training"),
+    ],
+)
+def test_a_refused_batch_leaves_no_trace(
+    options: dict[str, Any], change: Callable[[Tensor], Any], error: type[Exception], message: str
+) -> None:
+    layer = thnn.nn.BatchNorm2d(3, **options)
+    before = copy.deepcopy(layer.state_dict())
+    with pytest.raises(error, match=message):
+        layer(change(batch(4, 3, 5, 2)))
+    for key, value in layer.state_dict().items():
+        assert torch.equal(value, before[key]), key
+
+
+def test_dimensions() -> None:
+    thnn.nn.BatchNorm1d(3)(batch(4, 3, 5))
+    for cls, shape in ((thnn.nn.BatchNorm1d, (4, 3, 5, 2)), (thnn.nn.BatchNorm3d, (4, 3, 5, 2))):
+        with pytest.raises(ValueError, match=f"{cls.__name__}: input: expected .* got 4 dimensions"):
+            cls(3)(batch(*shape))
+
+
+def test_parameters_that_live_elsewhere() -> None:
+    """Parametrized, pruned, or given for one call."""
+    x = batch(4, 3, 5, 2)
+
+    class Twice(nn.Module):
+        def forward(self, weight: Tensor) -> Tensor:
+            return 2 * weight
+
+    layer = thnn.nn.BatchNorm2d(3)
+    plain = copy.deepcopy(layer)(x)
+    nn.utils.parametrize.register_parametrization(layer, "weight", Twice())
+    torch.testing.assert_close(layer(x), 2 * plain)
+
+    layer = thnn.nn.BatchNorm2d(3)
+    prune.l1_unstructured(layer, "weight", amount=1)
+    assert layer(x)[:, int(layer.weight.argmin())].eq(0).all()
+
+    layer = thnn.nn.BatchNorm2d(3)
+    given = {"weight": torch.full((3,), 2.0), "running_mean": torch.zeros(3)}
+    torch.testing.assert_close(torch.func.functional_call(layer, given, (x,)), 2 * plain)
+    assert layer.running_mean.eq(0).all()
+    torch.testing.assert_close(given["running_mean"], 0.1 * x.mean((0, 2, 3)))
+
+
+def test_second_derivatives() -> None:
+    for training, activation in itertools.product((True, False), (None, "relu")):
+        layer = thnn.nn.BatchNorm1d(2, activation=activation, update_statistics=False, dtype=torch.float64)
+        layer.train(training)
+        x = batch(4, 2, dtype=torch.float64, requires_grad=True)
+
+        def function(x: Tensor, weight: Tensor, bias: Tensor, layer: nn.Module = layer) -> Tensor:
+            return torch.func.functional_call(layer, {"weight": weight, "bias": bias}, (x,))
+
+        weight, bias = (batch(2, seed=k, dtype=torch.float64, requires_grad=True) for k in (3, 4))
+        assert torch.autograd.gradcheck(function, (x, weight, bias))
+        assert torch.autograd.gradgradcheck(function, (x, weight, bias))
+
+
+@pytest.mark.filterwarnings("ignore")  # dynamo warns about what it leaves to Python
+@pytest.mark.parametrize("options", [{}, {"momentum": None, "unbiased": False, "activation": "relu"}])
+def test_compiled(options: dict[str, Any]) -> None:
+    x = batch(4, 3, 5, 2)
+    plain = nn.Sequential(thnn.nn.BatchNorm2d(3, **options), nn.Tanh())
+    compiled = torch.compile(copy.deepcopy(plain), backend="eager")
+    for _ in range(2):
+        torch.testing.assert_close(compiled(x), plain(x))
+    assert_same(plain, compiled._orig_mod)
+    torch.testing.assert_close(compiled.eval()(x), plain.eval()(x))
+    torch._dynamo.reset()
+
+
+def test_loaded_when_asked_for() -> None:
+    program = "import sys, thnn; assert 'thnn.nn' not in sys.modules; thnn.nn.BatchNorm2d(3)"
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+
+
+DDP = """
+import sys, torch, torch.distributed as dist, torch.nn as nn, thnn, warnings
+warnings.simplefilter("error")
+rank, path = int(sys.argv[1]), sys.argv[2]
+dist.init_process_group("gloo", init_method=f"file://{path}", rank=rank, world_size=2)
+
+def steps(norm):
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(3, 4, 3), norm(4), nn.ReLU(), nn.Conv2d(4, 2, 3)).double()
+    model = nn.parallel.DistributedDataParallel(net)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for k in range(3):
+        optimizer.zero_grad()
+        x = torch.randn(4, 3, 7, 7, dtype=torch.float64, generator=torch.Generator().manual_seed(10 * k + rank))
+        model(x).square().mean().backward()
+        optimizer.step()
+    return net.state_dict()
+
+expected, got = steps(nn.BatchNorm2d), steps(thnn.nn.BatchNorm2d)
+assert expected.keys() == got.keys()
+for key in expected:
+    torch.testing.assert_close(got[key], expected[key])
+dist.destroy_process_group()
+"""
+
+
+def test_data_parallel_processes(tmp_path: Path) -> None:
+    """Three steps of DistributedDataParallel equal those with torch's layer, its buffers from rank 0 included."""
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", DDP, str(rank), str(tmp_path / "meeting")],
+            text=True,
+            stderr=subprocess.PIPE,
+        )
+        for rank in range(2)
+    ]
+    try:
+        errors = [process.communicate(timeout=120)[1] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    assert [process.returncode for process in processes] == [0, 0], "\n".join(errors)
