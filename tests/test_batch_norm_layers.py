@@ -188,11 +188,11 @@ def test_momentum_and_decay_are_two_views_of_one_number() -> None:
     assert layer.momentum == 0.01
     layer.momentum = None
     assert layer.decay is None
-    with pytest.raises(ValueError, match="decay: expected a number from 0 to 1, got 1.5"):
+    with pytest.raises(ValueError, match=r"decay: expected a number from 0 to 1, got 1\.5"):
         layer.decay = 1.5
-    for given in (0.1, 0.5, None):
+    for momentum in (0.1, 0.5, None):
         with pytest.raises(ValueError, match="momentum, decay: expected one of them"):
-            thnn.nn.BatchNorm2d(3, momentum=given, decay=0.9)
+            thnn.nn.BatchNorm2d(3, momentum=momentum, decay=0.9)
 
 
 def test_update_statistics() -> None:
