@@ -249,7 +249,7 @@ def _memory_of(name: str) -> Callable[[dict[str, Any]], Tensor]:
 
 REFUSED = {
     "a list": (_with(x=lambda g: [1.0]), TypeError, "x: expected a tensor, got list"),
-    "half": (_with(x=lambda g: g["x"].half()), TypeError, "x: expected torch.float32 or torch.float64, got torch.float16"),
+    "half": (_with(x=lambda g: g["x"].half()), TypeError, "x: expected .*, got torch.float16"),
     "a vector": (_with(x=lambda g: g["x"][0, 0, 0]), ValueError, r"x: expected 2 dimensions \(N, C\) or more"),
     "one value": (_with(x=lambda g: g["x"][:1, :, :1, :1]), ValueError, "x: expected more than 1 value per channel"),
     "no value": (_with(x=lambda g: g["x"][:0]), ValueError, "x: expected more than 1 value per channel"),
@@ -282,14 +282,17 @@ REFUSED = {
     ),
     "out": (_with(out=lambda g: g["x"].new_empty(4, 3, 5)), ValueError, "out: expected size"),
     "out float": (_with(out=lambda g: torch.empty(SHAPE)), TypeError, "out: expected torch.float64"),
-    "out over x": (_with(out=lambda g: g["x"].as_strided(SHAPE, (10, 40, 2, 1))), ValueError, "out: must not share memory with x"),
+    "out over x": (
+        _with(out=lambda g: g["x"].as_strided(SHAPE, (10, 40, 2, 1))), ValueError,
+        "out: must not share memory with x",
+    ),
     "out with scale": (
         _with(x=lambda g: g["x"][:1, :, :, :1], out=lambda g: g["memory"][:15].view(1, 3, 5, 1),
               scale=lambda g: g["memory"][12:15]), ValueError, "out: must not share memory with scale",
     ),
     "out with mean": (
         _with(x=lambda g: g["x"][:1, :, :, :1], out=lambda g: g["memory"][:15].view(1, 3, 5, 1),
-              estimated_mean=lambda g: g["memory"][12:15]), ValueError, "out: must not share memory with estimated_mean",
+              estimated_mean=lambda g: g["memory"][12:15]), ValueError, "out: must not share .* estimated_mean",
     ),
     "out expanded": (
         _with(out=lambda g: g["x"].new_empty(1, 3, 5, 2).expand(SHAPE)), ValueError, "out: two of its elements",
@@ -334,7 +337,7 @@ def test_transforms_are_refused() -> None:
     given = arguments(*SHAPE)
     before = given["estimated_mean"].clone()
     x = given.pop("x")
-    with pytest.raises(NotImplementedError, match="torch.func"):
+    with pytest.raises(NotImplementedError, match=r"torch\.func"):
         torch.func.grad(lambda x: thnn.batch_norm(x, **given).y.sum())(x)
     assert torch.equal(given["estimated_mean"], before)
 
