@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import contextvars
 import copy
 import pickle
@@ -18,6 +19,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import thnn
+from thnn import _batch_phases
 from thnn.nn import BatchNorm1d, BatchNorm2d
 from thnn.parallel import AllReduce, DataParallelCriterion, SelfDataParallel, equivalent_decay
 
@@ -184,6 +186,25 @@ def test_twice_differentiable(activation: Any) -> None:
         )
 
 
+@pytest.mark.parametrize("activation", [None, "relu"])
+def test_without_kernels(monkeypatch: pytest.MonkeyPatch, activation: Any) -> None:
+    """On a device that the library has no kernels for, all phases are torch operations."""
+    found = []
+    net = network(activation=activation)
+    x = images(7)
+    for kernels in (True, False):
+        if not kernels:
+            monkeypatch.setattr(_batch_phases, "_has_kernels", lambda tensor: False)
+        twin = copy.deepcopy(net)
+        x = x.detach().requires_grad_()
+        output = torch.cat(SelfDataParallel(twin, CPUS)(x))
+        gradients = torch.autograd.grad((output**3).sum(), [x, *twin.parameters()])
+        found.append([output, *gradients, *twin.state_dict().values()])
+    same(*found)
+    with pytest.raises(ValueError, match=r"'1' .*1 value per channel"):
+        SelfDataParallel(nn.Sequential(nn.Identity(), BatchNorm1d(3)), CPUS)(torch.ones(1, 3))
+
+
 def test_gradcheck_of_the_joint_node() -> None:
     layer = BatchNorm1d(2, activation="relu").double()
     parallel = SelfDataParallel(layer, CPUS)
@@ -215,6 +236,25 @@ def test_bits_do_not_depend_on_timing() -> None:
         found.append([p.grad.clone() for p in net.parameters() if p.grad is not None])
     for other in found[1:]:
         assert all(map(torch.equal, found[0], other))
+
+
+def test_frozen_layers_and_parameters() -> None:
+    alone = network()
+    alone[0].requires_grad_(False)
+    alone[1].eval()
+    alone[4].weight.requires_grad_(False)
+    together = copy.deepcopy(alone)
+    seen = []
+    together[0].register_forward_hook(lambda module, inputs, output: seen.append(output.requires_grad))
+    x = images(7)
+    results = [torch.cat(SelfDataParallel(together, CPUS)(x)), alone(x)]
+    same(results[:1], results[1:])
+    assert seen == [False] * 3
+    for result in results:
+        (result**3).sum().backward()
+    assert [p.grad is None for p in together.parameters()] == [p.grad is None for p in alone.parameters()]
+    same(*[[p.grad for p in net.parameters() if p.grad is not None] for net in (together, alone)])
+    same(list(together.state_dict().values()), list(alone.state_dict().values()))
 
 
 def test_layers_that_are_shared_and_called_twice() -> None:
@@ -461,6 +501,17 @@ def test_exceptions_of_every_kind(kind: type[BaseException]) -> None:
 
     with pytest.raises(kind):
         SelfDataParallel(Wrong(how), CPUS)(one_negative(2))
+
+
+def test_interrupting_the_caller() -> None:
+    def how(net: Any, x: Tensor) -> Tensor:
+        _thread.interrupt_main()
+        time.sleep(0.05)
+        return net.second(net.first(x))
+
+    for where in (0, 5):
+        with pytest.raises(KeyboardInterrupt):
+            SelfDataParallel(Wrong(how), CPUS)(one_negative(where))
 
 
 @pytest.mark.parametrize("where", [0, 3, 5])

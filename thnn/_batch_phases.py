@@ -20,8 +20,8 @@ _phases = modules()["BatchNormalization"].functions
 _increment_version = getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version)
 
 
-def _has_kernels(input: Tensor) -> bool:
-    return input.device.type == "cpu" and input.dtype in (torch.float32, torch.float64)
+def _has_kernels(tensor: Tensor) -> bool:
+    return tensor.device.type == "cpu" and tensor.dtype in (torch.float32, torch.float64)
 
 
 def _call(phase: str, flags: int, arguments: tuple[Any, ...]) -> None:
@@ -68,7 +68,7 @@ def statistics(input: Tensor) -> Tensor:
 
 def merge_statistics(parts: Tensor) -> Tensor:
     """Statistics of the union of parts (K, 2C + 1), joined in their order (Chan, Golub and LeVeque): (2C + 1)."""
-    if parts.device.type == "cpu":
+    if _has_kernels(parts):
         merged = torch.empty_like(parts[0])
         _call("mergeStatistics", DOUBLE, (parts, merged))
         return merged
@@ -103,7 +103,7 @@ def save_statistics(
     """
     C = statistics.shape[0] // 2
     running = [t for t in (running_mean, running_var) if t is not None]
-    if statistics.device.type == "cpu" and all(t.dtype is dtype for t in running):
+    if _has_kernels(statistics) and all(t.dtype is dtype for t in running):
         saved = statistics.new_empty(C, dtype=dtype), statistics.new_empty(C, dtype=dtype)
         arguments = (statistics, *saved, running_mean, running_var, momentum, eps, unbiased)
         _call("saveStatistics", ANY, arguments)

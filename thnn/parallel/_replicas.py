@@ -97,13 +97,15 @@ def _check(module: nn.Module) -> None:
 
 
 def _parameters_on(module: nn.Module, devices: Sequence[torch.device]) -> list[dict[Tensor, Tensor]]:
-    parameters = list(module.parameters())
-    if not parameters:
-        return [{} for _ in devices]
-    if torch.is_grad_enabled():
-        copies = Broadcast.apply(tuple(devices), *parameters)
-    else:
-        moved = {d: [p.to(d) for p in parameters] for d in set(devices)}
-        copies = [p for d in devices for p in moved[d]]
-    n = len(parameters)
-    return [dict(zip(parameters, copies[rank * n : (rank + 1) * n])) for rank in range(len(devices))]
+    """For each device: the parameters of the module as they are there."""
+    learning: list[Tensor] = []
+    others: list[Tensor] = []
+    for parameter in module.parameters():
+        (learning if parameter.requires_grad and torch.is_grad_enabled() else others).append(parameter)
+    there: dict[torch.device, dict[Tensor, Tensor]] = {d: {p: p.to(d) for p in others} for d in devices}
+    copies = Broadcast.apply(tuple(devices), *learning) if learning else ()
+    n = len(learning)
+    return [
+        {**there[device], **dict(zip(learning, copies[rank * n : (rank + 1) * n]))}
+        for rank, device in enumerate(devices)
+    ]
