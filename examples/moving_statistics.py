@@ -3,8 +3,9 @@
 python examples/moving_statistics.py [--devices NAME NAME]
 
 Each device gets images that all have one value, so that the mean of its part is that value and the variance 0. One
-step of training is made from moving mean 0 and moving variance 1, with a decay of 0.9 or its equivalent for two devices; the table shows where they are
-then, and what the layer puts out on each device. Only 'sync' sees that the devices have different data.
+step of training is made from moving mean 0 and moving variance 1, with a decay of 0.9 and at last with what is
+equivalent to it on two devices. The table shows where they are then, and what the layer puts out on each device. Only
+'sync' sees that the devices have different data.
 """
 
 from __future__ import annotations

@@ -381,6 +381,7 @@ def test_an_empty_batch_goes_to_the_first() -> None:
         (lambda: SelfDataParallel(F.relu, CPUS), TypeError, ["module", "function"]),  # type: ignore[arg-type]
         (lambda: SelfDataParallel(network(), CPUS, "median"), ValueError, ["'sync'", "'median'"]),  # type: ignore[arg-type]
         (lambda: SelfDataParallel(nn.SyncBatchNorm(3), CPUS), ValueError, ["SyncBatchNorm", "revert"]),
+        (lambda: SelfDataParallel(thnn.nn.SyncBatchNorm(3), CPUS), ValueError, ["SyncBatchNorm", "revert"]),
         (lambda: SelfDataParallel(network(), CPUS)(3), ValueError, ["batch"]),
         (
             lambda: SelfDataParallel(Echo(), CPUS)(torch.ones(3), torch.ones(4, 2)),

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from thnn import _batch_phases as phases
 from thnn.nn.batch_normalization import _BatchNorm
+from thnn.nn.sync_batch_normalization import SyncBatchNorm
 from thnn.parallel._replicas import Replicas
 from thnn.parallel._sums import add_up
 from thnn.parallel._team import Team
@@ -37,7 +38,7 @@ def batch_normalizations(module: nn.Module) -> dict[str, _TorchBatchNorm]:
         if not isinstance(layer, _TorchBatchNorm):
             continue
         label = f"{name!r} ({type(layer).__name__})" if name else type(layer).__name__
-        if "SyncBatchNorm" in (base.__name__ for base in type(layer).__mro__):
+        if isinstance(layer, (nn.SyncBatchNorm, SyncBatchNorm)):
             raise ValueError(
                 f"SelfDataParallel: {label} synchronizes processes, which replicas in one process cannot take part in;"
                 " thnn.nn.revert_sync_batchnorm makes an ordinary layer of it"
