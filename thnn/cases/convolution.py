@@ -111,6 +111,10 @@ SPATIAL_CONVOLUTION_MM = Case(
         _sample("many planes", (2, 37, 9, 11), 19, (3, 3), padding=(1, 1), small=False),
         _sample("wide image", (1, 5, 33, 130), 21, (5, 3), (2, 1), (2, 1), small=False),
         _sample("many taps", (1, 130, 12, 13), 9, (5, 7), small=False),
+        _sample("three planes, stride 2 and 3", (2, 3, 23, 29), 21, (7, 5), (2, 3), (3, 1), small=False),
+        _sample("two planes, stride 2 of kernel 1", (2, 2, 9, 35), 20, (1, 1), (2, 2), (1, 0), small=False),
+        _sample("two planes, 165 taps", (3, 2, 20, 37), 3, (15, 11), padding=(7, 2), small=False),
+        _sample("few outputs of wide rows", (1, 9, 6, 300), 4, (3, 2), padding=(1, 1), small=False),
     ),
     refusals=(
         *(Refusal(name, change, ValueError) for name, change in _GEOMETRY),

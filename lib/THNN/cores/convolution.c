@@ -1,6 +1,7 @@
 #include "gemm.h"
 #include "convolution.h"
 #include "patches.h"
+#include "few.h"
 
 /* target[n, o, q] = bias[o] + sum over channels c, taps t of weight[o, c, t] * source[n, c, patch of q at t].
 
@@ -327,7 +328,17 @@ void THNN_(convolution_output)(const Convolution *g, ConvolutionView input, Conv
   c.bias = bias.data;
   c.biasGroup = bias.group;
   c.biasOutput = bias.stride[0];
-  V_(correlate)(&c);
+  if (THNN_(few_suits)(&c)) {
+    Residues residues[4];
+    for (int d = 0; d < 4; d++) {
+      const Axis *a = c.axis + d;
+      residues[d] = (Residues){1, {{a->count, a->first, a->taps, a->skip, 0, 0, a->weight}}};
+    }
+    THNN_(few_join)(&c, residues);
+    THNN_(few_correlate)(&c, residues);
+  } else {
+    V_(correlate)(&c);
+  }
 }
 
 /* Every plane is its bias, or 0. */
@@ -369,6 +380,35 @@ static bool V_(residueAxis)(const Convolution *g, int d, int64_t firstTap, Axis 
   return true;
 }
 
+/* All residues at once, where outputs are few. */
+static bool V_(gradInputOfFew)(const Convolution *g, V_(correlation) c, ConvolutionView weight,
+                               ConvolutionView gradInput, const int64_t *count)
+{
+  Residues residues[4] = {{1, {{.count = g->batch, .taps = 1, .skip = 1}}}};
+  for (int d = 0; d < 3; d++) {
+    Residues *all = residues + d + 1;
+    all->count = 0;
+    if (count[d] > FEW_RESIDUES) return false;
+    for (int64_t i = 0; i < count[d]; i++) {
+      Axis axis;
+      int64_t y, lastTap;
+      if (!V_(residueAxis)(g, d, i, &axis, &y, &lastTap)) continue;
+      all->list[all->count++] = (Residue){.count = axis.count,
+                                          .first = axis.first,
+                                          .taps = axis.taps,
+                                          .skip = axis.skip,
+                                          .target = y * gradInput.stride[d + 2],
+                                          .weight = lastTap * weight.stride[d + 2],
+                                          .weightStep = axis.weight * weight.stride[d + 2]};
+    }
+    if (all->count == 0) return true; /* no element meets a tap */
+  }
+  THNN_(few_join)(&c, residues);
+  if (!THNN_(few_suits)(&c)) return false;
+  THNN_(few_correlate)(&c, residues);
+  return true;
+}
+
 void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
                                   ConvolutionView bias, ConvolutionView gradInput)
 {
@@ -379,8 +419,7 @@ void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutp
     reached = reached && residues[d] == g->stride[d];
   }
   if (!reached) V_(clear)(g, gradInput, bias);
-  for (int64_t n = residues[0] * residues[1] * residues[2]; n > 0; n--, box_next(i, residues, 3)) {
-    V_(correlation) c = {.groups = g->groups,
+  V_(correlation) all = {.groups = g->groups,
                          .channels = g->outputPlanes / g->groups,
                          .outputs = g->inputPlanes / g->groups,
                          .source = gradOutput.data,
@@ -394,21 +433,23 @@ void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutp
                          .bias = bias.data,
                          .biasGroup = bias.group,
                          .biasOutput = bias.stride[0]};
-    c.axis[0] = (Axis){.count = g->batch,
-                       .size = g->batch,
-                       .step = 1,
-                       .taps = 1,
-                       .skip = 1,
-                       .source = gradOutput.stride[0],
-                       .target = gradInput.stride[0]};
+  for (int d = -1; d < 3; d++)
+    all.axis[d + 1] = (Axis){.count = g->batch,
+                             .size = d < 0 ? g->batch : g->outputSize[d],
+                             .step = 1,
+                             .taps = 1,
+                             .skip = 1,
+                             .source = gradOutput.stride[d < 0 ? 0 : d + 2],
+                             .target = gradInput.stride[d < 0 ? 0 : d + 2] * (d < 0 ? 1 : g->stride[d])};
+  if (V_(gradInputOfFew)(g, all, weight, gradInput, residues)) return;
+  for (int64_t n = residues[0] * residues[1] * residues[2]; n > 0; n--, box_next(i, residues, 3)) {
+    V_(correlation) c = all;
     bool some = true;
     for (int d = 0; d < 3 && some; d++) {
       Axis *axis = c.axis + d + 1;
       int64_t y, lastTap;
       some = V_(residueAxis)(g, d, i[d], axis, &y, &lastTap);
       if (!some) break;
-      axis->source = gradOutput.stride[d + 2];
-      axis->target = gradInput.stride[d + 2] * g->stride[d];
       axis->weight *= weight.stride[d + 2];
       c.target += y * gradInput.stride[d + 2];
       c.weight += lastTap * weight.stride[d + 2];

@@ -1,0 +1,313 @@
+#include "gemm.h"
+#include "convolution.h"
+#include "patches.h"
+#include "few.h"
+
+#ifndef FEW_TILES
+
+/* A tile of P outputs by Q vectors has P * Q sums, P weights and a vector of the source in registers. */
+#define FEW_OUTPUTS 3
+#if VBYTES == 64
+#define FEW_VECTORS 8
+#define FEW_TILES(X, P) X(P, 1) X(P, 2) X(P, 3) X(P, 4) X(P, 5) X(P, 6) X(P, 7) X(P, 8)
+#else
+#define FEW_VECTORS 4
+#define FEW_TILES(X, P) X(P, 1) X(P, 2) X(P, 3) X(P, 4)
+#endif
+
+/* One load per vector: gcc would rather read it again for every output, and most reads cross a cache line. */
+#ifdef __x86_64__
+#define FEW_KEEP(x) __asm__("" : "+v"(x))
+#else
+#define FEW_KEEP(x)
+#endif
+
+#define FEW_STRIP_BYTES ((int64_t)128 << 10)
+#define FEW_SUM_BYTES ((int64_t)256 << 10)
+
+/* At most GEMM_DEPTH terms: some taps of some channels. */
+typedef struct FewSteps {
+  int64_t channels, taps, sourceChannel, weightChannel;
+  int64_t source[GEMM_DEPTH], weight[GEMM_DEPTH]; /* of the taps */
+} FewSteps;
+
+#endif
+
+/* sum[p][i] += sum over channels c, taps t of weight[p, c, t] * source[c, t, i]. P and Q are constants in every
+   caller, so that acc lives in registers; its length must be a literal. */
+static inline __attribute__((always_inline)) void V_(few)(const int P, const int Q, real *sum, int64_t sumOutput,
+                                                          const real *source, const real *weight,
+                                                          int64_t weightOutput, const FewSteps *k)
+{
+  vreal acc[FEW_OUTPUTS * FEW_VECTORS];
+#pragma GCC unroll 24
+  for (int i = 0; i < P * Q; i++) acc[i] = (vreal){0};
+  for (int64_t c = 0; c < k->channels; c++, source += k->sourceChannel, weight += k->weightChannel)
+    for (int64_t t = 0; t < k->taps; t++) {
+      const real *x = source + k->source[t], *w = weight + k->weight[t];
+      real factor[FEW_OUTPUTS];
+#pragma GCC unroll 3
+      for (int p = 0; p < P; p++) factor[p] = w[p * weightOutput];
+#pragma GCC unroll 8
+      for (int q = 0; q < Q; q++) {
+        vreal v = v_load(x + q * VL);
+        FEW_KEEP(v);
+#pragma GCC unroll 3
+        for (int p = 0; p < P; p++) acc[p * Q + q] += factor[p] * v;
+      }
+    }
+#pragma GCC unroll 3
+  for (int p = 0; p < P; p++)
+#pragma GCC unroll 8
+    for (int q = 0; q < Q; q++) {
+      real *to = sum + p * sumOutput + q * VL;
+      v_store(to, v_load(to) + acc[p * Q + q]);
+    }
+}
+
+typedef void (*V_(fewTile))(real *sum, int64_t sumOutput, const real *source, const real *weight,
+                            int64_t weightOutput, const FewSteps *k);
+
+#define TILE(P, Q)                                                                                     \
+  static void V_(few_##P##x##Q)(real * sum, int64_t sumOutput, const real *source, const real *weight, \
+                                int64_t weightOutput, const FewSteps *k)                               \
+  {                                                                                                    \
+    V_(few)(P, Q, sum, sumOutput, source, weight, weightOutput, k);                                    \
+  }
+FEW_TILES(TILE, 1)
+FEW_TILES(TILE, 2)
+FEW_TILES(TILE, 3)
+#undef TILE
+
+#define TILE(P, Q) [P][Q] = V_(few_##P##x##Q),
+static const V_(fewTile)
+    V_(fewTiles)[FEW_OUTPUTS + 1][FEW_VECTORS + 1] = {FEW_TILES(TILE, 1) FEW_TILES(TILE, 2) FEW_TILES(TILE, 3)};
+#undef TILE
+
+void THNN_(few_join)(V_(correlation) *c, Residues *residues)
+{
+  for (int d = 0; d < 4; d++) {
+    Axis *axis = c->axis + d;
+    Residues *all = residues + d;
+    int64_t end = 0;
+    axis->count = 0;
+    axis->first = all->list[0].first;
+    for (int64_t i = 0; i < all->count; i++) axis->first = MIN(axis->first, all->list[i].first);
+    for (int64_t i = 0; i < all->count; i++) {
+      Residue *r = all->list + i;
+      r->first -= axis->first;
+      axis->count = MAX(axis->count, r->count);
+      end = MAX(end, r->first + (r->taps - 1) * r->skip);
+    }
+    axis->taps = end + 1;
+    axis->skip = 1;
+  }
+}
+
+/* One run of positions, as long as vectors can be read without regard to rows. */
+static bool V_(isFlat)(const V_(correlation) *c) { return c->axis[2].step == 1 && c->axis[3].step == 1; }
+
+bool THNN_(few_suits)(const V_(correlation) *c)
+{
+  const Axis *last = c->axis + 3;
+  if (c->outputs > VL / 2 || c->axis[0].taps * c->axis[1].taps * c->axis[2].taps * last->taps == 1) return false;
+  const int64_t width = V_(isFlat)(c) ? last->count + last->taps - 1 : ceilDivide(last->count, VL) * VL;
+  const int64_t one[4] = {1, 1, 1, MIN(last->count, FEW_VECTORS * VL)};
+  const int64_t taps[4] = {c->axis[0].taps, c->axis[1].taps, c->axis[2].taps, last->taps};
+  return 2 * c->outputs * width <= VL * last->count &&
+         strip_make(c->axis, one, taps, REALS_PER_LINE).channel * (int64_t)sizeof(real) <= FEW_STRIP_BYTES;
+}
+
+typedef struct V_(fewPlan) {
+  V_(correlation) c;
+  const Residues *residues;
+  int64_t count[4], box[4], taps[4];
+  int64_t channels; /* of a strip */
+  int64_t kinds;    /* combinations of residues */
+  Strip strip;
+} V_(fewPlan);
+
+/* The runs of a box: how many and how long. */
+static int64_t V_(runs)(const V_(correlation) *c, const int64_t *box)
+{
+  return box[0] * box[1] * (V_(isFlat)(c) ? 1 : box[2]);
+}
+
+static int64_t V_(runLength)(const V_(correlation) *c, const Strip *strip, const int64_t *box)
+{
+  const int64_t positions = box[3] + (V_(isFlat)(c) ? (box[2] - 1) * strip->pitch[2] : 0);
+  return ceilDivide(positions, VL) * VL;
+}
+
+static int64_t V_(sumReals)(const V_(fewPlan) *p, const int64_t *box)
+{
+  const Strip strip = strip_make(p->c.axis, box, p->taps, REALS_PER_LINE);
+  return V_(runs)(&p->c, box) * V_(runLength)(&p->c, &strip, box) * p->c.outputs * p->kinds;
+}
+
+static bool V_(boxFits)(const V_(fewPlan) *p, const int64_t *box)
+{
+  const int64_t realBytes = sizeof(real);
+  return strip_make(p->c.axis, box, p->taps, REALS_PER_LINE).channel * p->channels * realBytes <=
+             FEW_STRIP_BYTES &&
+         V_(sumReals)(p, box) * realBytes <= FEW_SUM_BYTES;
+}
+
+static void V_(makeFewPlan)(V_(fewPlan) *p, int threads)
+{
+  const V_(correlation) *c = &p->c;
+  int64_t most = 1;
+  p->kinds = 1;
+  for (int d = 0; d < 4; d++) {
+    int64_t taps = 0;
+    for (int64_t i = 0; i < p->residues[d].count; i++) taps = MAX(taps, p->residues[d].list[i].taps);
+    most *= taps;
+    p->kinds *= p->residues[d].count;
+    p->count[d] = c->axis[d].count;
+    p->taps[d] = c->axis[d].taps;
+    p->box[d] = 1;
+  }
+  p->channels = MAX(MIN(GEMM_DEPTH / most, c->channels), 1);
+  int64_t box[4] = {1, 1, 1, MIN(p->count[3], VL)};
+  while (p->channels > 1 && !V_(boxFits)(p, box)) p->channels = (p->channels + 1) / 2;
+  box[3] = p->count[3];
+  while (box[3] > VL && !V_(boxFits)(p, box)) box[3] = nextPiece(ceilDivide(p->count[3], VL), box[3] / VL) * VL;
+  p->box[3] = MIN(box[3], p->count[3]);
+  for (int d = 2; d >= 0 && p->box[d + 1] == p->count[d + 1]; d--) {
+    memcpy(box, p->box, sizeof box);
+    for (box[d] = p->count[d]; box[d] > 1 && !V_(boxFits)(p, box);) box[d] = nextPiece(p->count[d], box[d]);
+    p->box[d] = box[d];
+  }
+  for (;;) {
+    const int64_t tasks = c->groups * box_pieces(p->count, p->box);
+    if (tasks % threads == 0 || tasks >= 8 * threads) break;
+    int d = 0;
+    while (d < 3 && p->box[d] == 1) d++;
+    if (d == 3) break;
+    p->box[d] = nextPiece(p->count[d], p->box[d]);
+  }
+  p->strip = strip_make(c->axis, p->box, p->taps, REALS_PER_LINE);
+}
+
+/* Adds the terms of channels first .. first + channels - 1, whose strip this is, for all residues. */
+static void V_(addStrip)(const V_(fewPlan) *p, const Box *box, int64_t group, int64_t first, int64_t channels,
+                         const real *strip, real *sum)
+{
+  const V_(correlation) *c = &p->c;
+  const int64_t runs = V_(runs)(c, box->count), length = V_(runLength)(c, &p->strip, box->count);
+  const int64_t vectors = length / VL, tiles = ceilDivide(vectors, FEW_VECTORS);
+  const int64_t runBox[3] = {box->count[0], box->count[1], V_(isFlat)(c) ? 1 : box->count[2]};
+  int64_t kind[4] = {0}, kinds[4];
+  for (int d = 0; d < 4; d++) kinds[d] = p->residues[d].count;
+  FewSteps k = {.channels = channels, .sourceChannel = p->strip.channel, .weightChannel = c->weightChannel};
+  for (int64_t n = 0; n < p->kinds; n++, box_next(kind, kinds, 4)) {
+    const Residue *r[4];
+    int64_t taps[4], t[4] = {0};
+    const real *weight = c->weight + group * c->weightGroup + first * c->weightChannel;
+    for (int d = 0; d < 4; d++) {
+      r[d] = p->residues[d].list + kind[d];
+      taps[d] = r[d]->taps;
+      weight += r[d]->weight;
+    }
+    for (int64_t done = 0; done < volume(taps); done += k.taps) {
+      for (k.taps = 0; k.taps < GEMM_DEPTH && done + k.taps < volume(taps); k.taps++, box_next(t, taps, 4)) {
+        int64_t seen[4];
+        k.weight[k.taps] = 0;
+        for (int d = 0; d < 4; d++) {
+          seen[d] = r[d]->first + t[d] * r[d]->skip;
+          k.weight[k.taps] += t[d] * r[d]->weightStep;
+        }
+        k.source[k.taps] = strip_tap(&p->strip, c->axis, seen);
+      }
+      for (int64_t o = 0; o < c->outputs; o += FEW_OUTPUTS) {
+        const int64_t P = MIN(FEW_OUTPUTS, c->outputs - o);
+        int64_t q[4] = {0};
+        for (int64_t run = 0; run < runs; run++, box_next(q, runBox, 3)) {
+          const real *from = strip + strip_position(&p->strip, c->axis, q);
+          real *to = sum + ((n * c->outputs + o) * runs + run) * length;
+          for (int64_t tile = 0, v = 0; tile < tiles; tile++) {
+            const int64_t end = (tile + 1) * vectors / tiles;
+            V_(fewTiles)[P][end - v](to + v * VL, runs * length, from + v * VL, weight + o * c->weightOutput,
+                                     c->weightOutput, &k);
+            v = end;
+          }
+        }
+      }
+    }
+  }
+}
+
+static void V_(storeSums)(const V_(fewPlan) *p, const Box *box, int64_t group, const real *sum)
+{
+  const V_(correlation) *c = &p->c;
+  const int64_t runs = V_(runs)(c, box->count), length = V_(runLength)(c, &p->strip, box->count);
+  const int64_t rows = box->count[2], stride = c->axis[3].target;
+  int64_t kind[4] = {0}, kinds[4];
+  for (int d = 0; d < 4; d++) kinds[d] = p->residues[d].count;
+  for (int64_t n = 0; n < p->kinds; n++, box_next(kind, kinds, 4)) {
+    for (int64_t o = 0; o < c->outputs; o++) {
+      int64_t q[4] = {0};
+      for (int64_t row = 0; row < box->count[0] * box->count[1] * rows; row++, box_next(q, box->count, 3)) {
+        const int64_t run = V_(isFlat)(c) ? row / rows : row;
+        const real *from = sum + ((n * c->outputs + o) * runs + run) * length;
+        if (V_(isFlat)(c)) from += row % rows * p->strip.pitch[2];
+        real *to = c->target + (group * c->outputs + o) * c->targetChannel;
+        bool some = true;
+        for (int d = 0; d < 4; d++) {
+          const Residue *r = p->residues[d].list + kind[d];
+          to += r->target + (box->start[d] + q[d]) * c->axis[d].target;
+          some = some && (d == 3 || box->start[d] + q[d] < r->count);
+        }
+        if (!some) continue;
+        const int64_t width = MIN(box->count[3], p->residues[3].list[kind[3]].count - box->start[3]);
+        int64_t x = 0;
+        if (stride == 1) {
+          for (; x + VL <= width; x += VL) v_store(to + x, v_load(from + x));
+          if (x < width) v_store_n(to + x, v_load(from + x), (int)(width - x));
+        } else if (stride == 2) {
+          for (; x < width; x++) to[2 * x] = from[x];
+        } else {
+          for (; x < width; x++) to[x * stride] = from[x];
+        }
+      }
+    }
+  }
+}
+
+static void V_(fewTask)(const V_(fewPlan) *p, int64_t group, int64_t piece)
+{
+  const V_(correlation) *c = &p->c;
+  const Box box = box_piece(p->count, p->box, piece),
+            taps = {.count = {p->taps[0], p->taps[1], p->taps[2], p->taps[3]}};
+  const int64_t stripReals = p->strip.channel * p->channels + VL, sums = V_(sumReals)(p, p->box);
+  real *strip = thnn_scratch(sizeof(real) * (size_t)(stripReals + sums)), *sum = strip + stripReals;
+  const int64_t each = V_(runs)(c, box.count) * V_(runLength)(c, &p->strip, box.count);
+  for (int64_t i = 0; i < p->kinds * c->outputs; i++) {
+    const real value = c->bias ? c->bias[group * c->biasGroup + i % c->outputs * c->biasOutput] : 0;
+    for (int64_t x = 0; x < each; x++) sum[i * each + x] = value;
+  }
+  for (int64_t first = 0; first < c->channels; first += p->channels) {
+    const int64_t channels = MIN(p->channels, c->channels - first);
+    THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + first) * c->sourceChannel,
+                      channels, strip);
+    V_(addStrip)(p, &box, group, first, channels, strip, sum);
+  }
+  V_(storeSums)(p, &box, group, sum);
+}
+
+void THNN_(few_correlate)(const V_(correlation) *correlation, const Residues *residues)
+{
+  V_(fewPlan) p = {.c = *correlation, .residues = residues};
+  double terms = (double)(p.c.groups * p.c.outputs) * (double)(p.c.channels + 1);
+  for (int d = 0; d < 4; d++) {
+    double axis = 0;
+    for (int64_t i = 0; i < residues[d].count; i++)
+      axis += (double)residues[d].list[i].count * (double)residues[d].list[i].taps;
+    terms *= axis;
+  }
+  if (terms == 0) return;
+  const int64_t work = (int64_t)MIN(terms / 16, 1e15);
+  V_(makeFewPlan)(&p, thnn_threads(1 << 20, work));
+  const int64_t boxes = box_pieces(p.count, p.box), tasks = p.c.groups * boxes;
+  THNN_PARALLEL_FOR(i, tasks, work) V_(fewTask)(&p, i / boxes, i % boxes);
+}

@@ -1,0 +1,35 @@
+/* Correlations with few output channels: gradInput of an image's three planes, depthwise filters.
+
+   There lanes are neighbouring positions, not output channels: vectors are read from a strip and multiplied by
+   single weights. With step 1 all rows of a strip are one long row; what is computed between their ends is left
+   out when they are stored. A strip is shared by the residues of a stride, which read it at different places.
+
+   Included once per element type, after patches.h. */
+
+#ifndef THNN_CORES_FEW_H
+#define THNN_CORES_FEW_H
+
+#define FEW_RESIDUES 4
+
+/* Positions of an axis that meet the same taps: the first sees source coordinate `first`, relative to the axis. */
+typedef struct Residue {
+  int64_t count, first;
+  int64_t taps, skip;
+  int64_t target, weight, weightStep; /* where the first position and the first tap lie; from tap to tap */
+} Residue;
+
+typedef struct Residues {
+  int64_t count;
+  Residue list[FEW_RESIDUES];
+} Residues;
+
+#endif
+
+/* Every axis as its residues see it together: the most positions, the least first coordinate, and as taps, with
+   skip 1, all coordinates that one position of any residue may see. */
+void THNN_(few_join)(V_(correlation) *correlation, Residues *residues);
+
+/* Is this the better way for so many outputs and so wide rows? */
+bool THNN_(few_suits)(const V_(correlation) *correlation);
+
+void THNN_(few_correlate)(const V_(correlation) *correlation, const Residues *residues);
