@@ -79,6 +79,712 @@ TH_API void THNN_(SpatialConvolutionMM_accGradParameters)(
     int padH,              // zeros added above and below
     accreal scale);        // factor of what is added
 
+/* TemporalConvolution: cross-correlation of sequences of frames with a bank of filters, time before features.
+
+     output[n,t,o] = bias[o] + sum over k, f of weight[o, k*inputFrameSize + f] * input[n, t*dW + k, f]
+
+   Shapes: input (N, T, inputFrameSize) or (T, inputFrameSize); weight (outputFrameSize, kW*inputFrameSize); bias
+   (outputFrameSize); output (N, oT, outputFrameSize) with oT = floor((T - kW) / dW) + 1.
+   Errors: ValueError for a kernel or stride below 1, a sequence shorter than the kernel, sizes that do not fit or are
+   not inputFrameSize and outputFrameSize. Source: Torch7 nn.TemporalConvolution. */
+TH_API void THNN_(TemporalConvolution_updateOutput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input (N, T, inputFrameSize) or (T, inputFrameSize)
+    THTensor *output,      // [OUT] result (N, oT, outputFrameSize)
+    THTensor *weight,      // filters (outputFrameSize, kW*inputFrameSize)
+    THTensor *bias,        // one per output feature (outputFrameSize)
+    int kW,                // kernel length
+    int dW,                // stride
+    int inputFrameSize,    // features of a frame of input
+    int outputFrameSize);  // features of a frame of output
+
+/* Gradient of TemporalConvolution by its input: sums gradOutput * weight over what each frame contributed to. */
+TH_API void THNN_(TemporalConvolution_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,      // filters (outputFrameSize, kW*inputFrameSize)
+    int kW,                // kernel length
+    int dW);               // stride
+
+/* Gradients of TemporalConvolution by its parameters, accumulated:
+   gradWeight[o, k*inputFrameSize + f] += scale * sum over n, t of gradOutput[n,t,o] * input[n, t*dW + k, f];
+   gradBias[o] += scale * sum over n, t of gradOutput[n,t,o]. */
+TH_API void THNN_(TemporalConvolution_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [MODIFIED] sized as bias
+    int kW,                // kernel length
+    int dW,                // stride
+    accreal scale);        // factor of what is added
+
+/* TemporalRowConvolution: cross-correlation of every feature of a sequence with a filter of its own.
+
+     output[n,f,t] = bias[f] + sum over k of weight[f,0,k] * input[n, f, t*dW + k - padW]
+
+   Shapes: with featFirst input (N, F, T) or (F, T) and output (N, F, oT), otherwise (N, T, F) or (T, F) and
+   (N, oT, F); weight (F, 1, kW); bias (F) or None; oT = floor((T + 2*padW - kW) / dW) + 1. Outside the sequence input
+   is 0.
+   Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+   fit. Source: Torch7 nn.TemporalRowConvolution. */
+TH_API void THNN_(TemporalRowConvolution_updateOutput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input (N, F, T) or (F, T), or with time first
+    THTensor *output,      // [OUT] result (N, F, oT), or with time first
+    THTensor *weight,      // filters (F, 1, kW)
+    THTensor *bias,        // [OPTIONAL] one per feature (F)
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int kW,                // kernel length
+    int dW,                // stride
+    int padW,              // zeros added before and after
+    bool featFirst);       // features before time
+
+/* Gradient of TemporalRowConvolution by its input: every feature of gradOutput correlated with its flipped filter. */
+TH_API void THNN_(TemporalRowConvolution_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,      // filters (F, 1, kW)
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int kW,                // kernel length
+    int dW,                // stride
+    int padW,              // zeros added before and after
+    bool featFirst);       // features before time
+
+/* Gradients of TemporalRowConvolution by its parameters, accumulated:
+   gradWeight[f,0,k] += scale * sum over n, t of gradOutput[n,f,t] * input[n, f, t*dW + k - padW];
+   gradBias[f] += scale * sum over n, t of gradOutput[n,f,t]. */
+TH_API void THNN_(TemporalRowConvolution_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int kW,                // kernel length
+    int dW,                // stride
+    int padW,              // zeros added before and after
+    bool featFirst,        // features before time
+    accreal scale);        // factor of what is added
+
+/* SpatialDilatedConvolution: SpatialConvolutionMM with gaps between the taps of a filter.
+
+     output[n,o,y,x] = bias[o] + sum over i, kh, kw of
+                       weight[o,i,kh,kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+
+   Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW); bias (O) or None; output (N, O, oH, oW) with
+   oH = floor((H + 2*padH - dilationH*(kH-1) - 1) / dH) + 1 and oW likewise. Outside the image input is 0.
+   Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
+   that do not fit. Source: Yu and Koltun, 2015; Torch7 nn.SpatialDilatedConvolution. */
+TH_API void THNN_(SpatialDilatedConvolution_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, I, H, W) or (I, H, W)
+    THTensor *output,   // [OUT] result (N, O, oH, oW)
+    THTensor *weight,   // filters (O, I, kH, kW)
+    THTensor *bias,     // [OPTIONAL] one per output plane (O)
+    THTensor *columns,  // [BUFFER] unused
+    THTensor *ones,     // [BUFFER] unused
+    int kW,             // kernel width
+    int kH,             // kernel height
+    int dW,             // stride along the width
+    int dH,             // stride along the height
+    int padW,           // zeros added left and right
+    int padH,           // zeros added above and below
+    int dilationW,      // distance of taps along the width
+    int dilationH);     // distance of taps along the height
+
+/* Gradient of SpatialDilatedConvolution by its input: gradOutput correlated with the flipped filters. */
+TH_API void THNN_(SpatialDilatedConvolution_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // input
+    THTensor *gradOutput,   // gradient of the loss by output, sized as output
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,       // filters (O, I, kH, kW)
+    THTensor *gradColumns,  // [BUFFER] unused
+    int kW,                 // kernel width
+    int kH,                 // kernel height
+    int dW,                 // stride along the width
+    int dH,                 // stride along the height
+    int padW,               // zeros added left and right
+    int padH,               // zeros added above and below
+    int dilationW,          // distance of taps along the width
+    int dilationH);         // distance of taps along the height
+
+/* Gradients of SpatialDilatedConvolution by its parameters, accumulated:
+   gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
+                            gradOutput[n,o,y,x] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW];
+   gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
+TH_API void THNN_(SpatialDilatedConvolution_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
+    THTensor *columns,     // [BUFFER] unused
+    THTensor *ones,        // [BUFFER] unused
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int padW,              // zeros added left and right
+    int padH,              // zeros added above and below
+    int dilationW,         // distance of taps along the width
+    int dilationH,         // distance of taps along the height
+    accreal scale);        // factor of what is added
+
+/* SpatialFullConvolution: transposed convolution, the gradInput of SpatialConvolutionMM as a function of its own. Every
+   pixel of input, times a filter, is added to a patch of output.
+
+     output[n,o,Y,X] = bias[o] + sum over i, y, x, kh, kw with Y = y*dH + kh - padH and X = x*dW + kw - padW of
+                       weight[i,o,kh,kw] * input[n,i,y,x]
+
+   Shapes: input (N, I, H, W) or (I, H, W); weight (I, O, kH, kW); bias (O) or None; output (N, O, oH, oW) with
+   oH = (H-1)*dH - 2*padH + kH + adjH and oW likewise: adjH chooses among the sizes that a convolution with the same
+   stride would turn into H.
+   Errors: ValueError for a kernel or stride below 1, negative padding, an adj below 0 or not below the stride, an
+   output without elements, sizes that do not fit. Source: Torch7 nn.SpatialFullConvolution. */
+TH_API void THNN_(SpatialFullConvolution_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, I, H, W) or (I, H, W)
+    THTensor *output,   // [OUT] result (N, O, oH, oW)
+    THTensor *weight,   // filters (I, O, kH, kW)
+    THTensor *bias,     // [OPTIONAL] one per output plane (O)
+    THTensor *columns,  // [BUFFER] unused
+    THTensor *ones,     // [BUFFER] unused
+    int kW,             // kernel width
+    int kH,             // kernel height
+    int dW,             // stride along the width
+    int dH,             // stride along the height
+    int padW,           // left out of the output, left and right
+    int padH,           // left out of the output, above and below
+    int adjW,           // added to the output at the right
+    int adjH);          // added to the output at the bottom
+
+/* Gradient of SpatialFullConvolution by its input: the convolution of gradOutput with weight. */
+TH_API void THNN_(SpatialFullConvolution_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // input
+    THTensor *gradOutput,   // gradient of the loss by output, sized as output
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,       // filters (I, O, kH, kW)
+    THTensor *gradColumns,  // [BUFFER] unused
+    int kW,                 // kernel width
+    int kH,                 // kernel height
+    int dW,                 // stride along the width
+    int dH,                 // stride along the height
+    int padW,               // left out of the output, left and right
+    int padH,               // left out of the output, above and below
+    int adjW,               // added to the output at the right
+    int adjH);              // added to the output at the bottom
+
+/* Gradients of SpatialFullConvolution by its parameters, accumulated:
+   gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
+                            input[n,i,y,x] * gradOutput[n, o, y*dH + kh - padH, x*dW + kw - padW];
+   gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]. */
+TH_API void THNN_(SpatialFullConvolution_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
+    THTensor *columns,     // [BUFFER] unused
+    THTensor *ones,        // [BUFFER] unused
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int padW,              // left out of the output, left and right
+    int padH,              // left out of the output, above and below
+    int adjW,              // added to the output at the right
+    int adjH,              // added to the output at the bottom
+    accreal scale);        // factor of what is added
+
+/* SpatialFullDilatedConvolution: SpatialFullConvolution with gaps between the taps of a filter.
+
+     output[n,o,Y,X] = bias[o] + sum over i, y, x, kh, kw with Y = y*dH + kh*dilationH - padH and
+                       X = x*dW + kw*dilationW - padW of weight[i,o,kh,kw] * input[n,i,y,x]
+
+   Shapes: input (N, I, H, W) or (I, H, W); weight (I, O, kH, kW); bias (O) or None; output (N, O, oH, oW) with
+   oH = (H-1)*dH - 2*padH + dilationH*(kH-1) + 1 + adjH and oW likewise.
+   Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an adj below 0 or below neither the
+   stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2. */
+TH_API void THNN_(SpatialFullDilatedConvolution_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, I, H, W) or (I, H, W)
+    THTensor *output,   // [OUT] result (N, O, oH, oW)
+    THTensor *weight,   // filters (I, O, kH, kW)
+    THTensor *bias,     // [OPTIONAL] one per output plane (O)
+    THTensor *columns,  // [BUFFER] unused
+    THTensor *ones,     // [BUFFER] unused
+    int kW,             // kernel width
+    int kH,             // kernel height
+    int dW,             // stride along the width
+    int dH,             // stride along the height
+    int padW,           // left out of the output, left and right
+    int padH,           // left out of the output, above and below
+    int dilationW,      // distance of taps along the width
+    int dilationH,      // distance of taps along the height
+    int adjW,           // added to the output at the right
+    int adjH);          // added to the output at the bottom
+
+/* Gradient of SpatialFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight. */
+TH_API void THNN_(SpatialFullDilatedConvolution_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // input
+    THTensor *gradOutput,   // gradient of the loss by output, sized as output
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,       // filters (I, O, kH, kW)
+    THTensor *gradColumns,  // [BUFFER] unused
+    int kW,                 // kernel width
+    int kH,                 // kernel height
+    int dW,                 // stride along the width
+    int dH,                 // stride along the height
+    int padW,               // left out of the output, left and right
+    int padH,               // left out of the output, above and below
+    int dilationW,          // distance of taps along the width
+    int dilationH,          // distance of taps along the height
+    int adjW,               // added to the output at the right
+    int adjH);              // added to the output at the bottom
+
+/* Gradients of SpatialFullDilatedConvolution by its parameters, accumulated:
+   gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
+                            input[n,i,y,x] * gradOutput[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW];
+   gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]. */
+TH_API void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
+    THTensor *columns,     // [BUFFER] unused
+    THTensor *ones,        // [BUFFER] unused
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int padW,              // left out of the output, left and right
+    int padH,              // left out of the output, above and below
+    int dilationW,         // distance of taps along the width
+    int dilationH,         // distance of taps along the height
+    int adjW,              // added to the output at the right
+    int adjH,              // added to the output at the bottom
+    accreal scale);        // factor of what is added
+
+/* SpatialDepthWiseConvolution: cross-correlation of every input plane with M filters of its own.
+
+     output[n, i*M + m, y, x] = bias[m,i] + sum over kh, kw of
+                                weight[m,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
+
+   Shapes: input (N, I, H, W) or (I, H, W); weight (M, I, kH, kW) or flattened (M, I*kH*kW); bias (M, I) or None; output
+   (N, I*M, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+   Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+   fit. Source: Torch7 nn.SpatialDepthWiseConvolution. */
+TH_API void THNN_(SpatialDepthWiseConvolution_updateOutput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input (N, I, H, W) or (I, H, W)
+    THTensor *output,      // [OUT] result (N, I*M, oH, oW)
+    THTensor *weight,      // filters (M, I, kH, kW) or (M, I*kH*kW)
+    THTensor *bias,        // [OPTIONAL] one per filter (M, I)
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int padW,              // zeros added left and right
+    int padH);             // zeros added above and below
+
+/* Gradient of SpatialDepthWiseConvolution by its input: every plane of gradOutput correlated with its flipped filter. */
+TH_API void THNN_(SpatialDepthWiseConvolution_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,      // filters (M, I, kH, kW) or (M, I*kH*kW)
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int padW,              // zeros added left and right
+    int padH);             // zeros added above and below
+
+/* Gradients of SpatialDepthWiseConvolution by its parameters, accumulated:
+   gradWeight[m,i,kh,kw] += scale * sum over n, y, x of
+                            gradOutput[n, i*M + m, y, x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
+   gradBias[m,i] += scale * sum over n, y, x of gradOutput[n, i*M + m, y, x]. */
+TH_API void THNN_(SpatialDepthWiseConvolution_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int padW,              // zeros added left and right
+    int padH,              // zeros added above and below
+    accreal scale);        // factor of what is added
+
+/* VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters, whose size is the kernel.
+
+     output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of
+                         weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
+
+   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
+   with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Outside the volume input is 0.
+   Errors: ValueError for a stride below 1, negative padding, an output without elements, sizes that do not fit.
+   Source: Torch7 nn.VolumetricConvolution. */
+TH_API void THNN_(VolumetricConvolution_updateOutput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
+    THTensor *output,      // [OUT] result (N, O, oT, oH, oW)
+    THTensor *weight,      // filters (O, I, kT, kH, kW)
+    THTensor *bias,        // [OPTIONAL] one per output plane (O)
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int dT,                // stride along the time
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int pT,                // zeros added before and after
+    int pW,                // zeros added left and right
+    int pH);               // zeros added above and below
+
+/* Gradient of VolumetricConvolution by its input: gradOutput correlated with the flipped filters. */
+TH_API void THNN_(VolumetricConvolution_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,      // filters (O, I, kT, kH, kW)
+    THTensor *finput,      // [BUFFER] unused
+    int dT,                // stride along the time
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int pT,                // zeros added before and after
+    int pW,                // zeros added left and right
+    int pH);               // zeros added above and below
+
+/* Gradients of VolumetricConvolution by its parameters, accumulated:
+   gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
+   weight[o,i,kt,kh,kw] met; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+TH_API void THNN_(VolumetricConvolution_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int dT,                // stride along the time
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int pT,                // zeros added before and after
+    int pW,                // zeros added left and right
+    int pH,                // zeros added above and below
+    accreal scale);        // factor of what is added
+
+/* VolumetricConvolutionMM: cross-correlation of a batch of volumes with a bank of filters.
+
+     output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of
+                         weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
+
+   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW) or flattened (O, I*kT*kH*kW); bias (O) or
+   None; output (N, O, oT, oH, oW) with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Outside the volume
+   input is 0.
+   Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+   fit. Source: Torch7 nn.VolumetricConvolution. */
+TH_API void THNN_(VolumetricConvolutionMM_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, I, T, H, W) or (I, T, H, W)
+    THTensor *output,  // [OUT] result (N, O, oT, oH, oW)
+    THTensor *weight,  // filters (O, I, kT, kH, kW) or (O, I*kT*kH*kW)
+    THTensor *bias,    // [OPTIONAL] one per output plane (O)
+    THTensor *finput,  // [BUFFER] unused
+    int kT,            // kernel depth (time)
+    int kW,            // kernel width
+    int kH,            // kernel height
+    int dT,            // stride along the time
+    int dW,            // stride along the width
+    int dH,            // stride along the height
+    int pT,            // zeros added before and after
+    int pW,            // zeros added left and right
+    int pH);           // zeros added above and below
+
+/* Gradient of VolumetricConvolutionMM by its input: gradOutput correlated with the flipped filters. */
+TH_API void THNN_(VolumetricConvolutionMM_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,      // filters (O, I, kT, kH, kW) or (O, I*kT*kH*kW)
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int kT,                // kernel depth (time)
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dT,                // stride along the time
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int pT,                // zeros added before and after
+    int pW,                // zeros added left and right
+    int pH);               // zeros added above and below
+
+/* Gradients of VolumetricConvolutionMM by its parameters, accumulated:
+   gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
+   weight[o,i,kt,kh,kw] met; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+TH_API void THNN_(VolumetricConvolutionMM_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
+    THTensor *finput,      // [BUFFER] unused
+    int kT,                // kernel depth (time)
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dT,                // stride along the time
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int pT,                // zeros added before and after
+    int pW,                // zeros added left and right
+    int pH,                // zeros added above and below
+    accreal scale);        // factor of what is added
+
+/* VolumetricDilatedConvolution: VolumetricConvolutionMM with gaps between the taps of a filter.
+
+     output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of weight[o,i,kt,kh,kw] *
+         input[n, i, z*dT + kt*dilationT - padT, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+
+   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
+   with oT = floor((T + 2*padT - dilationT*(kT-1) - 1) / dT) + 1, and oH and oW likewise. Outside the volume input is 0.
+   Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
+   that do not fit. Source: Torch7 nn.VolumetricDilatedConvolution. */
+TH_API void THNN_(VolumetricDilatedConvolution_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, I, T, H, W) or (I, T, H, W)
+    THTensor *output,   // [OUT] result (N, O, oT, oH, oW)
+    THTensor *weight,   // filters (O, I, kT, kH, kW)
+    THTensor *bias,     // [OPTIONAL] one per output plane (O)
+    THTensor *columns,  // [BUFFER] unused
+    THTensor *ones,     // [BUFFER] unused
+    int kT,             // kernel depth (time)
+    int kW,             // kernel width
+    int kH,             // kernel height
+    int dT,             // stride along the time
+    int dW,             // stride along the width
+    int dH,             // stride along the height
+    int padT,           // zeros added before and after
+    int padW,           // zeros added left and right
+    int padH,           // zeros added above and below
+    int dilationT,      // distance of taps along the time
+    int dilationW,      // distance of taps along the width
+    int dilationH);     // distance of taps along the height
+
+/* Gradient of VolumetricDilatedConvolution by its input: gradOutput correlated with the flipped filters. */
+TH_API void THNN_(VolumetricDilatedConvolution_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // input
+    THTensor *gradOutput,   // gradient of the loss by output, sized as output
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,       // filters (O, I, kT, kH, kW)
+    THTensor *gradColumns,  // [BUFFER] unused
+    int kT,                 // kernel depth (time)
+    int kW,                 // kernel width
+    int kH,                 // kernel height
+    int dT,                 // stride along the time
+    int dW,                 // stride along the width
+    int dH,                 // stride along the height
+    int padT,               // zeros added before and after
+    int padW,               // zeros added left and right
+    int padH,               // zeros added above and below
+    int dilationT,          // distance of taps along the time
+    int dilationW,          // distance of taps along the width
+    int dilationH);         // distance of taps along the height
+
+/* Gradients of VolumetricDilatedConvolution by its parameters, accumulated:
+   gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
+   weight[o,i,kt,kh,kw] met; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
+    THTensor *columns,     // [BUFFER] unused
+    THTensor *ones,        // [BUFFER] unused
+    int kT,                // kernel depth (time)
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dT,                // stride along the time
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int padT,              // zeros added before and after
+    int padW,              // zeros added left and right
+    int padH,              // zeros added above and below
+    int dilationT,         // distance of taps along the time
+    int dilationW,         // distance of taps along the width
+    int dilationH,         // distance of taps along the height
+    accreal scale);        // factor of what is added
+
+/* VolumetricFullConvolution: transposed convolution of volumes. Every element of input, times a filter, is added to a
+   block of output.
+
+     output[n,o,Z,Y,X] = bias[o] + sum over i, z, y, x, kt, kh, kw with Z = z*dT + kt - pT, Y = y*dH + kh - pH and
+                         X = x*dW + kw - pW of weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
+
+   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), whose size is the kernel; bias (O) or None;
+   output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + kT + aT, and oH and oW likewise.
+   Errors: ValueError for a stride below 1, negative padding, an aT, aW or aH below 0 or not below the stride, an output
+   without elements, sizes that do not fit. Source: Torch7 nn.VolumetricFullConvolution. */
+TH_API void THNN_(VolumetricFullConvolution_updateOutput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
+    THTensor *output,      // [OUT] result (N, O, oT, oH, oW)
+    THTensor *weight,      // filters (I, O, kT, kH, kW)
+    THTensor *bias,        // [OPTIONAL] one per output plane (O)
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int dT,                // stride along the time
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int pT,                // left out of the output, before and after
+    int pW,                // left out of the output, left and right
+    int pH,                // left out of the output, above and below
+    int aT,                // added to the output at its end
+    int aW,                // added to the output at the right
+    int aH);               // added to the output at the bottom
+
+/* Gradient of VolumetricFullConvolution by its input: the convolution of gradOutput with weight. */
+TH_API void THNN_(VolumetricFullConvolution_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,      // filters (I, O, kT, kH, kW)
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int dT,                // stride along the time
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int pT,                // left out of the output, before and after
+    int pW,                // left out of the output, left and right
+    int pH,                // left out of the output, above and below
+    int aT,                // added to the output at its end
+    int aW,                // added to the output at the right
+    int aH);               // added to the output at the bottom
+
+/* Gradients of VolumetricFullConvolution by its parameters, accumulated:
+   gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the element of gradOutput that
+   weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of plane o of gradOutput over n. */
+TH_API void THNN_(VolumetricFullConvolution_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int dT,                // stride along the time
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int pT,                // left out of the output, before and after
+    int pW,                // left out of the output, left and right
+    int pH,                // left out of the output, above and below
+    int aT,                // added to the output at its end
+    int aW,                // added to the output at the right
+    int aH,                // added to the output at the bottom
+    accreal scale);        // factor of what is added
+
+/* VolumetricFullDilatedConvolution: VolumetricFullConvolution with gaps between the taps of a filter.
+
+     output[n,o,Z,Y,X] = bias[o] + sum over i, z, y, x, kt, kh, kw with Z = z*dT + kt*dilationT - pT,
+                         Y = y*dH + kh*dilationH - pH and X = x*dW + kw*dilationW - pW of
+                         weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
+
+   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), whose size is the kernel; bias (O) or None;
+   output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + dilationT*(kT-1) + 1 + aT, and oH and oW likewise.
+   Errors: ValueError for a stride or dilation below 1, negative padding, an aT, aW or aH below 0 or below neither the
+   stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2. */
+TH_API void THNN_(VolumetricFullDilatedConvolution_updateOutput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
+    THTensor *output,      // [OUT] result (N, O, oT, oH, oW)
+    THTensor *weight,      // filters (I, O, kT, kH, kW)
+    THTensor *bias,        // [OPTIONAL] one per output plane (O)
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int dT,                // stride along the time
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int pT,                // left out of the output, before and after
+    int pW,                // left out of the output, left and right
+    int pH,                // left out of the output, above and below
+    int dilationT,         // distance of taps along the time
+    int dilationW,         // distance of taps along the width
+    int dilationH,         // distance of taps along the height
+    int aT,                // added to the output at its end
+    int aW,                // added to the output at the right
+    int aH);               // added to the output at the bottom
+
+/* Gradient of VolumetricFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight. */
+TH_API void THNN_(VolumetricFullDilatedConvolution_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,      // filters (I, O, kT, kH, kW)
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int dT,                // stride along the time
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int pT,                // left out of the output, before and after
+    int pW,                // left out of the output, left and right
+    int pH,                // left out of the output, above and below
+    int dilationT,         // distance of taps along the time
+    int dilationW,         // distance of taps along the width
+    int dilationH,         // distance of taps along the height
+    int aT,                // added to the output at its end
+    int aW,                // added to the output at the right
+    int aH);               // added to the output at the bottom
+
+/* Gradients of VolumetricFullDilatedConvolution by its parameters, accumulated:
+   gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the element of gradOutput that
+   weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of plane o of gradOutput over n. */
+TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int dT,                // stride along the time
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int pT,                // left out of the output, before and after
+    int pW,                // left out of the output, left and right
+    int pH,                // left out of the output, above and below
+    int dilationT,         // distance of taps along the time
+    int dilationW,         // distance of taps along the width
+    int dilationH,         // distance of taps along the height
+    int aT,                // added to the output at its end
+    int aW,                // added to the output at the right
+    int aH,                // added to the output at the bottom
+    accreal scale);        // factor of what is added
+
 /* TemporalSubSampling: the sum of each window along time, times a number per feature, plus another.
 
      output[t,f] = bias[f] + weight[f] * sum over k of input[t*dW + k, f]

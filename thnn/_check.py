@@ -291,6 +291,8 @@ def check_output_layouts(case: Case, sample: Sample) -> None:
     input = trial.values["input"]
     if input.dim() not in (4, 5) or in_place(trial.forward, trial.values):
         return
+    if channels_last(input).is_contiguous():
+        return  # with one plane or one pixel it is both
     leaves = {n: (channels_last(t) if t.dim() == input.dim() else t) for n, t in trial.leaves().items()}
     leaves = {n: t.detach().requires_grad_() for n, t in leaves.items()}
     result = trial.apply(leaves)

@@ -309,8 +309,11 @@ def _bilinear(module: Module, *kept: int) -> Rule:
         if needs[1]:
             gradients["gradWeight"] = GradWeight.apply(input, gradOutput, weight, settings)
         if bias is not None and needs[2]:
-            others = [d for d in range(-gradOutput.dim(), 0) if d not in kept]
-            gradients["gradBias"] = gradOutput.sum(others) if others else gradOutput
+            planes = kept if settings.get("featFirst", True) else (-1,)
+            others = [d for d in range(-gradOutput.dim(), 0) if d not in planes]
+            sums = gradOutput.sum(others) if others else gradOutput
+            # SpatialDepthWiseConvolution has biases (M, C) and planes c * M + m.
+            gradients["gradBias"] = sums.reshape(bias.shape[::-1]).t() if bias.dim() == 2 else sums
         return gradients
 
     return _with_parameters(bilinear, ["gradOutput", "input", "weight", "bias", *constants, *scalars])
@@ -319,6 +322,17 @@ def _bilinear(module: Module, *kept: int) -> Rule:
 _FACTORIES: Mapping[str, Callable[[Module], Rule]] = {
     "SpatialAveragePooling": _linear_in_input,
     "SpatialConvolutionMM": lambda m: _bilinear(m, -3),
+    "SpatialDilatedConvolution": lambda m: _bilinear(m, -3),
+    "SpatialFullConvolution": lambda m: _bilinear(m, -3),
+    "SpatialFullDilatedConvolution": lambda m: _bilinear(m, -3),
+    "SpatialDepthWiseConvolution": lambda m: _bilinear(m, -3),
+    "VolumetricConvolution": lambda m: _bilinear(m, -4),
+    "VolumetricConvolutionMM": lambda m: _bilinear(m, -4),
+    "VolumetricDilatedConvolution": lambda m: _bilinear(m, -4),
+    "VolumetricFullConvolution": lambda m: _bilinear(m, -4),
+    "VolumetricFullDilatedConvolution": lambda m: _bilinear(m, -4),
+    "TemporalConvolution": lambda m: _bilinear(m, -1),
+    "TemporalRowConvolution": lambda m: _bilinear(m, -2),
     "TemporalSubSampling": lambda m: _bilinear(m, -1),
     "SpatialSubSampling": lambda m: _bilinear(m, -3),
     "Im2Col": _linear_in_input,

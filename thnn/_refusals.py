@@ -185,7 +185,8 @@ def check_wrong_argument(case: Case, function: Function, argument: Argument) -> 
         overlapping = value.new_full((1,) * value.dim(), 1.0).expand(value.shape)
         change = {argument.name: overlapping}
         _refuse(trial, function, change, ValueError, any_argument, f"{argument.name} expanded")
-    for what, resized in _wrong_sizes(function, argument, value):
+    free = case.any_size.get(argument.name, ()) if function is trial.forward else ()
+    for what, resized in _wrong_sizes(function, argument, value, free):
         change = {argument.name: resized}
         _refuse(trial, function, change, (ValueError, IndexError), any_argument, f"{argument.name} {what}")
 
@@ -200,8 +201,10 @@ def _filled_row(trial: Trial, function: Function) -> dict[str, Any]:
     return row
 
 
-def _wrong_sizes(function: Function, argument: Argument, value: Tensor) -> Iterator[tuple[str, Tensor]]:
-    """Sizes that can never fit: one more in a dimension, or a dimension more."""
+def _wrong_sizes(
+    function: Function, argument: Argument, value: Tensor, free: Sequence[int]
+) -> Iterator[tuple[str, Tensor]]:
+    """Sizes that can never fit: one more in a dimension that is not free, or a dimension more."""
     if argument.role == "input" and argument.is_optional:
         return  # nothing reads it
     if argument.role == "input":
@@ -218,6 +221,8 @@ def _wrong_sizes(function: Function, argument: Argument, value: Tensor) -> Itera
         if argument.role == "gradOutput" and not function.tensors("input", "output", "saved"):
             dims = []  # nothing else tells what size it has to have
     for dim in dims:
+        if dim in free:
+            continue
         size = [s + (d == dim) for d, s in enumerate(value.shape)]
         yield f"with size {tuple(size)}", torch.zeros(size, dtype=value.dtype)
     if dims and argument.role != "input":

@@ -43,6 +43,443 @@ class SpatialConvolutionMMFunction(FunctionBase):
     @classmethod
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ...) -> Tensor: ...
 
+class TemporalConvolutionFunction(FunctionBase):
+    """TemporalConvolution: cross-correlation of sequences of frames with a bank of filters, time before features.
+
+      output[n,t,o] = bias[o] + sum over k, f of weight[o, k*inputFrameSize + f] * input[n, t*dW + k, f]
+
+    Shapes: input (N, T, inputFrameSize) or (T, inputFrameSize); weight (outputFrameSize, kW*inputFrameSize); bias
+    (outputFrameSize); output (N, oT, outputFrameSize) with oT = floor((T - kW) / dW) + 1.
+    Errors: ValueError for a kernel or stride below 1, a sequence shorter than the kernel, sizes that do not fit or are
+    not inputFrameSize and outputFrameSize. Source: Torch7 nn.TemporalConvolution.
+
+    Calls:
+        TemporalConvolutionFunction(kW, dW, inputFrameSize, outputFrameSize)(input, weight, bias)
+        TemporalConvolutionFunction.apply(input, weight, bias, kW, dW, inputFrameSize, outputFrameSize)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, T, inputFrameSize) or (T, inputFrameSize)
+        weight: Tensor (float32 or float64): filters (outputFrameSize, kW*inputFrameSize)
+        bias: Tensor (float32 or float64): one per output feature (outputFrameSize)
+        kW: int: kernel length
+        dW: int: stride
+        inputFrameSize: int: features of a frame of input
+        outputFrameSize: int: features of a frame of output
+
+    Gradient of TemporalConvolution by its input: sums gradOutput * weight over what each frame contributed to.
+
+    Gradients of TemporalConvolution by its parameters, accumulated:
+    gradWeight[o, k*inputFrameSize + f] += scale * sum over n, t of gradOutput[n,t,o] * input[n, t*dW + k, f];
+    gradBias[o] += scale * sum over n, t of gradOutput[n,t,o].
+    """
+    def __init__(self, kW: int, dW: int, inputFrameSize: int, outputFrameSize: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor, kW: int, dW: int, inputFrameSize: int, outputFrameSize: int) -> Tensor: ...
+
+class TemporalRowConvolutionFunction(FunctionBase):
+    """TemporalRowConvolution: cross-correlation of every feature of a sequence with a filter of its own.
+
+      output[n,f,t] = bias[f] + sum over k of weight[f,0,k] * input[n, f, t*dW + k - padW]
+
+    Shapes: with featFirst input (N, F, T) or (F, T) and output (N, F, oT), otherwise (N, T, F) or (T, F) and
+    (N, oT, F); weight (F, 1, kW); bias (F) or None; oT = floor((T + 2*padW - kW) / dW) + 1. Outside the sequence input
+    is 0.
+    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+    fit. Source: Torch7 nn.TemporalRowConvolution.
+
+    Calls:
+        TemporalRowConvolutionFunction(kW, dW, padW, featFirst)(input, weight, bias)
+        TemporalRowConvolutionFunction.apply(input, weight, bias, kW, dW, padW, featFirst)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, F, T) or (F, T), or with time first
+        weight: Tensor (float32 or float64): filters (F, 1, kW)
+        bias: Tensor (float32 or float64) or None: one per feature (F)
+        kW: int: kernel length
+        dW: int: stride
+        padW: int: zeros added before and after
+        featFirst: bool: features before time
+
+    Gradient of TemporalRowConvolution by its input: every feature of gradOutput correlated with its flipped filter.
+
+    Gradients of TemporalRowConvolution by its parameters, accumulated:
+    gradWeight[f,0,k] += scale * sum over n, t of gradOutput[n,f,t] * input[n, f, t*dW + k - padW];
+    gradBias[f] += scale * sum over n, t of gradOutput[n,f,t].
+    """
+    def __init__(self, kW: int, dW: int, padW: int, featFirst: bool) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., dW: int = ..., padW: int = ..., featFirst: bool = ...) -> Tensor: ...
+
+class SpatialDilatedConvolutionFunction(FunctionBase):
+    """SpatialDilatedConvolution: SpatialConvolutionMM with gaps between the taps of a filter.
+
+      output[n,o,y,x] = bias[o] + sum over i, kh, kw of
+                        weight[o,i,kh,kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+
+    Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW); bias (O) or None; output (N, O, oH, oW) with
+    oH = floor((H + 2*padH - dilationH*(kH-1) - 1) / dH) + 1 and oW likewise. Outside the image input is 0.
+    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
+    that do not fit. Source: Yu and Koltun, 2015; Torch7 nn.SpatialDilatedConvolution.
+
+    Calls:
+        SpatialDilatedConvolutionFunction(kW, kH, dW, dH, padW, padH, dilationW, dilationH)(input, weight, bias)
+        SpatialDilatedConvolutionFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH, dilationW, dilationH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (float32 or float64): filters (O, I, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output plane (O)
+        kW: int: kernel width
+        kH: int: kernel height
+        dW: int: stride along the width
+        dH: int: stride along the height
+        padW: int: zeros added left and right
+        padH: int: zeros added above and below
+        dilationW: int: distance of taps along the width
+        dilationH: int: distance of taps along the height
+
+    Gradient of SpatialDilatedConvolution by its input: gradOutput correlated with the flipped filters.
+
+    Gradients of SpatialDilatedConvolution by its parameters, accumulated:
+    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
+                             gradOutput[n,o,y,x] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW];
+    gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
+    """
+    def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, dilationW: int, dilationH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ..., dilationW: int = ..., dilationH: int = ...) -> Tensor: ...
+
+class SpatialFullConvolutionFunction(FunctionBase):
+    """SpatialFullConvolution: transposed convolution, the gradInput of SpatialConvolutionMM as a function of its own. Every
+    pixel of input, times a filter, is added to a patch of output.
+
+      output[n,o,Y,X] = bias[o] + sum over i, y, x, kh, kw with Y = y*dH + kh - padH and X = x*dW + kw - padW of
+                        weight[i,o,kh,kw] * input[n,i,y,x]
+
+    Shapes: input (N, I, H, W) or (I, H, W); weight (I, O, kH, kW); bias (O) or None; output (N, O, oH, oW) with
+    oH = (H-1)*dH - 2*padH + kH + adjH and oW likewise: adjH chooses among the sizes that a convolution with the same
+    stride would turn into H.
+    Errors: ValueError for a kernel or stride below 1, negative padding, an adj below 0 or not below the stride, an
+    output without elements, sizes that do not fit. Source: Torch7 nn.SpatialFullConvolution.
+
+    Calls:
+        SpatialFullConvolutionFunction(kW, kH, dW, dH, padW, padH, adjW, adjH)(input, weight, bias)
+        SpatialFullConvolutionFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH, adjW, adjH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (float32 or float64): filters (I, O, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output plane (O)
+        kW: int: kernel width
+        kH: int: kernel height
+        dW: int: stride along the width
+        dH: int: stride along the height
+        padW: int: left out of the output, left and right
+        padH: int: left out of the output, above and below
+        adjW: int: added to the output at the right
+        adjH: int: added to the output at the bottom
+
+    Gradient of SpatialFullConvolution by its input: the convolution of gradOutput with weight.
+
+    Gradients of SpatialFullConvolution by its parameters, accumulated:
+    gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
+                             input[n,i,y,x] * gradOutput[n, o, y*dH + kh - padH, x*dW + kw - padW];
+    gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X].
+    """
+    def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, adjW: int, adjH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ..., adjW: int = ..., adjH: int = ...) -> Tensor: ...
+
+class SpatialFullDilatedConvolutionFunction(FunctionBase):
+    """SpatialFullDilatedConvolution: SpatialFullConvolution with gaps between the taps of a filter.
+
+      output[n,o,Y,X] = bias[o] + sum over i, y, x, kh, kw with Y = y*dH + kh*dilationH - padH and
+                        X = x*dW + kw*dilationW - padW of weight[i,o,kh,kw] * input[n,i,y,x]
+
+    Shapes: input (N, I, H, W) or (I, H, W); weight (I, O, kH, kW); bias (O) or None; output (N, O, oH, oW) with
+    oH = (H-1)*dH - 2*padH + dilationH*(kH-1) + 1 + adjH and oW likewise.
+    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an adj below 0 or below neither the
+    stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+
+    Calls:
+        SpatialFullDilatedConvolutionFunction(kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH)(input, weight, bias)
+        SpatialFullDilatedConvolutionFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (float32 or float64): filters (I, O, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output plane (O)
+        kW: int: kernel width
+        kH: int: kernel height
+        dW: int: stride along the width
+        dH: int: stride along the height
+        padW: int: left out of the output, left and right
+        padH: int: left out of the output, above and below
+        dilationW: int: distance of taps along the width
+        dilationH: int: distance of taps along the height
+        adjW: int: added to the output at the right
+        adjH: int: added to the output at the bottom
+
+    Gradient of SpatialFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight.
+
+    Gradients of SpatialFullDilatedConvolution by its parameters, accumulated:
+    gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
+                             input[n,i,y,x] * gradOutput[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW];
+    gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X].
+    """
+    def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, dilationW: int, dilationH: int, adjW: int, adjH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ..., dilationW: int = ..., dilationH: int = ..., adjW: int = ..., adjH: int = ...) -> Tensor: ...
+
+class SpatialDepthWiseConvolutionFunction(FunctionBase):
+    """SpatialDepthWiseConvolution: cross-correlation of every input plane with M filters of its own.
+
+      output[n, i*M + m, y, x] = bias[m,i] + sum over kh, kw of
+                                 weight[m,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
+
+    Shapes: input (N, I, H, W) or (I, H, W); weight (M, I, kH, kW) or flattened (M, I*kH*kW); bias (M, I) or None; output
+    (N, I*M, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+    fit. Source: Torch7 nn.SpatialDepthWiseConvolution.
+
+    Calls:
+        SpatialDepthWiseConvolutionFunction(kW, kH, dW, dH, padW, padH)(input, weight, bias)
+        SpatialDepthWiseConvolutionFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (float32 or float64): filters (M, I, kH, kW) or (M, I*kH*kW)
+        bias: Tensor (float32 or float64) or None: one per filter (M, I)
+        kW: int: kernel width
+        kH: int: kernel height
+        dW: int: stride along the width
+        dH: int: stride along the height
+        padW: int: zeros added left and right
+        padH: int: zeros added above and below
+
+    Gradient of SpatialDepthWiseConvolution by its input: every plane of gradOutput correlated with its flipped filter.
+
+    Gradients of SpatialDepthWiseConvolution by its parameters, accumulated:
+    gradWeight[m,i,kh,kw] += scale * sum over n, y, x of
+                             gradOutput[n, i*M + m, y, x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
+    gradBias[m,i] += scale * sum over n, y, x of gradOutput[n, i*M + m, y, x].
+    """
+    def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ...) -> Tensor: ...
+
+class VolumetricConvolutionFunction(FunctionBase):
+    """VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters, whose size is the kernel.
+
+      output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of
+                          weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
+
+    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
+    with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Outside the volume input is 0.
+    Errors: ValueError for a stride below 1, negative padding, an output without elements, sizes that do not fit.
+    Source: Torch7 nn.VolumetricConvolution.
+
+    Calls:
+        VolumetricConvolutionFunction(dT, dW, dH, pT, pW, pH)(input, weight, bias)
+        VolumetricConvolutionFunction.apply(input, weight, bias, dT, dW, dH, pT, pW, pH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
+        weight: Tensor (float32 or float64): filters (O, I, kT, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output plane (O)
+        dT: int: stride along the time
+        dW: int: stride along the width
+        dH: int: stride along the height
+        pT: int: zeros added before and after
+        pW: int: zeros added left and right
+        pH: int: zeros added above and below
+
+    Gradient of VolumetricConvolution by its input: gradOutput correlated with the flipped filters.
+
+    Gradients of VolumetricConvolution by its parameters, accumulated:
+    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
+    weight[o,i,kt,kh,kw] met; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
+    """
+    def __init__(self, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., pT: int = ..., pW: int = ..., pH: int = ...) -> Tensor: ...
+
+class VolumetricConvolutionMMFunction(FunctionBase):
+    """VolumetricConvolutionMM: cross-correlation of a batch of volumes with a bank of filters.
+
+      output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of
+                          weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
+
+    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW) or flattened (O, I*kT*kH*kW); bias (O) or
+    None; output (N, O, oT, oH, oW) with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Outside the volume
+    input is 0.
+    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+    fit. Source: Torch7 nn.VolumetricConvolution.
+
+    Calls:
+        VolumetricConvolutionMMFunction(kT, kW, kH, dT, dW, dH, pT, pW, pH)(input, weight, bias)
+        VolumetricConvolutionMMFunction.apply(input, weight, bias, kT, kW, kH, dT, dW, dH, pT, pW, pH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
+        weight: Tensor (float32 or float64): filters (O, I, kT, kH, kW) or (O, I*kT*kH*kW)
+        bias: Tensor (float32 or float64) or None: one per output plane (O)
+        kT: int: kernel depth (time)
+        kW: int: kernel width
+        kH: int: kernel height
+        dT: int: stride along the time
+        dW: int: stride along the width
+        dH: int: stride along the height
+        pT: int: zeros added before and after
+        pW: int: zeros added left and right
+        pH: int: zeros added above and below
+
+    Gradient of VolumetricConvolutionMM by its input: gradOutput correlated with the flipped filters.
+
+    Gradients of VolumetricConvolutionMM by its parameters, accumulated:
+    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
+    weight[o,i,kt,kh,kw] met; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
+    """
+    def __init__(self, kT: int, kW: int, kH: int, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kT: int = ..., kW: int = ..., kH: int = ..., dT: int = ..., dW: int = ..., dH: int = ..., pT: int = ..., pW: int = ..., pH: int = ...) -> Tensor: ...
+
+class VolumetricDilatedConvolutionFunction(FunctionBase):
+    """VolumetricDilatedConvolution: VolumetricConvolutionMM with gaps between the taps of a filter.
+
+      output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of weight[o,i,kt,kh,kw] *
+          input[n, i, z*dT + kt*dilationT - padT, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+
+    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
+    with oT = floor((T + 2*padT - dilationT*(kT-1) - 1) / dT) + 1, and oH and oW likewise. Outside the volume input is 0.
+    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
+    that do not fit. Source: Torch7 nn.VolumetricDilatedConvolution.
+
+    Calls:
+        VolumetricDilatedConvolutionFunction(kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH)(input, weight, bias)
+        VolumetricDilatedConvolutionFunction.apply(input, weight, bias, kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
+        weight: Tensor (float32 or float64): filters (O, I, kT, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output plane (O)
+        kT: int: kernel depth (time)
+        kW: int: kernel width
+        kH: int: kernel height
+        dT: int: stride along the time
+        dW: int: stride along the width
+        dH: int: stride along the height
+        padT: int: zeros added before and after
+        padW: int: zeros added left and right
+        padH: int: zeros added above and below
+        dilationT: int: distance of taps along the time
+        dilationW: int: distance of taps along the width
+        dilationH: int: distance of taps along the height
+
+    Gradient of VolumetricDilatedConvolution by its input: gradOutput correlated with the flipped filters.
+
+    Gradients of VolumetricDilatedConvolution by its parameters, accumulated:
+    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
+    weight[o,i,kt,kh,kw] met; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
+    """
+    def __init__(self, kT: int, kW: int, kH: int, dT: int, dW: int, dH: int, padT: int, padW: int, padH: int, dilationT: int, dilationW: int, dilationH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kT: int = ..., kW: int = ..., kH: int = ..., dT: int = ..., dW: int = ..., dH: int = ..., padT: int = ..., padW: int = ..., padH: int = ..., dilationT: int = ..., dilationW: int = ..., dilationH: int = ...) -> Tensor: ...
+
+class VolumetricFullConvolutionFunction(FunctionBase):
+    """VolumetricFullConvolution: transposed convolution of volumes. Every element of input, times a filter, is added to a
+    block of output.
+
+      output[n,o,Z,Y,X] = bias[o] + sum over i, z, y, x, kt, kh, kw with Z = z*dT + kt - pT, Y = y*dH + kh - pH and
+                          X = x*dW + kw - pW of weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
+
+    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), whose size is the kernel; bias (O) or None;
+    output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + kT + aT, and oH and oW likewise.
+    Errors: ValueError for a stride below 1, negative padding, an aT, aW or aH below 0 or not below the stride, an output
+    without elements, sizes that do not fit. Source: Torch7 nn.VolumetricFullConvolution.
+
+    Calls:
+        VolumetricFullConvolutionFunction(dT, dW, dH, pT, pW, pH, aT, aW, aH)(input, weight, bias)
+        VolumetricFullConvolutionFunction.apply(input, weight, bias, dT, dW, dH, pT, pW, pH, aT, aW, aH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
+        weight: Tensor (float32 or float64): filters (I, O, kT, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output plane (O)
+        dT: int: stride along the time
+        dW: int: stride along the width
+        dH: int: stride along the height
+        pT: int: left out of the output, before and after
+        pW: int: left out of the output, left and right
+        pH: int: left out of the output, above and below
+        aT: int: added to the output at its end
+        aW: int: added to the output at the right
+        aH: int: added to the output at the bottom
+
+    Gradient of VolumetricFullConvolution by its input: the convolution of gradOutput with weight.
+
+    Gradients of VolumetricFullConvolution by its parameters, accumulated:
+    gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the element of gradOutput that
+    weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of plane o of gradOutput over n.
+    """
+    def __init__(self, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int, aT: int, aW: int, aH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., pT: int = ..., pW: int = ..., pH: int = ..., aT: int = ..., aW: int = ..., aH: int = ...) -> Tensor: ...
+
+class VolumetricFullDilatedConvolutionFunction(FunctionBase):
+    """VolumetricFullDilatedConvolution: VolumetricFullConvolution with gaps between the taps of a filter.
+
+      output[n,o,Z,Y,X] = bias[o] + sum over i, z, y, x, kt, kh, kw with Z = z*dT + kt*dilationT - pT,
+                          Y = y*dH + kh*dilationH - pH and X = x*dW + kw*dilationW - pW of
+                          weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
+
+    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), whose size is the kernel; bias (O) or None;
+    output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + dilationT*(kT-1) + 1 + aT, and oH and oW likewise.
+    Errors: ValueError for a stride or dilation below 1, negative padding, an aT, aW or aH below 0 or below neither the
+    stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+
+    Calls:
+        VolumetricFullDilatedConvolutionFunction(dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH)(input, weight, bias)
+        VolumetricFullDilatedConvolutionFunction.apply(input, weight, bias, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
+        weight: Tensor (float32 or float64): filters (I, O, kT, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output plane (O)
+        dT: int: stride along the time
+        dW: int: stride along the width
+        dH: int: stride along the height
+        pT: int: left out of the output, before and after
+        pW: int: left out of the output, left and right
+        pH: int: left out of the output, above and below
+        dilationT: int: distance of taps along the time
+        dilationW: int: distance of taps along the width
+        dilationH: int: distance of taps along the height
+        aT: int: added to the output at its end
+        aW: int: added to the output at the right
+        aH: int: added to the output at the bottom
+
+    Gradient of VolumetricFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight.
+
+    Gradients of VolumetricFullDilatedConvolution by its parameters, accumulated:
+    gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the element of gradOutput that
+    weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of plane o of gradOutput over n.
+    """
+    def __init__(self, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int, dilationT: int, dilationW: int, dilationH: int, aT: int, aW: int, aH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., pT: int = ..., pW: int = ..., pH: int = ..., dilationT: int = ..., dilationW: int = ..., dilationH: int = ..., aT: int = ..., aW: int = ..., aH: int = ...) -> Tensor: ...
+
 class TemporalSubSamplingFunction(FunctionBase):
     """TemporalSubSampling: the sum of each window along time, times a number per feature, plus another.
 

@@ -1,4 +1,4 @@
-"""Convolutions."""
+"""Convolutions of images. The scalars of a sample are width first."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn.cases.makers import normal
+from thnn.cases.makers import along, normal
 from thnn.cases.model import Case, Refusal, Row, Sample
+
+Pair = tuple[int, int]
 
 
 def _convolution(
@@ -150,4 +152,210 @@ SPATIAL_CONVOLUTION_MM = Case(
         _row(1, 6, 5, 28, 64),
         _row(64, 64, 3, 28, 4, padding=1, dtype="float64"),
     ),
+)
+
+
+def _dilated(
+    input: Tensor,
+    weight: Tensor,
+    kW: int,
+    kH: int,
+    dW: int,
+    dH: int,
+    padW: int,
+    padH: int,
+    dilationW: int,
+    dilationH: int,
+    bias: Tensor | None = None,
+) -> Tensor:
+    return F.conv2d(input, weight, bias, (dH, dW), (padH, padW), (dilationH, dilationW))
+
+
+def _dilated_sample(
+    name: str,
+    shape: tuple[int, ...],
+    planes: int,
+    kernel: Pair,
+    dilation: Pair,
+    stride: Pair = (1, 1),
+    padding: Pair = (0, 0),
+    bias: bool = True,
+    small: bool = True,
+) -> Sample:
+    arguments: dict[str, Any] = {
+        "input": normal(*shape),
+        "weight": normal(planes, shape[-3], kernel[1], kernel[0]),
+        **along("k", "WH", kernel),
+        **along("d", "WH", stride),
+        **along("pad", "WH", padding),
+        **along("dilation", "WH", dilation),
+    }
+    if bias:
+        arguments["bias"] = normal(planes)
+    return Sample(name, arguments, differentiable=small)
+
+
+def _dilated_row(planes: int, size: int, batch: int, dilation: int) -> Row:
+    flops = 2.0 * batch * planes * size * size * planes * 9
+    both = (dilation, dilation)
+    return Row(
+        f"SpatialDilatedConvolution 3x3 dilation {dilation} {planes}-{planes} at {size}, batch {batch}",
+        _dilated_sample("row", (batch, planes, size, size), planes, (3, 3), both, padding=both),
+        ratio=0.95,
+        flops={"fwd": flops, "fb": 3 * flops},
+    )
+
+
+SPATIAL_DILATED_CONVOLUTION = Case(
+    module="SpatialDilatedConvolution",
+    reference=_dilated,
+    samples=(
+        _dilated_sample("batch", (2, 3, 8, 9), 4, (2, 3), (3, 2), (1, 2), (1, 0)),
+        _dilated_sample("batchless", (3, 7, 6), 2, (3, 2), (2, 3), (2, 1), (0, 1)),
+        _dilated_sample("no bias", (2, 2, 7, 7), 3, (3, 3), (2, 2), padding=(2, 2), bias=False),
+        _dilated_sample("dilation 1", (2, 3, 5, 4), 2, (3, 2), (1, 1)),
+        _dilated_sample("kernel 1", (2, 3, 4, 5), 2, (1, 1), (3, 2), (2, 1)),
+        _dilated_sample("stride above kernel", (1, 2, 11, 12), 2, (2, 2), (2, 3), (5, 4)),
+        _dilated_sample("stride a multiple of dilation", (1, 2, 11, 13), 2, (3, 3), (2, 2), (4, 4), (1, 3)),
+        _dilated_sample(
+            "stride and dilation with a divisor", (1, 2, 13, 15), 2, (3, 4), (4, 6), (6, 4), (5, 7)
+        ),
+        _dilated_sample("last columns unused", (1, 2, 8, 9), 2, (2, 3), (2, 2), (2, 3)),
+        _dilated_sample("taps in the padding only", (1, 2, 2, 3), 2, (3, 3), (4, 5), padding=(5, 5)),
+        _dilated_sample("kernel of the image", (2, 3, 5, 7), 2, (3, 2), (3, 4)),
+        _dilated_sample("empty", (0, 3, 8, 9), 4, (2, 3), (3, 2), (1, 2), (1, 0)),
+        _dilated_sample("many planes", (2, 33, 13, 11), 35, (3, 3), (2, 3), padding=(2, 3), small=False),
+    ),
+    refusals=(
+        *(
+            Refusal(name, change, ValueError, phase=phase)
+            for phase in ("updateOutput", "updateGradInput", "accGradParameters")
+            for name, change in (
+                *_GEOMETRY,
+                ("dilation 0", {"dilationW": 0}),
+                ("dilation below 0", {"dilationH": -2}),
+                ("huge dilation", {"dilationH": 2**31 - 1}),
+                ("dilation beyond the image", {"dilationW": 11}),
+            )
+        ),
+        Refusal("input a matrix", {"input": normal(8, 9)}, ValueError, "input"),
+        Refusal("no planes", {"input": normal(2, 0, 8, 9)}, ValueError, "input"),
+        Refusal(
+            "image smaller than the kernel", {"input": normal(2, 3, 4, 9)}, ValueError, "would be empty, 0 x "
+        ),
+        Refusal("other planes", {"input": normal(2, 4, 8, 9)}, ValueError, "weight"),
+        Refusal("flattened weight", {"weight": normal(4, 18)}, ValueError, "weight"),
+        Refusal("kernel transposed", {"weight": normal(4, 3, 2, 3)}, ValueError, "weight"),
+        Refusal("no filters", {"weight": normal(0, 3, 3, 2)}, ValueError, "weight"),
+        Refusal("bias of one", {"bias": normal(1)}, ValueError, "bias"),
+        Refusal(
+            "gradOutput smaller", {"gradOutput": normal(2, 4, 2, 7)}, ValueError, phase="updateGradInput"
+        ),
+        Refusal("gradBias of one", {"gradBias": normal(1)}, ValueError, phase="accGradParameters"),
+    ),
+    rows=(_dilated_row(128, 28, 8, 2),),
+)
+
+
+def _depthwise(
+    input: Tensor,
+    weight: Tensor,
+    kW: int,
+    kH: int,
+    dW: int,
+    dH: int,
+    padW: int,
+    padH: int,
+    bias: Tensor | None = None,
+) -> Tensor:
+    planes = input.shape[-3]
+    filters = weight.reshape(-1, planes, kH, kW).transpose(0, 1).reshape(-1, 1, kH, kW)
+    offsets = None if bias is None else bias.t().reshape(-1)
+    return F.conv2d(input, filters, offsets, (dH, dW), (padH, padW), groups=planes)
+
+
+def _depthwise_sample(
+    name: str,
+    shape: tuple[int, ...],
+    filters: int,
+    kernel: Pair,
+    stride: Pair = (1, 1),
+    padding: Pair = (0, 0),
+    bias: bool = True,
+    flat: bool = False,
+    small: bool = True,
+) -> Sample:
+    planes, (kW, kH) = shape[-3], kernel
+    arguments: dict[str, Any] = {
+        "input": normal(*shape),
+        "weight": normal(filters, planes * kH * kW) if flat else normal(filters, planes, kH, kW),
+        **along("k", "WH", kernel),
+        **along("d", "WH", stride),
+        **along("pad", "WH", padding),
+    }
+    if bias:
+        arguments["bias"] = normal(filters, planes)
+    return Sample(name, arguments, differentiable=small)
+
+
+def _depthwise_row(planes: int, size: int, batch: int) -> Row:
+    flops = 2.0 * batch * planes * size * size * 9
+    return Row(
+        f"SpatialDepthWiseConvolution 3x3 {planes} at {size}, batch {batch}",
+        _depthwise_sample("row", (batch, planes, size, size), 1, (3, 3), padding=(1, 1)),
+        ratio=1.5,
+        flops={"fwd": flops, "fb": 3 * flops},
+    )
+
+
+SPATIAL_DEPTH_WISE_CONVOLUTION = Case(
+    module="SpatialDepthWiseConvolution",
+    reference=_depthwise,
+    samples=(
+        _depthwise_sample("batch", (2, 3, 5, 6), 2, (2, 3), (1, 2), (1, 0)),
+        _depthwise_sample("batchless", (3, 5, 7), 2, (2, 3), (2, 1), (0, 1)),
+        _depthwise_sample("one filter, not square", (2, 4, 6, 9), 1, (3, 3), padding=(1, 1)),
+        _depthwise_sample("no bias", (2, 2, 4, 5), 3, (3, 3), padding=(1, 1), bias=False),
+        _depthwise_sample("flattened weight", (2, 3, 5, 4), 2, (3, 2), flat=True),
+        _depthwise_sample("flattened weight, batchless", (2, 4, 5), 1, (2, 2), flat=True, bias=False),
+        _depthwise_sample("kernel 1", (2, 3, 4, 5), 2, (1, 1)),
+        _depthwise_sample("stride above kernel", (1, 2, 9, 8), 2, (2, 1), (3, 4)),
+        _depthwise_sample("stride 2, odd size", (2, 3, 7, 9), 1, (3, 3), (2, 2), (1, 1)),
+        _depthwise_sample("last columns unused", (1, 2, 6, 7), 2, (2, 3), (2, 2)),
+        _depthwise_sample("padding beyond the kernel", (1, 2, 3, 2), 2, (2, 2), (1, 2), (3, 4)),
+        _depthwise_sample("one plane", (2, 1, 5, 4), 3, (3, 2)),
+        _depthwise_sample("empty", (0, 3, 5, 6), 2, (2, 3), (1, 2), (1, 0)),
+        _depthwise_sample("wide", (1, 3, 9, 130), 1, (5, 3), (1, 1), (2, 1), small=False),
+        _depthwise_sample("wide, stride 2", (1, 3, 9, 131), 2, (5, 3), (2, 2), (2, 1), small=False),
+        _depthwise_sample("many planes", (2, 37, 12, 11), 1, (3, 3), padding=(1, 1), small=False),
+        _depthwise_sample("many filters", (2, 3, 9, 8), 19, (3, 3), padding=(1, 1), small=False),
+        _depthwise_sample("large", (1, 2, 190, 170), 1, (3, 3), padding=(1, 1), small=False),
+        _depthwise_sample("many taps", (1, 3, 21, 22), 2, (13, 11), padding=(6, 5), small=False),
+    ),
+    refusals=(
+        *(
+            Refusal(name, change, ValueError, phase=phase)
+            for phase in ("updateOutput", "updateGradInput", "accGradParameters")
+            for name, change in _GEOMETRY
+        ),
+        Refusal("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
+        Refusal("no planes", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
+        Refusal(
+            "image smaller than the kernel", {"input": normal(2, 3, 2, 6)}, ValueError, "would be empty, 0 x "
+        ),
+        Refusal("other planes", {"input": normal(2, 4, 5, 6)}, ValueError, "weight"),
+        Refusal("filters of all planes", {"weight": normal(2, 1, 3, 2)}, ValueError, "weight"),
+        Refusal("kernel transposed", {"weight": normal(2, 3, 2, 3)}, ValueError, "weight"),
+        Refusal("flattened weight too short", {"weight": normal(2, 17)}, ValueError, "weight"),
+        Refusal("bias a vector", {"bias": normal(6)}, ValueError, "bias"),
+        Refusal("bias transposed", {"bias": normal(3, 2)}, ValueError, "bias"),
+        Refusal(
+            "gradOutput of one filter",
+            {"gradOutput": normal(2, 3, 2, 7)},
+            ValueError,
+            phase="updateGradInput",
+        ),
+        Refusal("gradBias a vector", {"gradBias": normal(6)}, ValueError, phase="accGradParameters"),
+    ),
+    rows=(_depthwise_row(128, 28, 8),),
 )

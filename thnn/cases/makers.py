@@ -84,3 +84,8 @@ def expanded(*shape: int) -> Maker:
         return torch.zeros((), dtype=torch.float64).expand(shape)
 
     return maker
+
+
+def along(kind: str, axes: str, sizes: Sequence[int]) -> dict[str, int]:
+    """Scalars of a geometry: ``along("pad", "WH", (1, 0))`` is ``{"padW": 1, "padH": 0}``."""
+    return {kind + axis: size for axis, size in zip(axes, sizes, strict=True)}

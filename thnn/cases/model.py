@@ -82,6 +82,8 @@ class Case:
     rows: tuple[Row, ...] = ()
     # What torch calls it, for the benchmark, where that is not the reference.
     peer: Callable[..., Any] | None = None
+    # Dimensions of a parameter that the forward takes whatever they are: the kernel, where weight alone tells it.
+    any_size: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     # Largest error of float32 against float64: relative to the largest magnitude of the result.
     tolerance: float = 1e-5
     # Which function of the module, where it is one that has an entry of its own.

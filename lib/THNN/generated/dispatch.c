@@ -39,6 +39,402 @@ THNN_PUBLIC void THNN_DoubleSpatialConvolutionMM_accGradParameters(THNNState *st
   THNN_DISPATCH(THNN_DoubleSpatialConvolutionMM_accGradParameters, "SpatialConvolutionMM_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, kW, kH, dW, dH, padW, padH, scale);
 }
 
+THNN_VARIANTS(THNN_FloatTemporalConvolution_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, int kW, int dW, int inputFrameSize, int outputFrameSize);
+THNN_PUBLIC void THNN_FloatTemporalConvolution_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, int kW, int dW, int inputFrameSize, int outputFrameSize)
+{
+  THNN_DISPATCH(THNN_FloatTemporalConvolution_updateOutput, "TemporalConvolution_updateOutput", state, input, output, weight, bias, kW, dW, inputFrameSize, outputFrameSize);
+}
+
+THNN_VARIANTS(THNN_DoubleTemporalConvolution_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, int kW, int dW, int inputFrameSize, int outputFrameSize);
+THNN_PUBLIC void THNN_DoubleTemporalConvolution_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, int kW, int dW, int inputFrameSize, int outputFrameSize)
+{
+  THNN_DISPATCH(THNN_DoubleTemporalConvolution_updateOutput, "TemporalConvolution_updateOutput", state, input, output, weight, bias, kW, dW, inputFrameSize, outputFrameSize);
+}
+
+THNN_VARIANTS(THNN_FloatTemporalConvolution_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, int kW, int dW);
+THNN_PUBLIC void THNN_FloatTemporalConvolution_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, int kW, int dW)
+{
+  THNN_DISPATCH(THNN_FloatTemporalConvolution_updateGradInput, "TemporalConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, kW, dW);
+}
+
+THNN_VARIANTS(THNN_DoubleTemporalConvolution_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, int kW, int dW);
+THNN_PUBLIC void THNN_DoubleTemporalConvolution_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, int kW, int dW)
+{
+  THNN_DISPATCH(THNN_DoubleTemporalConvolution_updateGradInput, "TemporalConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, kW, dW);
+}
+
+THNN_VARIANTS(THNN_FloatTemporalConvolution_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, int kW, int dW, double scale);
+THNN_PUBLIC void THNN_FloatTemporalConvolution_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, int kW, int dW, double scale)
+{
+  THNN_DISPATCH(THNN_FloatTemporalConvolution_accGradParameters, "TemporalConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, kW, dW, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleTemporalConvolution_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, int kW, int dW, double scale);
+THNN_PUBLIC void THNN_DoubleTemporalConvolution_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, int kW, int dW, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleTemporalConvolution_accGradParameters, "TemporalConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, kW, dW, scale);
+}
+
+THNN_VARIANTS(THNN_FloatTemporalRowConvolution_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int dW, int padW, bool featFirst);
+THNN_PUBLIC void THNN_FloatTemporalRowConvolution_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int dW, int padW, bool featFirst)
+{
+  THNN_DISPATCH(THNN_FloatTemporalRowConvolution_updateOutput, "TemporalRowConvolution_updateOutput", state, input, output, weight, bias, finput, fgradInput, kW, dW, padW, featFirst);
+}
+
+THNN_VARIANTS(THNN_DoubleTemporalRowConvolution_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int dW, int padW, bool featFirst);
+THNN_PUBLIC void THNN_DoubleTemporalRowConvolution_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int dW, int padW, bool featFirst)
+{
+  THNN_DISPATCH(THNN_DoubleTemporalRowConvolution_updateOutput, "TemporalRowConvolution_updateOutput", state, input, output, weight, bias, finput, fgradInput, kW, dW, padW, featFirst);
+}
+
+THNN_VARIANTS(THNN_FloatTemporalRowConvolution_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int dW, int padW, bool featFirst);
+THNN_PUBLIC void THNN_FloatTemporalRowConvolution_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int dW, int padW, bool featFirst)
+{
+  THNN_DISPATCH(THNN_FloatTemporalRowConvolution_updateGradInput, "TemporalRowConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, finput, fgradInput, kW, dW, padW, featFirst);
+}
+
+THNN_VARIANTS(THNN_DoubleTemporalRowConvolution_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int dW, int padW, bool featFirst);
+THNN_PUBLIC void THNN_DoubleTemporalRowConvolution_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int dW, int padW, bool featFirst)
+{
+  THNN_DISPATCH(THNN_DoubleTemporalRowConvolution_updateGradInput, "TemporalRowConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, finput, fgradInput, kW, dW, padW, featFirst);
+}
+
+THNN_VARIANTS(THNN_FloatTemporalRowConvolution_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int dW, int padW, bool featFirst, double scale);
+THNN_PUBLIC void THNN_FloatTemporalRowConvolution_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int dW, int padW, bool featFirst, double scale)
+{
+  THNN_DISPATCH(THNN_FloatTemporalRowConvolution_accGradParameters, "TemporalRowConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, kW, dW, padW, featFirst, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleTemporalRowConvolution_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int dW, int padW, bool featFirst, double scale);
+THNN_PUBLIC void THNN_DoubleTemporalRowConvolution_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int dW, int padW, bool featFirst, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleTemporalRowConvolution_accGradParameters, "TemporalRowConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, kW, dW, padW, featFirst, scale);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialDilatedConvolution_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *columns, THFloatTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH);
+THNN_PUBLIC void THNN_FloatSpatialDilatedConvolution_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *columns, THFloatTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH)
+{
+  THNN_DISPATCH(THNN_FloatSpatialDilatedConvolution_updateOutput, "SpatialDilatedConvolution_updateOutput", state, input, output, weight, bias, columns, ones, kW, kH, dW, dH, padW, padH, dilationW, dilationH);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialDilatedConvolution_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *columns, THDoubleTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH);
+THNN_PUBLIC void THNN_DoubleSpatialDilatedConvolution_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *columns, THDoubleTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialDilatedConvolution_updateOutput, "SpatialDilatedConvolution_updateOutput", state, input, output, weight, bias, columns, ones, kW, kH, dW, dH, padW, padH, dilationW, dilationH);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialDilatedConvolution_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *gradColumns, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH);
+THNN_PUBLIC void THNN_FloatSpatialDilatedConvolution_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *gradColumns, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH)
+{
+  THNN_DISPATCH(THNN_FloatSpatialDilatedConvolution_updateGradInput, "SpatialDilatedConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, gradColumns, kW, kH, dW, dH, padW, padH, dilationW, dilationH);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialDilatedConvolution_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *gradColumns, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH);
+THNN_PUBLIC void THNN_DoubleSpatialDilatedConvolution_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *gradColumns, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialDilatedConvolution_updateGradInput, "SpatialDilatedConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, gradColumns, kW, kH, dW, dH, padW, padH, dilationW, dilationH);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialDilatedConvolution_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *columns, THFloatTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH, double scale);
+THNN_PUBLIC void THNN_FloatSpatialDilatedConvolution_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *columns, THFloatTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH, double scale)
+{
+  THNN_DISPATCH(THNN_FloatSpatialDilatedConvolution_accGradParameters, "SpatialDilatedConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, columns, ones, kW, kH, dW, dH, padW, padH, dilationW, dilationH, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialDilatedConvolution_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *columns, THDoubleTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH, double scale);
+THNN_PUBLIC void THNN_DoubleSpatialDilatedConvolution_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *columns, THDoubleTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialDilatedConvolution_accGradParameters, "SpatialDilatedConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, columns, ones, kW, kH, dW, dH, padW, padH, dilationW, dilationH, scale);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialFullConvolution_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *columns, THFloatTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH);
+THNN_PUBLIC void THNN_FloatSpatialFullConvolution_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *columns, THFloatTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH)
+{
+  THNN_DISPATCH(THNN_FloatSpatialFullConvolution_updateOutput, "SpatialFullConvolution_updateOutput", state, input, output, weight, bias, columns, ones, kW, kH, dW, dH, padW, padH, adjW, adjH);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialFullConvolution_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *columns, THDoubleTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH);
+THNN_PUBLIC void THNN_DoubleSpatialFullConvolution_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *columns, THDoubleTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialFullConvolution_updateOutput, "SpatialFullConvolution_updateOutput", state, input, output, weight, bias, columns, ones, kW, kH, dW, dH, padW, padH, adjW, adjH);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialFullConvolution_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *gradColumns, int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH);
+THNN_PUBLIC void THNN_FloatSpatialFullConvolution_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *gradColumns, int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH)
+{
+  THNN_DISPATCH(THNN_FloatSpatialFullConvolution_updateGradInput, "SpatialFullConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, gradColumns, kW, kH, dW, dH, padW, padH, adjW, adjH);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialFullConvolution_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *gradColumns, int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH);
+THNN_PUBLIC void THNN_DoubleSpatialFullConvolution_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *gradColumns, int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialFullConvolution_updateGradInput, "SpatialFullConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, gradColumns, kW, kH, dW, dH, padW, padH, adjW, adjH);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialFullConvolution_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *columns, THFloatTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH, double scale);
+THNN_PUBLIC void THNN_FloatSpatialFullConvolution_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *columns, THFloatTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH, double scale)
+{
+  THNN_DISPATCH(THNN_FloatSpatialFullConvolution_accGradParameters, "SpatialFullConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, columns, ones, kW, kH, dW, dH, padW, padH, adjW, adjH, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialFullConvolution_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *columns, THDoubleTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH, double scale);
+THNN_PUBLIC void THNN_DoubleSpatialFullConvolution_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *columns, THDoubleTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialFullConvolution_accGradParameters, "SpatialFullConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, columns, ones, kW, kH, dW, dH, padW, padH, adjW, adjH, scale);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialFullDilatedConvolution_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *columns, THFloatTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH, int adjW, int adjH);
+THNN_PUBLIC void THNN_FloatSpatialFullDilatedConvolution_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *columns, THFloatTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH, int adjW, int adjH)
+{
+  THNN_DISPATCH(THNN_FloatSpatialFullDilatedConvolution_updateOutput, "SpatialFullDilatedConvolution_updateOutput", state, input, output, weight, bias, columns, ones, kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialFullDilatedConvolution_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *columns, THDoubleTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH, int adjW, int adjH);
+THNN_PUBLIC void THNN_DoubleSpatialFullDilatedConvolution_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *columns, THDoubleTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH, int adjW, int adjH)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialFullDilatedConvolution_updateOutput, "SpatialFullDilatedConvolution_updateOutput", state, input, output, weight, bias, columns, ones, kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialFullDilatedConvolution_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *gradColumns, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH, int adjW, int adjH);
+THNN_PUBLIC void THNN_FloatSpatialFullDilatedConvolution_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *gradColumns, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH, int adjW, int adjH)
+{
+  THNN_DISPATCH(THNN_FloatSpatialFullDilatedConvolution_updateGradInput, "SpatialFullDilatedConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, gradColumns, kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialFullDilatedConvolution_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *gradColumns, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH, int adjW, int adjH);
+THNN_PUBLIC void THNN_DoubleSpatialFullDilatedConvolution_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *gradColumns, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH, int adjW, int adjH)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialFullDilatedConvolution_updateGradInput, "SpatialFullDilatedConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, gradColumns, kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialFullDilatedConvolution_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *columns, THFloatTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH, int adjW, int adjH, double scale);
+THNN_PUBLIC void THNN_FloatSpatialFullDilatedConvolution_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *columns, THFloatTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH, int adjW, int adjH, double scale)
+{
+  THNN_DISPATCH(THNN_FloatSpatialFullDilatedConvolution_accGradParameters, "SpatialFullDilatedConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, columns, ones, kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialFullDilatedConvolution_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *columns, THDoubleTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH, int adjW, int adjH, double scale);
+THNN_PUBLIC void THNN_DoubleSpatialFullDilatedConvolution_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *columns, THDoubleTensor *ones, int kW, int kH, int dW, int dH, int padW, int padH, int dilationW, int dilationH, int adjW, int adjH, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialFullDilatedConvolution_accGradParameters, "SpatialFullDilatedConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, columns, ones, kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH, scale);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialDepthWiseConvolution_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH);
+THNN_PUBLIC void THNN_FloatSpatialDepthWiseConvolution_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH)
+{
+  THNN_DISPATCH(THNN_FloatSpatialDepthWiseConvolution_updateOutput, "SpatialDepthWiseConvolution_updateOutput", state, input, output, weight, bias, finput, fgradInput, kW, kH, dW, dH, padW, padH);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialDepthWiseConvolution_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH);
+THNN_PUBLIC void THNN_DoubleSpatialDepthWiseConvolution_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialDepthWiseConvolution_updateOutput, "SpatialDepthWiseConvolution_updateOutput", state, input, output, weight, bias, finput, fgradInput, kW, kH, dW, dH, padW, padH);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialDepthWiseConvolution_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH);
+THNN_PUBLIC void THNN_FloatSpatialDepthWiseConvolution_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH)
+{
+  THNN_DISPATCH(THNN_FloatSpatialDepthWiseConvolution_updateGradInput, "SpatialDepthWiseConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, finput, fgradInput, kW, kH, dW, dH, padW, padH);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialDepthWiseConvolution_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH);
+THNN_PUBLIC void THNN_DoubleSpatialDepthWiseConvolution_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialDepthWiseConvolution_updateGradInput, "SpatialDepthWiseConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, finput, fgradInput, kW, kH, dW, dH, padW, padH);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialDepthWiseConvolution_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, double scale);
+THNN_PUBLIC void THNN_FloatSpatialDepthWiseConvolution_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, double scale)
+{
+  THNN_DISPATCH(THNN_FloatSpatialDepthWiseConvolution_accGradParameters, "SpatialDepthWiseConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, kW, kH, dW, dH, padW, padH, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialDepthWiseConvolution_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, double scale);
+THNN_PUBLIC void THNN_DoubleSpatialDepthWiseConvolution_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialDepthWiseConvolution_accGradParameters, "SpatialDepthWiseConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, kW, kH, dW, dH, padW, padH, scale);
+}
+
+THNN_VARIANTS(THNN_FloatVolumetricConvolution_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *finput, THFloatTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH);
+THNN_PUBLIC void THNN_FloatVolumetricConvolution_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *finput, THFloatTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH)
+{
+  THNN_DISPATCH(THNN_FloatVolumetricConvolution_updateOutput, "VolumetricConvolution_updateOutput", state, input, output, weight, bias, finput, fgradInput, dT, dW, dH, pT, pW, pH);
+}
+
+THNN_VARIANTS(THNN_DoubleVolumetricConvolution_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH);
+THNN_PUBLIC void THNN_DoubleVolumetricConvolution_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH)
+{
+  THNN_DISPATCH(THNN_DoubleVolumetricConvolution_updateOutput, "VolumetricConvolution_updateOutput", state, input, output, weight, bias, finput, fgradInput, dT, dW, dH, pT, pW, pH);
+}
+
+THNN_VARIANTS(THNN_FloatVolumetricConvolution_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *finput, int dT, int dW, int dH, int pT, int pW, int pH);
+THNN_PUBLIC void THNN_FloatVolumetricConvolution_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *finput, int dT, int dW, int dH, int pT, int pW, int pH)
+{
+  THNN_DISPATCH(THNN_FloatVolumetricConvolution_updateGradInput, "VolumetricConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, finput, dT, dW, dH, pT, pW, pH);
+}
+
+THNN_VARIANTS(THNN_DoubleVolumetricConvolution_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *finput, int dT, int dW, int dH, int pT, int pW, int pH);
+THNN_PUBLIC void THNN_DoubleVolumetricConvolution_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *finput, int dT, int dW, int dH, int pT, int pW, int pH)
+{
+  THNN_DISPATCH(THNN_DoubleVolumetricConvolution_updateGradInput, "VolumetricConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, finput, dT, dW, dH, pT, pW, pH);
+}
+
+THNN_VARIANTS(THNN_FloatVolumetricConvolution_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *finput, THFloatTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, double scale);
+THNN_PUBLIC void THNN_FloatVolumetricConvolution_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *finput, THFloatTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, double scale)
+{
+  THNN_DISPATCH(THNN_FloatVolumetricConvolution_accGradParameters, "VolumetricConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, dT, dW, dH, pT, pW, pH, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleVolumetricConvolution_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, double scale);
+THNN_PUBLIC void THNN_DoubleVolumetricConvolution_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleVolumetricConvolution_accGradParameters, "VolumetricConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, dT, dW, dH, pT, pW, pH, scale);
+}
+
+THNN_VARIANTS(THNN_FloatVolumetricConvolutionMM_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *finput, int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH);
+THNN_PUBLIC void THNN_FloatVolumetricConvolutionMM_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *finput, int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH)
+{
+  THNN_DISPATCH(THNN_FloatVolumetricConvolutionMM_updateOutput, "VolumetricConvolutionMM_updateOutput", state, input, output, weight, bias, finput, kT, kW, kH, dT, dW, dH, pT, pW, pH);
+}
+
+THNN_VARIANTS(THNN_DoubleVolumetricConvolutionMM_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *finput, int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH);
+THNN_PUBLIC void THNN_DoubleVolumetricConvolutionMM_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *finput, int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH)
+{
+  THNN_DISPATCH(THNN_DoubleVolumetricConvolutionMM_updateOutput, "VolumetricConvolutionMM_updateOutput", state, input, output, weight, bias, finput, kT, kW, kH, dT, dW, dH, pT, pW, pH);
+}
+
+THNN_VARIANTS(THNN_FloatVolumetricConvolutionMM_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *finput, THFloatTensor *fgradInput, int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH);
+THNN_PUBLIC void THNN_FloatVolumetricConvolutionMM_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *finput, THFloatTensor *fgradInput, int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH)
+{
+  THNN_DISPATCH(THNN_FloatVolumetricConvolutionMM_updateGradInput, "VolumetricConvolutionMM_updateGradInput", state, input, gradOutput, gradInput, weight, finput, fgradInput, kT, kW, kH, dT, dW, dH, pT, pW, pH);
+}
+
+THNN_VARIANTS(THNN_DoubleVolumetricConvolutionMM_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH);
+THNN_PUBLIC void THNN_DoubleVolumetricConvolutionMM_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH)
+{
+  THNN_DISPATCH(THNN_DoubleVolumetricConvolutionMM_updateGradInput, "VolumetricConvolutionMM_updateGradInput", state, input, gradOutput, gradInput, weight, finput, fgradInput, kT, kW, kH, dT, dW, dH, pT, pW, pH);
+}
+
+THNN_VARIANTS(THNN_FloatVolumetricConvolutionMM_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *finput, int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH, double scale);
+THNN_PUBLIC void THNN_FloatVolumetricConvolutionMM_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *finput, int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH, double scale)
+{
+  THNN_DISPATCH(THNN_FloatVolumetricConvolutionMM_accGradParameters, "VolumetricConvolutionMM_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, kT, kW, kH, dT, dW, dH, pT, pW, pH, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleVolumetricConvolutionMM_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *finput, int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH, double scale);
+THNN_PUBLIC void THNN_DoubleVolumetricConvolutionMM_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *finput, int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleVolumetricConvolutionMM_accGradParameters, "VolumetricConvolutionMM_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, kT, kW, kH, dT, dW, dH, pT, pW, pH, scale);
+}
+
+THNN_VARIANTS(THNN_FloatVolumetricDilatedConvolution_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *columns, THFloatTensor *ones, int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH);
+THNN_PUBLIC void THNN_FloatVolumetricDilatedConvolution_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *columns, THFloatTensor *ones, int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH)
+{
+  THNN_DISPATCH(THNN_FloatVolumetricDilatedConvolution_updateOutput, "VolumetricDilatedConvolution_updateOutput", state, input, output, weight, bias, columns, ones, kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH);
+}
+
+THNN_VARIANTS(THNN_DoubleVolumetricDilatedConvolution_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *columns, THDoubleTensor *ones, int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH);
+THNN_PUBLIC void THNN_DoubleVolumetricDilatedConvolution_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *columns, THDoubleTensor *ones, int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH)
+{
+  THNN_DISPATCH(THNN_DoubleVolumetricDilatedConvolution_updateOutput, "VolumetricDilatedConvolution_updateOutput", state, input, output, weight, bias, columns, ones, kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH);
+}
+
+THNN_VARIANTS(THNN_FloatVolumetricDilatedConvolution_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *gradColumns, int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH);
+THNN_PUBLIC void THNN_FloatVolumetricDilatedConvolution_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *gradColumns, int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH)
+{
+  THNN_DISPATCH(THNN_FloatVolumetricDilatedConvolution_updateGradInput, "VolumetricDilatedConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, gradColumns, kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH);
+}
+
+THNN_VARIANTS(THNN_DoubleVolumetricDilatedConvolution_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *gradColumns, int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH);
+THNN_PUBLIC void THNN_DoubleVolumetricDilatedConvolution_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *gradColumns, int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH)
+{
+  THNN_DISPATCH(THNN_DoubleVolumetricDilatedConvolution_updateGradInput, "VolumetricDilatedConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, gradColumns, kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH);
+}
+
+THNN_VARIANTS(THNN_FloatVolumetricDilatedConvolution_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *columns, THFloatTensor *ones, int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, double scale);
+THNN_PUBLIC void THNN_FloatVolumetricDilatedConvolution_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *columns, THFloatTensor *ones, int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, double scale)
+{
+  THNN_DISPATCH(THNN_FloatVolumetricDilatedConvolution_accGradParameters, "VolumetricDilatedConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, columns, ones, kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleVolumetricDilatedConvolution_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *columns, THDoubleTensor *ones, int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, double scale);
+THNN_PUBLIC void THNN_DoubleVolumetricDilatedConvolution_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *columns, THDoubleTensor *ones, int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleVolumetricDilatedConvolution_accGradParameters, "VolumetricDilatedConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, columns, ones, kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, scale);
+}
+
+THNN_VARIANTS(THNN_FloatVolumetricFullConvolution_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *finput, THFloatTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH);
+THNN_PUBLIC void THNN_FloatVolumetricFullConvolution_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *finput, THFloatTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH)
+{
+  THNN_DISPATCH(THNN_FloatVolumetricFullConvolution_updateOutput, "VolumetricFullConvolution_updateOutput", state, input, output, weight, bias, finput, fgradInput, dT, dW, dH, pT, pW, pH, aT, aW, aH);
+}
+
+THNN_VARIANTS(THNN_DoubleVolumetricFullConvolution_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH);
+THNN_PUBLIC void THNN_DoubleVolumetricFullConvolution_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH)
+{
+  THNN_DISPATCH(THNN_DoubleVolumetricFullConvolution_updateOutput, "VolumetricFullConvolution_updateOutput", state, input, output, weight, bias, finput, fgradInput, dT, dW, dH, pT, pW, pH, aT, aW, aH);
+}
+
+THNN_VARIANTS(THNN_FloatVolumetricFullConvolution_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *finput, THFloatTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH);
+THNN_PUBLIC void THNN_FloatVolumetricFullConvolution_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *finput, THFloatTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH)
+{
+  THNN_DISPATCH(THNN_FloatVolumetricFullConvolution_updateGradInput, "VolumetricFullConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, finput, fgradInput, dT, dW, dH, pT, pW, pH, aT, aW, aH);
+}
+
+THNN_VARIANTS(THNN_DoubleVolumetricFullConvolution_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *finput, THDoubleTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH);
+THNN_PUBLIC void THNN_DoubleVolumetricFullConvolution_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *finput, THDoubleTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH)
+{
+  THNN_DISPATCH(THNN_DoubleVolumetricFullConvolution_updateGradInput, "VolumetricFullConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, finput, fgradInput, dT, dW, dH, pT, pW, pH, aT, aW, aH);
+}
+
+THNN_VARIANTS(THNN_FloatVolumetricFullConvolution_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *finput, THFloatTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH, double scale);
+THNN_PUBLIC void THNN_FloatVolumetricFullConvolution_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *finput, THFloatTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH, double scale)
+{
+  THNN_DISPATCH(THNN_FloatVolumetricFullConvolution_accGradParameters, "VolumetricFullConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, dT, dW, dH, pT, pW, pH, aT, aW, aH, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleVolumetricFullConvolution_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH, double scale);
+THNN_PUBLIC void THNN_DoubleVolumetricFullConvolution_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleVolumetricFullConvolution_accGradParameters, "VolumetricFullConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, dT, dW, dH, pT, pW, pH, aT, aW, aH, scale);
+}
+
+THNN_VARIANTS(THNN_FloatVolumetricFullDilatedConvolution_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *finput, THFloatTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW, int dilationH, int aT, int aW, int aH);
+THNN_PUBLIC void THNN_FloatVolumetricFullDilatedConvolution_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *finput, THFloatTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW, int dilationH, int aT, int aW, int aH)
+{
+  THNN_DISPATCH(THNN_FloatVolumetricFullDilatedConvolution_updateOutput, "VolumetricFullDilatedConvolution_updateOutput", state, input, output, weight, bias, finput, fgradInput, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH);
+}
+
+THNN_VARIANTS(THNN_DoubleVolumetricFullDilatedConvolution_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW, int dilationH, int aT, int aW, int aH);
+THNN_PUBLIC void THNN_DoubleVolumetricFullDilatedConvolution_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW, int dilationH, int aT, int aW, int aH)
+{
+  THNN_DISPATCH(THNN_DoubleVolumetricFullDilatedConvolution_updateOutput, "VolumetricFullDilatedConvolution_updateOutput", state, input, output, weight, bias, finput, fgradInput, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH);
+}
+
+THNN_VARIANTS(THNN_FloatVolumetricFullDilatedConvolution_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *finput, THFloatTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW, int dilationH, int aT, int aW, int aH);
+THNN_PUBLIC void THNN_FloatVolumetricFullDilatedConvolution_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *finput, THFloatTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW, int dilationH, int aT, int aW, int aH)
+{
+  THNN_DISPATCH(THNN_FloatVolumetricFullDilatedConvolution_updateGradInput, "VolumetricFullDilatedConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, finput, fgradInput, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH);
+}
+
+THNN_VARIANTS(THNN_DoubleVolumetricFullDilatedConvolution_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *finput, THDoubleTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW, int dilationH, int aT, int aW, int aH);
+THNN_PUBLIC void THNN_DoubleVolumetricFullDilatedConvolution_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *finput, THDoubleTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW, int dilationH, int aT, int aW, int aH)
+{
+  THNN_DISPATCH(THNN_DoubleVolumetricFullDilatedConvolution_updateGradInput, "VolumetricFullDilatedConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, finput, fgradInput, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH);
+}
+
+THNN_VARIANTS(THNN_FloatVolumetricFullDilatedConvolution_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *finput, THFloatTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW, int dilationH, int aT, int aW, int aH, double scale);
+THNN_PUBLIC void THNN_FloatVolumetricFullDilatedConvolution_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *finput, THFloatTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW, int dilationH, int aT, int aW, int aH, double scale)
+{
+  THNN_DISPATCH(THNN_FloatVolumetricFullDilatedConvolution_accGradParameters, "VolumetricFullDilatedConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleVolumetricFullDilatedConvolution_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW, int dilationH, int aT, int aW, int aH, double scale);
+THNN_PUBLIC void THNN_DoubleVolumetricFullDilatedConvolution_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW, int dilationH, int aT, int aW, int aH, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleVolumetricFullDilatedConvolution_accGradParameters, "VolumetricFullDilatedConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH, scale);
+}
+
 THNN_VARIANTS(THNN_FloatTemporalSubSampling_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, int kW, int dW, int inputFrameSize);
 THNN_PUBLIC void THNN_FloatTemporalSubSampling_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, int kW, int dW, int inputFrameSize)
 {

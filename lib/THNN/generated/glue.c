@@ -5,7 +5,7 @@
 #include "../dispatch.h"
 #include "../python/exchange.h"
 
-static const char *const thnn_digest = "8dad88176d27d401";
+static const char *const thnn_digest = "24bc5a458be8169b";
 
 static int SpatialConvolutionMM_updateOutput(int flags, uintptr_t arguments)
 {
@@ -43,6 +43,435 @@ static int SpatialConvolutionMM_accGradParameters(int flags, uintptr_t arguments
   if (type < 0) return state->status;
   if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialConvolutionMM_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, v[12].number);
   else THNN_DoubleSpatialConvolutionMM_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, v[12].number);
+  return state->status;
+}
+
+static int TemporalConvolution_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}};
+  THNNTensor views[4];
+  GlueValue v[8];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 8, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatTemporalConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer);
+  else THNN_DoubleTemporalConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer);
+  return state->status;
+}
+
+static int TemporalConvolution_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}};
+  THNNTensor views[4];
+  GlueValue v[6];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 6, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatTemporalConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer);
+  else THNN_DoubleTemporalConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer);
+  return state->status;
+}
+
+static int TemporalConvolution_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_DOUBLE, false, 7}};
+  THNNTensor views[4];
+  GlueValue v[7];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 7, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatTemporalConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, v[6].number);
+  else THNN_DoubleTemporalConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, v[6].number);
+  return state->status;
+}
+
+static int TemporalRowConvolution_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_BOOL, false, 10}};
+  THNNTensor views[6];
+  GlueValue v[10];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 10, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatTemporalRowConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, v[9].integer);
+  else THNN_DoubleTemporalRowConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, v[9].integer);
+  return state->status;
+}
+
+static int TemporalRowConvolution_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_BOOL, false, 10}};
+  THNNTensor views[6];
+  GlueValue v[10];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 10, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatTemporalRowConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, v[9].integer);
+  else THNN_DoubleTemporalRowConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, v[9].integer);
+  return state->status;
+}
+
+static int TemporalRowConvolution_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_BOOL, false, 10}, {GLUE_DOUBLE, false, 11}};
+  THNNTensor views[6];
+  GlueValue v[11];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 11, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatTemporalRowConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, v[9].integer, v[10].number);
+  else THNN_DoubleTemporalRowConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, v[9].integer, v[10].number);
+  return state->status;
+}
+
+static int SpatialDilatedConvolution_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}};
+  THNNTensor views[6];
+  GlueValue v[14];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 14, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialDilatedConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer);
+  else THNN_DoubleSpatialDilatedConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer);
+  return state->status;
+}
+
+static int SpatialDilatedConvolution_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}};
+  THNNTensor views[5];
+  GlueValue v[13];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 13, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialDilatedConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer);
+  else THNN_DoubleSpatialDilatedConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer);
+  return state->status;
+}
+
+static int SpatialDilatedConvolution_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_DOUBLE, false, 15}};
+  THNNTensor views[6];
+  GlueValue v[15];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 15, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialDilatedConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, v[14].number);
+  else THNN_DoubleSpatialDilatedConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, v[14].number);
+  return state->status;
+}
+
+static int SpatialFullConvolution_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}};
+  THNNTensor views[6];
+  GlueValue v[14];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 14, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialFullConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer);
+  else THNN_DoubleSpatialFullConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer);
+  return state->status;
+}
+
+static int SpatialFullConvolution_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}};
+  THNNTensor views[5];
+  GlueValue v[13];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 13, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialFullConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer);
+  else THNN_DoubleSpatialFullConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer);
+  return state->status;
+}
+
+static int SpatialFullConvolution_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_DOUBLE, false, 15}};
+  THNNTensor views[6];
+  GlueValue v[15];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 15, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialFullConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, v[14].number);
+  else THNN_DoubleSpatialFullConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, v[14].number);
+  return state->status;
+}
+
+static int SpatialFullDilatedConvolution_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_INT, false, 15}, {GLUE_INT, false, 16}};
+  THNNTensor views[6];
+  GlueValue v[16];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 16, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialFullDilatedConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer);
+  else THNN_DoubleSpatialFullDilatedConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer);
+  return state->status;
+}
+
+static int SpatialFullDilatedConvolution_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_INT, false, 15}};
+  THNNTensor views[5];
+  GlueValue v[15];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 15, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialFullDilatedConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer);
+  else THNN_DoubleSpatialFullDilatedConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer);
+  return state->status;
+}
+
+static int SpatialFullDilatedConvolution_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_INT, false, 15}, {GLUE_INT, false, 16}, {GLUE_DOUBLE, false, 17}};
+  THNNTensor views[6];
+  GlueValue v[17];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 17, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialFullDilatedConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, v[16].number);
+  else THNN_DoubleSpatialFullDilatedConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, v[16].number);
+  return state->status;
+}
+
+static int SpatialDepthWiseConvolution_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}};
+  THNNTensor views[6];
+  GlueValue v[12];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 12, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialDepthWiseConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer);
+  else THNN_DoubleSpatialDepthWiseConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer);
+  return state->status;
+}
+
+static int SpatialDepthWiseConvolution_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}};
+  THNNTensor views[6];
+  GlueValue v[12];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 12, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialDepthWiseConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer);
+  else THNN_DoubleSpatialDepthWiseConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer);
+  return state->status;
+}
+
+static int SpatialDepthWiseConvolution_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_DOUBLE, false, 13}};
+  THNNTensor views[6];
+  GlueValue v[13];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 13, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialDepthWiseConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, v[12].number);
+  else THNN_DoubleSpatialDepthWiseConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, v[12].number);
+  return state->status;
+}
+
+static int VolumetricConvolution_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}};
+  THNNTensor views[6];
+  GlueValue v[12];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 12, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatVolumetricConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer);
+  else THNN_DoubleVolumetricConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer);
+  return state->status;
+}
+
+static int VolumetricConvolution_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}};
+  THNNTensor views[5];
+  GlueValue v[11];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 11, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatVolumetricConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer);
+  else THNN_DoubleVolumetricConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer);
+  return state->status;
+}
+
+static int VolumetricConvolution_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_DOUBLE, false, 13}};
+  THNNTensor views[6];
+  GlueValue v[13];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 13, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatVolumetricConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, v[12].number);
+  else THNN_DoubleVolumetricConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, v[12].number);
+  return state->status;
+}
+
+static int VolumetricConvolutionMM_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}};
+  THNNTensor views[5];
+  GlueValue v[14];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 14, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatVolumetricConvolutionMM_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer);
+  else THNN_DoubleVolumetricConvolutionMM_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer);
+  return state->status;
+}
+
+static int VolumetricConvolutionMM_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_INT, false, 15}};
+  THNNTensor views[6];
+  GlueValue v[15];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 15, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatVolumetricConvolutionMM_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer);
+  else THNN_DoubleVolumetricConvolutionMM_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer);
+  return state->status;
+}
+
+static int VolumetricConvolutionMM_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_DOUBLE, false, 15}};
+  THNNTensor views[5];
+  GlueValue v[15];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 15, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatVolumetricConvolutionMM_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, v[14].number);
+  else THNN_DoubleVolumetricConvolutionMM_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, v[14].number);
+  return state->status;
+}
+
+static int VolumetricDilatedConvolution_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_INT, false, 15}, {GLUE_INT, false, 16}, {GLUE_INT, false, 17}, {GLUE_INT, false, 18}};
+  THNNTensor views[6];
+  GlueValue v[18];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 18, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatVolumetricDilatedConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer, (int)v[17].integer);
+  else THNN_DoubleVolumetricDilatedConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer, (int)v[17].integer);
+  return state->status;
+}
+
+static int VolumetricDilatedConvolution_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_INT, false, 15}, {GLUE_INT, false, 16}, {GLUE_INT, false, 17}};
+  THNNTensor views[5];
+  GlueValue v[17];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 17, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatVolumetricDilatedConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer);
+  else THNN_DoubleVolumetricDilatedConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer);
+  return state->status;
+}
+
+static int VolumetricDilatedConvolution_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_INT, false, 15}, {GLUE_INT, false, 16}, {GLUE_INT, false, 17}, {GLUE_INT, false, 18}, {GLUE_DOUBLE, false, 19}};
+  THNNTensor views[6];
+  GlueValue v[19];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 19, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatVolumetricDilatedConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer, (int)v[17].integer, v[18].number);
+  else THNN_DoubleVolumetricDilatedConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer, (int)v[17].integer, v[18].number);
+  return state->status;
+}
+
+static int VolumetricFullConvolution_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_INT, false, 15}};
+  THNNTensor views[6];
+  GlueValue v[15];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 15, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatVolumetricFullConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer);
+  else THNN_DoubleVolumetricFullConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer);
+  return state->status;
+}
+
+static int VolumetricFullConvolution_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_INT, false, 15}};
+  THNNTensor views[6];
+  GlueValue v[15];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 15, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatVolumetricFullConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer);
+  else THNN_DoubleVolumetricFullConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer);
+  return state->status;
+}
+
+static int VolumetricFullConvolution_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_INT, false, 15}, {GLUE_DOUBLE, false, 16}};
+  THNNTensor views[6];
+  GlueValue v[16];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 16, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatVolumetricFullConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, v[15].number);
+  else THNN_DoubleVolumetricFullConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, v[15].number);
+  return state->status;
+}
+
+static int VolumetricFullDilatedConvolution_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_INT, false, 15}, {GLUE_INT, false, 16}, {GLUE_INT, false, 17}, {GLUE_INT, false, 18}};
+  THNNTensor views[6];
+  GlueValue v[18];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 18, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatVolumetricFullDilatedConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer, (int)v[17].integer);
+  else THNN_DoubleVolumetricFullDilatedConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer, (int)v[17].integer);
+  return state->status;
+}
+
+static int VolumetricFullDilatedConvolution_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_INT, false, 15}, {GLUE_INT, false, 16}, {GLUE_INT, false, 17}, {GLUE_INT, false, 18}};
+  THNNTensor views[6];
+  GlueValue v[18];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 18, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatVolumetricFullDilatedConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer, (int)v[17].integer);
+  else THNN_DoubleVolumetricFullDilatedConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer, (int)v[17].integer);
+  return state->status;
+}
+
+static int VolumetricFullDilatedConvolution_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_INT, false, 15}, {GLUE_INT, false, 16}, {GLUE_INT, false, 17}, {GLUE_INT, false, 18}, {GLUE_DOUBLE, false, 19}};
+  THNNTensor views[6];
+  GlueValue v[19];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 19, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatVolumetricFullDilatedConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer, (int)v[17].integer, v[18].number);
+  else THNN_DoubleVolumetricFullDilatedConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer, (int)v[17].integer, v[18].number);
   return state->status;
 }
 
