@@ -10,7 +10,8 @@
 
 One class per module of the header (``thnn.function_classes``), the C functions themselves by tensor type
 (``thnn.type2backend``), layers (``thnn.nn``), batch normalization as an operator that keeps estimates
-(``thnn.batch_norm``), and the header's model (``thnn.parse_header``). ``python -m thnn`` lists the commands.
+(``thnn.batch_norm``), nets that fork into training and inference (``thnn.graph``), and the header's model
+(``thnn.parse_header``). ``python -m thnn`` lists the commands.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from thnn._version import __version__
 
 if TYPE_CHECKING:
-    from thnn import nn, parallel
+    from thnn import graph, nn, parallel
     from thnn._backend import type2backend
     from thnn._batch_norm_operator import BatchNormOutput, batch_norm
     from thnn._generated.functions import *  # noqa: F403
@@ -44,6 +45,7 @@ __all__ = [
     "cpu_capability",
     "function_classes",
     "functions",
+    "graph",
     "modules",
     "nn",
     "parallel",
@@ -70,7 +72,7 @@ _HOMES = {
     "parse_header": "thnn._header",
     "type2backend": "thnn._backend",
 }
-_SUBPACKAGES = ("nn", "parallel")
+_SUBPACKAGES = ("graph", "nn", "parallel")
 
 
 def __getattr__(name: str) -> Any:

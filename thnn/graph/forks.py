@@ -1,0 +1,413 @@
+"""fork: a torch module as two callables, one for training and one for inference, by torch.fx."""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import count, pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import Tensor, fx, nn
+from torch.overrides import TorchFunctionMode
+
+from thnn._functions import FunctionBase
+from thnn.graph.views import Views, has_hooks
+
+_ROOT = "module"  # what the model is called in generated code
+_LIBRARIES = (str(Path(torch.__file__).parent), str(Path(__file__).parent), "<thnn ", "<string>")
+_CONVOLUTIONS = (nn.modules.conv._ConvNd, nn.Linear)
+_NORMALIZATIONS = nn.modules.batchnorm._BatchNorm
+_number = count()
+
+# Without a tensor of the model among their arguments they would be computed while tracing, once and for all.
+_RANDOM = {
+    torch.rand, torch.randn, torch.randint, torch.randperm, torch.normal, torch.bernoulli, torch.multinomial,
+    torch.empty,  # to be filled
+}  # fmt: skip
+
+
+def _inference_settings() -> dict[Any, tuple[int, str, Any]]:
+    """Function -> position and name of the argument that says training, and what it is in inference."""
+    import thnn
+
+    dropouts = ("dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout")
+    table: dict[Any, tuple[int, str, Any]] = {
+        getattr(nn.functional, n): (2, "training", False) for n in dropouts
+    }
+    table[torch.dropout] = (2, "train", False)
+    table[nn.functional.batch_norm] = (5, "training", False)
+    table[torch.batch_norm] = (5, "training", False)
+    for name in ("BatchNormalizationFunction", "BatchNormalizationReLUFunction"):
+        if name in thnn.function_classes:
+            table[thnn.function_classes[name]] = (5, "train", False)
+    table[thnn.batch_norm] = (99, "is_infer", True)  # by keyword only
+    return table
+
+
+class Branch:
+    """One branch of a fork: a callable with the arguments that the model was traced with.
+
+    Attributes:
+        graph: torch.fx.Graph: what it runs; names of modules begin with 'module.', the model
+        code: str: the Python source that was made of it
+        training: bool: which branch it is
+    """
+
+    def __init__(self, graph: fx.Graph, root: Any, training: bool) -> None:
+        self.graph = graph
+        self.training = training
+        self._root = root
+        self._compile()
+
+    def _compile(self) -> None:
+        source = self.graph.python_code("self")
+        self.code = source.src
+        filename = f"<thnn fork {next(_number)}>"
+        linecache.cache[filename] = (len(self.code), None, self.code.splitlines(True), filename)
+        namespace = dict(source.globals)
+        exec(compile(self.code, filename, "exec"), namespace)
+        self._function: Callable[..., Any] = namespace["forward"]
+
+    def __call__(self, *inputs: Any, **keywords: Any) -> Any:
+        return self._function(self._root, *inputs, **keywords)
+
+    def __repr__(self) -> str:
+        return f"Branch(training={self.training}, {len(self.graph.nodes)} nodes)"
+
+
+class Fork:
+    """A module in two branches; `fork` makes it.
+
+    Attributes:
+        train: Branch: the model as in training: batches are normalized by their own statistics, which running
+            statistics follow, and dropout drops
+        infer: Branch: the model as in evaluation; it changes no buffer
+        module: torch.nn.Module: the model
+        fold: bool: whether `infer` has batch normalization folded
+        sizes: dict: name of a node of `infer` -> size and type of its result for the example
+    """
+
+    def __init__(self, module: nn.Module, example_input: Any, fold: bool = False) -> None:
+        inputs = example_input if isinstance(example_input, (tuple, list)) else (example_input,)
+        if not isinstance(module, nn.Module):
+            raise TypeError(f"fork: module: expected a torch.nn.Module, got {type(module).__name__}")
+        for value in inputs:
+            if not isinstance(value, Tensor):
+                raise TypeError(
+                    f"fork: example_input: expected a tensor or a tuple of tensors, got {type(value).__name__}"
+                )
+        if not isinstance(fold, bool):
+            raise TypeError(f"fork: fold: expected True or False, got {fold!r}")
+        self.module = module
+        self.fold = fold
+        self._inputs = tuple(torch.empty_like(v, device="meta") for v in inputs)
+        self.train = trace(module, len(inputs), training=True)
+        self.infer = trace(module, len(inputs), training=False)
+        self.sizes = _try(self.infer, module, inputs)
+        if fold:
+            _fold(self.infer, self.sizes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a Fork cannot be pickled or copied: do that with its module, and fork that")
+
+    def __repr__(self) -> str:
+        return f"Fork({type(self.module).__name__}, fold={self.fold})"
+
+
+def fork(module: nn.Module, example_input: Any, fold: bool = False) -> Fork:
+    """The branches of a model for training and for inference, over the very parameters and buffers of the model.
+
+    The model is traced once for each branch, by torch.fx, with the answer of that branch wherever it asks whether it is
+    training; its own mode flags, and those of all modules in it, are neither changed nor obeyed, and stay free for
+    other uses. What the branches share is state: parameters, buffers, settings such as `momentum`, hooks. So an
+    optimizer step, ``load_state_dict``, ``to`` or a new ``requires_grad`` is seen by both at once.
+
+    What inference is: modules as in evaluation. Functional batch normalization uses the running statistics and
+    functional dropout does nothing, also where the call says ``training=True`` itself. A buffer that the model changes
+    in evaluation stays as it is: the branch changes a copy that lasts one call.
+
+    Arguments:
+        module: torch.nn.Module: the model. Layers of torch.nn and thnn.nn, and modules with hooks, are called as they
+            are; everything else is traced
+        example_input: tensor, or tuple of tensors: arguments of forward. Any further ones keep their defaults. It goes
+            once through the branch for inference, without leaving a trace
+        fold: bool: fold each batch normalization in inference into the convolution or Linear before it, where nothing
+            else uses what that computes. The folded weights are computed from the parameters at each call
+
+    Returns a `Fork`, with the callables ``.train`` and ``.infer``.
+
+    Errors: ValueError for a model that cannot be traced (control flow that depends on values, attributes set while
+    running), with file and line of the offending statement; for an example that the model does not take, with the
+    layer. TypeError for arguments of other types.
+    """
+    return Fork(module, example_input, fold)
+
+
+# Tracing.
+
+
+class _Tracer(fx.Tracer):
+    proxy_buffer_attributes = True
+    trace_asserts = True
+    record_stack_traces = True
+
+    def __init__(self, views: Views) -> None:
+        import thnn
+
+        super().__init__(autowrap_functions=(thnn.batch_norm,))
+        self._autowrap_search.append(thnn)
+        self.views = views
+
+    def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
+        if has_hooks(m) or "forward" in m.__dict__ or isinstance(m, _NORMALIZATIONS):
+            return True
+        home = getattr(type(m).forward, "__module__", None) or ""
+        return home.startswith(("torch.nn.", "thnn.nn.")) and not isinstance(m, nn.Sequential)
+
+    def call_module(self, m: nn.Module, forward: Any, args: Any, kwargs: Any) -> Any:
+        view = self.views.of(m)
+        if view is not m:  # reached past its parent
+            forward = view.forward
+        return super().call_module(view, forward, args, kwargs)
+
+
+class _RandomNodes(TorchFunctionMode):
+    """Makes a node of drawing random numbers."""
+
+    def __init__(self, tracer: fx.Tracer) -> None:
+        super().__init__()
+        self.tracer = tracer
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if func in _RANDOM:
+            return self.tracer.create_proxy("call_function", func, args, kwargs or {})
+        return func(*args, **(kwargs or {}))
+
+
+@contextmanager
+def _functions_as_nodes(tracer: fx.Tracer) -> Iterator[None]:
+    """Makes a node of each call of an autograd function; torch.fx would run into its forward."""
+    with ExitStack() as stack:
+        classes = [torch.autograd.Function, FunctionBase]
+        for cls in classes:
+            classes.extend(c for c in cls.__subclasses__() if "apply" in vars(c) and c not in classes)
+        for cls in classes:
+            original = vars(cls)["apply"]
+
+            def apply(cls: Any, /, *args: Any, _original: Any = original, **keywords: Any) -> Any:
+                if any(isinstance(v, fx.Proxy) for v in (*args, *keywords.values())):
+                    return tracer.create_proxy("call_function", _applied(cls), args, keywords)
+                return _original.__get__(None, cls)(*args, **keywords)
+
+            stack.callback(setattr, cls, "apply", original)
+            setattr(cls, "apply", classmethod(apply))  # noqa: B010
+        yield
+
+
+class _Applied:
+    """`cls.apply`, found anew at each call and told by its class."""
+
+    def __init__(self, cls: Any) -> None:
+        self.cls = cls
+        self.__name__ = cls.__name__
+        self.__module__ = cls.__module__
+
+    def __call__(self, *args: Any, **keywords: Any) -> Any:
+        return self.cls.apply(*args, **keywords)
+
+
+def _applied(cls: Any) -> Callable[..., Any]:
+    return _Applied(cls)
+
+
+def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
+    """One branch of a model that takes `arity` arguments. Errors: those of `fork`, the example aside."""
+    _refuse_uninitialized(module)
+    views = Views(training)
+    names = [f"input_{k}" for k in range(arity)] if arity != 1 else ["input"]
+    # The root is ours: torch.fx keeps constants in it.
+    namespace: dict[str, Any] = {}
+    arguments = ", ".join(names)
+    exec(f"def forward(self, {arguments}): return self.{_ROOT}({arguments})", namespace)
+    root = type("Root", (nn.Module,), {"forward": namespace["forward"]})()
+    root.add_module(_ROOT, views.of(module))
+    tracer = _Tracer(views)
+    views.tracing = True
+    try:
+        with _functions_as_nodes(tracer), _RandomNodes(tracer):
+            graph = tracer.trace(root)
+    except Exception as error:
+        raise ValueError(f"fork: {_place(error)}{type(module).__name__} cannot be traced: {error}") from error
+    finally:
+        views.tracing = False
+    if not training:
+        _use_estimates(graph)
+    constants = {k: v for k, v in root.__dict__.items() if isinstance(v, Tensor)}
+    return Branch(graph, SimpleNamespace(**{_ROOT: views.of(module)}, **constants), training)
+
+
+def _refuse_uninitialized(module: nn.Module) -> None:
+    for name, parameter in module.named_parameters():
+        if nn.parameter.is_lazy(parameter):
+            raise ValueError(f"fork: {name} is not initialized; run the model once first")
+
+
+def _place(error: BaseException) -> str:
+    """File and line of the last statement that is the user's, and the statement."""
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not frame.filename.startswith(_LIBRARIES):
+            return f"{frame.filename}:{frame.lineno}: {frame.line}: "
+    return ""
+
+
+def _use_estimates(graph: fx.Graph) -> None:
+    """Inference also where a call says itself that it trains."""
+    table = _inference_settings()
+    for node in graph.nodes:
+        target = node.target.cls if isinstance(node.target, _Applied) else node.target
+        if node.op != "call_function" or target not in table:
+            continue
+        position, name, value = table[target]
+        statistics = node.args[1:3] if "batch_norm" in getattr(target, "__name__", "") else ()
+        if "running_mean" in node.kwargs:
+            statistics = (node.kwargs["running_mean"],)
+        if None in statistics and "estimated_mean" not in node.kwargs and target is nn.functional.batch_norm:
+            continue  # has none: always those of the batch
+        if position < len(node.args):
+            node.args = (*node.args[:position], value, *node.args[position + 1 :])
+        else:
+            node.kwargs = {**node.kwargs, name: value}
+
+
+# The example.
+
+
+def _try(
+    branch: Branch, module: nn.Module, inputs: Sequence[Any]
+) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
+    """Runs the branch for inference, node by node; has it spare the buffers that it would change."""
+    buffers = {n: b for n, b in module.named_buffers() if b is not None}
+    before = {n: b.detach().clone() for n, b in buffers.items()}
+    sizes = {}
+    changed: dict[str, str] = {}
+    devices = sorted({v.get_device() for v in inputs if v.is_cuda})
+    values: dict[fx.Node, Any] = {}
+    waiting = iter(inputs)
+    with torch.random.fork_rng(devices), torch.no_grad():
+        for node in branch.graph.nodes:
+            versions = {n: b._version for n, b in buffers.items()}
+            args = fx.node.map_arg(node.args, values.__getitem__)
+            kwargs = fx.node.map_arg(node.kwargs, values.__getitem__)
+            try:
+                if node.op == "placeholder":
+                    values[node] = next(waiting)
+                elif node.op == "get_attr":
+                    values[node] = _attribute(branch._root, node.target)
+                elif node.op == "output":
+                    values[node] = args[0]
+                elif node.op == "call_method":
+                    values[node] = getattr(args[0], node.target)(*args[1:], **kwargs)
+                else:
+                    function = (
+                        _attribute(branch._root, node.target) if node.op == "call_module" else node.target
+                    )
+                    values[node] = function(*args, **kwargs)
+            except Exception as error:
+                kind = TypeError if isinstance(error, TypeError) else ValueError
+                raise kind(f"fork: example_input: {_describe(node)}: {error}") from error
+            if isinstance(values[node], Tensor):
+                sizes[node.name] = tuple(values[node].shape), values[node].dtype
+            for name, buffer in buffers.items():
+                if buffer._version != versions[name]:
+                    changed[name] = _describe(node)
+                    if node.op == "call_module":
+                        buffer.copy_(before[name])
+                        raise ValueError(f"fork: {changed[name]} changes buffer {name!r} in evaluation")
+        for name in changed:
+            buffers[name].copy_(before[name])
+    if changed:
+        for node in [n for n in branch.graph.nodes if n.op == "get_attr"]:
+            if node.target.removeprefix(_ROOT + ".") in changed:
+                with branch.graph.inserting_after(node):
+                    copy = branch.graph.call_method("clone", (node,))
+                node.replace_all_uses_with(copy, lambda user, copy=copy: user is not copy)
+        branch._compile()
+    return sizes
+
+
+def _attribute(root: Any, path: str) -> Any:
+    for name in path.split("."):
+        root = getattr(root, name)
+    return root
+
+
+def node_name(node: fx.Node) -> str:
+    """What a node is called in messages and pictures."""
+    if node.op in ("call_module", "get_attr"):
+        return str(node.target).removeprefix(_ROOT).removeprefix(".") or _ROOT
+    if node.op == "call_function":
+        return str(getattr(node.target, "__name__", node.target)).removesuffix("Function")
+    return str(node.target)
+
+
+def _describe(node: fx.Node) -> str:
+    """A node and the user's statement that it comes from."""
+    lines = [line.strip() for line in (node.stack_trace or "").splitlines()]
+    for place, statement in reversed(list(pairwise(lines))):
+        if place.startswith('File "'):
+            file, _, rest = place.removeprefix('File "').partition('", line ')
+            if not file.startswith(_LIBRARIES):
+                return f"{node_name(node)}, {file}:{rest.split(',')[0]}: {statement}"
+    return node_name(node)
+
+
+# Folding.
+
+
+def _fold(branch: Branch, sizes: dict[str, tuple[tuple[int, ...], torch.dtype]]) -> None:
+    """Has convolutions and Linears do the batch normalization after them."""
+    graph, root = branch.graph, branch._root
+    views = type(root.module)._views
+    for node in list(graph.nodes):
+        if node.op != "call_module" or len(node.args) != 1 or node.kwargs:
+            continue
+        before = node.args[0]
+        if before.op != "call_module" or len(before.users) != 1 or len(before.args) != 1 or before.kwargs:
+            continue
+        normalization, module = _attribute(root, node.target), _attribute(root, before.target)
+        if not _foldable(module, normalization) or before.name not in sizes:
+            continue
+        dims = len(sizes[before.name][0])
+        if isinstance(module, nn.Linear) and dims != 2:
+            continue  # its features are not what is normalized
+        original = views.folded(module, normalization, dims)
+        name = f"folded_{len(vars(root))}"
+        setattr(root, name, original)
+        with graph.inserting_after(node):
+            folded = graph.call_module(name, before.args)
+        folded.meta["folded"] = (before, node)
+        folded.stack_trace = before.stack_trace
+        sizes[folded.name] = sizes[node.name]
+        node.replace_all_uses_with(folded)
+        graph.erase_node(node)
+        graph.erase_node(before)
+    branch._compile()
+
+
+def _foldable(module: nn.Module, normalization: nn.Module) -> bool:
+    plain = ("torch.nn.modules.", "thnn.nn.")
+    return (
+        isinstance(module, _CONVOLUTIONS)
+        and isinstance(normalization, _NORMALIZATIONS)
+        and type(module).forward.__module__.startswith(plain)
+        and type(normalization).forward.__module__.startswith(plain)
+        and normalization.running_mean is not None
+        and normalization.running_var is not None
+        and not has_hooks(module)
+        and not has_hooks(normalization)
+    )
