@@ -393,14 +393,12 @@ class _Layout:
         }
         self.forked = bool(lanes["train"] or lanes["infer"])
         self.stores: dict[int, list[Store]] = {}
-        first: dict[int, int] = {}
         for store in picture.stores:
-            row = min(b.row for b in (*store.readers, *store.writers))
-            self.stores.setdefault(row, []).append(store)
-            first[id(store)] = row
+            first = min(b.row for b in (*store.readers, *store.writers))
+            self.stores.setdefault(first, []).append(store)
         trunk = len(lanes[SHARED])
-        beside = [s for row, stores in self.stores.items() if row < trunk for s in stores]
-        middle = [s for row, stores in self.stores.items() if row >= trunk for s in stores]
+        beside = [s for k, stores in self.stores.items() if k < trunk for s in stores]
+        middle = [s for k, stores in self.stores.items() if k >= trunk for s in stores]
         # Middle lane: as wide as what is shared, or as the variables between the branches.
         store_width = max((_width(s.lines) for s in middle), default=0)
         half = max(self.width[SHARED] if lanes[SHARED] else 0, store_width) / 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -23,6 +24,7 @@ _LIBRARIES = (str(Path(torch.__file__).parent), str(Path(__file__).parent), "<th
 _CONVOLUTIONS = (nn.modules.conv._ConvNd, nn.Linear)
 _NORMALIZATIONS = nn.modules.batchnorm._BatchNorm
 _number = count()
+_caller = threading.local()
 
 # Without a tensor of the model among their arguments they would be computed while tracing, once and for all.
 _RANDOM = {
@@ -72,9 +74,18 @@ class Branch:
         namespace = dict(source.globals)
         exec(compile(self.code, filename, "exec"), namespace)
         self._function: Callable[..., Any] = namespace["forward"]
+        self._switches = any(node.target is _set_grad_enabled for node in self.graph.nodes)
 
     def __call__(self, *inputs: Any, **keywords: Any) -> Any:
-        return self._function(self._root, *inputs, **keywords)
+        if not self._switches:
+            return self._function(self._root, *inputs, **keywords)
+        # A model that leaves torch.no_grad() goes back to what the caller has, not to what was on when it was traced.
+        outside, _caller.gradients = getattr(_caller, "gradients", True), torch.is_grad_enabled()
+        try:
+            return self._function(self._root, *inputs, **keywords)
+        finally:
+            torch.set_grad_enabled(_caller.gradients)
+            _caller.gradients = outside
 
     def __repr__(self) -> str:
         return f"Branch(training={self.training}, {len(self.graph.nodes)} nodes)"
@@ -153,7 +164,6 @@ def fork(module: nn.Module, example_input: Any, fold: bool = False) -> Fork:
 
 class _Tracer(fx.Tracer):
     proxy_buffer_attributes = True
-    trace_asserts = True
     record_stack_traces = True
 
     def __init__(self, views: Views) -> None:
@@ -162,6 +172,7 @@ class _Tracer(fx.Tracer):
         super().__init__(autowrap_functions=(thnn.batch_norm,))
         self._autowrap_search.append(thnn)
         self.views = views
+        self._assigned: dict[int, Any] = {}  # buffer, by identity -> what it was assigned
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
         if has_hooks(m) or "forward" in m.__dict__ or isinstance(m, _NORMALIZATIONS):
@@ -175,16 +186,42 @@ class _Tracer(fx.Tracer):
             forward = view.forward
         return super().call_module(view, forward, args, kwargs)
 
+    def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
+        if id(attr_val) in self._assigned:
+            return self._assigned[id(attr_val)]
+        return super().getattr(attr, attr_val, parameter_proxy_cache)
 
-class _RandomNodes(TorchFunctionMode):
-    """Makes a node of drawing random numbers."""
+    def assign(self, view: nn.Module, name: str, value: Any) -> None:
+        """``self.buffer = value`` in a forward: whoever reads it later in the call reads the value; in training the
+        buffer has it after the call. No other attribute outlives a call."""
+        buffer = view._buffers.get(name)
+        if buffer is None or not isinstance(value, fx.Proxy):
+            raise ValueError(f"it sets self.{name}; of attributes, a branch keeps buffers only")
+        if self.views.training:
+            self.create_proxy("call_function", _assign, (getattr(view, name), value), {})
+        self._assigned[id(buffer)] = value
+
+
+def _assign(buffer: Tensor, value: Tensor) -> None:
+    if buffer.shape != value.shape:
+        raise ValueError(
+            f"a buffer of size {tuple(buffer.shape)} was assigned a value of size {tuple(value.shape)}"
+        )
+    with torch.no_grad():
+        buffer.copy_(value)
+
+
+class _Nodes(TorchFunctionMode):
+    """Makes nodes of drawing random numbers and of switching gradients off and on."""
 
     def __init__(self, tracer: fx.Tracer) -> None:
         super().__init__()
         self.tracer = tracer
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func in _RANDOM:
+        if func is torch._C._set_grad_enabled:
+            self.tracer.create_proxy("call_function", _set_grad_enabled, args, {})
+        elif func in _RANDOM:
             return self.tracer.create_proxy("call_function", func, args, kwargs or {})
         return func(*args, **(kwargs or {}))
 
@@ -221,13 +258,22 @@ class _Applied:
         return self.cls.apply(*args, **keywords)
 
 
+def _set_grad_enabled(mode: bool) -> None:
+    torch.set_grad_enabled(mode and getattr(_caller, "gradients", True))
+
+
 def _applied(cls: Any) -> Callable[..., Any]:
     return _Applied(cls)
 
 
 def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
     """One branch of a model that takes `arity` arguments. Errors: those of `fork`, the example aside."""
-    _refuse_uninitialized(module)
+    for name, part in module.named_modules():
+        if isinstance(part, torch.jit.ScriptModule):
+            raise ValueError(f"fork: {name or type(module).__name__}: TorchScript cannot be traced")
+    for name, parameter in module.named_parameters():
+        if nn.parameter.is_lazy(parameter):
+            raise ValueError(f"fork: {name} is not initialized; run the model once first")
     views = Views(training)
     names = [f"input_{k}" for k in range(arity)] if arity != 1 else ["input"]
     # The root is ours: torch.fx keeps constants in it.
@@ -237,32 +283,31 @@ def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
     root = type("Root", (nn.Module,), {"forward": namespace["forward"]})()
     root.add_module(_ROOT, views.of(module))
     tracer = _Tracer(views)
-    views.tracing = True
+    views.assign = tracer.assign
     try:
-        with _functions_as_nodes(tracer), _RandomNodes(tracer):
+        with torch.enable_grad(), _functions_as_nodes(tracer), _Nodes(tracer):
             graph = tracer.trace(root)
     except Exception as error:
-        raise ValueError(f"fork: {_place(error)}{type(module).__name__} cannot be traced: {error}") from error
+        place, statement = _place(error)
+        raise ValueError(
+            f"fork: {place}{type(module).__name__} cannot be traced{statement}: {error}"
+        ) from error
     finally:
-        views.tracing = False
+        views.assign = None
     if not training:
         _use_estimates(graph)
+    for node in graph.nodes:
+        node.meta.pop("is_wrapped", None)  # generated code would tell torch.fx to patch it
     constants = {k: v for k, v in root.__dict__.items() if isinstance(v, Tensor)}
     return Branch(graph, SimpleNamespace(**{_ROOT: views.of(module)}, **constants), training)
 
 
-def _refuse_uninitialized(module: nn.Module) -> None:
-    for name, parameter in module.named_parameters():
-        if nn.parameter.is_lazy(parameter):
-            raise ValueError(f"fork: {name} is not initialized; run the model once first")
-
-
-def _place(error: BaseException) -> str:
+def _place(error: BaseException) -> tuple[str, str]:
     """File and line of the last statement that is the user's, and the statement."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if not frame.filename.startswith(_LIBRARIES):
-            return f"{frame.filename}:{frame.lineno}: {frame.line}: "
-    return ""
+            return f"{frame.filename}:{frame.lineno}: ", f" at `{frame.line}`"
+    return "", ""
 
 
 def _use_estimates(graph: fx.Graph) -> None:
@@ -356,14 +401,17 @@ def node_name(node: fx.Node) -> str:
 
 
 def _describe(node: fx.Node) -> str:
-    """A node and the user's statement that it comes from."""
+    """A layer by its name; a function with the user's statement that it comes from."""
+    name = node_name(node)
+    if node.op == "call_module":
+        return f"layer {name!r}"
     lines = [line.strip() for line in (node.stack_trace or "").splitlines()]
     for place, statement in reversed(list(pairwise(lines))):
         if place.startswith('File "'):
             file, _, rest = place.removeprefix('File "').partition('", line ')
             if not file.startswith(_LIBRARIES):
-                return f"{node_name(node)}, {file}:{rest.split(',')[0]}: {statement}"
-    return node_name(node)
+                return f"{file}:{rest.split(',')[0]}: {name} at `{statement}`"
+    return name
 
 
 # Folding.

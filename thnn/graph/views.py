@@ -6,6 +6,8 @@ module at any time, but a class that pins `training`, and the views of its child
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -44,12 +46,14 @@ class _Constant:
 
 
 class Views:
-    """The views of a module and of all that is in it, in one mode. While `tracing`, a module that sets attributes is
-    refused: its next call would miss them."""
+    """The views of a module and of all that is in it, in one mode.
+
+    While `assign` is set it is told of each attribute that a view is given; the module gets none then.
+    """
 
     def __init__(self, training: bool) -> None:
         self.training = training
-        self.tracing = False
+        self.assign: Callable[[nn.Module, str, Any], None] | None = None
         self._views: dict[int, nn.Module] = {}
 
     def of(self, module: nn.Module) -> nn.Module:
@@ -99,11 +103,10 @@ class Views:
             return views.of(value) if isinstance(value, nn.Module) else value
 
         def set_(view: Any, name: str, value: Any) -> None:
-            if views.tracing:
-                raise ValueError(
-                    f"sets self.{name}, which a traced model cannot keep; use a buffer, in place"
-                )
-            super(view_class, view).__setattr__(name, value)  # type: ignore[misc]
+            if views.assign is not None:
+                views.assign(view, name, value)
+            else:
+                super(view_class, view).__setattr__(name, value)
 
         namespace: dict[str, Any] = {
             "__module__": cls.__module__,
@@ -120,23 +123,28 @@ class Views:
         # Plain attributes with modules or their methods in them: each time as they are then.
         for name, value in module.__dict__.items():
             if name not in namespace and not name.startswith("_") and self._holds_module(value):
-                namespace[name] = property(lambda view, name=name: views._substitute(view.__dict__[name]))
-        view_class = type(cls)(cls.__name__, (cls,), namespace)
+                namespace[name] = property(partial(self._attribute, name))
+        view_class: Any = type(cls)(cls.__name__, (cls,), namespace)  # type: ignore[misc]
         view = object.__new__(view_class)
         object.__setattr__(view, "__dict__", module.__dict__)
         return view
 
+    def _attribute(self, name: str, view: nn.Module) -> Any:
+        return self._substitute(view.__dict__[name])
+
     def _holds_module(self, value: Any) -> bool:
-        return self._substitute(value) is not value
+        if type(value) in (list, tuple, dict):
+            return any(map(self._holds_module, value.values() if type(value) is dict else value))
+        return isinstance(value.__self__ if isinstance(value, MethodType) else value, nn.Module)
 
     def _substitute(self, value: Any) -> Any:
         if isinstance(value, nn.Module):
             return self.of(value)
         if isinstance(value, MethodType) and isinstance(value.__self__, nn.Module):
             return MethodType(value.__func__, self.of(value.__self__))
-        if type(value) in (list, tuple) and any(self._holds_module(v) for v in value):
+        if type(value) in (list, tuple):
             return type(value)(self._substitute(v) for v in value)
-        if type(value) is dict and any(self._holds_module(v) for v in value.values()):
+        if type(value) is dict:
             return {k: self._substitute(v) for k, v in value.items()}
         return value
 
