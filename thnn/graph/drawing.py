@@ -454,7 +454,8 @@ class _Layout:
         taken: dict[str, list[list[tuple[int, int]]]] = {"left": [], "right": [], "inner": []}
         for box in self.picture.boxes:
             for source in box.before:
-                if box.row - source.row <= 1:
+                between = {b.lane for row in self.rows[source.row + 1 : box.row] for b in row}
+                if between.isdisjoint((source.lane, box.lane)):
                     continue
                 side = {"train": "left", "infer": "right", SHARED: "inner"}[box.lane]
                 span = source.row, box.row

@@ -238,7 +238,7 @@ def _functions_as_nodes(tracer: fx.Tracer) -> Iterator[None]:
 
             def apply(cls: Any, /, *args: Any, _original: Any = original, **keywords: Any) -> Any:
                 if any(isinstance(v, fx.Proxy) for v in (*args, *keywords.values())):
-                    return tracer.create_proxy("call_function", _applied(cls), args, keywords)
+                    return tracer.create_proxy("call_function", _Applied(cls), args, keywords)
                 return _original.__get__(None, cls)(*args, **keywords)
 
             stack.callback(setattr, cls, "apply", original)
@@ -260,10 +260,6 @@ class _Applied:
 
 def _set_grad_enabled(mode: bool) -> None:
     torch.set_grad_enabled(mode and getattr(_caller, "gradients", True))
-
-
-def _applied(cls: Any) -> Callable[..., Any]:
-    return _Applied(cls)
 
 
 def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
