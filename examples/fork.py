@@ -1,6 +1,6 @@
 """Trains a small network on handwritten digits; a branch of the same network for inference is evaluated in the loop.
 
-python examples/fork.py [--epochs N] [--seed N] [--every N] [--svg FILE]
+python examples/fork.py [--epochs N] [--seed N] [--every N] [--threads N] [--svg FILE]
 
 The network is a net of operators. At its first batch normalization it forks into a branch for training and one for
 inference, on the same parameters and estimates, so that nothing is copied or switched in between. --svg draws it.
@@ -40,9 +40,7 @@ def build() -> graph.Net:
 
     features = block(2, block(1, "images", 1, 16), 16, 32)
     net.append_op(
-        graph.Operator(
-            "SpatialMaxPooling", features, output="pooled", kW=2, kH=2, dW=2, dH=2, padW=0, padH=0
-        )
+        graph.Operator("SpatialMaxPooling", features, output="pooled", kW=2, kH=2, dW=2, dH=2, padW=0, padH=0)
     )
     net.append_op(graph.Operator(torch.flatten, "pooled", output="flat", start_dim=1))
     net.new_parameter("matrix", (10, 32 * 4 * 4), lambda value: torch.nn.init.normal_(value, std=0.02))
@@ -68,9 +66,12 @@ def main() -> None:
     parser.add_argument(
         "--every", type=positive, default=30, metavar="N", help="batches between evaluations (default 30)"
     )
+    parser.add_argument("--threads", type=positive, metavar="N", help="default: torch's choice")
     parser.add_argument("--svg", metavar="FILE", help="draw the net, what inference takes highlighted")
     options = parser.parse_args()
 
+    if options.threads:
+        torch.set_num_threads(options.threads)
     torch.manual_seed(options.seed)
     digits = Digits.load()
     net = build()
@@ -83,7 +84,9 @@ def main() -> None:
             optimizer.step()
             if batch_id % options.every == 0:
                 right = accuracy(net, digits.test, digits.test_target)
-                print(f"epoch {epoch}, batch {batch_id:2}: loss {loss.item():.4f}, test accuracy {right:7.2%}")
+                print(
+                    f"epoch {epoch}, batch {batch_id:2}: loss {loss.item():.4f}, test accuracy {right:7.2%}"
+                )
     print(f"test accuracy: {100 * accuracy(net, digits.test, digits.test_target):.2f} %")
     if options.svg:
         graph.draw(net, options.svg, target=("infer", "digit"))

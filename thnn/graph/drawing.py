@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape, quoteattr
 import torch
 from torch import Tensor, fx
 
-from thnn.graph.forks import Branch, Fork, node_name
+from thnn.graph.forks import Branch, Fork, _assign, _set_grad_enabled, node_name
 from thnn.graph.net import BRANCHES, Net
 from thnn.graph.operators import Operator, label
 from thnn.graph.views import depends_on_mode
@@ -218,7 +218,7 @@ def _of_fork(fork: Fork, target: Any) -> Picture:
         wanted = _wanted(branch, name) if branch_name in branches else set()
         found |= bool(wanted)
         for node in branch.graph.nodes:
-            if node.op in ("output", "get_attr"):
+            if node.op in ("output", "get_attr") or node.target is _set_grad_enabled:
                 continue
             if branch_name == "infer" and node in twins:
                 box = boxes[node] = boxes[twins[node]]
@@ -229,12 +229,18 @@ def _of_fork(fork: Fork, target: Any) -> Picture:
             box.active = node in wanted
             order.append(box)
             for source in node.all_input_nodes:
+                if source.op == "get_attr" and not str(source.target).startswith("module"):
+                    continue  # a constant
                 if source.op == "get_attr":
                     path = str(source.target).removeprefix("module.")
                     value = known[0].get(path, known[1].get(path))
                     kind = "parameter" if path in known[0] else "statistic"
                     line = f"{path} {_size(value)}" if value is not None else path
-                    uses.setdefault((kind, line), ([], []))[0].append(box)
+                    readers, writers = uses.setdefault((kind, line), ([], []))
+                    if node.target is not _assign:
+                        readers.append(box)
+                    if node.args[:1] == (source,) and (node.target is _assign or _in_place(node)):
+                        writers.append(box)
                 elif boxes[source] not in box.before:
                     box.before.append(boxes[source])
             if node.op == "call_module":
@@ -249,6 +255,10 @@ def _of_fork(fork: Fork, target: Any) -> Picture:
     if name is not None and not found:
         raise ValueError(f"draw: target: there is no module or function {name!r} in {' or '.join(branches)}")
     return Picture(type(fork.module).__name__, order, _group(uses), _title(branches, name))
+
+
+def _in_place(node: fx.Node) -> bool:
+    return node.op == "call_method" and str(node.target).endswith("_") and not str(node.target).endswith("__")
 
 
 def _box(fork: Fork, branch: Branch, node: fx.Node, lane: str) -> Box:
@@ -335,7 +345,7 @@ def _text(picture: Picture) -> str:
     if picture.stores:
         lines.append("variables, shared by all")
     for store in picture.stores:
-        users = ", ".join(names[b] for b in store.readers)
+        users = ", ".join(names[b] for b in store.readers) or "nobody"
         changed = f"; updated by {', '.join(names[b] for b in store.writers)}" if store.writers else ""
         lines.extend(
             f"  {mark(store.active)}{store.kind} {line}  -> {users}{changed}" for line in store.lines

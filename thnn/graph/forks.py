@@ -16,7 +16,6 @@ import torch
 from torch import Tensor, fx, nn
 from torch.overrides import TorchFunctionMode
 
-from thnn._functions import FunctionBase
 from thnn.graph.views import Views, has_hooks
 
 _ROOT = "module"  # what the model is called in generated code
@@ -172,7 +171,8 @@ class _Tracer(fx.Tracer):
         super().__init__(autowrap_functions=(thnn.batch_norm,))
         self._autowrap_search.append(thnn)
         self.views = views
-        self._assigned: dict[int, Any] = {}  # buffer, by identity -> what it was assigned
+        # Buffer, by identity -> the node that reads it, and what it was assigned last.
+        self._assigned: dict[int, tuple[fx.Proxy, fx.Proxy]] = {}
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
         if has_hooks(m) or "forward" in m.__dict__ or isinstance(m, _NORMALIZATIONS):
@@ -188,7 +188,7 @@ class _Tracer(fx.Tracer):
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
         if id(attr_val) in self._assigned:
-            return self._assigned[id(attr_val)]
+            return self._assigned[id(attr_val)][1]
         return super().getattr(attr, attr_val, parameter_proxy_cache)
 
     def assign(self, view: nn.Module, name: str, value: Any) -> None:
@@ -197,9 +197,15 @@ class _Tracer(fx.Tracer):
         buffer = view._buffers.get(name)
         if buffer is None or not isinstance(value, fx.Proxy):
             raise ValueError(f"it sets self.{name}; of attributes, a branch keeps buffers only")
-        if self.views.training:
-            self.create_proxy("call_function", _assign, (getattr(view, name), value), {})
-        self._assigned[id(buffer)] = value
+        old = self._assigned.get(id(buffer))
+        self._assigned[id(buffer)] = (getattr(view, name) if old is None else old[0]), value
+
+    def keep_assigned(self) -> None:
+        """Has the buffers take their values at the end of the graph."""
+        output = next(n for n in self.graph.nodes if n.op == "output")
+        with self.graph.inserting_before(output):
+            for buffer, value in self._assigned.values():
+                self.graph.call_function(_assign, (buffer.node, value.node))
 
 
 def _assign(buffer: Tensor, value: Tensor) -> None:
@@ -230,10 +236,12 @@ class _Nodes(TorchFunctionMode):
 def _functions_as_nodes(tracer: fx.Tracer) -> Iterator[None]:
     """Makes a node of each call of an autograd function; torch.fx would run into its forward."""
     with ExitStack() as stack:
-        classes = [torch.autograd.Function, FunctionBase]
+        classes: list[Any] = [torch.autograd.Function]
         for cls in classes:
-            classes.extend(c for c in cls.__subclasses__() if "apply" in vars(c) and c not in classes)
+            classes.extend(cls.__subclasses__())
         for cls in classes:
+            if "apply" not in vars(cls):
+                continue
             original = vars(cls)["apply"]
 
             def apply(cls: Any, /, *args: Any, _original: Any = original, **keywords: Any) -> Any:
@@ -290,7 +298,9 @@ def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
         ) from error
     finally:
         views.assign = None
-    if not training:
+    if training:
+        tracer.keep_assigned()
+    else:
         _use_estimates(graph)
     for node in graph.nodes:
         node.meta.pop("is_wrapped", None)  # generated code would tell torch.fx to patch it
@@ -392,7 +402,7 @@ def node_name(node: fx.Node) -> str:
     if node.op in ("call_module", "get_attr"):
         return str(node.target).removeprefix(_ROOT).removeprefix(".") or _ROOT
     if node.op == "call_function":
-        return str(getattr(node.target, "__name__", node.target)).removesuffix("Function")
+        return str(getattr(node.target, "__name__", node.target)).removesuffix("Function").removeprefix("_")
     return str(node.target)
 
 

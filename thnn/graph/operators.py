@@ -372,6 +372,10 @@ def _batch_norm(where: str, inputs: tuple[Any, ...], keywords: dict[str, Any]) -
     for slot in _BATCH_NORM_OUTPUTS:
         value = keywords.pop(slot, None)
         writes[slot] = None if value is None else _name_of(f"{where}: {slot}", value)
+    if reads["estimated_mean"] == reads["estimated_var"]:
+        raise ValueError(
+            f"{where}: estimated_mean, estimated_var: expected two variables, got {reads['estimated_mean']!r}"
+        )
     for slot, memory in _MEMORY_OF.items():
         name, other = reads[memory], next(m for m in _MEMORY_OF.values() if m != memory)
         writes[slot] = writes[slot] or str(name)
@@ -379,10 +383,6 @@ def _batch_norm(where: str, inputs: tuple[Any, ...], keywords: dict[str, Any]) -
             raise ValueError(
                 f"{where}: {slot}: expected {name!r}, the memory of {memory}, got {writes[slot]!r}"
             )
-    if reads["estimated_mean"] == reads["estimated_var"]:
-        raise ValueError(
-            f"{where}: estimated_mean, estimated_var: expected two variables, got {reads['estimated_mean']!r}"
-        )
     attributes = {**_BATCH_NORM_DEFAULTS, **keywords}
     for name in attributes:
         if name not in _BATCH_NORM_DEFAULTS:
