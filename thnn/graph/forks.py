@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from itertools import count, pairwise
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, fx, nn
@@ -32,21 +32,31 @@ _RANDOM = {
 }  # fmt: skip
 
 
-def _inference_settings() -> dict[Any, tuple[int, str, Any]]:
-    """Function -> position and name of the argument that says training, and what it is in inference."""
+class _Mode(NamedTuple):
+    """How a function is told that it trains."""
+
+    position: int
+    name: str
+    in_inference: bool
+    # The running mean; a call without one has statistics of the batch only, in inference too.
+    mean_position: int = -1
+    mean_name: str = ""
+
+
+_BY_KEYWORD = 99
+
+
+def _modes() -> dict[Any, _Mode]:
     import thnn
 
     dropouts = ("dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout")
-    table: dict[Any, tuple[int, str, Any]] = {
-        getattr(nn.functional, n): (2, "training", False) for n in dropouts
-    }
-    table[torch.dropout] = (2, "train", False)
-    table[nn.functional.batch_norm] = (5, "training", False)
-    table[torch.batch_norm] = (5, "training", False)
+    table: dict[Any, _Mode] = {getattr(nn.functional, n): _Mode(2, "training", False) for n in dropouts}
+    table[torch.dropout] = _Mode(2, "train", False)
+    table[nn.functional.batch_norm] = _Mode(5, "training", False, 1, "running_mean")
+    table[torch.batch_norm] = _Mode(5, "training", False, 3, "running_mean")
     for name in ("BatchNormalizationFunction", "BatchNormalizationReLUFunction"):
-        if name in thnn.function_classes:
-            table[thnn.function_classes[name]] = (5, "train", False)
-    table[thnn.batch_norm] = (99, "is_infer", True)  # by keyword only
+        table[thnn.function_classes[name]] = _Mode(5, "train", False, 3, "running_mean")
+    table[thnn.batch_norm] = _Mode(_BY_KEYWORD, "is_infer", True)
     return table
 
 
@@ -318,21 +328,20 @@ def _place(error: BaseException) -> tuple[str, str]:
 
 def _use_estimates(graph: fx.Graph) -> None:
     """Inference also where a call says itself that it trains."""
-    table = _inference_settings()
+
+    def argument(node: fx.Node, position: int, name: str) -> Any:
+        return node.args[position] if position < len(node.args) else node.kwargs.get(name)
+
+    modes = _modes()
     for node in graph.nodes:
         target = node.target.cls if isinstance(node.target, _Applied) else node.target
-        if node.op != "call_function" or target not in table:
+        mode = modes.get(target) if node.op == "call_function" else None
+        if mode is None or (mode.mean_name and argument(node, mode.mean_position, mode.mean_name) is None):
             continue
-        position, name, value = table[target]
-        statistics = node.args[1:3] if "batch_norm" in getattr(target, "__name__", "") else ()
-        if "running_mean" in node.kwargs:
-            statistics = (node.kwargs["running_mean"],)
-        if None in statistics and "estimated_mean" not in node.kwargs and target is nn.functional.batch_norm:
-            continue  # has none: always those of the batch
-        if position < len(node.args):
-            node.args = (*node.args[:position], value, *node.args[position + 1 :])
+        if mode.position < len(node.args):
+            node.update_arg(mode.position, mode.in_inference)
         else:
-            node.kwargs = {**node.kwargs, name: value}
+            node.update_kwarg(mode.name, mode.in_inference)
 
 
 # The example.
