@@ -18,7 +18,8 @@
 
    Tags in an argument's comment: [OPTIONAL] may be None; [OUT] is written; [MODIFIED] is read and written;
    [BUFFER] scratch, accepted for old callers, may be None or empty, is left alone; [SAVED] written by the
-   forward, read by the backward; [LIKE x] has the shape of x. */
+   forward, read by the backward; [LIKE x] has the shape of x. A function that is neither
+   forward nor backward writes what has [OUT] or [MODIFIED], and reads the rest. */
 
 /* SpatialConvolutionMM: cross-correlation of a batch of images with a bank of filters.
 

@@ -145,7 +145,10 @@ static inline vreal v_max(vreal x, vreal y) { return v_sel(v_gt(x, y), x, y); }
 static inline vreal v_min(vreal x, vreal y) { return v_sel(v_lt(x, y), x, y); }
 static inline vreal v_abs(vreal x) { return (vreal)((vint)x & ~(vint)v_set1((real)-0.0)); }
 
-/* Lanes added pairwise, in an order that depends on VL only. */
+/* Lanes added pairwise, half to half, in an order that depends on VL only. */
+#if defined(__AVX512F__)
+static inline real v_sum(vreal x) { return V_PS(reduce_add)(x); }
+#else
 static inline real v_sum(vreal x)
 {
   real lane[VBYTES / sizeof(real)];
@@ -154,3 +157,4 @@ static inline real v_sum(vreal x)
     for (int i = 0; i < half; i++) lane[i] += lane[i + half];
   return lane[0];
 }
+#endif
