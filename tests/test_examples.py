@@ -108,3 +108,19 @@ def test_moving_statistics() -> None:
         "2  1, 2  sum    0.95          0.15             0.9   0.000000, 0.000000",
     ):
         assert f"      {line}\n" in done.stdout
+
+
+def test_distributed() -> None:
+    command = [sys.executable, "-W", "error", str(ROOT / "examples" / "distributed.py")]
+    done = subprocess.run([*command, "--steps", "4"], text=True, capture_output=True, timeout=150)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    rows = [
+        re.fullmatch(r" +\d+  (\d+ \+ \d+ \+ \d+) +(\S+) +(\S+)", r) for r in done.stdout.splitlines()[1:-1]
+    ]
+    assert len(rows) == 4
+    assert all(row is not None and row[2] == row[3] for row in rows)
+    assert rows[3] is not None and rows[3][1].endswith("+ 0")
+    refused = subprocess.run([*command, "--processes", "0"], text=True, capture_output=True)
+    assert refused.returncode == 2
+    assert "--processes: expected at least 1, got 0" in refused.stderr

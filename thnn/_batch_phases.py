@@ -99,7 +99,8 @@ def save_statistics(
 ) -> tuple[Tensor, Tensor]:
     """Mean and inverse deviation (C) to normalize with; running statistics are moved towards the batch.
 
-    ValueError where there is at most one value per channel; nothing is written then.
+    ValueError where there is at most one value per channel; nothing is written then. (On other devices than the CPU the
+    device stops.)
     """
     C = statistics.shape[0] // 2
     running = [t for t in (running_mean, running_var) if t is not None]
@@ -109,8 +110,11 @@ def save_statistics(
         _call("saveStatistics", ANY, arguments)
         _increment_version(running)
         return saved
-    mean, squares, count = statistics[:C], statistics[C:-1], float(statistics[-1])
-    if count <= 1:
+    mean, squares, count = statistics[:C], statistics[C:-1], statistics[-1]
+    if count.device.type != "cpu":
+        # The host does not wait for the numbers: the device stops.
+        torch._assert_async(count > 1, "expected more than 1 value per channel when training")
+    elif count <= 1:
         raise ValueError(
             f"expected more than 1 value per channel when training, got {count:.0f}: one value has no variance"
         )

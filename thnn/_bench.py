@@ -82,6 +82,8 @@ def restart_with(environment: Mapping[str, str]) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Runs the command; exit status 1 when a goal was missed, 2 when no row matches."""
+    from thnn import _bench_sync
+
     restart_with(_ENVIRONMENT)
     try:
         pattern = re.compile(options.pattern)
@@ -90,7 +92,8 @@ def main(options: argparse.Namespace) -> int:
         return 2
     rows = [(c, r) for c in cases().values() for r in c.rows if pattern.search(r.name)]
     raw = bool(pattern.search(_RAW_ROW))
-    if not rows and not raw:
+    sync = _bench_sync.matching(pattern)
+    if not rows and not raw and not sync:
         print(f"no row matches {options.pattern!r}", file=sys.stderr)
         return 2
     torch.set_num_threads(options.threads)
@@ -101,6 +104,9 @@ def main(options: argparse.Namespace) -> int:
             print(line(measurement), flush=True)
     if raw:
         measurements.append(measure_raw_call(options.rounds))
+        print(line(measurements[-1]), flush=True)
+    for name in sync:
+        measurements.append(_bench_sync.measure(name, options.rounds))
         print(line(measurements[-1]), flush=True)
     facts = machine(options.threads)
     if options.json:

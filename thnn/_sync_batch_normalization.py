@@ -21,6 +21,7 @@ from thnn._library import flag
 from thnn._registry import modules
 
 _NAME = "SyncBatchNormalization"
+_DTYPES = (torch.float32, torch.float64)
 _is_grad_enabled = torch.is_grad_enabled
 _functorch_active = torch._C._are_functorch_transforms_active
 
@@ -64,7 +65,10 @@ class SyncBatchNormalizationFunction(BatchNormalization):
     def apply(cls, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors, then the scalars, in the order above."""
         if keywords or len(args) != cls._arity:
-            args = cls._bind(args, keywords)
+            # All but the last, which has a default: how most callers call, and binding costs more than small kernels.
+            args = (
+                (*args, None) if not keywords and len(args) == cls._arity - 1 else cls._bind(args, keywords)
+            )
         train = args[5]
         if train is not True and train is not False:
             train = flag(cls.module.functions["updateOutput"], "train", train)
@@ -179,7 +183,7 @@ def _check(input: Tensor, vectors: tuple[Tensor | None, ...], eps: float) -> Non
         raise ValueError(
             f"{_NAME}: input: expected 2 dimensions (N, C) or more, got {input.dim()} {tuple(input.shape)}"
         )
-    if not input.dtype.is_floating_point:
+    if input.dtype not in _DTYPES and (input.device.type == "cpu" or not input.dtype.is_floating_point):
         raise TypeError(f"{_NAME}: input: expected torch.float32 or torch.float64, got {input.dtype}")
     _statistics.not_negative(_NAME, "eps", eps)
     expected = (input.shape[1],)
