@@ -36,7 +36,8 @@ _ROWS = {
 }
 # Of the time of plain batch normalization, and of that of local work and two collectives.
 _ONE_PROCESS, _TWO_PROCESSES = 1.05, 1.2
-_BLOCK_SECONDS = 0.05
+_BLOCK_SECONDS = 0.1
+_WARM_UP_CALLS = 10
 
 
 _Tensors = tuple[list[Tensor], list[Tensor], Tensor]
@@ -167,8 +168,9 @@ def _process(directory: str, shape: tuple[int, ...], rounds: int, rank: int) -> 
         calls[f"local + collectives {layout}"] = parts
     # As _time does it, but both have to make the same calls at the same time.
     seconds: dict[str, list[float]] = {name: [] for name in calls}
-    counts = dict.fromkeys(calls, 1)
-    for turn in range(-2, rounds):  # the first to warm up, the second to count
+    # It takes the allocator a while to have memory of each size at hand.
+    counts = dict.fromkeys(calls, _WARM_UP_CALLS)
+    for turn in range(-2, rounds):  # the first two to warm up, the second to count, too
         for name, call in calls.items():
             dist.barrier()
             start = time.perf_counter()
