@@ -950,6 +950,222 @@ TH_API void THNN_(Col2Im_updateGradInput)(
     int sH,                // stride along the height
     int sW);               // stride along the width
 
+/* SpatialConvolutionLocal: convolution with filters of its own for every output position.
+
+     output[n,o,y,x] = bias[o,y,x] + sum over i, kh, kw of
+                       weight[y,x,o,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
+
+   Shapes: input (N, I, H, W) or (I, H, W); weight (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW); bias (O, oH, oW);
+   output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+   Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+   fit, those of the arguments among them. Source: Torch7 nn.SpatialConvolutionLocal. */
+TH_API void THNN_(SpatialConvolutionLocal_updateOutput)(
+    THNNState *state,       // library state
+    THTensor *input,        // input (N, I, H, W) or (I, H, W)
+    THTensor *output,       // [OUT] result (N, O, oH, oW)
+    THTensor *weight,       // filters (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW)
+    THTensor *bias,         // one per output element (O, oH, oW)
+    THTensor *finput,       // [BUFFER] unused
+    THTensor *fgradInput,   // [BUFFER] unused
+    int kW,                 // kernel width
+    int kH,                 // kernel height
+    int dW,                 // stride along the width
+    int dH,                 // stride along the height
+    int padW,               // zeros added left and right
+    int padH,               // zeros added above and below
+    int64_t inputWidth,     // width of the input
+    int64_t inputHeight,    // height of the input
+    int64_t outputWidth,    // width of the output
+    int64_t outputHeight);  // height of the output
+
+/* Gradient of SpatialConvolutionLocal by its input: each gradOutput times its filter, added over its patch. */
+TH_API void THNN_(SpatialConvolutionLocal_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // input
+    THTensor *gradOutput,   // gradient of the loss by output, sized as output
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,       // filters (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW)
+    THTensor *finput,       // [BUFFER] unused
+    THTensor *fgradInput,   // [BUFFER] unused
+    int kW,                 // kernel width
+    int kH,                 // kernel height
+    int dW,                 // stride along the width
+    int dH,                 // stride along the height
+    int padW,               // zeros added left and right
+    int padH,               // zeros added above and below
+    int64_t inputWidth,     // width of the input
+    int64_t inputHeight,    // height of the input
+    int64_t outputWidth,    // width of the output
+    int64_t outputHeight);  // height of the output
+
+/* Gradients of SpatialConvolutionLocal by its parameters, accumulated:
+   gradWeight[y,x,o,i,kh,kw] += scale * sum over n of gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
+   gradBias[o,y,x] += scale * sum over n of gradOutput[n,o,y,x]. */
+TH_API void THNN_(SpatialConvolutionLocal_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [MODIFIED] sized as bias
+    THTensor *finput,      // [BUFFER] unused
+    THTensor *fgradInput,  // [BUFFER] unused
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    int padW,              // zeros added left and right
+    int padH,              // zeros added above and below
+    int64_t inputWidth,    // width of the input
+    int64_t inputHeight,   // height of the input
+    int64_t outputWidth,   // width of the output
+    int64_t outputHeight,  // height of the output
+    accreal scale);        // factor of what is added
+
+/* SpatialConvolutionMap: convolution that joins only the planes that a table lists, each pair by a kernel of its own.
+
+     output[n,o,y,x] = bias[o] + sum over rows c of connTable with connTable[c] = (i, o), and over kh, kw, of
+                       weight[c,kh,kw] * input[n, i, y*dH + kh, x*dW + kw]
+
+   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
+   bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = floor((H - kH) / dH) + 1 and oW likewise. Pairs may be
+   listed several times: they add up. A plane that is not listed gets its bias.
+   Errors: ValueError for a stride or number of planes below 1, a kernel larger than the image, sizes that do not fit;
+   IndexError for a row of connTable that names no plane. Source: LeCun et al. 1998; Torch7 nn.SpatialConvolutionMap. */
+TH_API void THNN_(SpatialConvolutionMap_updateOutput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input (N, nInputPlane, H, W) or (nInputPlane, H, W)
+    THTensor *output,     // [OUT] result (N, nOutputPlane, oH, oW)
+    THTensor *weight,     // kernels (n, kH, kW)
+    THTensor *bias,       // one per output plane (nOutputPlane)
+    THTensor *connTable,  // connections (n, 2): input plane, output plane
+    int nInputPlane,      // planes of the input
+    int nOutputPlane,     // planes of the output
+    int dW,               // stride along the width
+    int dH);              // stride along the height
+
+/* Gradient of SpatialConvolutionMap by its input: along each connection gradOutput times the kernel, added over its
+   window. What no window sees gets 0. bias is not used. */
+TH_API void THNN_(SpatialConvolutionMap_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,      // kernels (n, kH, kW)
+    THTensor *bias,        // one per output plane (nOutputPlane)
+    THTensor *connTable,   // connections (n, 2): input plane, output plane
+    int nInputPlane,       // planes of the input
+    int nOutputPlane,      // planes of the output
+    int dW,                // stride along the width
+    int dH);               // stride along the height
+
+/* Gradients of SpatialConvolutionMap by its parameters, accumulated, for each row c of connTable = (i, o):
+   gradWeight[c,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] * input[n, i, y*dH + kh, x*dW + kw];
+   gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
+TH_API void THNN_(SpatialConvolutionMap_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [MODIFIED] sized as bias
+    THTensor *connTable,   // connections (n, 2): input plane, output plane
+    int nInputPlane,       // planes of the input
+    int nOutputPlane,      // planes of the output
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    accreal scale);        // factor of what is added
+
+/* SpatialFullConvolutionMap: SpatialConvolutionMap transposed: every input pixel is spread over a window of the output.
+
+     output[n, o, y*dH + kh, x*dW + kw] = bias[o] + the sum of all weight[c,kh,kw] * input[n,i,y,x] that belong there,
+                                          over rows c of connTable with connTable[c] = (i, o)
+
+   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
+   bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.
+   Errors: ValueError for a stride or number of planes below 1, an output that memory cannot hold, sizes that do not fit;
+   IndexError for a row of connTable that names no plane. Source: Torch7 nn.SpatialFullConvolutionMap. */
+TH_API void THNN_(SpatialFullConvolutionMap_updateOutput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input (N, nInputPlane, H, W) or (nInputPlane, H, W)
+    THTensor *output,     // [OUT] result (N, nOutputPlane, oH, oW)
+    THTensor *weight,     // kernels (n, kH, kW)
+    THTensor *bias,       // one per output plane (nOutputPlane)
+    THTensor *connTable,  // connections (n, 2): input plane, output plane
+    int nInputPlane,      // planes of the input
+    int nOutputPlane,     // planes of the output
+    int dW,               // stride along the width
+    int dH);              // stride along the height
+
+/* Gradient of SpatialFullConvolutionMap by its input: gradOutput correlated with the kernels of the connections. bias is
+   not used. */
+TH_API void THNN_(SpatialFullConvolutionMap_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,      // kernels (n, kH, kW)
+    THTensor *bias,        // one per output plane (nOutputPlane)
+    THTensor *connTable,   // connections (n, 2): input plane, output plane
+    int nInputPlane,       // planes of the input
+    int nOutputPlane,      // planes of the output
+    int dW,                // stride along the width
+    int dH);               // stride along the height
+
+/* Gradients of SpatialFullConvolutionMap by its parameters, accumulated, for each row c of connTable = (i, o):
+   gradWeight[c,kh,kw] += scale * sum over n, y, x of gradOutput[n, o, y*dH + kh, x*dW + kw] * input[n,i,y,x];
+   gradBias[o] += scale * sum of gradOutput[n,o] over n and all pixels. */
+TH_API void THNN_(SpatialFullConvolutionMap_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [MODIFIED] sized as bias
+    THTensor *connTable,   // connections (n, 2): input plane, output plane
+    int nInputPlane,       // planes of the input
+    int nOutputPlane,      // planes of the output
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    accreal scale);        // factor of what is added
+
+/* unfolded_copy: the patches of one image that a window sees, one column each, as Im2Col without dilation.
+
+     finput[(c*kH + kh)*kW + kw, y*outputWidth + x] = input[c, y*dH + kh - padH, x*dW + kw - padW], 0 outside the image
+
+   There is no state to pass. Shapes: input (nInputPlane, inputHeight, inputWidth); finput (nInputPlane*kH*kW,
+   outputHeight*outputWidth) comes with its size, with outputHeight = floor((inputHeight + 2*padH - kH) / dH) + 1 and
+   outputWidth likewise.
+   Errors: ValueError for a kernel or stride below 1, negative padding, sizes that do not fit. Source: Torch7's unfold. */
+TH_API void THNN_(unfolded_copy)(
+    THTensor *finput,   // [INPUT] [MODIFIED] columns; wholly overwritten, keeps its size
+    THTensor *input,    // image (nInputPlane, inputHeight, inputWidth)
+    int kW,             // kernel width
+    int kH,             // kernel height
+    int dW,             // stride along the width
+    int dH,             // stride along the height
+    int padW,           // zeros added left and right
+    int padH,           // zeros added above and below
+    int nInputPlane,    // planes of the input
+    int inputWidth,     // width of the input
+    int inputHeight,    // height of the input
+    int outputWidth,    // width of the output
+    int outputHeight);  // height of the output
+
+/* unfolded_acc: the transpose of unfolded_copy, added: each element of finput is added to input where unfolded_copy takes
+   it from. Shapes and errors as there. */
+TH_API void THNN_(unfolded_acc)(
+    THTensor *finput,   // [INPUT] columns
+    THTensor *input,    // [MODIFIED] image that is added to (nInputPlane, inputHeight, inputWidth)
+    int kW,             // kernel width
+    int kH,             // kernel height
+    int dW,             // stride along the width
+    int dH,             // stride along the height
+    int padW,           // zeros added left and right
+    int padH,           // zeros added above and below
+    int nInputPlane,    // planes of the input
+    int inputWidth,     // width of the input
+    int inputHeight,    // height of the input
+    int outputWidth,    // width of the output
+    int outputHeight);  // height of the output
+
 /* Linear: output = input * weight^T + bias.
 
    Shapes: input (N, I) or (I); weight (O, I); bias (O) or None; output (N, O) or (O).

@@ -31,9 +31,8 @@ static void V_(columnsSize)(THNNState *state, const Convolution *g, const char *
   for (int d = 0; d < 3; d++)
     fits = fits && !__builtin_mul_overflow(elements, size[d] > 1 ? size[d] : 1, &elements);
   if (!fits)
-    THNN_fail(state, THNN_VALUE_ERROR, "input",
-              "more columns than memory can hold: %lld planes, kernel %lld x %lld", (long long)g->inputPlanes,
-              (long long)g->kernel[1], (long long)g->kernel[2]);
+    THNN_fail(state, THNN_VALUE_ERROR, name, "more columns than memory can hold: %lld planes, kernel %lld x %lld",
+              (long long)g->inputPlanes, (long long)g->kernel[1], (long long)g->kernel[2]);
 }
 
 static Taps V_(columnsTaps)(const Convolution *g, const THTensor *columns, const THTensor *images)

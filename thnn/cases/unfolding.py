@@ -143,3 +143,111 @@ COL2IM = Case(
         ),
     ),
 )
+
+
+def _unfolded_copy(
+    finput: Tensor,
+    input: Tensor,
+    kW: int,
+    kH: int,
+    dW: int,
+    dH: int,
+    padW: int,
+    padH: int,
+    nInputPlane: int,
+    inputWidth: int,
+    inputHeight: int,
+    outputWidth: int,
+    outputHeight: int,
+) -> dict[str, Tensor]:
+    if nInputPlane == 0:
+        return {"finput": finput}
+    return {"finput": F.unfold(input, (kH, kW), 1, (padH, padW), (dH, dW))}
+
+
+def _unfolded_acc(
+    finput: Tensor,
+    input: Tensor,
+    kW: int,
+    kH: int,
+    dW: int,
+    dH: int,
+    padW: int,
+    padH: int,
+    nInputPlane: int,
+    inputWidth: int,
+    inputHeight: int,
+    outputWidth: int,
+    outputHeight: int,
+) -> dict[str, Tensor]:
+    if nInputPlane == 0:
+        return {"input": input}
+    return {"input": input + F.fold(finput, (inputHeight, inputWidth), (kH, kW), 1, (padH, padW), (dH, dW))}
+
+
+def _unfolded(
+    name: str,
+    shape: tuple[int, int, int],
+    kernel: _Pair,
+    stride: _Pair = (1, 1),
+    padding: _Pair = (0, 0),
+    small: bool = True,
+) -> Sample:
+    """Kernel, stride and padding are width first."""
+    planes, height, width = shape
+    oW, oH = ((n + 2 * p - k) // d + 1 for n, k, d, p in zip((width, height), kernel, stride, padding))
+    arguments: dict[str, Any] = {
+        "finput": normal(planes * kernel[0] * kernel[1], oH * oW),
+        "input": normal(*shape),
+    }
+    arguments |= {"kW": kernel[0], "kH": kernel[1], "dW": stride[0], "dH": stride[1]}
+    arguments |= {"padW": padding[0], "padH": padding[1], "nInputPlane": planes}
+    arguments |= {"inputWidth": width, "inputHeight": height, "outputWidth": oW, "outputHeight": oH}
+    return Sample(name, arguments, differentiable=small)
+
+
+_UNFOLDED_SAMPLES = (
+    _unfolded("image", (3, 5, 6), (2, 3), (1, 2), (1, 0)),
+    _unfolded("stride above kernel", (2, 9, 8), (2, 1), (3, 4)),
+    _unfolded("padding beyond the kernel", (2, 3, 2), (2, 2), (1, 2), (3, 4)),
+    _unfolded("kernel of the image", (2, 4, 5), (5, 4)),
+    _unfolded("sizes 1", (1, 1, 1), (1, 1)),
+    _unfolded("empty", (0, 5, 6), (2, 3)),
+    _unfolded("large", (37, 29, 31), (3, 3), (1, 1), (1, 1), small=False),
+)
+
+
+def _unfolded_refusals(phase: str) -> tuple[Refusal, ...]:
+    changes: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("kernel 0", {"kW": 0}),
+        ("stride 0", {"dH": 0}),
+        ("padding below 0", {"padW": -1}),
+        ("huge kernel", {"kW": 2**31 - 1}),
+        ("other planes", {"nInputPlane": 2}),
+        ("planes below 0", {"nInputPlane": -3}),
+        ("other width", {"inputWidth": 7}),
+        ("other height", {"inputHeight": 6}),
+        ("other width of the output", {"outputWidth": 4}),
+        ("other height of the output", {"outputHeight": 3}),
+        ("a batch", {"input": normal(1, 3, 5, 6)}),
+        ("columns of other size", {"finput": normal(18, 14)}),
+        ("columns as a vector", {"finput": normal(270)}),
+    )
+    return tuple(Refusal(name, change, ValueError, phase=phase) for name, change in changes)
+
+
+UNFOLDED_COPY = Case(
+    module="unfolded",
+    phase="copy",
+    reference=_unfolded_copy,
+    samples=_UNFOLDED_SAMPLES,
+    refusals=_unfolded_refusals("copy"),
+)
+
+UNFOLDED_ACC = Case(
+    module="unfolded",
+    phase="acc",
+    reference=_unfolded_acc,
+    samples=_UNFOLDED_SAMPLES,
+    refusals=_unfolded_refusals("acc"),
+)

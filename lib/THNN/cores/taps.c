@@ -39,7 +39,7 @@ Taps THNN_(taps_make)(const Convolution *g, ConvolutionView small, ConvolutionVi
 static Taps V_(chooseLanes)(const Taps *given)
 {
   Taps t = *given;
-  if (t.table || t.smallPlanes == 1 || t.smallPlane != 1 || t.largePlane != 1) return t;
+  if (t.hasTable || t.smallPlanes == 1 || t.smallPlane != 1 || t.largePlane != 1) return t;
   memmove(t.axis, t.axis + 1, 3 * sizeof t.axis[0]);
   t.axis[3] = (TapAxis){.small = t.smallPlanes,
                         .large = t.largePlanes,
@@ -56,7 +56,7 @@ static Taps V_(chooseLanes)(const Taps *given)
 /* Table entry: row `c`, the small plane or the large one. */
 static inline int64_t V_(plane)(const Taps *t, int64_t c, bool small)
 {
-  if (t->table == NULL) return c;
+  if (!t->hasTable) return c;
   return (
       int64_t)((const real *)t->table)[c * t->tableStep[0] + (small == (t->smallColumn == 1)) * t->tableStep[1]];
 }
@@ -192,8 +192,8 @@ static void V_(addUp)(const Taps *given, bool toSmall, const real *bias, int64_t
     memset(running, 0, bytes);
     memset(aside, 0, bytes);
     int64_t terms = 0;
-    for (int64_t c = t.table ? 0 : plane; c < (t.table ? t.connections : plane + 1); c++) {
-      if (t.table && V_(plane)(&t, c, toSmall) != plane) continue;
+    for (int64_t c = t.hasTable ? 0 : plane; c < (t.hasTable ? t.connections : plane + 1); c++) {
+      if (t.hasTable && V_(plane)(&t, c, toSmall) != plane) continue;
       const int64_t other = V_(plane)(&t, c, !toSmall);
       const real *source =
           toSmall ? (const real *)t.large + other * t.largePlane : (const real *)t.small + other * t.smallPlane;

@@ -31,7 +31,8 @@ typedef struct Taps {
   int64_t smallPlanes, largePlanes;
   void *small, *large, *weight;
   int64_t weightConnection, weightLane; /* strides */
-  const void *table;                    /* (connections, 2), or NULL */
+  bool hasTable;
+  const void *table; /* (connections, 2); nowhere if there are none */
   int64_t connections, tableStep[2];
   int smallColumn; /* of the table: where a small plane is named */
 } Taps;
