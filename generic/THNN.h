@@ -786,6 +786,147 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     int aH,                // added to the output at the bottom
     accreal scale);        // factor of what is added
 
+/* Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups: what all other
+   convolutions are special cases of, and what thnn.nn computes with.
+
+     output[n,o,y,x] = bias[o] + sum over the planes i of o's group and over kh, kw of
+                       weight[o, i, kh, kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+
+   Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (O, I/groups, kH, kW); bias (O) or None; output
+   (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one dimension W is
+   the only size, in three there is T before H; the dimensions of weight say which. Group g joins the input planes from
+   g*I/groups on with the output planes from g*O/groups on.
+   Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, planes that groups do not
+   divide, an output without elements, sizes that do not fit; strides and so on of dimensions that there are not, if they
+   say anything. */
+TH_API void THNN_(Convolution_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, I, H, W) or (I, H, W)
+    THTensor *output,  // [OUT] result (N, O, oH, oW)
+    THTensor *weight,  // filters (O, I/groups, kH, kW)
+    THTensor *bias,    // [OPTIONAL] one per output plane (O)
+    int dT,            // stride along the depth; without that dimension 1
+    int dW,            // stride along the width; without that dimension 1
+    int dH,            // stride along the height; without that dimension 1
+    int padT,          // zeros added on both sides along the depth; without that dimension 0
+    int padW,          // zeros added on both sides along the width; without that dimension 0
+    int padH,          // zeros added on both sides along the height; without that dimension 0
+    int dilationT,     // distance of taps along the depth; without that dimension 1
+    int dilationW,     // distance of taps along the width; without that dimension 1
+    int dilationH,     // distance of taps along the height; without that dimension 1
+    int groups);       // into how many groups the planes of input and output are cut
+
+/* Gradient of Convolution by its input: gradOutput correlated with the flipped filters. */
+TH_API void THNN_(Convolution_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,      // filters (O, I/groups, kH, kW)
+    int dT,                // stride along the depth; without that dimension 1
+    int dW,                // stride along the width; without that dimension 1
+    int dH,                // stride along the height; without that dimension 1
+    int padT,              // zeros added on both sides along the depth; without that dimension 0
+    int padW,              // zeros added on both sides along the width; without that dimension 0
+    int padH,              // zeros added on both sides along the height; without that dimension 0
+    int dilationT,         // distance of taps along the depth; without that dimension 1
+    int dilationW,         // distance of taps along the width; without that dimension 1
+    int dilationH,         // distance of taps along the height; without that dimension 1
+    int groups);           // into how many groups the planes of input and output are cut
+
+/* Gradients of Convolution by its parameters, accumulated: gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
+   gradOutput[n,o,y,x] * what that tap sees of input; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
+TH_API void THNN_(Convolution_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
+    int dT,                // stride along the depth; without that dimension 1
+    int dW,                // stride along the width; without that dimension 1
+    int dH,                // stride along the height; without that dimension 1
+    int padT,              // zeros added on both sides along the depth; without that dimension 0
+    int padW,              // zeros added on both sides along the width; without that dimension 0
+    int padH,              // zeros added on both sides along the height; without that dimension 0
+    int dilationT,         // distance of taps along the depth; without that dimension 1
+    int dilationW,         // distance of taps along the width; without that dimension 1
+    int dilationH,         // distance of taps along the height; without that dimension 1
+    int groups,            // into how many groups the planes of input and output are cut
+    accreal scale);        // factor of what is added
+
+/* FullConvolution: Convolution transposed, its gradient by the input: every input pixel is spread over a patch of the output.
+
+     output[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
+         bias[o] + the sum of all weight[i,o,kh,kw] * input[n,i,y,x] that belong there, i of o's group
+
+   Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None; output
+   (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and three dimensions
+   and groups as in Convolution.
+   Errors: as Convolution; also ValueError for an adj that is below neither stride nor dilation. */
+TH_API void THNN_(FullConvolution_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, I, H, W) or (I, H, W)
+    THTensor *output,  // [OUT] result (N, O, oH, oW)
+    THTensor *weight,  // filters (I, O/groups, kH, kW)
+    THTensor *bias,    // [OPTIONAL] one per output plane (O)
+    int dT,            // stride along the depth; without that dimension 1
+    int dW,            // stride along the width; without that dimension 1
+    int dH,            // stride along the height; without that dimension 1
+    int padT,          // taken off on both sides along the depth; without that dimension 0
+    int padW,          // taken off on both sides along the width; without that dimension 0
+    int padH,          // taken off on both sides along the height; without that dimension 0
+    int dilationT,     // distance of taps along the depth; without that dimension 1
+    int dilationW,     // distance of taps along the width; without that dimension 1
+    int dilationH,     // distance of taps along the height; without that dimension 1
+    int adjT,          // added to the depth of the output; without that dimension 0
+    int adjW,          // added to the width of the output; without that dimension 0
+    int adjH,          // added to the height of the output; without that dimension 0
+    int groups);       // into how many groups the planes of input and output are cut
+
+/* Gradient of FullConvolution by its input: gradOutput correlated with the filters. */
+TH_API void THNN_(FullConvolution_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,      // filters (I, O/groups, kH, kW)
+    int dT,                // stride along the depth; without that dimension 1
+    int dW,                // stride along the width; without that dimension 1
+    int dH,                // stride along the height; without that dimension 1
+    int padT,              // taken off on both sides along the depth; without that dimension 0
+    int padW,              // taken off on both sides along the width; without that dimension 0
+    int padH,              // taken off on both sides along the height; without that dimension 0
+    int dilationT,         // distance of taps along the depth; without that dimension 1
+    int dilationW,         // distance of taps along the width; without that dimension 1
+    int dilationH,         // distance of taps along the height; without that dimension 1
+    int adjT,              // added to the depth of the output; without that dimension 0
+    int adjW,              // added to the width of the output; without that dimension 0
+    int adjH,              // added to the height of the output; without that dimension 0
+    int groups);           // into how many groups the planes of input and output are cut
+
+/* Gradients of FullConvolution by its parameters, accumulated: gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
+   input[n,i,y,x] * what that tap sees of gradOutput; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
+TH_API void THNN_(FullConvolution_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
+    int dT,                // stride along the depth; without that dimension 1
+    int dW,                // stride along the width; without that dimension 1
+    int dH,                // stride along the height; without that dimension 1
+    int padT,              // taken off on both sides along the depth; without that dimension 0
+    int padW,              // taken off on both sides along the width; without that dimension 0
+    int padH,              // taken off on both sides along the height; without that dimension 0
+    int dilationT,         // distance of taps along the depth; without that dimension 1
+    int dilationW,         // distance of taps along the width; without that dimension 1
+    int dilationH,         // distance of taps along the height; without that dimension 1
+    int adjT,              // added to the depth of the output; without that dimension 0
+    int adjW,              // added to the width of the output; without that dimension 0
+    int adjH,              // added to the height of the output; without that dimension 0
+    int groups,            // into how many groups the planes of input and output are cut
+    accreal scale);        // factor of what is added
+
 /* TemporalSubSampling: the sum of each window along time, times a number per feature, plus another.
 
      output[t,f] = bias[f] + weight[f] * sum over k of input[t*dW + k, f]

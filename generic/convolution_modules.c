@@ -42,8 +42,11 @@ static void V_(checkWeight)(THNNState *state, ConvolutionModule *m, int64_t inpu
   const bool flat = m->weight == CONVOLUTION_FRAMES || (m->flattened && weight->ndim == 2);
   const bool first = m->weight == CONVOLUTION_TRANSPOSED || m->weight == CONVOLUTION_ROWS;
   int64_t expected[5] = {first ? inputPlanes : 0,
-                         first ? m->weight == CONVOLUTION_ROWS : inputPlanes}; /* 0: any */
+                         first ? m->weight == CONVOLUTION_ROWS : inputPlanes / m->groups}; /* 0: any */
   bool fits = weight->ndim == (flat ? 2 : ndim);
+  if (inputPlanes % m->groups != 0)
+    return THNN_fail(state, THNN_VALUE_ERROR, "groups", "expected a divisor of the %lld input planes, got %lld",
+                     (long long)inputPlanes, (long long)m->groups);
   for (int i = 2; i < m->dims + 2; i++) {
     int64_t *kernel = m->axis[1 - m->dims + i] + KERNEL;
     if (m->kernelOfWeight && fits) *kernel = weight->size[i];
@@ -68,10 +71,16 @@ static void V_(checkWeight)(THNNState *state, ConvolutionModule *m, int64_t inpu
   }
   const bool depthwise = m->weight == CONVOLUTION_DEPTHWISE || m->weight == CONVOLUTION_ROWS;
   m->planes = weight->size[m->weight == CONVOLUTION_TRANSPOSED];
+  if (m->weight == CONVOLUTION_FILTERS && m->planes % m->groups != 0)
+    return THNN_fail(state, THNN_VALUE_ERROR, "groups", "expected a divisor of the %lld output planes, got %lld",
+                     (long long)m->planes, (long long)m->groups);
+  if (m->weight == CONVOLUTION_TRANSPOSED && __builtin_mul_overflow(m->planes, m->groups, &m->planes))
+    return THNN_fail(state, THNN_VALUE_ERROR, name, "more output planes than can be counted, got %s",
+                     THNN_shape(weight));
   if (m->weight == CONVOLUTION_DEPTHWISE && __builtin_mul_overflow(m->planes, inputPlanes, &m->planes))
     return THNN_fail(state, THNN_VALUE_ERROR, name, "more output planes than can be counted, got %s",
                      THNN_shape(weight));
-  m->geometry.groups = depthwise ? inputPlanes : 1;
+  m->geometry.groups = depthwise ? inputPlanes : m->groups;
 }
 
 /* Fills in the size of the output; false where it cannot be counted. */
@@ -216,6 +225,7 @@ static ConvolutionView V_(filters)(const ConvolutionModule *m, const THTensor *t
   }
   if (m->weight == CONVOLUTION_DEPTHWISE) view.group = view.stride[1];
   if (m->weight == CONVOLUTION_ROWS) view.group = view.stride[0];
+  if (m->groups > 1) view.group = t->size[0] / m->groups * view.stride[0];
   return view;
 }
 
@@ -225,6 +235,7 @@ static ConvolutionView V_(biases)(const ConvolutionModule *m, const THTensor *t)
   ConvolutionView view = {.data = t->data, .stride = {t->stride[0]}};
   if (m->weight == CONVOLUTION_DEPTHWISE) view.group = t->stride[1];
   if (m->weight == CONVOLUTION_ROWS) view.group = t->stride[0];
+  if (m->groups > 1) view.group = m->planes / m->groups * t->stride[0];
   return view;
 }
 

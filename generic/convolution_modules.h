@@ -9,8 +9,8 @@
 
 /* Dimensions of weight; k... is the kernel, height before width. Biases are one per output plane. */
 typedef enum ConvolutionWeight {
-  CONVOLUTION_FILTERS,    /* (O, I, k...) */
-  CONVOLUTION_TRANSPOSED, /* (I, O, k...): every input pixel is spread over a patch of the output */
+  CONVOLUTION_FILTERS,    /* (O, I / groups, k...) */
+  CONVOLUTION_TRANSPOSED, /* (I, O / groups, k...): every input pixel is spread over a patch of the output */
   CONVOLUTION_DEPTHWISE,  /* (M, I, k...): output plane i*M + m is made of input plane i; biases (M, I) */
   CONVOLUTION_ROWS,       /* (I, 1, k...): output plane i is made of input plane i */
   CONVOLUTION_FRAMES      /* (O, k*I): the pixels of a patch one after another */
@@ -24,6 +24,7 @@ typedef struct ConvolutionModule {
   bool kernelOfWeight; /* the kernel is no argument but the size of weight */
   bool planesLast;     /* images (N, k..., I), not (N, I, k...) */
   int dims;
+  int64_t groups; /* of filters and transposed weights */
   int64_t axis[3]
               [5]; /* depth, height, width: kernel, stride, padding, dilation, and what is added to the output */
   const char *name[3][5];
@@ -34,7 +35,7 @@ typedef struct ConvolutionModule {
 
 static inline ConvolutionModule convolution_module(ConvolutionWeight weight, int dims)
 {
-  ConvolutionModule m = {.weight = weight, .dims = dims};
+  ConvolutionModule m = {.weight = weight, .dims = dims, .groups = 1};
   for (int d = 0; d < 3; d++) m.axis[d][KERNEL] = m.axis[d][STRIDE] = m.axis[d][DILATION] = 1;
   return m;
 }

@@ -543,7 +543,8 @@ def plan(names: Sequence[str] = ()) -> Iterator[Check]:
     for module in modules().values():
         if names and module.name not in names:
             continue
-        yield from _plan(module.name, (*filter(None, [module.forward]), *module.backwards))
+        if module.forward is not None:
+            yield from _plan(module.name, (module.forward, *module.backwards))
         for function in module.others:
             yield from _plan(function.name, (function,))
 

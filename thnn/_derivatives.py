@@ -221,7 +221,8 @@ def _with_parameters(rule: Rule, names: Sequence[str]) -> Rule:
 def _bilinear(module: Module, *kept: int) -> Rule:
     """A convolution: its three products (output, gradInput, gradWeight) are each other's derivatives.
 
-    `kept` are the dimensions of the output that bias runs along, counted from the end.
+    `kept` are the dimensions of the output that bias runs along, counted from the end; if there are none, it is that
+    of the planes, before as many more as weight has taps in.
     """
     from thnn._functions import run
 
@@ -309,7 +310,7 @@ def _bilinear(module: Module, *kept: int) -> Rule:
         if needs[1]:
             gradients["gradWeight"] = GradWeight.apply(input, gradOutput, weight, settings)
         if bias is not None and needs[2]:
-            planes = kept if settings.get("featFirst", True) else (-1,)
+            planes = (kept or (1 - weight.dim(),)) if settings.get("featFirst", True) else (-1,)
             others = [d for d in range(-gradOutput.dim(), 0) if d not in planes]
             sums = gradOutput.sum(others) if others else gradOutput
             # SpatialDepthWiseConvolution has biases (M, C) and planes c * M + m.
@@ -322,6 +323,8 @@ def _bilinear(module: Module, *kept: int) -> Rule:
 _FACTORIES: Mapping[str, Callable[[Module], Rule]] = {
     "SpatialAveragePooling": _linear_in_input,
     "SpatialConvolutionMM": lambda m: _bilinear(m, -3),
+    "Convolution": _bilinear,
+    "FullConvolution": _bilinear,
     "SpatialDilatedConvolution": lambda m: _bilinear(m, -3),
     "SpatialFullConvolution": lambda m: _bilinear(m, -3),
     "SpatialFullDilatedConvolution": lambda m: _bilinear(m, -3),

@@ -162,7 +162,9 @@ class Trial:
 
     def call(self, function: Function, row: Mapping[str, Any] | Sequence[Any]) -> None:
         """Calls the backend with a row, or with its values."""
-        getattr(self.backend, function.name)(0, *(row.values() if isinstance(row, Mapping) else row))
+        state = [0] if any(a.role == "state" for a in function.arguments) else []
+        values = row.values() if isinstance(row, Mapping) else row
+        getattr(self.backend, function.name)(*state, *values)
 
     def run(self, enter: Enter = as_it_is, output: Make | None = None) -> dict[str, Tensor]:
         """Calls all functions; what they write, as 'updateOutput.output' and so on."""

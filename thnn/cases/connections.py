@@ -84,7 +84,7 @@ _SAMPLES = (
     _sample("full table", (2, 2, 4, 5), 3, (2, 2), _every(1, 2, 3)),
     _sample("one to one", (1, 3, 4, 5), 3, (3, 2), _every(4, 3, 3)),
     _sample("repeated connections", (1, 2, 4, 4), 2, (2, 2), [(1, 0), (1, 0), (0, 1), (1, 0)]),
-    _sample("a single connection", (2, 3, 4, 4), 2, (2, 3), [(2, 1)], (2, 1)),
+    _sample("a single connection", (2, 3, 4, 4), 3, (2, 3), [(2, 1)], (2, 1)),
     _sample("stride above kernel", (1, 2, 9, 8), 2, (2, 1), _every(2, 2, 2), (3, 4)),
     _sample("last columns unused", (1, 2, 6, 7), 2, (2, 3), _every(1, 2, 2), (2, 2)),
     _sample("kernel 1", (2, 3, 3, 4), 4, (1, 1), _TABLE),
@@ -150,6 +150,7 @@ SPATIAL_CONVOLUTION_MAP = Case(
         *_REFUSALS,
         Refusal("kernel larger than the image", {"weight": normal(6, 6, 2)}, ValueError, "input"),
     ),
+    any_size={"weight": (1, 2)},
     rows=(_row("SpatialConvolutionMap"),),
 )
 
@@ -161,5 +162,6 @@ SPATIAL_FULL_CONVOLUTION_MAP = Case(
         *_REFUSALS,
         Refusal("an output that memory cannot hold", {"dW": 2**31 - 1, "dH": 2**31 - 1}, ValueError, "input"),
     ),
+    any_size={"weight": (1, 2)},
     rows=(_row("SpatialFullConvolutionMap"),),
 )

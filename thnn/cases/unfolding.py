@@ -230,7 +230,7 @@ def _unfolded_refusals(phase: str) -> tuple[Refusal, ...]:
         ("other width of the output", {"outputWidth": 4}),
         ("other height of the output", {"outputHeight": 3}),
         ("a batch", {"input": normal(1, 3, 5, 6)}),
-        ("columns of other size", {"finput": normal(18, 14)}),
+        ("columns of other size", {"finput": normal(18, 13)}),
         ("columns as a vector", {"finput": normal(270)}),
     )
     return tuple(Refusal(name, change, ValueError, phase=phase) for name, change in changes)

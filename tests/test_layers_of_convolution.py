@@ -1,0 +1,150 @@
+"""thnn.nn.Conv*, ConvTranspose* and Linear in place of those of torch."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import thnn.nn
+
+NAMES = ("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d")
+
+
+def pair(name: str, *args: Any, **keywords: Any) -> tuple[nn.Module, nn.Module]:
+    """Ours and torch's, made with the same seed."""
+    made = []
+    for home in (thnn.nn, nn):
+        torch.manual_seed(5)
+        made.append(getattr(home, name)(*args, **keywords))
+    return made[0], made[1]
+
+
+def image(name: str, channels: int, batch: int | None = 2, **keywords: Any) -> Tensor:
+    dims = int(name[-2]) if name != "Linear" else 0
+    sizes = (7, 6, 5)[3 - dims :]
+    torch.manual_seed(1)
+    return torch.randn(*(() if batch is None else (batch,)), channels, *sizes, **keywords)
+
+
+def agree(ours: nn.Module, theirs: nn.Module, x: Tensor, *args: Any, tolerance: float = 1e-4) -> None:
+    """Outputs and all gradients."""
+    results = []
+    for layer in (ours, theirs):
+        leaf = x.clone().requires_grad_()
+        y = layer(leaf, *args)
+        torch.manual_seed(2)
+        y.backward(torch.randn(y.shape, dtype=y.dtype))
+        results.append([y.detach(), leaf.grad, *(p.grad for p in layer.parameters())])
+    for a, b in zip(*results, strict=True):
+        torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "Linear"])
+def test_a_layer_is_that_of_torch(name: str) -> None:
+    arguments = (5, 3) if name == "Linear" else (4, 6, 3)
+    ours, theirs = pair(name, *arguments, dtype=torch.float64)
+    assert isinstance(ours, getattr(nn, name))
+    assert repr(ours) == repr(theirs)
+    assert ours.state_dict().keys() == theirs.state_dict().keys()
+    for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
+        assert torch.equal(a, b)
+    fresh = getattr(nn, name)(*arguments, dtype=torch.float64)
+    fresh.load_state_dict(ours.state_dict())
+    ours.load_state_dict(fresh.state_dict())
+    x = torch.randn(2, 5, dtype=torch.float64) if name == "Linear" else image(name, 4, dtype=torch.float64)
+    agree(ours, theirs, x, tolerance=1e-11)
+    for twin in (copy.deepcopy(ours), pickle.loads(pickle.dumps(ours))):
+        assert type(twin) is type(ours)
+        assert torch.equal(twin(x), ours(x))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("groups", [1, 2, 4])
+@pytest.mark.parametrize("batch", [None, 0, 3])
+def test_geometries(name: str, groups: int, batch: int | None) -> None:
+    dims = int(name[-2])
+    keywords: dict[str, Any] = {"stride": (2, 1, 3)[:dims], "padding": (1, 0, 2)[:dims]}
+    keywords |= {"dilation": (1, 2, 1)[:dims], "groups": groups, "bias": groups != 2}
+    if "Transpose" in name:
+        keywords["output_padding"] = (1, 0, 2)[:dims]
+    ours, theirs = pair(name, 4, 8, (3, 2, 3)[:dims], **keywords)
+    agree(ours, theirs, image(name, 4, batch))
+
+
+@pytest.mark.filterwarnings("ignore:Using padding='same':UserWarning")  # what torch says of its own copy
+@pytest.mark.parametrize("name", ["Conv1d", "Conv2d", "Conv3d"])
+@pytest.mark.parametrize("mode", ["zeros", "reflect", "replicate", "circular"])
+@pytest.mark.parametrize("padding", [1, "same", "valid"])
+def test_padding(name: str, mode: str, padding: int | str) -> None:
+    for kernel, dilation in ((3, 1), (2, 1), (3, 2), (2, 3)):
+        layers = pair(name, 3, 2, kernel, padding=padding, dilation=dilation, padding_mode=mode)
+        agree(*layers, image(name, 3))
+
+
+def test_same_padding_needs_no_stride() -> None:
+    with pytest.raises(ValueError, match="same"):
+        thnn.nn.Conv2d(2, 2, 3, stride=2, padding="same")
+
+
+@pytest.mark.parametrize("name", [n for n in NAMES if "Transpose" in n])
+def test_output_size(name: str) -> None:
+    dims = int(name[-2])
+    ours, theirs = pair(name, 3, 2, 3, stride=2, padding=1)
+    x = image(name, 3)
+    for more in (0, 1):
+        size = [2 * (s - 1) + 1 + more for s in x.shape[2:]]
+        assert ours(x, size).shape[2:] == torch.Size(size)
+        agree(ours, theirs, x, [*x.shape[:1], 2, *size] if more else size)
+    with pytest.raises(ValueError, match="size"):
+        ours(x, [100] * dims)
+    with pytest.raises(ValueError, match="padding"):
+        getattr(thnn.nn, name)(3, 2, 3, padding_mode="reflect")
+
+
+def test_channels_last_stays() -> None:
+    ours, theirs = pair("Conv2d", 8, 16, 3, padding=1)
+    x = image("Conv2d", 8).contiguous(memory_format=torch.channels_last)
+    assert ours(x).is_contiguous(memory_format=torch.channels_last)
+    agree(ours, theirs, x)
+    agree(ours.to(memory_format=torch.channels_last), theirs, x)
+
+
+@pytest.mark.parametrize("shape", [(5,), (4, 5), (2, 3, 5), (2, 0, 5), (2, 3, 4, 5), (0, 5)])
+def test_linear_shapes(shape: tuple[int, ...]) -> None:
+    ours, theirs = pair("Linear", 5, 3)
+    assert ours(torch.randn(shape)).shape == theirs(torch.randn(shape)).shape
+    torch.manual_seed(1)
+    agree(ours, theirs, torch.randn(shape))
+
+
+def test_second_gradients() -> None:
+    for name in ("Conv1d", "ConvTranspose2d"):
+        layer = getattr(thnn.nn, name)(2, 4, 2, stride=2, groups=2, dtype=torch.float64)
+        x = image(name, 2, 1, dtype=torch.float64)[..., :4].requires_grad_()
+        assert torch.autograd.gradgradcheck(layer, x)
+
+
+def test_device_and_type() -> None:
+    layer = thnn.nn.Conv2d(3, 4, 3, device="meta", dtype=torch.float64)
+    assert layer(torch.empty(2, 3, 5, 5, device="meta", dtype=torch.float64)).shape == (2, 4, 3, 3)
+    with pytest.raises(TypeError, match="weight"):
+        thnn.nn.Conv2d(3, 4, 3)(torch.randn(2, 3, 5, 5, dtype=torch.float64))
+    with pytest.raises(TypeError, match="float16"):
+        thnn.nn.Conv2d(3, 4, 3).half()(torch.randn(2, 3, 5, 5).half())
+    with pytest.raises(ValueError, match="input"):
+        thnn.nn.Conv2d(3, 4, 3)(torch.randn(3, 5))
+
+
+@pytest.mark.parametrize("name", [*NAMES, "Linear"])
+def test_a_layer_of_torch_can_take_our_class(name: str) -> None:
+    arguments = (4, 6) if name == "Linear" else (4, 6, 3)
+    theirs = getattr(nn, name)(*arguments)
+    x = torch.randn(2, 4) if name == "Linear" else image(name, 4)
+    before = theirs(x)
+    theirs.__class__ = getattr(thnn.nn, name)
+    torch.testing.assert_close(theirs(x), before, rtol=1e-4, atol=1e-5)

@@ -1,0 +1,126 @@
+"""Conv1d, Conv2d, Conv3d and their transposes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from thnn._registry import function_classes
+
+_convolution = function_classes["ConvolutionFunction"].apply
+_full_convolution = function_classes["FullConvolutionFunction"].apply
+
+_DOC = """{kind} over {what}, in place of ``torch.nn.{name}``: the same arguments, parameters, initial values and
+    ``state_dict``.
+
+    Arguments: {arguments}; see ``torch.nn.{name}``.
+
+    Shapes: input {shapes}; weight {weight}; bias (out_channels). float32 or float64.{padding}
+    Errors: TypeError for an input that is neither float32 nor float64 or not of the type of the parameters; ValueError
+    for sizes that do not fit; what torch raises for arguments.
+    """
+_ARGUMENTS = "in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode"
+_PADDING = """
+    padding is numbers, 'valid' or 'same'. padding_mode other than 'zeros', and 'same' where the two sides differ, pad
+    a copy of the input; everything else reads it where it is."""
+
+
+def _doc(name: str, axes: str, transposed: bool = False) -> str:
+    channels = "in_channels, out_channels / groups" if transposed else "out_channels, in_channels / groups"
+    return _DOC.format(
+        kind="Transposed convolution" if transposed else "Convolution",
+        what={1: "series", 2: "images", 3: "volumes"}[len(axes)],
+        name=name,
+        arguments=_ARGUMENTS.replace("padding,", "padding, output_padding,", 1) if transposed else _ARGUMENTS,
+        shapes=f"(N, C, {', '.join(axes)}) or (C, {', '.join(axes)})",
+        weight=f"({channels}, {', '.join('k' + a for a in axes)})",
+        padding="" if transposed else _PADDING,
+    )
+
+
+def _axes(values: Sequence[int], default: int) -> tuple[int, int, int]:
+    """One value per axis, in the order of the C functions: depth, width, height."""
+    depth, height, width = (*[default] * (3 - len(values)), *values)
+    return depth, width, height
+
+
+class _Convolution(torch.nn.modules.conv._ConvNd):
+    """The forward computation of all convolutions that are not transposed."""
+
+    def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        # Two numbers per axis, the last axis first, as F.pad takes them.
+        sides = self._reversed_padding_repeated_twice
+        before, after = sides[::2], sides[1::2]
+        padding = before[::-1]
+        if self.padding_mode != "zeros":
+            input, padding = F.pad(input, sides, mode=self.padding_mode), [0] * len(padding)
+        elif before != after:
+            input, padding = F.pad(input, sides), [0] * len(padding)
+        return _convolution(
+            input,
+            weight,
+            bias,
+            *_axes(self.stride, 1),
+            *_axes(padding, 0),
+            *_axes(self.dilation, 1),
+            self.groups,
+        )
+
+
+class Conv1d(_Convolution, torch.nn.Conv1d):
+    __doc__ = _doc("Conv1d", "L")
+
+
+class Conv2d(_Convolution, torch.nn.Conv2d):
+    __doc__ = _doc("Conv2d", "HW")
+
+
+class Conv3d(_Convolution, torch.nn.Conv3d):
+    __doc__ = _doc("Conv3d", "DHW")
+
+
+class _ConvTranspose(torch.nn.modules.conv._ConvTransposeNd):
+    """The forward computation of all transposed convolutions."""
+
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        """The result; `output_size` chooses among the sizes that the stride leaves open."""
+        if self.padding_mode != "zeros":
+            raise ValueError(
+                f"{type(self).__name__}: padding_mode: expected 'zeros', got {self.padding_mode!r}"
+            )
+        assert not isinstance(self.padding, str)  # torch takes words for convolutions only
+        arguments: list[Any] = [
+            self.stride,
+            self.padding,
+            self.kernel_size,
+            len(self.kernel_size),
+            self.dilation,
+        ]
+        sizes = list(output_size) if output_size is not None else None
+        added = self._output_padding(input, sizes, *arguments)
+        return _full_convolution(
+            input,
+            self.weight,
+            self.bias,
+            *_axes(self.stride, 1),
+            *_axes(self.padding, 0),
+            *_axes(self.dilation, 1),
+            *_axes(added, 0),
+            self.groups,
+        )
+
+
+class ConvTranspose1d(_ConvTranspose, torch.nn.ConvTranspose1d):
+    __doc__ = _doc("ConvTranspose1d", "L", transposed=True)
+
+
+class ConvTranspose2d(_ConvTranspose, torch.nn.ConvTranspose2d):
+    __doc__ = _doc("ConvTranspose2d", "HW", transposed=True)
+
+
+class ConvTranspose3d(_ConvTranspose, torch.nn.ConvTranspose3d):
+    __doc__ = _doc("ConvTranspose3d", "DHW", transposed=True)

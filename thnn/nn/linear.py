@@ -1,0 +1,30 @@
+"""Linear."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from thnn._registry import function_classes
+
+_linear = function_classes["LinearFunction"].apply
+
+
+class Linear(torch.nn.Linear):
+    """input * weight^T + bias, in place of ``torch.nn.Linear``: the same arguments, parameters, initial values and
+    ``state_dict``.
+
+    Arguments: in_features, out_features, bias, device, dtype; see ``torch.nn.Linear``.
+
+    Shapes: input (..., in_features) with any number of dimensions before; output (..., out_features); weight
+    (out_features, in_features); bias (out_features). float32 or float64.
+    Errors: TypeError for an input that is neither float32 nor float64 or not of the type of the parameters; ValueError
+    for sizes that do not fit.
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        """The result."""
+        if input.dim() <= 2:
+            return _linear(input, self.weight, self.bias)
+        rows = _linear(input.flatten(0, -2), self.weight, self.bias)
+        return rows.reshape(*input.shape[:-1], self.out_features)
