@@ -480,6 +480,93 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
     @classmethod
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., pT: int = ..., pW: int = ..., pH: int = ..., dilationT: int = ..., dilationW: int = ..., dilationH: int = ..., aT: int = ..., aW: int = ..., aH: int = ...) -> Tensor: ...
 
+class ConvolutionFunction(FunctionBase):
+    """Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups: what all other
+    convolutions are special cases of, and what thnn.nn computes with.
+
+      output[n,o,y,x] = bias[o] + sum over the planes i of o's group and over kh, kw of
+                        weight[o, i, kh, kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+
+    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (O, I/groups, kH, kW); bias (O) or None; output
+    (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one dimension W is
+    the only size, in three there is T before H; the dimensions of weight say which. Group g joins the input planes from
+    g*I/groups on with the output planes from g*O/groups on.
+    Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, planes that groups do not
+    divide, an output without elements, sizes that do not fit; strides and so on of dimensions that there are not, if they
+    say anything.
+
+    Calls:
+        ConvolutionFunction(dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups)(input, weight, bias)
+        ConvolutionFunction.apply(input, weight, bias, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (float32 or float64): filters (O, I/groups, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output plane (O)
+        dT: int: stride along the depth; without that dimension 1
+        dW: int: stride along the width; without that dimension 1
+        dH: int: stride along the height; without that dimension 1
+        padT: int: zeros added on both sides along the depth; without that dimension 0
+        padW: int: zeros added on both sides along the width; without that dimension 0
+        padH: int: zeros added on both sides along the height; without that dimension 0
+        dilationT: int: distance of taps along the depth; without that dimension 1
+        dilationW: int: distance of taps along the width; without that dimension 1
+        dilationH: int: distance of taps along the height; without that dimension 1
+        groups: int: into how many groups the planes of input and output are cut
+
+    Gradient of Convolution by its input: gradOutput correlated with the flipped filters.
+
+    Gradients of Convolution by its parameters, accumulated: gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
+    gradOutput[n,o,y,x] * what that tap sees of input; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
+    """
+    def __init__(self, dT: int, dW: int, dH: int, padT: int, padW: int, padH: int, dilationT: int, dilationW: int, dilationH: int, groups: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., padT: int = ..., padW: int = ..., padH: int = ..., dilationT: int = ..., dilationW: int = ..., dilationH: int = ..., groups: int = ...) -> Tensor: ...
+
+class FullConvolutionFunction(FunctionBase):
+    """FullConvolution: Convolution transposed, its gradient by the input: every input pixel is spread over a patch of the output.
+
+      output[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
+          bias[o] + the sum of all weight[i,o,kh,kw] * input[n,i,y,x] that belong there, i of o's group
+
+    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None; output
+    (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and three dimensions
+    and groups as in Convolution.
+    Errors: as Convolution; also ValueError for an adj that is below neither stride nor dilation.
+
+    Calls:
+        FullConvolutionFunction(dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, adjT, adjW, adjH, groups)(input, weight, bias)
+        FullConvolutionFunction.apply(input, weight, bias, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, adjT, adjW, adjH, groups)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (float32 or float64): filters (I, O/groups, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output plane (O)
+        dT: int: stride along the depth; without that dimension 1
+        dW: int: stride along the width; without that dimension 1
+        dH: int: stride along the height; without that dimension 1
+        padT: int: taken off on both sides along the depth; without that dimension 0
+        padW: int: taken off on both sides along the width; without that dimension 0
+        padH: int: taken off on both sides along the height; without that dimension 0
+        dilationT: int: distance of taps along the depth; without that dimension 1
+        dilationW: int: distance of taps along the width; without that dimension 1
+        dilationH: int: distance of taps along the height; without that dimension 1
+        adjT: int: added to the depth of the output; without that dimension 0
+        adjW: int: added to the width of the output; without that dimension 0
+        adjH: int: added to the height of the output; without that dimension 0
+        groups: int: into how many groups the planes of input and output are cut
+
+    Gradient of FullConvolution by its input: gradOutput correlated with the filters.
+
+    Gradients of FullConvolution by its parameters, accumulated: gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
+    input[n,i,y,x] * what that tap sees of gradOutput; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
+    """
+    def __init__(self, dT: int, dW: int, dH: int, padT: int, padW: int, padH: int, dilationT: int, dilationW: int, dilationH: int, adjT: int, adjW: int, adjH: int, groups: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., padT: int = ..., padW: int = ..., padH: int = ..., dilationT: int = ..., dilationW: int = ..., dilationH: int = ..., adjT: int = ..., adjW: int = ..., adjH: int = ..., groups: int = ...) -> Tensor: ...
+
 class TemporalSubSamplingFunction(FunctionBase):
     """TemporalSubSampling: the sum of each window along time, times a number per feature, plus another.
 
@@ -615,6 +702,122 @@ class Col2ImFunction(FunctionBase):
     def __call__(self, input: Tensor) -> Tensor: ...
     @classmethod
     def apply(cls, input: Tensor, outputHeight: int, outputWidth: int, kH: int, kW: int, dH: int, dW: int, padH: int, padW: int, sH: int, sW: int) -> Tensor: ...
+
+class SpatialConvolutionLocalFunction(FunctionBase):
+    """SpatialConvolutionLocal: convolution with filters of its own for every output position.
+
+      output[n,o,y,x] = bias[o,y,x] + sum over i, kh, kw of
+                        weight[y,x,o,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
+
+    Shapes: input (N, I, H, W) or (I, H, W); weight (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW); bias (O, oH, oW);
+    output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+    fit, those of the arguments among them. Source: Torch7 nn.SpatialConvolutionLocal.
+
+    Calls:
+        SpatialConvolutionLocalFunction(kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth, outputHeight)(input, weight, bias)
+        SpatialConvolutionLocalFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth, outputHeight)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (float32 or float64): filters (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW)
+        bias: Tensor (float32 or float64): one per output element (O, oH, oW)
+        kW: int: kernel width
+        kH: int: kernel height
+        dW: int: stride along the width
+        dH: int: stride along the height
+        padW: int: zeros added left and right
+        padH: int: zeros added above and below
+        inputWidth: int: width of the input
+        inputHeight: int: height of the input
+        outputWidth: int: width of the output
+        outputHeight: int: height of the output
+
+    Gradient of SpatialConvolutionLocal by its input: each gradOutput times its filter, added over its patch.
+
+    Gradients of SpatialConvolutionLocal by its parameters, accumulated:
+    gradWeight[y,x,o,i,kh,kw] += scale * sum over n of gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
+    gradBias[o,y,x] += scale * sum over n of gradOutput[n,o,y,x].
+    """
+    def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, inputWidth: int, inputHeight: int, outputWidth: int, outputHeight: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, inputWidth: int, inputHeight: int, outputWidth: int, outputHeight: int) -> Tensor: ...
+
+class SpatialConvolutionMapFunction(FunctionBase):
+    """SpatialConvolutionMap: convolution that joins only the planes that a table lists, each pair by a kernel of its own.
+
+      output[n,o,y,x] = bias[o] + sum over rows c of connTable with connTable[c] = (i, o), and over kh, kw, of
+                        weight[c,kh,kw] * input[n, i, y*dH + kh, x*dW + kw]
+
+    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
+    bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = floor((H - kH) / dH) + 1 and oW likewise. Pairs may be
+    listed several times: they add up. A plane that is not listed gets its bias.
+    Errors: ValueError for a stride or number of planes below 1, a kernel larger than the image, sizes that do not fit;
+    IndexError for a row of connTable that names no plane. Source: LeCun et al. 1998; Torch7 nn.SpatialConvolutionMap.
+
+    Calls:
+        SpatialConvolutionMapFunction(nInputPlane, nOutputPlane, dW, dH)(input, weight, bias, connTable)
+        SpatialConvolutionMapFunction.apply(input, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, nInputPlane, H, W) or (nInputPlane, H, W)
+        weight: Tensor (float32 or float64): kernels (n, kH, kW)
+        bias: Tensor (float32 or float64): one per output plane (nOutputPlane)
+        connTable: Tensor (float32 or float64): connections (n, 2): input plane, output plane
+        nInputPlane: int: planes of the input
+        nOutputPlane: int: planes of the output
+        dW: int: stride along the width
+        dH: int: stride along the height
+
+    Gradient of SpatialConvolutionMap by its input: along each connection gradOutput times the kernel, added over its
+    window. What no window sees gets 0. bias is not used.
+
+    Gradients of SpatialConvolutionMap by its parameters, accumulated, for each row c of connTable = (i, o):
+    gradWeight[c,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] * input[n, i, y*dH + kh, x*dW + kw];
+    gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
+    """
+    def __init__(self, nInputPlane: int, nOutputPlane: int, dW: int, dH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor, connTable: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor, connTable: Tensor, nInputPlane: int, nOutputPlane: int, dW: int, dH: int) -> Tensor: ...
+
+class SpatialFullConvolutionMapFunction(FunctionBase):
+    """SpatialFullConvolutionMap: SpatialConvolutionMap transposed: every input pixel is spread over a window of the output.
+
+      output[n, o, y*dH + kh, x*dW + kw] = bias[o] + the sum of all weight[c,kh,kw] * input[n,i,y,x] that belong there,
+                                           over rows c of connTable with connTable[c] = (i, o)
+
+    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
+    bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.
+    Errors: ValueError for a stride or number of planes below 1, an output that memory cannot hold, sizes that do not fit;
+    IndexError for a row of connTable that names no plane. Source: Torch7 nn.SpatialFullConvolutionMap.
+
+    Calls:
+        SpatialFullConvolutionMapFunction(nInputPlane, nOutputPlane, dW, dH)(input, weight, bias, connTable)
+        SpatialFullConvolutionMapFunction.apply(input, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, nInputPlane, H, W) or (nInputPlane, H, W)
+        weight: Tensor (float32 or float64): kernels (n, kH, kW)
+        bias: Tensor (float32 or float64): one per output plane (nOutputPlane)
+        connTable: Tensor (float32 or float64): connections (n, 2): input plane, output plane
+        nInputPlane: int: planes of the input
+        nOutputPlane: int: planes of the output
+        dW: int: stride along the width
+        dH: int: stride along the height
+
+    Gradient of SpatialFullConvolutionMap by its input: gradOutput correlated with the kernels of the connections. bias is
+    not used.
+
+    Gradients of SpatialFullConvolutionMap by its parameters, accumulated, for each row c of connTable = (i, o):
+    gradWeight[c,kh,kw] += scale * sum over n, y, x of gradOutput[n, o, y*dH + kh, x*dW + kw] * input[n,i,y,x];
+    gradBias[o] += scale * sum of gradOutput[n,o] over n and all pixels.
+    """
+    def __init__(self, nInputPlane: int, nOutputPlane: int, dW: int, dH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor, connTable: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor, connTable: Tensor, nInputPlane: int, nOutputPlane: int, dW: int, dH: int) -> Tensor: ...
 
 class LinearFunction(FunctionBase):
     """Linear: output = input * weight^T + bias.

@@ -435,6 +435,78 @@ THNN_PUBLIC void THNN_DoubleVolumetricFullDilatedConvolution_accGradParameters(T
   THNN_DISPATCH(THNN_DoubleVolumetricFullDilatedConvolution_accGradParameters, "VolumetricFullDilatedConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH, scale);
 }
 
+THNN_VARIANTS(THNN_FloatConvolution_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int groups);
+THNN_PUBLIC void THNN_FloatConvolution_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int groups)
+{
+  THNN_DISPATCH(THNN_FloatConvolution_updateOutput, "Convolution_updateOutput", state, input, output, weight, bias, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups);
+}
+
+THNN_VARIANTS(THNN_DoubleConvolution_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int groups);
+THNN_PUBLIC void THNN_DoubleConvolution_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int groups)
+{
+  THNN_DISPATCH(THNN_DoubleConvolution_updateOutput, "Convolution_updateOutput", state, input, output, weight, bias, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups);
+}
+
+THNN_VARIANTS(THNN_FloatConvolution_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int groups);
+THNN_PUBLIC void THNN_FloatConvolution_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int groups)
+{
+  THNN_DISPATCH(THNN_FloatConvolution_updateGradInput, "Convolution_updateGradInput", state, input, gradOutput, gradInput, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups);
+}
+
+THNN_VARIANTS(THNN_DoubleConvolution_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int groups);
+THNN_PUBLIC void THNN_DoubleConvolution_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int groups)
+{
+  THNN_DISPATCH(THNN_DoubleConvolution_updateGradInput, "Convolution_updateGradInput", state, input, gradOutput, gradInput, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups);
+}
+
+THNN_VARIANTS(THNN_FloatConvolution_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int groups, double scale);
+THNN_PUBLIC void THNN_FloatConvolution_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int groups, double scale)
+{
+  THNN_DISPATCH(THNN_FloatConvolution_accGradParameters, "Convolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleConvolution_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int groups, double scale);
+THNN_PUBLIC void THNN_DoubleConvolution_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int groups, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleConvolution_accGradParameters, "Convolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups, scale);
+}
+
+THNN_VARIANTS(THNN_FloatFullConvolution_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH, int groups);
+THNN_PUBLIC void THNN_FloatFullConvolution_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH, int groups)
+{
+  THNN_DISPATCH(THNN_FloatFullConvolution_updateOutput, "FullConvolution_updateOutput", state, input, output, weight, bias, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, adjT, adjW, adjH, groups);
+}
+
+THNN_VARIANTS(THNN_DoubleFullConvolution_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH, int groups);
+THNN_PUBLIC void THNN_DoubleFullConvolution_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH, int groups)
+{
+  THNN_DISPATCH(THNN_DoubleFullConvolution_updateOutput, "FullConvolution_updateOutput", state, input, output, weight, bias, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, adjT, adjW, adjH, groups);
+}
+
+THNN_VARIANTS(THNN_FloatFullConvolution_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH, int groups);
+THNN_PUBLIC void THNN_FloatFullConvolution_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH, int groups)
+{
+  THNN_DISPATCH(THNN_FloatFullConvolution_updateGradInput, "FullConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, adjT, adjW, adjH, groups);
+}
+
+THNN_VARIANTS(THNN_DoubleFullConvolution_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH, int groups);
+THNN_PUBLIC void THNN_DoubleFullConvolution_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH, int groups)
+{
+  THNN_DISPATCH(THNN_DoubleFullConvolution_updateGradInput, "FullConvolution_updateGradInput", state, input, gradOutput, gradInput, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, adjT, adjW, adjH, groups);
+}
+
+THNN_VARIANTS(THNN_FloatFullConvolution_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH, int groups, double scale);
+THNN_PUBLIC void THNN_FloatFullConvolution_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH, int groups, double scale)
+{
+  THNN_DISPATCH(THNN_FloatFullConvolution_accGradParameters, "FullConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, adjT, adjW, adjH, groups, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleFullConvolution_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH, int groups, double scale);
+THNN_PUBLIC void THNN_DoubleFullConvolution_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH, int groups, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleFullConvolution_accGradParameters, "FullConvolution_accGradParameters", state, input, gradOutput, gradWeight, gradBias, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, adjT, adjW, adjH, groups, scale);
+}
+
 THNN_VARIANTS(THNN_FloatTemporalSubSampling_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, int kW, int dW, int inputFrameSize);
 THNN_PUBLIC void THNN_FloatTemporalSubSampling_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, int kW, int dW, int inputFrameSize)
 {
@@ -553,6 +625,142 @@ THNN_VARIANTS(THNN_DoubleCol2Im_updateGradInput, THNNState *state, THDoubleTenso
 THNN_PUBLIC void THNN_DoubleCol2Im_updateGradInput(THNNState *state, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW)
 {
   THNN_DISPATCH(THNN_DoubleCol2Im_updateGradInput, "Col2Im_updateGradInput", state, gradOutput, gradInput, kH, kW, dH, dW, padH, padW, sH, sW);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialConvolutionLocal_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, int64_t inputWidth, int64_t inputHeight, int64_t outputWidth, int64_t outputHeight);
+THNN_PUBLIC void THNN_FloatSpatialConvolutionLocal_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, int64_t inputWidth, int64_t inputHeight, int64_t outputWidth, int64_t outputHeight)
+{
+  THNN_DISPATCH(THNN_FloatSpatialConvolutionLocal_updateOutput, "SpatialConvolutionLocal_updateOutput", state, input, output, weight, bias, finput, fgradInput, kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth, outputHeight);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialConvolutionLocal_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, int64_t inputWidth, int64_t inputHeight, int64_t outputWidth, int64_t outputHeight);
+THNN_PUBLIC void THNN_DoubleSpatialConvolutionLocal_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, int64_t inputWidth, int64_t inputHeight, int64_t outputWidth, int64_t outputHeight)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialConvolutionLocal_updateOutput, "SpatialConvolutionLocal_updateOutput", state, input, output, weight, bias, finput, fgradInput, kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth, outputHeight);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialConvolutionLocal_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, int64_t inputWidth, int64_t inputHeight, int64_t outputWidth, int64_t outputHeight);
+THNN_PUBLIC void THNN_FloatSpatialConvolutionLocal_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, int64_t inputWidth, int64_t inputHeight, int64_t outputWidth, int64_t outputHeight)
+{
+  THNN_DISPATCH(THNN_FloatSpatialConvolutionLocal_updateGradInput, "SpatialConvolutionLocal_updateGradInput", state, input, gradOutput, gradInput, weight, finput, fgradInput, kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth, outputHeight);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialConvolutionLocal_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, int64_t inputWidth, int64_t inputHeight, int64_t outputWidth, int64_t outputHeight);
+THNN_PUBLIC void THNN_DoubleSpatialConvolutionLocal_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, int64_t inputWidth, int64_t inputHeight, int64_t outputWidth, int64_t outputHeight)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialConvolutionLocal_updateGradInput, "SpatialConvolutionLocal_updateGradInput", state, input, gradOutput, gradInput, weight, finput, fgradInput, kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth, outputHeight);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialConvolutionLocal_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, int64_t inputWidth, int64_t inputHeight, int64_t outputWidth, int64_t outputHeight, double scale);
+THNN_PUBLIC void THNN_FloatSpatialConvolutionLocal_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *finput, THFloatTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, int64_t inputWidth, int64_t inputHeight, int64_t outputWidth, int64_t outputHeight, double scale)
+{
+  THNN_DISPATCH(THNN_FloatSpatialConvolutionLocal_accGradParameters, "SpatialConvolutionLocal_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth, outputHeight, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialConvolutionLocal_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, int64_t inputWidth, int64_t inputHeight, int64_t outputWidth, int64_t outputHeight, double scale);
+THNN_PUBLIC void THNN_DoubleSpatialConvolutionLocal_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *finput, THDoubleTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, int64_t inputWidth, int64_t inputHeight, int64_t outputWidth, int64_t outputHeight, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialConvolutionLocal_accGradParameters, "SpatialConvolutionLocal_accGradParameters", state, input, gradOutput, gradWeight, gradBias, finput, fgradInput, kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth, outputHeight, scale);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialConvolutionMap_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH);
+THNN_PUBLIC void THNN_FloatSpatialConvolutionMap_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH)
+{
+  THNN_DISPATCH(THNN_FloatSpatialConvolutionMap_updateOutput, "SpatialConvolutionMap_updateOutput", state, input, output, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialConvolutionMap_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH);
+THNN_PUBLIC void THNN_DoubleSpatialConvolutionMap_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialConvolutionMap_updateOutput, "SpatialConvolutionMap_updateOutput", state, input, output, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialConvolutionMap_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH);
+THNN_PUBLIC void THNN_FloatSpatialConvolutionMap_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH)
+{
+  THNN_DISPATCH(THNN_FloatSpatialConvolutionMap_updateGradInput, "SpatialConvolutionMap_updateGradInput", state, input, gradOutput, gradInput, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialConvolutionMap_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH);
+THNN_PUBLIC void THNN_DoubleSpatialConvolutionMap_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialConvolutionMap_updateGradInput, "SpatialConvolutionMap_updateGradInput", state, input, gradOutput, gradInput, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialConvolutionMap_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH, double scale);
+THNN_PUBLIC void THNN_FloatSpatialConvolutionMap_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH, double scale)
+{
+  THNN_DISPATCH(THNN_FloatSpatialConvolutionMap_accGradParameters, "SpatialConvolutionMap_accGradParameters", state, input, gradOutput, gradWeight, gradBias, connTable, nInputPlane, nOutputPlane, dW, dH, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialConvolutionMap_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH, double scale);
+THNN_PUBLIC void THNN_DoubleSpatialConvolutionMap_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialConvolutionMap_accGradParameters, "SpatialConvolutionMap_accGradParameters", state, input, gradOutput, gradWeight, gradBias, connTable, nInputPlane, nOutputPlane, dW, dH, scale);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialFullConvolutionMap_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH);
+THNN_PUBLIC void THNN_FloatSpatialFullConvolutionMap_updateOutput(THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH)
+{
+  THNN_DISPATCH(THNN_FloatSpatialFullConvolutionMap_updateOutput, "SpatialFullConvolutionMap_updateOutput", state, input, output, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialFullConvolutionMap_updateOutput, THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH);
+THNN_PUBLIC void THNN_DoubleSpatialFullConvolutionMap_updateOutput(THNNState *state, THDoubleTensor *input, THDoubleTensor *output, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialFullConvolutionMap_updateOutput, "SpatialFullConvolutionMap_updateOutput", state, input, output, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialFullConvolutionMap_updateGradInput, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH);
+THNN_PUBLIC void THNN_FloatSpatialFullConvolutionMap_updateGradInput(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradInput, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH)
+{
+  THNN_DISPATCH(THNN_FloatSpatialFullConvolutionMap_updateGradInput, "SpatialFullConvolutionMap_updateGradInput", state, input, gradOutput, gradInput, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialFullConvolutionMap_updateGradInput, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH);
+THNN_PUBLIC void THNN_DoubleSpatialFullConvolutionMap_updateGradInput(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradInput, THDoubleTensor *weight, THDoubleTensor *bias, THDoubleTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialFullConvolutionMap_updateGradInput, "SpatialFullConvolutionMap_updateGradInput", state, input, gradOutput, gradInput, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH);
+}
+
+THNN_VARIANTS(THNN_FloatSpatialFullConvolutionMap_accGradParameters, THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH, double scale);
+THNN_PUBLIC void THNN_FloatSpatialFullConvolutionMap_accGradParameters(THNNState *state, THFloatTensor *input, THFloatTensor *gradOutput, THFloatTensor *gradWeight, THFloatTensor *gradBias, THFloatTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH, double scale)
+{
+  THNN_DISPATCH(THNN_FloatSpatialFullConvolutionMap_accGradParameters, "SpatialFullConvolutionMap_accGradParameters", state, input, gradOutput, gradWeight, gradBias, connTable, nInputPlane, nOutputPlane, dW, dH, scale);
+}
+
+THNN_VARIANTS(THNN_DoubleSpatialFullConvolutionMap_accGradParameters, THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH, double scale);
+THNN_PUBLIC void THNN_DoubleSpatialFullConvolutionMap_accGradParameters(THNNState *state, THDoubleTensor *input, THDoubleTensor *gradOutput, THDoubleTensor *gradWeight, THDoubleTensor *gradBias, THDoubleTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH, double scale)
+{
+  THNN_DISPATCH(THNN_DoubleSpatialFullConvolutionMap_accGradParameters, "SpatialFullConvolutionMap_accGradParameters", state, input, gradOutput, gradWeight, gradBias, connTable, nInputPlane, nOutputPlane, dW, dH, scale);
+}
+
+THNN_VARIANTS(THNN_Floatunfolded_copy, THFloatTensor *finput, THFloatTensor *input, int kW, int kH, int dW, int dH, int padW, int padH, int nInputPlane, int inputWidth, int inputHeight, int outputWidth, int outputHeight);
+THNN_PUBLIC void THNN_Floatunfolded_copy(THFloatTensor *finput, THFloatTensor *input, int kW, int kH, int dW, int dH, int padW, int padH, int nInputPlane, int inputWidth, int inputHeight, int outputWidth, int outputHeight)
+{
+  THNNState *state = NULL;
+  THNN_DISPATCH(THNN_Floatunfolded_copy, "unfolded_copy", finput, input, kW, kH, dW, dH, padW, padH, nInputPlane, inputWidth, inputHeight, outputWidth, outputHeight);
+}
+
+THNN_VARIANTS(THNN_Doubleunfolded_copy, THDoubleTensor *finput, THDoubleTensor *input, int kW, int kH, int dW, int dH, int padW, int padH, int nInputPlane, int inputWidth, int inputHeight, int outputWidth, int outputHeight);
+THNN_PUBLIC void THNN_Doubleunfolded_copy(THDoubleTensor *finput, THDoubleTensor *input, int kW, int kH, int dW, int dH, int padW, int padH, int nInputPlane, int inputWidth, int inputHeight, int outputWidth, int outputHeight)
+{
+  THNNState *state = NULL;
+  THNN_DISPATCH(THNN_Doubleunfolded_copy, "unfolded_copy", finput, input, kW, kH, dW, dH, padW, padH, nInputPlane, inputWidth, inputHeight, outputWidth, outputHeight);
+}
+
+THNN_VARIANTS(THNN_Floatunfolded_acc, THFloatTensor *finput, THFloatTensor *input, int kW, int kH, int dW, int dH, int padW, int padH, int nInputPlane, int inputWidth, int inputHeight, int outputWidth, int outputHeight);
+THNN_PUBLIC void THNN_Floatunfolded_acc(THFloatTensor *finput, THFloatTensor *input, int kW, int kH, int dW, int dH, int padW, int padH, int nInputPlane, int inputWidth, int inputHeight, int outputWidth, int outputHeight)
+{
+  THNNState *state = NULL;
+  THNN_DISPATCH(THNN_Floatunfolded_acc, "unfolded_acc", finput, input, kW, kH, dW, dH, padW, padH, nInputPlane, inputWidth, inputHeight, outputWidth, outputHeight);
+}
+
+THNN_VARIANTS(THNN_Doubleunfolded_acc, THDoubleTensor *finput, THDoubleTensor *input, int kW, int kH, int dW, int dH, int padW, int padH, int nInputPlane, int inputWidth, int inputHeight, int outputWidth, int outputHeight);
+THNN_PUBLIC void THNN_Doubleunfolded_acc(THDoubleTensor *finput, THDoubleTensor *input, int kW, int kH, int dW, int dH, int padW, int padH, int nInputPlane, int inputWidth, int inputHeight, int outputWidth, int outputHeight)
+{
+  THNNState *state = NULL;
+  THNN_DISPATCH(THNN_Doubleunfolded_acc, "unfolded_acc", finput, input, kW, kH, dW, dH, padW, padH, nInputPlane, inputWidth, inputHeight, outputWidth, outputHeight);
 }
 
 THNN_VARIANTS(THNN_FloatLinear_updateOutput, THNNState *state, THFloatTensor *input, THFloatTensor *output, THFloatTensor *weight, THFloatTensor *bias, THFloatTensor *addBuffer);

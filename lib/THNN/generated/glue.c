@@ -5,7 +5,7 @@
 #include "../dispatch.h"
 #include "../python/exchange.h"
 
-static const char *const thnn_digest = "0b3dbd5da2a5eabd";
+static const char *const thnn_digest = "a6c3da173a8d2034";
 
 static int SpatialConvolutionMM_updateOutput(int flags, uintptr_t arguments)
 {
@@ -475,6 +475,84 @@ static int VolumetricFullDilatedConvolution_accGradParameters(int flags, uintptr
   return state->status;
 }
 
+static int Convolution_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}};
+  THNNTensor views[4];
+  GlueValue v[14];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 14, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer);
+  else THNN_DoubleConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer);
+  return state->status;
+}
+
+static int Convolution_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}};
+  THNNTensor views[4];
+  GlueValue v[14];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 14, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer);
+  else THNN_DoubleConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer);
+  return state->status;
+}
+
+static int Convolution_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_DOUBLE, false, 15}};
+  THNNTensor views[4];
+  GlueValue v[15];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 15, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, v[14].number);
+  else THNN_DoubleConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, v[14].number);
+  return state->status;
+}
+
+static int FullConvolution_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_INT, false, 15}, {GLUE_INT, false, 16}, {GLUE_INT, false, 17}};
+  THNNTensor views[4];
+  GlueValue v[17];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 17, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatFullConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer);
+  else THNN_DoubleFullConvolution_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer);
+  return state->status;
+}
+
+static int FullConvolution_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_INT, false, 15}, {GLUE_INT, false, 16}, {GLUE_INT, false, 17}};
+  THNNTensor views[4];
+  GlueValue v[17];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 17, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatFullConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer);
+  else THNN_DoubleFullConvolution_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer);
+  return state->status;
+}
+
+static int FullConvolution_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, true, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}, {GLUE_INT, false, 14}, {GLUE_INT, false, 15}, {GLUE_INT, false, 16}, {GLUE_INT, false, 17}, {GLUE_DOUBLE, false, 18}};
+  THNNTensor views[4];
+  GlueValue v[18];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 18, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatFullConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer, v[17].number);
+  else THNN_DoubleFullConvolution_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer, (int)v[13].integer, (int)v[14].integer, (int)v[15].integer, (int)v[16].integer, v[17].number);
+  return state->status;
+}
+
 static int TemporalSubSampling_updateOutput(int flags, uintptr_t arguments)
 {
   static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}};
@@ -602,6 +680,149 @@ static int Col2Im_updateGradInput(int flags, uintptr_t arguments)
   if (type < 0) return state->status;
   if (type == THNN_TYPE_FLOAT) THNN_FloatCol2Im_updateGradInput(state, v[0].tensor, v[1].tensor, (int)v[2].integer, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer);
   else THNN_DoubleCol2Im_updateGradInput(state, v[0].tensor, v[1].tensor, (int)v[2].integer, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer);
+  return state->status;
+}
+
+static int SpatialConvolutionLocal_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT64, false, 13}, {GLUE_INT64, false, 14}, {GLUE_INT64, false, 15}, {GLUE_INT64, false, 16}};
+  THNNTensor views[6];
+  GlueValue v[16];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 16, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialConvolutionLocal_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, v[12].integer, v[13].integer, v[14].integer, v[15].integer);
+  else THNN_DoubleSpatialConvolutionLocal_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, v[12].integer, v[13].integer, v[14].integer, v[15].integer);
+  return state->status;
+}
+
+static int SpatialConvolutionLocal_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT64, false, 13}, {GLUE_INT64, false, 14}, {GLUE_INT64, false, 15}, {GLUE_INT64, false, 16}};
+  THNNTensor views[6];
+  GlueValue v[16];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 16, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialConvolutionLocal_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, v[12].integer, v[13].integer, v[14].integer, v[15].integer);
+  else THNN_DoubleSpatialConvolutionLocal_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, v[12].integer, v[13].integer, v[14].integer, v[15].integer);
+  return state->status;
+}
+
+static int SpatialConvolutionLocal_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, true, 5}, {GLUE_REAL, true, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT64, false, 13}, {GLUE_INT64, false, 14}, {GLUE_INT64, false, 15}, {GLUE_INT64, false, 16}, {GLUE_DOUBLE, false, 17}};
+  THNNTensor views[6];
+  GlueValue v[17];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 17, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialConvolutionLocal_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, v[12].integer, v[13].integer, v[14].integer, v[15].integer, v[16].number);
+  else THNN_DoubleSpatialConvolutionLocal_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, v[12].integer, v[13].integer, v[14].integer, v[15].integer, v[16].number);
+  return state->status;
+}
+
+static int SpatialConvolutionMap_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}};
+  THNNTensor views[5];
+  GlueValue v[9];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 9, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialConvolutionMap_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer);
+  else THNN_DoubleSpatialConvolutionMap_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer);
+  return state->status;
+}
+
+static int SpatialConvolutionMap_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, false, 5}, {GLUE_REAL, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}};
+  THNNTensor views[6];
+  GlueValue v[10];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 10, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialConvolutionMap_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer);
+  else THNN_DoubleSpatialConvolutionMap_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer);
+  return state->status;
+}
+
+static int SpatialConvolutionMap_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_DOUBLE, false, 10}};
+  THNNTensor views[5];
+  GlueValue v[10];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 10, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialConvolutionMap_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, v[9].number);
+  else THNN_DoubleSpatialConvolutionMap_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, v[9].number);
+  return state->status;
+}
+
+static int SpatialFullConvolutionMap_updateOutput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}};
+  THNNTensor views[5];
+  GlueValue v[9];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 9, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialFullConvolutionMap_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer);
+  else THNN_DoubleSpatialFullConvolutionMap_updateOutput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer);
+  return state->status;
+}
+
+static int SpatialFullConvolutionMap_updateGradInput(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, false, 5}, {GLUE_REAL, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}};
+  THNNTensor views[6];
+  GlueValue v[10];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 10, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialFullConvolutionMap_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer);
+  else THNN_DoubleSpatialFullConvolutionMap_updateGradInput(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, v[5].tensor, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer);
+  return state->status;
+}
+
+static int SpatialFullConvolutionMap_accGradParameters(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_REAL, false, 3}, {GLUE_REAL, false, 4}, {GLUE_REAL, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_DOUBLE, false, 10}};
+  THNNTensor views[5];
+  GlueValue v[10];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 10, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_FloatSpatialFullConvolutionMap_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, v[9].number);
+  else THNN_DoubleSpatialFullConvolutionMap_accGradParameters(state, v[0].tensor, v[1].tensor, v[2].tensor, v[3].tensor, v[4].tensor, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, v[9].number);
+  return state->status;
+}
+
+static int unfolded_copy(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_INT, false, 3}, {GLUE_INT, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}};
+  THNNTensor views[2];
+  GlueValue v[13];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 13, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_Floatunfolded_copy(v[0].tensor, v[1].tensor, (int)v[2].integer, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer);
+  else THNN_Doubleunfolded_copy(v[0].tensor, v[1].tensor, (int)v[2].integer, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer);
+  return state->status;
+}
+
+static int unfolded_acc(int flags, uintptr_t arguments)
+{
+  static const GlueArgument expected[] = {{GLUE_REAL, false, 1}, {GLUE_REAL, false, 2}, {GLUE_INT, false, 3}, {GLUE_INT, false, 4}, {GLUE_INT, false, 5}, {GLUE_INT, false, 6}, {GLUE_INT, false, 7}, {GLUE_INT, false, 8}, {GLUE_INT, false, 9}, {GLUE_INT, false, 10}, {GLUE_INT, false, 11}, {GLUE_INT, false, 12}, {GLUE_INT, false, 13}};
+  THNNTensor views[2];
+  GlueValue v[13];
+  THNNState *state = THNN_lastState();
+  int type = thnn_unpack(state, flags, arguments, 13, expected, views, v);
+  if (type < 0) return state->status;
+  if (type == THNN_TYPE_FLOAT) THNN_Floatunfolded_acc(v[0].tensor, v[1].tensor, (int)v[2].integer, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer);
+  else THNN_Doubleunfolded_acc(v[0].tensor, v[1].tensor, (int)v[2].integer, (int)v[3].integer, (int)v[4].integer, (int)v[5].integer, (int)v[6].integer, (int)v[7].integer, (int)v[8].integer, (int)v[9].integer, (int)v[10].integer, (int)v[11].integer, (int)v[12].integer);
   return state->status;
 }
 
