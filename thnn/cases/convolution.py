@@ -58,6 +58,7 @@ def _row(
     stride: int = 1,
     padding: int = 0,
     dtype: str = "float32",
+    **goals: float,
 ) -> Row:
     out = (size + 2 * padding - kernel) // stride + 1
     flops = 2.0 * batch * outputs * out * out * inputs * kernel * kernel
@@ -75,6 +76,7 @@ def _row(
         ),
         dtype=dtype,
         flops={"fwd": flops, "fb": 3 * flops},
+        **goals,
     )
 
 
@@ -140,17 +142,17 @@ SPATIAL_CONVOLUTION_MM = Case(
         ),
     ),
     rows=(
-        _row(64, 64, 3, 56, 8, padding=1),
-        _row(128, 128, 3, 28, 8, padding=1),
-        _row(256, 256, 3, 14, 8, padding=1),
-        _row(512, 512, 3, 7, 8, padding=1),
-        _row(64, 64, 3, 56, 1, padding=1),
-        _row(512, 512, 3, 7, 1, padding=1),
-        _row(256, 64, 1, 56, 8),
-        _row(1024, 256, 1, 14, 8),
-        _row(3, 64, 7, 224, 4, stride=2, padding=3),
-        _row(1, 6, 5, 28, 64),
-        _row(64, 64, 3, 28, 4, padding=1, dtype="float64"),
+        _row(64, 64, 3, 56, 8, padding=1, ratio=0.98, fraction=0.95, channels_last=0.95),
+        _row(128, 128, 3, 28, 8, padding=1, ratio=0.98, fraction=0.95, channels_last=0.95),
+        _row(256, 256, 3, 14, 8, padding=1, ratio=0.98, fraction=0.95, channels_last=0.95),
+        _row(512, 512, 3, 7, 8, padding=1, ratio=0.98, fraction=0.95, channels_last=0.95),
+        _row(64, 64, 3, 56, 1, padding=1, ratio=1.05, fraction=0.93, channels_last=0.95),
+        _row(512, 512, 3, 7, 1, padding=1, ratio=1.3, fraction=0.8, channels_last=0.95),
+        _row(256, 64, 1, 56, 8, ratio=1.2, fraction=0.9),
+        _row(1024, 256, 1, 14, 8, ratio=1.0, fraction=0.9),
+        _row(3, 64, 7, 224, 4, stride=2, padding=3, ratio=2.0),
+        _row(1, 6, 5, 28, 64, ratio=3.0),
+        _row(64, 64, 3, 28, 4, padding=1, dtype="float64", ratio=2.2, fraction=0.85),
     ),
 )
 

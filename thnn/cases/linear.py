@@ -33,6 +33,8 @@ def _row(batch: int, inputs: int, outputs: int) -> Row:
     return Row(
         f"Linear {batch}x{inputs}x{outputs}",
         _sample("row", batch, inputs=inputs, outputs=outputs),
+        ratio=1.9,
+        fraction=0.85,
         flops={"fwd": flops, "fb": 3 * flops},
     )
 
