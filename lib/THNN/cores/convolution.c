@@ -208,7 +208,7 @@ static void V_(storeRow)(const V_(correlation) *c, const real *sum, int64_t widt
 
 typedef struct V_(work) {
   real *strip, *weight, *sum;
-  int32_t tap[GEMM_DEPTH], channel[GEMM_DEPTH];
+  int32_t step[GEMM_DEPTH]; /* of channel and tap, from a position */
   int64_t rowStrip[MAX_ROWS], rowTarget[MAX_ROWS];
 } V_(work);
 
@@ -225,8 +225,7 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
   real *target = c->target + (group * c->outputs + o) * c->targetChannel;
   for (int64_t k = 0; k < channels || k == 0; k += p->depthChannels) {
     const int64_t n = MIN(p->depthChannels, channels - k);
-    const GemmSteps steps =
-        taps == 1 ? (GemmSteps){w->tap, w->channel, 1, n} : (GemmSteps){w->channel, w->tap, n, taps};
+    const GemmSteps steps = {w->step, n * taps};
     const bool first = begin && k == 0, last = end && k + n == channels;
     const real *packed = weight + (1 + k * taps) * width;
     real *sum = sums;
@@ -266,7 +265,6 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
   w.weight = w.sum + tilesOfBox * TILE_REALS * sumPanels;
   const int64_t channelBlocks = MAX(ceilDivide(c->channels, p->blockChannels), 1),
                 blocks = channelBlocks * box_pieces(p->taps, p->boxTaps);
-  for (int64_t i = 0; i < p->depthChannels; i++) w.channel[i] = (int32_t)(i * p->strip.channel);
 
   for (int64_t panel = firstPanel, next; panel < lastPanel; panel = next) {
     const int64_t group = panel / panelsOfGroup, firstOfGroup = group * panelsOfGroup;
@@ -284,8 +282,11 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
         const int64_t T = volume(taps.count), channel = block % channelBlocks * p->blockChannels,
                       channels = MIN(p->blockChannels, c->channels - channel);
         int64_t t[4] = {0};
-        for (int64_t i = 0; i < T; i++, box_next(t, taps.count, 4))
-          w.tap[i] = (int32_t)strip_tap(&p->strip, c->axis, t);
+        for (int64_t i = 0; i < T; i++, box_next(t, taps.count, 4)) {
+          const int64_t tap = strip_tap(&p->strip, c->axis, t);
+          for (int64_t ch = 0; ch < p->depthChannels; ch++)
+            w.step[ch * T + i] = (int32_t)(ch * p->strip.channel + tap);
+        }
         const real *source = c->source + (group * c->channels + channel) * c->sourceChannel;
         if (p->tiled)
           THNN_(tiles_fill)(c, &box, gemm_rowsPerTile(box.count[3]), source, channels, w.strip,

@@ -226,17 +226,17 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
   }
 
   static const real zero[LANES_MAX];
-  int32_t column[BOX_POSITIONS], rowPosition[BOX_POSITIONS];
-  for (int i = 0; i < BOX_POSITIONS; i++) column[i] = i;
+  int32_t step[BOX_POSITIONS]; /* of the positions of a box */
   for (int64_t b = 0; b < box_pieces(p->count, p->boxPositions); b++) {
     const Box box = box_piece(p->count, p->boxPositions, b);
     const int64_t rows = box.count[0] * box.count[1] * box.count[2];
     int64_t q[4] = {0};
     for (int64_t r = 0; r < rows; r++, box_next(q, box.count, 3))
-      rowPosition[r] = (int32_t)strip_position(&p->strip, c->axis, q);
+      for (int64_t x = 0; x < box.count[3]; x++)
+        step[r * box.count[3] + x] = (int32_t)(strip_position(&p->strip, c->axis, q) + x);
     THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + channel) * c->sourceChannel,
                       channels, strip);
-    const GemmSteps steps = {rowPosition, column, rows, box.count[3]};
+    const GemmSteps steps = {step, rows * box.count[3]};
     for (int64_t panel = 0; panel < panels; panel++) {
       const int64_t lanes = MIN(LANES, c->outputs - o - panel * LANES), width = lanes > VL ? LANES : VL;
       real *gradient = gradients + panel * gradientReals, *sum = sums + panel * sumReals;

@@ -37,23 +37,20 @@ static inline __attribute__((always_inline)) void V_(tile)(const int R, const in
   for (int i = 0; i < R * Q * V; i++) acc[i] = (vreal){0};
 #pragma GCC unroll 14
   for (int r = 0; r < R; r++) row[r] = a[r];
-  for (int64_t i = 0; i < k.outers; i++) {
-    const int64_t outer = k.outer[i];
-    for (int64_t j = 0; j < k.inners; j++) {
-      const int64_t at = outer + k.inner[j];
-      vreal w[2];
 #pragma GCC unroll 2
-      for (int v = 0; v < V; v++) w[v] = v_load(b + v * VL);
-      b += V * VL;
-#pragma GCC unroll 14
-      for (int r = 0; r < R; r++)
-#pragma GCC unroll 14
-        for (int q = 0; q < Q; q++) {
-          const real x = row[r][at + q];
+  for (int64_t i = 0; i < k.count; i++, b += V * VL) {
+    const int64_t at = k.at[i];
+    vreal w[2];
 #pragma GCC unroll 2
-          for (int v = 0; v < V; v++) acc[(r * Q + q) * V + v] += x * w[v];
-        }
-    }
+    for (int v = 0; v < V; v++) w[v] = v_load(b + v * VL);
+#pragma GCC unroll 14
+    for (int r = 0; r < R; r++)
+#pragma GCC unroll 14
+      for (int q = 0; q < Q; q++) {
+        const real x = row[r][at + q];
+#pragma GCC unroll 2
+        for (int v = 0; v < V; v++) acc[(r * Q + q) * V + v] += x * w[v];
+      }
   }
 #pragma GCC unroll 14
   for (int p = 0; p < R * Q; p++)

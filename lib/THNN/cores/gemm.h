@@ -3,9 +3,9 @@
      c[p][lane] = from[p][lane] + sum over k of a(p, k) * b[k][lane]
 
    The lanes of b and c are packed: V vectors of VL reals. The left operand is not packed. Its P = R * Q rows are
-   R pointers with Q neighbouring reals behind each, and k = (i, j) steps through it by two tables of offsets:
+   R pointers with Q neighbouring reals behind each, and k steps through it by a table of offsets:
 
-     a(r * Q + q, i * inners + j) = a[r][outer[i] + inner[j] + q]
+     a(r * Q + q, k) = a[r][at[k] + q]
 
    which is enough for a convolution to read its patches from the image where it lies (convolution.c).
 
@@ -25,8 +25,8 @@
 #define GEMM_DEPTH 128
 
 typedef struct GemmSteps {
-  const int32_t *outer, *inner;
-  int64_t outers, inners;
+  const int32_t *at;
+  int64_t count;
 } GemmSteps;
 
 /* How many rows of `width` pixels one tile takes. */
