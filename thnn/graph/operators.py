@@ -333,7 +333,7 @@ def names_of(where: str, value: Any) -> Names:
             raise ValueError(f"{where}: expected the name of a variable, got an empty string")
         return value
     if isinstance(value, (tuple, list)) and value:
-        return tuple(n for v in value if isinstance(n := names_of(where, v), str))
+        return tuple(_name_of(where, v) for v in value)
     raise TypeError(f"{where}: expected the name of a variable, got {type(value).__name__}")
 
 
