@@ -76,7 +76,18 @@ class Branch:
         self._compile()
 
     def _compile(self) -> None:
+        # A module is found by one name, not by a path that each call would walk.
+        targets = {n: n.target for n in self.graph.nodes if n.op in ("call_module", "get_attr")}
+        short: dict[str, str] = {}
+        for node, target in targets.items():
+            path, _, name = target.rpartition(".") if node.op == "get_attr" else (target, "", "")
+            if path:
+                alias = short.setdefault(path, f"m{len(short)}_{path.rpartition('.')[2]}")
+                setattr(self._root, alias, _attribute(self._root, path))
+                node.target = f"{alias}.{name}" if name else alias
         source = self.graph.python_code("self")
+        for node, target in targets.items():
+            node.target = target
         self.code = source.src
         filename = f"<thnn fork {next(_number)}>"
         linecache.cache[filename] = (len(self.code), None, self.code.splitlines(True), filename)

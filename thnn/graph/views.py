@@ -55,6 +55,7 @@ class Views:
         self.training = training
         self.assign: Callable[[nn.Module, str, Any], None] | None = None
         self._views: dict[int, nn.Module] = {}
+        self._classes: dict[type, Any] = {}  # of modules that hold no others
 
     def of(self, module: nn.Module) -> nn.Module:
         """The view of a module; always the same one. That of a view is itself."""
@@ -116,15 +117,21 @@ class Views:
             "_views": self,
             "training": _Constant(self.training),
             "_compiled_call_impl": _Constant(None),  # what module.compile() made obeys the module
-            **members,
         }
+        count = len(namespace)
+        namespace |= members
         if module._modules:
             namespace |= {"_modules": property(children), "__getattr__": get}
         # Plain attributes with modules or their methods in them: each time as they are then.
         for name, value in module.__dict__.items():
             if name not in namespace and not name.startswith("_") and self._holds_module(value):
                 namespace[name] = property(partial(self._attribute, name))
-        view_class: Any = type(cls)(cls.__name__, (cls,), namespace)  # type: ignore[misc]
+        plain = len(namespace) == count
+        view_class: Any = self._classes.get(cls) if plain else None
+        if view_class is None:
+            view_class = type(cls)(cls.__name__, (cls,), namespace)  # type: ignore[misc]
+        if plain:
+            self._classes[cls] = view_class
         view = object.__new__(view_class)
         object.__setattr__(view, "__dict__", module.__dict__)
         return view
