@@ -2,6 +2,7 @@
 #include "convolution.h"
 #include "patches.h"
 #include "few.h"
+#include "depthwise.h"
 
 /* target[n, o, q] = bias[o] + sum over channels c, taps t of weight[o, c, t] * source[n, c, patch of q at t].
 
@@ -329,7 +330,9 @@ void THNN_(convolution_output)(const Convolution *g, ConvolutionView input, Conv
   c.bias = bias.data;
   c.biasGroup = bias.group;
   c.biasOutput = bias.stride[0];
-  if (THNN_(few_suits)(&c)) {
+  if (THNN_(depthwise_is)(&c) && c.sourceChannel == 1) {
+    THNN_(depthwise_correlate)(&c);
+  } else if (THNN_(few_suits)(&c)) {
     Residues residues[4];
     for (int d = 0; d < 4; d++) {
       const Axis *a = c.axis + d;
@@ -442,7 +445,9 @@ void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutp
                              .skip = 1,
                              .source = gradOutput.stride[d < 0 ? 0 : d + 2],
                              .target = gradInput.stride[d < 0 ? 0 : d + 2] * (d < 0 ? 1 : g->stride[d])};
-  if (V_(gradInputOfFew)(g, all, weight, gradInput, residues)) return;
+  /* Planes side by side in memory: lanes are planes (depthwise.h). */
+  const bool depthwise = g->groups > 1 && gradOutput.stride[1] == 1 && all.outputs <= DEPTHWISE_OUTPUTS;
+  if (!depthwise && V_(gradInputOfFew)(g, all, weight, gradInput, residues)) return;
   for (int64_t n = residues[0] * residues[1] * residues[2]; n > 0; n--, box_next(i, residues, 3)) {
     V_(correlation) c = all;
     bool some = true;
@@ -457,7 +462,8 @@ void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutp
     }
     if (!some) continue;
     THNN_(correlation_simplify)(&c);
-    V_(correlate)(&c);
+    if (THNN_(depthwise_is)(&c)) THNN_(depthwise_correlate)(&c);
+    else V_(correlate)(&c);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "gemm.h"
 #include "convolution.h"
 #include "patches.h"
+#include "depthwise.h"
 
 /* gradWeight[o, c, t] += scale * sum over n, q of target[n, o, q] * source[n, c, patch of q at t].
 
@@ -310,10 +311,8 @@ void THNN_(convolution_gradWeight)(const Convolution *g, ConvolutionView input, 
   for (int d = 0; d < 4; d++) terms *= (double)p.c.axis[d].count * (double)p.c.axis[d].taps;
   if (terms == 0) return;
   const int64_t work = (int64_t)MIN(terms / 16, 1e15);
-  if (V_(isFew)(&p.c)) {
-    V_(addFew)(&p.c, scale, work);
-    return;
-  }
+  if (THNN_(depthwise_is)(&p.c)) return THNN_(depthwise_gradWeight)(&p.c, scale);
+  if (V_(isFew)(&p.c)) return V_(addFew)(&p.c, scale, work);
   V_(makePlan)(&p, thnn_threads(1 << 20, work));
   tasks = p.c.groups * p.panelTasks * p.channelTasks * p.tapTasks;
   THNN_PARALLEL_FOR(i, tasks, work) V_(task)(&p, i, scale);
