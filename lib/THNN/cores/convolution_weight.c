@@ -125,7 +125,15 @@ static void V_(makePlan)(V_(plan) *p, int threads)
     if (tasks % threads == 0 || tasks >= 4 * threads) break;
     if (p->channels > 16 || (p->panels == 1 && p->channels > 1)) p->channels = nextPiece(c->channels, p->channels);
     else if (p->panels > 1) p->panels = (p->panels + 1) / 2;
-    else break;
+    else {
+      int longest = 0;
+      for (int d = 1; d < 4; d++)
+        if (p->boxTaps[d] > p->boxTaps[longest]) longest = d;
+      if (p->boxTaps[longest] == 1) break;
+      p->boxTaps[longest] = nextPiece(p->taps[longest], p->boxTaps[longest]);
+      p->tapTasks = box_pieces(p->taps, p->boxTaps);
+      p->strip = strip_make(c->axis, p->boxPositions, p->boxTaps, REALS_PER_LINE);
+    }
   }
 }
 
