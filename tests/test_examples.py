@@ -124,3 +124,16 @@ def test_distributed() -> None:
     refused = subprocess.run([*command, "--processes", "0"], text=True, capture_output=True)
     assert refused.returncode == 2
     assert "--processes: expected at least 1, got 0" in refused.stderr
+
+
+def test_layers_are_swapped(tmp_path: Path) -> None:
+    command = [sys.executable, str(ROOT / "examples" / "residual.py"), "--epochs", "1", "--threads", "1"]
+    done = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    first, *lines = done.stdout.splitlines()
+    assert first == "16 layers swapped"  # 9 convolutions, 6 batch normalizations, 1 matrix
+    assert [line.split()[0] for line in lines] == ["torch:", "thnn"]
+    accuracies = [float(re.search(r"test accuracy (\d+\.\d\d) %", line)[1]) for line in lines]
+    assert min(accuracies) > 60
+    assert abs(accuracies[0] - accuracies[1]) < 5
