@@ -110,6 +110,18 @@ def test_bench_of_one_row(tmp_path: Path) -> None:
     assert run("bench", "(").returncode == 2
 
 
+def test_bench_of_an_overhead(tmp_path: Path) -> None:
+    data, table = tmp_path / "b.json", tmp_path / "b.md"
+    result = run(
+        *("bench", r"nn\.BatchNorm2d train", "--rounds", "3", "--json", str(data), "--markdown", str(table))
+    )
+    assert result.returncode in (0, 1), result.stderr
+    assert " of 3 µs more" in result.stdout
+    (measured,) = json.loads(data.read_text())["measurements"]
+    assert set(measured["timings"]) == {"Function", "layer"}
+    assert " of 3 µs more" in table.read_text()
+
+
 def test_generated_files_are_current() -> None:
     found = regenerate.stale(regenerate.generate(ROOT))
     assert not found, found

@@ -28,6 +28,7 @@ from thnn import _library
 from thnn._registry import function_classes, modules
 from thnn.cases import cases
 from thnn.cases.model import Case, Row
+from thnn.cases.overhead import OVERHEADS, Overhead
 
 # Threads stay where they are, and freed memory stays with the process: page faults would be timed instead of
 # kernels. Both are read when the process starts.
@@ -91,9 +92,10 @@ def main(options: argparse.Namespace) -> int:
         print(f"{options.pattern!r} is no regular expression: {error}", file=sys.stderr)
         return 2
     rows = [(c, r) for c in cases().values() for r in c.rows if pattern.search(r.name)]
+    overheads = [o for o in OVERHEADS if pattern.search(o.name)]
     raw = bool(pattern.search(_RAW_ROW))
     sync = _bench_sync.matching(pattern)
-    if not rows and not raw and not sync:
+    if not rows and not overheads and not raw and not sync:
         print(f"no row matches {options.pattern!r}", file=sys.stderr)
         return 2
     torch.set_num_threads(options.threads)
@@ -102,6 +104,9 @@ def main(options: argparse.Namespace) -> int:
         for measurement in measure(case, row, options.rounds):
             measurements.append(measurement)
             print(line(measurement), flush=True)
+    for overhead in overheads:
+        measurements.append(measure_overhead(overhead, options.rounds))
+        print(line(measurements[-1]), flush=True)
     if raw:
         measurements.append(measure_raw_call(options.rounds))
         print(line(measurements[-1]), flush=True)
@@ -358,6 +363,23 @@ def measure_raw_call(rounds: int) -> Measurement:
     )
 
 
+def measure_overhead(overhead: Overhead, rounds: int) -> Measurement:
+    """A form against what it is built on, forward."""
+    calls = overhead.make()
+    timings = _time(calls, rounds)
+    base, ours = (timings[name].best for name in calls)
+    m = Measurement(overhead.name, "fwd", timings, met=True)
+    more, share = (ours - base) * 1e6, ours / base - 1
+    for value, goal, text in (
+        (more, overhead.microseconds, f"{more:.2f} of {overhead.microseconds} µs more"),
+        (share, overhead.share, f"{share:.1%} of {overhead.share or 0:.0%} more"),
+    ):
+        if goal is not None:
+            m.goals.append(text)
+            m.met = m.met and value <= goal
+    return m
+
+
 def _number(value: float | None) -> str:
     return "" if value is None else f"{value:.2f}"
 
@@ -369,7 +391,8 @@ def line(m: Measurement) -> str:
     fraction = f"  {m.fraction:.2f} of {m.ceiling}" if m.fraction is not None else ""
     if m.other_ratio is not None:
         fraction += f"  {_number(m.other_ratio)} of the other way"
-    return f"{m.row:<42} {m.phase:<4} {times} ms  ratio {_number(m.ratio)}{fraction} {verdict}".rstrip()
+    ratio = f"ratio {_number(m.ratio)}" if m.ratio is not None else "; ".join(m.goals)
+    return f"{m.row:<42} {m.phase:<4} {times} ms  {ratio}{fraction} {verdict}".rstrip()
 
 
 def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> str:
@@ -393,6 +416,9 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
             )
         ]
         goal = {True: "met", False: "missed", None: ""}[m.met]
+        if m.ratio is None:  # nothing of torch's to compare with
+            times[0], times[2] = "", f"{list(m.timings.values())[-1].best * 1e3:.4f}"
+            goal = f"{goal}: {'; '.join(m.goals)}"
         ratios = [_number(v) for v in (m.ratio, m.best_ratio, m.channels_last_ratio)]
         others = [_number(v) for v in (m.other_ratio, m.other_channels_last_ratio) if v is not None]
         body.append(

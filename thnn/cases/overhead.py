@@ -1,0 +1,74 @@
+"""What forms that are built on a function may cost beyond it: rows of the benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+Call = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Overhead:
+    """One row: a form against what it is built on, and how much more time it may take.
+
+    `make` returns the calls to compare: what it is built on by name, then the form, by name.
+    """
+
+    name: str
+    make: Callable[[], Mapping[str, Call]]
+    microseconds: float | None = None  # more per call, at most ...
+    share: float | None = None  # ... or this part more
+
+
+def _batch(*shape: int) -> dict[str, Any]:
+    generator = torch.Generator().manual_seed(0)
+    return {
+        "input": torch.randn(shape, generator=generator),
+        "weight": torch.ones(shape[1], requires_grad=True),
+        "bias": torch.zeros(shape[1], requires_grad=True),
+        "running_mean": torch.zeros(shape[1]),
+        "running_var": torch.ones(shape[1]),
+    }
+
+
+def _layer(training: bool) -> Callable[[], Mapping[str, Call]]:
+    def make() -> Mapping[str, Call]:
+        from thnn import nn
+        from thnn._registry import function_classes
+
+        batch = _batch(2, 4, 2, 2)
+        arguments = (*batch.values(), training, 0.1, 1e-5)
+        apply = function_classes["BatchNormalizationFunction"].apply
+        layer = nn.BatchNorm2d(4).train(training)
+        return {"Function": lambda: apply(*arguments), "layer": lambda: layer(batch["input"])}
+
+    return make
+
+
+def _operator(**options: Any) -> Callable[[], Mapping[str, Call]]:
+    def make() -> Mapping[str, Call]:
+        from thnn._batch_norm_operator import batch_norm
+        from thnn._registry import function_classes
+
+        batch = _batch(32, 64, 56, 56)
+        train = not options.get("is_infer", False)
+        arguments = (*batch.values(), train, 0.1, 1e-6)
+        apply = function_classes["BatchNormalizationFunction"].apply
+        return {
+            "Function": lambda: apply(*arguments),
+            "operator": lambda: batch_norm(*batch.values(), **options),
+        }
+
+    return make
+
+
+OVERHEADS = (
+    Overhead("thnn.nn.BatchNorm2d train (2,4,2,2)", _layer(True), microseconds=3),
+    Overhead("thnn.nn.BatchNorm2d evaluation (2,4,2,2)", _layer(False), microseconds=3),
+    Overhead("thnn.batch_norm train (32,64,56,56)", _operator(), share=0.05),
+    Overhead("thnn.batch_norm inference (32,64,56,56)", _operator(is_infer=True), share=0.05),
+)
