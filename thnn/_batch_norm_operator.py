@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import torch
@@ -102,7 +102,7 @@ def batch_norm(
         y, mean, variance = _statistics.normalize_by_batch(
             apply, x, scale, bias, estimated_mean, estimated_var, epsilon, unbiased=False
         )
-    share = 1.0 if is_first else _statistics.complement(momentum)
+    share = 1.0 if is_first else 1 - momentum
     _statistics.update(estimated_mean, mean, share)
     _statistics.update(estimated_var, variance, share)
     return BatchNormOutput(y, mean, variance, estimated_mean, estimated_var)
@@ -190,20 +190,54 @@ def _check(
         for name in ("x", "scale", "bias", "out"):
             if out is not None and name in tensors and tensors[name].requires_grad:
                 raise ValueError(f"{_NAME}: out: cannot be differentiated, but {name} requires a gradient")
-    written = ["out"] if out is not None else []
-    if not is_infer:
-        if x.numel() <= x.shape[1]:
-            raise ValueError(
-                f"{_NAME}: x: expected more than 1 value per channel when training, got {tuple(x.shape)}"
-            )
-        written += ["estimated_mean", "estimated_var"]
-    for name in written:
-        if any(size > 1 and step == 0 for size, step in zip(tensors[name].shape, tensors[name].stride())):
+    if not is_infer and x.numel() <= x.shape[1]:
+        raise ValueError(
+            f"{_NAME}: x: expected more than 1 value per channel when training, got {tuple(x.shape)}"
+        )
+    _check_written(tensors, is_infer)
+
+
+def _check_written(tensors: Mapping[str, Tensor], is_infer: bool) -> None:
+    """Whether what is written shares memory, by the range from first to last address; of vectors, by each address."""
+    spans = {name: _span(tensor) for name, tensor in tensors.items()}
+    for name in ("out",) if is_infer else ("out", "estimated_mean", "estimated_var"):
+        if name not in tensors:
+            continue
+        tensor, (start, stop) = tensors[name], spans[name]
+        if not tensor.is_contiguous() and any(n > 1 and not s for n, s in zip(tensor.shape, tensor.stride())):
             raise ValueError(f"{_NAME}: {name}: two of its elements share an address")
-        for other, tensor in tensors.items():
-            is_itself = other == "x" and name == "out" and _same_view(tensors[name], tensor)
-            if other != name and not is_itself and _overlaps(tensors[name], tensor):
+        for other, (first, last) in spans.items():
+            if (
+                first < stop
+                and start < last
+                and other != name
+                and _share(name, tensor, other, tensors[other])
+            ):
                 raise ValueError(f"{_NAME}: {name}: must not share memory with {other}")
+
+
+def _span(tensor: Tensor) -> tuple[int, int]:
+    """First address and the one after the last; nothing for a tensor without memory."""
+    start, count = _address(tensor), tensor.numel()
+    if start == 0 or count == 0:
+        return 0, 0
+    if not tensor.is_contiguous():
+        count = 1 + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride()))
+    return start, start + count * tensor.element_size()
+
+
+def _share(name: str, a: Tensor, other: str, b: Tensor) -> bool:
+    """Whether two tensors whose spans meet share memory, other than `out` being x."""
+    if name == "out" and other == "x":
+        return a.data_ptr() != b.data_ptr() or a.stride() != b.stride()
+    if a.dim() != 1 or b.dim() != 1:
+        return True
+    first, second = (
+        range(v.data_ptr(), v.data_ptr() + len(v) * step, step)
+        for v in (a, b)
+        for step in [max(v.stride(0), 1) * v.element_size()]
+    )
+    return not set(first).isdisjoint(second)
 
 
 def _check_is_tensor(name: str, value: Any) -> None:
@@ -217,28 +251,5 @@ def _check_like(name: str, tensor: Any, x: Tensor, shape: tuple[int, ...]) -> No
         raise TypeError(f"{_NAME}: {name}: expected {x.dtype}, the type of x, got {tensor.dtype}")
     if tensor.device != x.device:
         raise TypeError(f"{_NAME}: {name}: expected a tensor on {x.device}, as x, got {tensor.device}")
-    if tuple(tensor.shape) != shape:
+    if tensor.shape != shape:
         raise ValueError(f"{_NAME}: {name}: expected size {shape}, got {tuple(tensor.shape)}")
-
-
-def _same_view(a: Tensor, b: Tensor) -> bool:
-    return _address(a) == _address(b) and a.stride() == b.stride()
-
-
-def _overlaps(a: Tensor, b: Tensor) -> bool:
-    """Whether two tensors of one type share an address. Of others than vectors the range from first to last counts."""
-    first, second = _addresses(a), _addresses(b)
-    if first.start >= second.stop or second.start >= first.stop:
-        return False
-    return a.dim() != 1 or b.dim() != 1 or not set(first).isdisjoint(second)
-
-
-def _addresses(tensor: Tensor) -> range:
-    """Where its elements are if it is a vector; otherwise a range of that beginning and end."""
-    start = _address(tensor)
-    if start == 0 or tensor.numel() == 0:
-        return range(0)
-    size = tensor.element_size()
-    last = start + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride())) * size
-    step = tensor.stride(0) * size if tensor.dim() == 1 else size
-    return range(start, last + size, max(step, size))

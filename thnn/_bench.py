@@ -364,11 +364,11 @@ def measure_raw_call(rounds: int) -> Measurement:
 
 
 def measure_overhead(overhead: Overhead, rounds: int) -> Measurement:
-    """A form against what it is built on, forward."""
+    """A form against what it is built on."""
     calls = overhead.make()
     timings = _time(calls, rounds)
     base, ours = (timings[name].best for name in calls)
-    m = Measurement(overhead.name, "fwd", timings, met=True)
+    m = Measurement(overhead.name, overhead.phase, timings, met=True)
     more, share = (ours - base) * 1e6, ours / base - 1
     for value, goal, text in (
         (more, overhead.microseconds, f"{more:.2f} of {overhead.microseconds} µs more"),

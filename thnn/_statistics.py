@@ -57,11 +57,10 @@ def share(momentum: float | None, first_batch: str, batches: Tensor | None) -> f
 
 def update(running: Tensor, batch: Tensor, share: float) -> None:
     """Takes a batch into a running statistic; one of share 1 replaces whatever was there, NaN included."""
-    with torch.no_grad():
-        if share == 1:
-            running.copy_(batch)
-        else:
-            running.mul_(1 - share).add_(batch, alpha=share)
+    if share == 1:
+        running.copy_(batch)
+    else:
+        running.lerp_(batch, share)
 
 
 def normalize_by_batch(

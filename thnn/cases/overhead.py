@@ -22,6 +22,7 @@ class Overhead:
     make: Callable[[], Mapping[str, Call]]
     microseconds: float | None = None  # more per call, at most ...
     share: float | None = None  # ... or this part more
+    phase: str = "fwd"  # 'fb' is forward + backward
 
 
 def _batch(*shape: int) -> dict[str, Any]:
@@ -58,9 +59,18 @@ def _operator(**options: Any) -> Callable[[], Mapping[str, Call]]:
         train = not options.get("is_infer", False)
         arguments = (*batch.values(), train, 0.1, 1e-6)
         apply = function_classes["BatchNormalizationFunction"].apply
+        if not train:
+            return {
+                "Function": lambda: apply(*arguments),
+                "operator": lambda: batch_norm(*batch.values(), **options),
+            }
+        wanted = [batch["input"].requires_grad_(), batch["weight"], batch["bias"]]
+        gradient = torch.ones_like(batch["input"])
         return {
-            "Function": lambda: apply(*arguments),
-            "operator": lambda: batch_norm(*batch.values(), **options),
+            "Function": lambda: torch.autograd.grad(apply(*arguments), wanted, gradient),
+            "operator": lambda: torch.autograd.grad(
+                batch_norm(*batch.values(), **options).y, wanted, gradient
+            ),
         }
 
     return make
@@ -69,6 +79,6 @@ def _operator(**options: Any) -> Callable[[], Mapping[str, Call]]:
 OVERHEADS = (
     Overhead("thnn.nn.BatchNorm2d train (2,4,2,2)", _layer(True), microseconds=3),
     Overhead("thnn.nn.BatchNorm2d evaluation (2,4,2,2)", _layer(False), microseconds=3),
-    Overhead("thnn.batch_norm train (32,64,56,56)", _operator(), share=0.05),
+    Overhead("thnn.batch_norm train (32,64,56,56)", _operator(), share=0.05, phase="fb"),
     Overhead("thnn.batch_norm inference (32,64,56,56)", _operator(is_infer=True), share=0.05),
 )
