@@ -172,14 +172,17 @@ def _check(
         raise TypeError(f"{_NAME}: x: expected torch.float32 or torch.float64, got {x.dtype}")
     if x.dim() < 2:
         raise ValueError(f"{_NAME}: x: expected 2 dimensions (N, C) or more, got {tuple(x.shape)}")
-    vectors = {"scale": scale, "bias": bias, "estimated_mean": estimated_mean, "estimated_var": estimated_var}
+    shape = (x.shape[1],)
     tensors = {"x": x}
-    for name, vector in vectors.items():
-        if vector is None and name in ("scale", "bias"):
-            continue
-        _check_like(name, vector, x, (x.shape[1],))
-        assert vector is not None
-        tensors[name] = vector
+    for name, vector in (
+        ("scale", scale),
+        ("bias", bias),
+        ("estimated_mean", estimated_mean),
+        ("estimated_var", estimated_var),
+    ):
+        if vector is not None or name not in ("scale", "bias"):
+            _check_like(name, vector, x, shape)
+            tensors[name] = vector  # type: ignore[assignment]
     if out is not None:
         _check_like("out", out, x, tuple(x.shape))
         tensors["out"] = out
@@ -187,9 +190,12 @@ def _check(
         for name in ("estimated_mean", "estimated_var"):
             if tensors[name].requires_grad:
                 raise NotImplementedError(f"{_NAME}: {name}: the gradient by {name} is not implemented")
-        for name in ("x", "scale", "bias", "out"):
-            if out is not None and name in tensors and tensors[name].requires_grad:
-                raise ValueError(f"{_NAME}: out: cannot be differentiated, but {name} requires a gradient")
+        if out is not None:
+            for name, tensor in tensors.items():
+                if tensor.requires_grad:
+                    raise ValueError(
+                        f"{_NAME}: out: cannot be differentiated, but {name} requires a gradient"
+                    )
     if not is_infer and x.numel() <= x.shape[1]:
         raise ValueError(
             f"{_NAME}: x: expected more than 1 value per channel when training, got {tuple(x.shape)}"
@@ -246,10 +252,16 @@ def _check_is_tensor(name: str, value: Any) -> None:
 
 
 def _check_like(name: str, tensor: Any, x: Tensor, shape: tuple[int, ...]) -> None:
+    if (
+        isinstance(tensor, Tensor)
+        and tensor.dtype is x.dtype
+        and tensor.shape == shape
+        and tensor.device == x.device
+    ):
+        return
     _check_is_tensor(name, tensor)
     if tensor.dtype is not x.dtype:
         raise TypeError(f"{_NAME}: {name}: expected {x.dtype}, the type of x, got {tensor.dtype}")
     if tensor.device != x.device:
         raise TypeError(f"{_NAME}: {name}: expected a tensor on {x.device}, as x, got {tensor.device}")
-    if tensor.shape != shape:
-        raise ValueError(f"{_NAME}: {name}: expected size {shape}, got {tuple(tensor.shape)}")
+    raise ValueError(f"{_NAME}: {name}: expected size {shape}, got {tuple(tensor.shape)}")
