@@ -58,7 +58,7 @@ def _row(
     stride: int = 1,
     padding: int = 0,
     dtype: str = "float32",
-    **goals: float,
+    **goals: Any,
 ) -> Row:
     out = (size + 2 * padding - kernel) // stride + 1
     flops = 2.0 * batch * outputs * out * out * inputs * kernel * kernel
