@@ -58,7 +58,9 @@ def same(expected: str, got: str) -> bool:
     if "..." in expected:
         # Whole lines are left out as well.
         lines = [part for line in lines for part in ("...", line)]
-    return doctest.OutputChecker().check_output("".join(lines), got, doctest.ELLIPSIS)
+    return doctest.OutputChecker().check_output(
+        "".join(lines), got, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    )
 
 
 def test_the_page(tree: Path) -> None:

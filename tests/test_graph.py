@@ -269,7 +269,7 @@ BATCH_NORM = {"x": "x", "scale": "s", "bias": "b", "estimated_mean": "m", "estim
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: Operator("Convolution", "x", output="y"), ValueError, "no function 'Convolution'.*Linear"),
+        (lambda: Operator("Lineal", "x", output="y"), ValueError, "no function 'Lineal'.*Linear"),
         (lambda: Operator(3), TypeError, "expected the name of a function or a callable, got int"),
         (lambda: Operator("Linear", "x", output="y"), TypeError, "Linear: weight is missing"),
         (lambda: Operator("Linear", "x", "w"), TypeError, "Linear: output is missing"),
