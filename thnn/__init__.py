@@ -10,7 +10,8 @@
 
 One class per module of the header (``thnn.function_classes``), the C functions themselves by tensor type
 (``thnn.type2backend``), layers (``thnn.nn``), batch normalization as an operator that keeps estimates
-(``thnn.batch_norm``), nets that fork into training and inference (``thnn.graph``), and the header's model
+(``thnn.batch_norm``) and across processes (``thnn.SyncBatchNormalizationFunction``), nets that fork into training and
+inference (``thnn.graph``), one network on several devices (``thnn.parallel``), and the header's model
 (``thnn.parse_header``). ``python -m thnn`` lists the commands.
 """
 
