@@ -309,6 +309,11 @@ def _single(x: Tensor) -> Tensor:
     return x[:1, :, :1, :1]
 
 
+@torch.inference_mode()
+def _of_inference(x: Tensor) -> Tensor:
+    return x.clone()
+
+
 @pytest.mark.parametrize("options", [{}, {"unbiased": False}, {"momentum": None}, {"activation": "relu"}])
 @pytest.mark.parametrize(
     ("change", "error", "message"),
@@ -321,6 +326,7 @@ def _single(x: Tensor) -> Tensor:
         (lambda x: x[:, :2], ValueError, "expected 1 dimension"),
         (_single, ValueError, "input: expected more than 1 value per channel when training"),
         (lambda x: x[:0], ValueError, "input: expected more than 1 value per channel when training"),
+        (_of_inference, ValueError, "input: inference tensors cannot be differentiated"),
     ],
 )
 def test_a_refused_batch_leaves_no_trace(

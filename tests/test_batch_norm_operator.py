@@ -247,6 +247,11 @@ def _memory_of(name: str) -> Callable[[dict[str, Any]], Tensor]:
     return lambda given: given[name].reshape(-1)[:3]
 
 
+@torch.inference_mode()
+def _of_inference(x: Tensor) -> Tensor:
+    return x.clone()
+
+
 REFUSED = {
     "a list": (_with(x=lambda g: [1.0]), TypeError, "x: expected a tensor, got list"),
     "half": (_with(x=lambda g: g["x"].half()), TypeError, "x: expected .*, got torch.float16"),
@@ -263,6 +268,16 @@ REFUSED = {
     "elsewhere": (_with(bias=lambda g: g["bias"].to("meta")), TypeError, "bias: expected a tensor on cpu, as x"),
     "epsilon": (_with(epsilon=lambda g: -1e-9), ValueError, "epsilon: expected a number that is not negative"),
     "epsilon NaN": (_with(epsilon=lambda g: math.nan), ValueError, "epsilon: expected"),
+    "epsilon huge": (_with(epsilon=lambda g: 10**400), ValueError, "epsilon: too large for a number of float64"),
+    "sparse": (_with(x=lambda g: g["x"].to_sparse()), TypeError, "x: expected a dense tensor"),
+    "mean of inference": (
+        _with(estimated_mean=lambda g: _of_inference(g["estimated_mean"])), ValueError,
+        "estimated_mean: inference tensors cannot be changed",
+    ),
+    "x of inference": (
+        _with(x=lambda g: _of_inference(g["x"]), scale=lambda g: g["scale"].clone().requires_grad_()), ValueError,
+        "x: inference tensors cannot be differentiated",
+    ),
     "epsilon text": (_with(epsilon=lambda g: "0"), TypeError, "epsilon: expected a number, got str"),
     "momentum": (_with(momentum=lambda g: 1.01), ValueError, "momentum: expected a number from 0 to 1, got 1.01"),
     "momentum below": (_with(momentum=lambda g: -0.01), ValueError, "momentum: expected a number"),

@@ -411,6 +411,7 @@ def test_an_empty_batch_goes_to_the_first() -> None:
             ["'sum'", "momentum=None"],
         ),
         (lambda: equivalent_decay(1.1, 2), ValueError, ["decay", "1.1"]),
+        (lambda: equivalent_decay("a", 2), TypeError, ["equivalent_decay", "decay", "str"]),  # type: ignore[arg-type]
         (lambda: equivalent_decay(0.9, 0), ValueError, ["devices", "0"]),
         (lambda: equivalent_decay(0.9, 1.5), TypeError, ["devices", "float"]),  # type: ignore[arg-type]
     ],

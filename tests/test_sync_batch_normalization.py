@@ -662,6 +662,15 @@ def test_convert_refuses() -> None:
         convert_sync_batchnorm(net)
     assert type(net[0]) is torch.nn.BatchNorm1d
 
+    class Doubled(torch.nn.BatchNorm1d):
+        def forward(self, input: Tensor) -> Tensor:
+            return 2 * super().forward(input)
+
+    net = torch.nn.Sequential(torch.nn.BatchNorm1d(3), Doubled(3))
+    with pytest.raises(ValueError, match="'1': Doubled has its own forward"):
+        convert_sync_batchnorm(net)
+    assert type(net[0]) is torch.nn.BatchNorm1d
+
 
 if __name__ == "__main__":
     main(int(sys.argv[1]), Path(sys.argv[2]))

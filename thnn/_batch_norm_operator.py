@@ -170,6 +170,8 @@ def _check(
     _check_is_tensor("x", x)
     if x.dtype not in (torch.float32, torch.float64):
         raise TypeError(f"{_NAME}: x: expected torch.float32 or torch.float64, got {x.dtype}")
+    if x.layout is not torch.strided:
+        raise TypeError(f"{_NAME}: x: expected a dense tensor, got layout {x.layout}")
     if x.dim() < 2:
         raise ValueError(f"{_NAME}: x: expected 2 dimensions (N, C) or more, got {tuple(x.shape)}")
     shape = (x.shape[1],)
@@ -196,10 +198,18 @@ def _check(
                     raise ValueError(
                         f"{_NAME}: out: cannot be differentiated, but {name} requires a gradient"
                     )
-    if not is_infer and x.numel() <= x.shape[1]:
-        raise ValueError(
-            f"{_NAME}: x: expected more than 1 value per channel when training, got {tuple(x.shape)}"
-        )
+        if x.is_inference() and any(t.requires_grad for t in tensors.values()):
+            raise ValueError(f"{_NAME}: x: inference tensors cannot be differentiated; clone it")
+    if not is_infer:
+        if x.numel() <= x.shape[1]:
+            raise ValueError(
+                f"{_NAME}: x: expected more than 1 value per channel when training, got {tuple(x.shape)}"
+            )
+        for name in ("estimated_mean", "estimated_var"):
+            if tensors[name].is_inference() and not torch.is_inference_mode_enabled():
+                raise ValueError(
+                    f"{_NAME}: {name}: inference tensors cannot be changed outside of inference mode"
+                )
     _check_written(tensors, is_infer)
 
 

@@ -107,8 +107,14 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
     def forward(
         ctx: Any, input: Tensor, weight: Tensor | None, bias: Tensor | None, settings: tuple[Any, ...]
     ) -> Tensor:
-        output, save_mean, save_std = compute(input, weight, bias, *settings)
         running_mean, running_var, train, _, eps = settings
+        for argument, tensor in (("input", input), ("weight", weight)):
+            # Autograd would refuse it as well, but only after the running statistics have changed.
+            if isinstance(tensor, Tensor) and tensor.is_inference():
+                raise ValueError(
+                    f"{updateOutput.name}: {argument}: inference tensors cannot be differentiated; clone it"
+                )
+        output, save_mean, save_std = compute(input, weight, bias, *settings)
         # Where the output was above 0, the backward tells from the input; it needs the bias for that.
         saved = (input, weight, bias) if relu else (input, weight)
         # What the backward needs of the statistics. Running ones go on changing while a graph of training steps

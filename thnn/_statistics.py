@@ -30,7 +30,10 @@ def not_negative(where: str, name: str, value: Any) -> float:
     """A number that is 0 or more; TypeError or ValueError otherwise."""
     if isinstance(value, Tensor) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
         raise TypeError(f"{where}: {name}: expected a number, got {type(value).__name__}")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        raise ValueError(f"{where}: {name}: too large for a number of float64") from None
     if not number >= 0:
         raise ValueError(f"{where}: {name}: expected a number that is not negative, got {value!r}")
     return number

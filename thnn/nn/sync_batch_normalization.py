@@ -153,7 +153,7 @@ def convert_sync_batchnorm(module: _M, process_group: Any = None) -> _M:
         process_group: group of torch.distributed; None: all processes, or those that a torch.nn.SyncBatchNorm had
 
     Errors: TypeError for what is no module or no group; ValueError, with nothing converted, for lazy layers that have
-    not seen an input and for parametrized layers.
+    not seen an input, for parametrized layers, and for classes with a forward of their own.
     """
     _check_module("convert_sync_batchnorm", module)
     check_process_group(process_group)
@@ -169,6 +169,10 @@ def convert_sync_batchnorm(module: _M, process_group: Any = None) -> _M:
             )
         if parametrize.is_parametrized(layer):
             raise ValueError(f"convert_sync_batchnorm: {name!r}: is parametrized; convert it before that")
+        if type(layer).forward not in _FORWARDS:
+            raise ValueError(
+                f"convert_sync_batchnorm: {name!r}: {type(layer).__name__} has its own forward, which would be lost"
+            )
     for name, layer in layers:
         state: dict[str, Any] = layer.__dict__
         if not isinstance(layer, SyncBatchNorm):
@@ -182,6 +186,13 @@ def convert_sync_batchnorm(module: _M, process_group: Any = None) -> _M:
             state["process_group"] = process_group
     return module
 
+
+# Those that SyncBatchNorm's takes the place of.
+_FORWARDS = (
+    torch.nn.modules.batchnorm._BatchNorm.forward,
+    torch.nn.SyncBatchNorm.forward,
+    _BatchNorm.forward,
+)
 
 # What conversion writes over, or leaves behind, in the state of a layer.
 _CONVERTED = frozenset({"process_group", "_qualified_name", "_dims"})

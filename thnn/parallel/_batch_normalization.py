@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from thnn import _batch_phases as phases
+from thnn import _statistics
 from thnn.nn.batch_normalization import _BatchNorm
 from thnn.nn.sync_batch_normalization import SyncBatchNorm
 from thnn.parallel._replicas import Replicas
@@ -301,10 +302,9 @@ def equivalent_decay(decay: float, devices: int) -> float:
     decay they leave `decay`, and move them by (1 - decay) times the mean of the statistics of all parts: 'sum' with
     equivalent_decay(decay, K) is 'mean' with `decay`.
 
-    decay: from 0 to 1; devices: 1 or more. ValueError for others.
+    decay: from 0 to 1; devices: 1 or more. ValueError for others, TypeError for what is no number.
     """
-    if not 0 <= decay <= 1:
-        raise ValueError(f"equivalent_decay: decay: expected a number from 0 to 1, got {decay!r}")
+    decay = _statistics.fraction("equivalent_decay", "decay", decay)
     if isinstance(devices, bool) or not isinstance(devices, int):
         raise TypeError(f"equivalent_decay: devices: expected an integer, got {type(devices).__name__}")
     if devices < 1:
