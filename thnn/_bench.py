@@ -429,15 +429,20 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
 
 
 def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: str) -> None:
-    """Bars of the ratios, one per row, on a logarithmic axis."""
+    """Bars of the ratios on a logarithmic axis, one per row: of forward + backward where that is measured."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    shown = [(f"{m.row} {m.phase}", m.ratio, m.best_ratio) for m in measurements if m.ratio and m.best_ratio]
+    with_backward = {m.row for m in measurements if m.phase == "fb"}
+    shown = [
+        (m.row, m.ratio, m.best_ratio)
+        for m in measurements
+        if m.ratio and m.best_ratio and (m.phase == "fb" or m.row not in with_backward)
+    ]
     names = [name for name, _, _ in shown]
-    figure, axes = plt.subplots(figsize=(9, 1.2 + 0.22 * len(shown)), layout="constrained")
+    figure, axes = plt.subplots(figsize=(9, 1.2 + 0.17 * len(shown)), layout="constrained")
     positions = range(len(shown))
     axes.barh(
         positions,
@@ -456,7 +461,7 @@ def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: st
     axes.axvline(1, color="black", linewidth=0.8)
     axes.set_xscale("log")
     axes.set_yticks([p + 0.2 for p in positions], names, fontsize=7)
-    axes.invert_yaxis()
+    axes.set_ylim(len(shown), -0.5)
     axes.set_xlabel("times faster than torch (best of interleaved blocks)")
     axes.set_title(f"{facts['cpu']}, {facts['threads']} threads, torch {facts['torch']}", fontsize=9)
     axes.legend(fontsize=8, loc="lower right")
