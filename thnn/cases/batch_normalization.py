@@ -264,7 +264,7 @@ BATCH_NORMALIZATION_RELU = Case(
         *BATCH_NORMALIZATION.samples,
         # Without a bias the inputs of relu are 0 where the channel is constant: a kink.
         _sample("minus infinity in evaluation", 4, 3, 5, input=_channel(-math.inf), train=False, small=False),
-        _sample("overflowing sums", 4, 3, 5, input=normal(4, 3, 5, scale=1e200), train=False, small=False),
+        _sample("huge values", 4, 3, 5, input=normal(4, 3, 5, scale=1e200), train=False, small=False),
     ),
     refusals=(
         *BATCH_NORMALIZATION.refusals,
