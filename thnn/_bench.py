@@ -237,10 +237,14 @@ def _time(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Timi
         call()
         counts[name] = max(1, int(_BLOCK_SECONDS / max(time.perf_counter() - start, 1e-7)))
     seconds: dict[str, list[float]] = {name: [] for name in calls}
+    order = list(calls.items())
     for turn in range(rounds):
-        # Back and forth: what comes before a call has its own data in the caches.
-        for name, call in list(calls.items())[:: -1 if turn % 2 else 1]:
+        # Each is in turn the first, and what the one before left in the caches is gone when the clock starts.
+        first = turn % len(order)
+        for name, call in order[first:] + order[:first]:
             repeat = range(counts[name])
+            for _ in range(counts[name] // 4 + 1):
+                call()
             start = time.perf_counter()
             for _ in repeat:
                 call()
