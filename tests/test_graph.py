@@ -242,6 +242,56 @@ def test_results_are_freed_when_nobody_needs_them() -> None:
     assert alive == [0, 1, 1, 1]
 
 
+def test_thousands_of_operators() -> None:
+    net = Net()
+    for k in range(3000):
+        net.append_op(Operator(torch.neg, f"v{k}", output=f"v{k + 1}"))
+    x = images()
+    assert torch.equal(net.train("v3000", v0=x), x)
+    assert torch.equal(pickle.loads(pickle.dumps(net)).infer("v2999", v0=x), -x)
+    with pytest.raises(ValueError, match="'v0' would depend on itself"):
+        net.append_op(Operator(torch.neg, "v3000", output="v0"))
+
+
+def test_a_value_that_is_assigned_is_trained() -> None:
+    net = small_net()
+    net.scope["w1"].value = images(3, 1, 3, 3)
+    net.scope["target"].value = torch.ones(4, 4, 6, 6, dtype=torch.int64)
+    net.train("loss", x=images()).backward()
+    assert net.scope["w1"].value.grad is not None
+    assert all(p.requires_grad for p in net.parameters())
+
+
+def test_exceptions_of_operators() -> None:
+    class Own(ValueError):
+        pass
+
+    def fail(x: Tensor) -> Tensor:
+        raise Own("broken")
+
+    net = _net_of(Operator(fail, "x", output="y"))
+    with pytest.raises(Own, match="broken") as caught:
+        net.train("y", x=images())
+    if hasattr(caught.value, "__notes__"):  # Python 3.11
+        assert caught.value.__notes__ == ["in fail -> 'y' (0='x': float64 (4, 1, 6, 6))"]
+
+
+def test_a_tuple_of_one() -> None:
+    net = _net_of(
+        Operator(torch.broadcast_tensors, "x", output=("y",)), Operator(torch.abs, "x", output=("z",))
+    )
+    assert torch.equal(net.infer("y", x=images()), images())
+    with pytest.raises(ValueError, match=r"abs -> 'z': expected 1 results for \('z',\), got Tensor"):
+        net.infer("z", x=images())
+
+
+def test_a_variable_in_the_place_of_a_count() -> None:
+    net = small_net()
+    net.new_var("n1.batches", torch.zeros(1))
+    with pytest.raises(ValueError, match=r"'n1\.batches' is a variable, but also"):
+        net.state_dict()
+
+
 # Net: what it refuses.
 
 
@@ -263,6 +313,9 @@ def test_a_made_operator_cannot_be_changed() -> None:
     assert operator.attributes["epsilon"] == 1e-6
 
 
+with torch.inference_mode():
+    INFERENCE = torch.ones(1)
+
 BATCH_NORM = {"x": "x", "scale": "s", "bias": "b", "estimated_mean": "m", "estimated_var": "v", "y": "y"}
 
 
@@ -282,9 +335,13 @@ BATCH_NORM = {"x": "x", "scale": "s", "bias": "b", "estimated_mean": "m", "estim
         (lambda: Operator("batch_norm_op", "x"), TypeError, "expected variables by keyword"),
         (lambda: Operator("batch_norm_op", x="x"), TypeError, "scale is missing"),
         (lambda: Operator("batch_norm_op", **BATCH_NORM, eps=1), TypeError, "unexpected keyword 'eps'"),
-        (lambda: Operator("batch_norm_op", **BATCH_NORM, epsilon=-1), ValueError, "epsilon: expected 0 or more"),
-        (lambda: Operator("batch_norm_op", **BATCH_NORM, momentum=1.5), ValueError, "momentum: expected 0 to 1"),
+        (lambda: Operator("batch_norm_op", **BATCH_NORM, epsilon=-1), ValueError, "epsilon: expected a number that is"),
+        (lambda: Operator("batch_norm_op", **BATCH_NORM, momentum=1.5), ValueError, "momentum: .*from 0 to 1"),
         (lambda: Operator("batch_norm_op", **BATCH_NORM, is_infer=1), TypeError, "is_infer: expected True or False"),
+        (lambda: Operator("batch_norm_op", **BATCH_NORM, momentum=None), TypeError, "momentum: expected a number"),
+        (lambda: Operator(F.dropout, "x", output="y", training=1), TypeError, "training: expected .*, got 1"),
+        (lambda: Operator(nn.BatchNorm1d(3), "x", output="y", training="no"), TypeError, "training: expected True"),
+        (lambda: Operator(torch.relu, "x", output="y", p=({},)), TypeError, "p: expected an attribute that cannot be"),
         (lambda: Operator("batch_norm_op", **BATCH_NORM, saved_mean="v"), ValueError, "saved_mean: expected 'm'"),
         (lambda: Operator("batch_norm_op", **{**BATCH_NORM, "estimated_var": "m"}), ValueError, "two variables"),
     ],
@@ -333,6 +390,7 @@ def test_net_refuses_operators(operator: Operator, message: str) -> None:
         (lambda n: n.train("q", x=images()), ValueError, "train: target: there is no variable 'q'"),
         (lambda n: n.train("r1", x=images(), q=images()), ValueError, "feeds: there is no variable 'q'"),
         (lambda n: n.train("r1", {"x": [1]}), TypeError, "feeds: x: expected a tensor, got list"),
+        (lambda n: n.train("r1", [1]), TypeError, "feeds: expected a mapping of names, got list"),
         (lambda n: n.train("r1", x=images(), w1=images()), ValueError, "'w1' has a value"),
         (lambda n: n.train("r2", x=images(), r1=images()), ValueError, "'r1' is written by relu -> 'r1'"),
         (lambda n: n.train(3), TypeError, "target: expected the name of a variable, got int"),
@@ -343,6 +401,16 @@ def test_net_refuses_operators(operator: Operator, message: str) -> None:
         (lambda n: n.branch("both"), ValueError, "expected 'train' or 'infer', got 'both'"),
         (lambda n: n.new_var("w1"), ValueError, "there is a variable 'w1' already"),
         (lambda n: n.new_var("z", 3.0), TypeError, "expected a tensor or None"),
+        (lambda n: n.new_var("z", n.scope["w1"].value * 2), ValueError, "'z': value: expected a tensor that has"),
+        (lambda n: n.new_var("z", INFERENCE), ValueError, "'z': value: an inference tensor cannot require a gradient"),
+        (lambda n: setattr(n.scope["w1"], "value", [1]), TypeError, "'w1': value: expected a tensor or None, got list"),
+        (lambda n: setattr(n.scope["w1"], "name", "z"), AttributeError, "name"),
+        (lambda n: n.new_parameter("z", 3, nn.init.ones_), TypeError, "size of 'z': expected integers, got 3"),
+        (lambda n: n.new_parameter("z", (-1,), nn.init.ones_), ValueError, "size of 'z': expected 0 or more"),
+        (lambda n: n.new_parameter("z", (1,), 0), TypeError, "initialize of 'z': expected a function, got int"),
+        (lambda n: n.load_state_dict([1]), TypeError, "expected a mapping of tensors, got list"),
+        (lambda n: n.load_state_dict({**n.state_dict(), "w1": 1}), TypeError, "'w1': expected a tensor, got int"),
+        (lambda n: n.load_state_dict({**n.state_dict(), "n1.batches": torch.tensor(-1)}), ValueError, "got -1"),
         (lambda n: n.append_op("relu"), TypeError, "expected an Operator"),
         (lambda n: n.append_op(n.operators[0]), ValueError, "in the net already"),
     ],

@@ -92,7 +92,8 @@ class Net:
             if name not in self.scope:
                 self.scope.new_var(name)
         for name, value in estimates.items():
-            self.scope[name].value, self.scope[name].trainable = value, False
+            self.scope[name].trainable = False
+            self.scope[name].value = value
         self.operators += (operator,)
         self._batches[operator] = 0
         self._writers |= dict.fromkeys(operator.writes, operator)
@@ -108,6 +109,8 @@ class Net:
 
     def _refuse_cycle(self, operator: Operator) -> None:
         written, seen = set(operator.writes), set()
+        if written.isdisjoint(self._readers) and written.isdisjoint(operator.reads):
+            return  # as for each one that is appended after what it reads
         waiting = list(operator.reads)
         while waiting:
             name = waiting.pop()
@@ -156,9 +159,8 @@ class Net:
         is equal in kind and attributes. Operators that need statistics of a batch are not in the branch for inference.
         """
         _check_branch("branch", name)
-        available = [
-            n for o in self.operators for n in o.writes if name == "train" or n not in self._train_only
-        ]
+        lost = {} if name == "train" else self._train_only
+        available = [n for o in self.operators for n in o.writes if n not in lost]
         return tuple(operator for operator, _ in self._plan(name, tuple(dict.fromkeys(available))).steps)
 
     def shared(self) -> tuple[Operator, ...]:
@@ -273,7 +275,7 @@ class Net:
 
         Errors: ValueError for an unknown target or feed, a variable without a value that is not fed, a feed for what
         an operator writes or what has a value; TypeError for a feed that is no tensor. What an operator raises names
-        the operator and its variables.
+        the operator and its variables; operators before it have updated their estimates then.
         """
         return self._run("train", target, feeds, named)
 
@@ -290,6 +292,8 @@ class Net:
     ) -> Any:
         targets, single = _targets(branch, target)
         plan = self._plan(branch, targets)
+        if feeds is not None and not isinstance(feeds, Mapping):
+            raise TypeError(f"{branch}: feeds: expected a mapping of names, got {type(feeds).__name__}")
         fed = {**feeds, **named} if feeds else named
         values: dict[str, Any] = {}
         scope = self.scope
@@ -324,10 +328,10 @@ class Net:
         """The trainable variables that have a value, and the parameters of modules: for an optimizer."""
         seen = set()
         for value in (
-            *(v.value for v in self.scope.values() if v.trainable),
+            *(v.value for v in self.scope.values() if v.trainable and v.value is not None),
             *(p for o in self.operators if isinstance(o.kind, torch.nn.Module) for p in o.kind.parameters()),
         ):
-            if value is not None and id(value) not in seen:
+            if value.is_floating_point() and id(value) not in seen:
                 seen.add(id(value))
                 yield value
 
@@ -337,29 +341,46 @@ class Net:
         state = {name: v.value.detach() for name, v in self.scope.items() if v.value is not None}
         for operator, count in self._batches.items():
             if operator.kind == "batch_norm_op":
-                state[f"{operator.outputs['y']}.batches"] = torch.tensor(count)
+                name = f"{operator.outputs['y']}.batches"
+                if name in state:
+                    raise ValueError(
+                        f"state_dict: {name!r} is a variable, but also the number of batches of {operator}"
+                    )
+                state[name] = torch.tensor(count)
         return state
 
     def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
         """Copies values into the variables.
 
-        Errors: ValueError for missing or unknown names and for other sizes. Nothing is copied then.
+        Errors: TypeError for what is no mapping of tensors; ValueError for missing or unknown names, other sizes, and a
+        count below 0. Nothing is copied then.
         """
+        if not isinstance(state, Mapping):
+            raise TypeError(f"load_state_dict: expected a mapping of tensors, got {type(state).__name__}")
         own = self.state_dict()
         for name in own.keys() ^ state.keys():
             where = "is missing" if name in own else "is not in the net"
             raise ValueError(f"load_state_dict: {name!r} {where}")
+        counts = {o: f"{o.outputs['y']}.batches" for o in self._batches if o.kind == "batch_norm_op"}
         for name, value in own.items():
+            if not isinstance(state[name], Tensor):
+                raise TypeError(
+                    f"load_state_dict: {name!r}: expected a tensor, got {type(state[name]).__name__}"
+                )
             if value.shape != state[name].shape:
                 raise ValueError(
                     f"load_state_dict: {name!r}: expected {tuple(value.shape)}, got {tuple(state[name].shape)}"
                 )
+        for name in counts.values():
+            if not state[name] >= 0:
+                raise ValueError(
+                    f"load_state_dict: {name!r}: expected 0 or more batches, got {state[name].item()}"
+                )
         with torch.no_grad():
             for name, value in own.items():
                 value.copy_(state[name])
-        for operator in self._batches:
-            if operator.kind == "batch_norm_op":
-                self._batches[operator] = int(state[f"{operator.outputs['y']}.batches"])
+        for operator, name in counts.items():
+            self._batches[operator] = int(state[name])
 
     def __getstate__(self) -> dict[str, Any]:
         return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -10,6 +11,7 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor
 
+from thnn import _statistics
 from thnn._functions import FunctionBase
 from thnn._registry import function_classes
 
@@ -17,15 +19,46 @@ from thnn._registry import function_classes
 class Variable:
     """A named variable: a parameter or statistic, which has a value between runs, or a result, which has none.
 
-    `value` may be assigned at any time; the next run sees it. `trainable` says whether `Net.parameters` yields it.
+    `value`, a tensor or None, may be assigned at any time; the next run sees it. `trainable` says whether
+    `Net.parameters` yields it; a floating-point value then is made to require a gradient.
+
+    Errors: TypeError for a value that is no tensor; ValueError for one that should require a gradient and cannot be
+    trained: one that has been computed of such, or an inference tensor.
     """
 
-    __slots__ = ("name", "trainable", "value")
+    __slots__ = ("_name", "_value", "trainable")
 
     def __init__(self, name: str, value: Tensor | None = None, trainable: bool = True) -> None:
-        self.name = name
-        self.value = value
+        self._name = name
         self.trainable = trainable
+        self.value = value
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def value(self) -> Tensor | None:
+        return self._value
+
+    @value.setter
+    def value(self, value: Tensor | None) -> None:
+        if value is not None and not isinstance(value, Tensor):
+            raise TypeError(
+                f"variable {self.name!r}: value: expected a tensor or None, got {type(value).__name__}"
+            )
+        if value is not None and self.trainable and value.is_floating_point():
+            if not value.is_leaf:
+                raise ValueError(
+                    f"variable {self.name!r}: value: expected a tensor that has not been computed of others that"
+                    " require a gradient; detach it, or make the variable with trainable=False"
+                )
+            if value.is_inference() and not torch.is_inference_mode_enabled():
+                raise ValueError(
+                    f"variable {self.name!r}: value: an inference tensor cannot require a gradient; clone it"
+                )
+            value.requires_grad_()
+        self._value = value
 
     def __repr__(self) -> str:
         if self.value is None:
@@ -49,8 +82,8 @@ class Scope(Mapping[str, Variable]):
                 fed
             trainable: bool: have a floating-point value require a gradient and be among `Net.parameters`
 
-        Errors: TypeError for a name that is no string or a value that is no tensor; ValueError for a name that is
-        taken or empty.
+        Errors: TypeError for a name that is no string; ValueError for a name that is taken or empty; those of
+        `Variable` for the value.
         """
         if not isinstance(name, str):
             raise TypeError(f"new_var: name: expected a string, got {type(name).__name__}")
@@ -58,14 +91,9 @@ class Scope(Mapping[str, Variable]):
             raise ValueError("new_var: name: expected a name, got an empty string")
         if name in self._variables:
             raise ValueError(f"new_var: name: there is a variable {name!r} already")
-        if value is not None and not isinstance(value, Tensor):
-            raise TypeError(
-                f"new_var: value of {name!r}: expected a tensor or None, got {type(value).__name__}"
-            )
-        trainable = bool(trainable) and (value is None or value.is_floating_point())
-        if value is not None and trainable:
-            value.requires_grad_()
-        variable = self._variables[name] = Variable(name, value, trainable)
+        if isinstance(value, Tensor) and not value.is_floating_point():
+            trainable = False
+        variable = self._variables[name] = Variable(name, value, bool(trainable))
         return variable
 
     def new_parameter(
@@ -79,9 +107,19 @@ class Scope(Mapping[str, Variable]):
     ) -> Variable:
         """A trainable variable of a given size that `initialize`, one of torch.nn.init say, fills in place.
 
-        Errors: as new_var.
+        Errors: as new_var; TypeError and ValueError for another size, TypeError where `initialize` cannot be called.
         """
-        value = torch.empty(tuple(size), dtype=dtype, device=device)
+        try:
+            sizes = tuple(map(operator.index, size))
+        except TypeError:
+            raise TypeError(f"new_parameter: size of {name!r}: expected integers, got {size!r}") from None
+        if any(n < 0 for n in sizes):
+            raise ValueError(f"new_parameter: size of {name!r}: expected 0 or more, got {sizes}")
+        if not callable(initialize):
+            raise TypeError(
+                f"new_parameter: initialize of {name!r}: expected a function, got {type(initialize).__name__}"
+            )
+        value = torch.empty(sizes, dtype=dtype, device=device)
         with torch.no_grad():
             initialize(value)
         return self.new_var(name, value)
@@ -131,7 +169,8 @@ class Operator:
         A torch module, by way of `fork`. Its parameters are among `Net.parameters`.
 
     Variables are given by name or as `Variable`. `output` is a name, or a tuple of names for a function that returns as
-    many results. A list given as an attribute is kept as a tuple.
+    many results. A list given as an attribute is kept as a tuple. A callable that takes a dict or set gets it by
+    functools.partial.
 
     A net forks at an operator with ``is_infer=False``, ``train=True`` or ``training=True``; its twin for inference has
     the other value. A callable whose parameter `training` is True by default, as that of torch's dropout, counts too;
@@ -143,7 +182,8 @@ class Operator:
         outputs: Mapping: result -> name or None
         attributes: Mapping: all others
 
-    Errors: TypeError for unknown or missing keywords and for what is no name; ValueError for an unknown function, an
+    Errors: TypeError for unknown or missing keywords, for what is no name, for is_infer, train or training that is
+    neither True nor False, for an attribute that could be changed later; ValueError for an unknown function, an
     attribute out of range, ``inplace=True`` (a variable is written once), one name for two results. Changing anything
     of an operator is an AttributeError or TypeError; `replace` makes another one.
     """
@@ -157,7 +197,8 @@ class Operator:
     _run: _Run
 
     def __init__(self, kind: Any, /, *inputs: Any, **keywords: Any) -> None:
-        keywords = {k: tuple(v) if isinstance(v, list) else v for k, v in keywords.items()}
+        inputs = tuple(tuple(v) if isinstance(v, list) else v for v in inputs)
+        keywords = {k: _frozen(f"{label(kind)}: {k}", v) for k, v in keywords.items()}
         make: _Make
         if isinstance(kind, str):
             if kind == _BATCH_NORM:
@@ -184,6 +225,9 @@ class Operator:
         set_(self, "kind", kind)
         set_(self, "_given", (inputs, keywords))
         reads, writes, attributes, run = make(label(kind), inputs, dict(keywords))
+        for mode in _MODES.keys() & attributes.keys():
+            if not isinstance(attributes[mode], bool):
+                raise TypeError(f"{label(kind)}: {mode}: expected True or False, got {attributes[mode]!r}")
         if attributes.get("inplace"):
             raise ValueError(f"{label(kind)}: inplace: expected False, since a variable is written once")
         set_(self, "inputs", MappingProxyType(reads))
@@ -261,18 +305,20 @@ class Operator:
     def compute(self, values: Mapping[str, Any], batch_id: int = 0) -> tuple[Any, ...]:
         """Runs it on the values of variables; returns the results in the order of `outputs`.
 
-        Errors: those of the function, with the operator and its variables in the message; torch's RuntimeError for
-        sizes that do not fit becomes ValueError.
+        Errors: those of the function, with the operator and its variables in the message, or in a note (Python 3.11) of
+        an exception of a type of its own; torch's RuntimeError for sizes that do not fit becomes ValueError.
         """
         arguments = [_look_up(names, values) for names in self.inputs.values()]
         try:
             results = self._run(arguments, self.attributes, batch_id)
-        except (TypeError, ValueError, RuntimeError) as error:
+        except Exception as error:
             if type(error) not in (TypeError, ValueError, RuntimeError):
+                if hasattr(error, "add_note"):  # Python 3.11
+                    error.add_note(f"in {self} ({self._describe(arguments)})")
                 raise  # says more by its type: out of memory, not implemented
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{self}: {error} ({self._describe(arguments)})") from error
-        if len(self.outputs) == 1:
+        if "output" in self.outputs:
             return (results,)
         if not isinstance(results, (tuple, list)) or len(results) != len(self.outputs):
             got = f"{len(results)} results" if isinstance(results, (tuple, list)) else type(results).__name__
@@ -308,6 +354,18 @@ class Operator:
         except AttributeError:  # not yet made
             return label(self.kind)
         return f"{label(self.kind)} -> {name!r}"
+
+
+def _frozen(where: str, value: Any) -> Any:
+    """An attribute as it cannot be changed any more."""
+    if isinstance(value, list) or type(value) is tuple:
+        return tuple(_frozen(where, v) for v in value)
+    if isinstance(value, (dict, set, bytearray)):
+        raise TypeError(
+            f"{where}: expected an attribute that cannot be changed, got {type(value).__name__};"
+            " functools.partial takes it"
+        )
+    return value
 
 
 def _remake(kind: Any, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Operator:
@@ -388,16 +446,12 @@ def _batch_norm(where: str, inputs: tuple[Any, ...], keywords: dict[str, Any]) -
         if name not in _BATCH_NORM_DEFAULTS:
             known = (*_BATCH_NORM_INPUTS, *_BATCH_NORM_OUTPUTS, *_BATCH_NORM_DEFAULTS)
             raise TypeError(f"{where}: unexpected keyword {name!r}; expected some of {', '.join(known)}")
-    for name in ("is_infer", "use_global_est"):
-        if not isinstance(attributes[name], bool):
-            raise TypeError(f"{where}: {name}: expected True or False, got {attributes[name]!r}")
-    for name in ("epsilon", "momentum"):
-        if isinstance(attributes[name], bool) or not isinstance(attributes[name], (int, float)):
-            raise TypeError(f"{where}: {name}: expected a number, got {attributes[name]!r}")
-    if not 0 <= attributes["epsilon"] < float("inf"):
-        raise ValueError(f"{where}: epsilon: expected 0 or more, got {attributes['epsilon']!r}")
-    if not 0 <= attributes["momentum"] <= 1:
-        raise ValueError(f"{where}: momentum: expected 0 to 1, got {attributes['momentum']!r}")
+    if not isinstance(attributes["use_global_est"], bool):
+        raise TypeError(
+            f"{where}: use_global_est: expected True or False, got {attributes['use_global_est']!r}"
+        )
+    attributes["epsilon"] = _statistics.not_negative(where, "epsilon", attributes["epsilon"])
+    attributes["momentum"] = _statistics.fraction(where, "momentum", attributes["momentum"])
     return reads, writes, attributes, _run_batch_norm
 
 
