@@ -28,8 +28,9 @@ static THNN_(ClassNLL)
 }
 
 /* for (int64_t n = the rows of the task) */
-#define FOR_ROWS(n, p, task) \
-  for (int64_t n = (task) * (p).rows / (p).tasks; n < ((task) + 1) * (p).rows / (p).tasks; n++)
+#define FOR_ROWS(n, p, task)                                                                                    \
+  for (int64_t n = (task) * (p).rows / (p).tasks, thnn_end = ((task) + 1) * (p).rows / (p).tasks; n < thnn_end; \
+       n++)
 
 static inline real THNN_(ClassNLL_weight)(const THNN_(ClassNLL) *p, int64_t t)
 {
@@ -41,12 +42,13 @@ static int64_t THNN_(ClassNLL_firstWrong)(const THNN_(ClassNLL) *p)
 {
   int64_t wrong[TASKS];
   THNN_PARALLEL_FOR(task, p->tasks, p->rows) {
-    wrong[task] = p->rows;
+    int64_t first = p->rows;
     FOR_ROWS(n, *p, task)
     {
       const int64_t t = p->target[n * p->target_row];
-      if ((t < 0 || t >= p->classes) && t != p->ignore_index && wrong[task] == p->rows) wrong[task] = n;
+      if ((t < 0 || t >= p->classes) && t != p->ignore_index && n < first) first = n;
     }
+    wrong[task] = first;
   }
   for (int64_t task = 0; task < p->tasks; task++)
     if (wrong[task] < p->rows) return wrong[task];
@@ -90,18 +92,21 @@ void THNN_(ClassNLLCriterion_updateOutput)(THNNState *state, THTensor *input, TH
   THNN_RETURN_IF_META(state);
   const THNN_(ClassNLL) p = THNN_(ClassNLL_rows)(input, target, weights, ignore_index);
   CHECK_TARGET(p);
-  double losses[TASKS], totals[TASKS], loss = 0, total = 0;
+  double losses[TASKS], totals[TASKS];
   THNN_PARALLEL_FOR(task, p.tasks, p.rows) {
-    losses[task] = totals[task] = 0;
+    double loss = 0, total = 0;
     FOR_ROWS(n, p, task)
     {
       const int64_t t = p.target[n * p.target_row];
       if (t == p.ignore_index) continue;
       const double weight = THNN_(ClassNLL_weight)(&p, t);
-      losses[task] -= weight * p.input[n * p.input_row + t * p.input_class];
-      totals[task] += weight;
+      loss -= weight * p.input[n * p.input_row + t * p.input_class];
+      total += weight;
     }
+    losses[task] = loss;
+    totals[task] = total;
   }
+  double loss = 0, total = 0;
   for (int64_t task = 0; task < p.tasks; task++) {
     loss += losses[task];
     total += totals[task];
@@ -127,17 +132,14 @@ void THNN_(ClassNLLCriterion_updateGradInput)(THNNState *state, THTensor *input,
   const real total = *TH_DATA(total_weight);
   real *const dx = TH_DATA(gradInput);
   const int64_t row = input->ndim == 2 ? gradInput->stride[0] : 0, class = gradInput->stride[input->ndim - 1];
-  THNN_PARALLEL_FOR(task, p.tasks, p.rows * p.classes) {
-    FOR_ROWS(n, p, task)
-    {
-      if (class == 1) memset(dx + n * row, 0, sizeof(real) * (size_t)p.classes);
-      else
-        for (int64_t c = 0; c < p.classes; c++) dx[n * row + c * class] = 0;
-      const int64_t t = p.target[n * p.target_row];
-      if (t == p.ignore_index || !(total > 0)) continue;
-      const real weight = THNN_(ClassNLL_weight)(&p, t);
-      dx[n * row + t * class] = !sizeAverage ? -weight : input->ndim == 1 ? -1 : -weight / total;
-    }
+  THNN_PARALLEL_FOR(n, p.rows, p.rows * p.classes) {
+    if (class == 1) memset(dx + n * row, 0, sizeof(real) * (size_t)p.classes);
+    else
+      for (int64_t c = 0; c < p.classes; c++) dx[n * row + c * class] = 0;
+    const int64_t t = p.target[n * p.target_row];
+    if (t == p.ignore_index || !(total > 0)) continue;
+    const real weight = THNN_(ClassNLL_weight)(&p, t);
+    dx[n * row + t * class] = !sizeAverage ? -weight : input->ndim == 1 ? -1 : -weight / total;
   }
 }
 
