@@ -555,6 +555,36 @@ def hooked_root() -> nn.Module:
     return model
 
 
+def named() -> nn.Module:
+    """Names that torch takes and Python's grammar does not."""
+    model = nn.Sequential()
+    for name, layer in (('a "b"\\', nn.Conv2d(1, 3, 3)), ("<&>\n", nn.BatchNorm2d(3)), ("class", Keywords())):
+        model.add_module(name, layer)
+    return model
+
+
+class Keywords(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.convolution, self.norm = nn.Conv2d(3, 2, 1), nn.BatchNorm2d(2)
+        for name in ("lambda", "1", 'd "e"', "d 'e'"):
+            self.register_parameter(name, nn.Parameter(torch.rand(2, 1, 1)))
+            self.register_buffer(f"_{name}", torch.rand(2, 1, 1))
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.norm(input=self.convolution(input=x))
+        for name in ("lambda", "1", 'd "e"', "d 'e'"):
+            x = x * getattr(self, name) + getattr(self, f"_{name}")
+        return x
+
+
+def instead() -> nn.Module:
+    """A layer with a forward of its own is another layer."""
+    model = nn.Sequential(nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3))
+    model[1].forward = torch.tanh
+    return model
+
+
 def parametrized() -> nn.Module:
     return nn.Sequential(
         parametrizations.weight_norm(nn.Conv2d(1, 4, 3)), nn.BatchNorm2d(4), nn.Conv2d(4, 2, 3), ReluNorm(2)
@@ -569,6 +599,8 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], int]] = {
     "functional": (Functional, (5, 1, 6, 6), 0),
     "hooked": (Hooked, (5, 1, 6, 6), 0),
     "hooked root": (hooked_root, (5, 1, 6, 6), 0),
+    "named": (named, (5, 1, 6, 6), 2),
+    "forward of an instance": (instead, (5, 1, 6, 6), 0),
     "parametrized": (parametrized, (5, 1, 6, 6), 1),
     "one layer": (lambda: nn.BatchNorm1d(4), (5, 4), 0),
     "Linear on sequences": (lambda: nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(5)), (2, 5, 4), 0),
@@ -634,6 +666,20 @@ def replace_tensors(model: nn.Module) -> None:
     model.load_state_dict(state, assign=True)
 
 
+def add_hooks(model: nn.Module) -> None:
+    for part in model.modules():
+        if isinstance(part, nn.Conv2d):
+            part.register_forward_hook(lambda module, inputs, output: output * 2)
+        if isinstance(part, nn.BatchNorm2d):
+            part.register_forward_pre_hook(lambda module, inputs: (inputs[0] + 1,))
+
+
+def drop_statistics(model: nn.Module) -> None:
+    for part in model.modules():
+        if isinstance(part, nn.BatchNorm2d):
+            part.running_mean = part.running_var = part.num_batches_tracked = None
+
+
 def change_settings(model: nn.Module) -> None:
     for part in model.modules():
         if isinstance(part, nn.modules.batchnorm._BatchNorm):
@@ -641,7 +687,18 @@ def change_settings(model: nn.Module) -> None:
 
 
 @pytest.mark.parametrize("fold", [False, True])
-@pytest.mark.parametrize("change", [replace_values, replace_tensors, change_settings, lambda m: m.float()])
+@pytest.mark.parametrize(
+    "change",
+    [
+        replace_values,
+        replace_tensors,
+        change_settings,
+        add_hooks,
+        drop_statistics,
+        lambda m: m.float(),
+        lambda m: m.requires_grad_(False),
+    ],
+)
 def test_fork_follows_later_changes(change: Callable[[nn.Module], object], fold: bool) -> None:
     torch.manual_seed(0)
     model = Block().double()
@@ -659,6 +716,24 @@ def test_fork_follows_later_changes(change: Callable[[nn.Module], object], fold:
     torch.manual_seed(1)
     assert torch.equal(got, other(x))
     assert equal_state(model, other)
+
+
+def test_a_folded_layer_that_became_another_one() -> None:
+    model = nn.Sequential(nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3))
+    branches = fork(model, images().float(), fold=True)
+    parametrizations.weight_norm(model[0])
+    with pytest.raises(ValueError, match=r"folded batch normalization: .*'weight'; fork the model again"):
+        branches.infer(images().float())
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_example_stays_as_it_is() -> None:
+    model = nn.Sequential(nn.ReLU(inplace=True), nn.Dropout(0.5))
+    x = images()
+    random = torch.get_rng_state()
+    fork(model, x)
+    assert torch.equal(x, images())
+    assert torch.equal(torch.get_rng_state(), random)
 
 
 def test_gradients_through_folded_layers() -> None:
@@ -713,17 +788,41 @@ def test_functions_that_say_themselves_that_they_train() -> None:
             n = self.norm
             x = F.batch_norm(x, n.running_mean, n.running_var, n.weight, n.bias, True)
             x = thnn.batch_norm(x, n.weight, n.bias, n.running_mean, n.running_var).y
+            x = torch.native_batch_norm(x, n.weight, n.bias, n.running_mean, n.running_var, True, 0.1, 1e-5)[
+                0
+            ]
+            x = torch.alpha_dropout(torch.native_dropout(x, 0.5, True)[0], 0.5, True)
             return F.dropout(F.batch_norm(x, None, None, training=True))
 
     model = Model()
     branches = fork(model, images().float())
     assert model.norm.running_mean.item() == 0
     x = images().float() + 1
-    expected = F.batch_norm(x / (1 + 1e-5) ** 0.5 / (1 + 1e-6) ** 0.5, None, None, training=True)
+    expected = F.batch_norm(x / (1 + 1e-5) / (1 + 1e-6) ** 0.5, None, None, training=True)
     torch.testing.assert_close(branches.infer(x), expected)
     assert model.norm.running_mean.item() == 0
     branches.train(x)
     assert model.norm.running_mean.item() != 0
+
+
+def test_a_buffer_whose_changes_torch_does_not_count() -> None:
+    class Model(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("mean", torch.zeros(1))
+            self.register_buffer("var", torch.ones(1))
+
+        def forward(self, x: Tensor) -> Tensor:
+            norm = torch.ops.aten.native_batch_norm(x, None, None, self.mean, self.var, True, 0.1, 1e-5)
+            return norm[0]
+
+    model = Model()
+    branches = fork(model, images().float())
+    for _ in range(2):
+        branches.infer(images().float() + 1)
+    assert (model.mean, model.var) == (0, 1)
+    branches.train(images().float() + 1)
+    assert model.mean != 0
 
 
 def test_branches_run_at_the_same_time() -> None:
@@ -762,10 +861,35 @@ class Remembers(nn.Module):
         return x
 
 
+class Asks(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        return x if isinstance(x, Tensor) else -x
+
+
+class Hides(nn.Module):
+    def forward(self, x: Tensor) -> Tensor:
+        try:
+            return x * float(x.sum())
+        except Exception:
+            return x
+
+
+class NativeNorm(nn.BatchNorm1d):
+    """Left as it is, and changes its buffers in evaluation."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.native_batch_norm(x, None, None, self.running_mean, self.running_var, True, 0.1, 1e-5)[0]
+
+
 def line_of(cls: type) -> int:
     lines = Path(__file__).read_text().splitlines()
     start = next(k for k, line in enumerate(lines, 1) if line.startswith(f"class {cls.__name__}("))
     return next(k for k, line in enumerate(lines, 1) if k > start and "the offending statement" in line)
+
+
+def trained_in_inference_mode() -> nn.Module:
+    with torch.inference_mode():
+        return nn.Sequential(nn.BatchNorm1d(2))
 
 
 @pytest.mark.parametrize("cls", [Decides, Remembers])
@@ -787,11 +911,27 @@ def test_fork_refuses_what_cannot_be_traced(cls: type[nn.Module]) -> None:
         (torch.relu, torch.ones(1), TypeError, "expected a torch.nn.Module"),
         (nn.LazyLinear(2), torch.ones(1, 1), ValueError, "weight is not initialized"),
         (torch.jit.ScriptModule(), torch.ones(1), ValueError, "TorchScript"),
+        (Asks(), torch.ones(1), ValueError, r"test_graph.py:\d+: Asks cannot be traced: .*something else"),
+        (Hides(), torch.ones(1), ValueError, "Hides cannot be traced: .*something else than was traced"),
+        (NativeNorm(2), torch.rand(4, 2), ValueError, "changes buffer 'running_mean' in evaluation"),
+        (
+            trained_in_inference_mode(),
+            torch.ones(2, 2),
+            ValueError,
+            "buffer '0.running_mean' is an inference tensor",
+        ),
     ],
 )
 def test_fork_refuses(model: Any, example: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         fork(model, example)
+
+
+def test_a_fork_is_not_copied() -> None:
+    branches = fork(nn.ReLU(), torch.ones(1))
+    for what in (branches, branches.infer):
+        with pytest.raises(TypeError, match="cannot be pickled or copied"):
+            copy.deepcopy(what)
 
 
 def test_tracing_leaves_no_patches() -> None:
@@ -861,6 +1001,7 @@ DRAWN: dict[str, Callable[[], Any]] = {
     "ways": lambda: fork(Ways(), torch.zeros(2, 1, 2, 2)),
     "shared": lambda: fork(Shared(), torch.zeros(2, 1, 2, 2)),
     "statistics": lambda: fork(Statistics(), torch.zeros(5, 1, 6, 6)),
+    "named": lambda: fork(named(), torch.zeros(5, 1, 6, 6)),
 }
 
 

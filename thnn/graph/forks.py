@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import keyword
 import linecache
+import re
 import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from itertools import count, pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,7 +22,7 @@ from torch.overrides import TorchFunctionMode
 from thnn.graph.views import Views, has_hooks
 
 _ROOT = "module"  # what the model is called in generated code
-_LIBRARIES = (str(Path(torch.__file__).parent), str(Path(__file__).parent), "<thnn ", "<string>")
+_LIBRARIES = (str(Path(torch.__file__).parent), str(Path(__file__).parent.parent), "<thnn ", "<string>")
 _CONVOLUTIONS = (nn.modules.conv._ConvNd, nn.Linear)
 _NORMALIZATIONS = nn.modules.batchnorm._BatchNorm
 _number = count()
@@ -51,9 +54,13 @@ def _modes() -> dict[Any, _Mode]:
 
     dropouts = ("dropout", "alpha_dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout")
     table: dict[Any, _Mode] = {getattr(nn.functional, n): _Mode(2, "training", False) for n in dropouts}
-    table[torch.dropout] = _Mode(2, "train", False)
+    for name in ("dropout", "alpha_dropout", "feature_dropout", "feature_alpha_dropout"):
+        table[getattr(torch, name)] = table[getattr(torch, f"{name}_")] = _Mode(2, "train", False)
+    table[torch.native_dropout] = _Mode(2, "train", False)
+    table[nn.functional.rrelu] = table[torch.rrelu] = table[torch.rrelu_] = _Mode(3, "training", False)
     table[nn.functional.batch_norm] = _Mode(5, "training", False, 1, "running_mean")
-    table[torch.batch_norm] = _Mode(5, "training", False, 3, "running_mean")
+    for function in (torch.batch_norm, torch.native_batch_norm):
+        table[function] = _Mode(5, "training", False, 3, "running_mean")
     for name in ("BatchNormalizationFunction", "BatchNormalizationReLUFunction"):
         table[thnn.function_classes[name]] = _Mode(5, "train", False, 3, "running_mean")
     table[thnn.batch_norm] = _Mode(_BY_KEYWORD, "is_infer", True)
@@ -79,12 +86,17 @@ class Branch:
         # A module is found by one name, not by a path that each call would walk.
         targets = {n: n.target for n in self.graph.nodes if n.op in ("call_module", "get_attr")}
         short: dict[str, str] = {}
-        for node, target in targets.items():
+        for k, (node, target) in enumerate(targets.items()):
             path, _, name = target.rpartition(".") if node.op == "get_attr" else (target, "", "")
             if path:
-                alias = short.setdefault(path, f"m{len(short)}_{path.rpartition('.')[2]}")
-                setattr(self._root, alias, _attribute(self._root, path))
+                alias = short.setdefault(path, f"m{len(short)}_{_identifier(path.rpartition('.')[2])}")
+                owner = _attribute(self._root, path)
+                setattr(self._root, alias, owner)
                 node.target = f"{alias}.{name}" if name else alias
+                if name and (name != _identifier(name) or keyword.iskeyword(name)):
+                    # It cannot be written in source.
+                    node.target = f"{alias}_{_identifier(name)}_{k}"
+                    setattr(type(self._root), node.target, property(partial(_get, owner, name)))
         source = self.graph.python_code("self")
         for node, target in targets.items():
             node.target = target
@@ -106,6 +118,9 @@ class Branch:
         finally:
             torch.set_grad_enabled(_caller.gradients)
             _caller.gradients = outside
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a Branch cannot be pickled or copied: do that with the model, and fork that")
 
     def __repr__(self) -> str:
         return f"Branch(training={self.training}, {len(self.graph.nodes)} nodes)"
@@ -166,14 +181,15 @@ def fork(module: nn.Module, example_input: Any, fold: bool = False) -> Fork:
         module: torch.nn.Module: the model. Layers of torch.nn and thnn.nn, and modules with hooks, are called as they
             are; everything else is traced
         example_input: tensor, or tuple of tensors: arguments of forward. Any further ones keep their defaults. It goes
-            once through the branch for inference, without leaving a trace
-        fold: bool: fold each batch normalization in inference into the convolution or Linear before it, where nothing
-            else uses what that computes. The folded weights are computed from the parameters at each call
+            once through the branch for inference and once through the model, to compare them, without leaving a trace
+        fold: bool: fold each layer of batch normalization in inference into the convolution or Linear before it, where
+            nothing else uses what that computes. The folded weights are computed from the parameters at each call
 
     Returns a `Fork`, with the callables ``.train`` and ``.infer``.
 
     Errors: ValueError for a model that cannot be traced (control flow that depends on values, attributes set while
-    running), with file and line of the offending statement; for an example that the model does not take, with the
+    running), with file and line of the offending statement; for one that computes something else than was traced, since
+    it decides by the type of a value, say, or by chance; for an example that the model does not take, with the
     layer. TypeError for arguments of other types.
     """
     return Fork(module, example_input, fold)
@@ -196,7 +212,7 @@ class _Tracer(fx.Tracer):
         self._assigned: dict[int, tuple[fx.Proxy, fx.Proxy]] = {}
 
     def is_leaf_module(self, m: nn.Module, module_qualified_name: str) -> bool:
-        if has_hooks(m) or "forward" in m.__dict__ or isinstance(m, _NORMALIZATIONS):
+        if has_hooks(m) or isinstance(m, _NORMALIZATIONS):
             return True
         home = getattr(type(m).forward, "__module__", None) or ""
         return home.startswith(("torch.nn.", "thnn.nn.")) and not isinstance(m, nn.Sequential)
@@ -299,13 +315,18 @@ def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
     for name, parameter in module.named_parameters():
         if nn.parameter.is_lazy(parameter):
             raise ValueError(f"fork: {name} is not initialized; run the model once first")
+    for name, buffer in module.named_buffers():
+        if buffer.is_inference():
+            raise ValueError(
+                f"fork: buffer {name!r} is an inference tensor, whose changes cannot be followed"
+            )
     views = Views(training)
     names = [f"input_{k}" for k in range(arity)] if arity != 1 else ["input"]
     # The root is ours: torch.fx keeps constants in it.
-    namespace: dict[str, Any] = {}
+    defined: dict[str, Any] = {}
     arguments = ", ".join(names)
-    exec(f"def forward(self, {arguments}): return self.{_ROOT}({arguments})", namespace)
-    root = type("Root", (nn.Module,), {"forward": namespace["forward"]})()
+    exec(f"def forward(self, {arguments}): return self.{_ROOT}({arguments})", defined)
+    root = type("Root", (nn.Module,), {"forward": defined["forward"]})()
     root.add_module(_ROOT, views.of(module))
     tracer = _Tracer(views)
     views.assign = tracer.assign
@@ -326,7 +347,8 @@ def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
     for node in graph.nodes:
         node.meta.pop("is_wrapped", None)  # generated code would tell torch.fx to patch it
     constants = {k: v for k, v in root.__dict__.items() if isinstance(v, Tensor)}
-    return Branch(graph, SimpleNamespace(**{_ROOT: views.of(module)}, **constants), training)
+    namespace = type("Root", (SimpleNamespace,), {})
+    return Branch(graph, namespace(**{_ROOT: views.of(module)}, **constants), training)
 
 
 def _place(error: BaseException) -> tuple[str, str]:
@@ -349,6 +371,8 @@ def _use_estimates(graph: fx.Graph) -> None:
         mode = modes.get(target) if node.op == "call_function" else None
         if mode is None or (mode.mean_name and argument(node, mode.mean_position, mode.mean_name) is None):
             continue
+        if argument(node, mode.position, mode.name) is not mode.in_inference:
+            node.meta["says otherwise"] = True
         if mode.position < len(node.args):
             node.update_arg(mode.position, mode.in_inference)
         else:
@@ -361,14 +385,16 @@ def _use_estimates(graph: fx.Graph) -> None:
 def _try(
     branch: Branch, module: nn.Module, inputs: Sequence[Any]
 ) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
-    """Runs the branch for inference, node by node; has it spare the buffers that it would change."""
-    buffers = {n: b for n, b in module.named_buffers() if b is not None}
+    """Runs the branch for inference, node by node, and compares it with the model; has it spare the buffers that it
+    would change."""
+    buffers = dict(module.named_buffers())
     before = {n: b.detach().clone() for n, b in buffers.items()}
     sizes = {}
     changed: dict[str, str] = {}
     devices = sorted({v.get_device() for v in inputs if v.is_cuda})
     values: dict[fx.Node, Any] = {}
-    waiting = iter(inputs)
+    output: Any = None
+    waiting = (v.clone() for v in inputs)
     with torch.random.fork_rng(devices), torch.no_grad():
         for node in branch.graph.nodes:
             versions = {n: b._version for n, b in buffers.items()}
@@ -380,7 +406,7 @@ def _try(
                 elif node.op == "get_attr":
                     values[node] = _attribute(branch._root, node.target)
                 elif node.op == "output":
-                    values[node] = args[0]
+                    output = values[node] = args[0]
                 elif node.op == "call_method":
                     values[node] = getattr(args[0], node.target)(*args[1:], **kwargs)
                 else:
@@ -399,10 +425,20 @@ def _try(
                     if node.op == "call_module":
                         buffer.copy_(before[name])
                         raise ValueError(f"fork: {changed[name]} changes buffer {name!r} in evaluation")
-        for name in changed:
-            buffers[name].copy_(before[name])
+        for name, buffer in buffers.items():
+            if not _equal(buffer, before[name]):  # torch does not count all writes
+                changed.setdefault(name, "the model")
+                buffer.copy_(before[name])
+    if not any("says otherwise" in node.meta for node in branch.graph.nodes):
+        _compare(branch, module, inputs, devices, output)
+        for name, buffer in buffers.items():
+            if not _equal(buffer, before[name]):
+                buffer.copy_(before[name])
     if changed:
-        for node in [n for n in branch.graph.nodes if n.op == "get_attr"]:
+        read = [n for n in branch.graph.nodes if n.op == "get_attr"]
+        for name in changed.keys() - {n.target.removeprefix(_ROOT + ".") for n in read}:
+            raise ValueError(f"fork: {changed[name]} changes buffer {name!r} in evaluation")
+        for node in read:
             if node.target.removeprefix(_ROOT + ".") in changed:
                 with branch.graph.inserting_after(node):
                     copy = branch.graph.call_method("clone", (node,))
@@ -411,10 +447,61 @@ def _try(
     return sizes
 
 
+def _compare(
+    branch: Branch, module: nn.Module, inputs: Sequence[Any], devices: Sequence[int], output: Any
+) -> None:
+    """Whether the model itself gives what the branch gives: tracing does not see all that a forward decides by."""
+    kept = [(m, dict(m._buffers)) for m in module.modules()]
+    try:
+        with torch.random.fork_rng(devices), torch.no_grad():
+            expected = branch._root.module(*(v.clone() for v in inputs))
+    except Exception as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"fork: example_input: {type(module).__name__}: {error}") from error
+    finally:
+        for part, given in kept:
+            part._buffers.update(given)
+    if _differ(output, expected):
+        code = getattr(type(module).forward, "__code__", None)
+        place = f"{code.co_filename}:{code.co_firstlineno}: " if code is not None else ""
+        raise ValueError(
+            f"fork: {place}{type(module).__name__} cannot be traced: for the example its forward computes something"
+            " else than was traced; it decides by what tracing does not see, such as isinstance(x, torch.Tensor)"
+        )
+
+
+def _differ(a: Any, b: Any) -> bool:
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        return not _equal(a, b, 1e-3)
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
+        return len(a) != len(b) or any(map(_differ, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() != b.keys() or any(_differ(a[key], b[key]) for key in a)
+    return type(a) is not type(b) or (isinstance(a, (bool, int, float, str)) and a == a and a != b)
+
+
+def _equal(a: Tensor, b: Tensor, tolerance: float = 0.0) -> bool:
+    """Whether two tensors have the same size, type and, as far as that can be told, values; NaN equals NaN."""
+    if a.shape != b.shape or a.dtype is not b.dtype:
+        return False
+    if a.is_meta or a.layout is not torch.strided or a.is_quantized:
+        return True
+    return torch.allclose(a.detach(), b.detach(), rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
 def _attribute(root: Any, path: str) -> Any:
     for name in path.split("."):
         root = getattr(root, name)
     return root
+
+
+def _get(owner: Any, name: str, _: Any) -> Any:
+    return getattr(owner, name)
+
+
+def _identifier(text: str) -> str:
+    """What of a text can be in a name of Python."""
+    return re.sub(r"[^0-9A-Za-z_]", "_", text)
 
 
 def node_name(node: fx.Node) -> str:
@@ -448,12 +535,15 @@ def _fold(branch: Branch, sizes: dict[str, tuple[tuple[int, ...], torch.dtype]])
     graph, root = branch.graph, branch._root
     views = type(root.module)._views
     for node in list(graph.nodes):
-        if node.op != "call_module" or len(node.args) != 1 or node.kwargs:
+        if node.op != "call_module":
             continue
-        before = node.args[0]
-        if before.op != "call_module" or len(before.users) != 1 or len(before.args) != 1 or before.kwargs:
+        before = _input(node)
+        if before is None or before.op != "call_module" or len(before.users) != 1:
             continue
-        normalization, module = _attribute(root, node.target), _attribute(root, before.target)
+        input = _input(before)
+        if input is None:
+            continue
+        normalization, module = _attribute(root, node.target), _attribute(root, str(before.target))
         if not _foldable(module, normalization) or before.name not in sizes:
             continue
         dims = len(sizes[before.name][0])
@@ -463,7 +553,7 @@ def _fold(branch: Branch, sizes: dict[str, tuple[tuple[int, ...], torch.dtype]])
         name = f"folded_{len(vars(root))}"
         setattr(root, name, original)
         with graph.inserting_after(node):
-            folded = graph.call_module(name, before.args)
+            folded = graph.call_module(name, (input,))
         folded.meta["folded"] = (before, node)
         folded.stack_trace = before.stack_trace
         sizes[folded.name] = sizes[node.name]
@@ -471,6 +561,13 @@ def _fold(branch: Branch, sizes: dict[str, tuple[tuple[int, ...], torch.dtype]])
         graph.erase_node(node)
         graph.erase_node(before)
     branch._compile()
+
+
+def _input(node: fx.Node) -> fx.Node | None:
+    """The one argument of a layer, by position or keyword."""
+    arguments = [*node.args, *node.kwargs.values()]
+    one = arguments[0] if len(arguments) == 1 and {*node.kwargs} <= {"input"} else None
+    return one if isinstance(one, fx.Node) else None
 
 
 def _foldable(module: nn.Module, normalization: nn.Module) -> bool:

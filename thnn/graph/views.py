@@ -18,8 +18,8 @@ _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_
 
 
 def has_hooks(module: nn.Module) -> bool:
-    """Whether calling a module does more than its forward."""
-    return any(module.__dict__.get(name) for name in _HOOKS)
+    """Whether calling a module does more, or something else, than the forward of its class."""
+    return any(map(module.__dict__.get, (*_HOOKS, "forward")))
 
 
 def depends_on_mode(module: nn.Module) -> bool:
@@ -43,6 +43,18 @@ class _Constant:
 
     def __set__(self, instance: Any, value: Any) -> None:
         """Ignored: a view does not change its mode."""
+
+
+def _without_substitute(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A getter of which an AttributeError is an error: nn.Module would look for the attribute elsewhere."""
+
+    def get(view: Any) -> Any:
+        try:
+            return function(view)
+        except AttributeError as error:
+            raise ValueError(f"folded batch normalization: {error}; fork the model again") from error
+
+    return get
 
 
 class Views:
@@ -70,7 +82,8 @@ class Views:
         """A view of a convolution or Linear that has the batch normalization after it in its weight and bias.
 
         They are computed anew at each call, so that any change of what they are made of is seen. An input of another
-        number of dimensions than `dims` takes the two layers one after the other.
+        number of dimensions than `dims` takes the two layers one after the other, as does any when there are hooks or
+        no running statistics any more.
         """
         first: Any = self.of(module)
         second = self.of(normalization)
@@ -85,13 +98,21 @@ class Views:
             return {**view.__dict__["_parameters"], "weight": view.weight, "bias": view.bias}
 
         def forward(view: Any, input: Tensor) -> Tensor:
-            if input.dim() != dims:
+            if (
+                input.dim() != dims
+                or second.running_mean is None
+                or second.running_var is None
+                or has_hooks(module)
+                or has_hooks(normalization)
+            ):
                 return second(first(input))
             output = super(type(view), view).forward(input)  # type: ignore[misc]
             return output.relu_() if getattr(second, "activation", None) == "relu" else output
 
-        members = {"weight": weight, "bias": bias, "_parameters": parameters}
-        return self._make(module, {**{k: property(f) for k, f in members.items()}, "forward": forward})
+        members: dict[str, Any] = {"weight": weight, "bias": bias, "_parameters": parameters}
+        members = {name: property(_without_substitute(f)) for name, f in members.items()}
+        # `first` has the hooks.
+        return self._make(module, {**members, **dict.fromkeys(_HOOKS, _Constant({})), "forward": forward})
 
     def _make(self, module: nn.Module, members: dict[str, Any]) -> nn.Module:
         views, cls = self, type(module)
