@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 import pickle
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -314,12 +316,24 @@ def _of_inference(x: Tensor) -> Tensor:
     return x.clone()
 
 
+def _nested(x: Tensor) -> Tensor:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nested tensors are announced as new
+        return torch.nested.nested_tensor(list(x))
+
+
 @pytest.mark.parametrize("options", [{}, {"unbiased": False}, {"momentum": None}, {"activation": "relu"}])
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
         (lambda x: x[0], ValueError, r"BatchNorm2d: input: expected 4 dimensions \(N, C, H, W\), got 3 dim"),
         (lambda x: x.tolist(), TypeError, "BatchNorm2d: input: expected a tensor, got list"),
+        (
+            _nested,
+            TypeError,
+            "BatchNormalization.*_updateOutput: input: expected a dense tensor, got a nested one",
+        ),
+        (lambda x: _nested(x[0]), ValueError, "BatchNorm2d: .* got 3 dimensions of a nested tensor"),
         (lambda x: x.half(), TypeError, "input: expected torch.float32 or torch.float64, got torch.float16"),
         (lambda x: x.bfloat16(), TypeError, "input: expected .*, got torch.bfloat16"),
         (lambda x: x.double(), TypeError, "expected torch.float64, the type of input, got torch.float32"),
@@ -338,6 +352,40 @@ def test_a_refused_batch_leaves_no_trace(
         layer(change(batch(4, 3, 5, 2)))
     for key, value in layer.state_dict().items():
         assert torch.equal(value, before[key]), key
+
+
+@pytest.mark.parametrize("momentum", [-0.5, 0, True, 2, math.inf, math.nan])
+def test_momentum_that_is_assigned_is_that_of_torch(momentum: float) -> None:
+    ours, theirs = thnn.nn.BatchNorm1d(3), nn.BatchNorm1d(3)
+    ours.momentum = theirs.momentum = momentum
+    x = batch(8, 3)
+    for _ in range(2):
+        torch.testing.assert_close(ours(x), theirs(x))
+    for key, value in theirs.state_dict().items():
+        torch.testing.assert_close(ours.state_dict()[key], value, equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "error"),
+    [
+        ("eps", -1e-9, ValueError),
+        ("eps", math.nan, ValueError),
+        ("eps", "a", TypeError),
+        ("first_batch", "x", ValueError),
+        ("activation", "gelu", ValueError),
+    ],
+)
+@pytest.mark.parametrize("options", [{}, {"unbiased": False}, {"activation": "relu"}])
+def test_nonsense_that_is_assigned_leaves_no_trace(
+    options: dict[str, Any], option: str, value: Any, error: type[Exception]
+) -> None:
+    layer = thnn.nn.BatchNorm1d(3, **options)
+    before = copy.deepcopy(layer.state_dict())
+    setattr(layer, option, value)
+    with pytest.raises(error, match=option):
+        layer(batch(8, 3))
+    for key, tensor in layer.state_dict().items():
+        assert torch.equal(tensor, before[key]), key
 
 
 def test_dimensions() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -336,6 +337,16 @@ def test_refused_before_anything_is_written(name: str, use_global_est: bool) -> 
         thnn.batch_norm(**row)
     for key, tensor in tensors.items():
         torch.testing.assert_close(tensor.detach(), before[key], rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", ["x", "scale", "estimated_mean"])
+def test_nested_tensors_are_refused(name: str) -> None:
+    given: dict[str, Any] = arguments(*SHAPE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # they are announced as new
+        given[name] = torch.nested.nested_tensor(list(given[name]))
+    with pytest.raises(TypeError, match=f"batch_norm: {name}: expected a dense tensor, got a nested one"):
+        thnn.batch_norm(**given)
 
 
 def test_inference_takes_what_training_refuses() -> None:

@@ -376,6 +376,16 @@ def test_an_empty_batch_goes_to_the_first() -> None:
     assert [tuple(o.shape) for o in outputs] == [(0, 2)]
 
 
+def later(**attributes: Any) -> SelfDataParallel:
+    """Attributes that are assigned when it has been made."""
+    made = SelfDataParallel(BatchNorm1d(3), CPUS)
+    for name, value in attributes.items():
+        setattr(made, name, value)
+    if "module" in attributes:
+        made(torch.ones(4, 3))
+    return made
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "words"),
     [
@@ -383,6 +393,18 @@ def test_an_empty_batch_goes_to_the_first() -> None:
         (lambda: SelfDataParallel(network(), "cpu"), TypeError, ["devices", "'cpu'"]),
         (lambda: SelfDataParallel(network(), ["cpu", "nowhere"]), ValueError, ["'nowhere'"]),
         (lambda: SelfDataParallel(network(), ["cuda:77"]), ValueError, ["'cuda:77'"]),
+        (lambda: SelfDataParallel(network(), ["cpu", "meta"]), ValueError, ["'meta'", "no numbers"]),
+        (lambda: SelfDataParallel(network(), [1.5]), TypeError, ["devices", "float"]),  # type: ignore[list-item]
+        (lambda: SelfDataParallel(network(), None), TypeError, ["devices", "None"]),  # type: ignore[arg-type]
+        (lambda: SelfDataParallel(network(), CPUS, dim=1.5), TypeError, ["dim", "float"]),  # type: ignore[arg-type]
+        (
+            lambda: SelfDataParallel(SelfDataParallel(network(), CPUS), CPUS),
+            ValueError,
+            ["module", "already"],
+        ),
+        (lambda: later(module=nn.Sequential(later())), ValueError, ["'0'", "part of a part"]),
+        (lambda: later(moving_statistics="median")(torch.ones(4, 3)), ValueError, ["'sync'", "'median'"]),
+        (lambda: later()(torch.ones(4, 3).to_sparse()), TypeError, ["dense", "sparse_coo"]),
         (lambda: SelfDataParallel(F.relu, CPUS), TypeError, ["module", "function"]),  # type: ignore[arg-type]
         (lambda: SelfDataParallel(network(), CPUS, "median"), ValueError, ["'sync'", "'median'"]),  # type: ignore[arg-type]
         (lambda: SelfDataParallel(nn.SyncBatchNorm(3), CPUS), ValueError, ["SyncBatchNorm", "revert"]),
@@ -886,6 +908,7 @@ def test_criterion_with_parameters_and_several_losses() -> None:
     ("call", "kind", "words"),
     [
         (lambda: DataParallelCriterion(3), TypeError, ["criterion", "int"]),  # type: ignore[arg-type]
+        (lambda: DataParallelCriterion(F.l1_loss, count=3), TypeError, ["count", "int"]),  # type: ignore[arg-type]
         (lambda: DataParallelCriterion(F.l1_loss, "none"), ValueError, ["reduction", "'none'"]),  # type: ignore[arg-type]
         (
             lambda: DataParallelCriterion(F.l1_loss)(torch.ones(3), torch.ones(3)),

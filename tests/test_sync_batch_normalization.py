@@ -666,6 +666,19 @@ def test_convert_refuses() -> None:
         def forward(self, input: Tensor) -> Tensor:
             return 2 * super().forward(input)
 
+    net = convert_sync_batchnorm(torch.nn.Sequential(torch.nn.BatchNorm1d(3), torch.nn.BatchNorm1d(3)))
+    torch.nn.utils.parametrize.register_parametrization(net[1], "weight", torch.nn.Identity())
+    with pytest.raises(ValueError, match="revert_sync_batchnorm: '1': is parametrized"):
+        revert_sync_batchnorm(net)
+    assert type(net[0]) is SyncBatchNorm
+    torch.nn.utils.parametrize.remove_parametrizations(net[1], "weight")
+    assert type(revert_sync_batchnorm(net)[1]) is torch.nn.BatchNorm1d
+
+    made = torch.nn.BatchNorm1d(3)
+    made.forward = torch.tanh
+    with pytest.raises(ValueError, match="'': BatchNorm1d has its own forward"):
+        convert_sync_batchnorm(made)
+
     net = torch.nn.Sequential(torch.nn.BatchNorm1d(3), Doubled(3))
     with pytest.raises(ValueError, match="'1': Doubled has its own forward"):
         convert_sync_batchnorm(net)

@@ -87,7 +87,13 @@ def batch_norm(
     epsilon = _statistics.not_negative(_NAME, "epsilon", epsilon)
     momentum = _statistics.fraction(_NAME, "momentum", momentum)
     is_first = _is_first(batch_id)
-    _check(x, scale, bias, estimated_mean, estimated_var, out, is_infer)
+    try:
+        _check(x, scale, bias, estimated_mean, estimated_var, out, is_infer)
+    except RuntimeError:  # torch's own, of the size that a nested tensor does not have
+        _refuse_nested(
+            x=x, scale=scale, bias=bias, estimated_mean=estimated_mean, estimated_var=estimated_var, out=out
+        )
+        raise
 
     apply = _apply if out is None else _into(out)
     if is_infer:
@@ -211,6 +217,12 @@ def _check(
                     f"{_NAME}: {name}: inference tensors cannot be changed outside of inference mode"
                 )
     _check_written(tensors, is_infer)
+
+
+def _refuse_nested(**tensors: Tensor | None) -> None:
+    for name, tensor in tensors.items():
+        if isinstance(tensor, Tensor) and tensor.is_nested:
+            raise TypeError(f"{_NAME}: {name}: expected a dense tensor, got a nested one") from None
 
 
 def _check_written(tensors: Mapping[str, Tensor], is_infer: bool) -> None:

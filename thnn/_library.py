@@ -189,7 +189,8 @@ def _check_tensors(
         if not isinstance(value, torch.Tensor):
             raise TypeError(where + f"expected a tensor, got {_describe(value)}")
         if value.layout is not torch.strided or value.is_nested:
-            raise TypeError(where + f"expected a dense tensor, got layout {value.layout}")
+            kind = "a nested one" if value.is_nested else f"layout {value.layout}"
+            raise TypeError(where + f"expected a dense tensor, got {kind}")
         if value.device.type not in ("cpu", "meta"):
             raise TypeError(where + f"expected a CPU tensor, got one on {value.device}")
         has_no_memory = value.device.type == "meta" or isinstance(value, FakeTensor)

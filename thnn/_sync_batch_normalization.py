@@ -179,6 +179,9 @@ def _check(input: Tensor, vectors: tuple[Tensor | None, ...], eps: float) -> Non
     """What can be refused before the others are told anything."""
     if not isinstance(input, Tensor):
         raise TypeError(f"{_NAME}: input: expected a tensor, got {type(input).__name__}")
+    if input.layout is not torch.strided or input.is_nested:
+        kind = "a nested one" if input.is_nested else f"layout {input.layout}"
+        raise TypeError(f"{_NAME}: input: expected a dense tensor, got {kind}")
     if input.dim() < 2:
         raise ValueError(
             f"{_NAME}: input: expected 2 dimensions (N, C) or more, got {input.dim()} {tuple(input.shape)}"

@@ -46,7 +46,8 @@ _DOC = """Batch normalization over {what}, in place of ``torch.nn.{name}``.
         update_statistics: bool: False: training leaves running statistics and num_batches_tracked as they are
         activation: None or 'relu': what the output goes through, fused
 
-    The options are attributes and may be changed at any time; `decay` is another view of `momentum`.
+    The options are attributes and may be changed at any time; `decay` is another view of `momentum`. A momentum that is
+    assigned is not checked, as in torch; an eps below 0 or NaN is refused by the next call.
     Keys of state_dict: those of torch.nn.{name}, so that either loads the other's.
 
     Errors: ValueError for both momentum and decay, numbers out of range, an input of other dimensions or channels, one
@@ -142,9 +143,10 @@ class _BatchNorm(torch.nn.modules.batchnorm._BatchNorm):
         if not isinstance(input, Tensor):
             raise TypeError(f"{type(self).__name__}: input: expected a tensor, got {type(input).__name__}")
         if input.dim() not in self._dims:
+            size = "of a nested tensor" if input.is_nested else tuple(input.shape)
             raise ValueError(
                 f"{type(self).__name__}: input: expected {' or '.join(self._dims.values())},"
-                f" got {input.dim()} dimensions {tuple(input.shape)}"
+                f" got {input.dim()} dimensions {size}"
             )
 
     def forward(self, input: Tensor) -> Tensor:

@@ -169,7 +169,7 @@ def convert_sync_batchnorm(module: _M, process_group: Any = None) -> _M:
             )
         if parametrize.is_parametrized(layer):
             raise ValueError(f"convert_sync_batchnorm: {name!r}: is parametrized; convert it before that")
-        if type(layer).forward not in _FORWARDS:
+        if type(layer).forward not in _FORWARDS or "forward" in vars(layer):
             raise ValueError(
                 f"convert_sync_batchnorm: {name!r}: {type(layer).__name__} has its own forward, which would be lost"
             )
@@ -203,9 +203,12 @@ def revert_sync_batchnorm(module: _M) -> _M:
 
     All else stays, what training has changed included. A SyncBatchNorm that was made as such stays one.
 
-    Errors: TypeError for what is no module.
+    Errors: TypeError for what is no module; ValueError, with nothing reverted, for layers that are parametrized.
     """
     _check_module("revert_sync_batchnorm", module)
+    for name, layer in module.named_modules():
+        if isinstance(layer, SyncBatchNorm) and parametrize.is_parametrized(layer):
+            raise ValueError(f"revert_sync_batchnorm: {name!r}: is parametrized; revert it before that")
     for layer in module.modules():
         if isinstance(layer, SyncBatchNorm) and layer._class_before is not None:
             state: dict[str, Any] = layer.__dict__

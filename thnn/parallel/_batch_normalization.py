@@ -26,17 +26,17 @@ from thnn.parallel._team import Team
 
 MOVING_STATISTICS = ("sync", "first", "last", "mean", "sum")
 
-_TorchBatchNorm = nn.modules.batchnorm._BatchNorm
+TorchBatchNorm = nn.modules.batchnorm._BatchNorm
 
 
-def batch_normalizations(module: nn.Module) -> dict[str, _TorchBatchNorm]:
+def batch_normalizations(module: nn.Module) -> dict[str, TorchBatchNorm]:
     """The layers of batch normalization in a network, by what messages call them.
 
     ValueError for those which meet other processes: their replicas would meet them in an order of chance.
     """
     layers = {}
     for name, layer in module.named_modules():
-        if not isinstance(layer, _TorchBatchNorm):
+        if not isinstance(layer, TorchBatchNorm):
             continue
         label = f"{name!r} ({type(layer).__name__})" if name else type(layer).__name__
         if isinstance(layer, (nn.SyncBatchNorm, SyncBatchNorm)):
@@ -51,7 +51,7 @@ def batch_normalizations(module: nn.Module) -> dict[str, _TorchBatchNorm]:
 # Normalization across devices
 
 
-def synchronize(replicas: Replicas, layers: dict[str, _TorchBatchNorm], team: Team) -> None:
+def synchronize(replicas: Replicas, layers: dict[str, TorchBatchNorm], team: Team) -> None:
     """Has the replicas of each layer normalize the whole batch together."""
     for label, layer in layers.items():
         for rank, replica in enumerate(replicas.of(layer)):
@@ -65,7 +65,7 @@ def _joint_class(kind: Any) -> type[nn.Module]:
     """The class with torch's forward replaced by thnn's, which leads to `_compute`; its own forward stays in front."""
     bases = (kind,) if issubclass(kind, _BatchNorm) else (kind, _BatchNorm)
     members: dict[str, Any] = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
-    if kind.forward not in (_TorchBatchNorm.forward, _BatchNorm.forward):
+    if kind.forward not in (TorchBatchNorm.forward, _BatchNorm.forward):
         members["forward"] = _checked
     return type(kind.__name__, bases, members)
 
@@ -319,10 +319,10 @@ class MovingStatistics:
     those of the layer of them.
     """
 
-    def __init__(self, how: str, replicas: Replicas, layers: dict[str, _TorchBatchNorm]) -> None:
+    def __init__(self, how: str, replicas: Replicas, layers: dict[str, TorchBatchNorm]) -> None:
         self._how = how
         # With the ranks of the replicas that have come to it.
-        self._updated: dict[_TorchBatchNorm, set[int]] = {}
+        self._updated: dict[TorchBatchNorm, set[int]] = {}
         self._replicas = replicas
         for label, layer in layers.items():
             if not layer.training or layer.running_mean is None:
@@ -335,7 +335,7 @@ class MovingStatistics:
             if layer.track_running_stats and getattr(layer, "update_statistics", True):
                 self._watch(layer)
 
-    def _watch(self, layer: _TorchBatchNorm) -> None:
+    def _watch(self, layer: TorchBatchNorm) -> None:
         updated = self._updated[layer] = set()
         self._replicas.part_buffers(layer)
         for rank, replica in enumerate(self._replicas.of(layer)):

@@ -61,10 +61,13 @@ def tensors(value: Any) -> Iterator[Tensor]:
 def rows(where: str, value: Any, dim: int = 0) -> int | None:
     """How many rows the tensors in a structure have along `dim`; None without tensors that have any.
 
-    ValueError where they differ. A tensor without dimensions has no rows.
+    ValueError where they differ, TypeError for tensors that cannot be cut. A tensor without dimensions has no rows.
     """
     count: int | None = None
     for tensor in tensors(value):
+        if tensor.layout is not torch.strided or tensor.is_nested:
+            kind = "a nested one" if tensor.is_nested else f"layout {tensor.layout}"
+            raise TypeError(f"{where}: expected dense tensors, got {kind}")
         if tensor.dim() == 0:
             continue
         if not -tensor.dim() <= dim < tensor.dim():

@@ -41,9 +41,9 @@ class DataParallelCriterion(nn.Module):
             else 'mean'
         count: function (output, *targets) -> number or tensor without dimensions; replaces the count above
 
-    Errors: TypeError for a criterion that cannot be called and for outputs that are no list; ValueError for another
-    reduction, no outputs, outputs without a batch, and targets of another size than the outputs together. Exceptions
-    of the criterion come out as they are.
+    Errors: TypeError for a criterion or count that cannot be called and for outputs that are no list; ValueError for
+    another reduction, no outputs, outputs without a batch, and targets of another size than the outputs together.
+    Exceptions of the criterion come out as they are.
     """
 
     def __init__(
@@ -60,6 +60,10 @@ class DataParallelCriterion(nn.Module):
         if reduction is not None and reduction not in _REDUCTIONS:
             raise ValueError(
                 f"DataParallelCriterion: reduction: expected one of {_REDUCTIONS} or None, got {reduction!r}"
+            )
+        if count is not None and not callable(count):
+            raise TypeError(
+                f"DataParallelCriterion: count: expected a function or None, got {type(count).__name__}"
             )
         self.criterion = criterion
         self.reduction = reduction

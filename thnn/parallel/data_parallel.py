@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -12,6 +13,7 @@ from torch import nn
 from thnn.parallel._batch_normalization import (
     MOVING_STATISTICS,
     MovingStatistics,
+    TorchBatchNorm,
     batch_normalizations,
     synchronize,
 )
@@ -62,10 +64,11 @@ class SelfDataParallel(nn.Module):
     Threads have the caller's grad mode, inference mode, autocast, default device, streams and context variables, and
     share the number of torch's threads where several compute on the CPU.
 
-    Errors: TypeError for a module that is none; ValueError for no devices, one that does not exist, another
-    moving_statistics, a SyncBatchNorm in the network, inputs without a batch or of different sizes. An exception in a
-    replica stops the others and comes out as it is. Where replicas do not run the same layers of batch normalization in
-    the same order, ValueError names the layer.
+    Errors: TypeError for a module, device or dim that is none, and for sparse and nested inputs; ValueError for no
+    devices, one that does not exist or holds no numbers (meta), another moving_statistics, a SyncBatchNorm or
+    SelfDataParallel in the network, inputs without a batch or of different sizes. An exception in a replica stops the
+    others and comes out as it is. Where replicas do not run the same layers of batch normalization in the same order,
+    ValueError names the layer.
     """
 
     def __init__(
@@ -78,22 +81,37 @@ class SelfDataParallel(nn.Module):
         super().__init__()
         if not isinstance(module, nn.Module):
             raise TypeError(f"SelfDataParallel: module: expected an nn.Module, got {type(module).__name__}")
-        if moving_statistics not in MOVING_STATISTICS:
-            raise ValueError(
-                f"SelfDataParallel: moving_statistics: expected one of {MOVING_STATISTICS},"
-                f" got {moving_statistics!r}"
-            )
-        batch_normalizations(module)
+        try:
+            self.dim = operator.index(dim)
+        except TypeError:
+            raise TypeError(f"SelfDataParallel: dim: expected an integer, got {type(dim).__name__}") from None
         self.module = module
         self.devices = _devices(devices)
         self.moving_statistics = moving_statistics
-        self.dim = dim
+        self._layers()
 
     def extra_repr(self) -> str:
         dim = f", dim={self.dim}" if self.dim else ""
         return f"devices={[str(d) for d in self.devices]}, moving_statistics={self.moving_statistics!r}{dim}"
 
+    def _layers(self) -> dict[str, TorchBatchNorm]:
+        """The layers of batch normalization; refuses what cannot be synchronized, which may have been put in later."""
+        if self.moving_statistics not in MOVING_STATISTICS:
+            raise ValueError(
+                f"SelfDataParallel: moving_statistics: expected one of {MOVING_STATISTICS},"
+                f" got {self.moving_statistics!r}"
+            )
+        for name, part in self.module.named_modules():
+            if isinstance(part, SelfDataParallel):
+                raise ValueError(
+                    f"SelfDataParallel: {name!r} is one, too; each would normalize its own part of a part"
+                    if name
+                    else "SelfDataParallel: module: is one already"
+                )
+        return batch_normalizations(self.module)
+
     def forward(self, *inputs: Any, **keywords: Any) -> list[Any]:
+        layers = self._layers()
         count = rows("SelfDataParallel", (inputs, keywords), self.dim)
         if count is None:
             raise ValueError("SelfDataParallel: expected an input with a batch, got none")
@@ -101,7 +119,6 @@ class SelfDataParallel(nn.Module):
         devices = self.devices[: len(sizes)]
         team = Team(devices)
         parts = scatter((inputs, keywords), sizes, devices, self.dim)
-        layers = batch_normalizations(self.module)
         replicas = Replicas(self.module, devices)
         moving = None
         if self.moving_statistics == "sync":
@@ -134,7 +151,7 @@ class SelfDataParallel(nn.Module):
 
 
 def _devices(devices: Sequence[Device]) -> tuple[torch.device, ...]:
-    if isinstance(devices, (str, int, torch.device)):
+    if devices is None or isinstance(devices, (str, int, torch.device)):
         raise TypeError(f"SelfDataParallel: devices: expected a list, got {devices!r}")
     result = tuple(_device(name) for name in devices)
     if not result:
@@ -144,8 +161,15 @@ def _devices(devices: Sequence[Device]) -> tuple[torch.device, ...]:
 
 def _device(name: Device) -> torch.device:
     """The device by its full name: 'cuda' is the current 'cuda:0'."""
+    if isinstance(name, bool) or not isinstance(name, (str, int, torch.device)):
+        raise TypeError(
+            f"SelfDataParallel: devices: expected names, numbers or torch.device, got {type(name).__name__}"
+        )
     try:
-        return torch.empty(0, device=torch.device(name)).device
+        device = torch.empty(0, device=torch.device(name)).device
     except (RuntimeError, AssertionError) as error:  # the latter where torch was built without it
         reason = str(error).splitlines()[0]
         raise ValueError(f"SelfDataParallel: devices: {name!r} cannot be had: {reason}") from None
+    if device.type == "meta":
+        raise ValueError(f"SelfDataParallel: devices: {name!r} holds no numbers")
+    return device
