@@ -330,7 +330,7 @@ void THNN_(convolution_output)(const Convolution *g, ConvolutionView input, Conv
   c.bias = bias.data;
   c.biasGroup = bias.group;
   c.biasOutput = bias.stride[0];
-  if (THNN_(depthwise_is)(&c) && c.sourceChannel == 1) {
+  if (THNN_(depthwise_is)(&c)) {
     THNN_(depthwise_correlate)(&c);
   } else if (THNN_(few_suits)(&c)) {
     Residues residues[4];
@@ -445,8 +445,9 @@ void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutp
                              .skip = 1,
                              .source = gradOutput.stride[d < 0 ? 0 : d + 2],
                              .target = gradInput.stride[d < 0 ? 0 : d + 2] * (d < 0 ? 1 : g->stride[d])};
-  /* Planes side by side in memory: lanes are planes (depthwise.h). */
-  const bool depthwise = g->groups > 1 && gradOutput.stride[1] == 1 && all.outputs <= DEPTHWISE_OUTPUTS;
+  V_(correlation) allTaps = all;
+  for (int d = 0; d < 3; d++) allTaps.axis[d + 1].taps = g->kernel[d];
+  const bool depthwise = THNN_(depthwise_is)(&allTaps);
   if (!depthwise && V_(gradInputOfFew)(g, all, weight, gradInput, residues)) return;
   for (int64_t n = residues[0] * residues[1] * residues[2]; n > 0; n--, box_next(i, residues, 3)) {
     V_(correlation) c = all;
@@ -462,7 +463,7 @@ void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutp
     }
     if (!some) continue;
     THNN_(correlation_simplify)(&c);
-    if (THNN_(depthwise_is)(&c)) THNN_(depthwise_correlate)(&c);
+    if (depthwise) THNN_(depthwise_correlate)(&c);
     else V_(correlate)(&c);
   }
 }

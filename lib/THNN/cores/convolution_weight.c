@@ -2,6 +2,7 @@
 #include "convolution.h"
 #include "patches.h"
 #include "depthwise.h"
+#include "few.h"
 
 /* gradWeight[o, c, t] += scale * sum over n, q of target[n, o, q] * source[n, c, patch of q at t].
 
@@ -320,6 +321,7 @@ void THNN_(convolution_gradWeight)(const Convolution *g, ConvolutionView input, 
   if (terms == 0) return;
   const int64_t work = (int64_t)MIN(terms / 16, 1e15);
   if (THNN_(depthwise_is)(&p.c)) return THNN_(depthwise_gradWeight)(&p.c, scale);
+  if (THNN_(few_suitsWeight)(&p.c)) return THNN_(few_gradWeight)(&p.c, scale);
   if (V_(isFew)(&p.c)) return V_(addFew)(&p.c, scale, work);
   V_(makePlan)(&p, thnn_threads(1 << 20, work));
   tasks = p.c.groups * p.panelTasks * p.channelTasks * p.tapTasks;

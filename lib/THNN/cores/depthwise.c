@@ -3,185 +3,269 @@
 #include "patches.h"
 #include "depthwise.h"
 
-/* A task copies the patches of a box of positions into a strip that stays in L1, and goes through it vector by vector.
-   A coordinate of the strip has `lanes` reals: 1, and a vector is VL positions; or VL, and a vector is one position of
-   VL groups. Weights are packed as vectors, [output][k], so that both kinds are one loop. */
+/* Sources are read where they lie, without a copy or zeros around them: a row of target positions is cut into
+   segments that meet the same taps, and only taps that exist are visited. A term of a sum is a tap and one channel of
+   the group; its factor in the other lanes are the same tap and channel of the other groups, so that a vector of the
+   source is read once per term and its lanes are picked.
 
-#define DEPTHWISE_STRIP_BYTES ((int64_t)20 << 10)
-#define DEPTHWISE_TERMS GEMM_DEPTH /* longer sums are split, which gemm.h does */
-#define DEPTHWISE_TAPS 10          /* sums of gradWeight at a time */
+   A segment is gone through in tiles of a few positions, and all vectors of a tile come before the next tile: memory
+   is read from one end to the other, and what the taps of a tile share is in L1. */
+
+#define DEPTHWISE_OUTPUTS 4 /* of a group, at most */
+#define DEPTHWISE_TERMS GEMM_DEPTH
+#define DEPTHWISE_BYTES ((int64_t)256 << 10) /* packed weights, or sums of gradWeight */
+#define DEPTHWISE_SUMS 10                    /* of gradWeight, at a time */
+#define DEPTHWISE_CHAIN 256                  /* positions that are added before they go to sums in double */
+#if VBYTES == 64
+#define DEPTHWISE_POSITIONS 8
+#else
+#define DEPTHWISE_POSITIONS 4
+#endif
+#define REALS (VBYTES / sizeof(real))
+
+/* Lane l is lane i[l] of x. */
+static inline vreal V_(pick)(vreal x, vint i)
+{
+#if VBYTES == 64
+  return V_PS(permutexvar)((__m512i)i, x);
+#elif VBYTES == 32
+#ifdef THNN_REAL_IS_DOUBLE
+  i = 2 * i + ((2 * i + 1) << 32); /* as lanes of half the width */
+#endif
+  return (vreal)_mm256_permutevar8x32_epi32((__m256i)x, (__m256i)i);
+#else
+  vreal picked;
+  for (int l = 0; l < VL; l++) picked[l] = x[i[l]];
+  return picked;
+#endif
+}
 
 typedef struct V_(plan) {
   const V_(correlation) *c;
-  int64_t count[4], taps[4], box[4];
-  int64_t lanes, groupTasks, boxes, terms;
-  Strip strip;
+  int64_t taps[4], terms, rows;
+  int64_t vectors, groups; /* of all groups; of one vector */
+  bool plain;              /* one channel, one output: lanes of the source are those of the target */
 } V_(plan);
 
-static int64_t V_(stripReals)(const V_(plan) *p, const int64_t *box)
+/* Taps low .. high - 1 of the last axis exist for positions up to end - 1. */
+typedef struct V_(segment) {
+  int64_t end, low, high;
+} V_(segment);
+
+typedef struct V_(work) {
+  V_(lane) pick[DEPTHWISE_TERMS][REALS]; /* for each channel of a group: its lane, per lane of the target */
+  V_(segment) segment[2 * DEPTHWISE_TERMS + 2];
+  int64_t segments;
+  /* Rows of taps that exist at a row of positions: the first tap, and where its source is. */
+  int64_t rows, rowTap[DEPTHWISE_TERMS], rowOffset[DEPTHWISE_TERMS];
+  /* Terms that exist at a position: which, its channel, and where its source is from the position's own place. */
+  int64_t terms, term[DEPTHWISE_TERMS], channel[DEPTHWISE_TERMS], offset[DEPTHWISE_TERMS];
+} V_(work);
+
+static int64_t V_(groupsOfVector)(const V_(correlation) *c) { return VL / MAX(c->channels, c->outputs); }
+
+bool THNN_(depthwise_is)(const V_(correlation) *c)
 {
-  return strip_make(p->c->axis, box, p->taps, REALS_PER_LINE).channel * p->c->channels * p->lanes;
+  if (c->groups == 1 || c->outputs > DEPTHWISE_OUTPUTS || c->channels > VL || c->channels < 1) return false;
+  if (c->sourceChannel != 1 || c->targetChannel != 1 || 4 * V_(groupsOfVector)(c) * c->outputs < VL) return false;
+  double terms = (double)c->channels;
+  for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].taps;
+  return terms <= DEPTHWISE_TERMS;
 }
 
 static V_(plan) V_(makePlan)(const V_(correlation) *c)
 {
-  V_(plan) p = {.c = c, .lanes = 1, .box = {1, 1, 1, 1}};
-  const bool groupsInside = c->channels == 1 && c->outputs == 1 && c->sourceChannel == 1 && c->targetChannel == 1;
-  if (groupsInside && c->groups > 1) p.lanes = VL;
-  for (int d = 0; d < 4; d++) {
-    p.count[d] = c->axis[d].count;
-    p.taps[d] = c->axis[d].taps;
-  }
-  for (int d = 3; d >= 0 && (d == 3 || p.box[d + 1] == p.count[d + 1]); d--) {
-    int64_t box[4];
-    memcpy(box, p.box, sizeof box);
-    for (box[d] = MAX(p.count[d], 1); box[d] > 1; box[d] = nextPiece(p.count[d], box[d]))
-      if (V_(stripReals)(&p, box) * (int64_t)sizeof(real) <= DEPTHWISE_STRIP_BYTES) break;
-    p.box[d] = box[d];
-  }
-  p.strip = strip_make(c->axis, p.box, p.taps, REALS_PER_LINE);
-  p.groupTasks = ceilDivide(c->groups, p.lanes);
-  p.boxes = box_pieces(p.count, p.box);
-  p.terms = c->channels * volume(p.taps);
+  V_(plan) p = {.c = c, .rows = c->axis[0].count * c->axis[1].count * c->axis[2].count};
+  for (int d = 0; d < 4; d++) p.taps[d] = c->axis[d].taps;
+  p.terms = volume(p.taps) * c->channels;
+  p.groups = V_(groupsOfVector)(c);
+  p.vectors = ceilDivide(c->groups, p.groups);
+  p.plain = c->channels == 1 && c->outputs == 1;
   return p;
 }
 
-bool THNN_(depthwise_is)(const V_(correlation) *c)
-{
-  if (c->groups == 1 || c->outputs > DEPTHWISE_OUTPUTS || c->channels > DEPTHWISE_TERMS) return false;
-  double terms = (double)c->channels;
-  for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].taps;
-  if (terms > DEPTHWISE_TERMS) return false;
-  const V_(plan) p = V_(makePlan)(c);
-  return V_(stripReals)(&p, p.box) * (int64_t)sizeof(real) <= STRIP_BYTES;
-}
-
-/* strip_fill for VL groups at once, the last ones of which may be missing. */
-static void V_(fillGroups)(const V_(plan) *p, const Box *box, const real *source, int n, real *memory)
+static void V_(makeWork)(const V_(plan) *p, V_(work) *w)
 {
   const V_(correlation) *c = p->c;
-  const Axis *last = c->axis + 3;
-  const Strip *strip = &p->strip;
-  int64_t first[4], extent[3], at[3] = {0};
-  for (int d = 0; d < 4; d++) first[d] = c->axis[d].first + box->start[d] * c->axis[d].step;
-  for (int d = 0; d < 3; d++) extent[d] = axis_extent(c->axis + d, box->count[d], p->taps[d]);
-  const int64_t width = box->count[3] + (p->taps[3] - 1) * last->skip / last->step;
-  for (int64_t row = extent[0] * extent[1] * extent[2]; row > 0; row--, box_next(at, extent, 3)) {
-    real *to = memory;
-    const real *from = source;
-    bool inside = true;
+  for (int64_t i = 0; i < c->channels; i++)
+    for (int64_t l = 0; l < VL; l++)
+      w->pick[i][l] = (V_(lane))(l < p->groups * c->outputs ? l / c->outputs * c->channels + i : 0);
+  const Axis *a = c->axis + 3;
+  w->segments = 0;
+  for (int64_t q = 0, x = a->first; q < a->count; q++, x += a->step) {
+    /* Tap t sees x + t * skip. */
+    const int64_t low = x < 0 ? MIN(ceilDivide(-x, a->skip), a->taps) : 0;
+    const int64_t high = x < a->size ? MAX(MIN((a->size - 1 - x) / a->skip + 1, a->taps), low) : low;
+    V_(segment) *s = w->segment + MAX(w->segments - 1, 0);
+    if (w->segments == 0 || s->low != low || s->high != high) s = w->segment + w->segments++;
+    *s = (V_(segment)){q + 1, low, high};
+  }
+}
+
+static void V_(findRows)(const V_(plan) *p, V_(work) *w, const int64_t *q)
+{
+  const V_(correlation) *c = p->c;
+  int64_t t[3] = {0};
+  w->rows = 0;
+  for (int64_t tap = 0; tap < volume(p->taps); tap += p->taps[3], box_next(t, p->taps, 3)) {
+    int64_t offset = 0;
+    bool exists = true;
     for (int d = 0; d < 3; d++) {
-      const int64_t x = first[d] + at[d];
-      inside = inside && x >= 0 && x < c->axis[d].size;
-      if (inside) from += x * c->axis[d].source;
-      to += at[d] * strip->pitch[d] * VL;
+      const Axis *a = c->axis + d;
+      const int64_t x = a->first + q[d] * a->step + t[d] * a->skip;
+      exists = exists && x >= 0 && x < a->size;
+      offset += t[d] * a->skip * a->source;
     }
-    for (int64_t phase = 0; phase < strip->phases; phase++, to += strip->pitch[3] * VL)
-      for (int64_t i = 0; i < width; i++) {
-        const int64_t x = first[3] + phase * last->skip % last->step + i * last->step;
-        const bool exists = inside && x >= 0 && x < last->size;
-        v_store(to + i * VL, exists ? v_load_n(from + x * last->source, n) : (vreal){0});
+    if (!exists) continue;
+    w->rowTap[w->rows] = tap;
+    w->rowOffset[w->rows++] = offset;
+  }
+}
+
+static void V_(findTerms)(const V_(plan) *p, V_(work) *w, const V_(segment) *segment)
+{
+  const int64_t channels = p->c->channels, skip = p->c->axis[3].skip * p->c->axis[3].source;
+  int64_t n = 0;
+  for (int64_t row = 0; row < w->rows; row++)
+    for (int64_t i = segment->low; i < segment->high; i++)
+      for (int64_t ch = 0; ch < channels; ch++, n++) {
+        w->term[n] = (w->rowTap[row] + i) * channels + ch;
+        w->channel[n] = ch;
+        w->offset[n] = w->rowOffset[row] + i * skip;
       }
-  }
+  w->terms = n;
 }
 
-typedef struct V_(work) {
-  real *strip, *weight;
-  int32_t offset[DEPTHWISE_TERMS]; /* of a term, from the position's own place */
-} V_(work);
-
-/* Scratch memory, with the offsets of the terms; weight has room for `vectors` vectors. */
-static V_(work) V_(makeWork)(const V_(plan) *p, int64_t vectors)
+/* Where a row begins in the source and in the target. */
+static const real *V_(rowSource)(const V_(correlation) *c, const int64_t *q)
 {
-  const int64_t reals = ceilDivide(V_(stripReals)(p, p->box), VL) * VL;
-  V_(work) w;
-  w.strip =
-      thnn_scratch(sizeof(real) * (size_t)(reals + (4 + vectors) * VL)); /* vectors may begin in the last row */
-  w.weight = w.strip + reals + 4 * VL;
-  int64_t t[4] = {0};
-  const int64_t T = volume(p->taps);
-  for (int64_t i = 0; i < T; i++, box_next(t, p->taps, 4))
-    for (int64_t ch = 0; ch < p->c->channels; ch++)
-      w.offset[ch * T + i] = (int32_t)((ch * p->strip.channel + strip_tap(&p->strip, p->c->axis, t)) * p->lanes);
-  return w;
+  int64_t at = c->axis[3].first * c->axis[3].source;
+  for (int d = 0; d < 3; d++) at += (c->axis[d].first + q[d] * c->axis[d].step) * c->axis[d].source;
+  return c->source + at;
 }
 
-static void V_(fill)(const V_(plan) *p, const Box *box, int64_t group, int n, real *strip)
+static real *V_(rowTarget)(const V_(correlation) *c, const int64_t *q)
+{
+  return c->target + q[0] * c->axis[0].target + q[1] * c->axis[1].target + q[2] * c->axis[2].target;
+}
+
+/* The vectors of a tile: of the source, channels lanes; of the target, outputs lanes. */
+typedef struct V_(lanes) {
+  int channels, outputs;
+  int64_t sourceStep, targetStep; /* from position to position */
+} V_(lanes);
+
+static inline V_(lanes) V_(makeLanes)(const V_(plan) *p, int64_t vector)
 {
   const V_(correlation) *c = p->c;
-  const Box taps = {.count = {p->taps[0], p->taps[1], p->taps[2], p->taps[3]}};
-  const real *source = c->source + group * c->channels * c->sourceChannel;
-  if (p->lanes == 1) THNN_(strip_fill)(c, &p->strip, box, &taps, source, c->channels, strip);
-  else V_(fillGroups)(p, box, source, n, strip);
+  const int64_t groups = MIN(p->groups, c->groups - vector * p->groups);
+  return (V_(lanes)){(int)(groups * c->channels), (int)(groups * c->outputs), c->axis[3].step * c->axis[3].source,
+                     c->axis[3].target};
 }
 
+/* P positions of one vector. `full`: all lanes are there, and the source's are the target's. */
 static inline
-    __attribute__((always_inline)) void V_(sums)(const int V, real *sum, const real *strip, const int32_t *offset,
-                                                 int64_t terms, const real *weight)
+    __attribute__((always_inline)) void V_(sums)(const int P, const bool full, const V_(work) *w, V_(lanes) lanes,
+                                                 const real *source, const real *weight, real *target)
 {
-  vreal acc[4];
-#pragma GCC unroll 4
-  for (int i = 0; i < V; i++) acc[i] = v_load(weight); /* the biases come first */
-  for (int64_t k = 0; k < terms; k++) {
-    const vreal w = v_load(weight + (k + 1) * VL);
-#pragma GCC unroll 4
-    for (int i = 0; i < V; i++) acc[i] += w * v_load(strip + offset[k] + i * VL);
+  vreal acc[DEPTHWISE_POSITIONS];
+#pragma GCC unroll 8
+  for (int i = 0; i < P; i++) acc[i] = v_load(weight); /* the biases come first */
+  for (int64_t k = 0; k < w->terms; k++) {
+    const vreal factor = v_load(weight + (w->term[k] + 1) * VL);
+    const real *x = source + w->offset[k];
+    if (full) {
+#pragma GCC unroll 8
+      for (int i = 0; i < P; i++) acc[i] += factor * v_load(x + i * lanes.sourceStep);
+    } else {
+      const vint pick = vi_load(w->pick[w->channel[k]]);
+#pragma GCC unroll 8
+      for (int i = 0; i < P; i++)
+        acc[i] += factor * V_(pick)(v_load_n(x + i * lanes.sourceStep, lanes.channels), pick);
+    }
   }
-#pragma GCC unroll 4
-  for (int i = 0; i < V; i++) v_store(sum + i * VL, acc[i]);
+#pragma GCC unroll 8
+  for (int i = 0; i < P; i++) {
+    if (full) v_store(target + i * lanes.targetStep, acc[i]);
+    else v_store_n(target + i * lanes.targetStep, acc[i], lanes.outputs);
+  }
 }
 
-static void V_(correlateTask)(const V_(plan) *p, int64_t task)
+#define SUMS(P)                                                                         \
+  case P:                                                                               \
+    if (p->plain && lanes.outputs == VL) V_(sums)(P, true, w, lanes, from, weight, to); \
+    else V_(sums)(P, false, w, lanes, from, weight, to);                                \
+    break;
+
+/* n positions of some vectors. */
+static void V_(sumTile)(const V_(plan) *p, const V_(work) *w, int n, const real *from, const real *weight,
+                        real *to, int64_t firstVector, int64_t endVector)
 {
   const V_(correlation) *c = p->c;
-  const Box box = box_piece(p->count, p->box, task % p->boxes);
-  const int64_t group = task / p->boxes * p->lanes, T = volume(p->taps), stride = c->axis[3].target;
-  const int n = (int)MIN(p->lanes, c->groups - group);
-  const V_(work) w = V_(makeWork)(p, c->outputs * (p->terms + 1));
-  for (int64_t o = 0; o < c->outputs; o++) {
-    real *packed = w.weight + o * (p->terms + 1) * VL;
+  from += firstVector * p->groups * c->channels;
+  to += firstVector * p->groups * c->outputs;
+  for (int64_t v = firstVector; v < endVector; v++) {
+    const V_(lanes) lanes = V_(makeLanes)(p, v);
+    switch (n) {
+      SUMS(1)
+      SUMS(2)
+      SUMS(4)
+#if DEPTHWISE_POSITIONS == 8
+      SUMS(8)
+#endif
+    }
+    from += p->groups * c->channels;
+    to += p->groups * c->outputs;
+    weight += (p->terms + 1) * VL;
+  }
+}
+
+/* [vector][bias, terms][lane] */
+static void V_(packWeights)(const V_(plan) *p, int64_t firstVector, int64_t endVector, real *packed)
+{
+  const V_(correlation) *c = p->c;
+  for (int64_t v = firstVector; v < endVector; v++, packed += (p->terms + 1) * VL) {
+    const V_(lanes) lanes = V_(makeLanes)(p, v);
     memset(packed, 0, sizeof(real) * VL * (size_t)(p->terms + 1));
-    for (int l = 0; l < n; l++) {
-      const int64_t g = group + l;
-      const real *weight = c->weight + g * c->weightGroup + o * c->weightOutput;
-      if (c->bias) packed[l] = c->bias[g * c->biasGroup + o * c->biasOutput];
+    for (int l = 0; l < lanes.outputs; l++) {
+      const int64_t group = v * p->groups + l / c->outputs, output = l % c->outputs;
+      const real *weight = c->weight + group * c->weightGroup + output * c->weightOutput;
+      if (c->bias) packed[l] = c->bias[group * c->biasGroup + output * c->biasOutput];
+      real *to = packed + VL + l;
       int64_t t[4] = {0};
-      for (int64_t i = 0; i < T; i++, box_next(t, p->taps, 4)) {
+      for (int64_t i = volume(p->taps); i > 0; i--, box_next(t, p->taps, 4)) {
         const real *from = weight;
         for (int d = 0; d < 4; d++) from += t[d] * c->axis[d].weight;
-        for (int64_t ch = 0; ch < c->channels; ch++)
-          packed[(ch * T + i + 1) * VL + l] = from[ch * c->weightChannel];
+        for (int64_t ch = 0; ch < c->channels; ch++, to += VL) *to = from[ch * c->weightChannel];
       }
     }
-    if (p->lanes == 1)
-      for (int64_t k = 0; k <= p->terms; k++) v_store(packed + k * VL, v_set1(packed[k * VL]));
   }
-  V_(fill)(p, &box, group, n, w.strip);
-  const int64_t vectors = p->lanes == 1 ? ceilDivide(box.count[3], VL) : box.count[3];
-  int64_t q[4] = {0};
-  for (int64_t row = box.count[0] * box.count[1] * box.count[2]; row > 0; row--, box_next(q, box.count, 3)) {
-    const real *strip = w.strip + strip_position(&p->strip, c->axis, q) * p->lanes;
-    real *target = c->target + group * c->outputs * c->targetChannel + box.start[3] * stride;
-    for (int d = 0; d < 3; d++) target += (box.start[d] + q[d]) * c->axis[d].target;
-    for (int64_t o = 0; o < c->outputs; o++, target += c->targetChannel) {
-      const real *packed = w.weight + o * (p->terms + 1) * VL;
-      for (int64_t v = 0; v < vectors; v += 4) {
-        real sum[4 * VBYTES / sizeof(real)];
-        const int V = (int)MIN(4, vectors - v);
-        const real *from = strip + v * VL;
-        if (V == 4) V_(sums)(4, sum, from, w.offset, p->terms, packed);
-        else if (V == 3) V_(sums)(3, sum, from, w.offset, p->terms, packed);
-        else if (V == 2) V_(sums)(2, sum, from, w.offset, p->terms, packed);
-        else V_(sums)(1, sum, from, w.offset, p->terms, packed);
-        for (int i = 0; i < V; i++) {
-          if (p->lanes > 1) {
-            v_store_n(target + (v + i) * stride, v_load(sum + i * VL), n);
-          } else {
-            const int64_t x = (v + i) * VL, m = MIN(VL, box.count[3] - x);
-            if (stride == 1) v_store_n(target + x, v_load(sum + i * VL), (int)m);
-            else
-              for (int64_t l = 0; l < m; l++) target[(x + l) * stride] = sum[i * VL + l];
-          }
+}
+
+static void V_(correlateRows)(const V_(plan) *p, int64_t firstRow, int64_t endRow)
+{
+  const V_(correlation) *c = p->c;
+  const int64_t count[3] = {c->axis[0].count, c->axis[1].count, c->axis[2].count};
+  const int64_t most = MAX(DEPTHWISE_BYTES / ((p->terms + 1) * VBYTES), 1), together = MIN(most, p->vectors);
+  V_(work) w;
+  V_(makeWork)(p, &w);
+  real *packed = thnn_scratch((size_t)(together * (p->terms + 1) * VBYTES));
+  for (int64_t v = 0; v < p->vectors; v += together) {
+    const int64_t end = MIN(v + together, p->vectors);
+    V_(packWeights)(p, v, end, packed);
+    for (int64_t row = firstRow; row < endRow; row++) {
+      const int64_t q[3] = {row / (count[1] * count[2]), row / count[2] % count[1], row % count[2]};
+      const real *from = V_(rowSource)(c, q);
+      real *to = V_(rowTarget)(c, q);
+      V_(findRows)(p, &w, q);
+      int64_t x = 0;
+      for (const V_(segment) *s = w.segment; s < w.segment + w.segments; s++) {
+        V_(findTerms)(p, &w, s);
+        for (int n; x < s->end; x += n) {
+          n = DEPTHWISE_POSITIONS;
+          while (n > s->end - x) n /= 2;
+          V_(sumTile)(p, &w, n, from + x * c->axis[3].step * c->axis[3].source, packed, to + x * c->axis[3].target,
+                      v, end);
         }
       }
     }
@@ -191,110 +275,134 @@ static void V_(correlateTask)(const V_(plan) *p, int64_t task)
 void THNN_(depthwise_correlate)(const V_(correlation) *c)
 {
   const V_(plan) p = V_(makePlan)(c);
-  const int64_t tasks = p.groupTasks * p.boxes;
-  const double work = (double)(c->groups * c->outputs) * (double)volume(p.count) * (double)p.terms / 8;
-  THNN_PARALLEL_FOR(task, tasks, (int64_t)MIN(work, 1e15)) V_(correlateTask)(&p, task);
+  const double terms =
+      (double)(c->groups * c->outputs) * (double)(p.rows * c->axis[3].count) * (double)p.terms / 8;
+  const int64_t work = (int64_t)MIN(terms, 1e15);
+  const int64_t parts = thnn_threads(p.rows, work);
+  THNN_PARALLEL_FOR(i, parts, work) V_(correlateRows)(&p, i * p.rows / parts, (i + 1) * p.rows / parts);
 }
 
-/* The sums of T taps over a box, [tap][lane]. Gradients are read where they lie. */
-static inline __attribute__((always_inline)) void V_(products)(const int T, const V_(plan) *p, const Box *box,
-                                                               int n, const real *strip, const int32_t *offset,
-                                                               const real *gradient, real *sum)
+/* Adds the products of n positions to T terms of one vector, the first of which is `first` of those that exist. */
+static inline __attribute__((always_inline)) void V_(products)(const int T, const bool full, const V_(work) *w,
+                                                               V_(lanes) lanes, int64_t first, int n,
+                                                               const real *source, const real *gradient, real *sum)
 {
-  const V_(correlation) *c = p->c;
-  const int64_t stride = c->axis[3].target, width = box->count[3];
-  const int64_t vectors = p->lanes == 1 ? ceilDivide(width, VL) : width;
-  vreal acc[DEPTHWISE_TAPS];
+  vreal acc[DEPTHWISE_SUMS];
+  const real *x[DEPTHWISE_SUMS];
+  vint pick[DEPTHWISE_SUMS];
 #pragma GCC unroll 10
-  for (int t = 0; t < T; t++) acc[t] = (vreal){0};
-  int64_t q[4] = {0};
-  for (int64_t row = box->count[0] * box->count[1] * box->count[2]; row > 0; row--, box_next(q, box->count, 3)) {
-    const real *x = strip + strip_position(&p->strip, c->axis, q) * p->lanes;
-    const real *g = gradient;
-    for (int d = 0; d < 3; d++) g += q[d] * c->axis[d].target;
-    for (int64_t v = 0; v < vectors; v++, x += VL) {
-      const int m = p->lanes > 1 ? n : (int)MIN(VL, width - v * VL);
-      vreal y;
-      if (p->lanes > 1) {
-        y = v_load_n(g + v * stride, n);
-      } else if (stride == 1) {
-        y = v_load_n(g + v * VL, m);
-      } else {
-        y = (vreal){0};
-        for (int l = 0; l < m; l++) y[l] = g[(v * VL + l) * stride];
-      }
-      if (m == VL) {
+  for (int t = 0; t < T; t++) {
+    acc[t] = (vreal){0};
+    x[t] = source + w->offset[first + t];
+    pick[t] = vi_load(w->pick[w->channel[first + t]]);
+  }
+  for (int64_t i = 0; i < n; i++, gradient += lanes.targetStep) {
+    const vreal g = full ? v_load(gradient) : v_load_n(gradient, lanes.outputs);
 #pragma GCC unroll 10
-        for (int t = 0; t < T; t++) acc[t] += y * v_load(x + offset[t]);
-      } else {
-#pragma GCC unroll 10
-        for (int t = 0; t < T; t++) acc[t] += y * v_load_n(x + offset[t], m);
-      }
+    for (int t = 0; t < T; t++) {
+      const real *from = x[t] + i * lanes.sourceStep;
+      acc[t] += g * (full ? v_load(from) : V_(pick)(v_load_n(from, lanes.channels), pick[t]));
     }
   }
 #pragma GCC unroll 10
-  for (int t = 0; t < T; t++) v_store(sum + t * VL, acc[t]);
+  for (int t = 0; t < T; t++) {
+    real *to = sum + w->term[first + t] * VL;
+    v_store(to, v_load(to) + acc[t]);
+  }
 }
 
-#define PRODUCTS(T)                                                    \
-  case T:                                                              \
-    V_(products)(T, p, &box, n, w.strip, w.offset + k, gradient, sum); \
+#define PRODUCTS(T)                                                                                        \
+  case T:                                                                                                  \
+    if (p->plain && lanes.outputs == VL) V_(products)(T, true, w, lanes, first, n, source, gradient, sum); \
+    else V_(products)(T, false, w, lanes, first, n, source, gradient, sum);                                \
     break;
 
-static void V_(gradWeightTask)(const V_(plan) *p, int64_t task, real scale)
+/* n positions of some vectors, all terms that exist. */
+static void V_(addTile)(const V_(plan) *p, const V_(work) *w, int n, const real *source, const real *gradient,
+                        real *sum, int64_t firstVector, int64_t endVector)
 {
   const V_(correlation) *c = p->c;
-  const int64_t group = task * p->lanes, T = volume(p->taps);
-  const int n = (int)MIN(p->lanes, c->groups - group);
-  const V_(work) w = V_(makeWork)(p, 0);
-  const int64_t together = ceilDivide(p->terms, ceilDivide(p->terms, DEPTHWISE_TAPS));
-  double total[DEPTHWISE_OUTPUTS][DEPTHWISE_TERMS][VBYTES / sizeof(real)];
-  memset(total, 0, sizeof total[0] * (size_t)c->outputs);
-  for (int64_t b = 0; b < p->boxes; b++) {
-    const Box box = box_piece(p->count, p->box, b);
-    V_(fill)(p, &box, group, n, w.strip);
-    for (int64_t o = 0; o < c->outputs; o++) {
-      const real *gradient = c->target + (group * c->outputs + o) * c->targetChannel;
-      for (int d = 0; d < 4; d++) gradient += box.start[d] * c->axis[d].target;
-      for (int64_t k = 0; k < p->terms; k += together) {
-        real sum[DEPTHWISE_TAPS * VBYTES / sizeof(real)];
-        const int64_t taps = MIN(together, p->terms - k);
-        switch (taps) {
-          PRODUCTS(1)
-          PRODUCTS(2)
-          PRODUCTS(3)
-          PRODUCTS(4)
-          PRODUCTS(5)
-          PRODUCTS(6)
-          PRODUCTS(7)
-          PRODUCTS(8)
-          PRODUCTS(9)
-          PRODUCTS(10)
+  source += firstVector * p->groups * c->channels;
+  gradient += firstVector * p->groups * c->outputs;
+  for (int64_t v = firstVector; v < endVector; v++) {
+    const V_(lanes) lanes = V_(makeLanes)(p, v);
+    for (int64_t first = 0, end; first < w->terms; first = end) {
+      end = MIN(first + DEPTHWISE_SUMS, w->terms);
+      switch (end - first) {
+        PRODUCTS(1)
+        PRODUCTS(2)
+        PRODUCTS(3)
+        PRODUCTS(4)
+        PRODUCTS(5)
+        PRODUCTS(6)
+        PRODUCTS(7)
+        PRODUCTS(8)
+        PRODUCTS(9)
+        PRODUCTS(10)
+      }
+    }
+    source += p->groups * c->channels;
+    gradient += p->groups * c->outputs;
+    sum += p->terms * VL;
+  }
+}
+
+static void V_(addVectors)(const V_(plan) *p, real scale, int64_t firstVector, int64_t endVector)
+{
+  const V_(correlation) *c = p->c;
+  const int64_t count[3] = {c->axis[0].count, c->axis[1].count, c->axis[2].count};
+  const int64_t each = p->terms * VL, sums = (endVector - firstVector) * each;
+  V_(work) w;
+  V_(makeWork)(p, &w);
+  double *total = thnn_scratch((sizeof(double) + sizeof(real)) * (size_t)sums);
+  real *sum = (real *)(total + sums);
+  memset(total, 0, (sizeof(double) + sizeof(real)) * (size_t)sums);
+  int64_t q[3] = {0}, chain = 0;
+  for (int64_t row = 0; row < p->rows; row++, box_next(q, count, 3)) {
+    const real *source = V_(rowSource)(c, q), *gradient = V_(rowTarget)(c, q);
+    V_(findRows)(p, &w, q);
+    int64_t x = 0;
+    for (const V_(segment) *s = w.segment; s < w.segment + w.segments; s++) {
+      V_(findTerms)(p, &w, s);
+      for (int n; x < s->end; x += n) {
+        n = (int)MIN(s->end - x, DEPTHWISE_POSITIONS);
+        V_(addTile)(p, &w, n, source + x * c->axis[3].step * c->axis[3].source, gradient + x * c->axis[3].target,
+                    sum, firstVector, endVector);
+        chain += n;
+        if (chain < DEPTHWISE_CHAIN && (x + n < c->axis[3].count || row + 1 < p->rows)) continue;
+        for (int64_t i = 0; i < sums; i++) {
+          total[i] += (double)sum[i];
+          sum[i] = 0;
         }
-        for (int64_t t = 0; t < taps; t++) {
-          if (p->lanes == 1) total[o][k + t][0] += (double)v_sum(v_load(sum + t * VL));
-          else
-            for (int l = 0; l < n; l++) total[o][k + t][l] += (double)sum[t * VL + l];
-        }
+        chain = 0;
       }
     }
   }
-  for (int64_t o = 0; o < c->outputs; o++)
-    for (int l = 0; l < n; l++) {
-      real *weight = c->weight + (group + l) * c->weightGroup + o * c->weightOutput;
+  for (int64_t v = firstVector; v < endVector; v++, total += each)
+    for (int l = 0; l < V_(makeLanes)(p, v).outputs; l++) {
+      const int64_t group = v * p->groups + l / c->outputs, output = l % c->outputs;
+      real *weight = c->weight + group * c->weightGroup + output * c->weightOutput;
+      const double *from = total + l;
       int64_t t[4] = {0};
-      for (int64_t i = 0; i < T; i++, box_next(t, p->taps, 4))
-        for (int64_t ch = 0; ch < c->channels; ch++) {
-          real *to = weight + ch * c->weightChannel;
-          for (int d = 0; d < 4; d++) to += t[d] * c->axis[d].weight;
-          *to += (real)((double)scale * total[o][ch * T + i][l]);
-        }
+      for (int64_t i = volume(p->taps); i > 0; i--, box_next(t, p->taps, 4)) {
+        real *to = weight;
+        for (int d = 0; d < 4; d++) to += t[d] * c->axis[d].weight;
+        for (int64_t ch = 0; ch < c->channels; ch++, from += VL)
+          to[ch * c->weightChannel] += (real)((double)scale * *from);
+      }
     }
 }
 
+/* Each task has some vectors: nothing is added over tasks. */
 void THNN_(depthwise_gradWeight)(const V_(correlation) *c, real scale)
 {
   const V_(plan) p = V_(makePlan)(c);
-  const double work = (double)(c->groups * c->outputs) * (double)volume(p.count) * (double)p.terms / 8;
-  THNN_PARALLEL_FOR(task, p.groupTasks, (int64_t)MIN(work, 1e15)) V_(gradWeightTask)(&p, task, scale);
+  const double terms =
+      (double)(c->groups * c->outputs) * (double)(p.rows * c->axis[3].count) * (double)p.terms / 8;
+  const int64_t work = (int64_t)MIN(terms, 1e15);
+  const int64_t most = MAX(DEPTHWISE_BYTES / (p.terms * VL * (int64_t)(sizeof(real) + sizeof(double))), 1);
+  const int64_t tasks = MAX(ceilDivide(p.vectors, most), thnn_threads(p.vectors, work));
+  THNN_PARALLEL_FOR(i, tasks, work) V_(addVectors)(&p, scale, i * p.vectors / tasks, (i + 1) * p.vectors / tasks);
 }
+
+#undef REALS

@@ -1,11 +1,10 @@
-/* Correlations whose groups have few channels and outputs: the depthwise convolutions. Output channels would leave
-   most lanes empty here, so lanes are neighbouring positions, or groups where these are neighbours in memory.
+/* Correlations whose groups have few channels and outputs, as in the depthwise convolutions, of images whose planes
+   are innermost in memory. Output channels would leave most lanes empty, and neighbouring positions are far apart:
+   lanes are the planes of as many groups as fill a vector. few.h has the images whose planes lie apart.
 
    Sums longer than GEMM_DEPTH are left to the others.
 
    Included once per element type, after patches.h. */
-
-#define DEPTHWISE_OUTPUTS 4 /* at most */
 
 /* Whether a correlation is one. */
 bool THNN_(depthwise_is)(const V_(correlation) *correlation);

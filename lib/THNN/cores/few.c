@@ -22,8 +22,10 @@
 #define FEW_KEEP(x)
 #endif
 
+/* Sums that several strips are added to stay in L2, what is used once in L1. */
 #define FEW_STRIP_BYTES ((int64_t)128 << 10)
 #define FEW_SUM_BYTES ((int64_t)256 << 10)
+#define FEW_ONCE_BYTES ((int64_t)20 << 10)
 
 /* At most GEMM_DEPTH terms: some taps of some channels. */
 typedef struct FewSteps {
@@ -33,10 +35,11 @@ typedef struct FewSteps {
 
 #endif
 
-/* sum[p][i] += sum over channels c, taps t of weight[p, c, t] * source[c, t, i]. P and Q are constants in every
-   caller, so that acc lives in registers; its length must be a literal. */
+/* sum[p][i] += sum over channels c, taps t of weight[p, c, t] * source[c, t, i]; where there is a bias, sum[p][i]
+   begins as bias[p]. P and Q are constants in every caller, so that acc lives in registers; its length must be a
+   literal. */
 static inline __attribute__((always_inline)) void V_(few)(const int P, const int Q, real *sum, int64_t sumOutput,
-                                                          const real *source, const real *weight,
+                                                          const real *bias, const real *source, const real *weight,
                                                           int64_t weightOutput, const FewSteps *k)
 {
   vreal acc[FEW_OUTPUTS * FEW_VECTORS];
@@ -61,18 +64,18 @@ static inline __attribute__((always_inline)) void V_(few)(const int P, const int
 #pragma GCC unroll 8
     for (int q = 0; q < Q; q++) {
       real *to = sum + p * sumOutput + q * VL;
-      v_store(to, v_load(to) + acc[p * Q + q]);
+      v_store(to, (bias ? v_set1(bias[p]) : v_load(to)) + acc[p * Q + q]);
     }
 }
 
-typedef void (*V_(fewTile))(real *sum, int64_t sumOutput, const real *source, const real *weight,
+typedef void (*V_(fewTile))(real *sum, int64_t sumOutput, const real *bias, const real *source, const real *weight,
                             int64_t weightOutput, const FewSteps *k);
 
-#define TILE(P, Q)                                                                                     \
-  static void V_(few_##P##x##Q)(real * sum, int64_t sumOutput, const real *source, const real *weight, \
-                                int64_t weightOutput, const FewSteps *k)                               \
-  {                                                                                                    \
-    V_(few)(P, Q, sum, sumOutput, source, weight, weightOutput, k);                                    \
+#define TILE(P, Q)                                                                                   \
+  static void V_(few_##P##x##Q)(real * sum, int64_t sumOutput, const real *bias, const real *source, \
+                                const real *weight, int64_t weightOutput, const FewSteps *k)         \
+  {                                                                                                  \
+    V_(few)(P, Q, sum, sumOutput, bias, source, weight, weightOutput, k);                            \
   }
 FEW_TILES(TILE, 1)
 FEW_TILES(TILE, 2)
@@ -110,12 +113,15 @@ static bool V_(isFlat)(const V_(correlation) *c) { return c->axis[2].step == 1 &
 bool THNN_(few_suits)(const V_(correlation) *c)
 {
   const Axis *last = c->axis + 3;
-  if (c->outputs > VL / 2 || c->axis[0].taps * c->axis[1].taps * c->axis[2].taps * last->taps == 1) return false;
-  const int64_t width = V_(isFlat)(c) ? last->count + last->taps - 1 : ceilDivide(last->count, VL) * VL;
-  const int64_t one[4] = {1, 1, 1, MIN(last->count, FEW_VECTORS * VL)};
   const int64_t taps[4] = {c->axis[0].taps, c->axis[1].taps, c->axis[2].taps, last->taps};
-  return 2 * c->outputs * width <= VL * last->count &&
-         strip_make(c->axis, one, taps, REALS_PER_LINE).channel * (int64_t)sizeof(real) <= FEW_STRIP_BYTES;
+  const bool fewOfGroup = c->groups > 1 && c->outputs <= FEW_OF_GROUP;
+  if (!fewOfGroup && (c->outputs > VL / 2 || volume(taps) == 1)) return false;
+  /* Vectors for a row with positions in the lanes, and with outputs there, which come with less to do for each group. */
+  const int64_t width = V_(isFlat)(c) ? last->count + last->taps - 1 : ceilDivide(last->count, VL) * VL;
+  const int64_t positions = c->outputs * width, outputs = ceilDivide(c->outputs, VL) * VL * last->count;
+  if (positions > (fewOfGroup ? outputs : outputs / 2)) return false;
+  const int64_t one[4] = {1, 1, 1, MIN(last->count, FEW_VECTORS * VL)};
+  return strip_make(c->axis, one, taps, REALS_PER_LINE).channel * (int64_t)sizeof(real) <= FEW_STRIP_BYTES;
 }
 
 typedef struct V_(fewPlan) {
@@ -145,12 +151,11 @@ static int64_t V_(sumReals)(const V_(fewPlan) *p, const int64_t *box)
   return V_(runs)(&p->c, box) * V_(runLength)(&p->c, &strip, box) * p->c.outputs * p->kinds;
 }
 
-static bool V_(boxFits)(const V_(fewPlan) *p, const int64_t *box)
+static bool V_(boxFits)(const V_(fewPlan) *p, const int64_t *box, int64_t stripBytes, int64_t sumBytes)
 {
   const int64_t realBytes = sizeof(real);
-  return strip_make(p->c.axis, box, p->taps, REALS_PER_LINE).channel * p->channels * realBytes <=
-             FEW_STRIP_BYTES &&
-         V_(sumReals)(p, box) * realBytes <= FEW_SUM_BYTES;
+  return strip_make(p->c.axis, box, p->taps, REALS_PER_LINE).channel * p->channels * realBytes <= stripBytes &&
+         V_(sumReals)(p, box) * realBytes <= sumBytes;
 }
 
 static void V_(makeFewPlan)(V_(fewPlan) *p, int threads)
@@ -169,13 +174,19 @@ static void V_(makeFewPlan)(V_(fewPlan) *p, int threads)
   }
   p->channels = MAX(MIN(GEMM_DEPTH / most, c->channels), 1);
   int64_t box[4] = {1, 1, 1, MIN(p->count[3], VL)};
-  while (p->channels > 1 && !V_(boxFits)(p, box)) p->channels = (p->channels + 1) / 2;
+  while (p->channels > 1 && !V_(boxFits)(p, box, FEW_STRIP_BYTES, FEW_SUM_BYTES))
+    p->channels = (p->channels + 1) / 2;
+  const bool once = p->channels >= c->channels;
+  const int64_t stripBytes = once ? FEW_ONCE_BYTES : FEW_STRIP_BYTES,
+                sumBytes = once ? FEW_ONCE_BYTES : FEW_SUM_BYTES;
   box[3] = p->count[3];
-  while (box[3] > VL && !V_(boxFits)(p, box)) box[3] = nextPiece(ceilDivide(p->count[3], VL), box[3] / VL) * VL;
+  while (box[3] > VL && !V_(boxFits)(p, box, stripBytes, sumBytes))
+    box[3] = nextPiece(ceilDivide(p->count[3], VL), box[3] / VL) * VL;
   p->box[3] = MIN(box[3], p->count[3]);
   for (int d = 2; d >= 0 && p->box[d + 1] == p->count[d + 1]; d--) {
     memcpy(box, p->box, sizeof box);
-    for (box[d] = p->count[d]; box[d] > 1 && !V_(boxFits)(p, box);) box[d] = nextPiece(p->count[d], box[d]);
+    for (box[d] = p->count[d]; box[d] > 1 && !V_(boxFits)(p, box, stripBytes, sumBytes);)
+      box[d] = nextPiece(p->count[d], box[d]);
     p->box[d] = box[d];
   }
   for (;;) {
@@ -221,14 +232,18 @@ static void V_(addStrip)(const V_(fewPlan) *p, const Box *box, int64_t group, in
       }
       for (int64_t o = 0; o < c->outputs; o += FEW_OUTPUTS) {
         const int64_t P = MIN(FEW_OUTPUTS, c->outputs - o);
+        real bias[FEW_OUTPUTS] = {0};
+        for (int64_t i = 0; c->bias && i < P; i++)
+          bias[i] = c->bias[group * c->biasGroup + (o + i) * c->biasOutput];
+        const real *begin = first == 0 && done == 0 ? bias : NULL;
         int64_t q[4] = {0};
         for (int64_t run = 0; run < runs; run++, box_next(q, runBox, 3)) {
           const real *from = strip + strip_position(&p->strip, c->axis, q);
           real *to = sum + ((n * c->outputs + o) * runs + run) * length;
           for (int64_t tile = 0, v = 0; tile < tiles; tile++) {
             const int64_t end = (tile + 1) * vectors / tiles;
-            V_(fewTiles)[P][end - v](to + v * VL, runs * length, from + v * VL, weight + o * c->weightOutput,
-                                     c->weightOutput, &k);
+            V_(fewTiles)[P][end - v](to + v * VL, runs * length, begin, from + v * VL,
+                                     weight + o * c->weightOutput, c->weightOutput, &k);
             v = end;
           }
         }
@@ -237,39 +252,47 @@ static void V_(addStrip)(const V_(fewPlan) *p, const Box *box, int64_t group, in
   }
 }
 
+/* Finished sums, one row of them, to every stride-th place. */
+static inline void V_(storeRow)(real *to, int64_t stride, const real *from, int64_t count)
+{
+  int64_t x = 0;
+  if (stride == 1) {
+    for (; x + VL <= count; x += VL) v_store(to + x, v_load(from + x));
+    if (x < count) v_store_n(to + x, v_load(from + x), (int)(count - x));
+  } else if (stride == 2) {
+    for (; x < count; x++) to[2 * x] = from[x];
+  } else {
+    for (; x < count; x++) to[x * stride] = from[x];
+  }
+}
+
 static void V_(storeSums)(const V_(fewPlan) *p, const Box *box, int64_t group, const real *sum)
 {
   const V_(correlation) *c = &p->c;
-  const int64_t runs = V_(runs)(c, box->count), length = V_(runLength)(c, &p->strip, box->count);
-  const int64_t rows = box->count[2], stride = c->axis[3].target;
+  const bool flat = V_(isFlat)(c);
+  const int64_t length = V_(runLength)(c, &p->strip, box->count), stride = c->axis[3].target;
   int64_t kind[4] = {0}, kinds[4];
   for (int d = 0; d < 4; d++) kinds[d] = p->residues[d].count;
   for (int64_t n = 0; n < p->kinds; n++, box_next(kind, kinds, 4)) {
+    int64_t count[4], start = 0; /* of the box, what there is of this kind */
+    for (int d = 0; d < 4; d++) {
+      const Residue *r = p->residues[d].list + kind[d];
+      count[d] = MIN(box->count[d], r->count - box->start[d]);
+      start += r->target + box->start[d] * c->axis[d].target;
+    }
     for (int64_t o = 0; o < c->outputs; o++) {
-      int64_t q[4] = {0};
-      for (int64_t row = 0; row < box->count[0] * box->count[1] * rows; row++, box_next(q, box->count, 3)) {
-        const int64_t run = V_(isFlat)(c) ? row / rows : row;
-        const real *from = sum + ((n * c->outputs + o) * runs + run) * length;
-        if (V_(isFlat)(c)) from += row % rows * p->strip.pitch[2];
-        real *to = c->target + (group * c->outputs + o) * c->targetChannel;
-        bool some = true;
-        for (int d = 0; d < 4; d++) {
-          const Residue *r = p->residues[d].list + kind[d];
-          to += r->target + (box->start[d] + q[d]) * c->axis[d].target;
-          some = some && (d == 3 || box->start[d] + q[d] < r->count);
+      real *target = c->target + (group * c->outputs + o) * c->targetChannel + start;
+      for (int64_t i = 0; i < box->count[0]; i++)
+        for (int64_t j = 0; j < box->count[1]; j++, sum += (flat ? 1 : box->count[2]) * length) {
+          if (i >= count[0] || j >= count[1]) continue;
+          real *to = target + i * c->axis[0].target + j * c->axis[1].target;
+          const real *from = sum;
+          for (int64_t row = 0; row < count[2]; row++) {
+            V_(storeRow)(to, stride, from, count[3]);
+            to += c->axis[2].target;
+            from += flat ? p->strip.pitch[2] : length;
+          }
         }
-        if (!some) continue;
-        const int64_t width = MIN(box->count[3], p->residues[3].list[kind[3]].count - box->start[3]);
-        int64_t x = 0;
-        if (stride == 1) {
-          for (; x + VL <= width; x += VL) v_store(to + x, v_load(from + x));
-          if (x < width) v_store_n(to + x, v_load(from + x), (int)(width - x));
-        } else if (stride == 2) {
-          for (; x < width; x++) to[2 * x] = from[x];
-        } else {
-          for (; x < width; x++) to[x * stride] = from[x];
-        }
-      }
     }
   }
 }
@@ -281,12 +304,7 @@ static void V_(fewTask)(const V_(fewPlan) *p, int64_t group, int64_t piece)
             taps = {.count = {p->taps[0], p->taps[1], p->taps[2], p->taps[3]}};
   const int64_t stripReals = p->strip.channel * p->channels + VL, sums = V_(sumReals)(p, p->box);
   real *strip = thnn_scratch(sizeof(real) * (size_t)(stripReals + sums)), *sum = strip + stripReals;
-  const int64_t each = V_(runs)(c, box.count) * V_(runLength)(c, &p->strip, box.count);
-  for (int64_t i = 0; i < p->kinds * c->outputs; i++) {
-    const real value = c->bias ? c->bias[group * c->biasGroup + i % c->outputs * c->biasOutput] : 0;
-    for (int64_t x = 0; x < each; x++) sum[i * each + x] = value;
-  }
-  for (int64_t first = 0; first < c->channels; first += p->channels) {
+  for (int64_t first = 0; first < c->channels || first == 0; first += p->channels) {
     const int64_t channels = MIN(p->channels, c->channels - first);
     THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + first) * c->sourceChannel,
                       channels, strip);

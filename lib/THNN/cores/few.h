@@ -1,4 +1,5 @@
-/* Correlations with few output channels: gradInput of an image's three planes, depthwise filters.
+/* Correlations with few output channels, at all or in each group: gradInput of an image's three planes, depthwise
+   filters.
 
    There lanes are neighbouring positions, not output channels: vectors are read from a strip and multiplied by
    single weights. With step 1 all rows of a strip are one long row; what is computed between their ends is left
@@ -10,6 +11,7 @@
 #define THNN_CORES_FEW_H
 
 #define FEW_RESIDUES 4
+#define FEW_OF_GROUP 4 /* outputs, at most, that are few for a group */
 
 /* Positions of an axis that meet the same taps: the first sees source coordinate `first`, relative to the axis. */
 typedef struct Residue {
@@ -33,3 +35,7 @@ void THNN_(few_join)(V_(correlation) *correlation, Residues *residues);
 bool THNN_(few_suits)(const V_(correlation) *correlation);
 
 void THNN_(few_correlate)(const V_(correlation) *correlation, const Residues *residues);
+
+/* weight += scale * its gradient, for groups of few channels and outputs. */
+bool THNN_(few_suitsWeight)(const V_(correlation) *correlation);
+void THNN_(few_gradWeight)(const V_(correlation) *correlation, real scale);

@@ -128,34 +128,37 @@ void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *
   /* Channel by channel in the order of memory, or all channels of a row at once when they are innermost. */
   const bool transpose = stride != 1 && c->sourceChannel == 1;
   for (int64_t ch = 0; ch < (transpose ? 1 : channels); ch++) {
-    int64_t at[3] = {0};
-    for (int64_t row = extent[0] * extent[1] * extent[2]; row > 0; row--, box_next(at, extent, 3)) {
-      real *to = memory + ch * strip->channel;
-      const real *from = source + ch * c->sourceChannel;
-      bool inside = true;
-      for (int d = 0; d < 3; d++) {
+    int64_t at[2] = {0};
+    for (int64_t plane = extent[0] * extent[1]; plane > 0; plane--, box_next(at, extent, 2)) {
+      const real *start = source + ch * c->sourceChannel;
+      bool planeExists = true;
+      for (int d = 0; d < 2; d++) {
         const int64_t x = first[d] + at[d];
-        if (x < 0 || x >= c->axis[d].size) inside = false;
-        else from += x * c->axis[d].source;
-        to += at[d] * strip->pitch[d];
+        if (x < 0 || x >= c->axis[d].size) planeExists = false;
+        else start += x * c->axis[d].source;
       }
-      for (int64_t phase = 0; phase < strip->phases; phase++, to += strip->pitch[3]) {
-        /* Coordinate x + i * step for i in 0 .. width - 1; those of low .. high - 1 exist. */
-        const int64_t x = first[3] + (phase ? phase * last->skip % last->step : 0);
-        int64_t low = x < 0 ? MIN((-x + last->step - 1) / last->step, width) : 0;
-        int64_t high = !inside || x >= last->size ? 0 : MIN((last->size - 1 - x) / last->step + 1, width);
-        if (high <= low) low = high = 0;
-        const real *data = high ? from + (x + low * last->step) * last->source : from;
-        if (!transpose) {
-          V_(fillRow)(to, data, stride, low, high, width, ahead);
-        } else {
-          for (int64_t i = 0; i < channels; i++) {
-            for (int64_t j = 0; j < low; j++) to[i * strip->channel + j] = 0;
-            for (int64_t j = high; j < width; j++) to[i * strip->channel + j] = 0;
+      /* In the order of memory: each row may write a little into the next one. */
+      real *to = memory + ch * strip->channel + at[0] * strip->pitch[0] + at[1] * strip->pitch[1];
+      for (int64_t y = first[2]; y < first[2] + extent[2]; y++)
+        for (int64_t phase = 0; phase < strip->phases; phase++, to += strip->pitch[3]) {
+          /* Coordinate x + i * step for i in 0 .. width - 1; those of low .. high - 1 exist. */
+          const int64_t x = first[3] + modulo(phase * last->skip, last->step);
+          const int64_t low = x < 0 ? MIN(quotient(-x + last->step - 1, last->step), width) : 0;
+          int64_t high = x < last->size ? MIN(quotient(last->size - 1 - x, last->step) + 1, width) : 0;
+          const bool exists = planeExists && y >= 0 && y < c->axis[2].size && low < high;
+          if (!exists) high = low;
+          const real *from =
+              exists ? start + y * c->axis[2].source + (x + low * last->step) * last->source : start;
+          if (!transpose) {
+            V_(fillRow)(to, from, stride, low, high, width, ahead);
+          } else {
+            for (int64_t i = 0; i < channels; i++) {
+              for (int64_t j = 0; j < low; j++) to[i * strip->channel + j] = 0;
+              for (int64_t j = high; j < width; j++) to[i * strip->channel + j] = 0;
+            }
+            if (exists) THNN_(gemm_transpose)(to + low, strip->channel, from, stride, high - low, channels);
           }
-          if (high) THNN_(gemm_transpose)(to + low, strip->channel, data, stride, high - low, channels);
         }
-      }
     }
   }
 }

@@ -52,6 +52,9 @@ static inline int64_t greatestDivisor(int64_t a, int64_t b)
   }
   return a;
 }
+/* Division by strides, which mostly are 1. */
+static inline int64_t quotient(int64_t a, int64_t b) { return b == 1 ? a : a / b; }
+static inline int64_t modulo(int64_t a, int64_t b) { return b == 1 ? 0 : a % b; }
 /* The size of equal pieces when there are more of them. */
 static inline int64_t nextPiece(int64_t all, int64_t piece)
 {
@@ -90,7 +93,7 @@ static inline Strip strip_make(const Axis *axis, const int64_t *count, const int
 /* Where tap t lies from the position's own place. */
 static inline int64_t strip_tap(const Strip *strip, const Axis *axis, const int64_t *t)
 {
-  int64_t at = t[3] % strip->phases * strip->pitch[3] + t[3] * axis[3].skip / axis[3].step;
+  int64_t at = modulo(t[3], strip->phases) * strip->pitch[3] + quotient(t[3] * axis[3].skip, axis[3].step);
   for (int d = 0; d < 3; d++) at += t[d] * axis[d].skip * strip->pitch[d];
   return at;
 }
