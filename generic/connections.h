@@ -3,7 +3,7 @@
    large, in the second, which is transposed, the output. No include guard: included once per element type. */
 
 #include "sliding.h"
-#include "../lib/THNN/cores/taps.h"
+#include "../lib/THNN/cores/connected.h"
 
 typedef struct V_(connections) {
   Convolution g; /* from large to small */
@@ -83,21 +83,29 @@ static void V_(checkTable)(THNNState *state, const THTensor *connTable, int nInp
     }
 }
 
-static Taps V_(connectionsTaps)(const V_(connections) *m, const THTensor *input, const THTensor *output,
-                                const THTensor *weight, const THTensor *connTable)
+static ConnectionTable V_(connectionTable)(const V_(connections) *m, const THTensor *table)
 {
-  const THTensor *small = m->transposed ? input : output, *large = m->transposed ? output : input;
-  Taps taps = THNN_(taps_make)(&m->g, V_(planeView)(small), V_(planeView)(large));
-  taps.weight = weight->data;
-  taps.weightConnection = weight->stride[0];
-  taps.axis[2].weightTap = weight->stride[1];
-  taps.axis[3].weightTap = weight->stride[2];
-  taps.hasTable = true;
-  taps.table = connTable->data;
-  taps.connections = connTable->size[0];
-  memcpy(taps.tableStep, connTable->stride, sizeof taps.tableStep);
-  taps.smallColumn = m->transposed ? 0 : 1;
-  return taps;
+  return (ConnectionTable){.data = table->data,
+                           .rows = table->size[0],
+                           .stride = {table->stride[0], table->stride[1]},
+                           .small = m->transposed ? 0 : 1};
+}
+
+static ConvolutionView V_(filterView)(const THTensor *weight)
+{
+  return (ConvolutionView){.data = weight->data,
+                           .stride = {weight->stride[0], 0, 0, weight->stride[1], weight->stride[2]}};
+}
+
+/* The sum of one side's planes into the other's. */
+static void V_(connect)(const V_(connections) *m, bool toSmall, const THTensor *connTable, const THTensor *weight,
+                        const THTensor *bias, const THTensor *from, const THTensor *to)
+{
+  const ConvolutionView none = {0},
+                        biases = bias ? (ConvolutionView){.data = bias->data, .stride = {bias->stride[0]}} : none;
+  (toSmall ? THNN_(connected_small) : THNN_(connected_large))(&m->g, V_(connectionTable)(m, connTable),
+                                                              V_(planeView)(from), V_(filterView)(weight), biases,
+                                                              V_(planeView)(to));
 }
 
 static void V_(connectionsOutput)(THNNState *state, bool transposed, THTensor *input, THTensor *output,
@@ -119,9 +127,7 @@ static void V_(connectionsOutput)(THNNState *state, bool transposed, THTensor *i
   THNN_RETURN_IF_META(state);
   V_(checkTable)(state, connTable, nInputPlane, nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
-  const Taps taps = V_(connectionsTaps)(&m, input, output, weight, connTable);
-  if (transposed) THNN_(taps_large)(&taps, TH_DATA(bias), bias->stride[0]);
-  else THNN_(taps_small)(&taps, TH_DATA(bias), bias->stride[0]);
+  V_(connect)(&m, !transposed, connTable, weight, bias, input, output);
 }
 
 static void V_(connectionsGradInput)(THNNState *state, bool transposed, THTensor *input, THTensor *gradOutput,
@@ -143,9 +149,7 @@ static void V_(connectionsGradInput)(THNNState *state, bool transposed, THTensor
   THNN_RETURN_IF_META(state);
   V_(checkTable)(state, connTable, nInputPlane, nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
-  const Taps taps = V_(connectionsTaps)(&m, gradInput, gradOutput, weight, connTable);
-  if (transposed) THNN_(taps_small)(&taps, NULL, 0);
-  else THNN_(taps_large)(&taps, NULL, 0);
+  V_(connect)(&m, transposed, connTable, weight, NULL, gradOutput, gradInput);
 }
 
 static void V_(connectionsGradParameters)(THNNState *state, bool transposed, THTensor *input, THTensor *gradOutput,
@@ -172,8 +176,9 @@ static void V_(connectionsGradParameters)(THNNState *state, bool transposed, THT
   THNN_RETURN_IF_META(state);
   V_(checkTable)(state, connTable, nInputPlane, nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
-  const Taps taps = V_(connectionsTaps)(&m, input, gradOutput, gradWeight, connTable);
-  THNN_(taps_weight)(&taps, (real)scale);
+  const ConvolutionView in = V_(planeView)(input), out = V_(planeView)(gradOutput);
+  THNN_(connected_weight)(&m.g, V_(connectionTable)(&m, connTable), transposed ? out : in, transposed ? in : out,
+                          V_(filterView)(gradWeight), (real)scale);
   Convolution sums = m.g; /* of which the core looks at the planes of gradOutput only */
   sums.outputPlanes = nOutputPlane;
   memcpy(sums.outputSize + 1, m.outputSize + 2, 2 * sizeof(int64_t));

@@ -52,7 +52,7 @@ static Taps V_(subSamplingTaps)(const Convolution *g, const THTensor *small, con
 {
   Taps taps = THNN_(taps_make)(g, V_(subSamplingView)(g, small), V_(subSamplingView)(g, large));
   taps.weight = weight->data;
-  taps.weightConnection = weight->stride[0];
+  taps.weightPlane = weight->stride[0];
   return taps;
 }
 

@@ -1,11 +1,18 @@
+#include "gemm.h"
 #include "convolution.h"
 #include "taps.h"
 
-/* A task is a block of one target plane (of all, where lanes are channels): some units, each a run of lanes. */
-#define BLOCK_REALS 4096
+/* A task is a block of one target plane (of all, where lanes are channels): some units, each a run of at most
+   UNIT_REALS lanes. One tap after another goes through a block, which is so small that its source stays in L1. */
+#define UNIT_REALS 4096
+#define BLOCK_REALS 1024
+/* Planes that are neighbours in memory, but not in lanes, are stored or read together. */
+#define TOGETHER 16
 /* After so many terms a sum is put aside and begins again at zero: a long sum is a sum of short ones. */
 #define SUM_TERMS 128
-#define MOST_LANES 64
+#define MOST_LANES 16
+/* Lanes of a target with a stride up to this are kept by residue, so that a tap of them is a run. */
+#define MOST_PHASES 4
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
@@ -17,11 +24,9 @@ Taps THNN_(taps_make)(const Convolution *g, ConvolutionView small, ConvolutionVi
             .largeBatch = large.stride[0],
             .smallPlane = small.stride[1],
             .largePlane = large.stride[1],
-            .smallPlanes = g->outputPlanes,
-            .largePlanes = g->inputPlanes,
+            .planes = g->inputPlanes,
             .small = small.data,
-            .large = large.data,
-            .connections = g->inputPlanes};
+            .large = large.data};
   t.axis[0] = (TapAxis){.small = 1, .large = 1, .taps = 1, .stride = 1, .dilation = 1};
   for (int d = 0; d < 3; d++)
     t.axis[d + 1] = (TapAxis){.small = g->outputSize[d],
@@ -39,26 +44,13 @@ Taps THNN_(taps_make)(const Convolution *g, ConvolutionView small, ConvolutionVi
 static Taps V_(chooseLanes)(const Taps *given)
 {
   Taps t = *given;
-  if (t.hasTable || t.smallPlanes == 1 || t.smallPlane != 1 || t.largePlane != 1) return t;
+  if (t.planes == 1 || t.smallPlane != 1 || t.largePlane != 1) return t;
   memmove(t.axis, t.axis + 1, 3 * sizeof t.axis[0]);
-  t.axis[3] = (TapAxis){.small = t.smallPlanes,
-                        .large = t.largePlanes,
-                        .taps = 1,
-                        .stride = 1,
-                        .dilation = 1,
-                        .smallStep = 1,
-                        .largeStep = 1};
-  t.weightLane = t.weightConnection;
-  t.smallPlanes = t.largePlanes = t.connections = 1;
+  t.axis[3] = (TapAxis){
+      .small = t.planes, .large = t.planes, .taps = 1, .stride = 1, .dilation = 1, .smallStep = 1, .largeStep = 1};
+  t.weightLane = t.weightPlane;
+  t.planes = 1;
   return t;
-}
-
-/* Table entry: row `c`, the small plane or the large one. */
-static inline int64_t V_(plane)(const Taps *t, int64_t c, bool small)
-{
-  if (!t->hasTable) return c;
-  return (
-      int64_t)((const real *)t->table)[c * t->tableStep[0] + (small == (t->smallColumn == 1)) * t->tableStep[1]];
 }
 
 /* to[i * step] += weight[i * weightStep] * from[i * fromStep] */
@@ -99,11 +91,12 @@ typedef struct V_(unit) {
   int64_t n, at[3], first, count;
 } V_(unit);
 
-static V_(unit) V_(makeUnit)(int64_t u, const int64_t *size, int64_t lanes, int64_t pieces)
+static V_(unit) V_(makeUnit)(int64_t u, const int64_t *size, int64_t lanes)
 {
+  const int64_t pieces = (lanes + UNIT_REALS - 1) / UNIT_REALS;
   V_(unit) unit;
-  unit.first = u % pieces * BLOCK_REALS;
-  unit.count = MIN(lanes - unit.first, BLOCK_REALS);
+  unit.first = u % pieces * UNIT_REALS;
+  unit.count = MIN(lanes - unit.first, UNIT_REALS);
   u /= pieces;
   for (int d = 2; d >= 0; d--) {
     unit.at[d] = u % size[d];
@@ -113,61 +106,87 @@ static V_(unit) V_(makeUnit)(int64_t u, const int64_t *size, int64_t lanes, int6
   return unit;
 }
 
-/* Adds the products of one connection to the lanes of a unit. */
-static void V_(addConnection)(const Taps *t, bool toSmall, const V_(unit) *unit, const real *source,
-                              const real *weight, int64_t terms, real *lanes, real *aside)
+static inline void V_(nextUnit)(V_(unit) *unit, const int64_t *size, int64_t lanes)
 {
-  const TapAxis *a = t->axis, *last = t->axis + 3;
-  const int64_t tapOfSource[4] = {toSmall ? 0 : a[0].smallTap, toSmall ? 0 : a[1].smallTap,
-                                  toSmall ? 0 : a[2].smallTap, toSmall ? 0 : last->smallTap};
-  source += unit->n * (toSmall ? t->largeBatch : t->smallBatch);
-  weight += (unit->first) * t->weightLane;
-  for (int64_t k0 = 0; k0 < a[0].taps; k0++) {
-    const int64_t x0 = V_(across)(a, toSmall, unit->at[0], k0);
-    if (x0 < 0) continue;
-    for (int64_t k1 = 0; k1 < a[1].taps; k1++) {
-      const int64_t x1 = V_(across)(a + 1, toSmall, unit->at[1], k1);
-      if (x1 < 0) continue;
-      for (int64_t k2 = 0; k2 < a[2].taps; k2++) {
-        const int64_t x2 = V_(across)(a + 2, toSmall, unit->at[2], k2);
-        if (x2 < 0) continue;
-        const real *from = source + k0 * tapOfSource[0] + k1 * tapOfSource[1] + k2 * tapOfSource[2];
-        from += x0 * (toSmall ? a[0].largeStep : a[0].smallStep);
-        from += x1 * (toSmall ? a[1].largeStep : a[1].smallStep);
-        from += x2 * (toSmall ? a[2].largeStep : a[2].smallStep);
-        const real *w = weight + k0 * a[0].weightTap + k1 * a[1].weightTap + k2 * a[2].weightTap;
-        for (int64_t k = 0; k < last->taps; k++, w += last->weightTap, from += tapOfSource[3]) {
-          const int64_t first = k * last->dilation - last->padding; /* of the large coordinates */
-          int64_t low, high;
-          tap_positions(last, k, &low, &high);
-          if (toSmall) {
-            low = MAX(low, unit->first);
-            high = MIN(high, unit->first + unit->count);
-            if (low < high)
-              V_(addProducts)(lanes + (low - unit->first), 1,
-                              from + (low * last->stride + first) * last->largeStep,
-                              last->stride * last->largeStep, w + (low - unit->first) * t->weightLane,
-                              t->weightLane, high - low);
-          } else {
-            while (low < high && low * last->stride + first < unit->first) {
-              const int64_t skip = (unit->first - first - low * last->stride + last->stride - 1) / last->stride;
-              low = MIN(low + skip, high);
-            }
-            const int64_t end = unit->first + unit->count - first; /* q * stride < end */
-            high = MIN(high, end <= 0 ? 0 : (end + last->stride - 1) / last->stride);
-            const int64_t at = low * last->stride + first - unit->first;
-            if (low < high)
-              V_(addProducts)(lanes + at, last->stride, from + low * last->smallStep, last->smallStep,
-                              w + at * t->weightLane, t->weightLane, high - low);
-          }
-        }
-        terms += last->taps;
-        if (terms >= SUM_TERMS) {
-          for (int64_t i = 0; i < unit->count; i++) aside[i] += lanes[i];
-          memset(lanes, 0, sizeof(real) * (size_t)unit->count);
-          terms = 0;
-        }
+  unit->first += UNIT_REALS;
+  if (unit->first >= lanes) {
+    unit->first = 0;
+    int d = 2;
+    while (d >= 0 && ++unit->at[d] == size[d]) unit->at[d--] = 0;
+    if (d < 0) unit->n++;
+  }
+  unit->count = MIN(lanes - unit->first, UNIT_REALS);
+}
+
+/* A block of units of one target plane, and where their sums are: lane i of a unit at i % phases * phase + i / phases. */
+typedef struct V_(block) {
+  const Taps *t;
+  bool toSmall;
+  V_(unit) first;
+  int64_t units, size[3], lanes, phases, phase;
+} V_(block);
+
+/* Adds tap k to the sums of a block. */
+static void V_(addTap)(const V_(block) *b, const real *source, const real *weight, const int64_t *k, real *sums)
+{
+  const Taps *t = b->t;
+  const TapAxis *a = t->axis, *last = a + 3;
+  const int64_t start = k[3] * last->dilation - last->padding; /* of the large coordinates */
+  const int64_t fromStep = b->toSmall ? last->stride * last->largeStep : last->smallStep;
+  int64_t all[2];
+  tap_positions(last, k[3], all, all + 1);
+  for (int d = 0; d < 4; d++) {
+    if (!b->toSmall) source += k[d] * a[d].smallTap;
+  }
+  V_(unit) unit = b->first;
+  for (int64_t u = 0; u < b->units; u++, V_(nextUnit)(&unit, b->size, b->lanes), sums += b->phases * b->phase) {
+    const real *from = source + unit.n * (b->toSmall ? t->largeBatch : t->smallBatch);
+    bool exists = true;
+    for (int d = 0; d < 3 && exists; d++) {
+      const int64_t x = V_(across)(a + d, b->toSmall, unit.at[d], k[d]);
+      exists = x >= 0;
+      from += x * (b->toSmall ? a[d].largeStep : a[d].smallStep);
+    }
+    if (!exists) continue;
+    int64_t low = all[0], high = all[1];
+    if (b->toSmall) {
+      low = MAX(low, unit.first);
+      high = MIN(high, unit.first + unit.count);
+      if (low < high)
+        V_(addProducts)(sums + (low - unit.first), 1, from + (low * last->stride + start) * last->largeStep,
+                        fromStep, weight + low * t->weightLane, t->weightLane, high - low);
+    } else {
+      if (unit.first > 0 || unit.count < b->lanes) { /* q * stride + start from unit.first to its end */
+        const int64_t begin = unit.first - start, end = begin + unit.count;
+        low = MAX(low, begin <= 0 ? 0 : (begin + last->stride - 1) / last->stride);
+        high = MIN(high, end <= 0 ? 0 : (end + last->stride - 1) / last->stride);
       }
+      if (low >= high) continue;
+      const int64_t at = low * last->stride + start - unit.first;
+      const int64_t place = b->phases > 1 ? at % b->phases * b->phase + at / b->phases : at;
+      V_(addProducts)(sums + place, b->phases > 1 ? 1 : last->stride, from + low * last->smallStep, fromStep,
+                      weight + (unit.first + at) * t->weightLane, t->weightLane, high - low);
+    }
+  }
+}
+
+/* The lanes of a unit in order. */
+static void V_(finishUnit)(const V_(block) *b, int64_t count, const real *sums, const real *aside, real *line)
+{
+  if (b->phases == 1) {
+    THNN_PRAGMA(omp simd)
+    for (int64_t i = 0; i < count; i++) line[i] = aside[i] + sums[i];
+  } else if (b->phases == 2) {
+    const real *odd = sums + b->phase, *oddAside = aside + b->phase;
+    THNN_PRAGMA(omp simd)
+    for (int64_t i = 0; i < (count + 1) / 2; i++) { /* the line has room for one more */
+      line[2 * i] = aside[i] + sums[i];
+      line[2 * i + 1] = oddAside[i] + odd[i];
+    }
+  } else {
+    for (int64_t i = 0; i < count; i++) {
+      const int64_t place = i % b->phases * b->phase + i / b->phases;
+      line[i] = aside[place] + sums[place];
     }
   }
 }
@@ -176,55 +195,64 @@ static void V_(addConnection)(const Taps *t, bool toSmall, const V_(unit) *unit,
 static void V_(addUp)(const Taps *given, bool toSmall, const real *bias, int64_t biasStride, bool add)
 {
   const Taps t = V_(chooseLanes)(given);
-  const int64_t lanes = toSmall ? t.axis[3].small : t.axis[3].large;
-  const int64_t pieces = (lanes + BLOCK_REALS - 1) / BLOCK_REALS, planes = toSmall ? t.smallPlanes : t.largePlanes;
-  int64_t size[3], units = t.batch * pieces, taps = 1;
-  for (int d = 0; d < 3; d++) units *= size[d] = toSmall ? t.axis[d].small : t.axis[d].large;
-  for (int d = 0; d < 4; d++) taps *= t.axis[d].taps;
-  if (units * planes == 0) return;
-  const int64_t together = lanes < BLOCK_REALS ? MIN(BLOCK_REALS / lanes, units) : 1;
-  const int64_t blocks = (units + together - 1) / together, pitch = MIN(lanes, BLOCK_REALS);
-  const int64_t work = units * planes * pitch * (t.connections / planes + 1) * taps;
-  THNN_PARALLEL_FOR(task, planes * blocks, work) {
-    const int64_t plane = task / blocks, begin = task % blocks * together, end = MIN(begin + together, units);
-    real *running = thnn_scratch(sizeof(real) * 2 * BLOCK_REALS), *aside = running + BLOCK_REALS;
-    const size_t bytes = sizeof(real) * (size_t)((end - begin) * pitch);
-    memset(running, 0, bytes);
-    memset(aside, 0, bytes);
-    int64_t terms = 0;
-    for (int64_t c = t.hasTable ? 0 : plane; c < (t.hasTable ? t.connections : plane + 1); c++) {
-      if (t.hasTable && V_(plane)(&t, c, toSmall) != plane) continue;
-      const int64_t other = V_(plane)(&t, c, !toSmall);
-      const real *source =
-          toSmall ? (const real *)t.large + other * t.largePlane : (const real *)t.small + other * t.smallPlane;
-      const bool full = terms + taps > SUM_TERMS;
-      for (int64_t u = begin; u < end; u++) {
-        const V_(unit) unit = V_(makeUnit)(u, size, lanes, pieces);
-        real *row = running + (u - begin) * pitch, *rowAside = aside + (u - begin) * pitch;
-        V_(addConnection)(&t, toSmall, &unit, source, (const real *)t.weight + c * t.weightConnection, terms, row,
-                          rowAside);
-        if (!full) continue;
-        for (int64_t i = 0; i < unit.count; i++) rowAside[i] += row[i];
-        memset(row, 0, sizeof(real) * (size_t)unit.count);
+  const TapAxis *a = t.axis;
+  V_(block) all = {.t = &t, .toSmall = toSmall, .lanes = toSmall ? a[3].small : a[3].large, .phases = 1};
+  const int64_t pieces = (all.lanes + UNIT_REALS - 1) / UNIT_REALS, most = MIN(all.lanes, UNIT_REALS);
+  int64_t units = t.batch * pieces, taps = 1;
+  for (int d = 0; d < 3; d++) units *= all.size[d] = toSmall ? a[d].small : a[d].large;
+  for (int d = 0; d < 4; d++) taps *= a[d].taps;
+  if (units * t.planes == 0) return;
+  if (!toSmall && a[3].stride <= MOST_PHASES) all.phases = a[3].stride;
+  all.phase = (most + all.phases - 1) / all.phases;
+  const int64_t step = toSmall ? a[3].smallStep : a[3].largeStep, plane = toSmall ? t.smallPlane : t.largePlane;
+  const int64_t together = plane == 1 && step != 1 && !add ? MIN(t.planes, TOGETHER) : 1;
+  const int64_t groups = (t.planes + together - 1) / together, pitch = all.phases * all.phase;
+  const int64_t each = MIN(MAX(BLOCK_REALS / together / pitch, 1), units), blocks = (units + each - 1) / each;
+  /* Where lanes are channels, each has its bias. */
+  const bool channels = t.planes != given->planes;
+  const int64_t biasStep = channels ? biasStride : 0;
+  THNN_PARALLEL_FOR(task, groups * blocks, units * t.planes * pitch * 2 * taps) {
+    const int64_t begin = task % blocks * each, first = task / blocks * together;
+    const int64_t planes = MIN(together, t.planes - first);
+    V_(block) block = all;
+    block.units = MIN(each, units - begin);
+    block.first = V_(makeUnit)(begin, all.size, all.lanes);
+    const int64_t reals = block.units * pitch;
+    real *sums = thnn_scratch(sizeof(real) * (size_t)(together * (2 * each * pitch + pitch + VL)));
+    real *asides = sums + together * each * pitch, *lines = asides + together * each * pitch;
+    memset(sums, 0, sizeof(real) * (size_t)(together * each * pitch) * 2);
+    for (int64_t p = 0; p < planes; p++) {
+      const real *source = toSmall ? (const real *)t.large + (first + p) * t.largePlane
+                                   : (const real *)t.small + (first + p) * t.smallPlane;
+      const real *weight = (const real *)t.weight + (first + p) * t.weightPlane;
+      real *sum = sums + p * each * pitch, *aside = asides + p * each * pitch;
+      int64_t k[4] = {0};
+      for (int64_t tap = 0; tap < taps; tap++) {
+        V_(addTap)(&block, source, weight, k, sum);
+        for (int d = 3; d >= 0 && ++k[d] == a[d].taps; d--) k[d] = 0;
+        if ((tap + 1) % SUM_TERMS != 0) continue;
+        for (int64_t i = 0; i < reals; i++) aside[i] += sum[i];
+        memset(sum, 0, sizeof(real) * (size_t)reals);
       }
-      terms = full ? 0 : terms + taps;
     }
-    for (int64_t u = begin; u < end; u++) {
-      const V_(unit) unit = V_(makeUnit)(u, size, lanes, pieces);
-      const real *row = running + (u - begin) * pitch, *rowAside = aside + (u - begin) * pitch;
-      const int64_t step = toSmall ? t.axis[3].smallStep : t.axis[3].largeStep;
-      real *to = toSmall ? (real *)t.small + plane * t.smallPlane + unit.n * t.smallBatch
-                         : (real *)t.large + plane * t.largePlane + unit.n * t.largeBatch;
-      for (int d = 0; d < 3; d++) to += unit.at[d] * (toSmall ? t.axis[d].smallStep : t.axis[d].largeStep);
-      to += unit.first * step;
-      /* Where lanes are channels, each has its bias. */
-      const bool channels = t.smallPlanes != given->smallPlanes;
-      const real *b = bias ? bias + (channels ? unit.first : plane) * biasStride : NULL;
-      const int64_t biasStep = channels ? biasStride : 0;
-      for (int64_t i = 0; i < unit.count; i++) {
-        const real sum = rowAside[i] + row[i];
-        to[i * step] = add ? to[i * step] + sum : b ? b[i * biasStep] + sum : sum;
+    V_(unit) unit = block.first;
+    for (int64_t u = 0; u < block.units; u++, V_(nextUnit)(&unit, all.size, all.lanes)) {
+      real *to = (toSmall ? (real *)t.small + unit.n * t.smallBatch : (real *)t.large + unit.n * t.largeBatch) +
+                 first * plane + unit.first * step;
+      for (int d = 0; d < 3; d++) to += unit.at[d] * (toSmall ? a[d].smallStep : a[d].largeStep);
+      for (int64_t p = 0; p < planes; p++) {
+        const int64_t at = (p * each + u) * pitch;
+        real *line = lines + p * (pitch + VL);
+        V_(finishUnit)(&block, unit.count, sums + at, asides + at, line);
+        const real *b = bias ? bias + (channels ? unit.first : first + p) * biasStride : NULL;
+        for (int64_t i = 0; b && i < unit.count; i++) line[i] += b[i * biasStep];
+        if (add)
+          for (int64_t i = 0; i < unit.count; i++) to[i * step] += line[i];
+        else if (step == 1) memcpy(to + p * plane, line, sizeof(real) * (size_t)unit.count);
+        else if (together == 1)
+          for (int64_t i = 0; i < unit.count; i++) to[i * step] = line[i];
       }
+      if (together > 1) THNN_(gemm_transpose)(to, step, lines, pitch + VL, planes, unit.count);
     }
   }
 }
@@ -250,32 +278,31 @@ void THNN_(taps_fold)(const Taps *given, bool add)
 static double V_(dot)(const real *a, int64_t aStep, const real *b, int64_t bStep, int64_t n)
 {
   double sum = 0;
-  int64_t i = 0;
-  if (aStep == 1 && bStep == 1) {
-    while (i < n) {
-      vreal part[2] = {{0}};
-      const int64_t end = MIN(i + 128 * VL, n);
-      for (; i + 2 * VL <= end; i += 2 * VL)
-        for (int j = 0; j < 2; j++) part[j] += v_load(a + i + j * VL) * v_load(b + i + j * VL);
-      for (; i < end; i += VL) {
-        const int rest = (int)MIN(end - i, VL);
-        part[0] += v_load_n(a + i, rest) * v_load_n(b + i, rest);
-      }
-      i = end;
-      sum += (double)v_sum(part[0] + part[1]);
+  for (int64_t i = 0; i < n;) {
+    const int64_t end = MIN(i + 128 * VL, n);
+    real part = 0;
+    if (aStep == 1 && bStep == 1) {
+      THNN_PRAGMA(omp simd reduction(+ : part))
+      for (int64_t j = i; j < end; j++) part += a[j] * b[j];
+    } else if (aStep == 1 && bStep == 2) {
+      THNN_PRAGMA(omp simd reduction(+ : part))
+      for (int64_t j = i; j < end; j++) part += a[j] * b[2 * j];
+    } else {
+      THNN_PRAGMA(omp simd reduction(+ : part))
+      for (int64_t j = i; j < end; j++) part += a[j * aStep] * b[j * bStep];
     }
-    return sum;
+    sum += (double)part;
+    i = end;
   }
-  for (; i < n; i++) sum += (double)(a[i * aStep] * b[i * bStep]);
   return sum;
 }
 
-/* The sum over the batch and all positions of the products for the taps first .. first + count - 1 of a connection. */
-static double V_(sumProducts)(const Taps *t, const real *small, const real *large, int64_t first, int64_t count)
+/* The sum over the batch, all positions and all taps of the products of a plane. */
+static double V_(sumProducts)(const Taps *t, const real *small, const real *large, int64_t taps)
 {
   const TapAxis *a = t->axis, *last = t->axis + 3;
   double sum = 0;
-  for (int64_t tap = first; tap < first + count; tap++) {
+  for (int64_t tap = 0; tap < taps; tap++) {
     int64_t k[4], rest = tap, low[4], high[4];
     const real *from = large;
     for (int d = 3; d >= 0; d--) {
@@ -306,29 +333,39 @@ static void V_(weightOfChannels)(const Taps *t, real scale)
 {
   const TapAxis *a = t->axis;
   const int64_t channels = a[3].small, tasks = (channels + MOST_LANES - 1) / MOST_LANES;
-  const int64_t taps = a[0].taps * a[1].taps * a[2].taps;
+  const int64_t taps = a[0].taps * a[1].taps * a[2].taps, gStep = a[2].smallStep,
+                xStep = a[2].stride * a[2].largeStep;
   THNN_PARALLEL_FOR(task, tasks, t->batch * channels * a[0].small * a[1].small * a[2].small * taps) {
     const int64_t first = task * MOST_LANES, count = MIN(channels - first, MOST_LANES);
     double sum[MOST_LANES] = {0};
-    for (int64_t tap = 0; tap < taps; tap++) {
-      const int64_t k[3] = {tap / a[2].taps / a[1].taps, tap / a[2].taps % a[1].taps, tap % a[2].taps};
-      int64_t low[3], high[3];
-      for (int d = 0; d < 3; d++) tap_positions(a + d, k[d], low + d, high + d);
-      for (int64_t n = 0; n < t->batch; n++)
+    for (int64_t n = 0; n < t->batch; n++)
+      for (int64_t tap = 0; tap < taps; tap++) {
+        const int64_t k[3] = {tap / a[2].taps / a[1].taps, tap / a[2].taps % a[1].taps, tap % a[2].taps};
+        int64_t low[3], high[3];
+        for (int d = 0; d < 3; d++) tap_positions(a + d, k[d], low + d, high + d);
         for (int64_t q0 = low[0]; q0 < high[0]; q0++)
           for (int64_t q1 = low[1]; q1 < high[1]; q1++)
-            for (int64_t q2 = low[2]; q2 < high[2]; q2++) {
-              const int64_t q[3] = {q0, q1, q2};
+            for (int64_t q2 = low[2]; q2 < high[2];) {
+              const int64_t q[3] = {q0, q1, q2}, end = MIN(q2 + SUM_TERMS, high[2]);
               const real *g = (const real *)t->small + n * t->smallBatch + first;
               const real *x = (const real *)t->large + n * t->largeBatch + first;
               for (int d = 0; d < 3; d++) {
                 g += q[d] * a[d].smallStep;
                 x += (q[d] * a[d].stride + k[d] * a[d].dilation - a[d].padding) * a[d].largeStep;
               }
-              THNN_PRAGMA(omp simd)
-              for (int64_t i = 0; i < count; i++) sum[i] += (double)(g[i] * x[i]);
+              real part[MOST_LANES] = {0};
+              if (count == MOST_LANES) {
+                for (; q2 < end; q2++, g += gStep, x += xStep) {
+                  THNN_PRAGMA(omp simd)
+                  for (int i = 0; i < MOST_LANES; i++) part[i] += g[i] * x[i];
+                }
+              } else {
+                for (; q2 < end; q2++, g += gStep, x += xStep)
+                  for (int64_t i = 0; i < count; i++) part[i] += g[i] * x[i];
+              }
+              for (int i = 0; i < MOST_LANES; i++) sum[i] += (double)part[i];
             }
-    }
+      }
     real *weight = (real *)t->weight + first * t->weightLane;
     for (int64_t i = 0; i < count; i++) weight[i * t->weightLane] += (real)((double)scale * sum[i]);
   }
@@ -337,28 +374,20 @@ static void V_(weightOfChannels)(const Taps *t, real scale)
 void THNN_(taps_weight)(const Taps *given, real scale)
 {
   const Taps t = V_(chooseLanes)(given);
-  if (t.smallPlanes != given->smallPlanes) {
+  if (t.planes != given->planes) {
     V_(weightOfChannels)(&t, scale);
     return;
   }
   int64_t taps = 1, positions = t.batch;
-  bool shared = true; /* one weight for all taps */
   for (int d = 0; d < 4; d++) {
     taps *= t.axis[d].taps;
     positions *= t.axis[d].small;
-    shared = shared && t.axis[d].weightTap == 0;
   }
   if (positions == 0) return;
-  const int64_t each = shared ? 1 : taps;
-  THNN_PARALLEL_FOR(task, t.connections * each, t.connections * taps * positions) {
-    const int64_t c = task / each, tap = task % each;
-    const real *small = (const real *)t.small + V_(plane)(&t, c, true) * t.smallPlane;
-    const real *large = (const real *)t.large + V_(plane)(&t, c, false) * t.largePlane;
-    const double sum = V_(sumProducts)(&t, small, large, tap, shared ? taps : 1);
-    real *weight = (real *)t.weight + c * t.weightConnection;
-    for (int64_t d = 3, rest = tap; d >= 0; rest /= t.axis[d--].taps)
-      weight += rest % t.axis[d].taps * t.axis[d].weightTap;
-    *weight += (real)((double)scale * sum);
+  THNN_PARALLEL_FOR(plane, t.planes, t.planes * taps * positions) {
+    const double sum = V_(sumProducts)(&t, (const real *)t.small + plane * t.smallPlane,
+                                       (const real *)t.large + plane * t.largePlane, taps);
+    ((real *)t.weight)[plane * t.weightPlane] += (real)((double)scale * sum);
   }
 }
 
@@ -381,6 +410,36 @@ static void V_(unfoldRow)(const TapAxis *a, const real *from, int64_t k, real *t
   for (int64_t q = high; q < a->small; q++) to[q * step] = 0;
 }
 
+/* Some rows of columns of neighbouring planes, which are brought into rows first. */
+static void V_(unfoldChannels)(const Taps *t, int64_t n, int64_t plane, int64_t planes, int64_t firstRow,
+                               int64_t endRow)
+{
+  const TapAxis *a = t->axis, *last = a + 3;
+  TapAxis lines = *last;
+  lines.largeStep = 1;
+  const int64_t pitch = last->large + VL, taps = a[0].taps * a[1].taps * a[2].taps;
+  real *memory = thnn_scratch(sizeof(real) * (size_t)(TOGETHER * pitch));
+  for (int64_t row = firstRow; row < endRow; row++) {
+    const int64_t q[3] = {row / a[2].small / a[1].small, row / a[2].small % a[1].small, row % a[2].small};
+    for (int64_t tap = 0; tap < taps; tap++) {
+      const int64_t k[3] = {tap / a[2].taps / a[1].taps, tap / a[2].taps % a[1].taps, tap % a[2].taps};
+      const real *from = (const real *)t->large + n * t->largeBatch + plane;
+      real *to = (real *)t->small + n * t->smallBatch + plane * t->smallPlane;
+      bool exists = true;
+      for (int d = 0; d < 3; d++) {
+        const int64_t x = V_(across)(a + d, true, q[d], k[d]);
+        exists = exists && x >= 0;
+        from += x * a[d].largeStep;
+        to += q[d] * a[d].smallStep + k[d] * a[d].smallTap;
+      }
+      if (exists) THNN_(gemm_transpose)(memory, pitch, from, last->largeStep, last->large, planes);
+      for (int64_t p = 0; p < planes; p++, to += t->smallPlane)
+        for (int64_t k3 = 0; k3 < last->taps; k3++)
+          V_(unfoldRow)(&lines, exists ? memory + p * pitch : NULL, k3, to + k3 * last->smallTap);
+    }
+  }
+}
+
 void THNN_(taps_unfold)(const Taps *t)
 {
   const TapAxis *a = t->axis;
@@ -389,18 +448,28 @@ void THNN_(taps_unfold)(const Taps *t)
     taps *= a[d].taps;
     positions *= a[d].small;
   }
-  const int64_t tasks = t->batch * t->smallPlanes * taps;
-  THNN_PARALLEL_FOR(task, tasks, tasks * positions) {
+  const int64_t planes = t->planes, work = t->batch * planes * taps * positions;
+  const int64_t rows = a[0].small * a[1].small * a[2].small;
+  if (t->largePlane == 1 && a[3].largeStep != 1 && planes > 1 && a[3].large <= UNIT_REALS) {
+    const int64_t groups = (planes + TOGETHER - 1) / TOGETHER, pieces = (rows + TOGETHER - 1) / TOGETHER;
+    THNN_PARALLEL_FOR(task, t->batch * groups * pieces, work) {
+      const int64_t plane = task / pieces % groups * TOGETHER, row = task % pieces * TOGETHER;
+      V_(unfoldChannels)(t, task / pieces / groups, plane, MIN(TOGETHER, planes - plane), row,
+                         MIN(row + TOGETHER, rows));
+    }
+    return;
+  }
+  THNN_PARALLEL_FOR(task, t->batch * planes * taps, work) {
     int64_t k[4], rest = task;
     for (int d = 3; d >= 0; d--) {
       k[d] = rest % a[d].taps;
       rest /= a[d].taps;
     }
-    const int64_t plane = rest % t->smallPlanes, n = rest / t->smallPlanes;
+    const int64_t plane = rest % planes, n = rest / planes;
     const real *large = (const real *)t->large + n * t->largeBatch + plane * t->largePlane;
     real *small = (real *)t->small + n * t->smallBatch + plane * t->smallPlane;
     for (int d = 0; d < 4; d++) small += k[d] * a[d].smallTap;
-    for (int64_t row = 0; row < a[0].small * a[1].small * a[2].small; row++) {
+    for (int64_t row = 0; row < rows; row++) {
       const int64_t q[3] = {row / a[2].small / a[1].small, row / a[2].small % a[1].small, row % a[2].small};
       const real *from = large;
       real *to = small;

@@ -1,40 +1,34 @@
-/* Sums over the taps of sliding windows, plane by plane: what subsampling, tables of connections and unfolding have
-   in common.
+/* Sums over the taps of sliding windows, plane by plane: what subsampling and unfolding have in common.
 
-   A window slides over `large` planes and leaves `small` ones. Along each axis, position q of a small plane sees for
-   tap k the coordinate x = q * stride + k * dilation - padding of a large one, if that exists. A connection c joins a
-   small plane a and a large plane b:
+   A window slides over `large` planes and leaves `small` ones, as many. Along each axis, position q of a small plane
+   sees for tap k the coordinate x = q * stride + k * dilation - padding of a large one, if that exists:
 
-     small from large:  small[n,a,q] = bias[a] + sum over c, k of weight[c,k] * large[n,b,x]
-     large from small:  large[n,b,x] = bias[b] + sum over c, k, q of weight[c,k] * small[n,a,q]
-     weights:           weight[c,k] += scale * sum over n, q of small[n,a,q] * large[n,b,x]
+     small from large:  small[n,p,q] = bias[p] + sum over k of weight[p] * large[n,p,x]
+     large from small:  large[n,p,x] = bias[p] + sum over k, q of weight[p] * small[n,p,q]
+     weights:           weight[p] += scale * sum over n, q, k of small[n,p,q] * large[n,p,x]
 
-   Connections are the rows of a table or, without one, join plane p and plane p. A small plane may have a place of
-   its own for each tap: then it is a matrix of columns, large from small folds it and unfold fills it.
+   A small plane may have a place of its own for each tap: then it is a matrix of columns, large from small folds it and
+   unfold fills it.
 
-   Everything is done in lanes: columns, or channels where those are neighbours in memory and not joined by a table.
-   Nothing in here looks at a tensor or fails. Included once per element type, after convolution.h. */
+   Everything is done in lanes: columns, or channels where those are neighbours in memory on both sides. Nothing in here
+   looks at a tensor or fails. Included once per element type, after gemm.h and convolution.h. */
 
 #ifndef THNN_CORES_TAPS_H
 #define THNN_CORES_TAPS_H
 
 typedef struct TapAxis {
-  int64_t small, large;                              /* sizes */
-  int64_t taps, stride, padding, dilation;           /* of the window */
-  int64_t smallStep, largeStep, smallTap, weightTap; /* in memory, per coordinate and per tap */
+  int64_t small, large;                    /* sizes */
+  int64_t taps, stride, padding, dilation; /* of the window */
+  int64_t smallStep, largeStep, smallTap;  /* in memory, per coordinate and per tap */
 } TapAxis;
 
 typedef struct Taps {
   TapAxis axis[4]; /* the last one has the lanes */
   int64_t batch;
   int64_t smallBatch, largeBatch, smallPlane, largePlane; /* strides */
-  int64_t smallPlanes, largePlanes;
+  int64_t planes;
   void *small, *large, *weight;
-  int64_t weightConnection, weightLane; /* strides */
-  bool hasTable;
-  const void *table; /* (connections, 2); nowhere if there are none */
-  int64_t connections, tableStep[2];
-  int smallColumn; /* of the table: where a small plane is named */
+  int64_t weightPlane, weightLane; /* strides; one of them is 0 */
 } Taps;
 
 /* The tap that each of these positions sees exists: *low <= q < *high. */
