@@ -9,6 +9,8 @@
 #define PATCH_REALS ((int64_t)((1 << 20) / sizeof(real) / IMAGES))
 /* After so many output planes a sum is put into gradInput and begins again at zero. */
 #define SUM_TERMS 128
+/* Filters that are added to a patch at once. */
+#define FILTERS 4
 
 /* Part of a patch: taps first .. first + count - 1, counted through (i, kh, kw). */
 typedef struct V_(part) {
@@ -150,14 +152,14 @@ void THNN_(untied_gradWeight)(const Convolution *g, ConvolutionView input, Convo
         for (int64_t o = 0; o < g->outputPlanes; o++) {
           const real *gradient = (const real *)gradOutput.data + n * gradOutput.stride[0] +
                                  o * gradOutput.stride[1] + y * gradOutput.stride[3] + x * gradOutput.stride[4];
-          real *filter = filters + o * gradWeight.output;
+          real *filter = filters + o * gradWeight.output, factor[IMAGES];
+          for (int j = 0; j < images; j++) factor[j] = gradient[j * gradOutput.stride[0]];
           real *to = inOrder ? filter + part.first : buffer;
           if (!inOrder) memset(buffer, 0, sizeof(real) * (size_t)part.count);
           for (int64_t i = 0; i < part.count; i += VL) {
             const int lanes = (int)MIN(VL, part.count - i);
             vreal sum = {0};
-            for (int j = 0; j < images; j++)
-              sum += gradient[j * gradOutput.stride[0]] * v_load_n(patches + j * pitch + i, lanes);
+            for (int j = 0; j < images; j++) sum += factor[j] * v_load_n(patches + j * pitch + i, lanes);
             v_store_n(to + i, v_load_n(to + i, lanes) + scale * sum, lanes);
           }
           if (inOrder) continue;
@@ -171,18 +173,38 @@ void THNN_(untied_gradWeight)(const Convolution *g, ConvolutionView input, Convo
   }
 }
 
+/* patch[i] += gradient[m] * filter[m][i] for m < together */
+static void V_(addFilters)(const real *const *filter, int together, const real *gradient, int64_t gradientStep,
+                           int64_t n, real *patch)
+{
+  if (together == FILTERS) {
+    const real g0 = gradient[0], g1 = gradient[gradientStep], g2 = gradient[2 * gradientStep],
+               g3 = gradient[3 * gradientStep];
+    const real *f0 = filter[0], *f1 = filter[1], *f2 = filter[2], *f3 = filter[3];
+    THNN_PRAGMA(omp simd)
+    for (int64_t i = 0; i < n; i++) patch[i] += (g0 * f0[i] + g1 * f1[i]) + (g2 * f2[i] + g3 * f3[i]);
+    return;
+  }
+  for (int m = 0; m < together; m++) {
+    const real *f = filter[m], factor = gradient[m * gradientStep];
+    THNN_PRAGMA(omp simd)
+    for (int64_t i = 0; i < n; i++) patch[i] += factor * f[i];
+  }
+}
+
 /* A task is some images and some input planes, whose gradient nobody else writes. */
 void THNN_(untied_gradInput)(const Convolution *g, ConvolutionView gradOutput, UntiedFilters weight,
                              ConvolutionView gradInput)
 {
   const int64_t width = g->outputSize[2], positions = g->outputSize[1] * width, area = g->kernel[1] * g->kernel[2];
-  const int64_t planesAtOnce = MIN(g->inputPlanes, MAX(1, 256 / area));
+  const int64_t shares = MAX(4, g->inputPlanes * area / 256),
+                planesAtOnce = (g->inputPlanes + shares - 1) / shares;
   const int64_t groups = (g->inputPlanes + planesAtOnce - 1) / planesAtOnce;
   const int64_t batches = (g->batch + IMAGES - 1) / IMAGES, pitch = MIN(planesAtOnce * area, PATCH_REALS);
   const bool inOrder = V_(inOrder)(g, &weight);
   const int64_t work = g->batch * positions * g->inputPlanes * area * g->outputPlanes;
   THNN_PARALLEL_FOR(task, batches * groups, work) {
-    real *patches = thnn_scratch(sizeof(real) * (size_t)((IMAGES + 1) * pitch)),
+    real *patches = thnn_scratch(sizeof(real) * (size_t)((IMAGES + FILTERS) * pitch)),
          *buffer = patches + IMAGES * pitch;
     const int64_t n = task / groups * IMAGES, plane = task % groups * planesAtOnce;
     const int images = (int)MIN(IMAGES, g->batch - n);
@@ -203,14 +225,15 @@ void THNN_(untied_gradInput)(const Convolution *g, ConvolutionView gradOutput, U
         for (int64_t first = 0; first < g->outputPlanes; first += SUM_TERMS) {
           const int64_t last = MIN(first + SUM_TERMS, g->outputPlanes);
           memset(patches, 0, sizeof(real) * (size_t)(images * pitch));
-          for (int64_t o = first; o < last; o++) {
-            const real *filter = V_(loadFilter)(g, &weight, filters + o * weight.output, part, inOrder, buffer);
-            for (int j = 0; j < images; j++) {
-              const real gradient = gradients[j * gradOutput.stride[0] + o * gradOutput.stride[1]];
-              real *patch = patches + j * pitch;
-              THNN_PRAGMA(omp simd)
-              for (int64_t i = 0; i < part.count; i++) patch[i] += gradient * filter[i];
-            }
+          for (int64_t o = first; o < last; o += FILTERS) {
+            const int together = (int)MIN(FILTERS, last - o);
+            const real *filter[FILTERS];
+            for (int m = 0; m < together; m++)
+              filter[m] =
+                  V_(loadFilter)(g, &weight, filters + (o + m) * weight.output, part, inOrder, buffer + m * pitch);
+            for (int j = 0; j < images; j++)
+              V_(addFilters)(filter, together, gradients + j * gradOutput.stride[0] + o * gradOutput.stride[1],
+                             gradOutput.stride[1], part.count, patches + j * pitch);
           }
           for (int j = 0; j < images; j++) V_(addPatch)(g, &gradInput, n + j, y, x, part, patches + j * pitch);
         }
