@@ -1,6 +1,6 @@
-/* The geometry of windows that slide over images, for the modules around lib/THNN/cores/taps.h, connected.h and untied.h: checks by
-   the names that a function has for its arguments, sizes in 64-bit arithmetic, and views. No include guard: included
-   once per element type. */
+/* The geometry of windows that slide over images, for the modules around lib/THNN/cores/taps.h, connected.h and
+   untied.h: checks by the names that a function has for its arguments, sizes in 64-bit arithmetic, and views. No include
+   guard: included once per element type. */
 
 #include "../lib/THNN/cores/convolution.h"
 
