@@ -30,14 +30,22 @@ typedef struct THNN_(Named) {
   THTensor *tensor;
 } THNN_(Named);
 
+#define MOST_TENSORS 11
+
 /* The first `written` of the tensors are written; the first of all may be the very same as `same`. */
 static inline void THNN_(checkOverlap)(THNNState *state, const THNN_(Named) *tensors, int count, int written,
                                        const THTensor *same)
 {
+  uintptr_t first[MOST_TENSORS], end[MOST_TENSORS];
+  for (int i = 0; i < count; i++) {
+    first[i] = end[i] = 0;
+    if (tensors[i].tensor != NULL && tensors[i].tensor->ndim >= 0)
+      THNNTensor_byteRange(tensors[i].tensor, &first[i], &end[i]);
+  }
   for (int i = 0; i < written; i++)
     for (int j = i + 1; j < count; j++) {
+      if (end[i] <= first[j] || end[j] <= first[i]) continue; /* nearly all: small batches would feel more */
       const THNN_(Named) a = tensors[i], b = tensors[j];
-      if (a.tensor == NULL || b.tensor == NULL) continue;
       bool view = i == 0 && b.tensor == same;
       if (THNN_overlaps(a.tensor, b.tensor, view))
         THNN_fail(state, THNN_VALUE_ERROR, a.name,

@@ -59,12 +59,14 @@ class BatchNormalization(FunctionBase):
             args = cls._bind(args, keywords)
         if _functorch_active() or _forward_ad._current_level >= 0:
             cls._refuse_transforms(args)
-        if args[5] is not True and args[5] is not False:
-            args = (*args[:5], flag(cls.module.functions["updateOutput"], "train", args[5]), *args[6:])
+        input, weight, bias, running_mean, running_var, train, momentum, eps = args
+        if train is not True and train is not False:
+            train = flag(cls.module.functions["updateOutput"], "train", train)
+        settings = running_mean, running_var, train, momentum, eps
         if _is_grad_enabled() and cls._wants_gradient(args):
             # What autograd has no business with goes as one object: each argument of a node costs.
-            return cls._enter(*args[:3], args[3:])
-        return cls.compute(*args)[0]
+            return cls._enter(input, weight, bias, settings)
+        return cls.compute(input, weight, bias, *settings)[0]
 
 
 def _make(name: str, relu: bool) -> type[BatchNormalization]:
@@ -73,6 +75,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
     updateOutput, updateGradients = module.functions["updateOutput"], module.functions["backward"]
     call_forward: Callable[[int, int], int] = getattr(lib, updateOutput.name)
     call_backward: Callable[[int, int], int] = getattr(lib, updateGradients.name)
+    refusal = ": inference tensors cannot be differentiated; clone it"
 
     def compute(
         input: Tensor,
@@ -108,33 +111,32 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         ctx: Any, input: Tensor, weight: Tensor | None, bias: Tensor | None, settings: tuple[Any, ...]
     ) -> Tensor:
         running_mean, running_var, train, _, eps = settings
-        for argument, tensor in (("input", input), ("weight", weight)):
-            # Autograd would refuse it as well, but only after the running statistics have changed.
-            if isinstance(tensor, Tensor) and tensor.is_inference():
-                raise ValueError(
-                    f"{updateOutput.name}: {argument}: inference tensors cannot be differentiated; clone it"
-                )
+        # Autograd would refuse them as well, but only after the running statistics have changed.
+        if isinstance(input, Tensor) and input.is_inference():
+            raise ValueError(f"{updateOutput.name}: input{refusal}")
+        if isinstance(weight, Tensor) and weight.is_inference():
+            raise ValueError(f"{updateOutput.name}: weight{refusal}")
         output, save_mean, save_std = compute(input, weight, bias, *settings)
         # Where the output was above 0, the backward tells from the input; it needs the bias for that.
-        saved = (input, weight, bias) if relu else (input, weight)
+        saved: tuple[Any, ...] = (input, weight, bias) if relu else (input, weight)
         # What the backward needs of the statistics. Running ones go on changing while a graph of training steps
         # lives, but spoil a graph of evaluation, which autograd notices; saved ones nobody else can reach.
-        if train:
-            ctx.save_for_backward(*saved)
-            ctx.statistics = None, None, save_mean, save_std
-        else:
-            ctx.save_for_backward(*saved, running_mean, running_var)
-        ctx.settings = train, eps, bias is not None
+        if not train:
+            saved += running_mean, running_var
+            save_mean = save_std = None
+        ctx.save_for_backward(*saved)
+        ctx.settings = save_mean, save_std, train, eps, bias is not None
         return output
 
     def backward(ctx: Any, gradOutput: Tensor) -> tuple[Tensor | None, ...]:
-        train, eps, has_bias = ctx.settings
+        save_mean, save_std, train, eps, has_bias = ctx.settings
         input, *parameters = ctx.saved_tensors
-        if train:
-            statistics = ctx.statistics
-        else:
-            statistics = (*parameters[-2:], None, None)
+        running_mean: Any = None
+        running_var: Any = None
+        if not train:
+            running_mean, running_var = parameters[-2:]
             del parameters[-2:]
+        statistics = running_mean, running_var, save_mean, save_std
         weight = parameters[0]
         needs = ctx.needs_input_grad
         if _is_grad_enabled():
@@ -143,7 +145,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
             return (*_gradients(needs, gradOutput, input, weight, statistics, eps), None)
         gradInput = _empty_like(input) if needs[0] else None
         gradWeight = _zeros_like(weight) if needs[1] else None
-        gradBias = _zeros_like(statistics[2] if train else statistics[0]) if needs[2] and has_bias else None
+        gradBias = _zeros_like(save_mean if train else running_mean) if needs[2] and has_bias else None
         arguments = (
             input, gradOutput, gradInput, gradWeight, gradBias, *parameters, *statistics, train, 1.0, eps
         )  # fmt: skip

@@ -78,7 +78,7 @@ bool THNNTensor_sameView(const THNNTensor *a, const THNNTensor *b)
 
 static size_t elementSize(int type) { return type == THNN_TYPE_FLOAT || type == THNN_TYPE_INTEGER ? 4 : 8; }
 
-static void byteRange(const THNNTensor *t, uintptr_t *first, uintptr_t *end)
+void THNNTensor_byteRange(const THNNTensor *t, uintptr_t *first, uintptr_t *end)
 {
   int64_t low = 0, high = 0;
   for (int d = 0; d < t->ndim; d++) {
@@ -145,8 +145,8 @@ bool THNN_overlaps(const THNNTensor *output, const THNNTensor *other, bool same_
   if (THNNTensor_numel(output) == 0 || THNNTensor_numel(other) == 0) return false;
   if (same_view_allowed && THNNTensor_sameView(output, other)) return false;
   uintptr_t a, a_end, b, b_end;
-  byteRange(output, &a, &a_end);
-  byteRange(other, &b, &b_end);
+  THNNTensor_byteRange(output, &a, &a_end);
+  THNNTensor_byteRange(other, &b, &b_end);
   if (a_end <= b || b_end <= a) return false;
   if (output->data == other->data || (THNNTensor_isDense(output) && THNNTensor_isDense(other))) return true;
   /* Interleaved views, the halves of a concatenation say, cross in range only. */

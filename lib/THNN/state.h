@@ -60,6 +60,8 @@ THNNTensor *THNN_resizeLike(THNNState *state, const char *name, THNNTensor *tens
 /* True when an output and another tensor share memory in a way that would spoil the result. Memory that is
    seen in just the same way by both is fine if `same_view_allowed`. */
 bool THNN_overlaps(const THNNTensor *output, const THNNTensor *other, bool same_view_allowed);
+/* The addresses from the first byte to behind the last one; only tensors whose ranges meet can overlap. */
+void THNNTensor_byteRange(const THNNTensor *t, uintptr_t *first, uintptr_t *end);
 
 #ifdef __cplusplus
 }
