@@ -85,6 +85,7 @@ typedef struct {
   int64_t stride[64];
 } THNNTensor;
 int thnn_open_exchange(uintptr_t capsule, uintptr_t get_num_threads, uintptr_t allocate);
+int thnn_increment(uintptr_t tensor);
 const char *thnn_message(void);
 int thnn_request_count(void);
 void thnn_request(int i, int64_t *out);

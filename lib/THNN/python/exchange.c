@@ -228,6 +228,18 @@ int thnn_unpack(THNNState *state, int flags, uintptr_t tuple, int count, const G
   return type;
 }
 
+int thnn_increment(uintptr_t tensor)
+{
+  THNNTensor view;
+  bool may_be_negative;
+  PyGILState_STATE gil = PyGILState_Ensure();
+  bool known = exchange != NULL && viewOf((PyObject *)tensor, &view, &may_be_negative) &&
+               view.type == THNN_TYPE_INDEX && THNNTensor_numel(&view) == 1;
+  if (known) ++*(int64_t *)view.data;
+  PyGILState_Release(gil);
+  return known;
+}
+
 const char *thnn_message(void) { return THNN_lastState()->message; }
 
 int thnn_request_count(void) { return THNN_lastState()->request_count; }

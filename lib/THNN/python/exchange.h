@@ -55,6 +55,9 @@ int thnn_unpack(THNNState *state, int flags, uintptr_t tuple, int count, const G
    that stands for an output to allocate. Returns whether the fast route is open. */
 int thnn_open_exchange(uintptr_t capsule, uintptr_t get_num_threads, uintptr_t allocate);
 
+/* Adds 1 to the int64 tensor of one element whose id this is; returns whether it is one that has memory here. */
+int thnn_increment(uintptr_t tensor);
+
 const char *thnn_message(void);
 /* How many outputs the last call on this thread asks to resize; request i as {argument, like, layout, ndim,
    size...}. */
