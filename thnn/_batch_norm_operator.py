@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -174,25 +174,26 @@ def _check(
 ) -> None:
     """Everything that is refused, so that nothing is written before."""
     _check_is_tensor("x", x)
-    if x.dtype not in (torch.float32, torch.float64):
-        raise TypeError(f"{_NAME}: x: expected torch.float32 or torch.float64, got {x.dtype}")
+    dtype, device, size = x.dtype, x.device, x.shape
+    if dtype is not torch.float32 and dtype is not torch.float64:
+        raise TypeError(f"{_NAME}: x: expected torch.float32 or torch.float64, got {dtype}")
     if x.layout is not torch.strided:
         raise TypeError(f"{_NAME}: x: expected a dense tensor, got layout {x.layout}")
-    if x.dim() < 2:
-        raise ValueError(f"{_NAME}: x: expected 2 dimensions (N, C) or more, got {tuple(x.shape)}")
-    shape = (x.shape[1],)
+    if len(size) < 2:
+        raise ValueError(f"{_NAME}: x: expected 2 dimensions (N, C) or more, got {tuple(size)}")
+    vector = size[1:2]
     tensors = {"x": x}
-    for name, vector in (
-        ("scale", scale),
-        ("bias", bias),
-        ("estimated_mean", estimated_mean),
-        ("estimated_var", estimated_var),
-    ):
-        if vector is not None or name not in ("scale", "bias"):
-            _check_like(name, vector, x, shape)
-            tensors[name] = vector  # type: ignore[assignment]
+    if scale is not None:
+        _check_like("scale", scale, dtype, device, vector)
+        tensors["scale"] = scale
+    if bias is not None:
+        _check_like("bias", bias, dtype, device, vector)
+        tensors["bias"] = bias
+    _check_like("estimated_mean", estimated_mean, dtype, device, vector)
+    _check_like("estimated_var", estimated_var, dtype, device, vector)
+    tensors["estimated_mean"], tensors["estimated_var"] = estimated_mean, estimated_var
     if out is not None:
-        _check_like("out", out, x, tuple(x.shape))
+        _check_like("out", out, dtype, device, size)
         tensors["out"] = out
     if torch.is_grad_enabled():
         for name in ("estimated_mean", "estimated_var"):
@@ -207,16 +208,20 @@ def _check(
         if x.is_inference() and any(t.requires_grad for t in tensors.values()):
             raise ValueError(f"{_NAME}: x: inference tensors cannot be differentiated; clone it")
     if not is_infer:
-        if x.numel() <= x.shape[1]:
+        if x.numel() <= size[1]:
             raise ValueError(
-                f"{_NAME}: x: expected more than 1 value per channel when training, got {tuple(x.shape)}"
+                f"{_NAME}: x: expected more than 1 value per channel when training, got {tuple(size)}"
             )
         for name in ("estimated_mean", "estimated_var"):
             if tensors[name].is_inference() and not torch.is_inference_mode_enabled():
                 raise ValueError(
                     f"{_NAME}: {name}: inference tensors cannot be changed outside of inference mode"
                 )
-    _check_written(tensors, is_infer)
+    written: tuple[str, ...] = ("out",) if out is not None else ()
+    if not is_infer:
+        written += ("estimated_mean", "estimated_var")
+    if written:
+        _check_written(written, tensors)
 
 
 def _refuse_nested(**tensors: Tensor | None) -> None:
@@ -225,12 +230,10 @@ def _refuse_nested(**tensors: Tensor | None) -> None:
             raise TypeError(f"{_NAME}: {name}: expected a dense tensor, got a nested one") from None
 
 
-def _check_written(tensors: Mapping[str, Tensor], is_infer: bool) -> None:
+def _check_written(names: Sequence[str], tensors: Mapping[str, Tensor]) -> None:
     """Whether what is written shares memory, by the range from first to last address; of vectors, by each address."""
     spans = {name: _span(tensor) for name, tensor in tensors.items()}
-    for name in ("out",) if is_infer else ("out", "estimated_mean", "estimated_var"):
-        if name not in tensors:
-            continue
+    for name in names:
         tensor, (start, stop) = tensors[name], spans[name]
         if not tensor.is_contiguous() and any(n > 1 and not s for n, s in zip(tensor.shape, tensor.stride())):
             raise ValueError(f"{_NAME}: {name}: two of its elements share an address")
@@ -273,17 +276,12 @@ def _check_is_tensor(name: str, value: Any) -> None:
         raise TypeError(f"{_NAME}: {name}: expected a tensor, got {type(value).__name__}")
 
 
-def _check_like(name: str, tensor: Any, x: Tensor, shape: tuple[int, ...]) -> None:
-    if (
-        isinstance(tensor, Tensor)
-        and tensor.dtype is x.dtype
-        and tensor.shape == shape
-        and tensor.device == x.device
-    ):
-        return
+def _check_like(name: str, tensor: Any, dtype: torch.dtype, device: torch.device, size: torch.Size) -> None:
+    """Whether a tensor is of the type and on the device of x, and of this size."""
     _check_is_tensor(name, tensor)
-    if tensor.dtype is not x.dtype:
-        raise TypeError(f"{_NAME}: {name}: expected {x.dtype}, the type of x, got {tensor.dtype}")
-    if tensor.device != x.device:
-        raise TypeError(f"{_NAME}: {name}: expected a tensor on {x.device}, as x, got {tensor.device}")
-    raise ValueError(f"{_NAME}: {name}: expected size {shape}, got {tuple(tensor.shape)}")
+    if tensor.dtype is not dtype:
+        raise TypeError(f"{_NAME}: {name}: expected {dtype}, the type of x, got {tensor.dtype}")
+    if tensor.device != device:
+        raise TypeError(f"{_NAME}: {name}: expected a tensor on {device}, as x, got {tensor.device}")
+    if tensor.shape != size:
+        raise ValueError(f"{_NAME}: {name}: expected size {tuple(size)}, got {tuple(tensor.shape)}")

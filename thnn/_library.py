@@ -223,7 +223,7 @@ def backend_name(flags: int) -> str:
 
 
 def _address(tensor: torch.Tensor) -> int:
-    if tensor.device.type == "meta":
+    if tensor.is_meta:
         return 0
     try:
         return tensor.data_ptr()

@@ -28,6 +28,8 @@ def fraction(where: str, name: str, value: Any) -> float:
 
 def not_negative(where: str, name: str, value: Any) -> float:
     """A number that is 0 or more; TypeError or ValueError otherwise."""
+    if type(value) is float and value >= 0:
+        return value
     if isinstance(value, Tensor) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
         raise TypeError(f"{where}: {name}: expected a number, got {type(value).__name__}")
     try:
