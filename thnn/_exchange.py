@@ -64,11 +64,14 @@ def exchange_of(process_group: Any) -> ProcessExchange | None:
     That is so without ``torch.distributed.init_process_group``, in a group of one, and outside of the group.
     """
     if process_group is None:
-        if not dist.is_available() or not dist.is_initialized():
+        process_group = dist.group.WORLD if dist.is_available() else None
+        if process_group is None:
             return None
-        process_group = dist.group.WORLD
-    check_process_group(process_group)
-    if process_group is dist.GroupMember.NON_GROUP_MEMBER or process_group.size() == 1:
+    else:
+        check_process_group(process_group)
+        if process_group is dist.GroupMember.NON_GROUP_MEMBER:
+            return None
+    if process_group.size() == 1:
         return None
     exchange = _exchanges.get(process_group)
     if exchange is None:
