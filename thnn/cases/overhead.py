@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -41,11 +42,14 @@ def _layer(training: bool) -> Callable[[], Mapping[str, Call]]:
         from thnn import nn
         from thnn._registry import function_classes
 
-        batch = _batch(2, 4, 2, 2)
-        arguments = (*batch.values(), training, 0.1, 1e-5)
+        input = _batch(2, 4, 2, 2)["input"]
         apply = function_classes["BatchNormalizationFunction"].apply
         layer = nn.BatchNorm2d(4).train(training)
-        return {"Function": lambda: apply(*arguments), "layer": lambda: layer(batch["input"])}
+        weight, bias, mean, variance = layer.weight, layer.bias, layer.running_mean, layer.running_var
+        return {
+            "Function": lambda: apply(input, weight, bias, mean, variance, training, 0.1, 1e-5),
+            "layer": lambda: layer(input),
+        }
 
     return make
 
@@ -76,9 +80,46 @@ def _operator(**options: Any) -> Callable[[], Mapping[str, Call]]:
     return make
 
 
+def _fork(training: bool, fold: bool = False) -> Callable[[], Mapping[str, Call]]:
+    """A branch of a fork against the model in that mode, or with layers folded against one without."""
+
+    def make() -> Mapping[str, Call]:
+        from thnn import nn
+        from thnn.graph import fork
+
+        model = torch.nn.Sequential(
+            nn.Conv2d(3, 32, 3, padding=1),
+            nn.BatchNorm2d(32),
+            torch.nn.ReLU(),
+            nn.Conv2d(32, 64, 3, stride=2, padding=1),
+            nn.BatchNorm2d(64),
+            torch.nn.ReLU(),
+            torch.nn.Flatten(),
+            nn.Linear(64 * 8 * 8, 10),
+        ).train(training)
+        input = _batch(16, 3, 16, 16)["input"]
+        branches = fork(model, input)
+        base: Any = branches.infer if fold else model
+        form = fork(model, input, fold=True).infer if fold else branches.train if training else branches.infer
+        parameters = list(model.parameters())
+
+        def run(call: Any) -> None:
+            with torch.set_grad_enabled(training):
+                output = call(input)
+            if training:
+                torch.autograd.grad(output.sum(), parameters)
+
+        return {"unfolded" if fold else "model": partial(run, base), "fork": partial(run, form)}
+
+    return make
+
+
 OVERHEADS = (
     Overhead("thnn.nn.BatchNorm2d train (2,4,2,2)", _layer(True), microseconds=3),
     Overhead("thnn.nn.BatchNorm2d evaluation (2,4,2,2)", _layer(False), microseconds=3),
     Overhead("thnn.batch_norm train (32,64,56,56)", _operator(), share=0.05, phase="fb"),
     Overhead("thnn.batch_norm inference (32,64,56,56)", _operator(is_infer=True), share=0.05),
+    Overhead("fork train (16,3,16,16)", _fork(True), share=0.02, phase="fb"),
+    Overhead("fork infer (16,3,16,16)", _fork(False), share=0.02),
+    Overhead("fork infer folded (16,3,16,16)", _fork(False, fold=True), share=0.0),
 )

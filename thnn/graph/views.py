@@ -45,18 +45,6 @@ class _Constant:
         """Ignored: a view does not change its mode."""
 
 
-def _without_substitute(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """A getter of which an AttributeError is an error: nn.Module would look for the attribute elsewhere."""
-
-    def get(view: Any) -> Any:
-        try:
-            return function(view)
-        except AttributeError as error:
-            raise ValueError(f"folded batch normalization: {error}; fork the model again") from error
-
-    return get
-
-
 class Views:
     """The views of a module and of all that is in it, in one mode.
 
@@ -88,15 +76,6 @@ class Views:
         first: Any = self.of(module)
         second = self.of(normalization)
 
-        def weight(_: Any) -> Tensor:
-            return fold_weight(module, second, first.weight)
-
-        def bias(_: Any) -> Tensor:
-            return fold_bias(second, first.bias, first.weight.dtype)
-
-        def parameters(view: Any) -> dict[str, Any]:
-            return {**view.__dict__["_parameters"], "weight": view.weight, "bias": view.bias}
-
         def forward(view: Any, input: Tensor) -> Tensor:
             if (
                 input.dim() != dims
@@ -106,13 +85,25 @@ class Views:
                 or has_hooks(normalization)
             ):
                 return second(first(input))
-            output = super(type(view), view).forward(input)  # type: ignore[misc]
+            try:
+                weight, bias = fold(module, second, first.weight, first.bias)
+            except AttributeError as error:
+                raise ValueError(f"folded batch normalization: {error}; fork the model again") from error
+            # A module for this one call: others may be under way in other threads.
+            once: Any = object.__new__(type(view))
+            parameters = {**module._parameters, "weight": weight, "bias": bias}
+            object.__setattr__(once, "__dict__", {**module.__dict__, "_parameters": parameters})
+            output = super(type(view), once).forward(input)  # type: ignore[misc]
             return output.relu_() if getattr(second, "activation", None) == "relu" else output
 
-        members: dict[str, Any] = {"weight": weight, "bias": bias, "_parameters": parameters}
-        members = {name: property(_without_substitute(f)) for name, f in members.items()}
+        def parameter(name: str) -> property:  # also where a parametrization has made it a property
+            return property(lambda view: view.__dict__["_parameters"][name])
+
         # `first` has the hooks.
-        return self._make(module, {**members, **dict.fromkeys(_HOOKS, _Constant({})), "forward": forward})
+        hooks = dict.fromkeys(_HOOKS, _Constant({}))
+        return self._make(
+            module, {"weight": parameter("weight"), "bias": parameter("bias"), **hooks, "forward": forward}
+        )
 
     def _make(self, module: nn.Module, members: dict[str, Any]) -> nn.Module:
         views, cls = self, type(module)
@@ -177,32 +168,30 @@ class Views:
         return value
 
 
-def _factor(normalization: nn.Module) -> Tensor:
-    """What batch normalization multiplies each channel by in inference; in float32 at least."""
+def fold(
+    module: nn.Module, normalization: nn.Module, weight: Tensor, bias: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """Weight and bias of a convolution or Linear that does the batch normalization after it, too.
+
+    Made in float32 at least, of as few operations as will do: they run at each call.
+    """
     n: Any = normalization
-    variance = n.running_var
+    variance, scale, shift = n.running_var, n.weight, n.bias
     wide = torch.promote_types(variance.dtype, torch.float32)
-    factor = (variance.to(wide) + n.eps).rsqrt()
-    return factor if n.weight is None else factor * n.weight.to(wide)
-
-
-def fold_weight(module: nn.Module, normalization: nn.Module, weight: Tensor) -> Tensor:
-    """The weight of a convolution or Linear, times the factor of each output channel."""
-    factor = _factor(normalization)
+    factor = (_to(wide, variance) + n.eps).rsqrt()
+    if scale is not None:
+        factor = factor * _to(wide, scale)
+    mean = _to(wide, n.running_mean)
+    shifted = -mean if bias is None else bias - mean
+    shifted = shifted * factor if shift is None else torch.addcmul(_to(wide, shift), shifted, factor)
     groups = getattr(module, "groups", 1)
     if getattr(module, "transposed", False):  # (inputs, outputs / groups, ...)
-        shape = (groups, 1, -1) + (1,) * (weight.dim() - 2)
         split = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
-        return (split * factor.reshape(shape)).to(weight.dtype).reshape(weight.shape)
-    return (weight * factor.reshape(-1, *(1,) * (weight.dim() - 1))).to(weight.dtype)
+        scaled = (split * factor.reshape(groups, 1, -1, *(1,) * (weight.dim() - 2))).reshape(weight.shape)
+    else:
+        scaled = weight * factor.reshape(-1, *(1,) * (weight.dim() - 1))
+    return _to(weight.dtype, scaled), _to(weight.dtype, shifted)
 
 
-def fold_bias(normalization: nn.Module, bias: Tensor | None, dtype: torch.dtype) -> Tensor:
-    """The bias of a convolution or Linear and the batch normalization after it."""
-    n: Any = normalization
-    factor = _factor(normalization)
-    mean = n.running_mean.to(factor.dtype)
-    shifted = (-mean if bias is None else bias - mean) * factor
-    if n.bias is not None:
-        shifted = shifted + n.bias
-    return shifted.to(dtype)
+def _to(dtype: torch.dtype, tensor: Tensor) -> Tensor:
+    return tensor if tensor.dtype is dtype else tensor.to(dtype)
