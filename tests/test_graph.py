@@ -848,6 +848,39 @@ def test_branches_run_at_the_same_time() -> None:
     assert not failures
 
 
+def test_forks_are_made_while_other_threads_compute() -> None:
+    model = nn.Sequential(*(nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3)) for _ in range(10)))
+    other = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+    x = torch.randn(4, 3)
+    expected = other(x)
+    stop = threading.Event()
+    failures: list[Exception] = []
+
+    def make() -> None:
+        try:
+            for _ in range(3):
+                fork(model, x)
+        except Exception as error:
+            failures.append(error)
+
+    def compute() -> None:
+        try:
+            while not stop.is_set():
+                assert torch.equal(other(x), expected)
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=job) for job in (compute, make, make)]
+    for thread in threads:
+        thread.start()
+    for thread in threads[1:]:
+        thread.join()
+    stop.set()
+    threads[0].join()
+    assert failures == []
+    assert torch.equal(other(x), expected)
+
+
 class Decides(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if x.sum() > 0:  # the offending statement

@@ -27,6 +27,7 @@ _CONVOLUTIONS = (nn.modules.conv._ConvNd, nn.Linear)
 _NORMALIZATIONS = nn.modules.batchnorm._BatchNorm
 _number = count()
 _caller = threading.local()
+_tracing = threading.RLock()  # torch.fx patches nn.Module: two tracers would undo each other's patches
 
 # Without a tensor of the model among their arguments they would be computed while tracing, once and for all.
 _RANDOM = {
@@ -208,6 +209,7 @@ class _Tracer(fx.Tracer):
         super().__init__(autowrap_functions=(thnn.batch_norm,))
         self._autowrap_search.append(thnn)
         self.views = views
+        self._thread = threading.get_ident()  # other threads come here, too, and are to be let alone
         # Buffer, by identity -> the node that reads it, and what it was assigned last.
         self._assigned: dict[int, tuple[fx.Proxy, fx.Proxy]] = {}
 
@@ -218,12 +220,16 @@ class _Tracer(fx.Tracer):
         return home.startswith(("torch.nn.", "thnn.nn.")) and not isinstance(m, nn.Sequential)
 
     def call_module(self, m: nn.Module, forward: Any, args: Any, kwargs: Any) -> Any:
+        if threading.get_ident() != self._thread:
+            return forward(*args, **kwargs)
         view = self.views.of(m)
         if view is not m:  # reached past its parent
             forward = view.forward
         return super().call_module(view, forward, args, kwargs)
 
     def getattr(self, attr: str, attr_val: Any, parameter_proxy_cache: dict[str, Any]) -> Any:
+        if threading.get_ident() != self._thread:
+            return attr_val
         if id(attr_val) in self._assigned:
             return self._assigned[id(attr_val)][1]
         return super().getattr(attr, attr_val, parameter_proxy_cache)
@@ -331,7 +337,7 @@ def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
     tracer = _Tracer(views)
     views.assign = tracer.assign
     try:
-        with torch.enable_grad(), _functions_as_nodes(tracer), _Nodes(tracer):
+        with _tracing, torch.enable_grad(), _functions_as_nodes(tracer), _Nodes(tracer):
             graph = tracer.trace(root)
     except Exception as error:
         place, statement = _place(error)
