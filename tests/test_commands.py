@@ -79,6 +79,39 @@ def test_output_can_be_cut_off() -> None:
     assert not result.stderr
 
 
+def test_output_that_cannot_be_written() -> None:
+    closed, full = (
+        subprocess.run(
+            ["bash", "-c", f"{sys.executable} -m thnn list {redirection}"],
+            text=True,
+            capture_output=True,
+            timeout=120,
+        )
+        for redirection in (">&-", ">/dev/full")
+    )
+    assert (closed.returncode, closed.stderr) == (0, "")
+    assert (full.returncode, full.stderr) == (1, "[Errno 28] No space left on device\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--threads", "0"),
+        ("--rounds", "-1"),
+        ("--json", "/nowhere/b.json"),
+        ("--plot", "/"),
+        ("--rounds", "x"),
+    ],
+)
+def test_bench_refuses_before_it_measures(
+    arguments: tuple[str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["bench", *arguments])
+    assert end.value.code == 2
+    assert arguments[0] in capsys.readouterr().err
+
+
 def test_check_runs_and_its_status_tells(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "Tanh"]) == 0
     assert "Tanh" in capsys.readouterr().out
@@ -106,6 +139,9 @@ def test_bench_of_one_row(tmp_path: Path) -> None:
     assert "GFLOP/s" in measured["machine"]["peak float32"]
     assert "| raw call, 8 tensors" in table.read_text()
     assert plot.read_bytes().startswith(b"\x89PNG")
+    printed = run("bench", "raw call", "--rounds", "1", "--json")
+    assert "raw call" in printed.stderr
+    assert json.loads(printed.stdout)["measurements"][0]["row"] == measured["measurements"][0]["row"]
     assert run("bench", "no such row").returncode == 2
     assert run("bench", "(").returncode == 2
 

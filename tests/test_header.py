@@ -403,6 +403,7 @@ def test_2017_roles(functions: dict[str, Function]) -> None:
 def test_2017_round_trips(functions: dict[str, Function]) -> None:
     for f in functions.values():
         assert parse_one(f.declaration()) == f
+        assert repr(parse_one(repr(f))) == repr(f)
     declarations = "\n".join(f.declaration() for f in functions.values())
     assert parse_header_text(declarations) == list(functions.values())
     again = parse_header_text("\n".join(map(repr, functions.values())))
@@ -559,6 +560,14 @@ def test_error_of_a_file(tmp_path: Path) -> None:
         with pytest.raises(HeaderError, match="cannot read the header") as caught:
             parse_header(path)
         assert str(caught.value).startswith(f"{path}:1:1: ")
+        assert str(caught.value).endswith("\n^")
+
+
+def test_error_of_a_large_file(tmp_path: Path) -> None:
+    path = tmp_path / "large.h"
+    path.write_bytes(b"first\n" + b" " * (2 << 20))
+    with pytest.raises(HeaderError, match=r"larger than 2 MiB\nfirst\n\^$"):
+        parse_header(path)
 
 
 def test_error_text_and_pickle() -> None:
@@ -703,3 +712,5 @@ def test_a_huge_header(functions: dict[str, Function]) -> None:
     one_line = " ".join(f"/* */ void f{i}(int a /* [OPTIONAL] */);" for i in range(2000))
     assert sum(f.arguments[0].is_optional for f in parse_header_text(one_line)) == 2000
     assert len(parse_header_text("/**/" * 50_000 + "void f(int a /*" + "[A" * 50_000 + "*/);")) == 1
+    with pytest.raises(HeaderError, match=r"^h:1:1: unexpected"):
+        parse_header_text('"\\' * 200_000, "h")

@@ -16,6 +16,19 @@ from thnn._version import __version__
 _ROOT = Path(__file__).resolve().parent.parent
 
 
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1")
+    return int(text)
+
+
+def _output_file(text: str) -> str:
+    """Refused before anything is measured for it."""
+    if not Path(text).parent.is_dir() or Path(text).is_dir():
+        raise argparse.ArgumentTypeError(f"no file can be written at {text!r}")
+    return text
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m thnn", description="thnn from the command line.")
     parser.add_argument("--version", action="version", version=f"thnn {__version__}")
@@ -49,12 +62,25 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "pattern", nargs="?", default="", metavar="REGEX", help="only rows whose name matches"
     )
-    command.add_argument("--json", metavar="FILE", help="also write the measurements to FILE")
-    command.add_argument("--plot", metavar="FILE", help="also draw the ratios into FILE (needs matplotlib)")
-    command.add_argument("--markdown", metavar="FILE", help="also write the tables to FILE")
-    command.add_argument("--threads", type=int, default=2, metavar="N", help="threads for both (default 2)")
     command.add_argument(
-        "--rounds", type=int, default=15, metavar="N", help="interleaved blocks per row (default 15)"
+        "--json",
+        nargs="?",
+        const="-",
+        type=_output_file,
+        metavar="FILE",
+        help="write the measurements to FILE, too; print JSON without FILE",
+    )
+    command.add_argument(
+        "--plot", type=_output_file, metavar="FILE", help="also draw the ratios into FILE (needs matplotlib)"
+    )
+    command.add_argument(
+        "--markdown", type=_output_file, metavar="FILE", help="also write the tables to FILE"
+    )
+    command.add_argument(
+        "--threads", type=_count, default=2, metavar="N", help="threads for both (default 2)"
+    )
+    command.add_argument(
+        "--rounds", type=_count, default=15, metavar="N", help="interleaved blocks per row (default 15)"
     )
     command.set_defaults(run=_bench)
 
@@ -199,12 +225,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
     try:
         status = int(options.run(options))
-        sys.stdout.flush()  # here, and not when the interpreter ends
+        if sys.stdout is not None:  # closed before we began
+            sys.stdout.flush()  # here, and not when the interpreter ends
         return status
-    except BrokenPipeError:
-        # The reader of our output has gone, as `| head` does.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except OSError as error:
+        if sys.stdout is not None:  # the interpreter will flush it once more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # the reader of our output has gone, as `| head` does
+            return 0
+        print(error, file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

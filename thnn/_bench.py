@@ -9,6 +9,7 @@ bandwidth at the working set of the row and peak of fused multiply-adds, are mea
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import platform
@@ -99,31 +100,37 @@ def main(options: argparse.Namespace) -> int:
         print(f"no row matches {options.pattern!r}", file=sys.stderr)
         return 2
     torch.set_num_threads(options.threads)
+    prints_json = options.json == "-"
+    say = functools.partial(print, file=sys.stderr if prints_json else sys.stdout, flush=True)
     measurements = []
     for case, row in rows:
         for measurement in measure(case, row, options.rounds):
             measurements.append(measurement)
-            print(line(measurement), flush=True)
+            say(line(measurement))
     for overhead in overheads:
         measurements.append(measure_overhead(overhead, options.rounds))
-        print(line(measurements[-1]), flush=True)
+        say(line(measurements[-1]))
     if raw:
         measurements.append(measure_raw_call(options.rounds))
-        print(line(measurements[-1]), flush=True)
+        say(line(measurements[-1]))
     for name in sync:
         measurements.append(_bench_sync.measure(name, options.rounds))
-        print(line(measurements[-1]), flush=True)
+        say(line(measurements[-1]))
     facts = machine(options.threads)
     if options.json:
         content = {"machine": facts, "measurements": [asdict(m) for m in measurements]}
-        Path(options.json).write_text(json.dumps(content, indent=1) + "\n")
+        text = json.dumps(content, indent=1) + "\n"
+        if prints_json:
+            print(text, end="")
+        else:
+            Path(options.json).write_text(text)
     if options.markdown:
         Path(options.markdown).write_text(markdown(measurements, facts))
     if options.plot:
         plot(measurements, facts, options.plot)
     missed = [m for m in measurements if m.met is False]
     for m in missed:
-        print(f"missed: {m.row} {m.phase}: {'; '.join(m.goals)}")
+        say(f"missed: {m.row} {m.phase}: {'; '.join(m.goals)}")
     return 1 if missed else 0
 
 

@@ -43,7 +43,7 @@ TYPES = TENSOR_TYPES | SCALAR_TYPES | {STATE_TYPE, GENERATOR_TYPE}
 #: Words that may stand before the return type.
 _PREFIXES = frozenset({"TH_API", "TH_EXTERNC", "extern"})
 
-_MAX_BYTES = 16 << 20
+_MAX_BYTES = 2 << 20
 _MAX_MESSAGE = 200
 
 _ROLE_TAGS = frozenset(TAG_OF_ROLE.values())
@@ -53,7 +53,7 @@ _RESERVED = _BASE_TYPES | _C_TYPE_WORDS | _PREFIXES
 _TYPEDEFS = "".join(f"typedef int {t};" for t in sorted(_BASE_TYPES - _C_TYPE_WORDS))
 
 _COMMENT_OR_STRING = re.compile(
-    r"""(?P<comment>//(?:\\\n|[^\n])*|/\*.*?\*/)|(?P<unclosed>/\*)|"(?:\\.|[^"\\\n])*\"""", re.DOTALL
+    r"""(?P<comment>//(?:\\\n|[^\n])*|/\*.*?\*/)|(?P<unclosed>/\*)|"(?:\\.|[^"\\\n])*"?""", re.DOTALL
 )
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
 _DEAD_IF = re.compile(r"if\s*0|ifdef\s+__cplusplus|if\s+defined\s*\(?\s*__cplusplus\s*\)?")
@@ -79,9 +79,10 @@ def parse_header(path: str | os.PathLike[str]) -> list[Function]:
             data = file.read(_MAX_BYTES + 1)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise HeaderError(start, f"cannot read the header: {reason}") from error
+        raise HeaderError(start, f"cannot read the header: {reason}", name) from error
     if len(data) > _MAX_BYTES:
-        raise HeaderError(start, f"the header is larger than {_MAX_BYTES >> 20} MiB")
+        first_line = data.splitlines()[0].decode("utf-8", "replace")
+        raise HeaderError(start, f"the header is larger than {_MAX_BYTES >> 20} MiB", first_line)
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:

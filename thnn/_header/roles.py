@@ -56,12 +56,13 @@ _COMPATIBLE: Mapping[str, frozenset[Role]] = {
 #: Conventional names of tensors. A number at the end does not count: bias1 is a bias.
 _NAMES: Mapping[Role, tuple[str, ...]] = {
     "input": (
-        *("hidden", "hx", "cell"),  # recurrent cells
+        *("hidden", "hx", "cell", "cx"),  # recurrent cells
         *("keys", "values", "sizes", "cumSumSizes", "runningKeys", "lastInput"),  # sparse rows
         *("idx", "grid", "connTable", "randomSamples"),
     ),
     "target": ("target",),
     "parameter": ("weight", "weights", "bias", "running_mean", "running_var"),
+    "output": ("cy",),  # recurrent cells
     "saved": ("total_weight", "save_mean", "save_std", "noise", "isTarget", "storage"),
     "buffer": (
         *("finput", "fgradInput", "columns", "gradColumns", "ones"),  # convolutions
