@@ -274,6 +274,24 @@ def test_inplace_flag() -> None:
         thnn.ThresholdFunction.apply(torch.randn(3), 0.0, 1.0, True)
 
 
+def test_a_subclass_with_its_own_forward_uses_it_with_and_without_gradients() -> None:
+    class Scaled(thnn.TanhFunction):
+        @staticmethod
+        def forward(ctx: object, input: Tensor) -> Tensor:
+            return 5 * input
+
+        @staticmethod
+        def backward(ctx: object, gradOutput: Tensor) -> Tensor:
+            return 5 * gradOutput
+
+    x = torch.randn(3, requires_grad=True)
+    for y in (Scaled.apply(x), Scaled.apply(x.detach()), Scaled()(x.detach())):
+        torch.testing.assert_close(y, 5 * x)
+    assert Scaled.apply(x.detach()).grad_fn is None
+    Scaled.apply(x).sum().backward()
+    assert x.grad.tolist() == [5, 5, 5]
+
+
 def test_subclasses_and_copies() -> None:
     class ReLU(thnn.ThresholdFunction):  # type: ignore[name-defined, misc]
         def __init__(self, inplace: bool = False) -> None:

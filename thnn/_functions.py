@@ -102,6 +102,9 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
             cls._enter = _NODE_APPLY.__get__(None, cls)
         else:
             cls._enter = super().apply
+        if "forward" in cls.__dict__ and "compute" not in cls.__dict__:
+            # A subclass with a forward of its own: that one, whether a gradient is required or not.
+            cls.compute = staticmethod(lambda *args: (cls._enter(*args),))
 
     def __init__(self, *scalars: Any, **keywords: Any) -> None:
         names = self._names[self._tensor_count :]
