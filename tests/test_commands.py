@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 
 from thnn.__main__ import main
+from thnn._header import HeaderError, parse_header_text
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools import regenerate  # noqa: E402
+from tools import emit_c, emit_python, regenerate  # noqa: E402
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -161,6 +162,16 @@ def test_bench_of_an_overhead(tmp_path: Path) -> None:
 def test_generated_files_are_current() -> None:
     found = regenerate.stale(regenerate.generate(ROOT))
     assert not found, found
+
+
+def test_arguments_named_by_words_of_python() -> None:
+    stubs = emit_python.emit_stubs(
+        parse_header_text("void A_updateOutput(THTensor *input, THTensor *output, accreal lambda);")
+    )
+    compile(stubs, "functions.pyi", "exec")
+    assert "def apply(cls, input: Tensor, lambda_: float) -> Tensor" in stubs
+    with pytest.raises(HeaderError, match="no tensor can be called 'in'"):
+        emit_c.check_supported(parse_header_text("void f(THTensor *in);"))
 
 
 @pytest.fixture

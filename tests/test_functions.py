@@ -458,6 +458,34 @@ def test_builders_are_what_makes_the_classes() -> None:
     torch.testing.assert_close(mse.apply(x, torch.zeros_like(x), False), (x * x).sum())
 
 
+# The calls of LeakyReLU, with a name that HardShrink and SoftShrink of 2017 have.
+LAMBDA = """
+TH_API void THNN_(LeakyReLU_updateOutput)(
+    THNNState *state, THTensor *input, THTensor *output, accreal lambda, bool inplace);
+TH_API void THNN_(LeakyReLU_updateGradInput)(
+    THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput, accreal lambda, bool inplace);
+"""
+
+
+def test_an_argument_named_by_a_word_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    from thnn import _backend, _derivatives
+
+    monkeypatch.setattr(_derivatives, "_RULES", {"LeakyReLU": lambda needs, lambda_: {}})
+    functions = parse_header_text(LAMBDA, "lambda.h")
+    cls = _make_function_class(group_modules(functions)["LeakyReLU"])
+    x = leaf(5)
+    expected = torch.nn.functional.leaky_relu(x, 0.5)
+    for y in (cls(0.5)(x), cls.apply(x, 0.5), cls(**{"lambda": 0.5})(x), cls.apply(x, lambda_=0.5)):
+        torch.testing.assert_close(y, expected)
+    cls.apply(x, 0.5).sum().backward()
+    torch.testing.assert_close(x.grad, (x > 0).to(x.dtype) * 0.5 + 0.5)
+    with pytest.raises(TypeError, match="LeakyReLU_updateOutput: lambda: expected"):
+        cls.apply(x, "0.5")
+    output = torch.empty(0, dtype=x.dtype)
+    _backend._method(functions[0], _backend.ANY)(0, x.detach(), output, 0.5, False)
+    torch.testing.assert_close(output, expected.detach())
+
+
 def test_a_module_without_a_rule_is_differentiated_through_its_reference(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

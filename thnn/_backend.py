@@ -25,7 +25,7 @@ from thnn._registry import functions
 def _method(function: Function, flags: int) -> Callable[..., None]:
     """The backend method of a C function; see thnn/_functions.py for why it is written as source."""
     arguments = [a for a in function.arguments if a.role != "state"]
-    names = [a.name for a in arguments]
+    names = [a.variable for a in arguments]
     state = ["state"] if len(arguments) < len(function.arguments) else []
     written = function.written
     in_forward = function.phase == "updateOutput"

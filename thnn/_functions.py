@@ -329,7 +329,8 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
     if forward is None:
         raise ValueError(f"{module.name} has no updateOutput")
     inputs = [a.name for a in forward.tensors("input", "target", "parameter")]
-    scalars = [a.name for a in forward.scalars]
+    scalars = {a.name: a.variable for a in forward.scalars}
+    variables = [*scalars.values()]
     saved = [a.name for a in forward.tensors("saved")]
     outputs = [a.name for a in forward.tensors("output")]
     returns_indices = "indices" in saved
@@ -345,7 +346,7 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
         wanted |= {*inputs}
     keep = [n for n in (*inputs, *outputs, *saved) if n in wanted]
 
-    names = {a.name: a.name for a in forward.arguments}
+    names = {a.name: a.variable for a in forward.arguments}
     allocations = {}
     for argument in forward.arguments:
         if argument.role in ("output", "saved"):
@@ -363,7 +364,7 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
     result = f"({outputs[0]}, indices) if return_indices else {outputs[0]}" if returns_indices else outputs[0]
 
     code = _Source()
-    code.add(f"def compute({', '.join(inputs + scalars + options)}):", 0)
+    code.add(f"def compute({', '.join(inputs + variables + options)}):", 0)
     code.flags(inplace, returns_indices)
     code.call(forward, names, allocations)
     if inplace:
@@ -372,12 +373,12 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
     code.add(f"return {_tuple([result, *results])}")
 
     code.add("", 0)
-    code.add(f"def forward(ctx, {', '.join(inputs + scalars + options)}):", 0)
+    code.add(f"def forward(ctx, {', '.join(inputs + variables + options)}):", 0)
     # What compute does, once more in place: calling it costs more than the smallest kernels.
     code.flags(inplace, returns_indices)
     if inplace:
         code.add("if inplace:")
-        code.add(f"check_in_place(updateOutput, {inputs[0]}, {_tuple(scalars)})", 2)
+        code.add(f"check_in_place(updateOutput, {inputs[0]}, {_tuple(variables)})", 2)
     code.call(forward, names, allocations)
     if inplace:
         code.add("if inplace:")
@@ -387,7 +388,7 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
         code.add("ctx.mark_non_differentiable(indices)", 2)
     # After an in-place forward the saved input holds the output, which tells the backward the same.
     code.add(f"ctx.save_for_backward({', '.join(keep)})")
-    code.add(f"ctx.scalars = {_tuple(scalars)}")
+    code.add(f"ctx.scalars = {_tuple(variables)}")
     code.add(f"return {result}")
 
     code.add("", 0)
@@ -395,7 +396,7 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
     if keep:
         code.add(f"{_tuple(keep)} = ctx.saved_tensors")
     if scalars:
-        code.add(f"{_tuple(scalars)} = ctx.scalars")
+        code.add(f"{_tuple(variables)} = ctx.scalars")
     gradients = {
         a.gradient_of: a.name
         for f in module.backwards
@@ -403,13 +404,13 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
         if a.gradient_of
     }
     order = [gradients.get(n) if n in gradients else None for n in inputs]
-    rest = ["None"] * len(scalars + options)
+    rest = ["None"] * len(variables + options)
     code.add("if is_grad_enabled():")
     if rule is None:
         rule = _derivatives.from_reference(module, cls_name, gradients, inputs)
-        values = ["gradOutput", *inputs, *scalars]
+        values = ["gradOutput", *inputs, *variables]
     else:
-        values = _derivatives.values(rule, ["gradOutput", *keep, *scalars])
+        values = _derivatives.values(rule, ["gradOutput", *keep, *variables])
     code.add(f"gradients = rule(ctx.needs_input_grad, {', '.join(f'{v}={v}' for v in values)})", 2)
     parts = [f"gradients.get({g!r})" if g else "None" for g in order] + rest
     code.add(f"return {_tuple(parts)}", 2)
@@ -448,16 +449,19 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
     constants = [a.name for a in forward.tensors("input", "target", "parameter") if a.name not in gradients]
     members: dict[str, Any] = {
         "__module__": "thnn",
-        "__doc__": docstring(module, inputs, scalars, options),
+        "__doc__": docstring(module, inputs, [*scalars], options),
         "module": module,
         "source": source,
         "compute": staticmethod(namespace["compute"]),
         "forward": staticmethod(namespace["forward"]),
         "backward": staticmethod(namespace["backward"]),
-        "_names": tuple(inputs + scalars + options),
+        "_names": (*inputs, *scalars, *options),
         "_tensor_count": len(inputs),
         "_optional": frozenset(a.name for a in forward.tensors() if a.is_optional),
-        "_aliases": {"weight": "weights"} if "weights" in inputs else {},
+        "_aliases": {
+            **({"weight": "weights"} if "weights" in inputs else {}),
+            **{variable: name for name, variable in scalars.items() if variable != name},
+        },
         "_defaults": {
             **{s: DEFAULTS[s] for s in scalars if s in DEFAULTS},
             **({"return_indices": False} if returns_indices else {}),
@@ -474,7 +478,7 @@ def _backward_call(
     function: HeaderFunction,
     inputs: Sequence[str],
     keep: Sequence[str],
-    scalars: Sequence[str],
+    scalars: Mapping[str, str],
     needs: Mapping[str, str],
     inplace: bool,
 ) -> None:
@@ -511,7 +515,7 @@ def _backward_call(
             # autograd owns the incoming gradient.
             names[name] = "False"
         elif name in keep or name in scalars:
-            names[name] = name
+            names[name] = scalars.get(name, name)
         elif argument.is_optional:
             names[name] = "None"
         elif name in BACKWARD_SCALARS:

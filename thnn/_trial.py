@@ -90,7 +90,8 @@ class Trial:
         }
         leaves = {g: values[n].clone().requires_grad_() for g, n in self.gradients.items() if n}
         values.update({n: leaves[g] for g, n in self.gradients.items() if n})
-        result = self.case.reference(**values)
+        spelled = {a.name: a.variable for a in self.forward.arguments}
+        result = self.case.reference(**{spelled.get(n, n): v for n, v in values.items()})
         if isinstance(result, dict):
             return torch.empty(0), result, {}
         output, made = result if isinstance(result, tuple) else (result, {})

@@ -40,11 +40,13 @@ def _parameters(function: Function, real: str) -> str:
 
 
 def check_supported(functions: Sequence[Function]) -> None:
-    """Raises HeaderError at the first argument whose type the binding cannot pass."""
+    """Raises HeaderError at the first argument that the binding cannot pass."""
     for function in functions:
         for argument in function.arguments:
             if argument.type not in (*SCALARS, *TENSORS, "THNNState*"):
                 raise HeaderError(argument.location, f"{argument.type} cannot be passed by the binding")
+            if argument.is_tensor and argument.variable != argument.name:
+                raise HeaderError(argument.location, f"no tensor can be called {argument.name!r} in Python")
 
 
 def emit_dispatch(functions: Sequence[Function]) -> str:

@@ -73,9 +73,9 @@ def _stubs(functions: Sequence[Function]) -> Iterator[str]:
         applied = list(spelled)
         for a in forward.scalars:
             kind = _TYPES.get(a.type, "float")
-            scalars.append(f"{a.name}: {kind}" + (" = ..." if a.name in DEFAULTS else ""))
+            scalars.append(f"{a.variable}: {kind}" + (" = ..." if a.name in DEFAULTS else ""))
             seen_default |= a.name in DEFAULTS
-            applied.append(f"{a.name}: {kind}" + (" = ..." if seen_default else ""))
+            applied.append(f"{a.variable}: {kind}" + (" = ..." if seen_default else ""))
         if returns_indices:
             scalars.append("*, return_indices: bool = ...")
             applied.append("return_indices: bool = ...")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -67,6 +68,11 @@ class Argument:
     def is_tensor(self) -> bool:
         """Whether the argument is a tensor of any element type."""
         return self.type in TENSOR_TYPES
+
+    @property
+    def variable(self) -> str:
+        """The name as Python source spells it: 'lambda_' for 'lambda', mostly the name itself."""
+        return f"{self.name}_" if keyword.iskeyword(self.name) else self.name
 
     @property
     def gradient_of(self) -> str | None:
