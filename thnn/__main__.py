@@ -107,7 +107,7 @@ def _facts() -> dict[str, Any]:
         "torch": torch.__version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "cpu": _cpu_name(),
+        "cpu": _library.cpu_name(),
         "instruction set": _library.cpu_capability(),
         "threads": torch.get_num_threads(),
         "tensor exchange": "DLPack C exchange API" if _library.open_exchange() else "views filled by Python",
@@ -118,19 +118,6 @@ def _facts() -> dict[str, Any]:
         "THNN_CPU_CAPABILITY": os.environ.get("THNN_CPU_CAPABILITY", ""),
         "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", ""),
     }
-
-
-def _cpu_name() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    fields: dict[str, str] = {}
-    for line in lines:
-        key, _, value = line.partition(":")
-        fields.setdefault(key.strip(), value.strip())
-    name = fields.get("model name", platform.machine())
-    return f"{name} (family {fields['cpu family']}, model {fields['model']})" if "model" in fields else name
 
 
 def _info(options: argparse.Namespace) -> int:

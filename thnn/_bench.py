@@ -136,10 +136,8 @@ def main(options: argparse.Namespace) -> int:
 
 def machine(threads: int) -> dict[str, str]:
     """What the numbers were measured on."""
-    from thnn.__main__ import _cpu_name
-
     return {
-        "cpu": _cpu_name(),
+        "cpu": _library.cpu_name(),
         "instruction set": _library.cpu_capability(),
         "threads": str(threads),
         "torch": torch.__version__,

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import math
 import operator
+import platform
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import torch
@@ -52,6 +54,22 @@ def open_exchange(enable: bool = True) -> bool:
 def cpu_capability() -> str:
     """The instruction set in use: 'default', 'avx2' or 'avx512'."""
     return str(ffi.string(lib.THNN_capabilityName()).decode())
+
+
+def cpu_name() -> str:
+    """The processor, with the family and model that tell generations apart."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    fields: dict[str, str] = {}
+    for line in lines:
+        key, _, value = line.partition(":")
+        fields.setdefault(key.strip(), value.strip())
+    name = fields.get("model name", platform.machine())
+    if {"cpu family", "model"} <= fields.keys():
+        return f"{name} (family {fields['cpu family']}, model {fields['model']})"
+    return name
 
 
 if ffi.string(lib.thnn_digest).decode() != DIGEST:
