@@ -25,9 +25,9 @@ static void V_(columnsSize)(THNNState *state, const Convolution *g, const char *
 {
   int64_t elements = (int64_t)sizeof(real);
   size[0] = g->batch;
-  size[1] = g->inputPlanes * g->kernel[1];
   size[2] = g->outputSize[1] * g->outputSize[2];
-  bool fits = !__builtin_mul_overflow(size[1], g->kernel[2], &size[1]);
+  bool fits = !__builtin_mul_overflow(g->inputPlanes, g->kernel[1], &size[1]) &&
+              !__builtin_mul_overflow(size[1], g->kernel[2], &size[1]);
   for (int d = 0; d < 3; d++)
     fits = fits && !__builtin_mul_overflow(elements, size[d] > 1 ? size[d] : 1, &elements);
   if (!fits)

@@ -86,6 +86,13 @@ def test_padding(name: str, mode: str, padding: int | str) -> None:
         agree(*layers, image(name, 3))
 
 
+@pytest.mark.parametrize(("mode", "padding"), [("reflect", 7), ("circular", 8)])
+def test_padding_beyond_what_the_image_has(mode: str, padding: int) -> None:
+    layer = thnn.nn.Conv2d(3, 2, 3, padding=padding, padding_mode=mode)
+    with pytest.raises(ValueError, match=f"Conv2d: input: cannot be padded \\({mode}\\): "):
+        layer(image("Conv2d", 3))
+
+
 def test_same_padding_needs_no_stride() -> None:
     with pytest.raises(ValueError, match="same"):
         thnn.nn.Conv2d(2, 2, 3, stride=2, padding="same")
@@ -127,6 +134,42 @@ def test_second_gradients() -> None:
         layer = getattr(thnn.nn, name)(2, 4, 2, stride=2, groups=2, dtype=torch.float64)
         x = image(name, 2, 1, dtype=torch.float64)[..., :4].requires_grad_()
         assert torch.autograd.gradgradcheck(layer, x)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "Linear"])
+def test_parameters_from_elsewhere(name: str) -> None:
+    layer = getattr(thnn.nn, name)(*((4, 6) if name == "Linear" else (4, 6, 3)))
+    x = torch.randn(2, 4) if name == "Linear" else image(name, 4)
+    doubled = {k: p.detach() * 2 for k, p in layer.named_parameters()}
+    called = torch.func.functional_call(layer, doubled, (x,))
+    torch.testing.assert_close(called, layer(x) * 2, rtol=1e-4, atol=1e-4)
+    for frozen, learnt in (("weight", "bias"), ("bias", "weight")):
+        layer.requires_grad_(True).zero_grad()
+        layer.get_parameter(frozen).requires_grad_(False)
+        layer(x).sum().backward()
+        assert layer.get_parameter(frozen).grad is None
+        assert layer.get_parameter(learnt).grad is not None
+
+
+@pytest.mark.filterwarnings("ignore")  # of torch, about tracing
+@pytest.mark.parametrize("name", ["Conv1d", "ConvTranspose2d", "Linear"])
+def test_compiled(name: str) -> None:
+    layer = getattr(thnn.nn, name)(*((4, 6) if name == "Linear" else (4, 6, 3)))
+    x = torch.randn(2, 4) if name == "Linear" else image(name, 4)
+    compiled = torch.compile(lambda t: layer(t * 2) + 1, backend="eager")
+    results = []
+    for function in (compiled, lambda t: layer(t * 2) + 1):
+        leaf = x.clone().requires_grad_()
+        y = function(leaf)
+        results.append((y, *torch.autograd.grad(y.sum(), [leaf, *layer.parameters()])))
+    for ours, theirs in zip(*results, strict=True):
+        assert torch.equal(ours, theirs)
+
+
+def test_transforms_are_refused() -> None:
+    layer = thnn.nn.Conv1d(2, 3, 3)
+    with pytest.raises(NotImplementedError, match=r"ConvolutionFunction: torch\.func"):
+        torch.vmap(layer)(torch.randn(4, 1, 2, 7))
 
 
 def test_device_and_type() -> None:

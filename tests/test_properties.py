@@ -18,7 +18,7 @@ import thnn
 from thnn._refusals import ERRORS
 from thnn._trial import TIGHT, Trial, compare_all
 from thnn.cases import cases
-from thnn.cases.makers import classes, constant, distinct, normal, uniform
+from thnn.cases.makers import along, classes, constant, distinct, normal, uniform
 from thnn.cases.model import Maker, Sample
 
 dtypes = st.sampled_from([torch.float32, torch.float64])
@@ -270,6 +270,41 @@ def convolutions(draw: st.DrawFn) -> dict[str, Any]:
 @settings(max_examples=100)
 def test_convolution(arguments: dict[str, Any], dtype: torch.dtype, enter: Any) -> None:
     check("SpatialConvolutionMM", arguments, dtype, enter)
+
+
+@st.composite
+def convolutions_with_groups(draw: st.DrawFn, transposed: bool) -> dict[str, Any]:
+    dims, groups = draw(st.integers(1, 3)), draw(st.sampled_from([1, 1, 2, 3, 16, 17]))
+    counts = st.sampled_from([1, 2, 3, 5, 8] if groups > 3 else [1, 2, 5, 9, 16, 17, 33])
+    inputs, planes = draw(counts), draw(counts)
+    axes = []
+    for _ in range(dims):
+        kernel, stride, dilation = (draw(st.integers(1, n)) for n in (4, 4, 3))
+        padding, reach = draw(st.integers(0, 4)), dilation * (kernel - 1) + 1
+        added = draw(st.integers(0, max(stride, dilation) - 1)) if transposed else 0
+        least = (2 * padding - reach - added) // stride + 2 if transposed else reach - 2 * padding
+        size = max(1, least) + draw(st.integers(0, (40, 12, 6)[dims - 1]))
+        axes.append((size, kernel, stride, padding, dilation, added))
+    sizes, kernels, *scalars = zip(*axes)
+    batch = draw(st.sampled_from([(), (0,), (1,), (3,)]))
+    first, second = (inputs * groups, planes) if transposed else (planes * groups, inputs)
+    arguments: dict[str, Any] = {
+        "input": normal(*batch, inputs * groups, *sizes),
+        "weight": normal(first, second, *kernels),
+        "bias": normal(planes * groups) if draw(st.booleans()) else None,
+        "groups": groups,
+    }
+    for word, default, values in zip(("d", "pad", "dilation", "adj"), (1, 0, 1, 0), scalars):
+        if word != "adj" or transposed:
+            arguments |= along(word, "THW", (*[default] * (3 - dims), *values))
+    return arguments
+
+
+@pytest.mark.parametrize("module", ["Convolution", "FullConvolution"])
+@given(data=st.data(), dtype=dtypes, enter=layouts)
+@settings(max_examples=60)
+def test_convolution_with_groups(module: str, data: st.DataObject, dtype: torch.dtype, enter: Any) -> None:
+    check(module, data.draw(convolutions_with_groups(module == "FullConvolution")), dtype, enter)
 
 
 @given(

@@ -8,6 +8,7 @@ exchange does not take although thnn does (meta tensors, a torch without the API
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 import platform
@@ -23,6 +24,9 @@ from thnn._header import Argument, Function
 
 ffi: Final = _C.ffi
 lib: Final = _C.lib
+# torch.compile guards what a function takes from its module, and cannot guard `lib` itself.
+_function: Final[Callable[[str], Callable[..., int]]] = functools.partial(getattr, lib)
+_message, _request, _request_count = lib.thnn_message, lib.thnn_request, lib.thnn_request_count
 
 # Flags of a call; see lib/THNN/python/exchange.h.
 FLOAT, DOUBLE, ANY, TYPE_MASK, VIEWS, META = 0, 1, 2, 3, 4, 8
@@ -96,7 +100,7 @@ def invoke(function: Function, flags: int, values: Sequence[Any]) -> list[Any]:
     for position, argument in enumerate(arguments):
         if not argument.is_tensor:
             values[position] = _scalar(function, argument, values[position])
-    call: Callable[..., int] = getattr(lib, function.name)
+    call = _function(function.name)
     as_views = False
     given: dict[int, torch.Tensor] = {}
     while True:
@@ -118,7 +122,7 @@ def invoke(function: Function, flags: int, values: Sequence[Any]) -> list[Any]:
             flags |= VIEWS | META if meta else VIEWS
             as_views = True
         else:
-            message = ffi.string(lib.thnn_message()).decode(errors="replace")
+            message = ffi.string(_message()).decode(errors="replace")
             raise _EXCEPTIONS.get(status, TypeError)(message)
 
 
@@ -286,8 +290,8 @@ def _resize(
     )
     given = {}
     out = ffi.new("int64_t[]", 4 + _MAX_DIM)
-    for i in range(lib.thnn_request_count()):
-        lib.thnn_request(i, out)
+    for i in range(_request_count()):
+        _request(i, out)
         # Positions count from the state.
         position, like, layout, ndim = out[0] - 1, out[1] - 1, out[2], out[3]
         size = ffi.unpack(out + 4, ndim)

@@ -7,7 +7,7 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn.cases.makers import normal
+from thnn.cases.makers import expanded, normal
 from thnn.cases.model import Case, Refusal, Row, Sample
 
 
@@ -109,6 +109,12 @@ IM2COL = Case(
         Refusal("no planes", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
         Refusal("no pixels", {"input": normal(2, 3, 0, 6)}, ValueError, "input"),
         Refusal("image smaller than the kernel", {"input": normal(2, 3, 5, 2)}, ValueError),
+        Refusal(
+            "2**64 rows",
+            {"input": expanded(1, 2**34, 1, 1), "kH": 2**30, "kW": 1, "padH": 2**29, "padW": 0},
+            ValueError,
+            "input",
+        ),
         Refusal("other height", {"inputHeight": 9}, ValueError, "gradOutput", "updateGradInput"),
         Refusal("width 0", {"inputWidth": 0}, ValueError, "inputWidth", "updateGradInput"),
         Refusal("images", {"gradOutput": normal(2, 3, 5, 6)}, ValueError, "gradOutput", "updateGradInput"),

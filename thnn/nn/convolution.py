@@ -56,10 +56,14 @@ class _Convolution(torch.nn.modules.conv._ConvNd):
         sides = self._reversed_padding_repeated_twice
         before, after = sides[::2], sides[1::2]
         padding = before[::-1]
-        if self.padding_mode != "zeros":
-            input, padding = F.pad(input, sides, mode=self.padding_mode), [0] * len(padding)
-        elif before != after:
-            input, padding = F.pad(input, sides), [0] * len(padding)
+        if self.padding_mode != "zeros" or before != after:
+            mode = "constant" if self.padding_mode == "zeros" else self.padding_mode
+            try:
+                input, padding = F.pad(input, sides, mode), [0] * len(padding)
+            except RuntimeError as error:
+                raise ValueError(
+                    f"{type(self).__name__}: input: cannot be padded ({mode}): {error}"
+                ) from None
         return _convolution(
             input,
             weight,
