@@ -7,7 +7,7 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn.cases.makers import normal
+from thnn.cases.makers import flops, normal
 from thnn.cases.model import Case, Refusal, Row, Sample
 
 _AXES = "THW"
@@ -114,12 +114,11 @@ _REFUSALS = (
 
 
 def _row(name: str, planes: int, groups: int, transposed: bool = False) -> Row:
-    flops = 2.0 * 8 * planes * 28 * 28 * planes // groups * 9
     shape = (8, planes, 28, 28)
     return Row(
         f"{name} 3x3 {planes}-{planes}, {groups} groups, at 28, batch 8",
         _sample("row", shape, planes, (3, 3), groups, transposed=transposed, pad=(1, 1)),
-        flops={"fwd": flops, "fb": 3 * flops},
+        flops=flops(8 * planes * 28 * 28 * planes // groups * 9),
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn.cases.makers import along, normal
+from thnn.cases.makers import along, flops, normal
 from thnn.cases.model import Case, Refusal, Row, Sample
 
 Pair = tuple[int, int]
@@ -32,18 +33,24 @@ def _sample(
     name: str,
     shape: tuple[int, ...],
     planes: int,
-    kernel: tuple[int, int],
-    stride: tuple[int, int] = (1, 1),
-    padding: tuple[int, int] = (0, 0),
+    kernel: Pair,
+    stride: Pair = (1, 1),
+    padding: Pair = (0, 0),
+    dilation: Pair | None = None,
     bias: bool = True,
     flat: bool = False,
     small: bool = True,
 ) -> Sample:
-    """Kernel, stride and padding are width first."""
+    """Kernel, stride, padding and dilation are width first; with dilation it is a sample of the dilated module."""
     inputs, (kW, kH) = shape[-3], kernel
-    weight = normal(planes, inputs * kH * kW) if flat else normal(planes, inputs, kH, kW)
-    arguments: dict[str, Any] = {"input": normal(*shape), "weight": weight, "kW": kW, "kH": kH}
-    arguments |= {"dW": stride[0], "dH": stride[1], "padW": padding[0], "padH": padding[1]}
+    arguments: dict[str, Any] = {
+        "input": normal(*shape),
+        "weight": normal(planes, inputs * kH * kW) if flat else normal(planes, inputs, kH, kW),
+        **along("k", "WH", kernel),
+        **along("d", "WH", stride),
+        **along("pad", "WH", padding),
+        **(along("dilation", "WH", dilation) if dilation else {}),
+    }
     if bias:
         arguments["bias"] = normal(planes)
     return Sample(name, arguments, differentiable=small)
@@ -61,7 +68,6 @@ def _row(
     **goals: Any,
 ) -> Row:
     out = (size + 2 * padding - kernel) // stride + 1
-    flops = 2.0 * batch * outputs * out * out * inputs * kernel * kernel
     strided = f" stride {stride}" if stride > 1 else ""
     return Row(
         f"SpatialConvolutionMM {kernel}x{kernel}{strided} {inputs}-{outputs} at {size}, batch {batch}"
@@ -75,7 +81,7 @@ def _row(
             (padding, padding),
         ),
         dtype=dtype,
-        flops={"fwd": flops, "fb": 3 * flops},
+        flops=flops(batch * outputs * out * out * inputs * kernel * kernel),
         **goals,
     )
 
@@ -181,30 +187,18 @@ def _dilated_sample(
     dilation: Pair,
     stride: Pair = (1, 1),
     padding: Pair = (0, 0),
-    bias: bool = True,
-    small: bool = True,
+    **settings: bool,
 ) -> Sample:
-    arguments: dict[str, Any] = {
-        "input": normal(*shape),
-        "weight": normal(planes, shape[-3], kernel[1], kernel[0]),
-        **along("k", "WH", kernel),
-        **along("d", "WH", stride),
-        **along("pad", "WH", padding),
-        **along("dilation", "WH", dilation),
-    }
-    if bias:
-        arguments["bias"] = normal(planes)
-    return Sample(name, arguments, differentiable=small)
+    return _sample(name, shape, planes, kernel, stride, padding, dilation, **settings)
 
 
 def _dilated_row(planes: int, size: int, batch: int, dilation: int) -> Row:
-    flops = 2.0 * batch * planes * size * size * planes * 9
     both = (dilation, dilation)
     return Row(
         f"SpatialDilatedConvolution 3x3 dilation {dilation} {planes}-{planes} at {size}, batch {batch}",
         _dilated_sample("row", (batch, planes, size, size), planes, (3, 3), both, padding=both),
         ratio=0.95,
-        flops={"fwd": flops, "fb": 3 * flops},
+        flops=flops(batch * planes * size * size * planes * 9),
     )
 
 
@@ -277,36 +271,20 @@ def _depthwise(
 
 
 def _depthwise_sample(
-    name: str,
-    shape: tuple[int, ...],
-    filters: int,
-    kernel: Pair,
-    stride: Pair = (1, 1),
-    padding: Pair = (0, 0),
-    bias: bool = True,
-    flat: bool = False,
-    small: bool = True,
+    name: str, shape: tuple[int, ...], filters: int, *geometry: Pair, bias: bool = True, **settings: Any
 ) -> Sample:
-    planes, (kW, kH) = shape[-3], kernel
-    arguments: dict[str, Any] = {
-        "input": normal(*shape),
-        "weight": normal(filters, planes * kH * kW) if flat else normal(filters, planes, kH, kW),
-        **along("k", "WH", kernel),
-        **along("d", "WH", stride),
-        **along("pad", "WH", padding),
-    }
-    if bias:
-        arguments["bias"] = normal(filters, planes)
-    return Sample(name, arguments, differentiable=small)
+    """As others, but for the size of bias."""
+    sample = _sample(name, shape, filters, *geometry, bias=False, **settings)
+    biases = {"bias": normal(filters, shape[-3])} if bias else {}
+    return replace(sample, arguments={**sample.arguments, **biases})
 
 
 def _depthwise_row(planes: int, size: int, batch: int) -> Row:
-    flops = 2.0 * batch * planes * size * size * 9
     return Row(
         f"SpatialDepthWiseConvolution 3x3 {planes} at {size}, batch {batch}",
         _depthwise_sample("row", (batch, planes, size, size), 1, (3, 3), padding=(1, 1)),
         ratio=1.5,
-        flops={"fwd": flops, "fb": 3 * flops},
+        flops=flops(batch * planes * size * size * 9),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn.cases.makers import normal
+from thnn.cases.makers import flops, normal
 from thnn.cases.model import Case, Refusal, Row, Sample
 
 
@@ -29,13 +29,12 @@ def _sample(
 
 
 def _row(batch: int, inputs: int, outputs: int) -> Row:
-    flops = 2.0 * batch * inputs * outputs
     return Row(
         f"Linear {batch}x{inputs}x{outputs}",
         _sample("row", batch, inputs=inputs, outputs=outputs),
         ratio=1.9,
         fraction=0.85,
-        flops={"fwd": flops, "fb": 3 * flops},
+        flops=flops(batch * inputs * outputs),
     )
 
 

@@ -86,6 +86,11 @@ def expanded(*shape: int) -> Maker:
     return maker
 
 
+def flops(multiply_adds: float) -> dict[str, float]:
+    """Floating-point operations of a row by phase: gradInput and gradWeight take what the output does."""
+    return {"fwd": 2.0 * multiply_adds, "fb": 6.0 * multiply_adds}
+
+
 def along(kind: str, axes: str, sizes: Sequence[int]) -> dict[str, int]:
     """Scalars of a geometry: ``along("pad", "WH", (1, 0))`` is ``{"padW": 1, "padH": 0}``."""
     return {kind + axis: size for axis, size in zip(axes, sizes, strict=True)}

@@ -7,7 +7,7 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn.cases.makers import normal
+from thnn.cases.makers import flops, normal
 from thnn.cases.model import Case, Refusal, Row, Sample
 
 
@@ -89,7 +89,7 @@ TEMPORAL_CONVOLUTION = Case(
             _sample("row", (16, 256, 64), 128, 5),
             ratio=1.0,
             fraction=0.9,
-            flops={"fwd": 2.0 * 16 * 252 * 64 * 128 * 5, "fb": 6.0 * 16 * 252 * 64 * 128 * 5},
+            flops=flops(16 * 252 * 64 * 128 * 5),
         ),
     ),
 )
@@ -179,7 +179,7 @@ TEMPORAL_ROW_CONVOLUTION = Case(
         Row(
             "TemporalRowConvolution k3 256 at 512, batch 8",
             _row_sample("row", (8, 256, 512), 3, 1, 1),
-            flops={"fwd": 2.0 * 8 * 256 * 512 * 3, "fb": 6.0 * 8 * 256 * 512 * 3},
+            flops=flops(8 * 256 * 512 * 3),
         ),
     ),
 )

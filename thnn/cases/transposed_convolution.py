@@ -7,7 +7,7 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn.cases.makers import along, normal
+from thnn.cases.makers import along, flops, normal
 from thnn.cases.model import Case, Refusal, Row, Sample
 
 Sizes = tuple[int, ...]
@@ -171,7 +171,7 @@ SPATIAL_FULL_CONVOLUTION = Case(
             _sample("row", (8, 128, 14, 14), 64, (4, 4), (2, 2), (1, 1)),
             ratio=1.0,
             fraction=0.9,
-            flops={"fwd": 2.0 * 8 * 128 * 14 * 14 * 64 * 16, "fb": 6.0 * 8 * 128 * 14 * 14 * 64 * 16},
+            flops=flops(8 * 128 * 14 * 14 * 64 * 16),
         ),
     ),
 )
@@ -215,7 +215,7 @@ SPATIAL_FULL_DILATED_CONVOLUTION = Case(
         Row(
             "SpatialFullDilatedConvolution 3x3 dilation 2 64-64 at 28, batch 4",
             _sample("row", (4, 64, 28, 28), 64, (3, 3), (1, 1), (2, 2), dilation=(2, 2)),
-            flops={"fwd": 2.0 * 4 * 64 * 28 * 28 * 64 * 9, "fb": 6.0 * 4 * 64 * 28 * 28 * 64 * 9},
+            flops=flops(4 * 64 * 28 * 28 * 64 * 9),
         ),
     ),
 )
@@ -270,7 +270,7 @@ VOLUMETRIC_FULL_CONVOLUTION = Case(
         Row(
             "VolumetricFullConvolution 4x4x4 stride 2 32-16 at 4x14x14, batch 2",
             _sample("row", (2, 32, 4, 14, 14), 16, (4, 4, 4), (2, 2, 2), (1, 1, 1)),
-            flops={"fwd": 2.0 * 2 * 32 * 4 * 14 * 14 * 16 * 64, "fb": 6.0 * 2 * 32 * 4 * 14 * 14 * 16 * 64},
+            flops=flops(2 * 32 * 4 * 14 * 14 * 16 * 64),
         ),
     ),
 )
@@ -309,7 +309,7 @@ VOLUMETRIC_FULL_DILATED_CONVOLUTION = Case(
         Row(
             "VolumetricFullDilatedConvolution 3x3x3 dilation 2 32-32 at 6x14x14, batch 2",
             _sample("row", (2, 32, 6, 14, 14), 32, (3, 3, 3), None, (2, 2, 2), None, (2, 2, 2)),
-            flops={"fwd": 2.0 * 2 * 32 * 6 * 14 * 14 * 32 * 27, "fb": 6.0 * 2 * 32 * 6 * 14 * 14 * 32 * 27},
+            flops=flops(2 * 32 * 6 * 14 * 14 * 32 * 27),
         ),
     ),
 )

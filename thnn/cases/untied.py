@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn.cases.makers import normal
+from thnn.cases.makers import flops, normal
 from thnn.cases.model import Case, Refusal, Row, Sample
 
 
@@ -106,7 +106,7 @@ SPATIAL_CONVOLUTION_LOCAL = Case(
         Row(
             "SpatialConvolutionLocal 3x3 32-32 at 28, batch 8",
             _sample("row", (8, 32, 28, 28), 32, (3, 3), padding=(1, 1)),
-            flops={"fwd": 2.0 * 8 * 32 * 784 * 288, "fb": 6.0 * 8 * 32 * 784 * 288},
+            flops=flops(8 * 32 * 784 * 288),
         ),
     ),
 )

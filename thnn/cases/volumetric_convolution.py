@@ -8,7 +8,7 @@ from typing import Any
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn.cases.makers import along, normal
+from thnn.cases.makers import along, flops, normal
 from thnn.cases.model import Case, Refusal, Row, Sample
 
 Triple = tuple[int, int, int]
@@ -99,11 +99,6 @@ def _without_kernel(*given: Any, **settings: Any) -> Sample:
     return replace(sample, arguments={k: v for k, v in sample.arguments.items() if k[0] != "k"})
 
 
-def _flops(batch: int, inputs: int, outputs: int, taps: int, positions: int) -> dict[str, float]:
-    flops = 2.0 * batch * inputs * outputs * taps * positions
-    return {"fwd": flops, "fb": 3 * flops}
-
-
 _PHASES = ("updateOutput", "updateGradInput", "accGradParameters")
 _GEOMETRY: tuple[tuple[str, dict[str, Any]], ...] = (
     ("stride 0", {"dT": 0}),
@@ -162,7 +157,7 @@ VOLUMETRIC_CONVOLUTION = Case(
         Row(
             "VolumetricConvolution 3x3x3 16-32 at 8x28x28, batch 2",
             _without_kernel("row", (2, 16, 8, 28, 28), 32, (3, 3, 3), (1, 1, 1), (1, 1, 1)),
-            flops=_flops(2, 16, 32, 27, 8 * 28 * 28),
+            flops=flops(2 * 16 * 32 * 27 * 8 * 28 * 28),
         ),
     ),
 )
@@ -201,7 +196,7 @@ VOLUMETRIC_CONVOLUTION_MM = Case(
             _sample("row", (2, 32, 8, 28, 28), 64, (3, 3, 3), (1, 1, 1), (1, 1, 1)),
             ratio=0.95,
             fraction=0.95,
-            flops=_flops(2, 32, 64, 27, 8 * 28 * 28),
+            flops=flops(2 * 32 * 64 * 27 * 8 * 28 * 28),
         ),
     ),
 )
@@ -238,7 +233,7 @@ VOLUMETRIC_DILATED_CONVOLUTION = Case(
         Row(
             "VolumetricDilatedConvolution 3x3x3 dilation 2 16-32 at 8x28x28, batch 2",
             _sample("row", (2, 16, 8, 28, 28), 32, (3, 3, 3), (1, 1, 1), (2, 2, 2), (2, 2, 2)),
-            flops=_flops(2, 16, 32, 27, 8 * 28 * 28),
+            flops=flops(2 * 16 * 32 * 27 * 8 * 28 * 28),
         ),
     ),
 )
