@@ -97,21 +97,21 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
   THNN_CHECK(bias == NULL || (bias->ndim == 1 && bias->size[0] == g.outputPlanes), bias,
              "expected one value per output (%lld), got %s", (long long)g.outputPlanes, THNN_shape(bias));
   THNN_CHECK(bias == NULL || gradBias != NULL, gradBias, "expected a tensor, since bias is given");
-  THTensor *sums = bias ? gradBias : NULL;
-  THNN_CHECK(sums == NULL || (sums->ndim == 1 && sums->size[0] == g.outputPlanes), gradBias,
-             "expected one value per output (%lld), got %s", (long long)g.outputPlanes, THNN_shape(sums));
+  if (bias == NULL) gradBias = NULL;
+  THNN_CHECK(gradBias == NULL || (gradBias->ndim == 1 && gradBias->size[0] == g.outputPlanes), gradBias,
+             "expected one value per output (%lld), got %s", (long long)g.outputPlanes, THNN_shape(gradBias));
   /* They have their sizes; what is left to find is several elements at one address. */
   THNN_RESIZE_LIKE(gradWeight, gradWeight);
-  if (sums) THNN_RESIZE_LIKE(gradBias, gradBias);
+  if (gradBias) THNN_RESIZE_LIKE(gradBias, gradBias);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(gradWeight, input);
   THNN_CHECK_NO_OVERLAP(gradWeight, gradOutput);
-  THNN_CHECK_NO_OVERLAP(sums, input);
-  THNN_CHECK_NO_OVERLAP(sums, gradOutput);
-  THNN_CHECK_NO_OVERLAP(sums, gradWeight);
+  THNN_CHECK_NO_OVERLAP(gradBias, input);
+  THNN_CHECK_NO_OVERLAP(gradBias, gradOutput);
+  THNN_CHECK_NO_OVERLAP(gradBias, gradWeight);
   THNN_RETURN_IF_META(state);
   const ConvolutionView gradients = V_(rowsOfLinear)(gradOutput);
   THNN_(convolution_gradWeight)(&g, V_(rowsOfLinear)(input), gradients, V_(weightOfLinear)(gradWeight),
                                 (real)scale);
-  if (sums) THNN_(convolution_gradBias)(&g, gradients, V_(biasOfLinear)(gradBias), (real)scale);
+  if (gradBias) THNN_(convolution_gradBias)(&g, gradients, V_(biasOfLinear)(gradBias), (real)scale);
 }

@@ -482,6 +482,29 @@ def _check_shared_memory(
                     continue
                 compare(f"{where}: {out}", row[out], mine[out], TIGHT)
 
+    # What is added to has its content already: it may share memory with nothing that is read, nor with its like.
+    sums = [a.name for a in function.tensors("gradParameter") if a.name in mine]
+    for out in sums:
+        for other in ("input", "gradOutput", *sums):
+            tensor = plain[other]
+            if other == out or not tensor.numel() or not mine[out].numel():
+                continue
+            row = trial.row(function, made)
+            memory = tensor.new_zeros(max(tensor.numel(), mine[out].numel()))
+            row[other] = memory[: tensor.numel()].view(tensor.shape).copy_(tensor)
+            row[out] = memory[: mine[out].numel()].view(mine[out].shape)
+            where = f"{function.name} with {out} in the memory of {other}"
+            before = Snapshot(memory)
+            try:
+                trial.call(function, row)
+            except ValueError as error:
+                if difference := before.difference(memory):
+                    raise Failed(f"{where}: refused, but {difference}") from error
+                if not str(error).startswith((f"{function.name}: {out}: ", f"{function.name}: {other}: ")):
+                    raise Failed(f"{where}: the error does not name it: {error}") from error
+            else:
+                raise Failed(f"{where}: was taken")
+
 
 def check_threads(case: Case, sample: Sample, *dtypes: torch.dtype) -> None:
     """The same bits from 1, 2 and 5 threads, and from run to run."""
