@@ -302,7 +302,7 @@ def convolutions_with_groups(draw: st.DrawFn, transposed: bool) -> dict[str, Any
 
 @pytest.mark.parametrize("module", ["Convolution", "FullConvolution"])
 @given(data=st.data(), dtype=dtypes, enter=layouts)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_convolution_with_groups(module: str, data: st.DataObject, dtype: torch.dtype, enter: Any) -> None:
     check(module, data.draw(convolutions_with_groups(module == "FullConvolution")), dtype, enter)
 
