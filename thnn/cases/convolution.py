@@ -271,10 +271,17 @@ def _depthwise(
 
 
 def _depthwise_sample(
-    name: str, shape: tuple[int, ...], filters: int, *geometry: Pair, bias: bool = True, **settings: Any
+    name: str,
+    shape: tuple[int, ...],
+    filters: int,
+    kernel: Pair,
+    stride: Pair = (1, 1),
+    padding: Pair = (0, 0),
+    bias: bool = True,
+    **settings: bool,
 ) -> Sample:
     """As others, but for the size of bias."""
-    sample = _sample(name, shape, filters, *geometry, bias=False, **settings)
+    sample = _sample(name, shape, filters, kernel, stride, padding, bias=False, **settings)
     biases = {"bias": normal(filters, shape[-3])} if bias else {}
     return replace(sample, arguments={**sample.arguments, **biases})
 
