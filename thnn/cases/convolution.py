@@ -281,7 +281,7 @@ def _depthwise_sample(
     **settings: bool,
 ) -> Sample:
     """As others, but for the size of bias."""
-    sample = _sample(name, shape, filters, kernel, stride, padding, bias=False, **settings)
+    sample = _sample(name, shape, filters, kernel, stride, padding, None, False, **settings)
     biases = {"bias": normal(filters, shape[-3])} if bias else {}
     return replace(sample, arguments={**sample.arguments, **biases})
 
