@@ -220,6 +220,7 @@ SPATIAL_DILATED_CONVOLUTION = Case(
         _dilated_sample("taps in the padding only", (1, 2, 2, 3), 2, (3, 3), (4, 5), padding=(5, 5)),
         _dilated_sample("kernel of the image", (2, 3, 5, 7), 2, (3, 2), (3, 4)),
         _dilated_sample("empty", (0, 3, 8, 9), 4, (2, 3), (3, 2), (1, 2), (1, 0)),
+        _dilated_sample("rows without taps", (2, 18, 2, 10), 20, (3, 3), (2, 4), padding=(2, 8), small=False),
         _dilated_sample("many planes", (2, 33, 13, 11), 35, (3, 3), (2, 3), padding=(2, 3), small=False),
     ),
     refusals=(

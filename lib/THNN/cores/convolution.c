@@ -19,6 +19,7 @@
    weights of a block and panel are packed right before their use. */
 
 #define LANES (2 * VL)
+#define LANES_MAX (2 * VBYTES / 4)
 #define WEIGHT_BYTES ((int64_t)1 << 20)
 #define BLOCK_BYTES ((int64_t)256 << 10)
 #define TILE_REALS (GEMM_ROWS * LANES)
@@ -34,6 +35,7 @@ typedef struct V_(plan) {
   bool tiled;            /* strips are copied by tiles_fill */
   int64_t blockChannels; /* channels of a strip */
   int64_t depthChannels; /* channels of one pass of a tile */
+  int skip;              /* axis on which rows leave out the taps that only see padding, or -1 */
   int64_t panelsAtOnce;
   Strip strip;
   int64_t boxes, panels; /* panels of all groups */
@@ -132,6 +134,13 @@ static void V_(makePlan)(V_(plan) *p, int threads)
   }
   p->strip = strip_make(c->axis, p->boxPositions, p->boxTaps, REALS_PER_LINE);
   if (p->tiled) p->strip.channel = GEMM_ROWS;
+  /* The outermost axis of the kernel: its taps can be a range of a pass. Tiles of several rows take all. */
+  p->skip = 0;
+  while (p->skip < 3 && c->axis[p->skip].taps == 1) p->skip++;
+  const Axis *outer = c->axis + p->skip;
+  if (p->skip == 3 || p->boxTaps[p->skip] < outer->taps || gemm_rowsPerTile(p->count[3]) > 1 ||
+      (outer->first >= 0 && outer->first + axis_extent(outer, outer->count, outer->taps) <= outer->size))
+    p->skip = -1;
   while (!p->resident && p->blockChannels < channels) {
     const int64_t more = p->blockChannels + p->depthChannels;
     if (V_(stripReals)(p, p->boxPositions, more) * realBytes > STRIP_BYTES ||
@@ -141,21 +150,14 @@ static void V_(makePlan)(V_(plan) *p, int threads)
   }
 }
 
-/* One panel: the biases, then a row of output channels for each channel and tap. */
-static void V_(packPanel)(const V_(plan) *p, int64_t group, int64_t o, int64_t lanes, int64_t width,
-                          int64_t channel, int64_t channels, const Box *taps, real *packed)
+/* A row of output channels for each channel and tap. */
+static void V_(packChannels)(const V_(correlation) *c, const real *weight, int64_t lanes, int64_t width,
+                             int64_t channels, const Box *taps, real *packed)
 {
-  const V_(correlation) *c = &p->c;
   const int64_t T = volume(taps->count);
-  if (lanes < width) memset(packed, 0, sizeof(real) * (size_t)((channels * T + 1) * width));
-  for (int64_t i = 0; i < lanes; i++)
-    packed[i] = c->bias ? c->bias[group * c->biasGroup + (o + i) * c->biasOutput] : 0;
-  packed += width;
-  const real *weight = c->weight + group * c->weightGroup + o * c->weightOutput + channel * c->weightChannel;
   /* Do the taps lie one after another, forwards or backwards? */
   int64_t step = 0, run = 1;
   for (int d = 3; d >= 0; d--) {
-    weight += taps->start[d] * c->axis[d].weight;
     if (taps->count[d] == 1) continue;
     if (step == 0) step = c->axis[d].weight;
     if (c->axis[d].weight == step * run) run *= taps->count[d];
@@ -188,6 +190,33 @@ static void V_(packPanel)(const V_(plan) *p, int64_t group, int64_t o, int64_t l
   }
 }
 
+/* One panel: the biases, then for each pass of a tile its channels and taps, those of the skipped axis outermost. */
+static void V_(packPanel)(const V_(plan) *p, int64_t group, int64_t o, int64_t lanes, int64_t width,
+                          int64_t channel, int64_t channels, const Box *taps, real *packed)
+{
+  const V_(correlation) *c = &p->c;
+  const int64_t T = volume(taps->count), S = p->skip < 0 ? 1 : taps->count[p->skip], rest = T / S;
+  if (lanes < width) memset(packed, 0, sizeof(real) * (size_t)((channels * T + 1) * width));
+  for (int64_t i = 0; i < lanes; i++)
+    packed[i] = c->bias ? c->bias[group * c->biasGroup + (o + i) * c->biasOutput] : 0;
+  packed += width;
+  const real *weight = c->weight + group * c->weightGroup + o * c->weightOutput + channel * c->weightChannel;
+  for (int d = 0; d < 4; d++) weight += taps->start[d] * c->axis[d].weight;
+  if (S == 1) {
+    V_(packChannels)(c, weight, lanes, width, channels, taps, packed);
+    return;
+  }
+  real pass[GEMM_DEPTH * LANES_MAX];
+  if (lanes < width) memset(pass, 0, sizeof pass);
+  for (int64_t k = 0; k < channels; k += p->depthChannels, weight += p->depthChannels * c->weightChannel) {
+    const int64_t n = MIN(p->depthChannels, channels - k);
+    V_(packChannels)(c, weight, lanes, width, n, taps, pass);
+    for (int64_t s = 0; s < S; s++)
+      for (int64_t i = 0; i < n; i++, packed += rest * width)
+        memcpy(packed, pass + (i * T + s * rest) * width, sizeof(real) * (size_t)(rest * width));
+  }
+}
+
 /* A row of finished positions, [position][lane], to where it belongs. */
 static void V_(storeRow)(const V_(correlation) *c, const real *sum, int64_t width, real *target, int64_t positions,
                          int64_t lanes)
@@ -207,10 +236,25 @@ static void V_(storeRow)(const V_(correlation) *c, const real *sum, int64_t widt
   }
 }
 
+/* Asks for the lines that storeRow will write, so that they are there when the sums are. */
+static inline void V_(prefetchRow)(const V_(correlation) *c, const real *target, int64_t positions, int64_t lanes)
+{
+  if (c->targetChannel == 1) {
+    for (int64_t q = 0; q < positions; q++)
+      for (int64_t i = 0; i < lanes; i += REALS_PER_LINE)
+        __builtin_prefetch(target + q * c->axis[3].target + i, 1);
+  } else {
+    /* A row begins on the line on which the one before ends. */
+    for (int64_t i = 0; i < lanes; i++)
+      __builtin_prefetch(target + (positions - 1) * c->axis[3].target + i * c->targetChannel, 1);
+  }
+}
+
 typedef struct V_(work) {
   real *strip, *weight, *sum;
-  int32_t step[GEMM_DEPTH]; /* of channel and tap, from a position */
+  int32_t step[2][GEMM_DEPTH]; /* of channel and tap, from a position: in a pass, and in the last one */
   int64_t rowStrip[MAX_ROWS], rowTarget[MAX_ROWS];
+  int32_t rowTaps[MAX_ROWS][2]; /* of the skipped axis */
 } V_(work);
 
 /* One panel over one box and one block of channels. */
@@ -226,7 +270,8 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
   real *target = c->target + (group * c->outputs + o) * c->targetChannel;
   for (int64_t k = 0; k < channels || k == 0; k += p->depthChannels) {
     const int64_t n = MIN(p->depthChannels, channels - k);
-    const GemmSteps steps = {w->step, n * taps};
+    const int32_t *step = w->step[n < p->depthChannels];
+    const int64_t perTap = n * taps / (p->skip < 0 ? 1 : p->boxTaps[p->skip]);
     const bool first = begin && k == 0, last = end && k + n == channels;
     const real *packed = weight + (1 + k * taps) * width;
     real *sum = sums;
@@ -242,7 +287,12 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
           a[r] += p->tiled ? (row / together * tiles + tile) * V_(tilePitch)(p->blockChannels) + (inside - row) * Q
                            : w->rowStrip[inside] + x;
         }
-        THNN_(gemm_tile)(R, Q, V)(sum, first ? weight : sum, first ? 0 : width, a, steps, packed);
+        for (int r = 0; last && r < R && row + r < rows; r++)
+          V_(prefetchRow)(c, target + w->rowTarget[row + r] + x * c->axis[3].target, Q, lanes);
+        const int64_t skipped = p->skip < 0 ? 0 : w->rowTaps[row][0] * perTap;
+        const GemmSteps steps = {step + skipped, p->skip < 0 ? n * taps : w->rowTaps[row][1] * perTap - skipped};
+        THNN_(gemm_tile)(R, Q, V)(sum, first ? weight : sum, first ? 0 : width, a, steps,
+                                  packed + skipped * width);
         for (int r = 0; last && r < R && row + r < rows; r++)
           V_(storeRow)(c, sum + r * Q * width, width, target + w->rowTarget[row + r] + x * c->axis[3].target, Q,
                        lanes);
@@ -277,16 +327,27 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
         w.rowStrip[row] = strip_position(&p->strip, c->axis, q);
         w.rowTarget[row] = box.start[3] * c->axis[3].target;
         for (int d = 0; d < 3; d++) w.rowTarget[row] += (box.start[d] + q[d]) * c->axis[d].target;
+        if (p->skip < 0) continue;
+        const Axis *a = c->axis + p->skip;
+        const int64_t first = a->first + (box.start[p->skip] + q[p->skip]) * a->step, left = a->size - first;
+        const int64_t begin = first < 0 ? MIN(ceilDivide(-first, a->skip), a->taps) : 0,
+                      end = left > 0 ? MIN(ceilDivide(left, a->skip), a->taps) : 0;
+        w.rowTaps[row][0] = (int32_t)begin;
+        w.rowTaps[row][1] = (int32_t)MAX(begin, end);
       }
       for (int64_t block = 0; block < blocks; block++) {
         const Box taps = box_piece(p->taps, p->boxTaps, block / channelBlocks);
         const int64_t T = volume(taps.count), channel = block % channelBlocks * p->blockChannels,
                       channels = MIN(p->blockChannels, c->channels - channel);
-        int64_t t[4] = {0};
-        for (int64_t i = 0; i < T; i++, box_next(t, taps.count, 4)) {
-          const int64_t tap = strip_tap(&p->strip, c->axis, t);
-          for (int64_t ch = 0; ch < p->depthChannels; ch++)
-            w.step[ch * T + i] = (int32_t)(ch * p->strip.channel + tap);
+        for (int last = 0; last < 2; last++) {
+          const int64_t n = last ? channels % p->depthChannels : p->depthChannels;
+          const int64_t rest = p->skip < 0 ? T : T / taps.count[p->skip];
+          int64_t t[4] = {0};
+          for (int64_t i = 0; i < T; i++, box_next(t, taps.count, 4)) {
+            const int64_t tap = strip_tap(&p->strip, c->axis, t);
+            for (int64_t ch = 0; ch < n; ch++)
+              w.step[last][(i / rest * n + ch) * rest + i % rest] = (int32_t)(ch * p->strip.channel + tap);
+          }
         }
         const real *source = c->source + (group * c->channels + channel) * c->sourceChannel;
         if (p->tiled)

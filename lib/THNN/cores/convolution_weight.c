@@ -284,6 +284,99 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
   }
 }
 
+/* Many weights and few positions, as of many planes of 7x7: most of the work is to add to gradWeight, so its own
+   order becomes that of the lanes. These are filters' entries that follow each other in memory, patches are unfolded
+   for a block of channels and a box of positions, and the rows of a tile are output planes. */
+#define SHORT_POSITIONS (2 * BOX_POSITIONS)
+#define SHORT_CHANNELS 64
+
+/* Filters that are one row in memory, or a row of channels per tap. */
+static bool V_(isShort)(const V_(plan) *p)
+{
+  const V_(correlation) *c = &p->c;
+  int64_t run = 1;
+  for (int d = 3; d >= 0; d--)
+    if (run > 0 && c->axis[d].taps > 1) run = c->axis[d].weight == run ? run * c->axis[d].taps : 0;
+  return volume(p->count) <= SHORT_POSITIONS && p->tapTasks == 1 && volume(p->taps) > 1 && c->channels >= VL &&
+         c->outputs >= GEMM_ROWS && (c->weightChannel == 1 || c->weightChannel == run) &&
+         (p->strip.channel * SHORT_CHANNELS + volume(p->taps) * SHORT_CHANNELS * BOX_POSITIONS) *
+                 (int64_t)sizeof(real) <=
+             3 * STRIP_BYTES;
+}
+
+/* Output planes are in `parts` parts where blocks of channels alone would not keep all threads busy. */
+static void V_(shortTask)(const V_(plan) *p, int64_t index, int64_t parts, real scale)
+{
+  const V_(correlation) *c = &p->c;
+  const int64_t part = index % parts, rows = ceilDivide(c->outputs, GEMM_ROWS);
+  index /= parts;
+  const int64_t blocks = ceilDivide(c->channels, SHORT_CHANNELS), group = index / blocks,
+                channel = index % blocks * SHORT_CHANNELS, channels = MIN(SHORT_CHANNELS, c->channels - channel);
+  const Box taps = box_piece(p->taps, p->taps, 0);
+  const int64_t T = volume(taps.count);
+  const bool tapByTap = c->weightChannel == 1;
+  const int64_t runs = tapByTap ? T : 1, run = tapByTap ? channels : channels * T,
+                panelsOfRun = ceilDivide(run, LANES);
+  real *strip = thnn_scratch(sizeof(real) *
+                             (size_t)(p->strip.channel * channels + VL + TILE_REALS + GEMM_ROWS * BOX_POSITIONS +
+                                      VL + runs * panelsOfRun * LANES * BOX_POSITIONS));
+  real *sum = strip + p->strip.channel * channels + VL, *left = sum + TILE_REALS,
+       *patches = left + GEMM_ROWS * BOX_POSITIONS + VL;
+  static const real zero[LANES_MAX];
+  for (int64_t b = 0; b < box_pieces(p->count, p->boxPositions); b++) {
+    const Box box = box_piece(p->count, p->boxPositions, b);
+    const int64_t positions = volume(box.count);
+    THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + channel) * c->sourceChannel,
+                      channels, strip);
+    int32_t place[BOX_POSITIONS], step[BOX_POSITIONS];
+    int64_t q[4] = {0};
+    for (int64_t i = 0; i < positions; i++, box_next(q, box.count, 4))
+      place[i] = (int32_t)strip_position(&p->strip, c->axis, q);
+    real *patch = patches;
+    for (int64_t i = 0; i < runs; i++)
+      for (int64_t e = 0; e < run; e += LANES) {
+        int32_t from[LANES_MAX];
+        const int64_t lanes = MIN(LANES, run - e), width = lanes > VL ? LANES : VL;
+        for (int64_t l = 0; l < width; l++) { /* the last entry stands in for entries beyond */
+          const int64_t entry = e + MIN(l, lanes - 1), ch = tapByTap ? entry : entry / T;
+          int64_t tap = tapByTap ? i : entry % T, t[4];
+          for (int d = 3; d >= 0; tap /= taps.count[d], d--) t[d] = tap % taps.count[d];
+          from[l] = (int32_t)(ch * p->strip.channel + strip_tap(&p->strip, c->axis, t));
+        }
+        for (int64_t k = 0; k < positions; k++, patch += width)
+          for (int64_t l = 0; l < width; l++) patch[l] = strip[from[l] + place[k]];
+      }
+    for (int64_t row = part * rows / parts; row < (part + 1) * rows / parts; row++) {
+      const int64_t o = row * GEMM_ROWS;
+      const int Q = (int)MIN(GEMM_ROWS, c->outputs - o);
+      for (int32_t k = 0; k < positions; k++) step[k] = k * Q;
+      V_(packGradients)(c, &box, group * c->outputs + o, Q, Q, left);
+      const real *const a[1] = {left};
+      patch = patches;
+      for (int64_t i = 0; i < runs; i++) {
+        int64_t tap = i;
+        real *weight = c->weight + group * c->weightGroup + o * c->weightOutput + channel * c->weightChannel;
+        for (int d = 3; tapByTap && d >= 0; tap /= taps.count[d], d--)
+          weight += tap % taps.count[d] * c->axis[d].weight;
+        for (int64_t e = 0; e < run; e += LANES) {
+          const int64_t lanes = MIN(LANES, run - e), width = lanes > VL ? LANES : VL;
+          for (int r = 0; r < Q; r++)
+            for (int64_t l = 0; l < lanes; l += REALS_PER_LINE)
+              __builtin_prefetch(weight + r * c->weightOutput + e + l, 1);
+          THNN_(gemm_tile)(1, Q, (int)(width / VL))(sum, zero, 0, a, (GemmSteps){step, positions}, patch);
+          for (int r = 0; r < Q; r++)
+            for (int64_t l = 0; l < lanes; l += VL) {
+              real *to = weight + r * c->weightOutput + e + l;
+              const int n = (int)MIN(VL, lanes - l);
+              v_store_n(to, v_load_n(to, n) + scale * v_load(sum + r * width + l), n);
+            }
+          patch += positions * width;
+        }
+      }
+    }
+  }
+}
+
 /* A Linear layer with a few samples: too little to do with each element of gradWeight for packing anything. */
 #define FEW_POSITIONS 8
 
@@ -315,7 +408,6 @@ void THNN_(convolution_gradWeight)(const Convolution *g, ConvolutionView input, 
                                    ConvolutionView gradWeight, real scale)
 {
   V_(plan) p = {.c = THNN_(correlation_make)(g, input, gradWeight, gradOutput)};
-  int64_t tasks = 1;
   double terms = (double)p.c.groups * (double)p.c.outputs * (double)p.c.channels;
   for (int d = 0; d < 4; d++) terms *= (double)p.c.axis[d].count * (double)p.c.axis[d].taps;
   if (terms == 0) return;
@@ -323,9 +415,18 @@ void THNN_(convolution_gradWeight)(const Convolution *g, ConvolutionView input, 
   if (THNN_(depthwise_is)(&p.c)) return THNN_(depthwise_gradWeight)(&p.c, scale);
   if (THNN_(few_suitsWeight)(&p.c)) return THNN_(few_gradWeight)(&p.c, scale);
   if (V_(isFew)(&p.c)) return V_(addFew)(&p.c, scale, work);
-  V_(makePlan)(&p, thnn_threads(1 << 20, work));
-  tasks = p.c.groups * p.panelTasks * p.channelTasks * p.tapTasks;
-  THNN_PARALLEL_FOR(i, tasks, work) V_(task)(&p, i, scale);
+  const int threads = thnn_threads(1 << 20, work);
+  V_(makePlan)(&p, 1);
+  if (V_(isShort)(&p)) {
+    const int64_t blocks = p.c.groups * ceilDivide(p.c.channels, SHORT_CHANNELS);
+    const int64_t parts =
+        blocks % threads == 0 || blocks >= 4 * threads ? 1 : MIN(threads, ceilDivide(p.c.outputs, GEMM_ROWS));
+    THNN_PARALLEL_FOR(i, blocks * parts, work) V_(shortTask)(&p, i, parts, scale);
+  } else {
+    V_(makePlan)(&p, threads);
+    const int64_t tasks = p.c.groups * p.panelTasks * p.channelTasks * p.tapTasks;
+    THNN_PARALLEL_FOR(i, tasks, work) V_(task)(&p, i, scale);
+  }
 }
 
 /* Planes are summed in vectors of BOX_POSITIONS terms per lane, and these in double. */
