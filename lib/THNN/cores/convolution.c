@@ -3,6 +3,7 @@
 #include "patches.h"
 #include "few.h"
 #include "depthwise.h"
+#include "product.h"
 
 /* target[n, o, q] = bias[o] + sum over channels c, taps t of weight[o, c, t] * source[n, c, patch of q at t].
 
@@ -32,7 +33,6 @@ typedef struct V_(plan) {
   int64_t count[4], taps[4]; /* all of them */
   int64_t boxPositions[4], boxTaps[4];
   bool resident;         /* all weights of a part are packed at once */
-  bool tiled;            /* strips are copied by tiles_fill */
   int64_t blockChannels; /* channels of a strip */
   int64_t depthChannels; /* channels of one pass of a tile */
   int skip;              /* axis on which rows leave out the taps that only see padding, or -1 */
@@ -49,11 +49,8 @@ static int64_t V_(tilesOfBox)(const int64_t *positions)
   return together == 1 ? rows * ceilDivide(positions[3], GEMM_ROWS) : ceilDivide(rows, together);
 }
 
-static int64_t V_(tilePitch)(int64_t channels) { return channels * GEMM_ROWS + VL; }
-
 static int64_t V_(stripReals)(const V_(plan) *p, const int64_t *positions, int64_t channels)
 {
-  if (p->tiled) return V_(tilesOfBox)(positions) * V_(tilePitch)(channels);
   return strip_make(p->c.axis, positions, p->boxTaps, REALS_PER_LINE).channel * channels + VL;
 }
 
@@ -63,12 +60,10 @@ static void V_(makePlan)(V_(plan) *p, int threads)
 {
   const V_(correlation) *c = &p->c;
   const int64_t panelsOfGroup = ceilDivide(c->outputs, LANES), realBytes = sizeof(real);
-  p->tiled = true;
   for (int d = 0; d < 4; d++) {
     p->count[d] = c->axis[d].count;
     p->taps[d] = c->axis[d].taps;
     p->boxPositions[d] = 1;
-    p->tiled = p->tiled && axis_isPlain(c->axis + d);
   }
   int64_t width = MIN(p->count[3], 4 * GEMM_ROWS);
   THNN_(correlation_cutTaps)(c, p->boxTaps, &width);
@@ -133,7 +128,6 @@ static void V_(makePlan)(V_(plan) *p, int threads)
           nextPiece(ceilDivide(p->count[d], GEMM_ROWS), ceilDivide(p->boxPositions[d], GEMM_ROWS)) * GEMM_ROWS;
   }
   p->strip = strip_make(c->axis, p->boxPositions, p->boxTaps, REALS_PER_LINE);
-  if (p->tiled) p->strip.channel = GEMM_ROWS;
   /* The outermost axis of the kernel: its taps can be a range of a pass. Tiles of several rows take all. */
   p->skip = 0;
   while (p->skip < 3 && c->axis[p->skip].taps == 1) p->skip++;
@@ -283,9 +277,7 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
         const real *a[GEMM_ROWS];
         for (int r = 0; r < R; r++) { /* the last row stands in for rows beyond */
           const int64_t inside = MIN(row + r, rows - 1);
-          a[r] = w->strip + k * p->strip.channel;
-          a[r] += p->tiled ? (row / together * tiles + tile) * V_(tilePitch)(p->blockChannels) + (inside - row) * Q
-                           : w->rowStrip[inside] + x;
+          a[r] = w->strip + k * p->strip.channel + w->rowStrip[inside] + x;
         }
         for (int r = 0; last && r < R && row + r < rows; r++)
           V_(prefetchRow)(c, target + w->rowTarget[row + r] + x * c->axis[3].target, Q, lanes);
@@ -350,10 +342,7 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
           }
         }
         const real *source = c->source + (group * c->channels + channel) * c->sourceChannel;
-        if (p->tiled)
-          THNN_(tiles_fill)(c, &box, gemm_rowsPerTile(box.count[3]), source, channels, w.strip,
-                            V_(tilePitch)(p->blockChannels));
-        else THNN_(strip_fill)(c, &p->strip, &box, &taps, source, channels, w.strip);
+        THNN_(strip_fill)(c, &p->strip, &box, &taps, source, channels, w.strip);
         for (int64_t i = panel; i < next; i++) {
           const int64_t o = (i - firstOfGroup) * LANES, lanes = MIN(LANES, c->outputs - o);
           real *weight = w.weight + (p->resident ? (i - panel) * packedPanel : 0);
@@ -368,8 +357,38 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
   }
 }
 
+/* Without taps it is one product, of positions and filters. */
+static void V_(multiply)(const V_(correlation) *c)
+{
+  V_(product) p = {.rows = {.data = c->source, .depth = {[3] = c->sourceChannel}},
+                   .lanes = {.data = c->weight,
+                             .count = {1, 1, 1, c->outputs},
+                             .stride = {[3] = c->weightOutput},
+                             .depth = {[3] = c->weightChannel},
+                             .group = c->weightGroup,
+                             .result = {[3] = c->targetChannel},
+                             .bias = c->biasOutput},
+                   .depth = {1, 1, 1, c->channels},
+                   .groups = c->groups,
+                   .c = c->target,
+                   .bias = c->bias,
+                   .resultGroup = c->outputs * c->targetChannel,
+                   .biasGroup = c->biasGroup,
+                   .scale = 1};
+  p.rows.group = c->channels * c->sourceChannel;
+  for (int d = 0; d < 4; d++) {
+    p.rows.count[d] = c->axis[d].count;
+    p.rows.stride[d] = c->axis[d].source;
+    p.rows.result[d] = c->axis[d].target;
+  }
+  THNN_(product)(&p);
+}
+
 static void V_(correlate)(const V_(correlation) *correlation)
 {
+  bool plain = true;
+  for (int d = 0; d < 4; d++) plain = plain && axis_isPlain(correlation->axis + d);
+  if (plain) return V_(multiply)(correlation);
   V_(plan) p = {.c = *correlation};
   const V_(correlation) *c = &p.c;
   double terms = (double)(c->groups * c->outputs) * (double)(c->channels + 16);

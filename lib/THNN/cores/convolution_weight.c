@@ -3,6 +3,7 @@
 #include "patches.h"
 #include "depthwise.h"
 #include "few.h"
+#include "product.h"
 
 /* gradWeight[o, c, t] += scale * sum over n, q of target[n, o, q] * source[n, c, patch of q at t].
 
@@ -383,7 +384,7 @@ static void V_(shortTask)(const V_(plan) *p, int64_t index, int64_t parts, real 
 static bool V_(isFew)(const V_(correlation) *c)
 {
   bool few = c->sourceChannel == 1 && c->weightChannel == 1 && c->axis[3].count <= FEW_POSITIONS;
-  for (int d = 0; d < 4; d++) few = few && axis_isPlain(c->axis + d) && (d == 3 || c->axis[d].count == 1);
+  for (int d = 0; d < 3; d++) few = few && c->axis[d].count == 1;
   return few;
 }
 
@@ -404,6 +405,32 @@ static void V_(addFew)(const V_(correlation) *c, real scale, int64_t work)
   }
 }
 
+/* Without taps it is one product, summed over positions. */
+static void V_(multiply)(const V_(correlation) *c, real scale)
+{
+  V_(product) p = {.rows = {.data = c->target,
+                            .count = {1, 1, 1, c->outputs},
+                            .stride = {[3] = c->targetChannel},
+                            .group = c->outputs * c->targetChannel,
+                            .result = {[3] = c->weightOutput}},
+                   .lanes = {.data = c->source,
+                             .count = {1, 1, 1, c->channels},
+                             .stride = {[3] = c->sourceChannel},
+                             .group = c->channels * c->sourceChannel,
+                             .result = {[3] = c->weightChannel}},
+                   .groups = c->groups,
+                   .c = c->weight,
+                   .resultGroup = c->weightGroup,
+                   .add = true,
+                   .scale = scale};
+  for (int d = 0; d < 4; d++) {
+    p.depth[d] = c->axis[d].count;
+    p.rows.depth[d] = c->axis[d].target;
+    p.lanes.depth[d] = c->axis[d].source;
+  }
+  THNN_(product)(&p);
+}
+
 void THNN_(convolution_gradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
                                    ConvolutionView gradWeight, real scale)
 {
@@ -414,7 +441,10 @@ void THNN_(convolution_gradWeight)(const Convolution *g, ConvolutionView input, 
   const int64_t work = (int64_t)MIN(terms / 16, 1e15);
   if (THNN_(depthwise_is)(&p.c)) return THNN_(depthwise_gradWeight)(&p.c, scale);
   if (THNN_(few_suitsWeight)(&p.c)) return THNN_(few_gradWeight)(&p.c, scale);
-  if (V_(isFew)(&p.c)) return V_(addFew)(&p.c, scale, work);
+  bool plain = true;
+  for (int d = 0; d < 4; d++) plain = plain && axis_isPlain(p.c.axis + d);
+  if (plain && V_(isFew)(&p.c)) return V_(addFew)(&p.c, scale, work);
+  if (plain) return V_(multiply)(&p.c, scale);
   const int threads = thnn_threads(1 << 20, work);
   V_(makePlan)(&p, 1);
   if (V_(isShort)(&p)) {

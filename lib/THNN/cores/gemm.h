@@ -29,6 +29,12 @@ typedef struct GemmSteps {
   int64_t count;
 } GemmSteps;
 
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+static inline int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static inline int64_t volume(const int64_t *count) { return count[0] * count[1] * count[2] * count[3]; }
+
 /* How many rows of `width` pixels one tile takes. */
 static inline int gemm_rowsPerTile(int64_t width) { return width > GEMM_ROWS / 2 ? 1 : (int)(GEMM_ROWS / width); }
 

@@ -162,34 +162,3 @@ void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *
     }
   }
 }
-
-void THNN_(tiles_fill)(const V_(correlation) *c, const Box *box, int rowsPerTile, const real *source,
-                       int64_t channels, real *memory, int64_t tilePitch)
-{
-  const Axis *last = c->axis + 3;
-  const int64_t rows = box->count[0] * box->count[1] * box->count[2], stride = last->source;
-  const int64_t tiles = rowsPerTile > 1 ? 1 : ceilDivide(box->count[3], GEMM_ROWS);
-  const bool transpose = stride != 1 && c->sourceChannel == 1;
-  for (int64_t ch = 0; ch < (transpose ? 1 : channels); ch++) {
-    int64_t at[3] = {0};
-    for (int64_t row = 0; row < rows; row++, box_next(at, box->count, 3)) {
-      const real *from = source + ch * c->sourceChannel + box->start[3] * stride;
-      for (int d = 0; d < 3; d++) from += (box->start[d] + at[d]) * c->axis[d].source;
-      real *to = memory + row / rowsPerTile * tiles * tilePitch + ch * GEMM_ROWS;
-      for (int64_t tile = 0, x = 0; tile < tiles; tile++, to += tilePitch) {
-        const int64_t end = (tile + 1) * box->count[3] / tiles, Q = end - x;
-        real *first = to + row % rowsPerTile * Q;
-        if (transpose) {
-          THNN_(gemm_transpose)(first, GEMM_ROWS, from + x * stride, stride, Q, channels);
-        } else if (stride == 1 && box->start[3] + x + ceilDivide(Q, VL) * VL <= last->count) {
-          /* More than Q may be read, of the row, and written: where the next row or channel comes later. */
-          __builtin_prefetch(from + x + 4 * c->sourceChannel, 0, 2);
-          for (int64_t i = 0; i < Q; i += VL) v_store(first + i, v_load(from + x + i));
-        } else {
-          V_(fillRow)(first, from + x * stride, stride, 0, Q, Q, 0);
-        }
-        x = end;
-      }
-    }
-  }
-}

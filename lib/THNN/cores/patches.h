@@ -39,10 +39,6 @@ typedef struct Strip {
 #define REALS_PER_LINE ((int)(64 / sizeof(real)))
 #define STRIP_BYTES ((int64_t)576 << 10)
 
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
-
-static inline int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static inline int64_t greatestDivisor(int64_t a, int64_t b)
 {
   while (b) {
@@ -61,7 +57,6 @@ static inline int64_t nextPiece(int64_t all, int64_t piece)
   const int64_t next = ceilDivide(all, ceilDivide(all, piece) + 1);
   return next < piece ? next : piece - 1;
 }
-static inline int64_t volume(const int64_t *count) { return count[0] * count[1] * count[2] * count[3]; }
 
 /* Source rows that `count` positions and `taps` taps of an axis touch. */
 static inline int64_t axis_extent(const Axis *axis, int64_t count, int64_t taps)
@@ -160,8 +155,3 @@ void THNN_(correlation_cutTaps)(const V_(correlation) *correlation, int64_t *tap
 /* Copies `channels` channels of the source, beginning at `source`, and may write VL reals beyond them. */
 void THNN_(strip_fill)(const V_(correlation) *correlation, const Strip *strip, const Box *positions,
                        const Box *taps, const real *source, int64_t channels, real *memory);
-
-/* Without taps there is nothing to share between tiles: a tile's positions, rowsPerTile rows of at most
-   GEMM_ROWS each, are copied to a place of their own, [channel][GEMM_ROWS], one tile after another. */
-void THNN_(tiles_fill)(const V_(correlation) *correlation, const Box *positions, int rowsPerTile,
-                       const real *source, int64_t channels, real *memory, int64_t tilePitch);

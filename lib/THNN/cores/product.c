@@ -1,0 +1,257 @@
+#include "gemm.h"
+#include "product.h"
+
+/* Cut as follows, so that each piece stays in a cache while it is used:
+
+     for each block of rows and panels
+       for each DEPTH terms k
+         pack the rows, tile by tile, [k][row]           ROW_BYTES, second level
+         for each panel of LANES lanes
+           pack it, [k][lane]                            first level
+           for each tile: multiply, add to its sums      SUM_BYTES, second level or beyond
+       sums go to c
+
+   Sums are packed, [row][lane], since the rows of c may all fall into one set of a cache. A tile is added to them
+   after GEMM_DEPTH terms. These cuts depend on sizes alone; only who computes a block depends on threads. */
+
+#define LANES (2 * VL)
+#define DEPTH (2 * GEMM_DEPTH)
+#define ROW_BYTES ((int64_t)576 << 10)
+#define SUM_BYTES ((int64_t)1088 << 10)
+#define TILE_TERMS (GEMM_ROWS * DEPTH)
+#define TILE_SUMS (GEMM_ROWS * LANES)
+
+/* Where element i of an index lies, and how many from there on follow each other with the last stride. */
+static int64_t V_(locate)(const int64_t *count, const int64_t *stride, int64_t i, int64_t *run)
+{
+  int64_t at = i % count[3] * stride[3];
+  *run = count[3] - i % count[3];
+  i /= count[3];
+  for (int d = 2; i > 0; i /= count[d], d--) at += i % count[d] * stride[d];
+  return at;
+}
+
+/* to[i * toRow + j * toColumn] = from[i * fromRow + j * fromColumn] */
+static void V_(copy)(real *to, int64_t toRow, int64_t toColumn, const real *from, int64_t fromRow,
+                     int64_t fromColumn, int64_t rows, int64_t columns)
+{
+  if (toColumn == 1 && fromColumn == 1) {
+    for (int64_t i = 0; i < rows; i++, to += toRow, from += fromRow) {
+      int64_t j = 0;
+      for (; j + VL <= columns; j += VL) v_store(to + j, v_load(from + j));
+      if (j < columns) v_store_n(to + j, v_load_n(from + j, (int)(columns - j)), (int)(columns - j));
+    }
+  } else if (toColumn == 1 && fromRow == 1) {
+    THNN_(gemm_transpose)(to, toRow, from, fromColumn, columns, rows);
+  } else if (toRow == 1 && fromColumn == 1) {
+    THNN_(gemm_transpose)(to, toColumn, from, fromRow, rows, columns);
+  } else {
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t j = 0; j < columns; j++) to[i * toRow + j * toColumn] = from[i * fromRow + j * fromColumn];
+  }
+}
+
+/* Some of the values of an index, and its axes. */
+typedef struct V_(range) {
+  const int64_t *count, *stride;
+  int64_t start, length;
+} V_(range);
+
+/* packed[i * pitch + j] = data at (i, j), or the reverse. */
+static void V_(pack)(real *packed, int64_t pitch, const real *data, V_(range) rows, V_(range) columns)
+{
+  for (int64_t i = 0, m; i < rows.length; i += m) {
+    const real *from = data + V_(locate)(rows.count, rows.stride, rows.start + i, &m);
+    m = MIN(m, rows.length - i);
+    for (int64_t j = 0, n; j < columns.length; j += n) {
+      const int64_t at = V_(locate)(columns.count, columns.stride, columns.start + j, &n);
+      n = MIN(n, columns.length - j);
+      V_(copy)(packed + i * pitch + j, pitch, 1, from + at, rows.stride[3], columns.stride[3], m, n);
+    }
+  }
+}
+
+static void V_(unpack)(const real *packed, int64_t pitch, real *data, V_(range) rows, V_(range) columns)
+{
+  for (int64_t i = 0, m; i < rows.length; i += m) {
+    real *to = data + V_(locate)(rows.count, rows.stride, rows.start + i, &m);
+    m = MIN(m, rows.length - i);
+    for (int64_t j = 0, n; j < columns.length; j += n) {
+      const int64_t at = V_(locate)(columns.count, columns.stride, columns.start + j, &n);
+      n = MIN(n, columns.length - j);
+      V_(copy)(to + at, rows.stride[3], columns.stride[3], packed + i * pitch + j, pitch, 1, m, n);
+    }
+  }
+}
+
+/* Rows of tile number `tile` begin here. */
+static int64_t V_(rowOfTile)(int64_t tile, int64_t rows) { return tile * rows / ceilDivide(rows, GEMM_ROWS); }
+
+/* Where the sums of a block are, [panel][tile][row][lane]. */
+typedef struct V_(sums) {
+  real *data;
+  int64_t firstTile, tiles, firstLane, lastLane;
+} V_(sums);
+
+/* Finished sums of a tile to c, along the whole width of the block: where the rows of c share a cache set, a row at a
+   time is what costs least. */
+static void V_(finish)(const V_(product) *p, const V_(sums) *s, int64_t tile)
+{
+  const int64_t allRows = volume(p->rows.count), row = V_(rowOfTile)(s->firstTile + tile, allRows),
+                rows = V_(rowOfTile)(s->firstTile + tile + 1, allRows) - row, next = s->tiles * TILE_SUMS;
+  real *sum = s->data + tile * TILE_SUMS;
+  int64_t run;
+  real *c = p->c + V_(locate)(p->lanes.count, p->lanes.result, s->firstLane, &run);
+  if (p->lanes.result[3] == 1 && run >= s->lastLane - s->firstLane) {
+    for (int64_t r = 0; r < rows; r++) {
+      real *to = c + V_(locate)(p->rows.count, p->rows.result, row + r, &run) - s->firstLane;
+      const real *from = sum;
+      for (int64_t lane = s->firstLane; lane < s->lastLane; lane += LANES, from += next) {
+        const int n = (int)MIN(LANES, s->lastLane - lane), width = n > VL ? LANES : VL;
+        for (int v = 0; v < n; v += VL) {
+          vreal x = v_load(from + r * width + v);
+          const int m = MIN(VL, n - v);
+          if (p->add) x = v_load_n(to + lane + v, m) + p->scale * x;
+          if (m == VL) v_store(to + lane + v, x);
+          else v_store_n(to + lane + v, x, m);
+        }
+      }
+    }
+  } else {
+    for (int64_t lane = s->firstLane; lane < s->lastLane; lane += LANES, sum += next) {
+      const int64_t n = MIN(LANES, s->lastLane - lane), width = n > VL ? LANES : VL;
+      const V_(range) r = {p->rows.count, p->rows.result, row, rows},
+                      l = {p->lanes.count, p->lanes.result, lane, n};
+      if (p->add) {
+        real before[TILE_SUMS];
+        V_(pack)(before, width, p->c, r, l);
+        for (int64_t i = 0; i < rows; i++)
+          for (int64_t x = i * width; x < i * width + n; x++) sum[x] = before[x] + p->scale * sum[x];
+      }
+      V_(unpack)(sum, width, p->c, r, l);
+    }
+  }
+}
+
+/* Part number `part` of `parts` of a panel that is packed next. Its pieces may lie pages apart. */
+static void V_(prefetch)(const V_(product) *p, int64_t lane, int64_t n, int64_t k, int64_t K, int64_t part,
+                         int64_t parts)
+{
+  const V_(factor) *f = &p->lanes;
+  int64_t lanes, terms;
+  const real *from = f->data + V_(locate)(f->count, f->stride, lane, &lanes);
+  from += V_(locate)(p->depth, f->depth, k, &terms);
+  if (lanes < n || terms < K) return;
+  const int64_t line = 64 / (int64_t)sizeof(real);
+  if (f->stride[3] == 1) {
+    for (int64_t i = part * K / parts; i < (part + 1) * K / parts; i++)
+      for (int64_t l = 0; l < n + line; l += line)
+        __builtin_prefetch(from + i * f->depth[3] + MIN(l, n - 1), 0, 2);
+  } else if (f->depth[3] == 1) {
+    for (int64_t i = part * n / parts; i < (part + 1) * n / parts; i++)
+      for (int64_t l = 0; l < K; l += line) __builtin_prefetch(from + i * f->stride[3] + l, 0, 2);
+  }
+}
+
+/* Tiles first .. last - 1 times lanes from .. to - 1. */
+static void V_(block)(const V_(product) *p, int64_t first, int64_t last, int64_t from, int64_t to)
+{
+  const int64_t allRows = volume(p->rows.count), depth = volume(p->depth), tiles = last - first,
+                panels = ceilDivide(to - from, LANES);
+  real *terms =
+      thnn_scratch(sizeof(real) * (size_t)(tiles * TILE_TERMS + LANES * DEPTH + (1 + tiles * panels) * TILE_SUMS));
+  real *panel = terms + tiles * TILE_TERMS, *start = panel + LANES * DEPTH;
+  const V_(sums) sums = {start + TILE_SUMS, first, tiles, from, to};
+  int32_t step[GEMM_DEPTH];
+  for (int k = 0; k < GEMM_DEPTH; k++) step[k] = k * GEMM_ROWS;
+  for (int64_t k = 0; k < depth || k == 0; k += DEPTH) { /* without terms c is its bias */
+    const int64_t K = MIN(DEPTH, depth - k);
+    for (int64_t tile = 0; tile < tiles; tile++) {
+      const int64_t row = V_(rowOfTile)(first + tile, allRows),
+                    rows = V_(rowOfTile)(first + tile + 1, allRows) - row;
+      V_(pack)(terms + tile * TILE_TERMS, GEMM_ROWS, p->rows.data, (V_(range)){p->depth, p->rows.depth, k, K},
+               (V_(range)){p->rows.count, p->rows.stride, row, rows});
+    }
+    real *sum = sums.data;
+    for (int64_t lane = from; lane < to; lane += LANES) {
+      const int n = (int)MIN(LANES, to - lane), V = n > VL ? 2 : 1;
+      const int64_t width = V * VL;
+      if (n < width) memset(panel, 0, sizeof(real) * (size_t)(K * width));
+      V_(pack)(panel, width, p->lanes.data, (V_(range)){p->depth, p->lanes.depth, k, K},
+               (V_(range)){p->lanes.count, p->lanes.stride, lane, n});
+      for (int64_t l = 0; k == 0 && l < width; l++)
+        start[l] = l < n && p->bias ? p->bias[(lane + l) * p->lanes.bias] : 0;
+      for (int64_t tile = 0; tile < tiles; tile++, sum += TILE_SUMS) {
+        const int64_t row = V_(rowOfTile)(first + tile, allRows);
+        const int rows = (int)(V_(rowOfTile)(first + tile + 1, allRows) - row);
+        if (K > 0 && lane + LANES < to)
+          V_(prefetch)(p, lane + LANES, MIN(LANES, to - lane - LANES), k, K, tile, tiles);
+        if (k == 0 && p->rows.bias)
+          for (int64_t r = 0; r < rows; r++)
+            for (int v = 0; v < V; v++)
+              v_store(start + r * width + v * VL, v_set1(p->bias[(row + r) * p->rows.bias]));
+        const V_(gemm) multiply = THNN_(gemm_tile)(1, rows, V);
+        const real *a = terms + tile * TILE_TERMS;
+        multiply(sum, k ? sum : start, k || p->rows.bias ? width : 0, &a, (GemmSteps){step, MIN(K, GEMM_DEPTH)},
+                 panel);
+        a += GEMM_DEPTH * GEMM_ROWS;
+        if (K > GEMM_DEPTH)
+          multiply(sum, sum, width, &a, (GemmSteps){step, K - GEMM_DEPTH}, panel + GEMM_DEPTH * width);
+      }
+    }
+  }
+  for (int64_t tile = 0; tile < tiles; tile++) V_(finish)(p, &sums, tile);
+}
+
+/* About how long it takes, in multiply-adds. A tile of few rows waits for its own sums. Copies cost more where they
+   transpose: rows and panels whose innermost index is k, and results whose innermost is not l. */
+static double V_(cost)(const V_(factor) *rows, const V_(factor) *lanes, int64_t depth)
+{
+  const double r = (double)volume(rows->count), l = (double)volume(lanes->count),
+               padded = (double)(ceilDivide(volume(lanes->count), VL) * VL);
+  return MAX(r, 4) * padded + (rows->stride[3] == 1 ? 2 : 8) * r + (lanes->stride[3] == 1 ? 2 : 8) * l +
+         (lanes->result[3] == 1 ? 2 : 10) * r * l / (double)depth;
+}
+
+void THNN_(product)(const V_(product) *product)
+{
+  V_(product) p = *product;
+  const int64_t depth = MAX(volume(p.depth), 1);
+  if (V_(cost)(&p.lanes, &p.rows, depth) < V_(cost)(&p.rows, &p.lanes, depth)) {
+    p.rows = product->lanes;
+    p.lanes = product->rows;
+  }
+  const int64_t lanes = volume(p.lanes.count), panels = ceilDivide(lanes, LANES),
+                tiles = ceilDivide(volume(p.rows.count), GEMM_ROWS);
+  const double terms = (double)p.groups * (double)tiles * (double)lanes * (double)depth;
+  if (terms == 0) return;
+  const int64_t work = (int64_t)MIN(terms, 1e15);
+  /* Threads share tiles and panels so that the slowest has least to do. Each packs all that it reads. */
+  const int threads = thnn_threads(1 << 20, work);
+  const int64_t mostTiles = ROW_BYTES / (TILE_TERMS * (int64_t)sizeof(real));
+  int64_t down = 1, across = 1;
+  double least = INFINITY;
+  for (int64_t i = 1; i <= threads && p.groups % threads != 0; i++) {
+    const int64_t j = threads / i, t = ceilDivide(tiles, i), n = ceilDivide(panels, j);
+    const double cost = (double)(t * n * GEMM_ROWS + 4 * t + 8 * n * ceilDivide(t, mostTiles));
+    if (cost >= least) continue;
+    least = cost;
+    down = MIN(i, tiles);
+    across = MIN(j, panels);
+  }
+  down = MIN(ceilDivide(ceilDivide(tiles, mostTiles), down) * down, tiles);
+  const int64_t mostPanels = SUM_BYTES / (ceilDivide(tiles, down) * TILE_SUMS * (int64_t)sizeof(real));
+  across = MIN(ceilDivide(ceilDivide(panels, mostPanels), across) * across, panels);
+  THNN_PARALLEL_FOR(i, p.groups * down * across, work) {
+    const int64_t group = i / (down * across), row = i / across % down, column = i % across;
+    V_(product) one = p;
+    one.rows.data += group * p.rows.group;
+    one.lanes.data += group * p.lanes.group;
+    one.c += group * p.resultGroup;
+    if (p.bias) one.bias += group * p.biasGroup;
+    V_(block)(&one, row * tiles / down, (row + 1) * tiles / down, column * panels / across * LANES,
+              MIN((column + 1) * panels / across * LANES, lanes));
+  }
+}
+
+#undef LANES
