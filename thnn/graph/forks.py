@@ -442,8 +442,10 @@ def _try(
                 buffer.copy_(before[name])
     if changed:
         read = [n for n in branch.graph.nodes if n.op == "get_attr"]
-        for name in changed.keys() - {n.target.removeprefix(_ROOT + ".") for n in read}:
-            raise ValueError(f"fork: {changed[name]} changes buffer {name!r} in evaluation")
+        spared = {n.target.removeprefix(_ROOT + ".") for n in read}
+        for name, place in changed.items():
+            if name not in spared:
+                raise ValueError(f"fork: {place} changes buffer {name!r} in evaluation")
         for node in read:
             if node.target.removeprefix(_ROOT + ".") in changed:
                 with branch.graph.inserting_after(node):
