@@ -201,11 +201,9 @@ def test_no_node_where_nothing_requires_a_gradient() -> None:
     entered = []
 
     class Watched(thnn.TanhFunction):  # type: ignore[name-defined, misc]
-        @staticmethod
-        def forward(ctx: object, *args: object) -> object:
-            entered.append(args)
-            return thnn.TanhFunction.forward(ctx, *args)
+        pass
 
+    Watched._enter = staticmethod(lambda *args: entered.append(args))
     Watched.apply(x)
     assert not entered
     Watched.apply(leaf(3))
