@@ -5,8 +5,6 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 LIBRARY := thnn/_C.abi3.so
-# torch for CPUs alone; the one of PyPI, which brings gigabytes for GPUs, serves where this cannot be reached.
-TORCH_INDEX := https://download.pytorch.org/whl/cpu
 
 C_FILES = $(shell find generic lib -name '*.[ch]')
 SOURCES = CMakeLists.txt VERSION $(C_FILES) $(shell find tools -name '*.py')
@@ -67,7 +65,6 @@ $(LIBRARY): $(SOURCES) | $(READY)
 
 $(READY): constraints.txt pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt --no-deps --extra-index-url $(TORCH_INDEX) torch
 	$(BIN)/pip install --quiet --constraint constraints.txt torch setuptools cmake ninja cffi
 	$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[test,bench,lint,docs]'
 	@touch $@
