@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "streaming.h"
+
 /* Merges a tensor's dimensions, given outermost first. */
 static void makeOperand(THNNOperand *operand, const THNNTensor *tensor, const int *dims, int count, size_t element)
 {
@@ -31,6 +33,17 @@ static bool sameStrides(const THNNTensor *a, const THNNTensor *b)
   return true;
 }
 
+/* Tensors of less are likely to be in a cache, and their end is near. */
+#define FETCH_FROM_BYTES (1 << 20)
+
+static bool streams(const THNNMap *map)
+{
+  if (!map->writes || !map->contiguous || (uintptr_t)map->operand[0].data % 64 != 0) return false;
+  for (int k = 1; k < map->count; k++)
+    if (map->operand[k].data == map->operand[0].data) return false;
+  return thnn_outgrowsCaches(map->count * map->elements * (int64_t)map->element);
+}
+
 void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const THNNTensor *const *tensor)
 {
   const THNNTensor *leader = tensor[0];
@@ -41,6 +54,8 @@ void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const T
   map->count = count;
   map->writes = writes;
   map->contiguous = true;
+  map->streams = false;
+  map->ahead = map->elements * (int64_t)element < FETCH_FROM_BYTES ? 0 : THNN_FETCH_BYTES / (int)element;
   if (map->elements == 0) return;
 
   /* A map may go along the memory of its output. So may a sum if that is the memory order of all operands;
@@ -62,6 +77,7 @@ void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const T
     makeOperand(&map->operand[k], t, dims, t->ndim, element);
     if (map->operand[k].ndim > 1 || map->operand[k].stride[0] != (int64_t)element) map->contiguous = false;
   }
+  map->streams = streams(map);
 }
 
 typedef uint32_t Word4 __attribute__((may_alias));

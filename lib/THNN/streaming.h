@@ -1,0 +1,20 @@
+#ifndef THNN_STREAMING_H
+#define THNN_STREAMING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Memory that is passed through once. Two things help a loop that goes over more than the caches hold:
+
+   - fetching ahead of itself (__builtin_prefetch), because what the processor fetches by itself ends at every page
+     of 4 KiB, and with it at every plane of a channel;
+   - v_stream for results that nothing will find in a cache, which saves reading their lines before they are
+     written. The barrier at the end of a parallel region orders such stores. */
+
+/* How far ahead: two pages. */
+#define THNN_FETCH_BYTES 8192
+
+/* Whether operands of so many bytes together push each other out of the last cache. */
+bool thnn_outgrowsCaches(int64_t bytes);
+
+#endif
