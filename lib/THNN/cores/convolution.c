@@ -165,22 +165,25 @@ static void V_(packChannels)(const V_(correlation) *c, const real *weight, int64
       else THNN_(gemm_transpose)(packed + (T - 1) * width, -width, weight - (T - 1), c->weightOutput, lanes, T);
     }
   } else {
-    int64_t t[4] = {0};
-    for (int64_t k = 0; k < T; k++, packed += width, box_next(t, taps->count, 4)) {
-      const real *from = weight;
-      for (int d = 0; d < 4; d++) from += t[d] * c->axis[d].weight;
-      if (c->weightOutput != 1 && c->weightChannel == 1) {
-        THNN_(gemm_transpose)(packed, T * width, from, c->weightOutput, lanes, channels);
-      } else {
-        for (int64_t i = 0; i < channels; i++, from += c->weightChannel) {
-          real *to = packed + i * T * width;
-          if (c->weightOutput == 1)
-            for (int64_t l = 0; l < lanes; l++) to[l] = from[l];
-          else
-            for (int64_t l = 0; l < lanes; l++) to[l] = from[l * c->weightOutput];
-        }
-      }
+    int64_t t[4] = {0}, at[GEMM_DEPTH];
+    for (int64_t k = 0; k < T; k++, box_next(t, taps->count, 4)) {
+      at[k] = 0;
+      for (int d = 0; d < 4; d++) at[k] += t[d] * c->axis[d].weight;
     }
+    if (c->weightOutput != 1 && c->weightChannel == 1) {
+      for (int64_t k = 0; k < T; k++)
+        THNN_(gemm_transpose)(packed + k * width, T * width, weight + at[k], c->weightOutput, lanes, channels);
+      return;
+    }
+    /* The taps of a channel share cache lines. */
+    for (int64_t i = 0; i < channels; i++, weight += c->weightChannel)
+      for (int64_t k = 0; k < T; k++, packed += width) {
+        const real *from = weight + at[k];
+        if (c->weightOutput == 1)
+          for (int64_t l = 0; l < lanes; l++) packed[l] = from[l];
+        else
+          for (int64_t l = 0; l < lanes; l++) packed[l] = from[l * c->weightOutput];
+      }
   }
 }
 
@@ -211,9 +214,9 @@ static void V_(packPanel)(const V_(plan) *p, int64_t group, int64_t o, int64_t l
   }
 }
 
-/* A row of finished positions, [position][lane], to where it belongs. */
-static void V_(storeRow)(const V_(correlation) *c, const real *sum, int64_t width, real *target, int64_t positions,
-                         int64_t lanes)
+/* At most VL finished positions, [position][lane], to where they belong. */
+static void V_(storePositions)(const V_(correlation) *c, const real *sum, int64_t width, real *target,
+                               int64_t positions, int64_t lanes)
 {
   const int64_t stride = c->axis[3].target;
   if (c->targetChannel == 1) {
@@ -225,12 +228,14 @@ static void V_(storeRow)(const V_(correlation) *c, const real *sum, int64_t widt
   } else if (stride == 1) {
     THNN_(gemm_transpose)(target, c->targetChannel, sum, width, positions, lanes);
   } else {
-    for (int64_t q = 0; q < positions; q++)
-      for (int64_t i = 0; i < lanes; i++) target[q * stride + i * c->targetChannel] = sum[q * width + i];
+    real row[LANES_MAX * REALS_PER_LINE]; /* [lane][position] */
+    THNN_(gemm_transpose)(row, VL, sum, width, positions, lanes);
+    for (int64_t i = 0; i < lanes; i++)
+      for (int64_t q = 0; q < positions; q++) target[q * stride + i * c->targetChannel] = row[i * VL + q];
   }
 }
 
-/* Asks for the lines that storeRow will write, so that they are there when the sums are. */
+/* Asks for the lines that a row of positions is written to, so that they are there when the sums are. */
 static inline void V_(prefetchRow)(const V_(correlation) *c, const real *target, int64_t positions, int64_t lanes)
 {
   if (c->targetChannel == 1) {
@@ -249,7 +254,24 @@ typedef struct V_(work) {
   int32_t step[2][GEMM_DEPTH]; /* of channel and tap, from a position: in a pass, and in the last one */
   int64_t rowStrip[MAX_ROWS], rowTarget[MAX_ROWS];
   int32_t rowTaps[MAX_ROWS][2]; /* of the skipped axis */
+  int64_t rowsOfRun;            /* rows that follow each other in the target without a gap */
 } V_(work);
+
+/* Positions first .. end - 1 of a box are finished. Those that fill vectors, or end a run, are stored; returns which
+   are not. */
+static int64_t V_(storeRuns)(const V_(correlation) *c, const V_(work) *w, const real *sum, int64_t width,
+                             real *target, int64_t columns, int64_t lanes, int64_t first, int64_t end)
+{
+  const int64_t run = w->rowsOfRun * columns;
+  while (first < end) {
+    const int64_t x = first % run, n = MIN(VL, run - x);
+    if (first + n > end) break;
+    V_(storePositions)(c, sum + first * width, width,
+                       target + w->rowTarget[first / run * w->rowsOfRun] + x * c->axis[3].target, n, lanes);
+    first += n;
+  }
+  return first;
+}
 
 /* One panel over one box and one block of channels. */
 static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, const real *weight, int64_t group,
@@ -269,9 +291,10 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
     const bool first = begin && k == 0, last = end && k + n == channels;
     const real *packed = weight + (1 + k * taps) * width;
     real *sum = sums;
+    int64_t done = 0, stored = 0;
     for (int64_t row = 0; row < rows; row += together) {
       const int R = rows - row > 1 ? together : 1;
-      for (int64_t tile = 0; tile < tiles; tile++, sum += TILE_REALS) {
+      for (int64_t tile = 0; tile < tiles; tile++) {
         const int64_t x = tile * box->count[3] / tiles;
         const int Q = (int)((tile + 1) * box->count[3] / tiles - x);
         const real *a[GEMM_ROWS];
@@ -285,9 +308,9 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
         const GemmSteps steps = {step + skipped, p->skip < 0 ? n * taps : w->rowTaps[row][1] * perTap - skipped};
         THNN_(gemm_tile)(R, Q, V)(sum, first ? weight : sum, first ? 0 : width, a, steps,
                                   packed + skipped * width);
-        for (int r = 0; last && r < R && row + r < rows; r++)
-          V_(storeRow)(c, sum + r * Q * width, width, target + w->rowTarget[row + r] + x * c->axis[3].target, Q,
-                       lanes);
+        sum += R * Q * width;
+        done = MIN(done + R * Q, rows * box->count[3]);
+        if (last) stored = V_(storeRuns)(c, w, sums, width, target, box->count[3], lanes, stored, done);
       }
     }
   }
@@ -315,6 +338,12 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
     for (int64_t b = firstBox; b < lastBox; b++) {
       const Box box = box_piece(p->count, p->boxPositions, b);
       int64_t q[4] = {0};
+      w.rowsOfRun = 1;
+      for (int d = 2; d >= 0; d--) {
+        if (box.count[d] == 1) continue;
+        if (c->axis[d].target != w.rowsOfRun * box.count[3] * c->axis[3].target) break;
+        w.rowsOfRun *= box.count[d];
+      }
       for (int64_t row = 0; row < box.count[0] * box.count[1] * box.count[2]; row++, box_next(q, box.count, 3)) {
         w.rowStrip[row] = strip_position(&p->strip, c->axis, q);
         w.rowTarget[row] = box.start[3] * c->axis[3].target;

@@ -179,23 +179,24 @@ static void V_(packGradients)(const V_(correlation) *c, const Box *box, int64_t 
 static void V_(addTiles)(const V_(correlation) *c, const real *sums, int P, int64_t width, const int64_t *at,
                          int64_t entries, int64_t lanes, real *weight, real scale)
 {
-  bool neighbours = true;
-  for (int64_t e = 1; e < entries; e++) neighbours = neighbours && at[e] == at[0] + e;
-  if (neighbours) {
-    real column[LANES_MAX][BOX_POSITIONS];
-    for (int64_t e = 0; e < entries; e += P)
-      THNN_(gemm_transpose)(column[0] + e, BOX_POSITIONS, sums + e / P * TILE_REALS, width, MIN(P, entries - e),
-                            lanes);
-    for (int64_t i = 0; i < lanes; i++) {
-      real *to = weight + at[0] + i * c->weightOutput;
-      int64_t e = 0;
-      for (; e + VL <= entries; e += VL) v_store(to + e, v_load(to + e) + scale * v_load(column[i] + e));
-      for (; e < entries; e++) to[e] += scale * column[i][e];
-    }
-  } else {
+  if (c->weightOutput == 1) {
     for (int64_t e = 0; e < entries; e++)
       for (int64_t i = 0; i < lanes; i++)
-        weight[at[e] + i * c->weightOutput] += scale * sums[e / P * TILE_REALS + e % P * width + i];
+        weight[at[e] + i] += scale * sums[e / P * TILE_REALS + e % P * width + i];
+    return;
+  }
+  bool neighbours = true;
+  for (int64_t e = 1; e < entries; e++) neighbours = neighbours && at[e] == at[0] + e;
+  real column[LANES_MAX][BOX_POSITIONS];
+  for (int64_t e = 0; e < entries; e += P)
+    THNN_(gemm_transpose)(column[0] + e, BOX_POSITIONS, sums + e / P * TILE_REALS, width, MIN(P, entries - e),
+                          lanes);
+  for (int64_t i = 0; i < lanes; i++) {
+    real *to = weight + i * c->weightOutput;
+    int64_t e = 0;
+    for (; neighbours && e + VL <= entries; e += VL)
+      v_store(to + at[e], v_load(to + at[e]) + scale * v_load(column[i] + e));
+    for (; e < entries; e++) to[at[e]] += scale * column[i][e];
   }
 }
 

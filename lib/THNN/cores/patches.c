@@ -88,14 +88,34 @@ void THNN_(correlation_cutTaps)(const V_(correlation) *c, int64_t *taps, int64_t
   }
 }
 
+/* Whole vectors of zeros from low on, until high is reached. The first is outside of the loop, which gcc makes a call
+   of memset and which is seldom entered. */
+static inline void V_(fillZeros)(real *to, int64_t low, int64_t high)
+{
+  if (low >= high) return;
+  v_store(to + low, (vreal){0});
+  for (low += VL; low < high; low += VL) v_store(to + low, (vreal){0});
+}
+
+/* Every second element of two vectors as one sequence. */
+#undef EVENS
+#if VBYTES == 64 && defined(THNN_REAL_IS_FLOAT)
+#define EVENS 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#elif VBYTES == 64 || (VBYTES == 32 && defined(THNN_REAL_IS_FLOAT))
+#define EVENS 0, 2, 4, 6, 8, 10, 12, 14
+#elif VBYTES == 32 || defined(THNN_REAL_IS_FLOAT)
+#define EVENS 0, 2, 4, 6
+#else
+#define EVENS 0, 2
+#endif
+
 /* width reals: zeros, high - low values from `from`, zeros. Whole vectors are written wherever a later row, or the
    room at the end of the strip, takes what is too much. */
 static inline void V_(fillRow)(real *to, const real *from, int64_t stride, int64_t low, int64_t high,
                                int64_t width, int64_t ahead)
 {
-  int64_t i = 0;
-  for (; i < low; i += VL) v_store(to + i, (vreal){0});
-  i = low;
+  V_(fillZeros)(to, 0, low);
+  int64_t i = low;
   if (stride == 1) {
     for (; i + VL <= high; i += VL, from += VL) {
       __builtin_prefetch(from + ahead);
@@ -107,11 +127,17 @@ static inline void V_(fillRow)(real *to, const real *from, int64_t stride, int64
       i += VL;
     }
   } else if (stride == 2) {
-    for (; i < high; i++) to[i] = from[2 * (i - low)];
+    /* The last value may be the last of the source. */
+    for (; i + VL < high; i += VL, from += 2 * VL) {
+      __builtin_prefetch(from + ahead);
+      __builtin_prefetch(from + ahead + VL);
+      v_store(to + i, __builtin_shufflevector(v_load(from), v_load(from + VL), EVENS));
+    }
+    for (; i < high; i++, from += 2) to[i] = *from;
   } else {
-    for (; i < high; i++) to[i] = from[stride * (i - low)];
+    for (; i < high; i++, from += stride) to[i] = *from;
   }
-  for (; i < width; i += VL) v_store(to + i, (vreal){0});
+  V_(fillZeros)(to, i, width);
 }
 
 void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *positions, const Box *taps,
@@ -125,6 +151,18 @@ void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *
   const int64_t width = positions->count[3] + (taps->count[3] - 1) * last->skip / last->step;
   const int64_t stride = last->source * last->step;
   const int64_t ahead = 4 * c->sourceChannel; /* the same place of a later channel, which is on another page */
+  /* Of a phase: those of the coordinates x + i * step, i in 0 .. width - 1, that exist, and where the first one is. */
+  struct {
+    int64_t low, high, at;
+  } span[GEMM_DEPTH];
+  for (int64_t phase = 0; phase < strip->phases; phase++) {
+    const int64_t x = first[3] + modulo(phase * last->skip, last->step);
+    const int64_t low = x < 0 ? MIN(quotient(-x + last->step - 1, last->step), width) : 0;
+    const int64_t high = x < last->size ? MIN(quotient(last->size - 1 - x, last->step) + 1, width) : 0;
+    span[phase].low = low;
+    span[phase].high = MAX(low, high);
+    span[phase].at = (x + low * last->step) * last->source;
+  }
   /* Channel by channel in the order of memory, or all channels of a row at once when they are innermost. */
   const bool transpose = stride != 1 && c->sourceChannel == 1;
   for (int64_t ch = 0; ch < (transpose ? 1 : channels); ch++) {
@@ -139,26 +177,23 @@ void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *
       }
       /* In the order of memory: each row may write a little into the next one. */
       real *to = memory + ch * strip->channel + at[0] * strip->pitch[0] + at[1] * strip->pitch[1];
-      for (int64_t y = first[2]; y < first[2] + extent[2]; y++)
+      for (int64_t y = first[2]; y < first[2] + extent[2]; y++) {
+        const bool exists = planeExists && y >= 0 && y < c->axis[2].size;
+        const real *row = exists ? start + y * c->axis[2].source : start;
         for (int64_t phase = 0; phase < strip->phases; phase++, to += strip->pitch[3]) {
-          /* Coordinate x + i * step for i in 0 .. width - 1; those of low .. high - 1 exist. */
-          const int64_t x = first[3] + modulo(phase * last->skip, last->step);
-          const int64_t low = x < 0 ? MIN(quotient(-x + last->step - 1, last->step), width) : 0;
-          int64_t high = x < last->size ? MIN(quotient(last->size - 1 - x, last->step) + 1, width) : 0;
-          const bool exists = planeExists && y >= 0 && y < c->axis[2].size && low < high;
-          if (!exists) high = low;
-          const real *from =
-              exists ? start + y * c->axis[2].source + (x + low * last->step) * last->source : start;
+          const int64_t low = exists ? span[phase].low : 0, high = exists ? span[phase].high : 0;
           if (!transpose) {
-            V_(fillRow)(to, from, stride, low, high, width, ahead);
+            V_(fillRow)(to, row + (exists ? span[phase].at : 0), stride, low, high, width, ahead);
           } else {
             for (int64_t i = 0; i < channels; i++) {
               for (int64_t j = 0; j < low; j++) to[i * strip->channel + j] = 0;
               for (int64_t j = high; j < width; j++) to[i * strip->channel + j] = 0;
             }
-            if (exists) THNN_(gemm_transpose)(to + low, strip->channel, from, stride, high - low, channels);
+            if (low < high)
+              THNN_(gemm_transpose)(to + low, strip->channel, row + span[phase].at, stride, high - low, channels);
           }
         }
+      }
     }
   }
 }
