@@ -253,12 +253,18 @@ static void V_(addStrip)(const V_(fewPlan) *p, const Box *box, int64_t group, in
 }
 
 /* Finished sums, one row of them, to every stride-th place. */
-static inline void V_(storeRow)(real *to, int64_t stride, const real *from, int64_t count)
+static inline void V_(storeRow)(real *to, int64_t stride, const real *from, int64_t count, int64_t ahead)
 {
   int64_t x = 0;
   if (stride == 1) {
-    for (; x + VL <= count; x += VL) v_store(to + x, v_load(from + x));
-    if (x < count) v_store_n(to + x, v_load(from + x), (int)(count - x));
+    for (; x + VL <= count; x += VL) {
+      __builtin_prefetch(to + x + ahead, 1);
+      v_store(to + x, v_load(from + x));
+    }
+    if (x < count) {
+      __builtin_prefetch(to + x + ahead, 1);
+      v_store_n(to + x, v_load(from + x), (int)(count - x));
+    }
   } else if (stride == 2) {
     for (; x < count; x++) to[2 * x] = from[x];
   } else {
@@ -288,7 +294,7 @@ static void V_(storeSums)(const V_(fewPlan) *p, const Box *box, int64_t group, c
           real *to = target + i * c->axis[0].target + j * c->axis[1].target;
           const real *from = sum;
           for (int64_t row = 0; row < count[2]; row++) {
-            V_(storeRow)(to, stride, from, count[3]);
+            V_(storeRow)(to, stride, from, count[3], 2 * c->targetChannel);
             to += c->axis[2].target;
             from += flat ? p->strip.pitch[2] : length;
           }
@@ -326,6 +332,7 @@ void THNN_(few_correlate)(const V_(correlation) *correlation, const Residues *re
   if (terms == 0) return;
   const int64_t work = (int64_t)MIN(terms / 16, 1e15);
   V_(makeFewPlan)(&p, thnn_threads(1 << 20, work));
-  const int64_t boxes = box_pieces(p.count, p.box), tasks = p.c.groups * boxes;
-  THNN_PARALLEL_FOR(i, tasks, work) V_(fewTask)(&p, i / boxes, i % boxes);
+  /* Group by group within a box: what strip_fill and storeRow ask for ahead of time is what comes next. */
+  const int64_t tasks = p.c.groups * box_pieces(p.count, p.box);
+  THNN_PARALLEL_FOR(i, tasks, work) V_(fewTask)(&p, i % p.c.groups, i / p.c.groups);
 }
