@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "streaming.h"
-
 /* Merges a tensor's dimensions, given outermost first. */
 static void makeOperand(THNNOperand *operand, const THNNTensor *tensor, const int *dims, int count, size_t element)
 {
@@ -33,9 +31,6 @@ static bool sameStrides(const THNNTensor *a, const THNNTensor *b)
   return true;
 }
 
-/* Tensors of less are likely to be in a cache, and their end is near. */
-#define FETCH_FROM_BYTES (1 << 20)
-
 static bool streams(const THNNMap *map)
 {
   if (!map->writes || !map->contiguous || (uintptr_t)map->operand[0].data % 64 != 0) return false;
@@ -55,7 +50,6 @@ void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const T
   map->writes = writes;
   map->contiguous = true;
   map->streams = false;
-  map->ahead = map->elements * (int64_t)element < FETCH_FROM_BYTES ? 0 : THNN_FETCH_BYTES / (int)element;
   if (map->elements == 0) return;
 
   /* A map may go along the memory of its output. So may a sum if that is the memory order of all operands;

@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "parallel.h"
+#include "streaming.h"
 
 /* Loops over all elements of tensors with equally many elements, with threads and SIMD, whatever their strides:
 
@@ -40,8 +41,7 @@ typedef struct THNNMap {
   int count;
   bool writes;     /* operand 0 is an output */
   bool contiguous; /* every operand is */
-  bool streams;    /* the result goes past the caches, see streaming.h */
-  int ahead;       /* by how many elements operands are fetched before they are used */
+  bool streams;    /* operands are too large for the caches, see streaming.h */
   THNNOperand operand[THNN_MAP_TENSORS];
 } THNNMap;
 
@@ -86,21 +86,27 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
 #define THNN_MAP_STORE_                                                                                      \
   if (thnn_p[0] == (void *)thnn_buffer) thnn_mapStoreBuffered(&thnn_map, thnn_block, thnn_buffer);
 
-/* Group after group. Their operands are fetched well before they are used. */
+/* What is too large for the caches is fetched well before it is used, and written past them. */
 #define THNN_MAP_LOOP_(count, ...)                                                                           \
   real *const thnn_y = thnn_p[0];                                                                            \
-  const int64_t thnn_ahead = thnn_map.ahead;                                                                 \
-  const bool thnn_streams = thnn_map.streams;                                                                \
-  for (int thnn_g = 0; thnn_g < thnn_n; thnn_g += THNN_MAP_GROUP) {                                          \
-    real thnn_group[THNN_MAP_GROUP];                                                                         \
-    for (int thnn_i = 0; thnn_i < THNN_MAP_GROUP; thnn_i += (int)(64 / sizeof(real)))                        \
-      for (int thnn_k = 1; thnn_k < count; thnn_k++)                                                         \
-        __builtin_prefetch((const real *)thnn_p[thnn_k] + thnn_g + thnn_i + thnn_ahead);                     \
+  if (thnn_map.streams) {                                                                                    \
+    for (int thnn_g = 0; thnn_g < thnn_n; thnn_g += THNN_MAP_GROUP) {                                        \
+      real thnn_group[THNN_MAP_GROUP];                                                                       \
+      for (int thnn_i = 0; thnn_i < THNN_MAP_GROUP; thnn_i += (int)(64 / sizeof(real)))                      \
+        for (int thnn_k = 1; thnn_k < count; thnn_k++)                                                       \
+          thnn_fetchAhead((const real *)thnn_p[thnn_k] + thnn_g + thnn_i);                                   \
+      THNN_PRAGMA(omp simd)                                                                                  \
+      for (int thnn_i = 0; thnn_i < THNN_MAP_GROUP; thnn_i++) {                                              \
+        const int thnn_at = thnn_g + thnn_i;                                                                 \
+        thnn_group[thnn_i] = __VA_ARGS__;                                                                    \
+      }                                                                                                      \
+      for (int thnn_i = 0; thnn_i < THNN_MAP_GROUP; thnn_i += VL)                                            \
+        v_stream(thnn_y + thnn_g + thnn_i, v_load(thnn_group + thnn_i));                                     \
+    }                                                                                                        \
+  } else {                                                                                                   \
     THNN_PRAGMA(omp simd)                                                                                    \
-    for (int thnn_i = 0; thnn_i < THNN_MAP_GROUP; thnn_i++) __VA_ARGS__                                      \
-    for (int thnn_i = 0; thnn_i < THNN_MAP_GROUP; thnn_i += VL)                                              \
-      if (thnn_streams) v_stream(thnn_y + thnn_g + thnn_i, v_load(thnn_group + thnn_i));                     \
-      else v_store(thnn_y + thnn_g + thnn_i, v_load(thnn_group + thnn_i));                                   \
+    for (int thnn_at = 0; thnn_at < ((thnn_n + THNN_MAP_GROUP - 1) & -THNN_MAP_GROUP); thnn_at++)            \
+      thnn_y[thnn_at] = __VA_ARGS__;                                                                         \
   }
 
 #define THNN_MAP2(y, output, a, first, ...)                                                                  \
@@ -109,10 +115,10 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
     THNN_MAP_FOR_(thnn_block, thnn_map.blocks,                                                               \
       THNN_MAP_LOAD_(2)                                                                                      \
       const real *a##_data = thnn_p[1];                                                                      \
-      THNN_MAP_LOOP_(2, {                                                                                    \
-        const real a = a##_data[thnn_g + thnn_i];                                                            \
-        thnn_group[thnn_i] = (__VA_ARGS__);                                                                  \
-      })                                                                                                     \
+      THNN_MAP_LOOP_(2, ({                                                                                   \
+        const real a = a##_data[thnn_at];                                                                    \
+        (real)(__VA_ARGS__);                                                                                 \
+      }))                                                                                                    \
       THNN_MAP_STORE_)                                                                                       \
   } while (0)
 
@@ -122,10 +128,10 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
     THNN_MAP_FOR_(thnn_block, thnn_map.blocks,                                                               \
       THNN_MAP_LOAD_(3)                                                                                      \
       const real *a##_data = thnn_p[1], *b##_data = thnn_p[2];                                               \
-      THNN_MAP_LOOP_(3, {                                                                                    \
-        const real a = a##_data[thnn_g + thnn_i], b = b##_data[thnn_g + thnn_i];                             \
-        thnn_group[thnn_i] = (__VA_ARGS__);                                                                  \
-      })                                                                                                     \
+      THNN_MAP_LOOP_(3, ({                                                                                   \
+        const real a = a##_data[thnn_at], b = b##_data[thnn_at];                                             \
+        (real)(__VA_ARGS__);                                                                                 \
+      }))                                                                                                    \
       THNN_MAP_STORE_)                                                                                       \
   } while (0)
 
@@ -135,11 +141,10 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
     THNN_MAP_FOR_(thnn_block, thnn_map.blocks,                                                               \
       THNN_MAP_LOAD_(4)                                                                                      \
       const real *a##_data = thnn_p[1], *b##_data = thnn_p[2], *c##_data = thnn_p[3];                        \
-      THNN_MAP_LOOP_(4, {                                                                                    \
-        const int thnn_at = thnn_g + thnn_i;                                                                 \
+      THNN_MAP_LOOP_(4, ({                                                                                   \
         const real a = a##_data[thnn_at], b = b##_data[thnn_at], c = c##_data[thnn_at];                      \
-        thnn_group[thnn_i] = (__VA_ARGS__);                                                                  \
-      })                                                                                                     \
+        (real)(__VA_ARGS__);                                                                                 \
+      }))                                                                                                    \
       THNN_MAP_STORE_)                                                                                       \
   } while (0)
 

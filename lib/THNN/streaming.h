@@ -13,6 +13,7 @@
 
 /* How far ahead: two pages. */
 #define THNN_FETCH_BYTES 8192
+static inline void thnn_fetchAhead(const void *p) { __builtin_prefetch((const char *)p + THNN_FETCH_BYTES); }
 
 /* Whether operands of so many bytes together push each other out of the last cache. */
 bool thnn_outgrowsCaches(int64_t bytes);

@@ -1,4 +1,5 @@
 #include "batch_normalization.h"
+#include "streaming.h"
 
 /* Sums run in `real` over at most PIECE values (rows: PIECE_ROWS), shifted by the mean of what came before, and
    are then merged in accreal: as fast as one plain pass, and as exact as two. */
@@ -18,8 +19,8 @@
 #define TILE ((int)(1344 / sizeof(real)))
 #define TILE_PITCH (TILE + (int)(64 / sizeof(real)))
 
-/* Operands of more than this together leave the caches anyway: results are streamed past them. */
-#define STREAM_BYTES ((int64_t)48 << 20)
+/* Values that are fetched before they are used: so many ahead. */
+#define AHEAD ((int64_t)(THNN_FETCH_BYTES / sizeof(real)))
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -171,8 +172,9 @@ void THNN_(Batch_init)(THNN_(Batch) *b, THTensor *x, THTensor *g, THTensor *out,
   /* A result that stays in the cache is better stored there, and one that begins in the middle of vectors, row
      after row, is not worth the trouble. */
   const uintptr_t start = (uintptr_t)b->out.data;
-  b->stream = operands * b->channels * b->positions * (int64_t)sizeof(real) > STREAM_BYTES && out != NULL &&
-              b->out.data != b->x.data && b->out.data != b->g.data && start % sizeof(real) == 0;
+  b->large = thnn_outgrowsCaches(operands * b->channels * b->positions * (int64_t)sizeof(real));
+  b->stream =
+      b->large && out != NULL && b->out.data != b->x.data && b->out.data != b->g.data && start % sizeof(real) == 0;
   if (b->layout == THNN_BATCH_ROWS) b->stream &= start % VBYTES == 0 && b->dims > 0 && b->out.stride[0] % VL == 0;
 }
 
@@ -296,6 +298,21 @@ static void THNN_(keepGradients)(const THNN_(BatchGradients) *to, const THNN_(Ba
 
 /* ---- runs: `runs` pieces of `length` neighbouring values, each `pitch` after the one before ---- */
 
+/* From a run to the one that is AHEAD values further on, or 0: `left` runs are worth fetching ahead. */
+static inline int64_t THNN_(ahead)(int64_t left, int64_t length, int64_t pitch)
+{
+  const int64_t runs = THNN_(ceilDiv)(AHEAD, length);
+  if (length > PIECE) return left > 0 ? AHEAD : 0;
+  return runs < left ? runs * pitch : 0;
+}
+
+/* Four vectors. */
+static ALWAYS_INLINE void THNN_(prefetch)(const real *p)
+{
+#pragma GCC unroll 4
+  for (int i = 0; i < 4 * VL; i += (int)(64 / sizeof(real))) __builtin_prefetch(p + i);
+}
+
 /* A value near the mean of what follows, and equal to it where all are equal. */
 static real THNN_(nearMean)(const real *x, int64_t length)
 {
@@ -303,8 +320,8 @@ static real THNN_(nearMean)(const real *x, int64_t length)
 }
 
 /* sum(x - shift) and sum((x - shift)^2) */
-static void THNN_(runSums)(const real *x, int64_t runs, int64_t length, int64_t pitch, real shift, accreal *sum,
-                           accreal *squares)
+static void THNN_(runSums)(const real *x, int64_t runs, int64_t left, int64_t length, int64_t pitch, real shift,
+                           accreal *sum, accreal *squares)
 {
   const vreal k = v_set1(shift);
   const int tail = (int)(length % VL);
@@ -319,7 +336,9 @@ static void THNN_(runSums)(const real *x, int64_t runs, int64_t length, int64_t 
   } while (0)
   for (int64_t r = 0; r < runs; r++, x += pitch) {
     const real *p = x, *end = x + length - tail;
+    const int64_t ahead = THNN_(ahead)(left - r, length, pitch);
     for (; p + 4 * VL <= end; p += 4 * VL) {
+      if (ahead) THNN_(prefetch)(p + ahead);
       ADD(0, v_load(p) - k);
       ADD(1, v_load(p + VL) - k);
       ADD(2, v_load(p + 2 * VL) - k);
@@ -363,13 +382,13 @@ static inline bool THNN_(unfit)(accreal mean, accreal squares, int64_t count, ac
 }
 
 /* Joins the moments of runs with those of `count` values before. */
-static void THNN_(joinRuns)(const real *x, int64_t runs, int64_t length, int64_t pitch, accreal *mean,
-                            accreal *squares, int64_t count)
+static void THNN_(joinRuns)(const real *x, int64_t runs, int64_t left, int64_t length, int64_t pitch,
+                            accreal *mean, accreal *squares, int64_t count)
 {
   const int64_t n = runs * length;
   const real shift = count == 0 ? THNN_(nearMean)(x, length) : (real)*mean;
   accreal sum, square;
-  THNN_(runSums)(x, runs, length, pitch, shift, &sum, &square);
+  THNN_(runSums)(x, runs, left, length, pitch, shift, &sum, &square);
   const accreal off = sum / (accreal)n;
   accreal new_mean = shift + off, new_squares = square - sum * off;
   if (THNN_(unfit)(*mean, *squares, count, new_mean, new_squares, n, off))
@@ -406,9 +425,10 @@ static __attribute__((noinline)) void THNN_(addRunDotsExactly)(const real *g, co
 }
 
 /* The same, fast. */
-static ALWAYS_INLINE void THNN_(addRunDotsAs)(const real *g, const real *x, int64_t runs, int64_t length,
-                                              int64_t g_pitch, int64_t x_pitch, const THNN_(Coefficients) *c,
-                                              int64_t j, bool relu, accreal *sum, accreal *dot)
+static ALWAYS_INLINE void THNN_(addRunDotsAs)(const real *g, const real *x, int64_t runs, int64_t left,
+                                              int64_t length, int64_t g_pitch, int64_t x_pitch,
+                                              const THNN_(Coefficients) *c, int64_t j, bool relu, accreal *sum,
+                                              accreal *dot)
 {
   const THNN_(Channels) k = THNN_(sameChannel)(c, j);
   const int tail = (int)(length % VL);
@@ -421,7 +441,10 @@ static ALWAYS_INLINE void THNN_(addRunDotsAs)(const real *g, const real *x, int6
   } while (0)
   for (int64_t r = 0; r < runs; r++) {
     const real *p = g + r * g_pitch, *q = x + r * x_pitch, *end = p + length - tail;
+    const int64_t g_ahead = THNN_(ahead)(left - r, length, g_pitch);
+    const int64_t x_ahead = THNN_(ahead)(left - r, length, x_pitch);
     for (; p + 4 * VL <= end; p += 4 * VL, q += 4 * VL) {
+      if (g_ahead) THNN_(prefetch)(p + g_ahead), THNN_(prefetch)(q + x_ahead);
       ADD(0, v_load(p), v_load(q));
       ADD(1, v_load(p + VL), v_load(q + VL));
       ADD(2, v_load(p + 2 * VL), v_load(q + 2 * VL));
@@ -438,12 +461,12 @@ static ALWAYS_INLINE void THNN_(addRunDotsAs)(const real *g, const real *x, int6
   else THNN_(addRunDotsExactly)(g, x, runs, length, g_pitch, x_pitch, c, j, relu, sum, dot);
 }
 
-static void THNN_(addRunDots)(const real *g, const real *x, int64_t runs, int64_t length, int64_t g_pitch,
-                              int64_t x_pitch, const THNN_(Coefficients) *c, int64_t j, bool relu, accreal *sum,
-                              accreal *dot)
+static void THNN_(addRunDots)(const real *g, const real *x, int64_t runs, int64_t left, int64_t length,
+                              int64_t g_pitch, int64_t x_pitch, const THNN_(Coefficients) *c, int64_t j, bool relu,
+                              accreal *sum, accreal *dot)
 {
-  if (relu) THNN_(addRunDotsAs)(g, x, runs, length, g_pitch, x_pitch, c, j, true, sum, dot);
-  else THNN_(addRunDotsAs)(g, x, runs, length, g_pitch, x_pitch, c, j, false, sum, dot);
+  if (relu) THNN_(addRunDotsAs)(g, x, runs, left, length, g_pitch, x_pitch, c, j, true, sum, dot);
+  else THNN_(addRunDotsAs)(g, x, runs, left, length, g_pitch, x_pitch, c, j, false, sum, dot);
 }
 
 static ALWAYS_INLINE vreal THNN_(some)(const real *p, int n) { return n == VL ? v_load(p) : v_load_n(p, n); }
@@ -472,40 +495,49 @@ static inline int64_t THNN_(unaligned)(const real *p, int64_t length)
 }
 
 static ALWAYS_INLINE void THNN_(mapRun)(THNNBatchMap map, real *out, const real *g, const real *x, int64_t length,
-                                        THNN_(Channels) k, bool stream)
+                                        THNN_(Channels) k, bool stream, int64_t g_ahead, int64_t x_ahead)
 {
   int64_t i = 0;
   if (stream) {
     i = THNN_(unaligned)(out, length);
     if (i) THNN_(mapSome)(map, out, g, x, (int)i, k, false);
   }
-  for (; i + VL <= length; i += VL) THNN_(mapSome)(map, out + i, g + i, x + i, VL, k, stream);
+  for (; i + VL <= length; i += VL) {
+    if (stream && x_ahead) {
+      if (READS_G(map)) __builtin_prefetch(g + i + g_ahead);
+      if (READS_X(map)) __builtin_prefetch(x + i + x_ahead);
+    }
+    THNN_(mapSome)(map, out + i, g + i, x + i, VL, k, stream);
+  }
   const int n = (int)(length - i);
   if (n) THNN_(mapSome)(map, out + i, g + i, x + i, n, k, false);
 }
 
-/* The last run comes first: it was read last, and is the likeliest to be in the cache. */
+/* `again`: the last run comes first, since it was read last and is the likeliest to be in the cache. */
 static ALWAYS_INLINE void THNN_(mapRuns)(THNNBatchMap map, real *out, const real *g, const real *x, int64_t runs,
                                          int64_t length, int64_t out_pitch, int64_t g_pitch, int64_t x_pitch,
-                                         THNN_(Channels) k, bool stream)
+                                         THNN_(Channels) k, bool stream, bool again)
 {
-  for (int64_t r = runs - 1; r >= 0; r--) {
+  for (int64_t i = 0; i < runs; i++) {
+    const int64_t r = again ? runs - 1 - i : i;
+    const int64_t g_ahead = again ? -THNN_(ahead)(runs - i, length, g_pitch) : AHEAD;
+    const int64_t x_ahead = again ? -THNN_(ahead)(runs - i, length, x_pitch) : AHEAD;
     real *o = out + r * out_pitch;
     THNN_(mapRun)(map, o, READS_G(map) ? g + r * g_pitch : o, READS_X(map) ? x + r * x_pitch : o, length, k,
-                  stream);
+                  stream, g_ahead, x_ahead);
   }
 }
 
 /* Channel j of the coefficients. */
 static void THNN_(applyRuns)(THNNBatchMap map, real *out, const real *g, const real *x, int64_t runs,
                              int64_t length, int64_t out_pitch, int64_t g_pitch, int64_t x_pitch,
-                             const THNN_(Coefficients) *c, int64_t j, bool stream)
+                             const THNN_(Coefficients) *c, int64_t j, bool stream, bool again)
 {
   const THNN_(Channels) k = THNN_(sameChannel)(c, j);
-#define RUNS(map)                                                                                   \
-  do {                                                                                              \
-    if (stream) THNN_(mapRuns)(map, out, g, x, runs, length, out_pitch, g_pitch, x_pitch, k, true); \
-    else THNN_(mapRuns)(map, out, g, x, runs, length, out_pitch, g_pitch, x_pitch, k, false);       \
+#define RUNS(map)                                                                                          \
+  do {                                                                                                     \
+    if (stream) THNN_(mapRuns)(map, out, g, x, runs, length, out_pitch, g_pitch, x_pitch, k, true, again); \
+    else THNN_(mapRuns)(map, out, g, x, runs, length, out_pitch, g_pitch, x_pitch, k, false, again);       \
   } while (0)
   FOR_MAP(map, RUNS);
 #undef RUNS
@@ -537,13 +569,19 @@ static inline THNN_(Piece) THNN_(piece)(const THNN_(Batch) *b, int64_t p, int64_
   return piece;
 }
 
+/* Runs from position p to the end of a box, if they are worth fetching ahead. */
+static inline int64_t THNN_(left)(const THNN_(Batch) *b, int64_t p, int64_t end)
+{
+  return b->large ? THNN_(ceilDiv)(end - p, b->size[b->dims - 1]) : 0;
+}
+
 static void THNN_(planesStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal *mean, accreal *squares)
 {
   for (int64_t c = box.c; c < box.c_end; c++)
     for (int64_t p = box.p, count = 0; p < box.p_end;) {
       const THNN_(Piece) at = THNN_(piece)(b, p, box.p_end);
-      THNN_(joinRuns)(THNN_(plane)(&b->x, c, at.n, at.l), at.runs, at.length, b->x.stride[0], mean + (c - box.c),
-                      squares + (c - box.c), count);
+      THNN_(joinRuns)(THNN_(plane)(&b->x, c, at.n, at.l), at.runs, THNN_(left)(b, p, box.p_end), at.length,
+                      b->x.stride[0], mean + (c - box.c), squares + (c - box.c), count);
       p += at.runs * at.length;
       count += at.runs * at.length;
     }
@@ -555,8 +593,9 @@ static void THNN_(planesDots)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_
   for (int64_t c = box.c; c < box.c_end; c++)
     for (int64_t p = box.p; p < box.p_end;) {
       const THNN_(Piece) at = THNN_(piece)(b, p, box.p_end);
-      THNN_(addRunDots)(THNN_(plane)(&b->g, c, at.n, at.l), THNN_(plane)(&b->x, c, at.n, at.l), at.runs, at.length,
-                        b->g.stride[0], b->x.stride[0], k, c - box.c, relu, sum + (c - box.c), dot + (c - box.c));
+      THNN_(addRunDots)(THNN_(plane)(&b->g, c, at.n, at.l), THNN_(plane)(&b->x, c, at.n, at.l), at.runs,
+                        THNN_(left)(b, p, box.p_end), at.length, b->g.stride[0], b->x.stride[0], k, c - box.c,
+                        relu, sum + (c - box.c), dot + (c - box.c));
       p += at.runs * at.length;
     }
 }
@@ -568,10 +607,12 @@ static void THNN_(planesApply)(const THNN_(Batch) *b, THNN_(Box) box, THNNBatchM
   const int64_t o_pitch = b->out.stride[0], g_pitch = b->g.stride[0], x_pitch = b->x.stride[0];
   const int64_t first = box.p / length, last = (box.p_end - 1) / length;
   if (length <= PIECE) {
-    for (int64_t c = box.c_end - 1; c >= box.c; c--)
+    for (int64_t i = 0; i < box.c_end - box.c; i++) {
+      const int64_t c = b->reduces ? box.c_end - 1 - i : box.c + i;
       THNN_(applyRuns)(map, (real *)THNN_(plane)(&b->out, c, first, 0), THNN_(plane)(&b->g, c, first, 0),
                        THNN_(plane)(&b->x, c, first, 0), last - first + 1, length, o_pitch, g_pitch, x_pitch,
-                       coefficients, c - box.c, b->stream);
+                       coefficients, c - box.c, b->stream, b->reduces);
+    }
     return;
   }
   for (int64_t n = last; n >= first; n--) {
@@ -581,7 +622,8 @@ static void THNN_(planesApply)(const THNN_(Batch) *b, THNN_(Box) box, THNNBatchM
       const int64_t l = THNN_(larger)(from, (end - 1) / PIECE * PIECE);
       for (int64_t c = box.c; c < box.c_end; c++)
         THNN_(applyRuns)(map, (real *)THNN_(plane)(&b->out, c, n, l), THNN_(plane)(&b->g, c, n, l),
-                         THNN_(plane)(&b->x, c, n, l), 1, end - l, 0, 0, 0, coefficients, c - box.c, b->stream);
+                         THNN_(plane)(&b->x, c, n, l), 1, end - l, 0, 0, 0, coefficients, c - box.c, b->stream,
+                         b->reduces);
       end = l;
     }
   }
@@ -597,13 +639,14 @@ static void THNN_(planesApply)(const THNN_(Batch) *b, THNN_(Box) box, THNNBatchM
 /* Columns of room for the sums of a box: vectors are whole there. */
 #define ROW_SUMS (CHANNELS + VBYTES / sizeof(real))
 
-static ALWAYS_INLINE void THNN_(sumColumns)(const real *x, int count, int64_t pitch, int n, const real *shift,
-                                            real *sum, real *squares)
+static ALWAYS_INLINE void THNN_(sumColumns)(const real *x, int count, int64_t pitch, bool fetch, int n,
+                                            const real *shift, real *sum, real *squares)
 {
   const vreal k = THNN_(some)(shift, n);
   vreal s = {0}, q = {0};
 #pragma GCC unroll 8
   for (int r = 0; r < count; r++) {
+    if (fetch) thnn_fetchAhead(x + r * pitch);
     const vreal d = THNN_(some)(x + r * pitch, n) - k;
     s += d, q += d * d;
   }
@@ -611,12 +654,13 @@ static ALWAYS_INLINE void THNN_(sumColumns)(const real *x, int count, int64_t pi
   v_store(squares, v_load(squares) + q);
 }
 
-static ALWAYS_INLINE void THNN_(sumRows)(const real *x, int count, int64_t pitch, int64_t width, const real *shift,
-                                         real *sum, real *squares)
+static ALWAYS_INLINE void THNN_(sumRows)(const real *x, int count, int64_t pitch, bool fetch, int64_t width,
+                                         const real *shift, real *sum, real *squares)
 {
   int64_t j = 0;
-  for (; j + VL <= width; j += VL) THNN_(sumColumns)(x + j, count, pitch, VL, shift + j, sum + j, squares + j);
-  if (j < width) THNN_(sumColumns)(x + j, count, pitch, (int)(width - j), shift + j, sum + j, squares + j);
+  for (; j + VL <= width; j += VL)
+    THNN_(sumColumns)(x + j, count, pitch, fetch, VL, shift + j, sum + j, squares + j);
+  if (j < width) THNN_(sumColumns)(x + j, count, pitch, fetch, (int)(width - j), shift + j, sum + j, squares + j);
 }
 
 static void THNN_(rowsStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal *mean, accreal *squares)
@@ -638,8 +682,8 @@ static void THNN_(rowsStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal
     memset(square, 0, sizeof(real) * (size_t)(width + VL));
     int64_t r = 0;
     for (; r + SUM_ROWS <= rows; r += SUM_ROWS)
-      THNN_(sumRows)(x + r * pitch, SUM_ROWS, pitch, width, shift, sum, square);
-    for (; r < rows; r++) THNN_(sumRows)(x + r * pitch, 1, pitch, width, shift, sum, square);
+      THNN_(sumRows)(x + r * pitch, SUM_ROWS, pitch, b->large, width, shift, sum, square);
+    for (; r < rows; r++) THNN_(sumRows)(x + r * pitch, 1, pitch, b->large, width, shift, sum, square);
 
     int unfit = 0;
     const accreal n = (accreal)rows;
@@ -667,12 +711,13 @@ static ALWAYS_INLINE THNN_(Channels) THNN_(someChannels)(const THNN_(Coefficient
 }
 
 static ALWAYS_INLINE void THNN_(dotColumns)(const real *g, const real *x, int count, int64_t g_pitch,
-                                            int64_t x_pitch, int n, THNN_(Channels) k, bool relu, real *sum,
-                                            real *dot)
+                                            int64_t x_pitch, bool fetch, int n, THNN_(Channels) k, bool relu,
+                                            real *sum, real *dot)
 {
   vreal s = {0}, q = {0};
 #pragma GCC unroll 8
   for (int r = 0; r < count; r++) {
+    if (fetch) thnn_fetchAhead(g + r * g_pitch), thnn_fetchAhead(x + r * x_pitch);
     const vreal xv = THNN_(some)(x + r * x_pitch, n);
     const vreal gv = THNN_(incoming)(THNN_(some)(g + r * g_pitch, n), xv, k, relu);
     s += gv, q += gv * (xv - k.mean);
@@ -682,28 +727,28 @@ static ALWAYS_INLINE void THNN_(dotColumns)(const real *g, const real *x, int co
 }
 
 static ALWAYS_INLINE void THNN_(dotRows)(const real *g, const real *x, int count, int64_t g_pitch, int64_t x_pitch,
-                                         int64_t width, const THNN_(Coefficients) *c, bool relu, real *sum,
-                                         real *dot)
+                                         bool fetch, int64_t width, const THNN_(Coefficients) *c, bool relu,
+                                         real *sum, real *dot)
 {
   for (int64_t j = 0; j + VL <= width; j += VL)
-    THNN_(dotColumns)(g + j, x + j, count, g_pitch, x_pitch, VL, THNN_(someChannels)(c, j, VL), relu, sum + j,
-                      dot + j);
+    THNN_(dotColumns)(g + j, x + j, count, g_pitch, x_pitch, fetch, VL, THNN_(someChannels)(c, j, VL), relu,
+                      sum + j, dot + j);
   const int n = (int)(width % VL);
   const int64_t j = width - n;
   if (n)
-    THNN_(dotColumns)(g + j, x + j, count, g_pitch, x_pitch, n, THNN_(someChannels)(c, j, n), relu, sum + j,
+    THNN_(dotColumns)(g + j, x + j, count, g_pitch, x_pitch, fetch, n, THNN_(someChannels)(c, j, n), relu, sum + j,
                       dot + j);
 }
 
 static ALWAYS_INLINE void THNN_(dotAllRows)(const real *g, const real *x, int64_t rows, int64_t g_pitch,
-                                            int64_t x_pitch, int64_t width, const THNN_(Coefficients) *c,
-                                            bool relu, real *sum, real *dot)
+                                            int64_t x_pitch, bool fetch, int64_t width,
+                                            const THNN_(Coefficients) *c, bool relu, real *sum, real *dot)
 {
   int64_t r = 0;
   for (; r + SUM_ROWS <= rows; r += SUM_ROWS)
-    THNN_(dotRows)(g + r * g_pitch, x + r * x_pitch, SUM_ROWS, g_pitch, x_pitch, width, c, relu, sum, dot);
+    THNN_(dotRows)(g + r * g_pitch, x + r * x_pitch, SUM_ROWS, g_pitch, x_pitch, fetch, width, c, relu, sum, dot);
   for (; r < rows; r++)
-    THNN_(dotRows)(g + r * g_pitch, x + r * x_pitch, 1, g_pitch, x_pitch, width, c, relu, sum, dot);
+    THNN_(dotRows)(g + r * g_pitch, x + r * x_pitch, 1, g_pitch, x_pitch, fetch, width, c, relu, sum, dot);
 }
 
 static void THNN_(rowsDots)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *c, bool relu,
@@ -717,8 +762,8 @@ static void THNN_(rowsDots)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(C
     const real *g = b->g.data + box.c + p * g_pitch, *x = b->x.data + box.c + p * x_pitch;
     memset(s, 0, sizeof(real) * (size_t)(width + VL));
     memset(d, 0, sizeof(real) * (size_t)(width + VL));
-    if (relu) THNN_(dotAllRows)(g, x, rows, g_pitch, x_pitch, width, c, true, s, d);
-    else THNN_(dotAllRows)(g, x, rows, g_pitch, x_pitch, width, c, false, s, d);
+    if (relu) THNN_(dotAllRows)(g, x, rows, g_pitch, x_pitch, b->large, width, c, true, s, d);
+    else THNN_(dotAllRows)(g, x, rows, g_pitch, x_pitch, b->large, width, c, false, s, d);
 
     int unfit = 0;
     for (int64_t j = 0; j < width; j++) unfit |= !THNN_(finite)(s[j], d[j]);
@@ -832,7 +877,7 @@ static void THNN_(stridedStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accr
     count = THNN_(smaller)(box.p_end - p, TILE);
     THNN_(gather)(b, &b->x, box, p, count, tile);
     for (int64_t c = 0; c < box.c_end - box.c; c++)
-      THNN_(joinRuns)(tile + c * TILE_PITCH, 1, count, 0, mean + c, squares + c, p - box.p);
+      THNN_(joinRuns)(tile + c * TILE_PITCH, 1, 0, count, 0, mean + c, squares + c, p - box.p);
   }
 }
 
@@ -845,7 +890,7 @@ static void THNN_(stridedDots)(const THNN_(Batch) *b, THNN_(Box) box, const THNN
     THNN_(gather)(b, &b->g, box, p, count, g);
     THNN_(gather)(b, &b->x, box, p, count, x);
     for (int64_t c = 0; c < box.c_end - box.c; c++)
-      THNN_(addRunDots)(g + c * TILE_PITCH, x + c * TILE_PITCH, 1, count, 0, 0, k, c, relu, sum + c, dot + c);
+      THNN_(addRunDots)(g + c * TILE_PITCH, x + c * TILE_PITCH, 1, 0, count, 0, 0, k, c, relu, sum + c, dot + c);
   }
 }
 
@@ -860,7 +905,7 @@ static void THNN_(stridedApply)(const THNN_(Batch) *b, THNN_(Box) box, THNNBatch
     if (READS_X(map)) THNN_(gather)(b, &b->x, box, p, end - p, x);
     for (int64_t c = 0; c < box.c_end - box.c; c++)
       THNN_(applyRuns)(map, out + c * TILE_PITCH, g + c * TILE_PITCH, x + c * TILE_PITCH, 1, end - p, 0, 0, 0,
-                       coefficients, c, false);
+                       coefficients, c, false, false);
     THNN_(scatter)(b, &b->out, box, p, end - p, out);
   }
 }

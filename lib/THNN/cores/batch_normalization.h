@@ -37,7 +37,8 @@ typedef struct THNN_(Batch) {
   THNNBatchLayout layout;
   int64_t width, groups, block, blocks;
   bool reduces;
-  bool stream; /* out is too large for the caches to hold */
+  bool large;  /* the operands are too large for the caches, see streaming.h ... */
+  bool stream; /* ... and out goes past them */
 } THNN_(Batch);
 
 /* `reduces`: the phases to come sum over positions, and what a box read should still be in the cache when it is
