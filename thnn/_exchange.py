@@ -9,7 +9,10 @@ from __future__ import annotations
 import time
 import weakref
 import zlib
+from collections.abc import Iterable
+from contextlib import suppress
 from datetime import timedelta
+from statistics import mode
 from typing import Any, NamedTuple, Protocol
 
 import torch
@@ -18,8 +21,10 @@ from torch import Tensor
 
 # The first number of a message says where its sender is.
 _HEADER = 1
-# Seconds to wait for word from others when an exchange has failed: for the last one, after the timeout, and in all.
+# Seconds to wait for word from others when an exchange has failed: for the last one, in general, and in all.
 _LAST_GRACE, _GRACE, _LONGEST_GRACE = 0.5, 1.0, 10.0
+# The part of a short timeout that is left for that.
+_GRACE_PART = 0.25
 
 
 class Place(NamedTuple):
@@ -27,11 +32,15 @@ class Place(NamedTuple):
 
     layer: str
     phase: str
-    channels: int
-    dtype: torch.dtype
+    what: str
 
     def __str__(self) -> str:
-        return f"{self.layer}, {self.phase}, {self.channels} channels of {self.dtype}"
+        return f"{self.layer}, {self.phase}, {self.what}"
+
+
+def values(tensor: Tensor) -> str:
+    """What of a tensor has to be the same everywhere, for a Place."""
+    return f"{tensor.shape[1]} channels of {tensor.dtype}"
 
 
 class Exchange(Protocol):
@@ -41,6 +50,9 @@ class Exchange(Protocol):
 
     def gather(self, local: Tensor, place: Place) -> Tensor:
         """The vectors (n) of all members as (size, n), in the order of ranks."""
+
+    def refuse(self, layer: str, arguments: Iterable[Any], error: Exception) -> None:
+        """Instead of a ``gather``: has the others fail, too."""
 
 
 def check_process_group(process_group: Any) -> None:
@@ -111,7 +123,10 @@ class ProcessExchange:
         where one has not come within the group's timeout, or is gone. Both say which, where that can be known.
         """
         timeout = self._timeout(local.device)
-        deadline = time.monotonic() + timeout
+        # Who is missing is to be said within the timeout of the group.
+        grace = min(_GRACE, _GRACE_PART * timeout)
+        deadline = time.monotonic() + timeout - 0.2 * grace
+        timeout -= grace
         self._exchanges += 1
         needed = _HEADER + local.numel()
         try:
@@ -127,6 +142,16 @@ class ProcessExchange:
             raise RuntimeError(self._failure(place, deadline, error)) from error
         self._compare(received[:, 0], place)
         return received[:, _HEADER:needed]
+
+    def refuse(self, layer: str, arguments: Iterable[Any], error: Exception) -> None:
+        """Takes part in the exchange of a forward that does not take these `arguments`: the others are told why."""
+        tensors = [t for t in arguments if isinstance(t, Tensor) and t.dim()]
+        # The others send numbers for as many channels as they have; here most arguments have as many.
+        channels = mode([t.shape[min(t.dim(), 2) - 1] for t in tensors] or [0])
+        device = tensors[0].device if tensors else torch.device("cpu")
+        with suppress(ValueError, RuntimeError):
+            nothing = torch.zeros(2 * channels + 1, dtype=torch.float64, device=device)
+            self.gather(nothing, Place(layer, "forward", f"where it fails: {type(error).__name__}: {error}"))
 
     def _backend(self, device: torch.device) -> Any:
         group = self._group()
@@ -186,7 +211,7 @@ class ProcessExchange:
         """Who is to blame for an exchange that has failed: who was in it says so."""
         others = {*range(self.size)} - {self._rank}
         try:
-            said = self._places(place, others, deadline + _GRACE)
+            said = self._places(place, others, deadline)
         except RuntimeError:
             return f"{place}: the exchange failed, and so did asking which process is missing: {error}"
         for rank in sorted(said):
@@ -203,13 +228,13 @@ class ProcessExchange:
         said: dict[int, str] = {}
         start = time.monotonic()
         deadline = min(deadline, start + _LONGEST_GRACE)
+        last = min(deadline, start + _LAST_GRACE)
         while len(said) < len(others):
             for rank in others - said.keys():
                 if self._store.check([keys[rank]]):
                     said[rank] = self._store.get(keys[rank]).decode()
             # Somebody has to be missing: the last one need not be waited for.
-            now = time.monotonic()
-            if now > (start + _LAST_GRACE if len(said) == len(others) - 1 else deadline):
+            if time.monotonic() > (last if len(said) == len(others) - 1 else deadline):
                 break
             time.sleep(0.01)
         return said

@@ -20,25 +20,30 @@ FIRST_BATCH: Final = ("blend", "initialize")
 
 def fraction(where: str, name: str, value: Any) -> float:
     """A number from 0 to 1; TypeError or ValueError otherwise."""
-    number = not_negative(where, name, value)
-    if number > 1:
+    result = not_negative(where, name, value)
+    if result > 1:
         raise ValueError(f"{where}: {name}: expected a number from 0 to 1, got {value!r}")
-    return number
+    return result
 
 
 def not_negative(where: str, name: str, value: Any) -> float:
     """A number that is 0 or more; TypeError or ValueError otherwise."""
     if type(value) is float and value >= 0:
         return value
+    result = number(where, name, value)
+    if not result >= 0:
+        raise ValueError(f"{where}: {name}: expected a number that is not negative, got {value!r}")
+    return result
+
+
+def number(where: str, name: str, value: Any) -> float:
+    """A number; TypeError for what is none, ValueError for integers that no float64 can hold."""
     if isinstance(value, Tensor) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
         raise TypeError(f"{where}: {name}: expected a number, got {type(value).__name__}")
     try:
-        number = float(value)
+        return float(value)
     except OverflowError:
         raise ValueError(f"{where}: {name}: too large for a number of float64") from None
-    if not number >= 0:
-        raise ValueError(f"{where}: {name}: expected a number that is not negative, got {value!r}")
-    return number
 
 
 def complement(value: float) -> float:

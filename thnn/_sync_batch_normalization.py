@@ -16,7 +16,7 @@ from torch.autograd import forward_ad as _forward_ad
 
 from thnn import _batch_phases, _statistics
 from thnn._batch_normalization import BatchNormalization, BatchNormalizationFunction
-from thnn._exchange import Exchange, Place, exchange_of
+from thnn._exchange import Exchange, Place, exchange_of, values
 from thnn._library import flag
 from thnn._registry import modules
 
@@ -93,7 +93,7 @@ class SyncBatchNormalizationFunction(BatchNormalization):
         layer: str,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Output, mean, inverse deviation, and number of values per channel (1) of all parts."""
-        place = Place(layer, "forward", input.shape[1], input.dtype)
+        place = Place(layer, "forward", values(input))
         parts = exchange.gather(_batch_phases.statistics(input), place)
         merged = _batch_phases.merge_statistics(parts)
         mean, inverse = _batch_phases.save_statistics(
@@ -124,7 +124,7 @@ class SyncBatchNormalizationFunction(BatchNormalization):
         eps, relu, exchange, layer = ctx.settings
         mean, inverse, count = ctx.statistics
         needs = ctx.needs_input_grad
-        place = Place(layer, "backward", input.shape[1], input.dtype)
+        place = Place(layer, "backward", values(input))
         if _is_grad_enabled():
             return (
                 *_gradients(
@@ -166,17 +166,21 @@ def synchronized(
     """
     cls = SyncBatchNormalizationFunction
     vectors = weight, bias, running_mean, running_var
-    if _functorch_active() or _forward_ad._current_level >= 0:
-        cls._refuse_transforms((input, *vectors))
-    _check(input, vectors, eps)
     settings = running_mean, running_var, momentum, eps, unbiased, relu, exchange, layer
-    if _is_grad_enabled() and cls._wants_gradient((input, *vectors)):
+    try:
+        if _functorch_active() or _forward_ad._current_level >= 0:
+            cls._refuse_transforms((input, *vectors))
+        _check(input, vectors, momentum, eps)
+        recorded = _is_grad_enabled() and cls._wants_gradient((input, *vectors))
+    except Exception as error:
+        exchange.refuse(layer, (input, *vectors), error)
+        raise
+    if recorded:
         return cls._enter(input, weight, bias, settings)
     return cls.compute(input, weight, bias, *settings)[0]
 
 
-def _check(input: Tensor, vectors: tuple[Tensor | None, ...], eps: float) -> None:
-    """What can be refused before the others are told anything."""
+def _check(input: Tensor, vectors: tuple[Tensor | None, ...], momentum: float, eps: float) -> None:
     if not isinstance(input, Tensor):
         raise TypeError(f"{_NAME}: input: expected a tensor, got {type(input).__name__}")
     if input.layout is not torch.strided or input.is_nested:
@@ -188,6 +192,7 @@ def _check(input: Tensor, vectors: tuple[Tensor | None, ...], eps: float) -> Non
         )
     if input.dtype not in _DTYPES and (input.device.type == "cpu" or not input.dtype.is_floating_point):
         raise TypeError(f"{_NAME}: input: expected torch.float32 or torch.float64, got {input.dtype}")
+    _statistics.number(_NAME, "momentum", momentum)
     _statistics.not_negative(_NAME, "eps", eps)
     expected = (input.shape[1],)
     dtype = _batch_phases.statistics_dtype(input)

@@ -208,9 +208,13 @@ def _increment(batches: Tensor) -> None:
         batches.add_(1)
 
 
-def _with(activation: str) -> Callable[..., Tensor]:
-    if activation != "relu":
+def _check_activation(activation: str | None) -> None:
+    if activation not in _ACTIVATIONS:
         raise ValueError(f"activation: expected one of {_ACTIVATIONS}, got {activation!r}")
+
+
+def _with(activation: str) -> Callable[..., Tensor]:
+    _check_activation(activation)
     return function_classes["BatchNormalizationReLUFunction"].apply
 
 

@@ -13,7 +13,7 @@ from thnn import _statistics
 from thnn._exchange import check_process_group, exchange_of
 from thnn._statistics import FirstBatch
 from thnn._sync_batch_normalization import synchronized
-from thnn.nn.batch_normalization import _ACTIVATIONS, _MOMENTUM, _BatchNorm
+from thnn.nn.batch_normalization import _MOMENTUM, _BatchNorm, _check_activation
 
 _M = TypeVar("_M", bound=torch.nn.Module)
 
@@ -97,6 +97,16 @@ class SyncBatchNorm(_BatchNorm):
         return copied
 
     def _check_input_dim(self, input: Tensor) -> None:
+        try:
+            self._check_call(input)
+        except (TypeError, ValueError) as error:
+            exchange = exchange_of(self.process_group) if self.training else None
+            if exchange is not None:
+                exchange.refuse(self._label(), (self.weight, self.running_mean), error)
+            raise
+
+    def _check_call(self, input: Tensor) -> None:
+        _check_activation(self.activation)
         if self._class_before is not None:
             self._class_before._check_input_dim(self, input)
         elif not isinstance(input, Tensor):
@@ -120,8 +130,6 @@ class SyncBatchNorm(_BatchNorm):
         exchange = exchange_of(self.process_group) if train and self.training else None
         if exchange is None:
             return super()._compute(input, weight, bias, running_mean, running_var, train, momentum)
-        if self.activation not in _ACTIVATIONS:
-            raise ValueError(f"activation: expected one of {_ACTIVATIONS}, got {self.activation!r}")
         replaced = None
         if momentum == 1 and running_mean is not None and running_var is not None:
             # They may be NaN, of which nothing must be left.
