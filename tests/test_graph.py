@@ -718,12 +718,20 @@ def test_fork_follows_later_changes(change: Callable[[nn.Module], object], fold:
     assert equal_state(model, other)
 
 
-def test_a_folded_layer_that_became_another_one() -> None:
-    model = nn.Sequential(nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3))
-    branches = fork(model, images().float(), fold=True)
+def test_a_layer_that_becomes_another_one() -> None:
+    model = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
+    branches = fork(model, torch.zeros(2, 3), fold=True)
+    x = torch.randn(4, 3)
+    before = branches.infer(x)
+    thnn.nn.convert_sync_batchnorm(model)
+    for branch in (branches.train, branches.infer):
+        with pytest.raises(ValueError, match="a BatchNorm1d has become a SyncBatchNorm; fork it again"):
+            branch(x)
+    thnn.nn.revert_sync_batchnorm(model)
+    assert branches.infer(x).equal(before)
     parametrizations.weight_norm(model[0])
-    with pytest.raises(ValueError, match=r"folded batch normalization: .*'weight'; fork the model again"):
-        branches.infer(images().float())
+    with pytest.raises(ValueError, match="a Linear has become a ParametrizedLinear; fork it again"):
+        branches.train(x)
 
 
 @pytest.mark.filterwarnings("error")

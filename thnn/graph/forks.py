@@ -77,10 +77,14 @@ class Branch:
         training: bool: which branch it is
     """
 
-    def __init__(self, graph: fx.Graph, root: Any, training: bool) -> None:
+    def __init__(self, graph: fx.Graph, root: Any, module: nn.Module, training: bool) -> None:
         self.graph = graph
         self.training = training
         self._root = root
+        # What is called, with its class: a layer that has been made another one since is not what was traced.
+        model = SimpleNamespace(**{_ROOT: module})
+        targets = dict.fromkeys(str(node.target) for node in graph.nodes if node.op == "call_module")
+        self._layers = [(layer, type(layer)) for layer in (_attribute(model, name) for name in targets)]
         self._compile()
 
     def _compile(self) -> None:
@@ -110,6 +114,11 @@ class Branch:
         self._switches = any(node.target is _set_grad_enabled for node in self.graph.nodes)
 
     def __call__(self, *inputs: Any, **keywords: Any) -> Any:
+        for layer, cls in self._layers:
+            if type(layer) is not cls:
+                raise ValueError(
+                    f"Branch: the model has changed: a {cls.__name__} has become a {type(layer).__name__}; fork it again"
+                )
         if not self._switches:
             return self._function(self._root, *inputs, **keywords)
         # A model that leaves torch.no_grad() goes back to what the caller has, not to what was on when it was traced.
@@ -354,7 +363,7 @@ def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
         node.meta.pop("is_wrapped", None)  # generated code would tell torch.fx to patch it
     constants = {k: v for k, v in root.__dict__.items() if isinstance(v, Tensor)}
     namespace = type("Root", (SimpleNamespace,), {})
-    return Branch(graph, namespace(**{_ROOT: views.of(module)}, **constants), training)
+    return Branch(graph, namespace(**{_ROOT: views.of(module)}, **constants), module, training)
 
 
 def _place(error: BaseException) -> tuple[str, str]:

@@ -85,10 +85,7 @@ class Views:
                 or has_hooks(normalization)
             ):
                 return second(first(input))
-            try:
-                weight, bias = fold(module, second, first.weight, first.bias)
-            except AttributeError as error:
-                raise ValueError(f"folded batch normalization: {error}; fork the model again") from error
+            weight, bias = fold(module, second, first.weight, first.bias)
             # A module for this one call: others may be under way in other threads.
             once: Any = object.__new__(type(view))
             parameters = {**module._parameters, "weight": weight, "bias": bias}
