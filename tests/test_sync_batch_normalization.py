@@ -301,7 +301,12 @@ def bad_arguments(rank: int) -> Any:
             setattr(made, name, value)
         found.append(failure(lambda made=made: made(whole(1, 3, C))))
         assert made.num_batches_tracked == 0
-    for channels, x in ((C, whole(1, C)), (C, whole(1, 3, C + 1)), (C, whole(1, 3, C).half()), (60, whole(1, 3, 1))):
+    for channels, x in (
+        (C, whole(1, C)),
+        (C, whole(1, 3, C + 1)),
+        (C, whole(1, 3, C).half()),
+        (60, whole(1, 3, 1)),
+    ):
         made = model(channels)["body"]["first"]
         found.append(failure(lambda made=made, x=x: made(x if rank == 1 else whole(1, 3, made.num_features))))
     weight, *others = parameters()

@@ -117,7 +117,7 @@ class Branch:
         for layer, cls in self._layers:
             if type(layer) is not cls:
                 raise ValueError(
-                    f"Branch: the model has changed: a {cls.__name__} has become a {type(layer).__name__}; fork it again"
+                    f"Branch: the model has changed: a {cls.__name__} is a {type(layer).__name__} now; fork it again"
                 )
         if not self._switches:
             return self._function(self._root, *inputs, **keywords)
