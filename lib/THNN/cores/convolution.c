@@ -187,6 +187,30 @@ static void V_(packChannels)(const V_(correlation) *c, const real *weight, int64
   }
 }
 
+static const real *V_(weightsOf)(const V_(correlation) *c, int64_t group, int64_t o, int64_t channel,
+                                 const Box *taps)
+{
+  const real *weight = c->weight + group * c->weightGroup + o * c->weightOutput + channel * c->weightChannel;
+  for (int d = 0; d < 4; d++) weight += taps->start[d] * c->axis[d].weight;
+  return weight;
+}
+
+/* What packPanel reads: a piece for every lane or for every channel, whichever are further apart. */
+static V_(pieces) V_(weightPieces)(const V_(correlation) *c, int64_t group, int64_t o, int64_t channel,
+                                   int64_t channels, const Box *taps)
+{
+  const int64_t lanes = MIN(LANES, c->outputs - o);
+  const real *from = V_(weightsOf)(c, group, o, channel, taps);
+  for (int d = 0; d < 4; d++) from += MIN(c->axis[d].weight, 0) * (taps->count[d] - 1); /* counted backwards */
+  V_(pieces) p = {from, lanes, c->weightOutput, channels * c->weightChannel};
+  if (c->weightOutput < c->weightChannel) {
+    p.count = channels;
+    p.stride = c->weightChannel;
+    p.length = lanes * c->weightOutput;
+  }
+  return p;
+}
+
 /* One panel: the biases, then for each pass of a tile its channels and taps, those of the skipped axis outermost. */
 static void V_(packPanel)(const V_(plan) *p, int64_t group, int64_t o, int64_t lanes, int64_t width,
                           int64_t channel, int64_t channels, const Box *taps, real *packed)
@@ -197,8 +221,7 @@ static void V_(packPanel)(const V_(plan) *p, int64_t group, int64_t o, int64_t l
   for (int64_t i = 0; i < lanes; i++)
     packed[i] = c->bias ? c->bias[group * c->biasGroup + (o + i) * c->biasOutput] : 0;
   packed += width;
-  const real *weight = c->weight + group * c->weightGroup + o * c->weightOutput + channel * c->weightChannel;
-  for (int d = 0; d < 4; d++) weight += taps->start[d] * c->axis[d].weight;
+  const real *weight = V_(weightsOf)(c, group, o, channel, taps);
   if (S == 1) {
     V_(packChannels)(c, weight, lanes, width, channels, taps, packed);
     return;
@@ -275,7 +298,8 @@ static int64_t V_(storeRuns)(const V_(correlation) *c, const V_(work) *w, const 
 
 /* One panel over one box and one block of channels. */
 static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, const real *weight, int64_t group,
-                      int64_t o, int64_t channels, int64_t taps, real *sums, bool begin, bool end)
+                      int64_t o, int64_t channels, int64_t taps, real *sums, bool begin, bool end,
+                      const V_(pieces) *ahead)
 {
   const V_(correlation) *c = &p->c;
   const int64_t lanes = MIN(LANES, c->outputs - o);
@@ -284,6 +308,8 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
   const int together = gemm_rowsPerTile(box->count[3]);
   const int64_t tiles = together > 1 ? 1 : ceilDivide(box->count[3], GEMM_ROWS);
   real *target = c->target + (group * c->outputs + o) * c->targetChannel;
+  int64_t part = 0;
+  const int64_t parts = MAX(ceilDivide(channels, p->depthChannels), 1) * ceilDivide(rows, together) * tiles;
   for (int64_t k = 0; k < channels || k == 0; k += p->depthChannels) {
     const int64_t n = MIN(p->depthChannels, channels - k);
     const int32_t *step = w->step[n < p->depthChannels];
@@ -304,6 +330,7 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
         }
         for (int r = 0; last && r < R && row + r < rows; r++)
           V_(prefetchRow)(c, target + w->rowTarget[row + r] + x * c->axis[3].target, Q, lanes);
+        V_(fetch)(ahead, part++, parts);
         const int64_t skipped = p->skip < 0 ? 0 : w->rowTaps[row][0] * perTap;
         const GemmSteps steps = {step + skipped, p->skip < 0 ? n * taps : w->rowTaps[row][1] * perTap - skipped};
         THNN_(gemm_tile)(R, Q, V)(sum, first ? weight : sum, first ? 0 : width, a, steps,
@@ -377,9 +404,15 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
           real *weight = w.weight + (p->resident ? (i - panel) * packedPanel : 0);
           if (!p->resident || b == firstBox)
             V_(packPanel)(p, group, o, lanes, lanes > VL ? LANES : VL, channel, channels, &taps, weight);
+          V_(pieces) ahead = {0};
+          if (!p->resident && i + 1 < next)
+            ahead = V_(weightPieces)(c, group, o + LANES, channel, channels, &taps);
+          else if (!p->resident && block + 1 < blocks)
+            ahead = V_(weightPieces)(c, group, (panel - firstOfGroup) * LANES,
+                                     (block + 1) % channelBlocks * p->blockChannels, channels, &taps);
           V_(panel)(p, &w, &box, weight, group, o, channels, T,
                     w.sum + (p->resident ? 0 : (i - panel) * tilesOfBox * TILE_REALS), block == 0,
-                    block == blocks - 1);
+                    block == blocks - 1, &ahead);
         }
       }
     }

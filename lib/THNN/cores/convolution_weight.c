@@ -174,6 +174,17 @@ static void V_(packGradients)(const V_(correlation) *c, const Box *box, int64_t 
   }
 }
 
+/* What packGradients reads, where the positions of a box follow each other. */
+static V_(pieces) V_(gradientPieces)(const V_(correlation) *c, const Box *box, int64_t channel, int64_t lanes)
+{
+  int64_t length = box->count[3];
+  const real *from = c->target + channel * c->targetChannel;
+  for (int d = 0; d < 4; d++) from += box->start[d] * c->axis[d].target;
+  if (c->axis[3].target != 1) return (V_(pieces)){0};
+  for (int d = 2; d >= 0 && (box->count[d] == 1 || c->axis[d].target == length); d--) length *= box->count[d];
+  return (V_(pieces)){from, lanes, c->targetChannel, length};
+}
+
 /* Adds finished tiles, [entry][lane] with P entries each, to gradWeight. Entry e of the list `at` goes to
    weight + at[e]. */
 static void V_(addTiles)(const V_(correlation) *c, const real *sums, int P, int64_t width, const int64_t *at,
@@ -239,7 +250,8 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
 
   static const real zero[LANES_MAX];
   int32_t step[BOX_POSITIONS]; /* of the positions of a box */
-  for (int64_t b = 0; b < box_pieces(p->count, p->boxPositions); b++) {
+  const int64_t boxes = box_pieces(p->count, p->boxPositions);
+  for (int64_t b = 0; b < boxes; b++) {
     const Box box = box_piece(p->count, p->boxPositions, b);
     const int64_t rows = box.count[0] * box.count[1] * box.count[2];
     int64_t q[4] = {0};
@@ -249,16 +261,19 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
     THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + channel) * c->sourceChannel,
                       channels, strip);
     const GemmSteps steps = {step, rows * box.count[3]};
+    const Box after = box_piece(p->count, p->boxPositions, MIN(b + 1, boxes - 1));
     for (int64_t panel = 0; panel < panels; panel++) {
       const int64_t lanes = MIN(LANES, c->outputs - o - panel * LANES), width = lanes > VL ? LANES : VL;
       real *gradient = gradients + panel * gradientReals, *sum = sums + panel * sumReals;
       V_(packGradients)(c, &box, group * c->outputs + o + panel * LANES, lanes, width, gradient);
+      const V_(pieces) ahead = V_(gradientPieces)(c, &after, group * c->outputs + o + panel * LANES, lanes);
       for (int64_t phase = 0, firstRow = 0; phase < kinds; phase++) {
         const V_(kind) kind = V_(kindOf)(c, &p->strip, taps.count, channels, phase);
         for (int64_t row = 0; row < kind.rows; row += kind.R, sum += TILE_REALS) {
           const int R = kind.rows - row > 1 ? kind.R : 1;
           const real *a[GEMM_ROWS];
           for (int r = 0; r < R; r++) a[r] = strip + rowStrip[firstRow + MIN(row + r, kind.rows - 1)];
+          if (phase == 0) V_(fetch)(&ahead, row / kind.R, ceilDivide(kind.rows, kind.R));
           THNN_(gemm_tile)(R, kind.Q, (int)(width / VL))(sum, b ? sum : zero, b ? width : 0, a, steps, gradient);
         }
         firstRow += kind.rows;

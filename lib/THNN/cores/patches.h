@@ -143,6 +143,19 @@ typedef struct V_(correlation) {
   int64_t biasGroup, biasOutput;
 } V_(correlation);
 
+/* Pieces of memory that are read next. Each begins on a page of its own, where no prefetcher of the CPU has been: they
+   are asked for part by part while there is other work. */
+typedef struct V_(pieces) {
+  const real *from;
+  int64_t count, stride, length;
+} V_(pieces);
+
+static inline void V_(fetch)(const V_(pieces) *p, int64_t part, int64_t parts)
+{
+  for (int64_t i = part * p->count / parts; i < (part + 1) * p->count / parts; i++)
+    for (int64_t x = 0; x < p->length; x += REALS_PER_LINE) __builtin_prefetch(p->from + i * p->stride + x, 0, 2);
+}
+
 /* The forward correlation of a convolution, with as few axes that matter as possible. */
 V_(correlation) THNN_(correlation_make)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,
                                         ConvolutionView output);
