@@ -177,12 +177,14 @@ static void V_(packGradients)(const V_(correlation) *c, const Box *box, int64_t 
 /* What packGradients reads, where the positions of a box follow each other. */
 static V_(pieces) V_(gradientPieces)(const V_(correlation) *c, const Box *box, int64_t channel, int64_t lanes)
 {
-  int64_t length = box->count[3];
+  const int64_t stride = c->axis[3].target;
+  int64_t columns = box->count[3];
   const real *from = c->target + channel * c->targetChannel;
   for (int d = 0; d < 4; d++) from += box->start[d] * c->axis[d].target;
-  if (c->axis[3].target != 1) return (V_(pieces)){0};
-  for (int d = 2; d >= 0 && (box->count[d] == 1 || c->axis[d].target == length); d--) length *= box->count[d];
-  return (V_(pieces)){from, lanes, c->targetChannel, length};
+  for (int d = 2; d >= 0 && (box->count[d] == 1 || c->axis[d].target == columns * stride); d--)
+    columns *= box->count[d];
+  return c->targetChannel == 1 ? (V_(pieces)){from, columns, stride, lanes}
+                               : (V_(pieces)){from, lanes, c->targetChannel, stride == 1 ? columns : 0};
 }
 
 /* Adds finished tiles, [entry][lane] with P entries each, to gradWeight. Entry e of the list `at` goes to
@@ -503,7 +505,10 @@ void THNN_(convolution_gradBias)(const Convolution *g, ConvolutionView gradOutpu
       if (together > 1) {
         for (int64_t x = 0; x < width;) {
           vreal part = {0};
-          for (const int64_t end = MIN(x + 64, width); x < end; x++) part += v_load_n(from + x * stride, n);
+          for (const int64_t end = MIN(x + 64, width); x < end; x++) {
+            __builtin_prefetch(from + (x + 16) * stride);
+            part += v_load_n(from + x * stride, n);
+          }
           for (int i = 0; i < n; i++) sum[i] += (double)part[i];
         }
       } else if (stride == 1) {
@@ -511,7 +516,10 @@ void THNN_(convolution_gradBias)(const Convolution *g, ConvolutionView gradOutpu
           vreal part[4] = {{0}};
           const int64_t end = MIN(x + 64 * VL, width);
           for (; x + 4 * VL <= end; x += 4 * VL)
-            for (int i = 0; i < 4; i++) part[i] += v_load(from + x + i * VL);
+            for (int i = 0; i < 4; i++) {
+              __builtin_prefetch(from + x + (64 + i) * VL);
+              part[i] += v_load(from + x + i * VL);
+            }
           for (; x + VL <= end; x += VL) part[0] += v_load(from + x);
           if (x < end) part[0] += v_load_n(from + x, (int)(end - x));
           x = end;

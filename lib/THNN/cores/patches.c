@@ -97,6 +97,12 @@ static inline void V_(fillZeros)(real *to, int64_t low, int64_t high)
   for (low += VL; low < high; low += VL) v_store(to + low, (vreal){0});
 }
 
+/* No more than these. */
+static inline void V_(fillExactly)(real *to, int64_t low, int64_t high)
+{
+  for (; low < high; low += VL) v_store_n(to + low, (vreal){0}, (int)MIN(VL, high - low));
+}
+
 /* Every second element of two vectors as one sequence. */
 #undef EVENS
 #if VBYTES == 64 && defined(THNN_REAL_IS_FLOAT)
@@ -186,11 +192,15 @@ void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *
             V_(fillRow)(to, row + (exists ? span[phase].at : 0), stride, low, high, width, ahead);
           } else {
             for (int64_t i = 0; i < channels; i++) {
-              for (int64_t j = 0; j < low; j++) to[i * strip->channel + j] = 0;
-              for (int64_t j = high; j < width; j++) to[i * strip->channel + j] = 0;
+              V_(fillExactly)(to + i * strip->channel, 0, low);
+              V_(fillExactly)(to + i * strip->channel, high, width);
             }
-            if (low < high)
-              THNN_(gemm_transpose)(to + low, strip->channel, row + span[phase].at, stride, high - low, channels);
+            if (low == high) continue;
+            const real *from = row + span[phase].at;
+            THNN_(gemm_transpose)(to + low, strip->channel, from, stride, high - low, channels);
+            if (y + 1 == c->axis[2].size) continue;
+            const V_(pieces) ahead = {from + c->axis[2].source, high - low, stride, channels};
+            V_(fetch)(&ahead, 0, 1);
           }
         }
       }

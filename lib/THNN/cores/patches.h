@@ -153,7 +153,7 @@ typedef struct V_(pieces) {
 static inline void V_(fetch)(const V_(pieces) *p, int64_t part, int64_t parts)
 {
   for (int64_t i = part * p->count / parts; i < (part + 1) * p->count / parts; i++)
-    for (int64_t x = 0; x < p->length; x += REALS_PER_LINE) __builtin_prefetch(p->from + i * p->stride + x, 0, 2);
+    for (int64_t x = 0; x < p->length; x += REALS_PER_LINE) __builtin_prefetch(p->from + i * p->stride + x, 0, 3);
 }
 
 /* The forward correlation of a convolution, with as few axes that matter as possible. */
