@@ -115,24 +115,14 @@ static inline void V_(fillExactly)(real *to, int64_t low, int64_t high)
 #define EVENS 0, 2
 #endif
 
-/* width reals: zeros, high - low values from `from`, zeros. Whole vectors are written wherever a later row, or the
-   room at the end of the strip, takes what is too much. */
+/* A row whose positions lie apart: zeros, values low .. high - 1 from `from`, zeros. Whole vectors are written wherever
+   a later row, or the room at the end of the strip, takes what is too much. */
 static inline void V_(fillRow)(real *to, const real *from, int64_t stride, int64_t low, int64_t high,
                                int64_t width, int64_t ahead)
 {
   V_(fillZeros)(to, 0, low);
   int64_t i = low;
-  if (stride == 1) {
-    for (; i + VL <= high; i += VL, from += VL) {
-      __builtin_prefetch(from + ahead);
-      v_store(to + i, v_load(from));
-    }
-    if (i < high) {
-      __builtin_prefetch(from + ahead);
-      v_store(to + i, v_load_n(from, (int)(high - i)));
-      i += VL;
-    }
-  } else if (stride == 2) {
+  if (stride == 2) {
     /* The last value may be the last of the source. */
     for (; i + VL < high; i += VL, from += 2 * VL) {
       __builtin_prefetch(from + ahead);
@@ -144,6 +134,27 @@ static inline void V_(fillRow)(real *to, const real *from, int64_t stride, int64
     for (; i < high; i++, from += stride) to[i] = *from;
   }
   V_(fillZeros)(to, i, width);
+}
+
+/* Rows of neighbouring positions: zeros, then `rows` times high - low values from `from`, pitch apart, and zeros
+   between and behind them, up to `end`. */
+static inline void V_(fillRows)(real *to, int64_t pitch, int64_t end, const real *from, int64_t fromRow,
+                                int64_t first, int64_t rows, int64_t length, int64_t ahead)
+{
+  V_(fillZeros)(to, 0, first);
+  for (int64_t at = first; rows > 0; rows--, at += pitch, from += fromRow) {
+    int64_t i = 0;
+    for (; i + VL <= length; i += VL) {
+      __builtin_prefetch(from + i + ahead);
+      v_store(to + at + i, v_load(from + i));
+    }
+    if (i < length) {
+      __builtin_prefetch(from + i + ahead);
+      v_store(to + at + i, v_load_n(from + i, (int)(length - i)));
+      i += VL;
+    }
+    V_(fillZeros)(to, at + i, rows > 1 ? at + pitch : end);
+  }
 }
 
 void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *positions, const Box *taps,
@@ -183,6 +194,15 @@ void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *
       }
       /* In the order of memory: each row may write a little into the next one. */
       real *to = memory + ch * strip->channel + at[0] * strip->pitch[0] + at[1] * strip->pitch[1];
+      if (stride == 1) { /* one phase */
+        const int64_t low = MIN(MAX(-first[2], 0), extent[2]), high = MIN(c->axis[2].size - first[2], extent[2]);
+        const int64_t rows = planeExists && span->low < span->high ? MAX(high - low, 0) : 0;
+        const int64_t end = extent[2] * strip->pitch[2];
+        V_(fillRows)(to, strip->pitch[2], end,
+                     rows ? start + (first[2] + low) * c->axis[2].source + span->at : start, c->axis[2].source,
+                     rows ? low * strip->pitch[2] + span->low : end, rows, span->high - span->low, ahead);
+        continue;
+      }
       for (int64_t y = first[2]; y < first[2] + extent[2]; y++) {
         const bool exists = planeExists && y >= 0 && y < c->axis[2].size;
         const real *row = exists ? start + y * c->axis[2].source : start;
