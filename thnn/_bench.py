@@ -14,19 +14,18 @@ import json
 import os
 import platform
 import re
-import statistics
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from thnn import _library
+from thnn import _bench_sync, _library
 from thnn._registry import function_classes, modules
+from thnn._timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, in_layout, take_turns
 from thnn.cases import cases
 from thnn.cases.model import Case, Row
 from thnn.cases.overhead import OVERHEADS, Overhead
@@ -39,40 +38,8 @@ _ENVIRONMENT = {
     "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
     "MALLOC_TOP_PAD_": str(1 << 28),
 }
-_BLOCK_SECONDS = 0.02
-# It takes the allocator a while to have memory of each size at hand.
-_WARM_UP_SECONDS = 0.15
-
-CONTIGUOUS, CHANNELS_LAST = "contiguous", "channels-last"
 # What is not `torch` or `thnn`: a row's other way with thnn's functions.
 OTHER = "other"
-
-
-@dataclass
-class Timing:
-    """Seconds per call."""
-
-    best: float
-    median: float
-
-
-@dataclass
-class Measurement:
-    """One row in one phase."""
-
-    row: str
-    phase: str
-    timings: dict[str, Timing] = field(default_factory=dict)  # 'torch contiguous' and so on
-    ratio: float | None = None  # torch default layout / thnn contiguous
-    best_ratio: float | None = None  # torch's better layout / thnn contiguous
-    channels_last_ratio: float | None = None
-    other_ratio: float | None = None  # thnn's other way / thnn, contiguous
-    other_channels_last_ratio: float | None = None
-    fraction: float | None = None  # of the ceiling, thnn contiguous
-    torch_fraction: float | None = None
-    ceiling: str = ""
-    goals: list[str] = field(default_factory=list)
-    met: bool | None = None
 
 
 def restart_with(environment: Mapping[str, str]) -> None:
@@ -84,8 +51,6 @@ def restart_with(environment: Mapping[str, str]) -> None:
 
 def main(options: argparse.Namespace) -> int:
     """Runs the command; exit status 1 when a goal was missed, 2 when no row matches."""
-    from thnn import _bench_sync
-
     restart_with(_ENVIRONMENT)
     try:
         pattern = re.compile(options.pattern)
@@ -183,20 +148,13 @@ def _tensors(case: Case, row: Row) -> dict[str, Any]:
     return made
 
 
-def _layout(tensor: Tensor, layout: str) -> Tensor:
-    if layout == CHANNELS_LAST and tensor.dim() in (4, 5) and tensor.is_floating_point():
-        memory_format = torch.channels_last if tensor.dim() == 4 else torch.channels_last_3d
-        return tensor.contiguous(memory_format=memory_format)
-    return tensor.contiguous()
-
-
 class _Call:
     """One variant of a row: what is called and with what."""
 
     def __init__(self, case: Case, row: Row, library: str, layout: str) -> None:
         self.module = modules()[case.module]
         self.arguments = {
-            k: _layout(v, layout) if isinstance(v, Tensor) else v for k, v in _tensors(case, row).items()
+            k: in_layout(v, layout) if isinstance(v, Tensor) else v for k, v in _tensors(case, row).items()
         }
         cls = function_classes[case.module + "Function"]
         differentiable = [n for n in cls._names[: cls._tensor_count] if n not in cls._constants]
@@ -215,7 +173,7 @@ class _Call:
             apply = cls.apply
             self.function = lambda: apply(*ordered)
         output = self.output()
-        self.gradient = _layout(
+        self.gradient = in_layout(
             torch.randn(output.shape, generator=torch.Generator().manual_seed(1)).to(output), layout
         )
 
@@ -228,33 +186,6 @@ class _Call:
 
     def forward_backward(self) -> tuple[Tensor, ...]:
         return torch.autograd.grad(self.output(), self.wanted, self.gradient)
-
-
-def _time(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Timing]:
-    """Seconds per call, the calls taking turns in blocks."""
-    counts = {}
-    for name, call in calls.items():
-        end = time.perf_counter() + _WARM_UP_SECONDS
-        call()
-        while time.perf_counter() < end:
-            call()
-        start = time.perf_counter()
-        call()
-        counts[name] = max(1, int(_BLOCK_SECONDS / max(time.perf_counter() - start, 1e-7)))
-    seconds: dict[str, list[float]] = {name: [] for name in calls}
-    order = list(calls.items())
-    for turn in range(rounds):
-        # Each is in turn the first, and what the one before left in the caches is gone when the clock starts.
-        first = turn % len(order)
-        for name, call in order[first:] + order[:first]:
-            repeat = range(counts[name])
-            for _ in range(counts[name] // 4 + 1):
-                call()
-            start = time.perf_counter()
-            for _ in repeat:
-                call()
-            seconds[name].append((time.perf_counter() - start) / counts[name])
-    return {name: Timing(min(s), statistics.median(s)) for name, s in seconds.items()}
 
 
 def _compare(row: Row, variants: Mapping[str, _Call]) -> None:
@@ -289,9 +220,9 @@ def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
     for phase in row.phases:
         if phase == "fwd":
             with torch.no_grad():
-                timings = _time({n: v.forward for n, v in variants.items()}, rounds)
+                timings = take_turns({n: v.forward for n, v in variants.items()}, rounds)
         else:
-            timings = _time({n: v.forward_backward for n, v in variants.items()}, rounds)
+            timings = take_turns({n: v.forward_backward for n, v in variants.items()}, rounds)
         found.append(_judge(row, phase, timings))
     return found
 
@@ -356,7 +287,7 @@ def measure_raw_call(rounds: int) -> Measurement:
     x = torch.randn(2, 2)
     tensors = [x, torch.empty_like(x), *(torch.ones(2) for _ in range(6))]
     call = type2backend["torch.FloatTensor"].BatchNormalization_updateOutput
-    timings = _time(
+    timings = take_turns(
         {
             "torch contiguous": lambda: torch.empty_like(x),
             "thnn contiguous": lambda: call(0, *tensors, False, 0.1, 1e-5),
@@ -375,7 +306,7 @@ def measure_raw_call(rounds: int) -> Measurement:
 def measure_overhead(overhead: Overhead, rounds: int) -> Measurement:
     """A form against what it is built on."""
     calls = overhead.make()
-    timings = _time(calls, rounds)
+    timings = take_turns(calls, rounds)
     base, ours = (timings[name].best for name in calls)
     m = Measurement(overhead.name, overhead.phase, timings, met=True)
     more, share = (ours - base) * 1e6, ours / base - 1

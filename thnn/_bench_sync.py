@@ -24,9 +24,9 @@ import torch.distributed as dist
 from torch import Tensor
 
 from thnn._batch_normalization import BatchNormalizationFunction
-from thnn._bench import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, _layout, _time
 from thnn._exchange import Place, exchange_of
 from thnn._sync_batch_normalization import SyncBatchNormalizationFunction, synchronized
+from thnn._timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, in_layout, take_turns
 
 _SHAPES = ((32, 64, 56, 56), (8, 256, 14, 14))
 _ROWS = {
@@ -48,7 +48,7 @@ def _tensors(shape: tuple[int, ...], layout: str) -> _Tensors:
     they are in memory matters."""
     generator = torch.Generator().manual_seed(0)
     C = shape[1]
-    input, gradient = (_layout(torch.randn(shape, generator=generator), layout) for _ in range(2))
+    input, gradient = (in_layout(torch.randn(shape, generator=generator), layout) for _ in range(2))
     differentiable = [t.requires_grad_() for t in (input, torch.ones(C), torch.zeros(C))]
     return differentiable, [torch.zeros(C), torch.ones(C)], gradient
 
@@ -107,7 +107,7 @@ def _one_process(shape: tuple[int, ...], rounds: int) -> dict[str, Timing]:
                     return cls.apply(*given, True, 0.1, 1e-5)
 
                 calls[f"{name} {layout}"] = _Call(tensors, apply)
-        return _time(calls, rounds)
+        return take_turns(calls, rounds)
     finally:
         dist.destroy_process_group()
 
@@ -166,7 +166,7 @@ def _process(directory: str, shape: tuple[int, ...], rounds: int, rank: int) -> 
 
         calls[f"thnn {layout}"] = together
         calls[f"local + collectives {layout}"] = parts
-    # As _time does it, but both have to make the same calls at the same time.
+    # As take_turns does it, but both have to make the same calls at the same time.
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     # It takes the allocator a while to have memory of each size at hand.
     counts = dict.fromkeys(calls, _WARM_UP_CALLS)

@@ -1,0 +1,79 @@
+"""What the benchmark's rows have in common: calls that take turns, and what is known of one afterwards."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+
+_BLOCK_SECONDS = 0.02
+# It takes the allocator a while to have memory of each size at hand.
+_WARM_UP_SECONDS = 0.15
+
+CONTIGUOUS, CHANNELS_LAST = "contiguous", "channels-last"
+
+
+@dataclass
+class Timing:
+    """Seconds per call."""
+
+    best: float
+    median: float
+
+
+@dataclass
+class Measurement:
+    """One row in one phase."""
+
+    row: str
+    phase: str
+    timings: dict[str, Timing] = field(default_factory=dict)  # 'torch contiguous' and so on
+    ratio: float | None = None  # torch default layout / thnn contiguous
+    best_ratio: float | None = None  # torch's better layout / thnn contiguous
+    channels_last_ratio: float | None = None
+    other_ratio: float | None = None  # thnn's other way / thnn, contiguous
+    other_channels_last_ratio: float | None = None
+    fraction: float | None = None  # of the ceiling, thnn contiguous
+    torch_fraction: float | None = None
+    ceiling: str = ""
+    goals: list[str] = field(default_factory=list)
+    met: bool | None = None
+
+
+def in_layout(tensor: Tensor, layout: str) -> Tensor:
+    if layout == CHANNELS_LAST and tensor.dim() in (4, 5) and tensor.is_floating_point():
+        memory_format = torch.channels_last if tensor.dim() == 4 else torch.channels_last_3d
+        return tensor.contiguous(memory_format=memory_format)
+    return tensor.contiguous()
+
+
+def take_turns(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Timing]:
+    """Seconds per call, the calls taking turns in blocks."""
+    counts = {}
+    for name, call in calls.items():
+        end = time.perf_counter() + _WARM_UP_SECONDS
+        call()
+        while time.perf_counter() < end:
+            call()
+        start = time.perf_counter()
+        call()
+        counts[name] = max(1, int(_BLOCK_SECONDS / max(time.perf_counter() - start, 1e-7)))
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    order = list(calls.items())
+    for turn in range(rounds):
+        # Each is in turn the first, and what the one before left in the caches is gone when the clock starts.
+        first = turn % len(order)
+        for name, call in order[first:] + order[:first]:
+            repeat = range(counts[name])
+            for _ in range(counts[name] // 4 + 1):
+                call()
+            start = time.perf_counter()
+            for _ in repeat:
+                call()
+            seconds[name].append((time.perf_counter() - start) / counts[name])
+    return {name: Timing(min(s), statistics.median(s)) for name, s in seconds.items()}
