@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 import warnings
@@ -369,8 +370,11 @@ def test_transforms_are_refused() -> None:
 
 
 @pytest.mark.filterwarnings("ignore")  # dynamo warns about what it leaves to Python
-def test_compiled() -> None:
+@pytest.mark.parametrize("use_global_est", [False, True])
+def test_compiled(use_global_est: bool) -> None:
     given, other = arguments(*SHAPE), arguments(*SHAPE)
-    compiled = torch.compile(thnn.batch_norm, backend="eager")
-    torch.testing.assert_close(compiled(**given), thnn.batch_norm(**other))
+    compiled = torch.compile(
+        functools.partial(thnn.batch_norm, use_global_est=use_global_est), backend="eager"
+    )
+    torch.testing.assert_close(compiled(**given), thnn.batch_norm(**other, use_global_est=use_global_est))
     torch._dynamo.reset()

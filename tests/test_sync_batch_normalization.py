@@ -314,6 +314,16 @@ def bad_arguments(rank: int) -> Any:
         weight = weight.float()
     found.append(failure(lambda: thnn.SyncBatchNormalizationFunction.apply(
         whole(1, 3, C), weight, *others, True, 0.1, 1e-5)))  # fmt: skip
+    inference = whole(1, 3, C)
+    if rank == 1:
+        with torch.inference_mode():
+            inference = inference + 1
+    made = model()["second"]
+    found.append(failure(lambda: made(inference)))
+    assert made.running_mean.equal(torch.zeros_like(made.running_mean))
+    x = whole(1, 3, C)
+    negative = torch.complex(x, x).conj().imag if rank == 1 else x
+    found.append(failure(lambda: model()["second"](negative)))
     wrong = failure(lambda: model()["second"](whole(1, C)))
     return found, wrong, model()["second"](part(whole(1, sum(PARTS), C), rank))
 
@@ -330,6 +340,24 @@ def backward_elsewhere(rank: int) -> Any:
     net = model()
     y = net["second"](whole(1, 3, C).requires_grad_())
     return failure(y.sum().backward if rank == 0 else lambda: net["second"](whole(1, 3, C)))
+
+
+@scenario
+def create_graph_elsewhere(rank: int) -> Any:
+    x = whole(1, 3, C).requires_grad_()
+    y = model()["second"](x).square().sum()
+    return failure(lambda: torch.autograd.grad(y, x, create_graph=rank == 0))
+
+
+@scenario
+def compiled(rank: int) -> Any:
+    x = part(whole(1, sum(PARTS), C), rank)
+    made, function = layer(SyncBatchNorm, {}), layer(SyncBatchNorm, {})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about C calls
+        found = train(torch.compile(made, backend="eager"), x, x)
+    expected = train(function, x, x)
+    return [(found[f"_orig_mod.{k}" if f"_orig_mod.{k}" in found else k], v) for k, v in expected.items()]
 
 
 @scenario
@@ -551,6 +579,18 @@ def test_layer_skipped(found: Any) -> None:
     for kind, text, _ in found(backward_elsewhere):
         assert kind == "ValueError"
         assert "'second', forward" in text and "'second', backward" in text
+
+
+def test_create_graph_on_one_rank(found: Any) -> None:
+    for kind, text, _ in found(create_graph_elsewhere):
+        assert kind == "ValueError"
+        assert "backward with create_graph" in text and "backward, 4 channels" in text
+
+
+def test_compiled(found: Any) -> None:
+    for pairs in found(compiled):
+        for actual, expected in pairs:
+            assert actual.equal(expected)
 
 
 def test_layer_skipped_for_a_collective(found: Any) -> None:

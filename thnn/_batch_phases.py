@@ -17,6 +17,8 @@ from thnn._library import ANY, DOUBLE, invoke, lib
 from thnn._registry import modules
 
 _phases = modules()["BatchNormalization"].functions
+# Not found at each call: torch.compile cannot guard `lib`.
+_calls = {phase: getattr(lib, function.name) for phase, function in _phases.items()}
 _increment_version = getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version)
 
 
@@ -26,7 +28,7 @@ def _has_kernels(tensor: Tensor) -> bool:
 
 def _call(phase: str, flags: int, arguments: tuple[Any, ...]) -> None:
     """Calls a phase whose outputs have been allocated."""
-    if getattr(lib, f"BatchNormalization_{phase}")(flags, id(arguments)):
+    if _calls[phase](flags, id(arguments)):
         invoke(_phases[phase], flags, arguments)
 
 

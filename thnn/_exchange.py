@@ -83,8 +83,14 @@ def exchange_of(process_group: Any) -> ProcessExchange | None:
         check_process_group(process_group)
         if process_group is dist.GroupMember.NON_GROUP_MEMBER:
             return None
-    if process_group.size() == 1:
-        return None
+    return None if process_group.size() == 1 else _exchange_between(process_group)
+
+
+_disable: Any = torch._disable_dynamo  # torch.compile would look into groups, and fail
+
+
+@_disable
+def _exchange_between(process_group: Any) -> ProcessExchange:
     exchange = _exchanges.get(process_group)
     if exchange is None:
         exchange = _exchanges.setdefault(process_group, ProcessExchange(process_group))
@@ -116,6 +122,7 @@ class ProcessExchange:
         self._length = 0
         self._exchanges = 0
 
+    @_disable
     def gather(self, local: Tensor, place: Place) -> Tensor:
         """The vectors (n) of all processes as (size, n), in the order of ranks.
 

@@ -91,10 +91,11 @@ class SyncBatchNormalizationFunction(BatchNormalization):
         relu: bool,
         exchange: Exchange,
         layer: str,
+        statistics: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Output, mean, inverse deviation, and number of values per channel (1) of all parts."""
-        place = Place(layer, "forward", values(input))
-        parts = exchange.gather(_batch_phases.statistics(input), place)
+        """Output, mean, inverse deviation, and number of values per channel (1) of all parts; `statistics` are those
+        of the own part."""
+        parts = exchange.gather(statistics, Place(layer, "forward", values(input)))
         merged = _batch_phases.merge_statistics(parts)
         mean, inverse = _batch_phases.save_statistics(
             merged,
@@ -113,7 +114,7 @@ class SyncBatchNormalizationFunction(BatchNormalization):
         ctx: Any, input: Tensor, weight: Tensor | None, bias: Tensor | None, settings: tuple[Any, ...]
     ) -> Tensor:
         output, *ctx.statistics = SyncBatchNormalizationFunction.compute(input, weight, bias, *settings)
-        _, _, _, eps, _, relu, exchange, layer = settings
+        _, _, _, eps, _, relu, exchange, layer, _ = settings
         ctx.save_for_backward(input, weight, bias)
         ctx.settings = eps, relu, exchange, layer
         return output
@@ -126,6 +127,8 @@ class SyncBatchNormalizationFunction(BatchNormalization):
         needs = ctx.needs_input_grad
         place = Place(layer, "backward", values(input))
         if _is_grad_enabled():
+            # What is exchanged differs from that of a backward that is not recorded.
+            place = place._replace(phase="backward with create_graph")
             return (
                 *_gradients(
                     needs, gradOutput, input, weight, bias, ctx.statistics, eps, relu, exchange, place
@@ -166,15 +169,19 @@ def synchronized(
     """
     cls = SyncBatchNormalizationFunction
     vectors = weight, bias, running_mean, running_var
-    settings = running_mean, running_var, momentum, eps, unbiased, relu, exchange, layer
     try:
         if _functorch_active() or _forward_ad._current_level >= 0:
             cls._refuse_transforms((input, *vectors))
         _check(input, vectors, momentum, eps)
         recorded = _is_grad_enabled() and cls._wants_gradient((input, *vectors))
+        if recorded:
+            _check_saved(input=input, weight=weight, bias=bias)
+        with torch.no_grad():
+            statistics = _batch_phases.statistics(input)
     except Exception as error:
         exchange.refuse(layer, (input, *vectors), error)
         raise
+    settings = running_mean, running_var, momentum, eps, unbiased, relu, exchange, layer, statistics
     if recorded:
         return cls._enter(input, weight, bias, settings)
     return cls.compute(input, weight, bias, *settings)[0]
@@ -207,6 +214,13 @@ def _check(input: Tensor, vectors: tuple[Tensor | None, ...], momentum: float, e
             raise ValueError(
                 f"{_NAME}: {name}: expected one number for each of {expected[0]} channels, got {tuple(vector.shape)}"
             )
+
+
+def _check_saved(**tensors: Tensor | None) -> None:
+    """Autograd would refuse them as well, but only after the running statistics have changed."""
+    for name, tensor in tensors.items():
+        if tensor is not None and tensor.is_inference():
+            raise ValueError(f"{_NAME}: {name}: inference tensors cannot be differentiated; clone it")
 
 
 class _Total(torch.autograd.Function):
