@@ -18,6 +18,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch._compile import _disable_dynamo
 
 # The first number of a message says where its sender is.
 _HEADER = 1
@@ -86,10 +87,7 @@ def exchange_of(process_group: Any) -> ProcessExchange | None:
     return None if process_group.size() == 1 else _exchange_between(process_group)
 
 
-_disable: Any = torch._disable_dynamo  # torch.compile would look into groups, and fail
-
-
-@_disable
+@_disable_dynamo  # torch.compile would look into the group, and fail
 def _exchange_between(process_group: Any) -> ProcessExchange:
     exchange = _exchanges.get(process_group)
     if exchange is None:
@@ -122,7 +120,7 @@ class ProcessExchange:
         self._length = 0
         self._exchanges = 0
 
-    @_disable
+    @_disable_dynamo
     def gather(self, local: Tensor, place: Place) -> Tensor:
         """The vectors (n) of all processes as (size, n), in the order of ranks.
 
