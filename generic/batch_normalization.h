@@ -71,7 +71,8 @@ static inline void THNN_(batchUpdateOutput)(THNNState *state, THTensor *input, T
   THNN_(checkGiven)(state, train ? "save_std" : "running_var", train ? save_std : running_var, train);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(!train || THNN_(valuesPerChannel)(input) > 1, input,
-             "expected more than 1 value per channel when training, got %s", THNN_shape(input));
+             "expected more than 1 value per channel when training, got %lld in %s",
+             (long long)THNN_(valuesPerChannel)(input), THNN_shape(input));
 
   THNN_RESIZE_LIKE(output, input);
   THNN_RESIZE_TO(save_mean, THNN_CONTIGUOUS, C);

@@ -342,6 +342,13 @@ def test_fake_tensors() -> None:
     assert y.shape == (2, 3, 4, 4)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_export_is_refused() -> None:
+    for layer in (thnn.nn.BatchNorm2d(3).eval(), thnn.nn.Conv2d(3, 4, 3)):
+        with pytest.raises(NotImplementedError, match="updateOutput: cannot be recorded by torch.export"):
+            torch.export.export(layer, (torch.randn(2, 3, 8, 8),), strict=False)
+
+
 def test_output_follows_channels_last() -> None:
     x = leaf(2, 3, 8, 8).detach().to(memory_format=torch.channels_last).requires_grad_()
     w = leaf(4, 3, 3, 3)

@@ -196,6 +196,7 @@ def _check_tensors(
     """Says why tensors are refused; returns whether they are meta (or fake) tensors when they are fine."""
     # Here, where something is out of the ordinary already: it takes long to import.
     from torch._subclasses.fake_tensor import FakeTensor
+    from torch.fx.experimental.proxy_tensor import get_proxy_mode
 
     real = _REAL_DTYPES.get(flags & TYPE_MASK)
     first = None
@@ -237,6 +238,9 @@ def _check_tensors(
             raise TypeError(where + "is a negative view; call resolve_neg() first")
         if value.ndim > _MAX_DIM:
             raise ValueError(where + f"expected at most {_MAX_DIM} dimensions, got {value.ndim}")
+    if meta and get_proxy_mode() is not None:
+        # It would record the allocation of the output and nothing else.
+        raise NotImplementedError(f"{function.name}: cannot be recorded by torch.export")
     return bool(meta)
 
 
