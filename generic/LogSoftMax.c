@@ -8,19 +8,26 @@ static void THNN_(LogSoftMax_row)(const real *x, real *y, int64_t channels)
   for (int64_t c = 0; c < channels; c++) y[c] = (x[c] - most) - rest;
 }
 
+SOFTMAX_INLINE void THNN_(LogSoftMax_tileAs)(const THNNTile *tile, int lanes, real *kept)
+{
+  real most[THNN_CHANNELS_WIDTH], rest[THNN_CHANNELS_WIDTH], y[THNN_CHANNELS_WIDTH];
+  double sum[THNN_CHANNELS_WIDTH];
+  THNN_(softmax_tileMost)(tile, lanes, kept, most);
+  THNN_(softmax_tileSum)(tile, lanes, kept, most, false, sum);
+  SOFTMAX_LANES(i, lanes) rest[i] = th_log((real)sum[i]);
+  for (int64_t c = 0; c < tile->channels; c++) {
+    real *row = kept + c * tile->step;
+    const real *x = tile->step ? row : thnn_tileGet(tile, 0, c, row);
+    SOFTMAX_LANES(i, lanes) y[i] = (x[i] - most[i]) - rest[i];
+    THNN_(softmax_tilePut)(tile, lanes, 1, c, y);
+  }
+}
+
 static void THNN_(LogSoftMax_tile)(const THNNTile *tile, real *kept)
 {
-  real most[THNN_CHANNELS_WIDTH], rest[THNN_CHANNELS_WIDTH];
-  double sum[THNN_CHANNELS_WIDTH];
-  THNN_(softmax_tileMost)(tile, kept, most);
-  THNN_(softmax_tileSum)(tile, kept, most, false, sum);
-  SOFTMAX_FOR(i, tile->lanes) rest[i] = th_log((real)sum[i]);
-  for (int64_t c = 0; c < tile->channels; c++) {
-    real *row = kept + c * tile->step, *y = thnn_tileOut(tile, 1, c, row);
-    const real *x = tile->step ? row : thnn_tileGet(tile, 0, c, row);
-    SOFTMAX_FOR(i, tile->lanes) y[i] = (x[i] - most[i]) - rest[i];
-    thnn_tilePut(tile, 1, c, y);
-  }
+#define TILE(lanes) THNN_(LogSoftMax_tileAs)(tile, lanes, kept)
+  SOFTMAX_TILE(tile, TILE);
+#undef TILE
 }
 
 void THNN_(LogSoftMax_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
@@ -60,31 +67,22 @@ static void THNN_(LogSoftMax_gradRow)(const real *g, const real *y, real *dx, in
   memcpy(dx + whole, last_g, sizeof(real) * (size_t)(channels - whole));
 }
 
+SOFTMAX_INLINE void THNN_(LogSoftMax_gradTileAs)(const THNNTile *tile, int lanes, real *kept)
+{
+  real sum[THNN_CHANNELS_WIDTH], dx[THNN_CHANNELS_WIDTH], row_y[THNN_CHANNELS_WIDTH];
+  THNN_(softmax_tileDot)(tile, lanes, kept, NULL, sum);
+  for (int64_t c = 0; c < tile->channels; c++) {
+    const real *g = thnn_tileAgain(tile, 0, c, kept + c * tile->step), *y = thnn_tileGet(tile, 1, c, row_y);
+    SOFTMAX_LANES(i, lanes) dx[i] = g[i] - th_exp(y[i]) * sum[i];
+    THNN_(softmax_tilePut)(tile, lanes, 2, c, dx);
+  }
+}
+
 static void THNN_(LogSoftMax_gradTile)(const THNNTile *tile, real *kept)
 {
-  real sum[THNN_CHANNELS_WIDTH], part[THNN_CHANNELS_WIDTH] = {0}, row_y[THNN_CHANNELS_WIDTH];
-  double total[THNN_CHANNELS_WIDTH] = {0};
-  for (int64_t c = 0; c < tile->channels; c++) {
-    real *row = kept + c * tile->step;
-    const real *g = thnn_tileGet(tile, 0, c, row);
-    SOFTMAX_FOR(i, tile->lanes)
-    {
-      part[i] += g[i];
-      row[i] = g[i];
-    }
-    if (c % SOFTMAX_TERMS == SOFTMAX_TERMS - 1 || c == tile->channels - 1) SOFTMAX_FOR(i, tile->lanes)
-      {
-        total[i] += part[i];
-        part[i] = 0;
-      }
-  }
-  SOFTMAX_FOR(i, tile->lanes) sum[i] = (real)total[i];
-  for (int64_t c = 0; c < tile->channels; c++) {
-    real *row = kept + c * tile->step, *dx = thnn_tileOut(tile, 2, c, row);
-    const real *g = tile->step ? row : thnn_tileGet(tile, 0, c, row), *y = thnn_tileGet(tile, 1, c, row_y);
-    SOFTMAX_FOR(i, tile->lanes) dx[i] = g[i] - th_exp(y[i]) * sum[i];
-    thnn_tilePut(tile, 2, c, dx);
-  }
+#define TILE(lanes) THNN_(LogSoftMax_gradTileAs)(tile, lanes, kept)
+  SOFTMAX_TILE(tile, TILE);
+#undef TILE
 }
 
 void THNN_(LogSoftMax_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,

@@ -8,22 +8,30 @@ static void THNN_(SoftMax_row)(const real *x, real *y, int64_t channels)
   for (int64_t c = 0; c < channels; c++) y[c] *= scale;
 }
 
+SOFTMAX_INLINE void THNN_(SoftMax_tileAs)(const THNNTile *tile, int lanes, real *kept)
+{
+  real most[THNN_CHANNELS_WIDTH], scale[THNN_CHANNELS_WIDTH], y[THNN_CHANNELS_WIDTH];
+  double sum[THNN_CHANNELS_WIDTH];
+  THNN_(softmax_tileMost)(tile, lanes, kept, most);
+  THNN_(softmax_tileSum)(tile, lanes, kept, most, true, sum);
+  SOFTMAX_LANES(i, lanes) scale[i] = (real)(1 / sum[i]);
+  for (int64_t c = 0; c < tile->channels; c++) {
+    const real *row = kept + c * tile->step;
+    if (tile->step) {
+      SOFTMAX_LANES(i, lanes) y[i] = row[i] * scale[i];
+    } else {
+      const real *x = thnn_tileGet(tile, 0, c, kept);
+      SOFTMAX_LANES(i, lanes) y[i] = th_exp_le0(x[i] - most[i]) * scale[i];
+    }
+    THNN_(softmax_tilePut)(tile, lanes, 1, c, y);
+  }
+}
+
 static void THNN_(SoftMax_tile)(const THNNTile *tile, real *kept)
 {
-  real most[THNN_CHANNELS_WIDTH], scale[THNN_CHANNELS_WIDTH];
-  double sum[THNN_CHANNELS_WIDTH];
-  THNN_(softmax_tileMost)(tile, kept, most);
-  THNN_(softmax_tileSum)(tile, kept, most, true, sum);
-  SOFTMAX_FOR(i, tile->lanes) scale[i] = (real)(1 / sum[i]);
-  for (int64_t c = 0; c < tile->channels; c++) {
-    real *row = kept + c * tile->step, *y = thnn_tileOut(tile, 1, c, row);
-    if (tile->step == 0) {
-      const real *x = thnn_tileGet(tile, 0, c, row);
-      SOFTMAX_FOR(i, tile->lanes) row[i] = th_exp_le0(x[i] - most[i]);
-    }
-    SOFTMAX_FOR(i, tile->lanes) y[i] = row[i] * scale[i];
-    thnn_tilePut(tile, 1, c, y);
-  }
+#define TILE(lanes) THNN_(SoftMax_tileAs)(tile, lanes, kept)
+  SOFTMAX_TILE(tile, TILE);
+#undef TILE
 }
 
 void THNN_(SoftMax_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
@@ -52,34 +60,23 @@ static void THNN_(SoftMax_gradRow)(const real *g, const real *y, real *dx, int64
   for (int64_t c = 0; c < channels; c++) dx[c] = y[c] * (g[c] - dot);
 }
 
+SOFTMAX_INLINE void THNN_(SoftMax_gradTileAs)(const THNNTile *tile, int lanes, real *kept_g, real *kept_y)
+{
+  real dot[THNN_CHANNELS_WIDTH], dx[THNN_CHANNELS_WIDTH];
+  THNN_(softmax_tileDot)(tile, lanes, kept_g, kept_y, dot);
+  for (int64_t c = 0; c < tile->channels; c++) {
+    const real *g = thnn_tileAgain(tile, 0, c, kept_g + c * tile->step);
+    const real *y = thnn_tileAgain(tile, 1, c, kept_y + c * tile->step);
+    SOFTMAX_LANES(i, lanes) dx[i] = y[i] * (g[i] - dot[i]);
+    THNN_(softmax_tilePut)(tile, lanes, 2, c, dx);
+  }
+}
+
 static void THNN_(SoftMax_gradTile)(const THNNTile *tile, real *kept_g, real *kept_y)
 {
-  real dot[THNN_CHANNELS_WIDTH], part[THNN_CHANNELS_WIDTH] = {0};
-  double sum[THNN_CHANNELS_WIDTH] = {0};
-  for (int64_t c = 0; c < tile->channels; c++) {
-    real *row_g = kept_g + c * tile->step, *row_y = kept_y + c * tile->step;
-    const real *g = thnn_tileGet(tile, 0, c, row_g), *y = thnn_tileGet(tile, 1, c, row_y);
-    SOFTMAX_FOR(i, tile->lanes)
-    {
-      part[i] += g[i] * y[i];
-      row_g[i] = g[i];
-      row_y[i] = y[i];
-    }
-    if (c % SOFTMAX_TERMS == SOFTMAX_TERMS - 1 || c == tile->channels - 1) SOFTMAX_FOR(i, tile->lanes)
-      {
-        sum[i] += part[i];
-        part[i] = 0;
-      }
-  }
-  SOFTMAX_FOR(i, tile->lanes) dot[i] = (real)sum[i];
-  for (int64_t c = 0; c < tile->channels; c++) {
-    real *row_g = kept_g + c * tile->step, *row_y = kept_y + c * tile->step;
-    const real *g = tile->step ? row_g : thnn_tileGet(tile, 0, c, row_g);
-    const real *y = tile->step ? row_y : thnn_tileGet(tile, 1, c, row_y);
-    real *dx = thnn_tileOut(tile, 2, c, row_g);
-    SOFTMAX_FOR(i, tile->lanes) dx[i] = y[i] * (g[i] - dot[i]);
-    thnn_tilePut(tile, 2, c, dx);
-  }
+#define TILE(lanes) THNN_(SoftMax_gradTileAs)(tile, lanes, kept_g, kept_y)
+  SOFTMAX_TILE(tile, TILE);
+#undef TILE
 }
 
 void THNN_(SoftMax_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,

@@ -7,10 +7,16 @@
 
 #define SOFTMAX_TERMS 512
 
-/* Lanes of a tile, or elements of a row: n is a multiple of 16. */
-#define SOFTMAX_FOR(i, n) \
-  THNN_PRAGMA(omp simd)   \
-  for (int i = 0; i < ((n) & -16); i++)
+/* Tiles are nearly always as wide as can be: such a tile gets loops whose length the compiler knows. */
+#define SOFTMAX_TILE(tile, statement)                                         \
+  do {                                                                        \
+    if ((tile)->lanes == THNN_CHANNELS_WIDTH) statement(THNN_CHANNELS_WIDTH); \
+    else statement((tile)->lanes);                                            \
+  } while (0)
+#define SOFTMAX_INLINE static inline __attribute__((always_inline))
+#define SOFTMAX_LANES(i, lanes) \
+  THNN_PRAGMA(omp simd)         \
+  for (int i = 0; i < ((lanes) & -16); i++)
 
 /* --- rows ------------------------------------------------------------------------------------------------- */
 
@@ -63,40 +69,82 @@ static inline double THNN_(softmax_rowSum)(const real *x, real *y, real most, in
 
 /* --- tiles ------------------------------------------------------------------------------------------------ */
 
+#define SOFTMAX_VECTORS (THNN_CHANNELS_WIDTH * sizeof(real) / VBYTES)
+
 /* Also keeps the channels. */
-static inline void THNN_(softmax_tileMost)(const THNNTile *tile, real *kept, real *most)
+SOFTMAX_INLINE void THNN_(softmax_tileMost)(const THNNTile *tile, int lanes, real *kept, real *most)
 {
-  SOFTMAX_FOR(i, tile->lanes) most[i] = -(real)INFINITY;
+  vreal most_of[SOFTMAX_VECTORS];
+#pragma GCC unroll 16
+  for (int v = 0; v < lanes / VL; v++) most_of[v] = v_set1(-(real)INFINITY);
   for (int64_t c = 0; c < tile->channels; c++) {
     real *row = kept + c * tile->step;
     const real *x = thnn_tileGet(tile, 0, c, row);
-    SOFTMAX_FOR(i, tile->lanes)
-    {
-      most[i] = x[i] > most[i] ? x[i] : most[i];
-      row[i] = x[i];
+    thnn_tileFetch(tile, 0, c);
+#pragma GCC unroll 16
+    for (int v = 0; v < lanes / VL; v++) {
+      const vreal value = v_load(x + v * VL);
+      most_of[v] = v_max(value, most_of[v]);
+      v_store(row + v * VL, value);
     }
   }
+#pragma GCC unroll 16
+  for (int v = 0; v < lanes / VL; v++) v_store(most + v * VL, most_of[v]);
 }
 
-/* With `replace` the terms replace the kept channels. */
-static inline void THNN_(softmax_tileSum)(const THNNTile *tile, real *kept, const real *most, bool replace,
-                                          double *sum)
+/* sum(g) of each lane, or sum(g * y), of SOFTMAX_TERMS channels at a time. */
+SOFTMAX_INLINE void THNN_(softmax_tileDot)(const THNNTile *tile, int lanes, real *kept_g, real *kept_y, real *dot)
+{
+  double sum[THNN_CHANNELS_WIDTH] = {0};
+  for (int64_t first = 0, end; first < tile->channels; first = end) {
+    end = first + SOFTMAX_TERMS < tile->channels ? first + SOFTMAX_TERMS : tile->channels;
+    vreal part[SOFTMAX_VECTORS] = {{0}};
+    for (int64_t c = first; c < end; c++) {
+      const real *g = thnn_tileGet(tile, 0, c, kept_g + c * tile->step);
+      const real *y = kept_y ? thnn_tileGet(tile, 1, c, kept_y + c * tile->step) : NULL;
+      thnn_tileFetch(tile, 0, c);
+      thnn_tileFetch(tile, 1, c);
+#pragma GCC unroll 16
+      for (int v = 0; v < lanes / VL; v++)
+        part[v] += y ? v_load(g + v * VL) * v_load(y + v * VL) : v_load(g + v * VL);
+    }
+    real parts[THNN_CHANNELS_WIDTH];
+#pragma GCC unroll 16
+    for (int v = 0; v < lanes / VL; v++) v_store(parts + v * VL, part[v]);
+    SOFTMAX_LANES(i, lanes) sum[i] += parts[i];
+  }
+  SOFTMAX_LANES(i, lanes) dot[i] = (real)sum[i];
+}
+
+/* Adds terms in groups of SOFTMAX_TERMS channels. With `terms` they replace the kept channels. */
+SOFTMAX_INLINE void THNN_(softmax_tileSum)(const THNNTile *tile, int lanes, real *kept, const real *most,
+                                           bool terms, double *sum)
 {
   real part[THNN_CHANNELS_WIDTH] = {0};
-  SOFTMAX_FOR(i, tile->lanes) sum[i] = 0;
+  SOFTMAX_LANES(i, lanes) sum[i] = 0;
   for (int64_t c = 0; c < tile->channels; c++) {
     real *row = kept + c * tile->step;
     const real *x = tile->step ? row : thnn_tileGet(tile, 0, c, row);
-    SOFTMAX_FOR(i, tile->lanes)
-    {
-      const real e = th_exp_le0(x[i] - most[i]);
-      if (replace) row[i] = e;
-      part[i] += e;
-    }
-    if (c % SOFTMAX_TERMS == SOFTMAX_TERMS - 1 || c == tile->channels - 1) SOFTMAX_FOR(i, tile->lanes)
+    if (terms) SOFTMAX_LANES(i, lanes)
+      {
+        row[i] = th_exp_le0(x[i] - most[i]);
+        part[i] += row[i];
+      }
+    else SOFTMAX_LANES(i, lanes) part[i] += th_exp_le0(x[i] - most[i]);
+    if (c % SOFTMAX_TERMS == SOFTMAX_TERMS - 1 || c == tile->channels - 1) SOFTMAX_LANES(i, lanes)
       {
         sum[i] += part[i];
         part[i] = 0;
       }
   }
+}
+
+/* Writes a channel of the result, tensor k. */
+SOFTMAX_INLINE void THNN_(softmax_tilePut)(const THNNTile *tile, int lanes, int k, int64_t c, const real *result)
+{
+  real *y = (real *)(tile->operand[k].data + c * tile->operand[k].channel);
+  if (!tile->operand[k].direct) thnn_tileScatter(tile, k, c, result);
+  else if (tile->streams && (uintptr_t)y % VBYTES == 0)
+    for (int i = 0; i < lanes; i += VL) v_stream(y + i, v_load(result + i));
+  else memcpy(y, result, sizeof(real) * (size_t)lanes);
 }

@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-#define KEPT_BYTES ((int64_t)256 << 10) /* of a task: they stay in the second-level cache */
-#define ROWS_FROM 32                    /* fewer channels leave vectors mostly empty */
+#include "streaming.h"
+
+#define ROWS_FROM 32 /* fewer channels leave vectors mostly empty */
 #define ROWS_ELEMENTS 4096
 
 void thnn_channelsBegin(THNNChannels *walk, size_t element, int kept, int count, const THNNTensor *const *tensor)
@@ -42,15 +43,13 @@ void thnn_channelsBegin(THNNChannels *walk, size_t element, int kept, int count,
   if (walk->rows) {
     walk->width = walk->channels < ROWS_ELEMENTS ? (int)(ROWS_ELEMENTS / walk->channels) : 1;
   } else {
-    const int64_t per_position = kept * walk->channels * bytes;
-    const int64_t fit = KEPT_BYTES / per_position & -THNN_CHANNELS_GROUP;
-    walk->width = fit > THNN_CHANNELS_WIDTH ? THNN_CHANNELS_WIDTH : (int)fit;
-    if (walk->width < THNN_CHANNELS_GROUP) walk->width = THNN_CHANNELS_GROUP;
-    const bool keep = per_position * walk->width <= (int64_t)THNN_SCRATCH_LIMIT;
-    if (!keep) walk->width = THNN_CHANNELS_WIDTH;
-    walk->step = keep ? walk->width : 0;
-    walk->scratch = (size_t)(walk->width * (keep ? walk->channels : 1)) * element;
+    const int64_t bytes_of_tile = THNN_CHANNELS_WIDTH * bytes, scratch = bytes_of_tile * walk->channels;
+    const bool keep = kept * scratch <= (int64_t)THNN_SCRATCH_LIMIT;
+    walk->width = THNN_CHANNELS_WIDTH;
+    walk->step = keep ? THNN_CHANNELS_WIDTH : 0;
+    walk->scratch = (size_t)(keep ? scratch : bytes_of_tile);
   }
+  walk->streams = thnn_outgrowsCaches(count * walk->elements * bytes);
   walk->tasks = (walk->size[0] + walk->width - 1) / walk->width * walk->size[1] * walk->size[2];
 }
 
@@ -58,7 +57,8 @@ THNNTile thnn_channelsTile(const THNNChannels *walk, int64_t task)
 {
   const int64_t inner = (walk->size[0] + walk->width - 1) / walk->width, outer = task / inner;
   const int64_t first = task % inner * walk->width, rest = walk->size[0] - first;
-  THNNTile tile = {.channels = walk->channels, .step = walk->step, .element = walk->element};
+  THNNTile tile = {
+      .channels = walk->channels, .step = walk->step, .element = walk->element, .streams = walk->streams};
   tile.positions = rest < walk->width ? (int)rest : walk->width;
   tile.lanes = (tile.positions + THNN_CHANNELS_GROUP - 1) & -THNN_CHANNELS_GROUP;
   for (int k = 0; k < walk->count; k++) {
@@ -67,7 +67,7 @@ THNNTile thnn_channelsTile(const THNNChannels *walk, int64_t task)
                            outer / walk->size[1] * position[2];
     tile.operand[k].channel = walk->operand[k].channel;
     tile.operand[k].position = position[0];
-    tile.operand[k].direct = position[0] == (int64_t)walk->element && tile.lanes == tile.positions;
+    tile.operand[k].direct = position[0] == (int64_t)walk->element && tile.positions == tile.lanes;
   }
   return tile;
 }

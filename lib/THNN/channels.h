@@ -6,12 +6,12 @@
 
 /* Walks over the vectors of channels of tensors (C), (N, C), (C, H, W) or (N, C, H, W), one vector for each
    position (n, h, w). Where channels are neighbours in memory, and enough of them, a task is some `rows`, one
-   vector each. Otherwise it is a tile, some positions side by side, which a kernel goes through channel by channel
-   with the positions in the lanes. Its second pass should not go through distant memory again, so it keeps the
-   channels in scratch memory where they fit: channel c at kept + c * step. Where they do not fit, step is 0. */
+   vector each. Otherwise it is a tile, some positions side by side, which a kernel goes through channel
+   by channel with the positions in the lanes. What later passes need of a channel, and cannot have from where it lies,
+   is kept in scratch memory where that fits: channel c at kept + c * step. Where it does not fit, step is 0. */
 
 #define THNN_CHANNELS_TENSORS 3
-#define THNN_CHANNELS_WIDTH 128 /* positions of a tile at most */
+#define THNN_CHANNELS_WIDTH 256 /* positions of a tile at most: as many floats as sixteen registers hold */
 #define THNN_CHANNELS_GROUP 16  /* lanes are a multiple of it */
 
 #define THNN_CHECK_CHANNELS(tensor)                              \
@@ -27,6 +27,7 @@ typedef struct THNNChannels {
   int count;
   int width; /* positions of a task */
   bool rows;
+  bool streams; /* the operands are too large for the caches, see streaming.h */
   struct {
     char *data;
     int64_t channel, position[3]; /* strides in bytes */
@@ -40,6 +41,7 @@ typedef struct THNNTile {
   int64_t channels, step;
   size_t element;
   int positions, lanes; /* lanes: positions rounded up to whole groups */
+  bool streams;
   struct {
     char *data;
     int64_t channel, position;
@@ -55,6 +57,7 @@ static inline void *thnn_tileRow(const THNNTile *tile, int k, int i)
   return tile->operand[k].data + i * tile->operand[k].position;
 }
 
+/* A channel of tensor k to a buffer, or from it, position by position. */
 void thnn_tileGather(const THNNTile *tile, int k, int64_t channel, void *buffer);
 void thnn_tileScatter(const THNNTile *tile, int k, int64_t channel, const void *buffer);
 
@@ -66,14 +69,19 @@ static inline const void *thnn_tileGet(const THNNTile *tile, int k, int64_t chan
   return buffer;
 }
 
-/* A channel of tensor k to write: fill what thnn_tileOut returns, then thnn_tilePut. */
-static inline void *thnn_tileOut(const THNNTile *tile, int k, int64_t channel, void *buffer)
+/* The same in a later pass: what was gathered may still be there. */
+static inline const void *thnn_tileAgain(const THNNTile *tile, int k, int64_t channel, void *buffer)
 {
-  return tile->operand[k].direct ? tile->operand[k].data + channel * tile->operand[k].channel : buffer;
+  return tile->step && !tile->operand[k].direct ? buffer : thnn_tileGet(tile, k, channel, buffer);
 }
-static inline void thnn_tilePut(const THNNTile *tile, int k, int64_t channel, const void *buffer)
+
+/* Fetches the channel of the next tile, which lies beside this one. */
+static inline void thnn_tileFetch(const THNNTile *tile, int k, int64_t channel)
 {
-  if (!tile->operand[k].direct) thnn_tileScatter(tile, k, channel, buffer);
+  if (!tile->operand[k].direct) return;
+  const int64_t bytes = tile->lanes * (int64_t)tile->element;
+  const char *next = tile->operand[k].data + channel * tile->operand[k].channel + bytes;
+  for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(next + i);
 }
 
 #endif
