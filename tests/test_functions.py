@@ -345,7 +345,7 @@ def test_fake_tensors() -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_export_is_refused() -> None:
     for layer in (thnn.nn.BatchNorm2d(3).eval(), thnn.nn.Conv2d(3, 4, 3)):
-        with pytest.raises(NotImplementedError, match="updateOutput: cannot be recorded by torch.export"):
+        with pytest.raises(NotImplementedError, match=r"updateOutput: cannot be recorded by torch\.export"):
             torch.export.export(layer, (torch.randn(2, 3, 8, 8),), strict=False)
 
 
