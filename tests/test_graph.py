@@ -718,6 +718,14 @@ def test_fork_follows_later_changes(change: Callable[[nn.Module], object], fold:
     assert equal_state(model, other)
 
 
+def test_folded_eps_below_0() -> None:
+    model = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
+    branches = fork(model, torch.zeros(2, 3), fold=True)
+    model[1].eps = -1.0
+    with pytest.raises(ValueError, match="BatchNorm1d: eps: expected a number that is not negative"):
+        branches.infer(torch.randn(4, 3))
+
+
 def test_a_layer_that_becomes_another_one() -> None:
     model = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
     branches = fork(model, torch.zeros(2, 3), fold=True)

@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from thnn import _statistics
+
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
@@ -175,7 +177,9 @@ def fold(
     n: Any = normalization
     variance, scale, shift = n.running_var, n.weight, n.bias
     wide = torch.promote_types(variance.dtype, torch.float32)
-    factor = (_to(wide, variance) + n.eps).rsqrt()
+    # As the layer itself does, which an eps below 0 may have been assigned to.
+    eps = _statistics.not_negative(type(normalization).__name__, "eps", n.eps)
+    factor = (_to(wide, variance) + eps).rsqrt()
     if scale is not None:
         factor = factor * _to(wide, scale)
     mean = _to(wide, n.running_mean)
