@@ -220,6 +220,57 @@ def test_unknown_capability_is_refused() -> None:
     assert "ValueError: THNN_CPU_CAPABILITY: expected default, avx2 or avx512, got 'avx1024'" in result.stderr
 
 
+def test_nonsense_for_the_size_of_the_cache_is_refused() -> None:
+    for wrong in ("8M", "-1"):
+        result = _in_new_process("import thnn; thnn.type2backend", THNN_CACHE_BYTES=wrong)
+        assert result.returncode == 1
+        assert f"ValueError: THNN_CACHE_BYTES: expected a number of bytes, got '{wrong}'" in result.stderr
+
+
+@pytest.mark.parametrize("capability", ["default", "avx2", "avx512"])
+def test_results_do_not_depend_on_the_size_of_the_cache(capability: str) -> None:
+    """Streaming is for large tensors; here small ones, aligned and not, are streamed or kept."""
+    code = """
+import hashlib, torch, thnn
+if thnn.cpu_capability() != {capability!r}: raise SystemExit(0)
+digest = hashlib.sha256()
+def see(function, *inputs):
+    output = function(*inputs)
+    wanted = [i for i in inputs if isinstance(i, torch.Tensor) and i.requires_grad]
+    for tensor in (output, *torch.autograd.grad(output, wanted, torch.ones_like(output) * 0.7)):
+        digest.update(tensor.detach().contiguous().numpy().tobytes())
+for dtype in (torch.float32, torch.float64):
+    for layout in (torch.contiguous_format, torch.channels_last):
+        for shape in ((4, 3, 40, 52), (3, 16, 9, 31), (2, 70, 14, 14)):
+            generator = torch.Generator().manual_seed(0)
+            x = torch.randn(shape, generator=generator, dtype=dtype).contiguous(memory_format=layout)
+            shifted = torch.empty(x.numel() + 1, dtype=dtype)[1:].as_strided(shape, x.stride()).copy_(x)
+            channels = [torch.ones(shape[1], dtype=dtype).requires_grad_() for _ in range(2)]
+            for input in (x.requires_grad_(), shifted.requires_grad_()):
+                see(thnn.ThresholdFunction(0, 0), input)
+                see(thnn.TanhFunction(), input)
+                see(thnn.SoftMaxFunction(), input)
+                see(thnn.LogSoftMaxFunction(), input)
+                for train in (True, False):
+                    running = [torch.zeros(shape[1], dtype=dtype), torch.ones(shape[1], dtype=dtype)]
+                    see(thnn.BatchNormalizationFunction(*running, train, 0.1, 1e-5), input, *channels)
+                see(thnn.SpatialMaxPoolingFunction(3, 3, 2, 2, 1, 1, False), input)
+                see(thnn.SpatialMaxPoolingFunction(2, 2, 2, 2, 0, 0, False), input)
+                see(thnn.SpatialAveragePoolingFunction(2, 2, 2, 2, 0, 0, False, True), input)
+print(digest.hexdigest())
+"""
+    results = []
+    for size in ("0", str(1 << 40)):
+        result = _in_new_process(
+            code.format(capability=capability), THNN_CACHE_BYTES=size, THNN_CPU_CAPABILITY=capability
+        )
+        if "does not support" in result.stderr:
+            pytest.skip("this CPU has no " + capability)
+        assert result.returncode == 0, result.stderr
+        results.append(result.stdout)
+    assert results[0] == results[1] != ""
+
+
 def test_import_needs_no_library_and_is_quick_to_load() -> None:
     """What `import thnn` loads besides torch: neither the compiled library nor a parser."""
     code = "import sys, thnn; print([m for m in ('thnn._C', 'pycparser', 'torch') if m in sys.modules])"

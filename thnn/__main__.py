@@ -116,6 +116,7 @@ def _facts() -> dict[str, Any]:
         "header": THNN_H_PATH,
         "functions": f"{len(functions())} in {len(modules())} modules",
         "THNN_CPU_CAPABILITY": os.environ.get("THNN_CPU_CAPABILITY", ""),
+        "THNN_CACHE_BYTES": os.environ.get("THNN_CACHE_BYTES", ""),
         "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", ""),
     }
 

@@ -78,7 +78,7 @@ def cpu_name() -> str:
 
 if ffi.string(lib.thnn_digest).decode() != DIGEST:
     raise ImportError("the library was built from another THNN.h than the model: python -m thnn regenerate")
-_error = lib.THNN_capabilityError()
+_error = lib.THNN_environmentError()
 if _error != ffi.NULL:
     raise ValueError(ffi.string(_error).decode())
 del _error

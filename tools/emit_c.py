@@ -92,7 +92,7 @@ const char *thnn_message(void);
 int thnn_request_count(void);
 void thnn_request(int i, int64_t *out);
 const char *THNN_capabilityName(void);
-const char *THNN_capabilityError(void);
+const char *THNN_environmentError(void);
 double THNN_peakFlops(int type, double seconds);
 double THNN_copyBandwidth(int64_t bytes, double seconds);
 """

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "streaming.h"
+
 THNNCapability thnn_capability;
 
 static const char *const names[] = {"default", "avx2", "avx512"};
@@ -40,4 +42,4 @@ __attribute__((constructor)) static void chooseCapability(void)
 
 const char *THNN_capabilityName(void) { return names[thnn_capability]; }
 
-const char *THNN_capabilityError(void) { return error[0] ? error : NULL; }
+const char *THNN_environmentError(void) { return error[0] ? error : thnn_cacheError(); }

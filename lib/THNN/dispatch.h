@@ -13,7 +13,7 @@ typedef enum THNNCapability {
 extern THNNCapability thnn_capability;
 const char *THNN_capabilityName(void);
 /* What THNN_CPU_CAPABILITY asked for and cannot be had ("avx512: this CPU has no AVX-512"), or NULL. */
-const char *THNN_capabilityError(void);
+const char *THNN_environmentError(void);
 
 /* Body of a public function: a fresh state, then the variant. */
 #ifdef THNN_X86_VARIANTS

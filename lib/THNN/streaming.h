@@ -15,7 +15,11 @@
 #define THNN_FETCH_BYTES 8192
 static inline void thnn_fetchAhead(const void *p) { __builtin_prefetch((const char *)p + THNN_FETCH_BYTES); }
 
-/* Whether operands of so many bytes together push each other out of the last cache. */
+/* Whether operands of so many bytes together push each other out of the last cache. THNN_CACHE_BYTES in the
+   environment says how large that is where the kernel does not know; with 0 everything is streamed. */
 bool thnn_outgrowsCaches(int64_t bytes);
+
+/* What is wrong with THNN_CACHE_BYTES, or NULL. */
+const char *thnn_cacheError(void);
 
 #endif
