@@ -287,7 +287,7 @@ static int64_t V_(storeRuns)(const V_(correlation) *c, const V_(work) *w, const 
 {
   const int64_t run = w->rowsOfRun * columns;
   while (first < end) {
-    const int64_t x = first % run, n = MIN(VL, run - x);
+    const int64_t x = first < run ? first : first % run, n = MIN(VL, run - x);
     if (first + n > end) break;
     V_(storePositions)(c, sum + first * width, width,
                        target + w->rowTarget[first / run * w->rowsOfRun] + x * c->axis[3].target, n, lanes);
@@ -299,7 +299,7 @@ static int64_t V_(storeRuns)(const V_(correlation) *c, const V_(work) *w, const 
 /* One panel over one box and one block of channels. */
 static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, const real *weight, int64_t group,
                       int64_t o, int64_t channels, int64_t taps, real *sums, bool begin, bool end,
-                      const V_(pieces) *ahead)
+                      V_(pieces) *ahead)
 {
   const V_(correlation) *c = &p->c;
   const int64_t lanes = MIN(LANES, c->outputs - o);
@@ -307,6 +307,7 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
   const int64_t width = V * VL, rows = box->count[0] * box->count[1] * box->count[2];
   const int together = gemm_rowsPerTile(box->count[3]);
   const int64_t tiles = together > 1 ? 1 : ceilDivide(box->count[3], GEMM_ROWS);
+  const int64_t narrow = box->count[3] / tiles, wider = box->count[3] % tiles; /* so many tiles are one wider */
   real *target = c->target + (group * c->outputs + o) * c->targetChannel;
   int64_t part = 0;
   const int64_t parts = MAX(ceilDivide(channels, p->depthChannels), 1) * ceilDivide(rows, together) * tiles;
@@ -320,9 +321,8 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
     int64_t done = 0, stored = 0;
     for (int64_t row = 0; row < rows; row += together) {
       const int R = rows - row > 1 ? together : 1;
-      for (int64_t tile = 0; tile < tiles; tile++) {
-        const int64_t x = tile * box->count[3] / tiles;
-        const int Q = (int)((tile + 1) * box->count[3] / tiles - x);
+      for (int64_t tile = 0, x = 0, Q; tile < tiles; tile++, x += Q) {
+        Q = narrow + (tile < wider);
         const real *a[GEMM_ROWS];
         for (int r = 0; r < R; r++) { /* the last row stands in for rows beyond */
           const int64_t inside = MIN(row + r, rows - 1);
@@ -333,8 +333,8 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
         V_(fetch)(ahead, part++, parts);
         const int64_t skipped = p->skip < 0 ? 0 : w->rowTaps[row][0] * perTap;
         const GemmSteps steps = {step + skipped, p->skip < 0 ? n * taps : w->rowTaps[row][1] * perTap - skipped};
-        THNN_(gemm_tile)(R, Q, V)(sum, first ? weight : sum, first ? 0 : width, a, steps,
-                                  packed + skipped * width);
+        THNN_(gemm_tile)(R, (int)Q, V)(sum, first ? weight : sum, first ? 0 : width, a, steps,
+                                       packed + skipped * width);
         sum += R * Q * width;
         done = MIN(done + R * Q, rows * box->count[3]);
         if (last) stored = V_(storeRuns)(c, w, sums, width, target, box->count[3], lanes, stored, done);

@@ -268,7 +268,7 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
       const int64_t lanes = MIN(LANES, c->outputs - o - panel * LANES), width = lanes > VL ? LANES : VL;
       real *gradient = gradients + panel * gradientReals, *sum = sums + panel * sumReals;
       V_(packGradients)(c, &box, group * c->outputs + o + panel * LANES, lanes, width, gradient);
-      const V_(pieces) ahead = V_(gradientPieces)(c, &after, group * c->outputs + o + panel * LANES, lanes);
+      V_(pieces) ahead = V_(gradientPieces)(c, &after, group * c->outputs + o + panel * LANES, lanes);
       for (int64_t phase = 0, firstRow = 0; phase < kinds; phase++) {
         const V_(kind) kind = V_(kindOf)(c, &p->strip, taps.count, channels, phase);
         for (int64_t row = 0; row < kind.rows; row += kind.R, sum += TILE_REALS) {

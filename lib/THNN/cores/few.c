@@ -128,8 +128,9 @@ typedef struct V_(fewPlan) {
   V_(correlation) c;
   const Residues *residues;
   int64_t count[4], box[4], taps[4];
-  int64_t channels; /* of a strip */
-  int64_t kinds;    /* combinations of residues */
+  int64_t channels; /* of a pass over a strip */
+  int64_t stripChannels;
+  int64_t kinds; /* combinations of residues */
   Strip strip;
 } V_(fewPlan);
 
@@ -154,7 +155,8 @@ static int64_t V_(sumReals)(const V_(fewPlan) *p, const int64_t *box)
 static bool V_(boxFits)(const V_(fewPlan) *p, const int64_t *box, int64_t stripBytes, int64_t sumBytes)
 {
   const int64_t realBytes = sizeof(real);
-  return strip_make(p->c.axis, box, p->taps, REALS_PER_LINE).channel * p->channels * realBytes <= stripBytes &&
+  return strip_make(p->c.axis, box, p->taps, REALS_PER_LINE).channel * p->stripChannels * realBytes <=
+             stripBytes &&
          V_(sumReals)(p, box) * realBytes <= sumBytes;
 }
 
@@ -172,10 +174,13 @@ static void V_(makeFewPlan)(V_(fewPlan) *p, int threads)
     p->taps[d] = c->axis[d].taps;
     p->box[d] = 1;
   }
-  p->channels = MAX(MIN(GEMM_DEPTH / most, c->channels), 1);
+  p->channels = p->stripChannels = MAX(MIN(GEMM_DEPTH / most, c->channels), 1);
   int64_t box[4] = {1, 1, 1, MIN(p->count[3], VL)};
   while (p->channels > 1 && !V_(boxFits)(p, box, FEW_STRIP_BYTES, FEW_SUM_BYTES))
-    p->channels = (p->channels + 1) / 2;
+    p->channels = p->stripChannels = (p->channels + 1) / 2;
+  /* Channels that are innermost in memory are copied a cache line at a time. */
+  if (c->sourceChannel == 1) p->stripChannels = MIN(ceilDivide(VL, p->channels) * p->channels, c->channels);
+  if (!V_(boxFits)(p, box, FEW_STRIP_BYTES, FEW_SUM_BYTES)) p->stripChannels = p->channels;
   const bool once = p->channels >= c->channels;
   const int64_t stripBytes = once ? FEW_ONCE_BYTES : FEW_STRIP_BYTES,
                 sumBytes = once ? FEW_ONCE_BYTES : FEW_SUM_BYTES;
@@ -308,13 +313,15 @@ static void V_(fewTask)(const V_(fewPlan) *p, int64_t group, int64_t piece)
   const V_(correlation) *c = &p->c;
   const Box box = box_piece(p->count, p->box, piece),
             taps = {.count = {p->taps[0], p->taps[1], p->taps[2], p->taps[3]}};
-  const int64_t stripReals = p->strip.channel * p->channels + VL, sums = V_(sumReals)(p, p->box);
+  const int64_t stripReals = p->strip.channel * p->stripChannels + VL, sums = V_(sumReals)(p, p->box);
   real *strip = thnn_scratch(sizeof(real) * (size_t)(stripReals + sums)), *sum = strip + stripReals;
-  for (int64_t first = 0; first < c->channels || first == 0; first += p->channels) {
-    const int64_t channels = MIN(p->channels, c->channels - first);
+  for (int64_t first = 0; first < c->channels || first == 0; first += p->stripChannels) {
+    const int64_t channels = MIN(p->stripChannels, c->channels - first);
     THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + first) * c->sourceChannel,
                       channels, strip);
-    V_(addStrip)(p, &box, group, first, channels, strip, sum);
+    for (int64_t ch = 0; ch < channels || ch == 0; ch += p->channels)
+      V_(addStrip)(p, &box, group, first + ch, MIN(p->channels, channels - ch), strip + ch * p->strip.channel,
+                   sum);
   }
   V_(storeSums)(p, &box, group, sum);
 }

@@ -180,8 +180,8 @@ void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *
     span[phase].high = MAX(low, high);
     span[phase].at = (x + low * last->step) * last->source;
   }
-  /* Channel by channel in the order of memory, or all channels of a row at once when they are innermost. */
-  const bool transpose = stride != 1 && c->sourceChannel == 1;
+  /* Channel by channel in the order of memory, or all channels of a row at once when many are innermost. */
+  const bool transpose = stride != 1 && c->sourceChannel == 1 && channels > 4;
   for (int64_t ch = 0; ch < (transpose ? 1 : channels); ch++) {
     int64_t at[2] = {0};
     for (int64_t plane = extent[0] * extent[1]; plane > 0; plane--, box_next(at, extent, 2)) {
@@ -219,7 +219,7 @@ void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *
             const real *from = row + span[phase].at;
             THNN_(gemm_transpose)(to + low, strip->channel, from, stride, high - low, channels);
             if (y + 1 == c->axis[2].size) continue;
-            const V_(pieces) ahead = {from + c->axis[2].source, high - low, stride, channels};
+            V_(pieces) ahead = {from + c->axis[2].source, high - low, stride, channels};
             V_(fetch)(&ahead, 0, 1);
           }
         }

@@ -148,12 +148,15 @@ typedef struct V_(correlation) {
 typedef struct V_(pieces) {
   const real *from;
   int64_t count, stride, length;
+  int64_t done;
 } V_(pieces);
 
-static inline void V_(fetch)(const V_(pieces) *p, int64_t part, int64_t parts)
+/* Parts are numbered 0 .. parts - 1. */
+static inline void V_(fetch)(V_(pieces) *p, int64_t part, int64_t parts)
 {
-  for (int64_t i = part * p->count / parts; i < (part + 1) * p->count / parts; i++)
-    for (int64_t x = 0; x < p->length; x += REALS_PER_LINE) __builtin_prefetch(p->from + i * p->stride + x, 0, 3);
+  if (p->count == 0) return;
+  for (const int64_t end = (part + 1) * p->count / parts; p->done < end; p->done++)
+    for (int64_t x = 0; x < p->length; x += REALS_PER_LINE) __builtin_prefetch(p->from + p->done * p->stride + x);
 }
 
 /* The forward correlation of a convolution, with as few axes that matter as possible. */
