@@ -50,8 +50,9 @@ class SyncBatchNormalizationFunction(BatchNormalization):
         process_group: group of torch.distributed, or None for all processes. All of its processes have to call.
 
     Errors, beyond those of BatchNormalizationFunction: ValueError where the processes of the group do not agree on the
-    layer, the direction, the number of channels or the element type; RuntimeError where one is gone or has not come
-    within the timeout of the group. One value per channel means one in all parts together.
+    layer, the direction, the number of channels or the element type, and in all others where one refuses its arguments;
+    RuntimeError where one is gone or has not come within the timeout of the group. One value per channel means one in
+    all parts together.
     Source of merging: Chan, Golub and LeVeque 1979.
     """
 

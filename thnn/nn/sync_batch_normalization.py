@@ -35,9 +35,9 @@ class SyncBatchNorm(_BatchNorm):
             layer in the same order.
 
     Errors: those of BatchNorm2d (one value per channel counts over all parts); ValueError where the processes are not
-    in the same layer, with the same number of channels and element type; RuntimeError where one is gone or has not come
-    within the timeout of the group. They tell the layer by its name in the model, if convert_sync_batchnorm() made it,
-    and the rank.
+    in the same layer, with the same number of channels and element type, and in all others where the layer refuses the
+    input of one; RuntimeError where one is gone or has not come within the timeout of the group. They tell the layer by
+    its name in the model, if convert_sync_batchnorm() made it, and the rank.
     """
 
     process_group: Any = None
