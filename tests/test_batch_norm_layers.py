@@ -494,3 +494,15 @@ def test_data_parallel_processes(tmp_path: Path) -> None:
             process.kill()
             process.wait()
     assert [process.returncode for process in processes] == [0, 0], "\n".join(errors)
+
+
+@pytest.mark.parametrize("options", [{"momentum": 1.0}, {"unbiased": False}])
+def test_statistics_made_in_inference_mode(options: dict[str, Any]) -> None:
+    with torch.inference_mode():
+        layer = thnn.nn.BatchNorm1d(3, affine=False, **options)
+        layer(torch.randn(4, 3))
+        before = layer.running_mean.clone()
+    with pytest.raises(ValueError, match="inference tensors cannot be changed outside of inference mode"):
+        layer(torch.randn(4, 3))
+    assert layer.running_mean.equal(before)
+    assert layer.num_batches_tracked == 1

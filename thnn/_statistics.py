@@ -88,6 +88,9 @@ def normalize_by_batch(
     `apply` is that of a batch normalization class. It blends unbiased variances, and with momentum 1 into vectors of
     zeros that leaves those of the batch.
     """
+    if (running_mean.is_inference() or running_var.is_inference()) and not torch.is_inference_mode_enabled():
+        # torch would refuse them as well, but after the first has changed.
+        raise ValueError("running statistics: inference tensors cannot be changed outside of inference mode")
     mean, variance = torch.zeros_like(running_mean), torch.zeros_like(running_var)
     output = apply(input, weight, bias, mean, variance, True, 1.0, eps)
     if not unbiased:
