@@ -13,41 +13,56 @@ WINDOW_INLINE void V_(storeLanes)(real *p, vreal x, int lanes)
 }
 
 /* Of two vectors as one sequence: the even elements, the odd ones, and the even ones of the first and the odd ones
-   of the second; and back, a0 b0 a1 b1 ... in two halves. */
+   of the second; and back, a0 b0 a1 b1 ... in two halves. And all but the first, with one of the second. */
 #undef EVENS
 #undef ODDS
 #undef EVENS_ODDS
 #undef LOW
 #undef HIGH
+#undef NEXT
+#undef PREVIOUS
 #if VBYTES == 64 && defined(THNN_REAL_IS_FLOAT)
 #define EVENS 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
 #define ODDS 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
 #define EVENS_ODDS 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31
 #define LOW 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
 #define HIGH 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#define NEXT 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
+#define PREVIOUS 16, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14
 #elif VBYTES == 64 || (VBYTES == 32 && defined(THNN_REAL_IS_FLOAT))
 #define EVENS 0, 2, 4, 6, 8, 10, 12, 14
 #define ODDS 1, 3, 5, 7, 9, 11, 13, 15
 #define EVENS_ODDS 0, 2, 4, 6, 9, 11, 13, 15
 #define LOW 0, 8, 1, 9, 2, 10, 3, 11
 #define HIGH 4, 12, 5, 13, 6, 14, 7, 15
+#define NEXT 1, 2, 3, 4, 5, 6, 7, 8
+#define PREVIOUS 8, 0, 1, 2, 3, 4, 5, 6
 #elif VBYTES == 32 || defined(THNN_REAL_IS_FLOAT)
 #define EVENS 0, 2, 4, 6
 #define ODDS 1, 3, 5, 7
 #define EVENS_ODDS 0, 2, 5, 7
 #define LOW 0, 4, 1, 5
 #define HIGH 2, 6, 3, 7
+#define NEXT 1, 2, 3, 4
+#define PREVIOUS 4, 0, 1, 2
 #else
 #define EVENS 0, 2
 #define ODDS 1, 3
 #define EVENS_ODDS 0, 3
 #define LOW 0, 2
 #define HIGH 1, 3
+#define NEXT 1, 2
+#define PREVIOUS 2, 0
 #endif
 static inline vreal V_(evens)(vreal a, vreal b) { return __builtin_shufflevector(a, b, EVENS); }
 static inline vreal V_(odds)(vreal a, vreal b) { return __builtin_shufflevector(a, b, ODDS); }
 static inline vreal V_(low)(vreal a, vreal b) { return __builtin_shufflevector(a, b, LOW); }
 static inline vreal V_(high)(vreal a, vreal b) { return __builtin_shufflevector(a, b, HIGH); }
+
+static inline vreal V_(next)(vreal a) { return __builtin_shufflevector(a, (vreal){0}, NEXT); }
+
+/* All but the last, behind the first one of b. */
+static inline vreal V_(previous)(vreal a, vreal b) { return __builtin_shufflevector(a, b, PREVIOUS); }
 
 /* p[0], p[2], ..., reading nothing beyond the last one. */
 WINDOW_INLINE vreal V_(loadPairs)(const real *p, int lanes)
@@ -161,15 +176,14 @@ static inline void V_(layOut)(const THNNPhases *phases, const real *x, int64_t n
   if (step == 1 && stride == 1 && n >= VL) {
     for (int64_t i = 0; i < n; i += VL) {
       const int64_t j = i < n - VL ? i : n - VL;
-      __builtin_prefetch(x + j + WINDOW_AHEAD);
+      thnn_fetch(x + j, VL * (int)sizeof *x);
       v_store(row + j, weights ? v_load(x + j) * (v_load(weights + j) * weight) : v_load(x + j));
     }
   } else if (step == 1 && stride == 2 && n >= 2 * VL && weights == NULL) {
     for (int64_t i = 0; i < even; i += 2 * VL) {
       const int64_t j = i < even - 2 * VL ? i : even - 2 * VL;
       vreal a = v_load(x + j), b = v_load(x + j + VL);
-      __builtin_prefetch(x + j + WINDOW_AHEAD);
-      __builtin_prefetch(x + j + VL + WINDOW_AHEAD);
+      thnn_fetch(x + j, 2 * VL * (int)sizeof *x);
       v_store(row + j / 2, V_(evens)(a, b));
       v_store(row + phases->pitch + j / 2, V_(odds)(a, b));
     }
@@ -255,6 +269,9 @@ WINDOW_INLINE void V_(maxBlock)(const int64_t *first, int vectors, int lanes, co
   }
 }
 
+WINDOW_APART void V_(maxRuns)(int64_t n, const V_(Rows) *rows) { WINDOW_RUN(n, V_(maxBlock), rows, false); }
+WINDOW_APART void V_(maxPairs)(int64_t n, const V_(Rows) *rows) { WINDOW_RUN(n, V_(maxBlock), rows, true); }
+
 /* The sum of the taps, row by row of the window, divided. */
 WINDOW_INLINE void V_(meanBlock)(const int64_t *first, int vectors, int lanes, const V_(Rows) *rows, bool pairs)
 {
@@ -286,6 +303,9 @@ WINDOW_INLINE void V_(meanBlock)(const int64_t *first, int vectors, int lanes, c
     to += s.to_step;
   }
 }
+
+WINDOW_APART void V_(meanRuns)(int64_t n, const V_(Rows) *rows) { WINDOW_RUN(n, V_(meanBlock), rows, false); }
+WINDOW_APART void V_(meanPairs)(int64_t n, const V_(Rows) *rows) { WINDOW_RUN(n, V_(meanBlock), rows, true); }
 
 #define LOWEST (-(sizeof(real) == 4 ? (real)FLT_MAX : (real)DBL_MAX))
 
@@ -398,16 +418,16 @@ static bool V_(forwardRows)(const V_(Forward) *f)
         if (f->indices) {
           int64_t *at_to = f->indices + thnn_plane(at, plane) + o * at->sh;
           s->index = at->sw == 1 ? at_to : b.index;
-          if (pairs) WINDOW_RUN(w->output, V_(maxBlock), s, true);
-          else WINDOW_RUN(w->output, V_(maxBlock), s, false);
+          if (pairs) V_(maxPairs)(w->output, s);
+          else V_(maxRuns)(w->output, s);
           for (int64_t n = 0; n < s->count && !in_place; n++)
             V_(maxAtEdges)(h, w, o + n, s->to + n * s->to_step, s->index + n * s->index_step);
           for (int64_t n = 0; n < s->count && at->sw != 1; n++)
             for (int64_t j = 0; j < w->output; j++) at_to[n * at->sh + j * at->sw] = b.index[n * w->output + j];
         } else {
           for (int64_t n = 0; n < s->count; n++) s->divisor[n] = (real)thnn_windowDivisor(h, o + n, f->count_pad);
-          if (pairs) WINDOW_RUN(w->output, V_(meanBlock), s, true);
-          else WINDOW_RUN(w->output, V_(meanBlock), s, false);
+          if (pairs) V_(meanPairs)(w->output, s);
+          else V_(meanRuns)(w->output, s);
         }
         for (int64_t n = 0; n < s->count && y->sw != 1; n++)
           for (int64_t j = 0; j < w->output; j++) to[n * y->sh + j * y->sw] = b.y[n * w->output + j];
@@ -474,13 +494,138 @@ static bool V_(forwardPixels)(const V_(Forward) *f)
         for (int64_t k = 0; k < s.count; k++)
           s.divisor[k] =
               (real)thnn_windowDivisor(h, o, f->count_pad) * (real)thnn_windowDivisor(w, j + k, f->count_pad);
-        WINDOW_RUN(x->c, V_(meanBlock), &s, false);
+        V_(meanRuns)(x->c, &s);
         continue;
       }
       s.index = f->indices + n * at->sn + o * at->sh + j * at->sw;
-      if (s.taps > 0) WINDOW_RUN(x->c, V_(maxBlock), &s, false);
+      if (s.taps > 0) V_(maxRuns)(x->c, &s);
       for (int64_t k = 0; k < s.count && s.taps == 0; k++)
         for (int64_t l = 0; l < x->c; l++) s.to[k * y->sw + l] = LOWEST, s.index[k * at->sw + l] = -1;
+    }
+  }
+  return true;
+}
+
+/* Windows that halve an even image: of 2 inputs each, or of 3 of which the first is shared with the window before. */
+static bool V_(halves)(const THNNAxis *a, int64_t kernel)
+{
+  return a->kernel == kernel && a->pad == kernel - 2 && a->stride == 2 && a->dilation == 1 &&
+         a->input == 2 * a->output;
+}
+
+/* Rows of outputs of such windows. Output o takes the rows 2*o and 2*o + 1 of the image and, if windows overlap, the
+   one above them. */
+typedef struct V_(Halves) {
+  int64_t count, columns;
+  const real *from;
+  real *to;
+  int64_t *index;
+  int64_t from_step, to_step, index_step;
+  int64_t at, width; /* the position of the first row's first element, and how many are in a row of the image */
+  vint ramp;
+  bool top; /* there is no row above the first one */
+} V_(Halves);
+
+WINDOW_INLINE void V_(larger)(vreal x, vint here, vreal *best, vint *at)
+{
+  const vmask larger = m_or(v_gt(x, *best), v_ne(x, x));
+  *best = v_sel(larger, x, *best);
+  *at = vi_sel(larger, here, *at);
+}
+
+/* The largest of the columns 2*i and 2*i + 1 and, if windows overlap, of the one before them: in the first column the
+   same once more, as there is none. */
+WINDOW_INLINE void V_(largestOfRow)(const real *from, bool left, int lanes, bool overlap, vint here, vreal *best,
+                                    vint *at)
+{
+  vreal a, b = {0};
+  if (lanes == VL) {
+    a = v_load(from);
+    b = v_load(from + VL);
+    thnn_fetch(from, 2 * VL * (int)sizeof *from);
+  } else {
+    const int some = lanes & (VL - 1);
+    a = v_load_n(from, 2 * some < VL ? 2 * some : VL);
+    if (2 * some > VL) b = v_load_n(from + VL, 2 * some - VL);
+  }
+  const vreal even = V_(evens)(a, b), odd = V_(odds)(a, b);
+  *best = even;
+  *at = here;
+  if (overlap) {
+    const vint one = vi_set1(1), before = left ? (vint)V_(previous)((vreal)one, (vreal)(vint){0}) : one;
+    *best = left ? V_(previous)(odd, even) : V_(loadPairs)(from - 1, lanes);
+    *at = here - before;
+    V_(larger)(even, here, best, at);
+  }
+  V_(larger)(odd, here + vi_set1(1), best, at);
+}
+
+WINDOW_INLINE void V_(halvesBlock)(const int64_t *first, int vectors, int lanes, const V_(Halves) *rows,
+                                   bool overlap)
+{
+  const V_(Halves) s = *rows;
+  const vint line = vi_set1((V_(lane))s.width);
+  for (int v = 0; v < vectors; v++) {
+    const bool left = first[v] == 0;
+    const real *from = s.from + 2 * first[v];
+    real *to = s.to + first[v];
+    int64_t *index = s.index + first[v];
+    vint here = vi_set1((V_(lane))(s.at + 2 * first[v])) + s.ramp, above_at = {0};
+    vreal above = {0};
+    if (overlap && !s.top) V_(largestOfRow)(from - s.from_step, left, lanes, true, here - line, &above, &above_at);
+    for (int64_t n = 0; n < s.count; n++) {
+      vreal best, x;
+      vint at, x_at;
+      V_(largestOfRow)(from, left, lanes, overlap, here, &best, &at);
+      if (overlap && (n > 0 || !s.top)) {
+        V_(larger)(best, at, &above, &above_at);
+        best = above, at = above_at;
+      }
+      from += s.from_step;
+      V_(largestOfRow)(from, left, lanes, overlap, here + line, &x, &x_at);
+      from += s.from_step;
+      above = x, above_at = x_at;
+      V_(larger)(x, x_at, &best, &at);
+      V_(storeLanes)(to, best, lanes);
+      V_(storePositions)(index, at, lanes);
+      here += line + line;
+      to += s.to_step;
+      index += s.index_step;
+    }
+  }
+}
+
+WINDOW_APART void V_(halvesRuns)(const V_(Halves) *rows, bool overlap)
+{
+  if (overlap) WINDOW_RUN(rows->columns, V_(halvesBlock), rows, true);
+  else WINDOW_RUN(rows->columns, V_(halvesBlock), rows, false);
+}
+
+static bool V_(forwardHalves)(const V_(Forward) *f)
+{
+  const THNNAxis *h = &f->window->h, *w = &f->window->w;
+  const THNNImages *x = &f->x, *y = &f->y, *at = &f->at;
+  const int64_t kernel = w->kernel == 3 ? 3 : 2;
+  if (!f->indices || !V_(halves)(h, kernel) || !V_(halves)(w, kernel)) return false;
+  if (x->sw != 1 || y->sw != 1 || at->sw != 1) return false;
+  const int64_t row_size = 2 * w->input, strip = thnn_strip(h->output, 1, 1, (double)row_size * sizeof(real));
+  const int64_t rows = x->n * x->c * h->output, least = thnn_perTask(row_size);
+  const int64_t per_task = least > strip ? least : strip;
+  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * row_size) {
+    V_(Halves) s = {.columns = w->output, .from_step = x->sh, .to_step = y->sh, .index_step = at->sh};
+    s.width = w->input;
+    s.ramp = V_(ramp)(2);
+    const int64_t end = rows < (task + 1) * per_task ? rows : (task + 1) * per_task;
+    for (int64_t row = task * per_task; row < end; row += s.count) {
+      const int64_t plane = row / h->output, o = row % h->output;
+      s.count = end - row < h->output - o ? end - row : h->output - o;
+      if (s.count > strip) s.count = strip;
+      s.top = o == 0;
+      s.from = f->input + thnn_plane(x, plane) + 2 * o * x->sh;
+      s.at = 2 * o * w->input;
+      s.to = f->output + thnn_plane(y, plane) + o * y->sh;
+      s.index = f->indices + thnn_plane(at, plane) + o * at->sh;
+      V_(halvesRuns)(&s, kernel == 3);
     }
   }
   return true;
@@ -522,7 +667,9 @@ static void V_(forward)(const V_(Forward) *f)
 {
   const bool pixels =
       thnn_channelsInside(&f->x) && thnn_channelsInside(&f->y) && (!f->indices || thnn_channelsInside(&f->at));
-  if (!V_(positionsFit)(f->window) || !(pixels ? V_(forwardPixels)(f) : V_(forwardRows)(f))) V_(forwardPlain)(f);
+  if (!V_(positionsFit)(f->window) ||
+      !(pixels ? V_(forwardPixels)(f) : V_(forwardHalves)(f) || V_(forwardRows)(f)))
+    V_(forwardPlain)(f);
 }
 
 void THNN_(windowMax)(const THNNWindow *window, const THTensor *input, THTensor *output, THIndexTensor *indices)
@@ -713,7 +860,7 @@ typedef struct V_(Backward) {
   const real *gradOutput;
   const int64_t *indices;
   real *gradInput;
-  bool count_pad;
+  bool count_pad, streams;
 } V_(Backward);
 
 /* Where the lanes of a run collect from: source t of lane i has the gradient from[off[t] + i] and the index
@@ -734,65 +881,56 @@ typedef struct V_(Collected) {
   int64_t from_step, atFrom_step, to_step;
   int64_t at, at_step, step;
   vint ramp; /* V_(ramp)(step) */
+  bool streams;
 } V_(Collected);
 
 /* What is collected: gradients whose index, an int64 or already a lane, is that of the lane, or weighted ones. */
 typedef enum V_(How) { V_(WIDE_INDEX), V_(LANE_INDEX), V_(WEIGHTED) } V_(How);
 
-WINDOW_INLINE void V_(collect)(const int64_t *first, int vectors, int lanes, const V_(Sources) *sources,
-                               V_(How) how, const real *from, const void *atFrom, const vint *here, vreal *sum)
-{
-  const vreal zero = {0};
-  const V_(Sources) s = *sources;
-#pragma GCC unroll 4
-  for (int v = 0; v < vectors; v++) sum[v] = zero;
-  for (int64_t t = 0; t < s.count; t++) {
-    const real *g = from + s.off[t];
-    if (how == V_(WEIGHTED)) {
-      const vreal weight = v_set1(s.weight[t]);
-#pragma GCC unroll 4
-      for (int v = 0; v < vectors; v++) sum[v] += V_(loadLanes)(g + first[v], lanes) * weight;
-    } else {
-      const int64_t *wide = (const int64_t *)atFrom + s.atOff[t];
-      const real *lane = (const real *)atFrom + s.atOff[t];
-#pragma GCC unroll 4
-      for (int v = 0; v < vectors; v++) {
-        vint index = how == V_(WIDE_INDEX) ? V_(loadPositions)(wide + first[v], lanes)
-                                           : (vint)V_(loadLanes)(lane + first[v], lanes);
-        sum[v] += v_sel(vi_eq(index, here[v]), V_(loadLanes)(g + first[v], lanes), zero);
-      }
-    }
-  }
-}
-
-/* For `pairs` the lanes of sources[0] and sources[1] alternate in the result: positions at + 2*i and 1 further. */
 WINDOW_INLINE void V_(collectBlock)(const int64_t *first, int vectors, int lanes, const V_(Collected) *rows,
-                                    const V_(Sources) *sources, V_(How) how, bool pairs)
+                                    const V_(Sources) *sources, int64_t count, V_(How) how)
 {
   const V_(Collected) s = *rows;
+  const V_(Sources) o = *sources;
+  const vreal zero = {0};
   const real *from = s.from;
   const char *atFrom = s.atFrom;
   const int64_t atFrom_step = s.atFrom_step * (int64_t)(how == V_(WIDE_INDEX) ? sizeof(int64_t) : sizeof(real));
   real *to = s.to;
-  vint here[WINDOW_VECTORS], odd_here[WINDOW_VECTORS];
+  vint here[WINDOW_VECTORS];
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) here[v] = vi_set1((V_(lane))(s.at + first[v] * s.step)) + s.ramp;
   for (int64_t n = s.count; n > 0; n--) {
-    vreal sum[WINDOW_VECTORS], odd[WINDOW_VECTORS];
-    V_(collect)(first, vectors, lanes, sources, how, from, atFrom, here, sum);
-    if (pairs) {
+    vreal sum[WINDOW_VECTORS];
 #pragma GCC unroll 4
-      for (int v = 0; v < vectors; v++) odd_here[v] = here[v] + 1;
-      V_(collect)(first, vectors, lanes, sources + 1, how, from, atFrom, odd_here, odd);
+    for (int v = 0; v < vectors; v++) sum[v] = zero;
 #pragma GCC unroll 4
-      for (int v = 0; v < vectors; v++) {
-        __builtin_prefetch(to + 2 * first[v] + WINDOW_AHEAD, 1);
-        __builtin_prefetch(to + 2 * first[v] + VL + WINDOW_AHEAD, 1);
-        V_(storePairs)(to + 2 * first[v], sum[v], odd[v], lanes);
+    for (int64_t t = 0; t < count; t++) {
+      const real *g = from + o.off[t];
+      if (how == V_(WEIGHTED)) {
+        const vreal weight = v_set1(o.weight[t]);
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) sum[v] += V_(loadLanes)(g + first[v], lanes) * weight;
+      } else {
+        const int64_t *wide = (const int64_t *)atFrom + o.atOff[t];
+        const real *lane = (const real *)atFrom + o.atOff[t];
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) {
+          if (how == V_(WIDE_INDEX)) {
+            thnn_fetch(g + first[v], VL * (int)sizeof *g);
+            thnn_fetch(wide + first[v], VL * (int)sizeof *wide);
+          }
+          vint index = how == V_(WIDE_INDEX) ? V_(loadPositions)(wide + first[v], lanes)
+                                             : (vint)V_(loadLanes)(lane + first[v], lanes);
+          sum[v] += v_sel(vi_eq(index, here[v]), V_(loadLanes)(g + first[v], lanes), zero);
+        }
       }
-    } else {
+    }
 #pragma GCC unroll 4
-      for (int v = 0; v < vectors; v++) V_(storeLanes)(to + first[v], sum[v], lanes);
+    for (int v = 0; v < vectors; v++) {
+      if (lanes == VL && s.streams) v_stream(to + first[v], sum[v]);
+      else V_(storeLanes)(to + first[v], sum[v], lanes);
+      if (s.streams && how == V_(WEIGHTED)) thnn_fetch(from + o.off[0] + first[v], VL * (int)sizeof *from);
     }
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) here[v] += vi_set1((V_(lane))s.at_step);
@@ -801,6 +939,20 @@ WINDOW_INLINE void V_(collectBlock)(const int64_t *first, int vectors, int lanes
     to += s.to_step;
   }
 }
+
+/* Overlapping windows with a stride of half of them have 1, 2 or 4 sources. */
+#define COLLECT(name, how)                                                                     \
+  WINDOW_APART void V_(name)(int64_t n, const V_(Collected) *rows, const V_(Sources) *sources) \
+  {                                                                                            \
+    if (sources->count == 1) WINDOW_RUN(n, V_(collectBlock), rows, sources, 1, how);           \
+    else if (sources->count == 2) WINDOW_RUN(n, V_(collectBlock), rows, sources, 2, how);      \
+    else if (sources->count == 4) WINDOW_RUN(n, V_(collectBlock), rows, sources, 4, how);      \
+    else WINDOW_RUN(n, V_(collectBlock), rows, sources, sources->count, how);                  \
+  }
+COLLECT(collectWide, V_(WIDE_INDEX))
+COLLECT(collectLanes, V_(LANE_INDEX))
+COLLECT(collectWeighted, V_(WEIGHTED))
+#undef COLLECT
 
 typedef struct V_(BackwardBuffers) {
   V_(Sources) *sources; /* of each phase of rows and columns */
@@ -818,7 +970,7 @@ static size_t V_(backwardRowsBuffers)(void *memory, const THNNWindow *window, in
   b->sources = thnn_piece(&pieces, (double)h->stride * (double)w->stride, sizeof(V_(Sources)));
   b->strip = thnn_piece(&pieces, (double)slots * (double)slot, sizeof(real));
   b->positions = thnn_piece(&pieces, (double)slots * (double)slot, sizeof(V_(lane)));
-  b->phase = thnn_piece(&pieces, (double)strip * (double)w->input, sizeof(real));
+  b->phase = thnn_piece(&pieces, (double)strip * (double)h->stride * (double)w->input, sizeof(real));
   b->weights = thnn_piece(&pieces, (double)w->output, sizeof(real));
   s.off = thnn_piece(&pieces, taps, sizeof(int64_t));
   s.atOff = thnn_piece(&pieces, taps, sizeof(int64_t));
@@ -827,11 +979,10 @@ static size_t V_(backwardRowsBuffers)(void *memory, const THNNWindow *window, in
   return (size_t)pieces.bytes;
 }
 
-/* The sources of every phase, in row order; sources[0] has the memory for all of them. A place in the strip is
-   `line` elements below the one above it (`at_line` for the indices); `left` places come before those of the first
-   output. */
+/* The sources of every phase, in row order; sources[0] has the memory for all of them. A row of the strip has `line`
+   elements, and `above` rows come before its first one. */
 static void V_(findSources)(const THNNWindow *window, const THNNPhases *rows, const THNNPhases *columns,
-                            int64_t line, int64_t at_line, int64_t above, int64_t left, V_(Sources) *sources)
+                            int64_t line, int64_t above, V_(Sources) *sources)
 {
   const THNNAxis *h = &window->h, *w = &window->w;
   V_(Sources) next = sources[0];
@@ -845,8 +996,7 @@ static void V_(findSources)(const THNNWindow *window, const THNNPhases *rows, co
         for (int64_t c = w->kernel - 1; c >= 0 && row >= 0; c--) {
           const int64_t column = thnn_phasesSeen(columns, w, q, c);
           if (column < 0) continue;
-          s->off[s->count] = (row - above) * line + column - left;
-          s->atOff[s->count] = (row - above) * at_line + column - left;
+          s->off[s->count] = s->atOff[s->count] = (row - above) * line + column;
           s->weight[s->count++] = 1;
         }
       }
@@ -860,74 +1010,103 @@ static void V_(findSources)(const THNNWindow *window, const THNNPhases *rows, co
 static void V_(narrow)(int64_t n, const int64_t *index, int64_t step, V_(lane) *positions)
 {
   if (step == 1 && n >= VL) {
-    for (int64_t i = 0; i < n - VL; i += VL) vi_store(positions + i, V_(loadPositions)(index + i, VL));
-    vi_store(positions + n - VL, V_(loadPositions)(index + n - VL, VL));
+    for (int64_t i = 0; i < n; i += VL) {
+      const int64_t j = i < n - VL ? i : n - VL;
+      thnn_fetch(index + j, VL * (int)sizeof *index);
+      vi_store(positions + j, V_(loadPositions)(index + j, VL));
+    }
   } else {
     for (int64_t i = 0; i < n; i++) positions[i] = (V_(lane))index[i * step];
   }
 }
 
-/* Rows of one phase, all columns, `step` apart. */
-WINDOW_INLINE void V_(collectRows)(const THNNAxis *w, V_(Collected) *rows, const V_(Sources) *sources, V_(How) how,
-                                   int64_t step, real *phase)
+/* n elements past the caches, in whole vectors. */
+static void V_(streamOut)(int64_t n, const real *from, real *to)
 {
-  const int64_t stride = w->stride;
-  if (stride == 1 && step == 1) {
-    WINDOW_RUN(w->input, V_(collectBlock), rows, sources, how, false);
-  } else if (stride == 2 && step == 1) {
-    if (w->input > 1) WINDOW_RUN(w->input / 2, V_(collectBlock), rows, sources, how, true);
-    if (w->input % 2) { /* the last column alone */
-      const int64_t last = w->input / 2;
-      V_(Collected) one = *rows;
-      one.to += last;
-      V_(collectBlock)(&last, 1, 1, &one, sources, how, false);
+  const int64_t head = (int64_t)(-(uintptr_t)to % VBYTES / sizeof(real));
+  int64_t i = head < n ? head : n;
+  v_store_n(to, v_load_n(from, (int)i), (int)i);
+  for (; i <= n - VL; i += VL) v_stream(to + i, v_load(from + i));
+  const int rest = (int)(n - i) & (VL - 1);
+  v_store_n(to + i, v_load_n(from + i, rest), rest);
+}
+
+/* even[0], odd[0], even[1], odd[1], ...: n of each. */
+WINDOW_APART void V_(interleave)(int64_t n, const real *even, const real *odd, real *to, bool stream)
+{
+  const int64_t head = (int64_t)(-(uintptr_t)to % VBYTES / sizeof(real)); /* before the first whole vector */
+  int64_t i = 0;
+  if (stream && head % 2 == 0 && n >= VL) {
+    V_(storePairs)(to, v_load(even), v_load(odd), VL);
+    for (i = head / 2; i <= n - VL; i += VL) {
+      const vreal x = v_load(even + i), y = v_load(odd + i);
+      v_stream(to + 2 * i, V_(low)(x, y));
+      v_stream(to + 2 * i + VL, V_(high)(x, y));
     }
   } else {
-    for (int64_t q = 0; q < stride && q < w->input; q++) {
-      const int64_t columns = (w->input - q + stride - 1) / stride;
-      V_(Collected) some = *rows;
-      some.to = phase;
-      some.to_step = columns;
-      some.at += q;
-      WINDOW_RUN(columns, V_(collectBlock), &some, sources + q, how, false);
-      for (int64_t n = 0; n < rows->count; n++)
-        for (int64_t j = 0; j < columns; j++)
-          rows->to[n * rows->to_step + (q + j * stride) * step] = phase[n * columns + j];
+    for (; i <= n - VL; i += VL) {
+      thnn_fetchToWrite(to + 2 * i, 2 * VL * (int)sizeof *to);
+      V_(storePairs)(to + 2 * i, v_load(even + i), v_load(odd + i), VL);
     }
+  }
+  for (; i < n; i++) {
+    to[2 * i] = even[i];
+    to[2 * i + 1] = odd[i];
   }
 }
 
+/* Rows of an image from their phases, which follow each other in `phase`. */
+static void V_(merge)(const THNNImages *x, int64_t stride, int64_t rows, const real *phase, real *to, bool stream)
+{
+  const int64_t evens = (x->w + 1) / 2;
+  if (stride == 2 && x->sw == 1) {
+    const real *odd = phase + rows * evens;
+    if (x->w % 2 == 0 && x->sh == x->w) {
+      V_(interleave)(rows * evens, phase, odd, to, stream);
+      return;
+    }
+    for (int64_t i = 0; i < rows; i++, to += x->sh) {
+      V_(interleave)(x->w / 2, phase + i * evens, odd + i * (x->w / 2), to, false);
+      if (x->w % 2) to[x->w - 1] = phase[i * evens + evens - 1];
+    }
+    return;
+  }
+  for (int64_t q = 0; q < stride && q < x->w; q++)
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t j = q; j < x->w; j += stride) to[i * x->sh + j * x->sw] = *phase++;
+}
+
 /* Runs of input columns, those of one phase of the stride, in strips of rows. What outputs a strip sees is laid
-   out with margins, positions in lanes and, for the mean, gradients weighted, unless it can be used in place. */
+   out with margins, positions in lanes and, for the mean, gradients weighted. */
 static bool V_(backwardRows)(const V_(Backward) *f)
 {
   const THNNAxis *h = &f->window->h, *w = &f->window->w;
   const THNNImages *g = &f->g, *at = &f->at, *x = &f->x;
   const THNNPhases rows = thnn_phasesOfOutput(h), columns = thnn_phasesOfOutput(w);
-  const bool in_place = f->indices && g->sw == 1 && at->sw == 1 && thnn_phasesSeenNoMargin(&rows, h) &&
-                        thnn_phasesSeenNoMargin(&columns, w);
-  /* A unit is `stride` rows, one of each phase; it sees its outputs in `around` + 1 slots. */
+  /* A unit is `stride` rows, one of each phase; unit m sees the outputs from m + above to m + below. */
+  int64_t above, below;
+  thnn_phasesReach(&rows, h, &above, &below);
   const int64_t units = (h->input + h->stride - 1) / h->stride, slot = columns.pitch;
-  const int64_t around = rows.left + (h->stride - 1 + h->pad) / h->stride;
-  const int64_t strip = thnn_strip(units, around + 1, 1, (double)slot * 2 * sizeof(real));
-  const int64_t slots = in_place ? 0 : strip + around;
+  const int64_t strip = thnn_strip(units, below - above + 1, 1,
+                                   ((double)slot + (double)(h->stride * w->input)) * sizeof(real) +
+                                       (f->indices ? slot * sizeof(real) : 0));
+  const int64_t slots = strip + below - above;
+  const bool merges = w->stride > 1 || x->sw != 1;
   V_(BackwardBuffers) sizes;
-  const size_t bytes = V_(backwardRowsBuffers)(NULL, f->window, strip, slots, slot, &sizes);
+  const size_t bytes = V_(backwardRowsBuffers)(NULL, f->window, merges ? strip : 0, slots, slot, &sizes);
   if (bytes > THNN_SCRATCH_LIMIT) return false;
 
   const int64_t total = x->n * x->c * units, unit_size = w->input * (h->stride < h->input ? h->stride : h->input);
   const int64_t per_task = thnn_perTask(unit_size) > strip ? thnn_perTask(unit_size) : strip;
   THNN_PARALLEL_FOR(task, (total + per_task - 1) / per_task, total * unit_size) {
     V_(BackwardBuffers) b;
-    V_(backwardRowsBuffers)(thnn_scratch(bytes), f->window, strip, slots, slot, &b);
-    if (in_place) V_(findSources)(f->window, &rows, &columns, g->sh, at->sh, rows.left, columns.left, b.sources);
-    else V_(findSources)(f->window, &rows, &columns, slot, slot, 0, 0, b.sources);
+    V_(backwardRowsBuffers)(thnn_scratch(bytes), f->window, merges ? strip : 0, slots, slot, &b);
+    V_(findSources)(f->window, &rows, &columns, slot, rows.left + above, b.sources);
     V_(fillMargins)(&columns, slots, w->output, 0, b.strip); /* which add 0, wherever they point */
     for (int64_t j = 0; j < w->output; j++) b.weights[j] = 1 / (real)thnn_windowDivisor(w, j, f->count_pad);
-    V_(Collected) s = {.step = w->stride, .ramp = V_(ramp)(w->stride)};
-    s.from_step = in_place ? g->sh : slot;
-    s.atFrom_step = in_place ? at->sh : slot;
-    s.to_step = h->stride * x->sh;
+    V_(Collected) s = {.from = b.strip, .atFrom = b.positions, .from_step = slot, .atFrom_step = slot};
+    s.step = w->stride;
+    s.ramp = V_(ramp)(w->stride);
     s.at_step = h->stride * w->input;
     const int64_t end = total < (task + 1) * per_task ? total : (task + 1) * per_task;
     int64_t unit = task * per_task, plane = unit / units, m = unit % units;
@@ -937,8 +1116,8 @@ static bool V_(backwardRows)(const V_(Backward) *f)
       if (count > strip) count = strip;
       const real *from = f->gradOutput + thnn_plane(g, plane);
       const int64_t *at_from = f->indices ? f->indices + thnn_plane(at, plane) : NULL;
-      for (int64_t k = 0; k < slots && k < count + around; k++) {
-        const int64_t o = m - rows.left + k;
+      for (int64_t k = 0; k < count + below - above; k++) {
+        const int64_t o = m + above + k;
         real *line = b.strip + k * slot;
         if (o < 0 || o >= h->output) {
           V_(fill)(line, slot, 0);
@@ -952,18 +1131,147 @@ static bool V_(backwardRows)(const V_(Backward) *f)
           V_(layOut)(&columns, from + o * g->sh, w->output, g->sw, weight, b.weights, line);
         }
       }
-      s.from = in_place ? from + m * g->sh : b.strip;
-      s.atFrom = in_place ? (const void *)(at_from + m * at->sh) : b.positions;
-      for (int64_t p = 0; p < h->stride && m * h->stride + p < h->input; p++) {
-        const int64_t i = m * h->stride + p;
-        s.count = (h->input - i - 1) / h->stride + 1 < count ? (h->input - i - 1) / h->stride + 1 : count;
-        s.at = i * w->input;
-        s.to = f->gradInput + thnn_plane(x, plane) + i * x->sh;
-        const V_(Sources) *sources = b.sources + p * w->stride;
-        if (!f->indices) V_(collectRows)(w, &s, sources, V_(WEIGHTED), x->sw, b.phase);
-        else if (in_place) V_(collectRows)(w, &s, sources, V_(WIDE_INDEX), x->sw, b.phase);
-        else V_(collectRows)(w, &s, sources, V_(LANE_INDEX), x->sw, b.phase);
+      const int64_t top = m * h->stride,
+                    lines = h->input - top < count * h->stride ? h->input - top : count * h->stride;
+      real *to = f->gradInput + thnn_plane(x, plane) + top * x->sh, *phase = merges ? b.phase : to;
+      for (int64_t q = 0; q < w->stride && q < w->input; q++) {
+        const int64_t run = (w->input - q + w->stride - 1) / w->stride, step = merges ? run : x->sh;
+        s.to_step = h->stride * step;
+        for (int64_t p = 0; p < h->stride && p < lines; p++) {
+          s.count = (lines - p - 1) / h->stride + 1;
+          s.at = (top + p) * w->input + q;
+          s.to = phase + p * step;
+          const V_(Sources) *sources = b.sources + p * w->stride + q;
+          if (f->indices) V_(collectLanes)(run, &s, sources);
+          else V_(collectWeighted)(run, &s, sources);
+        }
+        phase += lines * run;
       }
+      if (merges) V_(merge)(x, w->stride, lines, b.phase, to, f->streams);
+    }
+  }
+  return true;
+}
+
+/* Units of 2 x 2 inputs in rows: those of window (o, j), which they share with (o, j+1), (o+1, j) and (o+1, j+1) if
+   windows overlap. */
+typedef struct V_(Units) {
+  int64_t count, columns;
+  const real *from;
+  const int64_t *index;
+  real *to;
+  int64_t from_step, index_step, to_step;
+  int64_t at, width; /* the position of the first, and how many are in a row of the image */
+  vint ramp;
+  bool bottom; /* there is no window below the last ones */
+  real weight;
+} V_(Units);
+
+/* Of these windows' gradients, those whose index is `at`. */
+#define CHOSEN(index, at, g) v_sel(vi_eq(index, at), g, zero)
+
+WINDOW_INLINE void V_(unitsBlock)(const int64_t *first, int vectors, int lanes, const V_(Units) *units,
+                                  V_(How) how, bool overlap)
+{
+  const V_(Units) s = *units;
+  const vreal zero = {0};
+  for (int v = 0; v < vectors; v++) {
+    const bool edge = first[v] + lanes == s.columns;
+    const real *from = s.from + first[v];
+    const int64_t *index = s.index + first[v];
+    real *even = s.to + 2 * first[v], *odd = even + s.to_step / 2;
+    vint here = vi_set1((V_(lane))(s.at + 2 * first[v])) + s.ramp;
+    vreal g = zero, right = zero;
+    vint at = {0}, right_at = {0};
+    for (int64_t n = overlap ? -1 : 0; n < s.count; n++) {
+      vreal below = zero, below_right = zero;
+      vint below_at = {0}, below_right_at = {0};
+      if (!overlap || n + 1 < s.count || !s.bottom) {
+        below = V_(loadLanes)(from, lanes);
+        thnn_fetch(from, VL * (int)sizeof *from);
+        if (how == V_(WIDE_INDEX)) {
+          below_at = V_(loadPositions)(index, lanes);
+          thnn_fetch(index, VL * (int)sizeof *index);
+        }
+        if (overlap && edge) {
+          below_right = V_(next)(below);
+          below_right_at = (vint)V_(next)((vreal)below_at);
+        } else if (overlap) {
+          below_right = V_(loadLanes)(from + 1, lanes);
+          below_right_at = V_(loadPositions)(index + 1, lanes);
+        }
+        from += s.from_step;
+        index += s.index_step;
+      }
+      if (n >= 0 && how == V_(WEIGHTED)) {
+        below = zero + below * v_set1(s.weight); /* so that there is no -0, as in a sum */
+        V_(storePairs)(even, below, below, lanes);
+        V_(storePairs)(odd, below, below, lanes);
+      } else if (n >= 0) {
+        const vint one = vi_set1(1), low = here + vi_set1((V_(lane))s.width);
+        if (!overlap) g = below, at = below_at;
+        vreal a = zero + CHOSEN(at, here, g), b = zero + CHOSEN(at, here + one, g);
+        vreal c = zero + CHOSEN(at, low, g), d = zero + CHOSEN(at, low + one, g);
+        if (overlap) {
+          b += CHOSEN(right_at, here + one, right);
+          c += CHOSEN(below_at, low, below);
+          d += CHOSEN(right_at, low + one, right);
+          d += CHOSEN(below_at, low + one, below);
+          d += CHOSEN(below_right_at, low + one, below_right);
+        }
+        V_(storePairs)(even, a, b, lanes);
+        V_(storePairs)(odd, c, d, lanes);
+        here += vi_set1((V_(lane))(2 * s.width));
+      }
+      if (n >= 0) even += s.to_step, odd += s.to_step;
+      g = below, right = below_right, at = below_at, right_at = below_right_at;
+    }
+  }
+}
+
+#undef CHOSEN
+
+WINDOW_APART void V_(units)(const V_(Units) *units, V_(How) how, bool overlap)
+{
+  if (how == V_(WEIGHTED)) WINDOW_RUN(units->columns, V_(unitsBlock), units, V_(WEIGHTED), false);
+  else if (overlap) WINDOW_RUN(units->columns, V_(unitsBlock), units, V_(WIDE_INDEX), true);
+  else WINDOW_RUN(units->columns, V_(unitsBlock), units, V_(WIDE_INDEX), false);
+}
+
+/* So many elements of the result are put together in the first-level cache before they go past it. */
+#define UNITS_REALS 1024
+
+static bool V_(backwardUnits)(const V_(Backward) *f)
+{
+  const THNNAxis *h = &f->window->h, *w = &f->window->w;
+  const THNNImages *g = &f->g, *at = &f->at, *x = &f->x;
+  const int64_t kernel = w->kernel == 3 && f->indices ? 3 : 2, columns = w->output;
+  if (!V_(halves)(h, kernel) || !V_(halves)(w, kernel) || x->sw != 1 || g->sw != 1 || (f->indices && at->sw != 1))
+    return false;
+  const bool streams = f->streams && x->sh == w->input;
+  const int64_t line = 2 * w->input, most = UNITS_REALS / line > 1 ? UNITS_REALS / line : 1;
+  const int64_t total = x->n * x->c * h->output, per_task = (thnn_perTask(line) + most - 1) / most * most;
+  const size_t bytes = streams ? sizeof(real) * (size_t)(most * line) : 0;
+  if (bytes > THNN_SCRATCH_LIMIT) return false;
+  THNN_PARALLEL_FOR(task, (total + per_task - 1) / per_task, total * line) {
+    real *lines = streams ? thnn_scratch(bytes) : NULL;
+    V_(Units) s = {
+        .columns = columns, .from_step = g->sh, .index_step = at->sh, .to_step = 2 * x->sh, .width = w->input};
+    s.ramp = V_(ramp)(2);
+    s.weight = (real)1 / (real)4;
+    const int64_t end = total < (task + 1) * per_task ? total : (task + 1) * per_task;
+    for (int64_t unit = task * per_task; unit < end; unit += s.count) {
+      const int64_t plane = unit / h->output, o = unit % h->output;
+      s.count = end - unit < h->output - o ? end - unit : h->output - o;
+      if (s.count > most) s.count = most;
+      s.bottom = o + s.count == h->output;
+      s.from = f->gradOutput + thnn_plane(g, plane) + o * g->sh;
+      s.index = f->indices ? f->indices + thnn_plane(at, plane) + o * at->sh : NULL;
+      s.at = 2 * o * w->input;
+      real *to = f->gradInput + thnn_plane(x, plane) + 2 * o * x->sh;
+      s.to = streams ? lines : to;
+      V_(units)(&s, f->indices ? V_(WIDE_INDEX) : V_(WEIGHTED), kernel == 3);
+      if (streams) V_(streamOut)(s.count * line, lines, to);
     }
   }
   return true;
@@ -988,7 +1296,8 @@ static bool V_(fullDivisors)(const THNNAxis *a, int64_t low, int64_t high, bool 
          thnn_windowDivisor(a, high - 1, count_pad) == a->kernel;
 }
 
-/* Runs of channels. A gradOutput of another layout, an expanded one say, is packed pixel by pixel. */
+/* Runs of channels, of as many pixels of a row as collect alike, which are `stride` apart. A gradOutput of another
+   layout, an expanded one say, is packed pixel by pixel. */
 static bool V_(backwardPixels)(const V_(Backward) *f)
 {
   const THNNAxis *h = &f->window->h, *w = &f->window->w;
@@ -999,10 +1308,14 @@ static bool V_(backwardPixels)(const V_(Backward) *f)
   const size_t bytes = V_(backwardPixelsBuffers)(NULL, f->window, packed, &sizes, &pack);
   if (bytes > THNN_SCRATCH_LIMIT) return false;
 
+  const bool all_full = f->indices || (thnn_windowsInside(h) && thnn_windowsInside(w));
+  const bool whole = x->c % VL == 0 && (x->sn | x->sh | x->sw) % VL == 0 && (uintptr_t)f->gradInput % VBYTES == 0;
   const int64_t rows = x->n * h->input, per_task = thnn_perTask(w->input * x->c);
   THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * w->input * x->c) {
     V_(Sources) s = {0};
-    V_(Collected) c = {.count = 1};
+    V_(Collected) c = {.from_step = g->sw, .atFrom_step = at->sw, .to_step = w->stride * x->sw};
+    c.at_step = w->stride;
+    c.streams = f->streams && whole;
     real *pixels;
     V_(backwardPixelsBuffers)(thnn_scratch(bytes), f->window, packed, &s, &pixels);
     const int64_t end = rows < (task + 1) * per_task ? rows : (task + 1) * per_task;
@@ -1012,17 +1325,12 @@ static bool V_(backwardPixels)(const V_(Backward) *f)
       if (i == 0) low = high = 0;
       thnn_windowSlide(h, i, &low, &high);
       const real *from = f->gradOutput + n * g->sn;
-      c.to = f->gradInput + n * x->sn + i * x->sh;
-      const bool h_full = V_(fullDivisors)(h, low, high, f->count_pad);
-      int64_t left = 0, right = 0, seen = -1;
-      bool seen_full = false;
-      for (int64_t j = 0; j < w->input; j++, c.to += x->sw) {
-        thnn_windowSlide(w, j, &left, &right);
-        /* The sources are relative to the first one, and often those of the pixel before. */
-        const bool full = f->indices || (h_full && V_(fullDivisors)(w, left, right, f->count_pad));
-        if (right - left != seen || !full || !seen_full || w->dilation > 1 || packed) {
-          seen = right - left;
-          seen_full = full;
+      const bool h_full = all_full || V_(fullDivisors)(h, low, high, f->count_pad);
+      for (int64_t q = 0; q < w->stride; q++) {
+        int64_t left = 0, right = 0, next = 0, next_right = 0, j = q;
+        for (; j < w->input; j += c.count * w->stride) {
+          thnn_windowSlide(w, j, &left, &right);
+          const bool full = all_full || (h_full && V_(fullDivisors)(w, left, right, f->count_pad));
           s.count = 0;
           for (int64_t o = low; o < high; o++)
             for (int64_t k = left; k < right; k++) {
@@ -1036,12 +1344,19 @@ static bool V_(backwardPixels)(const V_(Backward) *f)
                                          (real)thnn_windowDivisor(w, k, f->count_pad));
               s.count++;
             }
+          next = left, next_right = right;
+          for (c.count = 1; full && !packed && w->dilation == 1 && j + c.count * w->stride < w->input; c.count++) {
+            thnn_windowSlide(w, j + c.count * w->stride, &next, &next_right);
+            if (next != left + c.count || next_right != right + c.count) break;
+            if (!all_full && !V_(fullDivisors)(w, next, next_right, f->count_pad)) break;
+          }
+          c.from = packed ? pixels : from + left * g->sw;
+          c.atFrom = f->indices ? f->indices + n * at->sn + left * at->sw : NULL;
+          c.to = f->gradInput + n * x->sn + i * x->sh + j * x->sw;
+          c.at = i * w->input + j;
+          if (f->indices) V_(collectWide)(x->c, &c, &s);
+          else V_(collectWeighted)(x->c, &c, &s);
         }
-        c.from = packed ? pixels : from + left * g->sw;
-        c.atFrom = f->indices ? f->indices + n * at->sn + left * at->sw : NULL;
-        c.at = i * w->input + j;
-        if (f->indices) WINDOW_RUN(x->c, V_(collectBlock), &c, &s, V_(WIDE_INDEX), false);
-        else WINDOW_RUN(x->c, V_(collectBlock), &c, &s, V_(WEIGHTED), false);
       }
     }
   }
@@ -1102,15 +1417,25 @@ void THNN_(windowMaxBackward)(const THNNWindow *window, bool in_windows, const T
                           TH_DATA(gradOutput),
                           indices->data,
                           TH_DATA(gradInput),
-                          false};
+                          false,
+                          thnn_windowStreams(sizeof(real), gradInput, gradOutput, indices)};
   const bool pixels = thnn_channelsInside(&f.at) && thnn_channelsInside(&f.x);
-  if (!in_windows || !(pixels ? V_(backwardPixels)(&f) : V_(backwardRows)(&f))) V_(scatter)(&f);
+  if (!in_windows || !(pixels ? V_(backwardPixels)(&f) : V_(backwardUnits)(&f) || V_(backwardRows)(&f)))
+    V_(scatter)(&f);
 }
 
 void THNN_(windowMeanBackward)(const THNNWindow *window, bool count_pad, const THTensor *gradOutput,
                                THTensor *gradInput)
 {
-  const V_(Backward) f = {window, thnn_images(gradOutput), {0},      thnn_images(gradInput), TH_DATA(gradOutput),
-                          NULL,   TH_DATA(gradInput),      count_pad};
-  if (!(thnn_channelsInside(&f.x) ? V_(backwardPixels)(&f) : V_(backwardRows)(&f))) V_(spread)(&f);
+  const V_(Backward) f = {window,
+                          thnn_images(gradOutput),
+                          {0},
+                          thnn_images(gradInput),
+                          TH_DATA(gradOutput),
+                          NULL,
+                          TH_DATA(gradInput),
+                          count_pad,
+                          thnn_windowStreams(sizeof(real), gradInput, gradOutput, NULL)};
+  if (!(thnn_channelsInside(&f.x) ? V_(backwardPixels)(&f) : V_(backwardUnits)(&f) || V_(backwardRows)(&f)))
+    V_(spread)(&f);
 }

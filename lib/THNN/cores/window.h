@@ -7,7 +7,8 @@
      - otherwise: the pixels of one output row. A row of the image is first split into `stride` phases
        (phase q holds columns q, q + stride, q + 2*stride, ...), so that a tap of all these windows is a run
        as well, whatever the stride. Backward, a row is merged from its phases. Rows of other strides are
-       gathered while they are split. */
+       gathered while they are split.
+   Windows of 2 x 2 and 3 x 3 that halve an even image, the most frequent ones, are split and merged in registers. */
 
 #ifndef THNN_WINDOW_H
 #define THNN_WINDOW_H
@@ -17,6 +18,7 @@
 #include <string.h>
 
 #include "../check.h"
+#include "../streaming.h"
 
 /* One axis: output o sees inputs o*stride - pad + k*dilation for 0 <= k < kernel, as far as they exist. */
 typedef struct THNNAxis {
@@ -223,15 +225,19 @@ static inline int64_t thnn_phasesSeen(const THNNPhases *phases, const THNNAxis *
   return place % a->stride ? -1 : place / a->stride;
 }
 
-/* Whether no run of thnn_phasesSeen reaches into a margin. */
-static inline bool thnn_phasesSeenNoMargin(const THNNPhases *phases, const THNNAxis *a)
+/* The outputs that the inputs m*stride to m*stride + stride - 1 see are among m + *first to m + *last. */
+static inline void thnn_phasesReach(const THNNPhases *phases, const THNNAxis *a, int64_t *first, int64_t *last)
 {
-  for (int64_t k = 0; k < a->kernel; k++) {
-    int64_t q = (k * a->dilation + a->stride * a->pad - a->pad) % a->stride;
-    int64_t place = thnn_phasesSeen(phases, a, q, k), columns = (a->input - q + a->stride - 1) / a->stride;
-    if (q < a->input && (place < phases->left || place + columns > phases->left + a->output)) return false;
-  }
-  return true;
+  *first = INT64_MAX;
+  *last = INT64_MIN;
+  for (int64_t q = 0; q < a->stride && q < a->input; q++)
+    for (int64_t k = 0; k < a->kernel; k++) {
+      const int64_t place = thnn_phasesSeen(phases, a, q, k);
+      if (place < 0) continue;
+      if (place - phases->left < *first) *first = place - phases->left;
+      if (place - phases->left > *last) *last = place - phases->left;
+    }
+  if (*first > *last) *first = *last = 0;
 }
 
 /* Rows are worked on in strips that fit the first-level cache: as many of `rows` as take about that many bytes,
@@ -269,8 +275,25 @@ static inline int64_t thnn_perTask(int64_t elements)
 
 #define WINDOW_VECTORS 4
 
-/* How many elements ahead to prefetch: the hardware stops at the end of a page, where the next row goes on. */
-#define WINDOW_AHEAD 1024
+/* Fetches so many bytes ahead of p, to read them or to write them. */
+static inline __attribute__((always_inline)) void thnn_fetch(const void *p, int bytes)
+{
+  for (int i = 0; i < bytes; i += 64) __builtin_prefetch((const char *)p + THNN_FETCH_BYTES + i);
+}
+static inline __attribute__((always_inline)) void thnn_fetchToWrite(void *p, int bytes)
+{
+  for (int i = 0; i < bytes; i += 64) __builtin_prefetch((char *)p + THNN_FETCH_BYTES + i, 1);
+}
+
+/* Whether gradInput goes past the caches: if what it is computed from and what the forward before it had are too
+   large for them together. Results of the forward do not, as their backward reads them again. */
+static inline bool thnn_windowStreams(size_t element, const THNNTensor *large, const THNNTensor *small,
+                                      const THNNTensor *indices)
+{
+  int64_t bytes = (THNNTensor_numel(large) + THNNTensor_numel(small)) * (int64_t)element;
+  if (indices) bytes += THNNTensor_numel(indices) * (int64_t)sizeof(int64_t);
+  return thnn_outgrowsCaches(2 * bytes);
+}
 
 /* Calls BLOCK(first, vectors, lanes, ...) all over n lanes. `first` tells where 4, 2 or 1 vectors begin; the last
    one rather overlaps the one before than ends beyond n, as the same value may be written twice. Fewer lanes
@@ -298,6 +321,8 @@ static inline int64_t thnn_perTask(int64_t elements)
     }                                                              \
   } while (0)
 
+/* In a function of its own a loop has the registers to itself. */
+#define WINDOW_APART static __attribute__((noinline))
 #define WINDOW_INLINE static inline __attribute__((always_inline))
 
 #endif
