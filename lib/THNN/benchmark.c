@@ -1,8 +1,6 @@
 #include "benchmark.h"
 
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "dispatch.h"
 #include "tensor.h"
@@ -38,31 +36,16 @@ double THNN_peakFlops(int type, double seconds)
   return best;
 }
 
-double THNN_copyBandwidth(int64_t bytes, double seconds)
+void THNN_copy(uintptr_t to, uintptr_t from, int64_t bytes, bool stream)
 {
   void (*copy)(float *, const float *, int64_t, bool) = CHOOSE(THNN_Floatcopy);
-  int threads = omp_get_max_threads();
-  /* Each thread copies a piece of its own, a whole number of cache lines. */
-  int64_t n = bytes / 2 / threads / 64 * 16;
-  if (n < 16) n = 16;
-  size_t size = (size_t)(n * threads) * sizeof(float);
-  float *from = aligned_alloc(64, size), *to = aligned_alloc(64, size);
-  double best = 0;
-  if (from != NULL && to != NULL) {
-    memset(from, 0, size);
-    memset(to, 0, size);
-    int64_t repeats = 1 + (int64_t)(4 << 20) / (int64_t)size;
-    double end = omp_get_wtime() + seconds;
-    for (int round = 0; round < 4 || omp_get_wtime() < end; round++) {
-      double start = omp_get_wtime();
+  const int64_t lines = bytes / 64;
 #pragma omp parallel
-      for (int64_t r = 0; r < repeats; r++)
-        copy(to + omp_get_thread_num() * n, from + omp_get_thread_num() * n, n, round % 2 == 1);
-      double rate = 2.0 * (double)size * (double)repeats / (omp_get_wtime() - start);
-      if (rate > best) best = rate;
-    }
+  {
+    /* A piece for each thread. */
+    const int64_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
+    const int64_t begin = lines * thread / threads * 64, end = lines * (thread + 1) / threads * 64;
+    copy((float *)(to + (uintptr_t)begin), (const float *)(from + (uintptr_t)begin),
+         (end - begin) / (int64_t)sizeof(float), stream);
   }
-  free(from);
-  free(to);
-  return best;
 }

@@ -776,13 +776,17 @@ static void THNN_(rowsDots)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(C
   }
 }
 
+/* Rows are gone through from the last one to the first. */
 static ALWAYS_INLINE void THNN_(applyColumns)(THNNBatchMap map, real *out, const real *g, const real *x, int count,
                                               int64_t out_pitch, int64_t g_pitch, int64_t x_pitch, int n,
-                                              THNN_(Channels) k, bool stream)
+                                              THNN_(Channels) k, bool stream, bool fetch)
 {
 #pragma GCC unroll 8
-  for (int r = 0; r < count; r++)
+  for (int r = 0; r < count; r++) {
+    if (fetch && READS_G(map)) __builtin_prefetch(g + r * g_pitch - AHEAD);
+    if (fetch && READS_X(map)) __builtin_prefetch(x + r * x_pitch - AHEAD);
     THNN_(mapSome)(map, out + r * out_pitch, g + r * g_pitch, x + r * x_pitch, n, k, stream);
+  }
 }
 
 static ALWAYS_INLINE void THNN_(applyRows)(THNNBatchMap map, const THNN_(Batch) *b, THNN_(Box) box, int64_t row,
@@ -797,12 +801,12 @@ static ALWAYS_INLINE void THNN_(applyRows)(THNNBatchMap map, const THNN_(Batch) 
   const real *x = READS_X(map) ? b->x.data + box.c + row * x_pitch : out;
   for (int64_t j = 0; j + VL <= width; j += VL)
     THNN_(applyColumns)(map, out + j, g + j, x + j, count, out_pitch, g_pitch, x_pitch, VL,
-                        THNN_(someChannels)(c, j, VL), stream);
+                        THNN_(someChannels)(c, j, VL), stream, b->large);
   const int n = (int)(width % VL);
   const int64_t j = width - n;
   if (n)
     THNN_(applyColumns)(map, out + j, g + j, x + j, count, out_pitch, g_pitch, x_pitch, n,
-                        THNN_(someChannels)(c, j, n), stream);
+                        THNN_(someChannels)(c, j, n), stream, b->large);
 }
 
 static ALWAYS_INLINE void THNN_(rowsApplyAs)(THNNBatchMap map, const THNN_(Batch) *b, THNN_(Box) box,
