@@ -100,15 +100,7 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
   if (bias == NULL) gradBias = NULL;
   THNN_CHECK(gradBias == NULL || (gradBias->ndim == 1 && gradBias->size[0] == g.outputPlanes), gradBias,
              "expected one value per output (%lld), got %s", (long long)g.outputPlanes, THNN_shape(gradBias));
-  /* They have their sizes; what is left to find is several elements at one address. */
-  THNN_RESIZE_LIKE(gradWeight, gradWeight);
-  if (gradBias) THNN_RESIZE_LIKE(gradBias, gradBias);
-  THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK_NO_OVERLAP(gradWeight, input);
-  THNN_CHECK_NO_OVERLAP(gradWeight, gradOutput);
-  THNN_CHECK_NO_OVERLAP(gradBias, input);
-  THNN_CHECK_NO_OVERLAP(gradBias, gradOutput);
-  THNN_CHECK_NO_OVERLAP(gradBias, gradWeight);
+  THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
   const ConvolutionView gradients = V_(rowsOfLinear)(gradOutput);
   THNN_(convolution_gradWeight)(&g, V_(rowsOfLinear)(input), gradients, V_(weightOfLinear)(gradWeight),

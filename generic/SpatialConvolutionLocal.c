@@ -141,14 +141,7 @@ void THNN_(SpatialConvolutionLocal_accGradParameters)(THNNState *state, THTensor
   V_(checkLocalGradient)(state, &g, input, gradOutput);
   V_(checkLocalBias)(state, &g, gradBias, "gradBias");
   THNN_RETURN_IF_FAILED(state);
-  THNN_RESIZE_LIKE(gradWeight, gradWeight); /* have their sizes; two elements at one address are refused */
-  THNN_RESIZE_LIKE(gradBias, gradBias);
-  THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK_NO_OVERLAP(gradWeight, input);
-  THNN_CHECK_NO_OVERLAP(gradWeight, gradOutput);
-  THNN_CHECK_NO_OVERLAP(gradBias, input);
-  THNN_CHECK_NO_OVERLAP(gradBias, gradOutput);
-  THNN_CHECK_NO_OVERLAP(gradBias, gradWeight);
+  THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
   THNN_(untied_gradWeight)(&g, V_(planeView)(input), V_(planeView)(gradOutput), V_(untiedFilters)(&g, gradWeight),
                            (real)scale);

@@ -163,16 +163,9 @@ static void V_(connectionsGradParameters)(THNNState *state, bool transposed, THT
   THNN_RETURN_IF_FAILED(state);
   V_(checkGradientSize)(state, input, gradOutput, m.outputSize, 4);
   THNN_RETURN_IF_FAILED(state);
-  THNN_RESIZE_LIKE(gradWeight, gradWeight); /* have their sizes; two elements at one address are refused */
-  THNN_RESIZE_LIKE(gradBias, gradBias);
-  THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK_NO_OVERLAP(gradWeight, input);
-  THNN_CHECK_NO_OVERLAP(gradWeight, gradOutput);
+  THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradWeight, connTable);
-  THNN_CHECK_NO_OVERLAP(gradBias, input);
-  THNN_CHECK_NO_OVERLAP(gradBias, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradBias, connTable);
-  THNN_CHECK_NO_OVERLAP(gradBias, gradWeight);
   THNN_RETURN_IF_META(state);
   V_(checkTable)(state, connTable, nInputPlane, nOutputPlane);
   THNN_RETURN_IF_FAILED(state);

@@ -290,15 +290,7 @@ void THNN_(convolution_accGradParameters)(THNNState *state, ConvolutionModule *m
   V_(checkGradOutput)(state, m, input, gradOutput);
   V_(checkBias)(state, m, gradBias, "gradBias");
   THNN_RETURN_IF_FAILED(state);
-  /* They have their sizes; what is left to find is several elements at one address. */
-  THNN_RESIZE_LIKE(gradWeight, gradWeight);
-  if (gradBias) THNN_RESIZE_LIKE(gradBias, gradBias);
-  THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK_NO_OVERLAP(gradWeight, input);
-  THNN_CHECK_NO_OVERLAP(gradWeight, gradOutput);
-  THNN_CHECK_NO_OVERLAP(gradBias, input);
-  THNN_CHECK_NO_OVERLAP(gradBias, gradOutput);
-  THNN_CHECK_NO_OVERLAP(gradBias, gradWeight);
+  THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
   const ConvolutionView images = V_(images)(m, input), gradients = V_(images)(m, gradOutput);
   const ConvolutionView filters = V_(filters)(m, gradWeight);

@@ -96,14 +96,7 @@ static void V_(subSamplingGradParameters)(THNNState *state, const Convolution *g
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(gradBias->ndim == 1 && gradBias->size[0] == g->inputPlanes, gradBias,
              "expected one value per plane (%lld), got %s", (long long)g->inputPlanes, THNN_shape(gradBias));
-  THNN_RESIZE_LIKE(gradWeight, gradWeight); /* have their sizes; two elements at one address are refused */
-  THNN_RESIZE_LIKE(gradBias, gradBias);
-  THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK_NO_OVERLAP(gradWeight, input);
-  THNN_CHECK_NO_OVERLAP(gradWeight, gradOutput);
-  THNN_CHECK_NO_OVERLAP(gradBias, input);
-  THNN_CHECK_NO_OVERLAP(gradBias, gradOutput);
-  THNN_CHECK_NO_OVERLAP(gradBias, gradWeight);
+  THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
   const Taps taps = V_(subSamplingTaps)(g, gradOutput, input, gradWeight);
   THNN_(taps_weight)(&taps, (real)scale);

@@ -49,6 +49,20 @@
               (int64_t[]){__VA_ARGS__}, layout)
 #define THNN_RESIZE_LIKE(tensor, like) THNN_resizeLike(state, #tensor, tensor, like)
 
+/* What a backward adds to. It has its size already, checked by then: asking for that refuses a tensor that has several
+   elements at one address. gradBias may be NULL. */
+#define THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput) \
+  do {                                                               \
+    THNN_RESIZE_LIKE(gradWeight, gradWeight);                        \
+    if (gradBias) THNN_RESIZE_LIKE(gradBias, gradBias);              \
+    THNN_RETURN_IF_FAILED(state);                                    \
+    THNN_CHECK_NO_OVERLAP(gradWeight, input);                        \
+    THNN_CHECK_NO_OVERLAP(gradWeight, gradOutput);                   \
+    THNN_CHECK_NO_OVERLAP(gradBias, input);                          \
+    THNN_CHECK_NO_OVERLAP(gradBias, gradOutput);                     \
+    THNN_CHECK_NO_OVERLAP(gradBias, gradWeight);                     \
+  } while (0)
+
 /* The end of the checks: what follows may write. Shapes are all that a meta call wants, and a call whose
    outputs had another shape comes again. */
 #define THNN_RETURN_IF_META(state)                           \
