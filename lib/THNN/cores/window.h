@@ -1,5 +1,5 @@
 /* Windows that slide over images: what all pooling functions share. Geometry and views first; then, per element
-   type, what their loops are made of, and the loops of window_max.c and window_mean.c. The second part has no
+   type, what their loops are made of, and the loops of window.c and window_backward.c. The second part has no
    include guard.
 
    Work is done in runs of lanes, elements that are treated alike and lie side by side in memory:
