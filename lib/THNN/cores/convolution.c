@@ -44,9 +44,9 @@ typedef struct V_(plan) {
 
 static int64_t V_(tilesOfBox)(const int64_t *positions)
 {
-  const int64_t rows = positions[0] * positions[1] * positions[2];
-  const int together = gemm_rowsPerTile(positions[3]);
-  return together == 1 ? rows * ceilDivide(positions[3], GEMM_ROWS) : ceilDivide(rows, together);
+  const int64_t columns = gemm_columns(positions[3]), rows = volume(positions) / columns;
+  const int together = gemm_rowsPerTile(columns);
+  return together == 1 ? rows * ceilDivide(columns, GEMM_ROWS) : ceilDivide(rows, together);
 }
 
 static int64_t V_(stripReals)(const V_(plan) *p, const int64_t *positions, int64_t channels)
@@ -106,7 +106,7 @@ static void V_(makePlan)(V_(plan) *p, int threads)
     while (p->boxPositions[d] < p->count[d]) {
       box[d] = MIN((p->boxPositions[d] / step + 1) * step, p->count[d]);
       if (V_(stripReals)(p, box, p->blockChannels) * realBytes > stripRoom || V_(tilesOfBox)(box) > mostTiles ||
-          box[0] * box[1] * box[2] > MAX_ROWS)
+          volume(box) / gemm_columns(box[3]) > MAX_ROWS)
         break;
       p->boxPositions[d] = box[d];
     }
@@ -132,7 +132,7 @@ static void V_(makePlan)(V_(plan) *p, int threads)
   p->skip = 0;
   while (p->skip < 3 && c->axis[p->skip].taps == 1) p->skip++;
   const Axis *outer = c->axis + p->skip;
-  if (p->skip == 3 || p->boxTaps[p->skip] < outer->taps || gemm_rowsPerTile(p->count[3]) > 1 ||
+  if (p->skip == 3 || p->boxTaps[p->skip] < outer->taps || gemm_rowsPerTile(gemm_columns(p->count[3])) > 1 ||
       (outer->first >= 0 && outer->first + axis_extent(outer, outer->count, outer->taps) <= outer->size))
     p->skip = -1;
   while (!p->resident && p->blockChannels < channels) {
@@ -304,10 +304,10 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
   const V_(correlation) *c = &p->c;
   const int64_t lanes = MIN(LANES, c->outputs - o);
   const int V = lanes > VL ? 2 : 1;
-  const int64_t width = V * VL, rows = box->count[0] * box->count[1] * box->count[2];
-  const int together = gemm_rowsPerTile(box->count[3]);
-  const int64_t tiles = together > 1 ? 1 : ceilDivide(box->count[3], GEMM_ROWS);
-  const int64_t narrow = box->count[3] / tiles, wider = box->count[3] % tiles; /* so many tiles are one wider */
+  const int64_t width = V * VL, columns = gemm_columns(box->count[3]), rows = volume(box->count) / columns;
+  const int together = gemm_rowsPerTile(columns);
+  const int64_t tiles = together > 1 ? 1 : ceilDivide(columns, GEMM_ROWS);
+  const int64_t narrow = columns / tiles, wider = columns % tiles; /* so many tiles are one wider */
   real *target = c->target + (group * c->outputs + o) * c->targetChannel;
   int64_t part = 0;
   const int64_t parts = MAX(ceilDivide(channels, p->depthChannels), 1) * ceilDivide(rows, together) * tiles;
@@ -336,8 +336,8 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
         THNN_(gemm_tile)(R, (int)Q, V)(sum, first ? weight : sum, first ? 0 : width, a, steps,
                                        packed + skipped * width);
         sum += R * Q * width;
-        done = MIN(done + R * Q, rows * box->count[3]);
-        if (last) stored = V_(storeRuns)(c, w, sums, width, target, box->count[3], lanes, stored, done);
+        done = MIN(done + R * Q, rows * columns);
+        if (last) stored = V_(storeRuns)(c, w, sums, width, target, columns, lanes, stored, done);
       }
     }
   }
@@ -365,16 +365,18 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
     for (int64_t b = firstBox; b < lastBox; b++) {
       const Box box = box_piece(p->count, p->boxPositions, b);
       int64_t q[4] = {0};
-      w.rowsOfRun = 1;
+      const int64_t columns = gemm_columns(box.count[3]);
+      const int64_t rows[4] = {box.count[0], box.count[1], box.count[2], box.count[3] / columns};
+      w.rowsOfRun = rows[3];
       for (int d = 2; d >= 0; d--) {
         if (box.count[d] == 1) continue;
-        if (c->axis[d].target != w.rowsOfRun * box.count[3] * c->axis[3].target) break;
+        if (c->axis[d].target != w.rowsOfRun * columns * c->axis[3].target) break;
         w.rowsOfRun *= box.count[d];
       }
-      for (int64_t row = 0; row < box.count[0] * box.count[1] * box.count[2]; row++, box_next(q, box.count, 3)) {
+      for (int64_t row = 0; row < volume(rows); row++, box_next(q, rows, 4)) {
         w.rowStrip[row] = strip_position(&p->strip, c->axis, q);
-        w.rowTarget[row] = box.start[3] * c->axis[3].target;
-        for (int d = 0; d < 3; d++) w.rowTarget[row] += (box.start[d] + q[d]) * c->axis[d].target;
+        w.rowTarget[row] = 0;
+        for (int d = 0; d < 4; d++) w.rowTarget[row] += (box.start[d] + q[d]) * c->axis[d].target;
         if (p->skip < 0) continue;
         const Axis *a = c->axis + p->skip;
         const int64_t first = a->first + (box.start[p->skip] + q[p->skip]) * a->step, left = a->size - first;
