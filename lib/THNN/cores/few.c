@@ -22,6 +22,11 @@
 #define FEW_KEEP(x)
 #endif
 
+/* A tile of R rows (1 or FEW_ROWS) by Q vectors: one of the source is loaded once for all taps of its column. */
+#define FEW_ROWS 4
+#define FEW_ROW_TAPS 7
+#define FEW_ROW_TILES(X, K) X(K, 1, 1) X(K, 1, 2) X(K, 4, 1) X(K, 4, 2)
+
 /* Sums that several strips are added to stay in L2, what is used once in L1. */
 #define FEW_STRIP_BYTES ((int64_t)128 << 10)
 #define FEW_SUM_BYTES ((int64_t)256 << 10)
@@ -87,6 +92,71 @@ static const V_(fewTile)
     V_(fewTiles)[FEW_OUTPUTS + 1][FEW_VECTORS + 1] = {FEW_TILES(TILE, 1) FEW_TILES(TILE, 2) FEW_TILES(TILE, 3)};
 #undef TILE
 
+/* Some columns of a plane, one vector or two that are `vector` apart, less than VL where they overlap. */
+typedef struct V_(fewColumns) {
+  real *to;
+  const real *source, *weight;
+  real bias;
+  int lanes; /* of a vector */
+  int64_t rows, vector;
+  int64_t toRow, sourceRow, weightRow; /* strides */
+} V_(fewColumns);
+
+/* Every row is bias + the sum over channels, taps and K taps along the column, which is all: it goes where it belongs.
+   The last tile overlaps with the one before. */
+static inline __attribute__((always_inline)) void V_(fewRows)(const int K, const int R, const int Q,
+                                                              const V_(fewColumns) *p, const FewSteps *k)
+{
+  for (int64_t y = 0; y < p->rows; y += R) {
+    const int64_t first = MIN(y, p->rows - R);
+    const real *source = p->source + first * p->sourceRow, *weight = p->weight;
+    vreal acc[FEW_ROWS * 2];
+#pragma GCC unroll 8
+    for (int i = 0; i < R * Q; i++) acc[i] = v_set1(p->bias);
+    for (int64_t c = 0; c < k->channels; c++, source += k->sourceChannel, weight += k->weightChannel)
+      for (int64_t t = 0; t < k->taps; t++) {
+        const real *x = source + k->source[t], *w = weight + k->weight[t];
+        vreal factor[FEW_ROW_TAPS];
+#pragma GCC unroll 7
+        for (int i = 0; i < K; i++) factor[i] = v_set1(w[i * p->weightRow]);
+#pragma GCC unroll 10
+        for (int row = 0; row < R + K - 1; row++, x += p->sourceRow)
+#pragma GCC unroll 2
+          for (int q = 0; q < Q; q++) {
+            vreal v = v_load(x + q * p->vector);
+            FEW_KEEP(v);
+#pragma GCC unroll 7
+            for (int i = MAX(row - R + 1, 0); i <= MIN(row, K - 1); i++) acc[(row - i) * Q + q] += factor[i] * v;
+          }
+      }
+    real *to = p->to + first * p->toRow;
+#pragma GCC unroll 4
+    for (int r = 0; r < R; r++, to += p->toRow)
+#pragma GCC unroll 2
+      for (int q = 0; q < Q; q++) {
+        if (p->lanes == VL) v_store(to + q * p->vector, acc[r * Q + q]);
+        else v_store_n(to + q * p->vector, acc[r * Q + q], p->lanes);
+      }
+  }
+}
+
+typedef void (*V_(fewRowTile))(const V_(fewColumns) *columns, const FewSteps *k);
+
+#define TILE(K, R, Q)                                                                       \
+  static void V_(fewRows_##K##x##R##x##Q)(const V_(fewColumns) *columns, const FewSteps *k) \
+  {                                                                                         \
+    V_(fewRows)(K, R, Q, columns, k);                                                       \
+  }
+FEW_ROW_TILES(TILE, 3)
+FEW_ROW_TILES(TILE, 5)
+FEW_ROW_TILES(TILE, 7)
+#undef TILE
+
+#define TILE(K, R, Q) [K / 2][R > 1][Q - 1] = V_(fewRows_##K##x##R##x##Q),
+static const V_(fewRowTile) V_(fewRowTiles)[FEW_ROW_TAPS / 2 + 1][2][2] = {
+    FEW_ROW_TILES(TILE, 3) FEW_ROW_TILES(TILE, 5) FEW_ROW_TILES(TILE, 7)};
+#undef TILE
+
 void THNN_(few_join)(V_(correlation) *c, Residues *residues)
 {
   for (int d = 0; d < 4; d++) {
@@ -131,6 +201,7 @@ typedef struct V_(fewPlan) {
   int64_t channels; /* of a pass over a strip */
   int64_t stripChannels;
   int64_t kinds; /* combinations of residues */
+  bool direct;   /* by fewRows: 3, 5 or 7 taps along dense columns, and rows that fill half of their vectors */
   Strip strip;
 } V_(fewPlan);
 
@@ -188,6 +259,11 @@ static void V_(makeFewPlan)(V_(fewPlan) *p, int threads)
   while (box[3] > VL && !V_(boxFits)(p, box, stripBytes, sumBytes))
     box[3] = nextPiece(ceilDivide(p->count[3], VL), box[3] / VL) * VL;
   p->box[3] = MIN(box[3], p->count[3]);
+  const Residue *rows = p->residues[2].list;
+  const int64_t width = ceilDivide(p->count[3], VL) * VL;
+  p->direct = once && most <= GEMM_DEPTH && p->kinds == 1 && c->axis[2].step == 1 && c->axis[3].target == 1 &&
+              rows->skip == 1 && rows->taps % 2 == 1 && rows->taps > 1 && rows->taps <= FEW_ROW_TAPS &&
+              width <= 2 * (p->count[3] + p->taps[3] - 1);
   for (int d = 2; d >= 0 && p->box[d + 1] == p->count[d + 1]; d--) {
     memcpy(box, p->box, sizeof box);
     for (box[d] = p->count[d]; box[d] > 1 && !V_(boxFits)(p, box, stripBytes, sumBytes);)
@@ -308,6 +384,56 @@ static void V_(storeSums)(const V_(fewPlan) *p, const Box *box, int64_t group, c
   }
 }
 
+/* A box at once, where no sum is left for another pass. */
+static void V_(correlateRows)(const V_(fewPlan) *p, const Box *box, int64_t group, const real *strip)
+{
+  const V_(correlation) *c = &p->c;
+  const Residue *r[4];
+  const real *weight = c->weight + group * c->weightGroup;
+  real *target = c->target + group * c->outputs * c->targetChannel;
+  int64_t taps[4], t[4] = {0};
+  for (int d = 0; d < 4; d++) {
+    r[d] = p->residues[d].list;
+    taps[d] = d == 2 ? 1 : r[d]->taps;
+    weight += r[d]->weight;
+    target += r[d]->target + box->start[d] * c->axis[d].target;
+  }
+  FewSteps k = {.channels = c->channels,
+                .taps = volume(taps),
+                .sourceChannel = p->strip.channel,
+                .weightChannel = c->weightChannel};
+  for (int64_t i = 0; i < k.taps; i++, box_next(t, taps, 4)) {
+    int64_t seen[4];
+    for (int d = 0; d < 4; d++) {
+      seen[d] = r[d]->first + t[d] * r[d]->skip;
+      k.weight[i] += t[d] * r[d]->weightStep;
+    }
+    k.source[i] = strip_tap(&p->strip, c->axis, seen);
+  }
+  const int64_t width = box->count[3], vectors = ceilDivide(width, VL), last = MAX(width - VL, 0);
+  V_(fewColumns) columns = {.lanes = (int)MIN(width, VL),
+                            .rows = box->count[2],
+                            .toRow = c->axis[2].target,
+                            .sourceRow = p->strip.pitch[2],
+                            .weightRow = r[2]->weightStep};
+  int64_t q[4] = {0};
+  for (int64_t plane = box->count[0] * box->count[1]; plane > 0; plane--, box_next(q, box->count, 2)) {
+    const real *from = strip + strip_position(&p->strip, c->axis, q);
+    real *to = target + q[0] * c->axis[0].target + q[1] * c->axis[1].target;
+    for (int64_t o = 0; o < c->outputs; o++, to += c->targetChannel) {
+      columns.weight = weight + o * c->weightOutput;
+      columns.bias = c->bias ? c->bias[group * c->biasGroup + o * c->biasOutput] : 0;
+      for (int64_t v = 0; v < vectors; v += 2) {
+        const int64_t x = MIN(v * VL, last);
+        columns.to = to + x;
+        columns.source = from + x;
+        columns.vector = MIN((v + 1) * VL, last) - x;
+        V_(fewRowTiles)[r[2]->taps / 2][columns.rows >= FEW_ROWS][v + 1 < vectors](&columns, &k);
+      }
+    }
+  }
+}
+
 static void V_(fewTask)(const V_(fewPlan) *p, int64_t group, int64_t piece)
 {
   const V_(correlation) *c = &p->c;
@@ -319,6 +445,7 @@ static void V_(fewTask)(const V_(fewPlan) *p, int64_t group, int64_t piece)
     const int64_t channels = MIN(p->stripChannels, c->channels - first);
     THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + first) * c->sourceChannel,
                       channels, strip);
+    if (p->direct) return V_(correlateRows)(p, &box, group, strip);
     for (int64_t ch = 0; ch < channels || ch == 0; ch += p->channels)
       V_(addStrip)(p, &box, group, first + ch, MIN(p->channels, channels - ch), strip + ch * p->strip.channel,
                    sum);
