@@ -100,6 +100,7 @@ typedef struct V_(fewColumns) {
   int lanes; /* of a vector */
   int64_t rows, vector;
   int64_t toRow, sourceRow, weightRow; /* strides */
+  int64_t ahead;                       /* from a store to one of a later group, which is asked for */
 } V_(fewColumns);
 
 /* Every row is bias + the sum over channels, taps and K taps along the column, which is all: it goes where it belongs.
@@ -134,6 +135,7 @@ static inline __attribute__((always_inline)) void V_(fewRows)(const int K, const
     for (int r = 0; r < R; r++, to += p->toRow)
 #pragma GCC unroll 2
       for (int q = 0; q < Q; q++) {
+        __builtin_prefetch(to + q * p->vector + p->ahead, 1);
         if (p->lanes == VL) v_store(to + q * p->vector, acc[r * Q + q]);
         else v_store_n(to + q * p->vector, acc[r * Q + q], p->lanes);
       }
@@ -415,7 +417,8 @@ static void V_(correlateRows)(const V_(fewPlan) *p, const Box *box, int64_t grou
                             .rows = box->count[2],
                             .toRow = c->axis[2].target,
                             .sourceRow = p->strip.pitch[2],
-                            .weightRow = r[2]->weightStep};
+                            .weightRow = r[2]->weightStep,
+                            .ahead = 2 * c->targetChannel};
   int64_t q[4] = {0};
   for (int64_t plane = box->count[0] * box->count[1]; plane > 0; plane--, box_next(q, box->count, 2)) {
     const real *from = strip + strip_position(&p->strip, c->axis, q);
