@@ -374,40 +374,32 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
 
 
 def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: str) -> None:
-    """Bars of the ratios on a logarithmic axis, one per row: of forward + backward where that is measured."""
+    """Two bar charts, a row each: the ratios to torch on a logarithmic axis, and the fractions of the ceiling that thnn
+    and torch reach. Forward + backward where that is measured."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
     with_backward = {m.row for m in measurements if m.phase == "fb"}
-    shown = [
-        (m.row, m.ratio, m.best_ratio)
-        for m in measurements
-        if m.ratio and m.best_ratio and (m.phase == "fb" or m.row not in with_backward)
-    ]
-    names = [name for name, _, _ in shown]
-    figure, axes = plt.subplots(figsize=(9, 1.2 + 0.17 * len(shown)), layout="constrained")
-    positions = range(len(shown))
-    axes.barh(
-        positions,
-        [ratio for _, ratio, _ in shown],
-        height=0.4,
-        label="torch's default layout",
-        color="#2a6f97",
+    shown = [m for m in measurements if m.ratio and (m.phase == "fb" or m.row not in with_backward)]
+    figure, (ratios, fractions) = plt.subplots(
+        ncols=2, sharey=True, width_ratios=(3, 2), figsize=(12, 1.2 + 0.17 * len(shown)), layout="constrained"
     )
-    axes.barh(
-        [p + 0.4 for p in positions],
-        [best for _, _, best in shown],
-        height=0.4,
-        label="torch's better layout",
-        color="#a9d6e5",
-    )
-    axes.axvline(1, color="black", linewidth=0.8)
-    axes.set_xscale("log")
-    axes.set_yticks([p + 0.2 for p in positions], names, fontsize=7)
-    axes.set_ylim(len(shown), -0.5)
-    axes.set_xlabel("times faster than torch (best of interleaved blocks)")
-    axes.set_title(f"{facts['cpu']}, {facts['threads']} threads, torch {facts['torch']}", fontsize=9)
-    axes.legend(fontsize=8, loc="lower right")
+    thnn, other = "#2a6f97", "#a9d6e5"
+    for axes, bars in (
+        (ratios, (("torch's default layout", "ratio", thnn), ("torch's better layout", "best_ratio", other))),
+        (fractions, (("thnn", "fraction", thnn), ("torch, default layout", "torch_fraction", other))),
+    ):
+        for offset, (label, attribute, color) in zip((0, 0.4), bars):
+            values = [getattr(m, attribute) or 0 for m in shown]
+            axes.barh([p + offset for p in range(len(shown))], values, height=0.4, label=label, color=color)
+        axes.axvline(1, color="black", linewidth=0.8)
+        axes.legend(fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+    ratios.set_xscale("log")
+    ratios.set_yticks([p + 0.2 for p in range(len(shown))], [m.row for m in shown], fontsize=7)
+    ratios.set_ylim(len(shown), -0.5)
+    ratios.set_xlabel("times faster than torch (best of interleaved blocks)")
+    fractions.set_xlabel("fraction of the ceiling (FMA peak, or bandwidth)")
+    figure.suptitle(f"{facts['cpu']}, {facts['threads']} threads, torch {facts['torch']}", fontsize=9)
     figure.savefig(path, dpi=130)
