@@ -400,6 +400,6 @@ def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: st
     ratios.set_yticks([p + 0.2 for p in range(len(shown))], [m.row for m in shown], fontsize=7)
     ratios.set_ylim(len(shown), -0.5)
     ratios.set_xlabel("times faster than torch (best of interleaved blocks)")
-    fractions.set_xlabel("fraction of the ceiling (FMA peak, or bandwidth)")
+    fractions.set_xlabel("fraction of the ceiling")
     figure.suptitle(f"{facts['cpu']}, {facts['threads']} threads, torch {facts['torch']}", fontsize=9)
     figure.savefig(path, dpi=130)
