@@ -222,10 +222,9 @@ def draw(path: str, histories: dict[str, History], digits: Digits, seen: Tensor)
 
 def positive(text: str) -> int:
     """A number that is at least 1, from the command line."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected at least 1, got {number}")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1")
+    return int(text)
 
 
 def main() -> None:

@@ -82,11 +82,17 @@ def train(network: nn.Module, images: Tensor, classes: Tensor, epochs: int, seed
     return time.perf_counter() - start, loss.item()
 
 
+def positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1")
+    return int(text)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--epochs", type=int, default=5)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--threads", type=int)
+    parser.add_argument("--epochs", type=positive, default=5, help="passes over the images (default 5)")
+    parser.add_argument("--seed", type=int, default=0, help="of the weights and the batches (default 0)")
+    parser.add_argument("--threads", type=positive, help="threads for both (default: torch's choice)")
     options = parser.parse_args()
     if options.threads is not None:
         torch.set_num_threads(options.threads)

@@ -44,19 +44,28 @@ def test_every_function_has_a_case() -> None:
     assert list(cases()) == names
 
 
+def test_a_case_says_what_it_lacks() -> None:
+    whole = cases()["Tanh"]
+    for change, rule in (
+        ({"samples": whole.samples[:1]}, "no sample 'empty'"),
+        ({"samples": (*whole.samples, whole.samples[0])}, "two samples of one name"),
+        ({"rows": ()}, "no row for the benchmark"),
+        (
+            {"samples": tuple(replace(s, differentiable=False) for s in whole.samples)},
+            "no sample that gradients are checked of",
+        ),
+    ):
+        with pytest.raises(ValueError, match=f"case Tanh: {rule}"):
+            replace(whole, **change)
+
+
 @pytest.mark.parametrize("case", cases().values(), ids=lambda c: c.name)
 def test_cases_are_whole(case: Case) -> None:
-    names = [s.name for s in case.samples]
-    assert len(names) == len(set(names))
-    assert "empty" in names
-    assert any(s.differentiable for s in case.samples)
-    assert case.refusals
-    assert case.rows or case.phase is not None
     # The first sample stands for all where arguments are replaced by wrong ones: it must have everything.
     first = Trial(case, case.samples[0])
     for name, value in first.values.items():
-        assert value is not None, name
-        assert not isinstance(value, Tensor) or value.numel() > 1, name
+        assert value is not None, f"{name} is missing in the first sample"
+        assert not isinstance(value, Tensor) or value.numel() > 1, f"{name} of the first sample is too small"
     for sample in case.samples:
         if sample.differentiable and case.phase is None:
             assert Trial(case, sample).leaves()

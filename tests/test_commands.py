@@ -147,6 +147,18 @@ def test_bench_of_one_row(tmp_path: Path) -> None:
     assert run("bench", "(").returncode == 2
 
 
+@pytest.mark.parametrize(("option", "package"), [("--plot", "matplotlib"), ("--markdown", "tabulate")])
+def test_bench_says_at_once_what_is_not_installed(
+    option: str, package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from thnn import _bench
+
+    monkeypatch.setattr(_bench, "restart_with", lambda environment: None)
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert main(["bench", "raw call", option, "x.out"]) == 2
+    assert f"{option} needs {package}" in capsys.readouterr().err
+
+
 def test_bench_of_an_overhead(tmp_path: Path) -> None:
     data, table = tmp_path / "b.json", tmp_path / "b.md"
     result = run(
@@ -186,6 +198,16 @@ def tree(tmp_path: Path) -> Path:
 
 def snapshot(tree: Path) -> dict[str, bytes]:
     return {str(p.relative_to(tree)): p.read_bytes() for p in tree.rglob("*") if p.is_file()}
+
+
+def test_a_function_without_a_kernel_is_named() -> None:
+    line = "x.c:(.text+0x1): undefined reference to `THNN_{}Cubic_updateOutput_{}'\n"
+    output = "".join(line.format(real, arch) for real in ("Float", "Double") for arch in ("default", "avx2"))
+    told = (
+        "Cubic_updateOutput: declared in THNN.h, and no file of generic/ defines THNN_(Cubic_updateOutput)\n"
+    )
+    assert regenerate._without_kernels(output) == told
+    assert regenerate._without_kernels("x.c:1:1: error: expected ';'\n") == ""
 
 
 def test_a_broken_header_changes_nothing(tree: Path) -> None:

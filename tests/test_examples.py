@@ -97,7 +97,7 @@ def test_demo_on_a_terminal(tmp_path: Path, no_color: bool) -> None:
 def test_demo_refuses() -> None:
     done = subprocess.run([*DIGITS, "--epochs", "0"], text=True, capture_output=True)
     assert done.returncode == 2
-    assert "--epochs: expected at least 1, got 0" in done.stderr
+    assert "--epochs: '0' is no whole number from 1" in done.stderr
 
 
 def test_moving_statistics() -> None:

@@ -1097,6 +1097,11 @@ def test_drawings_are_readable(name: str, tmp_path: Path) -> None:
     assert sorted(shown) == sorted(names)
 
 
+def test_a_drawing_is_an_svg_file(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"draw: path: expected the name of an SVG file, got '.*\.png'"):
+        draw(small_net(), tmp_path / "net.png")
+
+
 def test_drawing_highlights_the_target(tmp_path: Path) -> None:
     net = small_net()
     draw(net, tmp_path / "a.svg", target=("infer", "r2"))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import importlib.util
 import json
 import os
 import platform
@@ -49,14 +50,24 @@ def restart_with(environment: Mapping[str, str]) -> None:
     os.execve(sys.executable, [sys.executable, "-m", "thnn", *sys.argv[1:]], {**os.environ, **environment})
 
 
+_LEGEND = (
+    "fwd: forward without a graph, fb: forward with one and backward; best times; ratio: torch's time / thnn's, both "
+    "contiguous; then the fraction of the ceiling; ok, MISSED: the row's goal"
+)
+
+
 def main(options: argparse.Namespace) -> int:
     """Runs the command; exit status 1 when a goal was missed, 2 when no row matches."""
     restart_with(_ENVIRONMENT)
     try:
-        pattern = re.compile(options.pattern)
+        pattern = re.compile(options.pattern, re.IGNORECASE)
     except re.error as error:
         print(f"{options.pattern!r} is no regular expression: {error}", file=sys.stderr)
         return 2
+    for option, package in (("plot", "matplotlib"), ("markdown", "tabulate")):
+        if getattr(options, option) and importlib.util.find_spec(package) is None:
+            print(f"--{option} needs {package}: pip install {package}", file=sys.stderr)
+            return 2
     rows = [(c, r) for c in cases().values() for r in c.rows if pattern.search(r.name)]
     overheads = [o for o in OVERHEADS if pattern.search(o.name)]
     raw = bool(pattern.search(_RAW_ROW))
@@ -67,6 +78,7 @@ def main(options: argparse.Namespace) -> int:
     torch.set_num_threads(options.threads)
     prints_json = options.json == "-"
     say = functools.partial(print, file=sys.stderr if prints_json else sys.stdout, flush=True)
+    say(_LEGEND)
     measurements = []
     for case, row in rows:
         for measurement in measure(case, row, options.rounds):
@@ -397,6 +409,9 @@ def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: st
         axes.axvline(1, color="black", linewidth=0.8)
         axes.legend(fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
     ratios.set_xscale("log")
+    ticks = (0.5, 1, 2, 5, 10, 20)
+    ratios.set_xticks(ticks, [f"{t:g}" for t in ticks])
+    ratios.xaxis.set_minor_formatter("")
     ratios.set_yticks([p + 0.2 for p in range(len(shown))], [m.row for m in shown], fontsize=7)
     ratios.set_ylim(len(shown), -0.5)
     ratios.set_xlabel("times faster than torch (best of interleaved blocks)")

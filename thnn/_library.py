@@ -18,7 +18,13 @@ from typing import Any, Final
 
 import torch
 
-from thnn import _C
+try:
+    from thnn import _C
+except ImportError as error:
+    raise ImportError(
+        f"{Path(__file__).parent} has no library: in a source tree `make setup` builds it; an installed thnn is found "
+        f"from every other directory ({error})"
+    ) from error
 from thnn._generated.model import DIGEST
 from thnn._header import Argument, Function
 
@@ -77,7 +83,10 @@ def cpu_name() -> str:
 
 
 if ffi.string(lib.thnn_digest).decode() != DIGEST:
-    raise ImportError("the library was built from another THNN.h than the model: python -m thnn regenerate")
+    raise ImportError(
+        f"the library {_C.__file__} was built from another THNN.h than the model in {Path(__file__).parent}: "
+        "python -m thnn regenerate"
+    )
 _error = lib.THNN_environmentError()
 if _error != ffi.NULL:
     raise ValueError(ffi.string(_error).decode())

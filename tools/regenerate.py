@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -107,7 +108,19 @@ def _tool(name: str) -> str | None:
 def _run(command: list[str]) -> None:
     result = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     if result.returncode != 0:
-        raise BuildError(result.stdout)
+        raise BuildError(_without_kernels(result.stdout) or result.stdout)
+
+
+def _without_kernels(output: str) -> str:
+    """What the linker missed, in the words of the header: empty where it missed nothing."""
+    names = sorted(
+        set(
+            re.findall(r"undefined reference to `THNN_(?:Float|Double)(\w+)_(?:default|avx2|avx512)'", output)
+        )
+    )
+    return "".join(
+        f"{name}: declared in THNN.h, and no file of generic/ defines THNN_({name})\n" for name in names
+    )
 
 
 def regenerate(root: Path, report: Callable[[str], None] = print) -> None:

@@ -89,6 +89,20 @@ class Case:
     # Which function of the module, where it is one that has an entry of its own.
     phase: str | None = None
 
+    def __post_init__(self) -> None:
+        names = [sample.name for sample in self.samples]
+        for kept, rule in (
+            (len(names) == len(set(names)), f"two samples of one name in {names}"),
+            ("empty" in names, f"no sample 'empty', of tensors without elements, in {names}"),
+            (
+                any(sample.differentiable for sample in self.samples),
+                "no sample that gradients are checked of",
+            ),
+            (bool(self.rows) or self.phase is not None, "no row for the benchmark"),
+        ):
+            if not kept:
+                raise ValueError(f"case {self.name}: {rule}")
+
     @property
     def name(self) -> str:
         """The module, or the function of it."""

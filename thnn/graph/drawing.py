@@ -80,7 +80,8 @@ def draw(
 
     Returns the text if no path is given. In it, a * marks what is highlighted.
 
-    Errors: TypeError for what is neither; ValueError for a target that does not exist.
+    Errors: TypeError for what is neither; ValueError for a target that does not exist, and for a path whose ending
+    names another format than SVG.
     """
     if isinstance(net_or_fork, Net):
         picture = _of_net(net_or_fork, target)
@@ -90,6 +91,8 @@ def draw(
         raise TypeError(f"draw: expected a Net or a Fork, got {type(net_or_fork).__name__}")
     if path is None:
         return _text(picture)
+    if Path(path).suffix.lower() not in ("", ".svg"):
+        raise ValueError(f"draw: path: expected the name of an SVG file, got {os.fspath(path)!r}")
     Path(path).write_text(_svg(picture), encoding="utf-8")
     return None
 

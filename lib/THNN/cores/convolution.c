@@ -202,7 +202,7 @@ static V_(pieces) V_(weightPieces)(const V_(correlation) *c, int64_t group, int6
   const int64_t lanes = MIN(LANES, c->outputs - o);
   const real *from = V_(weightsOf)(c, group, o, channel, taps);
   for (int d = 0; d < 4; d++) from += MIN(c->axis[d].weight, 0) * (taps->count[d] - 1); /* counted backwards */
-  V_(pieces) p = {from, lanes, c->weightOutput, channels * c->weightChannel};
+  V_(pieces) p = {from, lanes, c->weightOutput, channels * c->weightChannel, 0};
   if (c->weightOutput < c->weightChannel) {
     p.count = channels;
     p.stride = c->weightChannel;

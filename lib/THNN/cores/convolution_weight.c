@@ -183,8 +183,8 @@ static V_(pieces) V_(gradientPieces)(const V_(correlation) *c, const Box *box, i
   for (int d = 0; d < 4; d++) from += box->start[d] * c->axis[d].target;
   for (int d = 2; d >= 0 && (box->count[d] == 1 || c->axis[d].target == columns * stride); d--)
     columns *= box->count[d];
-  return c->targetChannel == 1 ? (V_(pieces)){from, columns, stride, lanes}
-                               : (V_(pieces)){from, lanes, c->targetChannel, stride == 1 ? columns : 0};
+  return c->targetChannel == 1 ? (V_(pieces)){from, columns, stride, lanes, 0}
+                               : (V_(pieces)){from, lanes, c->targetChannel, stride == 1 ? columns : 0, 0};
 }
 
 /* Adds finished tiles, [entry][lane] with P entries each, to gradWeight. Entry e of the list `at` goes to
