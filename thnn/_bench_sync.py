@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -85,7 +86,11 @@ def measure(name: str, rounds: int) -> Measurement:
     ratios = []
     for layout in (CONTIGUOUS, CHANNELS_LAST):
         other = f"{'local + collectives' if two else 'plain'} {layout}"
-        ratios.append(timings[other].best / timings[f"thnn {layout}"].best)
+        base, ours = timings[other], timings[f"thnn {layout}"]
+        if ours.blocks:  # of those that ran one after the other
+            ratios.append(statistics.median(b / o for b, o in zip(base.blocks, ours.blocks)))
+        else:
+            ratios.append(base.best / ours.best)
         found.goals.append(f"{1 / ratios[-1]:.2f} of at most {goal:g} times {other}")
         found.met = found.met and ratios[-1] * goal >= 1
     found.other_ratio, found.other_channels_last_ratio = ratios

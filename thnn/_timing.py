@@ -24,6 +24,7 @@ class Timing:
 
     best: float
     median: float
+    blocks: list[float] = field(default_factory=list)  # in the order of the rounds
 
 
 @dataclass
@@ -76,4 +77,4 @@ def take_turns(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str,
             for _ in repeat:
                 call()
             seconds[name].append((time.perf_counter() - start) / counts[name])
-    return {name: Timing(min(s), statistics.median(s)) for name, s in seconds.items()}
+    return {name: Timing(min(s), statistics.median(s), s) for name, s in seconds.items()}
