@@ -27,7 +27,7 @@ from torch import Tensor
 
 from thnn import _bench_sync, _library
 from thnn._registry import function_classes, modules
-from thnn._timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, in_layout, take_turns
+from thnn._timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, alternate, in_layout, take_turns
 from thnn.cases import cases
 from thnn.cases.model import Case, Row
 from thnn.cases.overhead import OVERHEADS, Overhead
@@ -96,7 +96,7 @@ def main(options: argparse.Namespace) -> int:
         say(line(measurements[-1]))
     facts = machine(options.threads)
     if options.json:
-        content = {"machine": facts, "measurements": [asdict(m) for m in measurements]}
+        content = {"machine": facts, "measurements": [asdict(m, dict_factory=_fields) for m in measurements]}
         text = json.dumps(content, indent=1) + "\n"
         if prints_json:
             print(text, end="")
@@ -110,6 +110,10 @@ def main(options: argparse.Namespace) -> int:
     for m in missed:
         say(f"missed: {m.row} {m.phase}: {'; '.join(m.goals)}")
     return 1 if missed else 0
+
+
+def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: value for name, value in pairs if name != "blocks"}
 
 
 def machine(threads: int) -> dict[str, str]:
@@ -324,8 +328,7 @@ def measure_raw_call(rounds: int) -> Measurement:
 def measure_overhead(overhead: Overhead, rounds: int) -> Measurement:
     """A form against what it is built on."""
     calls = overhead.make()
-    timings = take_turns(calls, rounds)
-    # Of blocks that ran one after the other: a difference of a few percent drowns in what the machine does meanwhile.
+    timings = alternate(calls, rounds)
     pairs = list(zip(*(timings[name].blocks for name in calls)))
     m = Measurement(overhead.name, overhead.phase, timings, met=True)
     more = statistics.median(ours - base for base, ours in pairs) * 1e6

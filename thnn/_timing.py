@@ -24,7 +24,7 @@ class Timing:
 
     best: float
     median: float
-    blocks: list[float] = field(default_factory=list)  # in the order of the rounds
+    blocks: list[float] = field(default_factory=list)  # of each block or call, in their order
 
 
 @dataclass
@@ -51,6 +51,29 @@ def in_layout(tensor: Tensor, layout: str) -> Tensor:
         memory_format = torch.channels_last if tensor.dim() == 4 else torch.channels_last_3d
         return tensor.contiguous(memory_format=memory_format)
     return tensor.contiguous()
+
+
+def alternate(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Timing]:
+    """Seconds per call, one call after the other: for a difference of a few percent, which would drown in what the
+    machine does from one block to the next and in where the allocator puts what each block makes."""
+    repeats = rounds
+    for call in calls.values():
+        end = time.perf_counter() + _WARM_UP_SECONDS
+        call()
+        while time.perf_counter() < end:
+            call()
+        start = time.perf_counter()
+        call()
+        repeats = max(repeats, int(rounds * _BLOCK_SECONDS / max(time.perf_counter() - start, 1e-7)))
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    order = list(calls.items())
+    for _ in range(repeats):
+        order.reverse()  # what a call leaves in the caches is found by the other one as often as by itself
+        for name, call in order:
+            start = time.perf_counter()
+            call()
+            seconds[name].append(time.perf_counter() - start)
+    return {name: Timing(min(s), statistics.median(s), s) for name, s in seconds.items()}
 
 
 def take_turns(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Timing]:
