@@ -232,7 +232,6 @@ def test_results_do_not_depend_on_the_size_of_the_cache(capability: str) -> None
     """Streaming is for large tensors; here small ones, aligned and not, are streamed or kept."""
     code = """
 import hashlib, torch, thnn
-if thnn.cpu_capability() != {capability!r}: raise SystemExit(0)
 digest = hashlib.sha256()
 def see(function, *inputs):
     output = function(*inputs)
@@ -261,9 +260,7 @@ print(digest.hexdigest())
 """
     results = []
     for size in ("0", str(1 << 40)):
-        result = _in_new_process(
-            code.format(capability=capability), THNN_CACHE_BYTES=size, THNN_CPU_CAPABILITY=capability
-        )
+        result = _in_new_process(code, THNN_CACHE_BYTES=size, THNN_CPU_CAPABILITY=capability)
         if "does not support" in result.stderr:
             pytest.skip("this CPU has no " + capability)
         assert result.returncode == 0, result.stderr

@@ -142,9 +142,10 @@ def _unknown(names: Sequence[str]) -> int:
     from thnn._registry import modules
 
     unknown = [n for n in names if n not in modules()]
+    in_lower_case = {name.lower(): name for name in modules()}
     for name in unknown:
-        near = difflib.get_close_matches(name.lower(), {m.lower(): m for m in modules()}, 1)
-        hint = "".join(f"did you mean {m}? " for m in modules() if m.lower() in near)
+        near = difflib.get_close_matches(name.lower(), in_lower_case, 1)
+        hint = f"did you mean {in_lower_case[near[0]]}? " if near else ""
         print(f"unknown module {name!r}; {hint}python -m thnn list shows all", file=sys.stderr)
     return 2 if unknown else 0
 

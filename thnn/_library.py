@@ -21,6 +21,8 @@ import torch
 try:
     from thnn import _C
 except ImportError as error:
+    if list(Path(__file__).parent.glob("_C*.so")):
+        raise
     raise ImportError(
         f"{Path(__file__).parent} has no library: in a source tree `make setup` builds it; an installed thnn is found "
         f"from every other directory ({error})"

@@ -53,18 +53,23 @@ def in_layout(tensor: Tensor, layout: str) -> Tensor:
     return tensor.contiguous()
 
 
+def _warmed_up(call: Callable[[], Any]) -> float:
+    """Seconds of one call, after others."""
+    end = time.perf_counter() + _WARM_UP_SECONDS
+    call()
+    while time.perf_counter() < end:
+        call()
+    start = time.perf_counter()
+    call()
+    return max(time.perf_counter() - start, 1e-7)
+
+
 def alternate(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Timing]:
     """Seconds per call, one call after the other: for a difference of a few percent, which would drown in what the
     machine does from one block to the next and in where the allocator puts what each block makes."""
     repeats = rounds
     for call in calls.values():
-        end = time.perf_counter() + _WARM_UP_SECONDS
-        call()
-        while time.perf_counter() < end:
-            call()
-        start = time.perf_counter()
-        call()
-        repeats = max(repeats, int(rounds * _BLOCK_SECONDS / max(time.perf_counter() - start, 1e-7)))
+        repeats = max(repeats, int(rounds * _BLOCK_SECONDS / _warmed_up(call)))
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     order = list(calls.items())
     for _ in range(repeats):
@@ -78,15 +83,7 @@ def alternate(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, 
 
 def take_turns(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Timing]:
     """Seconds per call, the calls taking turns in blocks."""
-    counts = {}
-    for name, call in calls.items():
-        end = time.perf_counter() + _WARM_UP_SECONDS
-        call()
-        while time.perf_counter() < end:
-            call()
-        start = time.perf_counter()
-        call()
-        counts[name] = max(1, int(_BLOCK_SECONDS / max(time.perf_counter() - start, 1e-7)))
+    counts = {name: max(1, int(_BLOCK_SECONDS / _warmed_up(call))) for name, call in calls.items()}
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     order = list(calls.items())
     for turn in range(rounds):
