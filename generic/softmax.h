@@ -116,7 +116,7 @@ SOFTMAX_INLINE void THNN_(softmax_tileDot)(const THNNTile *tile, int lanes, real
   SOFTMAX_LANES(i, lanes) dot[i] = (real)sum[i];
 }
 
-/* Adds terms in groups of SOFTMAX_TERMS channels. With `terms` they replace the kept channels. */
+/* With `terms`, the terms of the sum replace the kept channels. */
 SOFTMAX_INLINE void THNN_(softmax_tileSum)(const THNNTile *tile, int lanes, real *kept, const real *most,
                                            bool terms, double *sum)
 {

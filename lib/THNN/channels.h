@@ -6,9 +6,9 @@
 
 /* Walks over the vectors of channels of tensors (C), (N, C), (C, H, W) or (N, C, H, W), one vector for each
    position (n, h, w). Where channels are neighbours in memory, and enough of them, a task is some `rows`, one
-   vector each. Otherwise it is a tile, some positions side by side, which a kernel goes through channel
-   by channel with the positions in the lanes. What later passes need of a channel, and cannot have from where it lies,
-   is kept in scratch memory where that fits: channel c at kept + c * step. Where it does not fit, step is 0. */
+   vector each. Otherwise it is a tile, some positions side by side, which a kernel goes through channel by channel with
+   the positions in the lanes. What a pass leaves for the next one, gathered channels among them, is kept in scratch
+   memory where it fits: channel c at kept + c * step. Where it does not fit, step is 0. */
 
 #define THNN_CHANNELS_TENSORS 3
 #define THNN_CHANNELS_WIDTH 256 /* positions of a tile at most: as many floats as sixteen registers hold */

@@ -12,7 +12,7 @@ typedef enum THNNCapability {
 
 extern THNNCapability thnn_capability;
 const char *THNN_capabilityName(void);
-/* What THNN_CPU_CAPABILITY asked for and cannot be had ("avx512: this CPU has no AVX-512"), or NULL. */
+/* What is wrong with THNN_CPU_CAPABILITY or THNN_CACHE_BYTES ("this CPU does not support avx512"), or NULL. */
 const char *THNN_environmentError(void);
 
 /* Body of a public function: a fresh state, then the variant. */

@@ -502,7 +502,7 @@ static ALWAYS_INLINE void THNN_(sumColumns)(const real *x, int count, int64_t pi
   vreal s = {0}, q = {0};
 #pragma GCC unroll 8
   for (int r = 0; r < count; r++) {
-    if (fetch) thnn_fetchAhead(x + r * pitch);
+    if (fetch) thnn_fetchAhead(x + r * pitch, VBYTES);
     const vreal d = THNN_(some)(x + r * pitch, n) - k;
     s += d, q += d * d;
   }
@@ -573,7 +573,7 @@ static ALWAYS_INLINE void THNN_(dotColumns)(const real *g, const real *x, int co
   vreal s = {0}, q = {0};
 #pragma GCC unroll 8
   for (int r = 0; r < count; r++) {
-    if (fetch) thnn_fetchAhead(g + r * g_pitch), thnn_fetchAhead(x + r * x_pitch);
+    if (fetch) thnn_fetchAhead(g + r * g_pitch, VBYTES), thnn_fetchAhead(x + r * x_pitch, VBYTES);
     const vreal xv = THNN_(some)(x + r * x_pitch, n);
     const vreal gv = THNN_(incoming)(THNN_(some)(g + r * g_pitch, n), xv, k, relu);
     s += gv, q += gv * (xv - k.mean);

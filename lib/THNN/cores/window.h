@@ -275,16 +275,6 @@ static inline int64_t thnn_perTask(int64_t elements)
 
 #define WINDOW_VECTORS 4
 
-/* Fetches so many bytes ahead of p, to read them or to write them. */
-static inline __attribute__((always_inline)) void thnn_fetch(const void *p, int bytes)
-{
-  for (int i = 0; i < bytes; i += 64) __builtin_prefetch((const char *)p + THNN_FETCH_BYTES + i);
-}
-static inline __attribute__((always_inline)) void thnn_fetchToWrite(void *p, int bytes)
-{
-  for (int i = 0; i < bytes; i += 64) __builtin_prefetch((char *)p + THNN_FETCH_BYTES + i, 1);
-}
-
 /* Whether gradInput goes past the caches: if what it is computed from and what the forward before it had are too
    large for them together. Results of the forward do not, as their backward reads them again. */
 static inline bool thnn_windowStreams(size_t element, const THNNTensor *large, const THNNTensor *small,

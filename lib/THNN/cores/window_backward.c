@@ -68,8 +68,8 @@ WINDOW_INLINE void V_(collectBlock)(const int64_t *first, int vectors, int lanes
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) {
           if (how == V_(WIDE_INDEX)) {
-            thnn_fetch(g + first[v], VL * (int)sizeof *g);
-            thnn_fetch(wide + first[v], VL * (int)sizeof *wide);
+            thnn_fetchAhead(g + first[v], VL * (int)sizeof *g);
+            thnn_fetchAhead(wide + first[v], VL * (int)sizeof *wide);
           }
           vint index = how == V_(WIDE_INDEX) ? V_(loadPositions)(wide + first[v], lanes)
                                              : (vint)V_(loadLanes)(lane + first[v], lanes);
@@ -81,7 +81,7 @@ WINDOW_INLINE void V_(collectBlock)(const int64_t *first, int vectors, int lanes
     for (int v = 0; v < vectors; v++) {
       if (lanes == VL && s.streams) v_stream(to + first[v], sum[v]);
       else V_(storeLanes)(to + first[v], sum[v], lanes);
-      if (s.streams && how == V_(WEIGHTED)) thnn_fetch(from + o.off[0] + first[v], VL * (int)sizeof *from);
+      if (s.streams && how == V_(WEIGHTED)) thnn_fetchAhead(from + o.off[0] + first[v], VL * (int)sizeof *from);
     }
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) here[v] += vi_set1((V_(lane))s.at_step);
@@ -163,7 +163,7 @@ static void V_(narrow)(int64_t n, const int64_t *index, int64_t step, V_(lane) *
   if (step == 1 && n >= VL) {
     for (int64_t i = 0; i < n; i += VL) {
       const int64_t j = i < n - VL ? i : n - VL;
-      thnn_fetch(index + j, VL * (int)sizeof *index);
+      thnn_fetchAhead(index + j, VL * (int)sizeof *index);
       vi_store(positions + j, V_(loadPositions)(index + j, VL));
     }
   } else {
@@ -196,7 +196,7 @@ WINDOW_APART void V_(interleave)(int64_t n, const real *even, const real *odd, r
     }
   } else {
     for (; i <= n - VL; i += VL) {
-      thnn_fetchToWrite(to + 2 * i, 2 * VL * (int)sizeof *to);
+      thnn_fetchAheadToWrite(to + 2 * i, 2 * VL * (int)sizeof *to);
       V_(storePairs)(to + 2 * i, v_load(even + i), v_load(odd + i), VL);
     }
   }
@@ -339,10 +339,10 @@ WINDOW_INLINE void V_(unitsBlock)(const int64_t *first, int vectors, int lanes, 
       vint below_at = {0}, below_right_at = {0};
       if (!overlap || n + 1 < s.count || !s.bottom) {
         below = V_(loadLanes)(from, lanes);
-        thnn_fetch(from, VL * (int)sizeof *from);
+        thnn_fetchAhead(from, VL * (int)sizeof *from);
         if (how == V_(WIDE_INDEX)) {
           below_at = V_(loadPositions)(index, lanes);
-          thnn_fetch(index, VL * (int)sizeof *index);
+          thnn_fetchAhead(index, VL * (int)sizeof *index);
         }
         if (overlap && edge) {
           below_right = V_(next)(below);

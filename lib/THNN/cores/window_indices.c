@@ -44,7 +44,7 @@ WINDOW_INLINE void V_(checkBlock)(const int64_t *first, int vectors, int lanes, 
     for (int64_t n = 0; n < count; n++, from += index_step) {
       for (int part = 0; part < lanes; part += WIDE) {
         const int left = lanes - part < WIDE ? lanes - part : WIDE;
-        thnn_fetch(from + part, left * (int)sizeof *from);
+        thnn_fetchAhead(from + part, left * (int)sizeof *from);
         V_(wide) all = (V_(wide))V_(loadLanes)((const real *)(from + part), left * words);
         bad |= (all + 1) | ((uint64_t)(b.plane - 1) - all);
       }
