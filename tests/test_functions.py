@@ -12,7 +12,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 import thnn
-from thnn._functions import FunctionBase, _make_function_class, _make_function_class_criterion
+from thnn._function_base import FunctionBase
+from thnn._functions import _make_function_class, _make_function_class_criterion
 from thnn._header import HeaderError, group_modules, parse_header, parse_header_text
 
 SIXTEEN = {

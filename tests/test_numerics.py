@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 import thnn
-from thnn._registry import function_classes
+from thnn._function_classes import function_classes
 from thnn.cases import cases
 from thnn.cases.model import Case, Row
 

@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from thnn import graph, nn, parallel
     from thnn._backend import type2backend
     from thnn._batch_norm_operator import BatchNormOutput, batch_norm
+    from thnn._function_classes import function_classes
     from thnn._generated.functions import *  # noqa: F403
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
     from thnn._library import cpu_capability
-    from thnn._registry import THNN_H_PATH, function_classes, functions, modules
+    from thnn._registry import THNN_H_PATH, functions, modules
     from thnn._sync_batch_normalization import SyncBatchNormalizationFunction
 
 __all__ = [
@@ -67,7 +68,7 @@ _HOMES = {
     "batch_norm": "thnn._batch_norm_operator",
     "SyncBatchNormalizationFunction": "thnn._sync_batch_normalization",
     "cpu_capability": "thnn._library",
-    "function_classes": "thnn._registry",
+    "function_classes": "thnn._function_classes",
     "functions": "thnn._registry",
     "modules": "thnn._registry",
     "parse_header": "thnn._header",
@@ -82,7 +83,9 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(home), name)
     elif name in _SUBPACKAGES:
         value = import_module(f"thnn.{name}")
-    elif name.endswith("Function") and name in (classes := import_module("thnn._registry").function_classes):
+    elif name.endswith("Function") and name in (
+        classes := import_module("thnn._function_classes").function_classes
+    ):
         value = classes[name]
     else:
         hint = "; `python -m thnn list` shows the modules" if name.endswith("Function") else ""
@@ -92,4 +95,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *import_module("thnn._registry").function_classes})
+    return sorted({*globals(), *__all__, *import_module("thnn._function_classes").function_classes})

@@ -10,8 +10,9 @@ import torch
 from torch import Tensor
 
 from thnn import _batch_phases, _statistics
+from thnn._function_classes import function_classes
 from thnn._library import ALLOCATE, ANY, _address, invoke
-from thnn._registry import function_classes, modules
+from thnn._registry import modules
 
 _NAME = "batch_norm"
 _apply = function_classes["BatchNormalizationFunction"].apply

@@ -11,8 +11,8 @@ from torch import Tensor
 from torch.autograd import forward_ad as _forward_ad
 
 from thnn._documentation import docstring
-from thnn._functions import FunctionBase, run
-from thnn._library import ALLOCATE, ANY, flag, invoke, lib
+from thnn._function_base import FunctionBase
+from thnn._library import ALLOCATE, ANY, flag, invoke, lib, run
 from thnn._registry import modules
 
 _empty_like, _zeros_like = torch.empty_like, torch.zeros_like

@@ -26,7 +26,8 @@ import torch
 from torch import Tensor
 
 from thnn import _bench_sync, _library
-from thnn._registry import function_classes, modules
+from thnn._function_classes import function_classes
+from thnn._registry import modules
 from thnn._timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, alternate, in_layout, take_turns
 from thnn.cases import cases
 from thnn.cases.model import Case, Row

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from thnn._header import Function, Module
+from thnn._library import run
 
 Rule = Callable[..., Mapping[str, Tensor]]
 
@@ -157,8 +158,6 @@ def _max_pooling(needs: Any, gradOutput: Tensor, input: Tensor, indices: Tensor)
 
 def _linear_in_input(module: Module) -> Rule:
     """A module without parameters that is linear in its input: the derivative of its backward is its forward."""
-    from thnn._functions import run
-
     assert module.forward is not None and module.grad_input is not None
     forward, grad_input = module.forward, module.grad_input
     scalars = [a.name for a in forward.scalars]
@@ -195,8 +194,6 @@ def _linear_in_input(module: Module) -> Rule:
 
 def _constant_slope(module: Module) -> Rule:
     """A criterion that is linear in its input: the gradient is a constant times the incoming one."""
-    from thnn._functions import run
-
     grad_input = module.grad_input
     assert grad_input is not None
 
@@ -224,8 +221,6 @@ def _bilinear(module: Module, *kept: int) -> Rule:
     `kept` are the dimensions of the output that bias runs along, counted from the end; if there are none, it is that
     of the planes, before as many more as weight has taps in.
     """
-    from thnn._functions import run
-
     assert (
         module.forward is not None
         and module.grad_input is not None

@@ -12,7 +12,7 @@ import functools
 import math
 import operator
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +29,7 @@ except ImportError as error:
     ) from error
 from thnn._generated.model import DIGEST
 from thnn._header import Argument, Function
+from thnn._header.roles import BACKWARD_SCALARS
 
 ffi: Final = _C.ffi
 lib: Final = _C.lib
@@ -135,6 +136,30 @@ def invoke(function: Function, flags: int, values: Sequence[Any]) -> list[Any]:
         else:
             message = ffi.string(_message()).decode(errors="replace")
             raise _EXCEPTIONS.get(status, TypeError)(message)
+
+
+def run(function: Function, **values: Any) -> dict[str, Any]:
+    """Calls a C function with arguments by name; returns all values by name, allocated outputs among them."""
+    arguments = [a for a in function.arguments if a.role != "state"]
+    row = []
+    for argument in arguments:
+        if argument.name in values:
+            row.append(values[argument.name])
+        elif argument.role == "buffer" or argument.is_optional:
+            row.append(None)
+        elif argument.role in ("output", "saved", "gradInput"):
+            row.append(ALLOCATE)
+        else:
+            row.append(backward_scalar(argument.name, values, values["gradOutput"]))
+    return dict(zip((a.name for a in arguments), invoke(function, ANY, row)))
+
+
+def backward_scalar(name: str, values: Mapping[str, Any], gradOutput: torch.Tensor) -> Any:
+    """A scalar that only a backward takes: a size of the input or the output, or its default."""
+    known = BACKWARD_SCALARS[name]
+    if known.tensor is None or known.dim is None:
+        return known.default
+    return (gradOutput if known.tensor == "output" else values[known.tensor]).shape[known.dim]
 
 
 def _scalar(function: Function, argument: Argument, value: Any) -> Any:

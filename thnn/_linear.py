@@ -9,7 +9,7 @@ from torch import Tensor
 
 from thnn import _derivatives
 from thnn._documentation import docstring
-from thnn._functions import FunctionBase
+from thnn._function_base import FunctionBase
 from thnn._library import ALLOCATE, ANY, invoke, lib
 from thnn._registry import modules
 

@@ -14,9 +14,10 @@ import torch
 from torch import Tensor
 
 from thnn._backend import type2backend
-from thnn._functions import backward_scalar
+from thnn._function_classes import function_classes
 from thnn._header import Function
-from thnn._registry import function_classes, modules
+from thnn._library import backward_scalar
+from thnn._registry import modules
 from thnn.cases import arguments, dtype_of, function_of
 from thnn.cases.model import Case, Sample
 

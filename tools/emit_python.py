@@ -56,7 +56,8 @@ def _stubs(functions: Sequence[Function]) -> Iterator[str]:
 
     yield BANNER
     yield "# ruff: noqa: N803, E501, D\n"
-    yield "from typing import Any\n\nfrom torch import Tensor\n\nfrom thnn._functions import Criterion, FunctionBase\n"
+    yield "from typing import Any\n\nfrom torch import Tensor\n\n"
+    yield "from thnn._function_base import Criterion, FunctionBase\n"
     for name, module in group_modules(functions).items():
         forward = module.forward
         if forward is None:

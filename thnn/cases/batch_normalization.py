@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Generator, Tensor
 
-from thnn._registry import function_classes
+from thnn._function_classes import function_classes
 from thnn.cases.makers import constant, expanded, given, normal, uniform
 from thnn.cases.model import Case, Maker, Refusal, Row, Sample
 

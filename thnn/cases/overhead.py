@@ -40,7 +40,7 @@ def _batch(*shape: int) -> dict[str, Any]:
 def _layer(training: bool) -> Callable[[], Mapping[str, Call]]:
     def make() -> Mapping[str, Call]:
         from thnn import nn
-        from thnn._registry import function_classes
+        from thnn._function_classes import function_classes
 
         input = _batch(2, 4, 2, 2)["input"]
         apply = function_classes["BatchNormalizationFunction"].apply
@@ -57,7 +57,7 @@ def _layer(training: bool) -> Callable[[], Mapping[str, Call]]:
 def _operator(**options: Any) -> Callable[[], Mapping[str, Call]]:
     def make() -> Mapping[str, Call]:
         from thnn._batch_norm_operator import batch_norm
-        from thnn._registry import function_classes
+        from thnn._function_classes import function_classes
 
         batch = _batch(32, 64, 56, 56)
         train = not options.get("is_infer", False)

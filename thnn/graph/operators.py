@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from thnn import _statistics
-from thnn._functions import FunctionBase
-from thnn._registry import function_classes
+from thnn._function_base import FunctionBase
+from thnn._function_classes import function_classes
 
 
 class Variable:

@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from thnn import _statistics
+from thnn._function_classes import function_classes
 from thnn._library import lib
-from thnn._registry import function_classes
 from thnn._statistics import FirstBatch
 
 _ACTIVATIONS: Final = (None, "relu")

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn._registry import function_classes
+from thnn._function_classes import function_classes
 
 _convolution = function_classes["ConvolutionFunction"].apply
 _full_convolution = function_classes["FullConvolutionFunction"].apply

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from thnn._registry import function_classes
+from thnn._function_classes import function_classes
 
 _linear = function_classes["LinearFunction"].apply
 
