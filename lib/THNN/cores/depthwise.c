@@ -4,9 +4,10 @@
 #include "depthwise.h"
 
 /* Sources are read where they lie, without a copy or zeros around them: a row of target positions is cut into
-   segments that meet the same taps, and only taps that exist are visited. A term of a sum is a tap and one channel of
-   the group; its factor in the other lanes are the same tap and channel of the other groups, so that a vector of the
-   source is read once per term and its lanes are picked.
+   segments that meet the same taps, and only taps that exist are visited. A vector of the source is read once per tap.
+   For each channel of a group its lanes are picked, and multiplied by the same tap and channel of all groups of the
+   vector. For gradWeight lanes are those of the source or of the gradients, whichever has more of a group; of the
+   others they are picked.
 
    A segment is gone through in tiles of a few positions, and all vectors of a tile come before the next tile: memory
    is read from one end to the other, and what the taps of a tile share is in L1. */
@@ -15,7 +16,8 @@
 #define DEPTHWISE_TERMS GEMM_DEPTH
 #define DEPTHWISE_BYTES ((int64_t)256 << 10) /* packed weights, or sums of gradWeight */
 #define DEPTHWISE_SUMS 10                    /* of gradWeight, at a time */
-#define DEPTHWISE_CHAIN 256                  /* positions that are added before they go to sums in double */
+#define DEPTHWISE_RUN 16                     /* positions that are added in registers, */
+#define DEPTHWISE_CHAIN 256                  /* and in all before they go to sums in double */
 #if VBYTES == 64
 #define DEPTHWISE_POSITIONS 8
 #else
@@ -43,6 +45,7 @@ static inline vreal V_(pick)(vreal x, vint i)
 typedef struct V_(plan) {
   const V_(correlation) *c;
   int64_t taps[4], terms, rows;
+  int64_t more, fewer;     /* channels and outputs of a group */
   int64_t vectors, groups; /* of all groups; of one vector */
   bool plain;              /* one channel, one output: lanes of the source are those of the target */
 } V_(plan);
@@ -53,21 +56,20 @@ typedef struct V_(segment) {
 } V_(segment);
 
 typedef struct V_(work) {
-  V_(lane) pick[DEPTHWISE_TERMS][REALS]; /* for each channel of a group: its lane, per lane of the target */
+  V_(lane) same[REALS], pick[REALS][REALS]; /* lanes, and where they find what number i of their group is */
   V_(segment) segment[2 * DEPTHWISE_TERMS + 2];
   int64_t segments;
   /* Rows of taps that exist at a row of positions: the first tap, and where its source is. */
   int64_t rows, rowTap[DEPTHWISE_TERMS], rowOffset[DEPTHWISE_TERMS];
-  /* Terms that exist at a position: which, its channel, and where its source is from the position's own place. */
-  int64_t terms, term[DEPTHWISE_TERMS], channel[DEPTHWISE_TERMS], offset[DEPTHWISE_TERMS];
+  /* Taps that exist at a position: which, and where its source is from the position's own place. */
+  int64_t taps, tap[DEPTHWISE_TERMS], offset[DEPTHWISE_TERMS];
 } V_(work);
-
-static int64_t V_(groupsOfVector)(const V_(correlation) *c) { return VL / MAX(c->channels, c->outputs); }
 
 bool THNN_(depthwise_is)(const V_(correlation) *c)
 {
   if (c->groups == 1 || c->outputs > DEPTHWISE_OUTPUTS || c->channels > VL || c->channels < 1) return false;
-  if (c->sourceChannel != 1 || c->targetChannel != 1 || 4 * V_(groupsOfVector)(c) * c->outputs < VL) return false;
+  if (c->sourceChannel != 1 || c->targetChannel != 1) return false;
+  if (4 * (VL / MAX(c->channels, c->outputs)) * c->outputs < VL) return false;
   double terms = (double)c->channels;
   for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].taps;
   return terms <= DEPTHWISE_TERMS;
@@ -78,18 +80,23 @@ static V_(plan) V_(makePlan)(const V_(correlation) *c)
   V_(plan) p = {.c = c, .rows = c->axis[0].count * c->axis[1].count * c->axis[2].count};
   for (int d = 0; d < 4; d++) p.taps[d] = c->axis[d].taps;
   p.terms = volume(p.taps) * c->channels;
-  p.groups = V_(groupsOfVector)(c);
+  p.more = MAX(c->channels, c->outputs);
+  p.fewer = MIN(c->channels, c->outputs);
+  p.groups = VL / p.more;
   p.vectors = ceilDivide(c->groups, p.groups);
   p.plain = c->channels == 1 && c->outputs == 1;
   return p;
 }
 
-static void V_(makeWork)(const V_(plan) *p, V_(work) *w)
+/* Of every group, `width` lanes pick from `count` ones. */
+static void V_(makeWork)(const V_(plan) *p, int64_t width, int64_t count, V_(work) *w)
 {
   const V_(correlation) *c = p->c;
-  for (int64_t i = 0; i < c->channels; i++)
-    for (int64_t l = 0; l < VL; l++)
-      w->pick[i][l] = (V_(lane))(l < p->groups * c->outputs ? l / c->outputs * c->channels + i : 0);
+  for (int64_t l = 0; l < VL; l++) {
+    w->same[l] = (V_(lane))l;
+    for (int64_t i = 0; i < count; i++)
+      w->pick[i][l] = (V_(lane))(l < p->groups * width ? l / width * count + i : 0);
+  }
   const Axis *a = c->axis + 3;
   w->segments = 0;
   for (int64_t q = 0, x = a->first; q < a->count; q++, x += a->step) {
@@ -122,18 +129,15 @@ static void V_(findRows)(const V_(plan) *p, V_(work) *w, const int64_t *q)
   }
 }
 
-static void V_(findTerms)(const V_(plan) *p, V_(work) *w, const V_(segment) *segment)
+static void V_(findTaps)(const V_(plan) *p, V_(work) *w, const V_(segment) *segment)
 {
-  const int64_t channels = p->c->channels, skip = p->c->axis[3].skip * p->c->axis[3].source;
-  int64_t n = 0;
+  const int64_t skip = p->c->axis[3].skip * p->c->axis[3].source;
+  w->taps = 0;
   for (int64_t row = 0; row < w->rows; row++)
-    for (int64_t i = segment->low; i < segment->high; i++)
-      for (int64_t ch = 0; ch < channels; ch++, n++) {
-        w->term[n] = (w->rowTap[row] + i) * channels + ch;
-        w->channel[n] = ch;
-        w->offset[n] = w->rowOffset[row] + i * skip;
-      }
-  w->terms = n;
+    for (int64_t i = segment->low; i < segment->high; i++) {
+      w->tap[w->taps] = w->rowTap[row] + i;
+      w->offset[w->taps++] = w->rowOffset[row] + i * skip;
+    }
 }
 
 /* Where a row begins in the source and in the target. */
@@ -163,25 +167,26 @@ static inline V_(lanes) V_(makeLanes)(const V_(plan) *p, int64_t vector)
                      c->axis[3].target};
 }
 
-/* P positions of one vector. `full`: all lanes are there, and the source's are the target's. */
-static inline
-    __attribute__((always_inline)) void V_(sums)(const int P, const bool full, const V_(work) *w, V_(lanes) lanes,
-                                                 const real *source, const real *weight, real *target)
+/* P positions of one vector. `full`: no lane is empty. `plain`: lanes of the source are those of the target. */
+static inline __attribute__((always_inline)) void V_(sums)(const int P, const bool full, const bool plain,
+                                                           const V_(work) *w, int64_t channels, V_(lanes) lanes,
+                                                           const real *source, const real *weight, real *target)
 {
-  vreal acc[DEPTHWISE_POSITIONS];
+  vreal acc[DEPTHWISE_POSITIONS], x[DEPTHWISE_POSITIONS];
 #pragma GCC unroll 8
   for (int i = 0; i < P; i++) acc[i] = v_load(weight); /* the biases come first */
-  for (int64_t k = 0; k < w->terms; k++) {
-    const vreal factor = v_load(weight + (w->term[k] + 1) * VL);
-    const real *x = source + w->offset[k];
-    if (full) {
+  weight += VL;
+  for (int64_t t = 0; t < w->taps; t++) {
+    const real *from = source + w->offset[t], *factor = weight + w->tap[t] * channels * VL;
 #pragma GCC unroll 8
-      for (int i = 0; i < P; i++) acc[i] += factor * v_load(x + i * lanes.sourceStep);
-    } else {
-      const vint pick = vi_load(w->pick[w->channel[k]]);
+    for (int i = 0; i < P; i++)
+      x[i] = full ? v_load(from + i * lanes.sourceStep) : v_load_n(from + i * lanes.sourceStep, lanes.channels);
+    for (int64_t ch = 0; ch < channels; ch++, factor += VL) {
+      const vreal f = v_load(factor);
+      const vint pick = vi_load(w->pick[ch]);
 #pragma GCC unroll 8
-      for (int i = 0; i < P; i++)
-        acc[i] += factor * V_(pick)(v_load_n(x + i * lanes.sourceStep, lanes.channels), pick);
+      for (int i = 0; i < P; i++) acc[i] += f * (plain ? x[i] : V_(pick)(x[i], pick));
+      if (plain) break;
     }
   }
 #pragma GCC unroll 8
@@ -191,10 +196,11 @@ static inline
   }
 }
 
-#define SUMS(P)                                                                         \
-  case P:                                                                               \
-    if (p->plain && lanes.outputs == VL) V_(sums)(P, true, w, lanes, from, weight, to); \
-    else V_(sums)(P, false, w, lanes, from, weight, to);                                \
+#define SUMS(P)                                                                          \
+  case P:                                                                                \
+    if (!full) V_(sums)(P, false, false, w, c->channels, lanes, from, weight, to);       \
+    else if (p->plain) V_(sums)(P, true, true, w, c->channels, lanes, from, weight, to); \
+    else V_(sums)(P, true, false, w, c->channels, lanes, from, weight, to);              \
     break;
 
 /* n positions of some vectors. */
@@ -206,11 +212,16 @@ static void V_(sumTile)(const V_(plan) *p, const V_(work) *w, int n, const real 
   to += firstVector * p->groups * c->outputs;
   for (int64_t v = firstVector; v < endVector; v++) {
     const V_(lanes) lanes = V_(makeLanes)(p, v);
+    const bool full = lanes.channels == VL && lanes.outputs == VL;
     switch (n) {
       SUMS(1)
       SUMS(2)
+      SUMS(3)
       SUMS(4)
 #if DEPTHWISE_POSITIONS == 8
+      SUMS(5)
+      SUMS(6)
+      SUMS(7)
       SUMS(8)
 #endif
     }
@@ -248,7 +259,7 @@ static void V_(correlateRows)(const V_(plan) *p, int64_t firstRow, int64_t endRo
   const int64_t count[3] = {c->axis[0].count, c->axis[1].count, c->axis[2].count};
   const int64_t most = MAX(DEPTHWISE_BYTES / ((p->terms + 1) * VBYTES), 1), together = MIN(most, p->vectors);
   V_(work) w;
-  V_(makeWork)(p, &w);
+  V_(makeWork)(p, c->outputs, c->channels, &w);
   real *packed = thnn_scratch((size_t)(together * (p->terms + 1) * VBYTES));
   for (int64_t v = 0; v < p->vectors; v += together) {
     const int64_t end = MIN(v + together, p->vectors);
@@ -260,10 +271,10 @@ static void V_(correlateRows)(const V_(plan) *p, int64_t firstRow, int64_t endRo
       V_(findRows)(p, &w, q);
       int64_t x = 0;
       for (const V_(segment) *s = w.segment; s < w.segment + w.segments; s++) {
-        V_(findTerms)(p, &w, s);
+        V_(findTaps)(p, &w, s);
         for (int n; x < s->end; x += n) {
-          n = DEPTHWISE_POSITIONS;
-          while (n > s->end - x) n /= 2;
+          const int64_t left = s->end - x;
+          n = (int)ceilDivide(left, ceilDivide(left, DEPTHWISE_POSITIONS));
           V_(sumTile)(p, &w, n, from + x * c->axis[3].step * c->axis[3].source, packed, to + x * c->axis[3].target,
                       v, end);
         }
@@ -282,68 +293,73 @@ void THNN_(depthwise_correlate)(const V_(correlation) *c)
   THNN_PARALLEL_FOR(i, parts, work) V_(correlateRows)(&p, i * p.rows / parts, (i + 1) * p.rows / parts);
 }
 
-/* Adds the products of n positions to T terms of one vector, the first of which is `first` of those that exist. */
+/* Adds the products of n positions to T taps of one vector, the first of which is `first` of those that exist.
+   `full`: no lane is empty, and the source has as many as the gradients. */
 static inline __attribute__((always_inline)) void V_(products)(const int T, const bool full, const V_(work) *w,
-                                                               V_(lanes) lanes, int64_t first, int n,
-                                                               const real *source, const real *gradient, real *sum)
+                                                               V_(lanes) lanes, vint pickSource, vint pickGradient,
+                                                               int64_t first, int n, const real *source,
+                                                               const real *gradient, real *sum)
 {
   vreal acc[DEPTHWISE_SUMS];
   const real *x[DEPTHWISE_SUMS];
-  vint pick[DEPTHWISE_SUMS];
 #pragma GCC unroll 10
   for (int t = 0; t < T; t++) {
     acc[t] = (vreal){0};
     x[t] = source + w->offset[first + t];
-    pick[t] = vi_load(w->pick[w->channel[first + t]]);
   }
   for (int64_t i = 0; i < n; i++, gradient += lanes.targetStep) {
-    const vreal g = full ? v_load(gradient) : v_load_n(gradient, lanes.outputs);
+    const vreal g = V_(pick)(full ? v_load(gradient) : v_load_n(gradient, lanes.outputs), pickGradient);
 #pragma GCC unroll 10
     for (int t = 0; t < T; t++) {
       const real *from = x[t] + i * lanes.sourceStep;
-      acc[t] += g * (full ? v_load(from) : V_(pick)(v_load_n(from, lanes.channels), pick[t]));
+      acc[t] += g * (full ? v_load(from) : V_(pick)(v_load_n(from, lanes.channels), pickSource));
     }
   }
 #pragma GCC unroll 10
   for (int t = 0; t < T; t++) {
-    real *to = sum + w->term[first + t] * VL;
+    real *to = sum + w->tap[first + t] * VL;
     v_store(to, v_load(to) + acc[t]);
   }
 }
 
-#define PRODUCTS(T)                                                                                        \
-  case T:                                                                                                  \
-    if (p->plain && lanes.outputs == VL) V_(products)(T, true, w, lanes, first, n, source, gradient, sum); \
-    else V_(products)(T, false, w, lanes, first, n, source, gradient, sum);                                \
+#define PRODUCTS(T)                                                                                       \
+  case T:                                                                                                 \
+    if (full) V_(products)(T, true, w, lanes, pickSource, pickGradient, first, n, source, gradient, sum); \
+    else V_(products)(T, false, w, lanes, pickSource, pickGradient, first, n, source, gradient, sum);     \
     break;
 
-/* n positions of some vectors, all terms that exist. */
+/* n positions of some vectors, all taps that exist. */
 static void V_(addTile)(const V_(plan) *p, const V_(work) *w, int n, const real *source, const real *gradient,
                         real *sum, int64_t firstVector, int64_t endVector)
 {
   const V_(correlation) *c = p->c;
+  const int64_t taps = volume(p->taps);
   source += firstVector * p->groups * c->channels;
   gradient += firstVector * p->groups * c->outputs;
   for (int64_t v = firstVector; v < endVector; v++) {
     const V_(lanes) lanes = V_(makeLanes)(p, v);
-    for (int64_t first = 0, end; first < w->terms; first = end) {
-      end = MIN(first + DEPTHWISE_SUMS, w->terms);
-      switch (end - first) {
-        PRODUCTS(1)
-        PRODUCTS(2)
-        PRODUCTS(3)
-        PRODUCTS(4)
-        PRODUCTS(5)
-        PRODUCTS(6)
-        PRODUCTS(7)
-        PRODUCTS(8)
-        PRODUCTS(9)
-        PRODUCTS(10)
+    const bool full = lanes.channels == VL && lanes.outputs == VL;
+    for (int64_t i = 0; i < p->fewer; i++, sum += taps * VL) {
+      const vint pickSource = vi_load(p->more == c->channels ? w->same : w->pick[i]);
+      const vint pickGradient = vi_load(p->more == c->channels ? w->pick[i] : w->same);
+      for (int64_t first = 0, end; first < w->taps; first = end) {
+        end = MIN(first + DEPTHWISE_SUMS, w->taps);
+        switch (end - first) {
+          PRODUCTS(1)
+          PRODUCTS(2)
+          PRODUCTS(3)
+          PRODUCTS(4)
+          PRODUCTS(5)
+          PRODUCTS(6)
+          PRODUCTS(7)
+          PRODUCTS(8)
+          PRODUCTS(9)
+          PRODUCTS(10)
+        }
       }
     }
     source += p->groups * c->channels;
     gradient += p->groups * c->outputs;
-    sum += p->terms * VL;
   }
 }
 
@@ -351,9 +367,9 @@ static void V_(addVectors)(const V_(plan) *p, real scale, int64_t firstVector, i
 {
   const V_(correlation) *c = p->c;
   const int64_t count[3] = {c->axis[0].count, c->axis[1].count, c->axis[2].count};
-  const int64_t each = p->terms * VL, sums = (endVector - firstVector) * each;
+  const int64_t each = volume(p->taps) * VL, sums = (endVector - firstVector) * p->fewer * each;
   V_(work) w;
-  V_(makeWork)(p, &w);
+  V_(makeWork)(p, p->more, p->fewer, &w);
   double *total = thnn_scratch((sizeof(double) + sizeof(real)) * (size_t)sums);
   real *sum = (real *)(total + sums);
   memset(total, 0, (sizeof(double) + sizeof(real)) * (size_t)sums);
@@ -363,9 +379,10 @@ static void V_(addVectors)(const V_(plan) *p, real scale, int64_t firstVector, i
     V_(findRows)(p, &w, q);
     int64_t x = 0;
     for (const V_(segment) *s = w.segment; s < w.segment + w.segments; s++) {
-      V_(findTerms)(p, &w, s);
+      V_(findTaps)(p, &w, s);
       for (int n; x < s->end; x += n) {
-        n = (int)MIN(s->end - x, DEPTHWISE_POSITIONS);
+        const int64_t left = s->end - x;
+        n = (int)ceilDivide(left, ceilDivide(left, DEPTHWISE_RUN));
         V_(addTile)(p, &w, n, source + x * c->axis[3].step * c->axis[3].source, gradient + x * c->axis[3].target,
                     sum, firstVector, endVector);
         chain += n;
@@ -378,19 +395,20 @@ static void V_(addVectors)(const V_(plan) *p, real scale, int64_t firstVector, i
       }
     }
   }
-  for (int64_t v = firstVector; v < endVector; v++, total += each)
-    for (int l = 0; l < V_(makeLanes)(p, v).outputs; l++) {
-      const int64_t group = v * p->groups + l / c->outputs, output = l % c->outputs;
-      real *weight = c->weight + group * c->weightGroup + output * c->weightOutput;
-      const double *from = total + l;
-      int64_t t[4] = {0};
-      for (int64_t i = volume(p->taps); i > 0; i--, box_next(t, p->taps, 4)) {
-        real *to = weight;
-        for (int d = 0; d < 4; d++) to += t[d] * c->axis[d].weight;
-        for (int64_t ch = 0; ch < c->channels; ch++, from += VL)
-          to[ch * c->weightChannel] += (real)((double)scale * *from);
+  for (int64_t v = firstVector; v < endVector; v++)
+    for (int64_t i = 0; i < p->fewer; i++, total += each)
+      for (int64_t l = 0; l < MIN(p->groups, c->groups - v * p->groups) * p->more; l++) {
+        const int64_t channel = p->more == c->channels ? l % p->more : i,
+                      output = p->more == c->channels ? i : l % p->more;
+        real *weight = c->weight + (v * p->groups + l / p->more) * c->weightGroup + output * c->weightOutput +
+                       channel * c->weightChannel;
+        int64_t t[4] = {0};
+        for (int64_t tap = 0; tap < volume(p->taps); tap++, box_next(t, p->taps, 4)) {
+          real *to = weight;
+          for (int d = 0; d < 4; d++) to += t[d] * c->axis[d].weight;
+          *to += (real)((double)scale * total[tap * VL + l]);
+        }
       }
-    }
 }
 
 /* Each task has some vectors: nothing is added over tasks. */
@@ -400,7 +418,8 @@ void THNN_(depthwise_gradWeight)(const V_(correlation) *c, real scale)
   const double terms =
       (double)(c->groups * c->outputs) * (double)(p.rows * c->axis[3].count) * (double)p.terms / 8;
   const int64_t work = (int64_t)MIN(terms, 1e15);
-  const int64_t most = MAX(DEPTHWISE_BYTES / (p.terms * VL * (int64_t)(sizeof(real) + sizeof(double))), 1);
+  const int64_t each = volume(p.taps) * p.fewer * VL * (int64_t)(sizeof(real) + sizeof(double));
+  const int64_t most = MAX(DEPTHWISE_BYTES / each, 1);
   const int64_t tasks = MAX(ceilDivide(p.vectors, most), thnn_threads(p.vectors, work));
   THNN_PARALLEL_FOR(i, tasks, work) V_(addVectors)(&p, scale, i * p.vectors / tasks, (i + 1) * p.vectors / tasks);
 }
