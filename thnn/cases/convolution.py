@@ -222,6 +222,13 @@ SPATIAL_DILATED_CONVOLUTION = Case(
         _dilated_sample("empty", (0, 3, 8, 9), 4, (2, 3), (3, 2), (1, 2), (1, 0)),
         _dilated_sample("rows without taps", (2, 18, 2, 10), 20, (3, 3), (2, 4), padding=(2, 8), small=False),
         _dilated_sample("many planes", (2, 33, 13, 11), 35, (3, 3), (2, 3), padding=(2, 3), small=False),
+        # Few outputs: their rows are longer than a vector, and a strip of so many rows of the image is large.
+        _dilated_sample(
+            "rows of 15, far apart", (1, 2, 241, 15), 1, (3, 3), (2, 120), padding=(2, 120), small=False
+        ),
+        _dilated_sample(
+            "rows of 31, far apart", (1, 2, 241, 31), 1, (3, 3), (2, 120), padding=(2, 120), small=False
+        ),
     ),
     refusals=(
         *(

@@ -259,7 +259,7 @@ static void V_(makeFewPlan)(V_(fewPlan) *p, int threads)
                 sumBytes = once ? FEW_ONCE_BYTES : FEW_SUM_BYTES;
   box[3] = p->count[3];
   while (box[3] > VL && !V_(boxFits)(p, box, stripBytes, sumBytes))
-    box[3] = nextPiece(ceilDivide(p->count[3], VL), box[3] / VL) * VL;
+    box[3] = nextPiece(ceilDivide(p->count[3], VL), ceilDivide(box[3], VL)) * VL;
   p->box[3] = MIN(box[3], p->count[3]);
   const Residue *rows = p->residues[2].list;
   const int64_t width = ceilDivide(p->count[3], VL) * VL;
