@@ -96,6 +96,19 @@ def test_padding_beyond_what_the_image_has(mode: str, padding: int) -> None:
 def test_same_padding_needs_no_stride() -> None:
     with pytest.raises(ValueError, match="same"):
         thnn.nn.Conv2d(2, 2, 3, stride=2, padding="same")
+    layer = thnn.nn.Conv2d(2, 2, 3, padding="same")
+    layer.stride = (2, 2)
+    with pytest.raises(ValueError, match="Conv2d: stride: expected 1 with padding='same', got "):
+        layer(image("Conv2d", 2))
+
+
+def test_words_for_padding() -> None:
+    layer = thnn.nn.Conv2d(2, 2, 3)
+    layer.padding = "full"
+    with pytest.raises(ValueError, match="Conv2d: padding: expected numbers, 'valid' or 'same', got 'full'"):
+        layer(image("Conv2d", 2))
+    with pytest.raises(ValueError, match="ConvTranspose2d: padding: expected one number for each of 2 axes"):
+        thnn.nn.ConvTranspose2d(2, 2, 3, padding="same")(image("Conv2d", 2))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if "Transpose" in n])
@@ -107,10 +120,45 @@ def test_output_size(name: str) -> None:
         size = [2 * (s - 1) + 1 + more for s in x.shape[2:]]
         assert ours(x, size).shape[2:] == torch.Size(size)
         agree(ours, theirs, x, [*x.shape[:1], 2, *size] if more else size)
+        assert torch.equal(ours(x, torch.tensor(size)), ours(x, size))
     with pytest.raises(ValueError, match="size"):
         ours(x, [100] * dims)
     with pytest.raises(ValueError, match="padding"):
         getattr(thnn.nn, name)(3, 2, 3, padding_mode="reflect")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_one_number_counts_for_every_axis(name: str) -> None:
+    dims = int(name[-2])
+    settings: list[dict[str, Any]] = [{"stride": (2,)}, {"padding": (1,)}, {"dilation": (2,)}]
+    if "Transpose" in name:
+        settings.append({"stride": 2, "output_padding": (1,)})
+    for keywords in settings:
+        agree(*pair(name, 3, 2, 3, **keywords), image(name, 3))
+    for setting in ("stride", "padding", "dilation", *(["output_padding"] if "Transpose" in name else [])):
+        for values in ((), (1,) * (dims + 1), (1,) * (dims - 1) if dims > 2 else ()):
+            layer = getattr(thnn.nn, name)(3, 2, 3, **{setting: values})
+            with pytest.raises(
+                ValueError, match=f"^{name}: {setting}: expected one number for each of {dims} axes"
+            ):
+                layer(image(name, 3))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_settings_may_change_after_construction(name: str) -> None:
+    dims = int(name[-2])
+    changes: list[dict[str, Any]] = [
+        {"stride": (1,) * dims, "dilation": (2,) * dims, "padding": (2,) * dims},
+    ]
+    if "Transpose" not in name:
+        changes += [{"stride": 1, "padding": 0}, {"padding": "valid", "dilation": [2] * dims}]
+        changes += [{"stride": (1,) * dims, "padding": "same", "dilation": (2,) * dims}]
+    for change in changes:
+        layers = pair(name, 3, 2, 3, stride=2, padding=1)
+        for layer in layers:
+            for setting, value in change.items():
+                setattr(layer, setting, value)
+        agree(*layers, image(name, 3))
 
 
 def test_channels_last_stays() -> None:
@@ -127,6 +175,16 @@ def test_linear_shapes(shape: tuple[int, ...]) -> None:
     assert ours(torch.randn(shape)).shape == theirs(torch.randn(shape)).shape
     torch.manual_seed(1)
     agree(ours, theirs, torch.randn(shape))
+
+
+def test_linear_takes_any_weight_and_refuses_what_is_no_tensor() -> None:
+    layer = thnn.nn.Linear(5, 3)
+    layer.weight, layer.bias = nn.Parameter(torch.randn(7, 5)), None  # type: ignore[assignment]
+    x = torch.randn(2, 4, 5)
+    torch.testing.assert_close(layer(x), nn.functional.linear(x, layer.weight))
+    for wrong in (None, [1.0, 2.0]):
+        with pytest.raises(TypeError, match=r"^Linear_updateOutput: input: expected a tensor, got "):
+            layer(wrong)
 
 
 def test_second_gradients() -> None:

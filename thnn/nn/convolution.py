@@ -42,6 +42,21 @@ def _doc(name: str, axes: str, transposed: bool = False) -> str:
     )
 
 
+def _per_axis(layer: Any, name: str, dims: int) -> Sequence[int]:
+    """A setting, which may have changed since the layer was made, with one value per axis; a single one counts for all,
+    as in torch."""
+    values = getattr(layer, name)
+    if isinstance(values, int):
+        return (values,) * dims
+    if len(values) == dims:
+        return values
+    if len(values) == 1:
+        return (*values,) * dims
+    raise ValueError(
+        f"{type(layer).__name__}: {name}: expected one number for each of {dims} axes or one for all, got {values}"
+    )
+
+
 def _axes(values: Sequence[int], default: int) -> tuple[int, int, int]:
     """One value per axis, in the order of the C functions: depth, width, height."""
     depth, height, width = (*[default] * (3 - len(values)), *values)
@@ -52,27 +67,45 @@ class _Convolution(torch.nn.modules.conv._ConvNd):
     """The forward computation of all convolutions that are not transposed."""
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
-        # Two numbers per axis, the last axis first, as F.pad takes them.
-        sides = self._reversed_padding_repeated_twice
-        before, after = sides[::2], sides[1::2]
-        padding = before[::-1]
-        if self.padding_mode != "zeros" or before != after:
-            mode = "constant" if self.padding_mode == "zeros" else self.padding_mode
-            try:
-                input, padding = F.pad(input, sides, mode), [0] * len(padding)
-            except RuntimeError as error:
+        dims = weight.dim() - 2
+        stride, dilation = _per_axis(self, "stride", dims), _per_axis(self, "dilation", dims)
+        padding: Sequence[int] = (0,) * dims
+        if self.padding_mode != "zeros":
+            input = self._padded(input, self._reversed_padding_repeated_twice, self.padding_mode)
+        elif not isinstance(self.padding, str):
+            padding = _per_axis(self, "padding", dims)
+        elif self.padding == "same":
+            if any(step != 1 for step in stride):
                 raise ValueError(
-                    f"{type(self).__name__}: input: cannot be padded ({mode}): {error}"
-                ) from None
+                    f"{type(self).__name__}: stride: expected 1 with padding='same', got {stride}"
+                )
+            total = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:])]
+            if all(t % 2 == 0 for t in total):
+                padding = [t // 2 for t in total]
+            else:
+                # Two numbers per axis, the last axis first, as F.pad takes them.
+                input = self._padded(
+                    input, [side for t in total[::-1] for side in (t // 2, t - t // 2)], "constant"
+                )
+        elif self.padding != "valid":
+            raise ValueError(
+                f"{type(self).__name__}: padding: expected numbers, 'valid' or 'same', got {self.padding!r}"
+            )
         return _convolution(
             input,
             weight,
             bias,
-            *_axes(self.stride, 1),
+            *_axes(stride, 1),
             *_axes(padding, 0),
-            *_axes(self.dilation, 1),
+            *_axes(dilation, 1),
             self.groups,
         )
+
+    def _padded(self, input: Tensor, sides: Sequence[int], mode: str) -> Tensor:
+        try:
+            return F.pad(input, sides, mode)
+        except RuntimeError as error:
+            raise ValueError(f"{type(self).__name__}: input: cannot be padded ({mode}): {error}") from None
 
 
 class Conv1d(_Convolution, torch.nn.Conv1d):
@@ -96,23 +129,22 @@ class _ConvTranspose(torch.nn.modules.conv._ConvTransposeNd):
             raise ValueError(
                 f"{type(self).__name__}: padding_mode: expected 'zeros', got {self.padding_mode!r}"
             )
-        assert not isinstance(self.padding, str)  # torch takes words for convolutions only
-        arguments: list[Any] = [
-            self.stride,
-            self.padding,
-            self.kernel_size,
-            len(self.kernel_size),
-            self.dilation,
-        ]
-        sizes = list(output_size) if output_size is not None else None
-        added = self._output_padding(input, sizes, *arguments)
+        weight = self.weight
+        dims = weight.dim() - 2
+        names = ("stride", "padding", "dilation", "output_padding")
+        stride, padding, dilation, added = (_per_axis(self, name, dims) for name in names)
+        if output_size is not None:
+            sizes: Any = torch.Size(output_size)
+            added = self._output_padding(
+                input, sizes, [*stride], [*padding], [*weight.shape[2:]], dims, [*dilation]
+            )
         return _full_convolution(
             input,
-            self.weight,
+            weight,
             self.bias,
-            *_axes(self.stride, 1),
-            *_axes(self.padding, 0),
-            *_axes(self.dilation, 1),
+            *_axes(stride, 1),
+            *_axes(padding, 0),
+            *_axes(dilation, 1),
             *_axes(added, 0),
             self.groups,
         )

@@ -24,7 +24,7 @@ class Linear(torch.nn.Linear):
 
     def forward(self, input: Tensor) -> Tensor:
         """The result."""
-        if input.dim() <= 2:
+        if not isinstance(input, Tensor) or input.dim() <= 2:
             return _linear(input, self.weight, self.bias)
         rows = _linear(input.flatten(0, -2), self.weight, self.bias)
-        return rows.reshape(*input.shape[:-1], self.out_features)
+        return rows.reshape(*input.shape[:-1], rows.shape[-1])
