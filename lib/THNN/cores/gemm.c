@@ -16,14 +16,6 @@
 #define GEMM_TILES(X, V) GEMM_LOW_TILES(X, V) GEMM_WIDE_TILES(X, V)
 #endif
 
-/* The lanes of two vectors taken alternately, lower halves (h = 0) or upper halves (h = lanes / 2). */
-#define GEMM_ZIP_2(n, h) h, n + h
-#define GEMM_ZIP_4(n, h) GEMM_ZIP_2(n, h), h + 1, n + h + 1
-#define GEMM_ZIP_8(n, h) GEMM_ZIP_4(n, h), h + 2, n + h + 2, h + 3, n + h + 3
-#define GEMM_ZIP_16(n, h) GEMM_ZIP_8(n, h), h + 4, n + h + 4, h + 5, n + h + 5, h + 6, n + h + 6, h + 7, n + h + 7
-#define GEMM_ZIP_(n, h) GEMM_ZIP_##n(n, h)
-#define GEMM_ZIP(n, h) GEMM_ZIP_(n, h)
-
 #endif
 
 /* R, Q and V are constants in every caller, so that acc lives in registers; its length must be a literal. */
@@ -77,66 +69,91 @@ V_(gemm) THNN_(gemm_tile)(int R, int Q, int V)
   return table[V - 1][R > 1][Q];
 }
 
+/* Inside of parts of 128 bits every instruction set shuffles fast. */
+#define PART ((int)(16 / sizeof(real)))
+
+/* The same parts of two vectors zipped: their lower halves (h = 0) or upper halves (h = PART / 2). */
+#undef ZIP_PART
+#undef ZIP
+#ifdef THNN_REAL_IS_FLOAT
+#define ZIP_PART(i) i, VL + i, i + 1, VL + i + 1
+#else
+#define ZIP_PART(i) i, VL + i
+#endif
 #if VBYTES == 64
-#ifdef THNN_REAL_IS_FLOAT
-#define LANES 16
-#else
-#define LANES 8
-#endif
+#define ZIP(h) ZIP_PART(h), ZIP_PART(h + PART), ZIP_PART(h + 2 * PART), ZIP_PART(h + 3 * PART)
 #elif VBYTES == 32
-#ifdef THNN_REAL_IS_FLOAT
-#define LANES 8
+#define ZIP(h) ZIP_PART(h), ZIP_PART(h + PART)
 #else
-#define LANES 4
-#endif
-#else
-#ifdef THNN_REAL_IS_FLOAT
-#define LANES 4
-#else
-#define LANES 2
-#endif
+#define ZIP(h) ZIP_PART(h)
 #endif
 
-/* Zipping row i with row i + VL / 2, for all i, log2(VL) times transposes a square. */
+/* A part of each of the rows i, i + PART, i + 2 * PART and so on. The last row stands in for rows beyond. */
+static inline __attribute__((always_inline)) vreal V_(parts)(const real *src, int64_t stride, int i, int rows)
+{
+#define PLACE(p) (const float *)(src + MIN(i + (p) * PART, rows - 1) * stride)
+#define PAIR(p) _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(PLACE(p))), _mm_loadu_ps(PLACE(p + 1)), 1)
+#if VBYTES == 64
+  return (vreal)_mm512_insertf32x8(_mm512_castps256_ps512(PAIR(0)), PAIR(2), 1);
+#elif VBYTES == 32
+  return (vreal)PAIR(0);
+#else
+  return v_load(src + MIN(i, rows - 1) * stride);
+#endif
+#undef PAIR
+#undef PLACE
+}
+
+/* Columns are VL or PART. PART vectors of parts are as many squares, which are transposed when the vectors i and
+   i + PART / 2, for all i, are zipped log2(PART) times. Rows may all fall into one cache set, so what lies on a line is
+   loaded at once. */
 static inline __attribute__((always_inline)) void V_(transposeBlock)(real *dst, int64_t dstStride, const real *src,
                                                                      int64_t srcStride, int rows, int columns)
 {
-  vreal x[LANES], y[LANES];
-#pragma GCC unroll 16
-  for (int i = 0; i < LANES; i++)
-    x[i] = i >= rows          ? (vreal){0}
-           : columns == LANES ? v_load(src + i * srcStride)
-                              : v_load_n(src + i * srcStride, columns);
+  vreal x[VBYTES / sizeof(real)], y[PART];
 #pragma GCC unroll 4
-  for (int n = 1; n < LANES; n *= 2) {
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES / 2; i++) {
-      y[2 * i] = __builtin_shufflevector(x[i], x[i + LANES / 2], GEMM_ZIP(LANES, 0));
-      y[2 * i + 1] = __builtin_shufflevector(x[i], x[i + LANES / 2], GEMM_ZIP(LANES, LANES / 2));
+  for (int i = 0; i < PART; i++)
+#pragma GCC unroll 4
+    for (int j = 0; j < columns; j += PART) x[j + i] = V_(parts)(src + j, srcStride, i, rows);
+#pragma GCC unroll 4
+  for (int j = 0; j < columns; j += PART) {
+#pragma GCC unroll 2
+    for (int n = 1; n < PART; n *= 2) {
+#pragma GCC unroll 2
+      for (int i = 0; i < PART / 2; i++) {
+        y[2 * i] = __builtin_shufflevector(x[j + i], x[j + i + PART / 2], ZIP(0));
+        y[2 * i + 1] = __builtin_shufflevector(x[j + i], x[j + i + PART / 2], ZIP(PART / 2));
+      }
+#pragma GCC unroll 4
+      for (int i = 0; i < PART; i++) x[j + i] = y[i];
     }
-#pragma GCC unroll 16
-    for (int i = 0; i < LANES; i++) x[i] = y[i];
+#pragma GCC unroll 4
+    for (int i = j; i < j + PART; i++) {
+      if (rows == VL) v_store(dst + i * dstStride, x[i]);
+      else v_store_n(dst + i * dstStride, x[i], rows);
+    }
   }
-#pragma GCC unroll 16
-  for (int j = 0; j < LANES; j++)
-    if (j < columns) {
-      if (rows == LANES) v_store(dst + j * dstStride, x[j]);
-      else v_store_n(dst + j * dstStride, x[j], rows);
-    }
+}
+
+static inline __attribute__((always_inline)) void V_(transposeRows)(real *dst, int64_t dstStride, const real *src,
+                                                                    int64_t srcStride, int rows, int64_t columns)
+{
+  int64_t j = 0;
+  for (; j + VL <= columns; j += VL)
+    V_(transposeBlock)(dst + j * dstStride, dstStride, src + j, srcStride, rows, VL);
+  for (; j < columns && columns >= PART; j += PART) { /* the last ones overlap */
+    const int64_t from = MIN(j, columns - PART);
+    V_(transposeBlock)(dst + from * dstStride, dstStride, src + from, srcStride, rows, PART);
+  }
+  for (; j < columns; j++)
+    for (int i = 0; i < rows; i++) dst[j * dstStride + i] = src[i * srcStride + j];
 }
 
 void THNN_(gemm_transpose)(real *dst, int64_t dstStride, const real *src, int64_t srcStride, int64_t rows,
                            int64_t columns)
 {
-  for (int64_t i = 0; i < rows; i += LANES)
-    for (int64_t j = 0; j < columns; j += LANES) {
-      const int64_t m = rows - i, n = columns - j;
-      real *to = dst + j * dstStride + i;
-      const real *from = src + i * srcStride + j;
-      if (m >= LANES && n >= LANES) V_(transposeBlock)(to, dstStride, from, srcStride, LANES, LANES);
-      else
-        V_(transposeBlock)(to, dstStride, from, srcStride, m < LANES ? (int)m : LANES, n < LANES ? (int)n : LANES);
-    }
+  for (; rows >= VL; rows -= VL, dst += VL, src += VL * srcStride)
+    V_(transposeRows)(dst, dstStride, src, srcStride, VL, columns);
+  if (rows > 0) V_(transposeRows)(dst, dstStride, src, srcStride, (int)rows, columns);
 }
-
-#undef LANES
+#undef PART
