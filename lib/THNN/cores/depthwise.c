@@ -10,7 +10,8 @@
    others they are picked.
 
    A segment is gone through in tiles of a few positions, and all vectors of a tile come before the next tile: memory
-   is read from one end to the other, and what the taps of a tile share is in L1. */
+   is read from one end to the other, and what the taps of a tile share is in L1. What the tile below sees first of all
+   is asked for meanwhile: no prefetcher of a CPU crosses a page, and that may be a few positions. */
 
 #define DEPTHWISE_OUTPUTS 4 /* of a group, at most */
 #define DEPTHWISE_TERMS GEMM_DEPTH
@@ -157,14 +158,21 @@ static real *V_(rowTarget)(const V_(correlation) *c, const int64_t *q)
 typedef struct V_(lanes) {
   int channels, outputs;
   int64_t sourceStep, targetStep; /* from position to position */
+  /* To the last row of the source that the position below sees, and to that position. */
+  int64_t sourceAhead, targetAhead;
 } V_(lanes);
 
 static inline V_(lanes) V_(makeLanes)(const V_(plan) *p, int64_t vector)
 {
   const V_(correlation) *c = p->c;
+  const Axis *row = c->axis + 2, *column = c->axis + 3;
   const int64_t groups = MIN(p->groups, c->groups - vector * p->groups);
-  return (V_(lanes)){(int)(groups * c->channels), (int)(groups * c->outputs), c->axis[3].step * c->axis[3].source,
-                     c->axis[3].target};
+  return (V_(lanes)){.channels = (int)(groups * c->channels),
+                     .outputs = (int)(groups * c->outputs),
+                     .sourceStep = column->step * column->source,
+                     .targetStep = column->target,
+                     .sourceAhead = ((row->taps - 1) * row->skip + row->step) * row->source,
+                     .targetAhead = row->target};
 }
 
 /* P positions of one vector. `full`: no lane is empty. `plain`: lanes of the source are those of the target. */
@@ -176,6 +184,11 @@ static inline __attribute__((always_inline)) void V_(sums)(const int P, const bo
 #pragma GCC unroll 8
   for (int i = 0; i < P; i++) acc[i] = v_load(weight); /* the biases come first */
   weight += VL;
+#pragma GCC unroll 8
+  for (int i = 0; i < P; i++) {
+    __builtin_prefetch(source + i * lanes.sourceStep + lanes.sourceAhead);
+    __builtin_prefetch(target + i * lanes.targetStep + lanes.targetAhead, 1);
+  }
   for (int64_t t = 0; t < w->taps; t++) {
     const real *from = source + w->offset[t], *factor = weight + w->tap[t] * channels * VL;
 #pragma GCC unroll 8
@@ -339,6 +352,10 @@ static void V_(addTile)(const V_(plan) *p, const V_(work) *w, int n, const real 
   for (int64_t v = firstVector; v < endVector; v++) {
     const V_(lanes) lanes = V_(makeLanes)(p, v);
     const bool full = lanes.channels == VL && lanes.outputs == VL;
+    for (int i = 0; i < n; i++) {
+      __builtin_prefetch(source + i * lanes.sourceStep + lanes.sourceAhead);
+      __builtin_prefetch(gradient + i * lanes.targetStep + lanes.targetAhead);
+    }
     for (int64_t i = 0; i < p->fewer; i++, sum += taps * VL) {
       const vint pickSource = vi_load(p->more == c->channels ? w->same : w->pick[i]);
       const vint pickGradient = vi_load(p->more == c->channels ? w->pick[i] : w->same);
