@@ -80,33 +80,29 @@ static inline __attribute__((always_inline)) void V_(products)(const int T, cons
                                                                const real *gradient, double *sum)
 {
   const V_(correlation) *c = p->c;
-  const int64_t stride = c->axis[3].target, whole = box->count[3] / VL * VL;
-  const int rest = (int)(box->count[3] - whole);
+  const int64_t stride = c->axis[3].target, width = box->count[3];
   const int64_t sourceRow = c->axis[2].step * p->strip.pitch[2];
+  const int64_t ahead = c->outputs * c->targetChannel; /* the same place of the next group, on another page */
   vreal acc[FEW_WEIGHT_SUMS];
-  int64_t at[FEW_WEIGHT_SUMS];
+  const real *from[FEW_WEIGHT_SUMS];
 #pragma GCC unroll 10
   for (int t = 0; t < T; t++) {
     acc[t] = (vreal){0};
-    at[t] = offset[t];
+    from[t] = strip + offset[t];
   }
   int64_t q[4] = {0};
   for (int64_t plane = box->count[0] * box->count[1]; plane > 0; plane--, box_next(q, box->count, 2)) {
-    const real *x = strip + strip_position(&p->strip, c->axis, q);
+    int64_t x = strip_position(&p->strip, c->axis, q);
     const real *g = gradient + q[0] * c->axis[0].target + q[1] * c->axis[1].target;
-    for (int64_t row = 0; row < box->count[2]; row++, x += sourceRow, g += c->axis[2].target) {
-      for (int64_t i = 0; i < whole; i += VL) {
-        const vreal y = stride == 1 ? v_load(g + i) : V_(loadEach)(g + i * stride, stride, VL);
-#pragma GCC unroll 10
-        for (int t = 0; t < T; t++) acc[t] += y * v_load(x + i + at[t]);
-      }
-      if (rest) {
+    for (int64_t row = 0; row < box->count[2]; row++, x += sourceRow, g += c->axis[2].target)
+      for (int64_t i = 0; i < width; i += VL) {
         /* Lanes beyond are 0 on both sides: what lies there need not be finite. */
-        const vreal y = stride == 1 ? v_load_n(g + whole, rest) : V_(loadEach)(g + whole * stride, stride, rest);
+        const int n = (int)MIN(VL, width - i);
+        const vreal y = stride == 1 ? v_load_n(g + i, n) : V_(loadEach)(g + i * stride, stride, n);
+        __builtin_prefetch(g + i * stride + ahead);
 #pragma GCC unroll 10
-        for (int t = 0; t < T; t++) acc[t] += y * v_load_n(x + whole + at[t], rest);
+        for (int t = 0; t < T; t++) acc[t] += y * v_load_n(from[t] + x + i, n);
       }
-    }
   }
 #pragma GCC unroll 10
   for (int t = 0; t < T; t++) sum[t] += (double)v_sum(acc[t]);
