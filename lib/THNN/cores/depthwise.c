@@ -2,6 +2,7 @@
 #include "convolution.h"
 #include "patches.h"
 #include "depthwise.h"
+#include "streaming.h"
 
 /* Sources are read where they lie, without a copy or zeros around them: a row of target positions is cut into
    segments that meet the same taps, and only taps that exist are visited. A vector of the source is read once per tap.
@@ -10,8 +11,8 @@
    others they are picked.
 
    A segment is gone through in tiles of a few positions, and all vectors of a tile come before the next tile: memory
-   is read from one end to the other, and what the taps of a tile share is in L1. What the tile below sees first of all
-   is asked for meanwhile: no prefetcher of a CPU crosses a page, and that may be a few positions. */
+   is read from one end to the other, and what the taps of a tile share is in L1. What comes then is asked for
+   ahead of time: a page may be a few positions, and no prefetcher of a CPU crosses it. */
 
 #define DEPTHWISE_OUTPUTS 4 /* of a group, at most */
 #define DEPTHWISE_TERMS GEMM_DEPTH
@@ -158,8 +159,7 @@ static real *V_(rowTarget)(const V_(correlation) *c, const int64_t *q)
 typedef struct V_(lanes) {
   int channels, outputs;
   int64_t sourceStep, targetStep; /* from position to position */
-  /* To the last row of the source that the position below sees, and to that position. */
-  int64_t sourceAhead, targetAhead;
+  int64_t last;                   /* row of the source that a position sees, and that was not seen before */
 } V_(lanes);
 
 static inline V_(lanes) V_(makeLanes)(const V_(plan) *p, int64_t vector)
@@ -171,8 +171,7 @@ static inline V_(lanes) V_(makeLanes)(const V_(plan) *p, int64_t vector)
                      .outputs = (int)(groups * c->outputs),
                      .sourceStep = column->step * column->source,
                      .targetStep = column->target,
-                     .sourceAhead = ((row->taps - 1) * row->skip + row->step) * row->source,
-                     .targetAhead = row->target};
+                     .last = (row->taps - 1) * row->skip * row->source};
 }
 
 /* P positions of one vector. `full`: no lane is empty. `plain`: lanes of the source are those of the target. */
@@ -186,8 +185,8 @@ static inline __attribute__((always_inline)) void V_(sums)(const int P, const bo
   weight += VL;
 #pragma GCC unroll 8
   for (int i = 0; i < P; i++) {
-    __builtin_prefetch(source + i * lanes.sourceStep + lanes.sourceAhead);
-    __builtin_prefetch(target + i * lanes.targetStep + lanes.targetAhead, 1);
+    thnn_fetchAhead(source + i * lanes.sourceStep + lanes.last, VBYTES);
+    thnn_fetchAheadToWrite(target + i * lanes.targetStep, VBYTES);
   }
   for (int64_t t = 0; t < w->taps; t++) {
     const real *from = source + w->offset[t], *factor = weight + w->tap[t] * channels * VL;
@@ -353,8 +352,8 @@ static void V_(addTile)(const V_(plan) *p, const V_(work) *w, int n, const real 
     const V_(lanes) lanes = V_(makeLanes)(p, v);
     const bool full = lanes.channels == VL && lanes.outputs == VL;
     for (int i = 0; i < n; i++) {
-      __builtin_prefetch(source + i * lanes.sourceStep + lanes.sourceAhead);
-      __builtin_prefetch(gradient + i * lanes.targetStep + lanes.targetAhead);
+      thnn_fetchAhead(source + i * lanes.sourceStep + lanes.last, VBYTES);
+      thnn_fetchAhead(gradient + i * lanes.targetStep, VBYTES);
     }
     for (int64_t i = 0; i < p->fewer; i++, sum += taps * VL) {
       const vint pickSource = vi_load(p->more == c->channels ? w->same : w->pick[i]);
