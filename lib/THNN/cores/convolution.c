@@ -144,22 +144,27 @@ static void V_(makePlan)(V_(plan) *p, int threads)
   }
 }
 
-/* A row of output channels for each channel and tap. */
-static void V_(packChannels)(const V_(correlation) *c, const real *weight, int64_t lanes, int64_t width,
-                             int64_t channels, const Box *taps, real *packed)
+/* From each tap to the next, forwards or backwards, or 0 if they don't lie evenly. */
+static int64_t V_(tapStep)(const V_(correlation) *c, const Box *taps)
 {
-  const int64_t T = volume(taps->count);
-  /* Do the taps lie one after another, forwards or backwards? */
   int64_t step = 0, run = 1;
   for (int d = 3; d >= 0; d--) {
     if (taps->count[d] == 1) continue;
     if (step == 0) step = c->axis[d].weight;
-    if (c->axis[d].weight == step * run) run *= taps->count[d];
-    else run = -1;
+    if (c->axis[d].weight != step * run) return 0;
+    run *= taps->count[d];
   }
-  if (c->weightOutput != 1 && run == T && step == 1 && c->weightChannel == T) {
+  return step;
+}
+
+/* A row of output channels for each channel and tap. */
+static void V_(packChannels)(const V_(correlation) *c, const real *weight, int64_t lanes, int64_t width,
+                             int64_t channels, const Box *taps, real *packed)
+{
+  const int64_t T = volume(taps->count), step = V_(tapStep)(c, taps);
+  if (c->weightOutput != 1 && step == 1 && c->weightChannel == T) {
     THNN_(gemm_transpose)(packed, width, weight, c->weightOutput, lanes, channels * T);
-  } else if (c->weightOutput != 1 && run == T && (step == 1 || step == -1)) {
+  } else if (c->weightOutput != 1 && (step == 1 || step == -1)) {
     for (int64_t i = 0; i < channels; i++, packed += T * width, weight += c->weightChannel) {
       if (step > 0) THNN_(gemm_transpose)(packed, width, weight, c->weightOutput, lanes, T);
       else THNN_(gemm_transpose)(packed + (T - 1) * width, -width, weight - (T - 1), c->weightOutput, lanes, T);
@@ -195,18 +200,21 @@ static const real *V_(weightsOf)(const V_(correlation) *c, int64_t group, int64_
   return weight;
 }
 
-/* What packPanel reads: a piece for every lane or for every channel, whichever are further apart. */
+/* What packPanel reads: a piece for every lane or for every channel, whichever are further apart, and for each of its
+   taps if these are as many pieces. */
 static V_(pieces) V_(weightPieces)(const V_(correlation) *c, int64_t group, int64_t o, int64_t channel,
                                    int64_t channels, const Box *taps)
 {
-  const int64_t lanes = MIN(LANES, c->outputs - o);
+  const int64_t lanes = MIN(LANES, c->outputs - o), T = volume(taps->count);
   const real *from = V_(weightsOf)(c, group, o, channel, taps);
   for (int d = 0; d < 4; d++) from += MIN(c->axis[d].weight, 0) * (taps->count[d] - 1); /* counted backwards */
-  V_(pieces) p = {from, lanes, c->weightOutput, channels * c->weightChannel, 0};
-  if (c->weightOutput < c->weightChannel) {
-    p.count = channels;
-    p.stride = c->weightChannel;
-    p.length = lanes * c->weightOutput;
+  const bool byChannel = c->weightOutput < c->weightChannel;
+  V_(pieces) p = byChannel ? (V_(pieces)){from, channels, c->weightChannel, lanes * c->weightOutput}
+                           : (V_(pieces)){from, lanes, c->weightOutput, channels * c->weightChannel};
+  const int64_t step = V_(tapStep)(c, taps);
+  if (p.stride == T * llabs(step) && p.length <= llabs(step)) {
+    p.count *= T;
+    p.stride = llabs(step);
   }
   return p;
 }
@@ -298,8 +306,7 @@ static int64_t V_(storeRuns)(const V_(correlation) *c, const V_(work) *w, const 
 
 /* One panel over one box and one block of channels. */
 static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, const real *weight, int64_t group,
-                      int64_t o, int64_t channels, int64_t taps, real *sums, bool begin, bool end,
-                      V_(pieces) *ahead)
+                      int64_t o, int64_t channels, int64_t taps, real *sums, bool begin, bool end, V_(pieces) next)
 {
   const V_(correlation) *c = &p->c;
   const int64_t lanes = MIN(LANES, c->outputs - o);
@@ -309,8 +316,9 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
   const int64_t tiles = together > 1 ? 1 : ceilDivide(columns, GEMM_ROWS);
   const int64_t narrow = columns / tiles, wider = columns % tiles; /* so many tiles are one wider */
   real *target = c->target + (group * c->outputs + o) * c->targetChannel;
-  int64_t part = 0;
-  const int64_t parts = MAX(ceilDivide(channels, p->depthChannels), 1) * ceilDivide(rows, together) * tiles;
+  V_(requests) ahead =
+      V_(requests_make)(next, MAX(ceilDivide(channels, p->depthChannels), 1) * ceilDivide(rows, together) * tiles,
+                        MIN(p->depthChannels, channels) * taps);
   for (int64_t k = 0; k < channels || k == 0; k += p->depthChannels) {
     const int64_t n = MIN(p->depthChannels, channels - k);
     const int32_t *step = w->step[n < p->depthChannels];
@@ -330,11 +338,12 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
         }
         for (int r = 0; last && r < R && row + r < rows; r++)
           V_(prefetchRow)(c, target + w->rowTarget[row + r] + x * c->axis[3].target, Q, lanes);
-        V_(fetch)(ahead, part++, parts);
         const int64_t skipped = p->skip < 0 ? 0 : w->rowTaps[row][0] * perTap;
-        const GemmSteps steps = {step + skipped, p->skip < 0 ? n * taps : w->rowTaps[row][1] * perTap - skipped};
-        THNN_(gemm_tile)(R, (int)Q, V)(sum, first ? weight : sum, first ? 0 : width, a, steps,
-                                       packed + skipped * width);
+        const int64_t terms = p->skip < 0 ? n * taps : w->rowTaps[row][1] * perTap - skipped;
+        const GemmSteps steps = {step + skipped, terms};
+        const GemmAhead request = V_(requests_next)(&ahead);
+        THNN_(gemm_tile)(R, (int)Q, V, request.row > 0)(sum, first ? weight : sum, first ? 0 : width, a, steps,
+                                                        packed + skipped * width, &request);
         sum += R * Q * width;
         done = MIN(done + R * Q, rows * columns);
         if (last) stored = V_(storeRuns)(c, w, sums, width, target, columns, lanes, stored, done);
@@ -414,7 +423,7 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
                                      (block + 1) % channelBlocks * p->blockChannels, channels, &taps);
           V_(panel)(p, &w, &box, weight, group, o, channels, T,
                     w.sum + (p->resident ? 0 : (i - panel) * tilesOfBox * TILE_REALS), block == 0,
-                    block == blocks - 1, &ahead);
+                    block == blocks - 1, ahead);
         }
       }
     }

@@ -183,8 +183,8 @@ static V_(pieces) V_(gradientPieces)(const V_(correlation) *c, const Box *box, i
   for (int d = 0; d < 4; d++) from += box->start[d] * c->axis[d].target;
   for (int d = 2; d >= 0 && (box->count[d] == 1 || c->axis[d].target == columns * stride); d--)
     columns *= box->count[d];
-  return c->targetChannel == 1 ? (V_(pieces)){from, columns, stride, lanes, 0}
-                               : (V_(pieces)){from, lanes, c->targetChannel, stride == 1 ? columns : 0, 0};
+  return c->targetChannel == 1 ? (V_(pieces)){from, columns, stride, lanes}
+                               : (V_(pieces)){from, lanes, c->targetChannel, stride == 1 ? columns : 0};
 }
 
 /* Adds finished tiles, [entry][lane] with P entries each, to gradWeight. Entry e of the list `at` goes to
@@ -262,21 +262,26 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
         step[r * box.count[3] + x] = (int32_t)(strip_position(&p->strip, c->axis, q) + x);
     THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + channel) * c->sourceChannel,
                       channels, strip);
-    const GemmSteps steps = {step, rows * box.count[3]};
+    const int64_t terms = rows * box.count[3];
     const Box after = box_piece(p->count, p->boxPositions, MIN(b + 1, boxes - 1));
     for (int64_t panel = 0; panel < panels; panel++) {
       const int64_t lanes = MIN(LANES, c->outputs - o - panel * LANES), width = lanes > VL ? LANES : VL;
       real *gradient = gradients + panel * gradientReals, *sum = sums + panel * sumReals;
       V_(packGradients)(c, &box, group * c->outputs + o + panel * LANES, lanes, width, gradient);
-      V_(pieces) ahead = V_(gradientPieces)(c, &after, group * c->outputs + o + panel * LANES, lanes);
+      V_(requests) ahead = {0};
       for (int64_t phase = 0, firstRow = 0; phase < kinds; phase++) {
         const V_(kind) kind = V_(kindOf)(c, &p->strip, taps.count, channels, phase);
+        if (phase == 0)
+          ahead = V_(requests_make)(V_(gradientPieces)(c, &after, group * c->outputs + o + panel * LANES, lanes),
+                                    ceilDivide(kind.rows, kind.R), terms);
         for (int64_t row = 0; row < kind.rows; row += kind.R, sum += TILE_REALS) {
           const int R = kind.rows - row > 1 ? kind.R : 1;
           const real *a[GEMM_ROWS];
           for (int r = 0; r < R; r++) a[r] = strip + rowStrip[firstRow + MIN(row + r, kind.rows - 1)];
-          if (phase == 0) V_(fetch)(&ahead, row / kind.R, ceilDivide(kind.rows, kind.R));
-          THNN_(gemm_tile)(R, kind.Q, (int)(width / VL))(sum, b ? sum : zero, b ? width : 0, a, steps, gradient);
+          const GemmSteps steps = {step, terms};
+          const GemmAhead request = V_(requests_next)(&ahead);
+          THNN_(gemm_tile)(R, kind.Q, (int)(width / VL), request.row > 0)(sum, b ? sum : zero, b ? width : 0, a,
+                                                                          steps, gradient, &request);
         }
         firstRow += kind.rows;
       }
@@ -354,16 +359,19 @@ static void V_(shortTask)(const V_(plan) *p, int64_t index, int64_t parts, real 
     real *patch = patches;
     for (int64_t i = 0; i < runs; i++)
       for (int64_t e = 0; e < run; e += LANES) {
-        int32_t from[LANES_MAX];
-        const int64_t lanes = MIN(LANES, run - e), width = lanes > VL ? LANES : VL;
-        for (int64_t l = 0; l < width; l++) { /* the last entry stands in for entries beyond */
+        const int64_t lanes = MIN(LANES, run - e), width = lanes > VL ? LANES : VL, pitch = positions + VL;
+        real column[LANES_MAX * (BOX_POSITIONS + LANES_MAX)]; /* [lane][position] */
+        for (int64_t l = 0; l < width; l++) {                 /* the last entry stands in for entries beyond */
           const int64_t entry = e + MIN(l, lanes - 1), ch = tapByTap ? entry : entry / T;
           int64_t tap = tapByTap ? i : entry % T, t[4];
           for (int d = 3; d >= 0; tap /= taps.count[d], d--) t[d] = tap % taps.count[d];
-          from[l] = (int32_t)(ch * p->strip.channel + strip_tap(&p->strip, c->axis, t));
+          const real *from = strip + ch * p->strip.channel + strip_tap(&p->strip, c->axis, t);
+          for (int64_t k = 0; k < positions; k += box.count[3])
+            for (int64_t x = 0; x < box.count[3]; x += VL) /* the next row takes what is too much */
+              v_store(column + l * pitch + k + x, v_load(from + place[k] + x));
         }
-        for (int64_t k = 0; k < positions; k++, patch += width)
-          for (int64_t l = 0; l < width; l++) patch[l] = strip[from[l] + place[k]];
+        THNN_(gemm_transpose)(patch, width, column, pitch, width, positions);
+        patch += positions * width;
       }
     for (int64_t row = part * rows / parts; row < (part + 1) * rows / parts; row++) {
       const int64_t o = row * GEMM_ROWS;
@@ -382,12 +390,15 @@ static void V_(shortTask)(const V_(plan) *p, int64_t index, int64_t parts, real 
           for (int r = 0; r < Q; r++)
             for (int64_t l = 0; l < lanes; l += REALS_PER_LINE)
               __builtin_prefetch(weight + r * c->weightOutput + e + l, 1);
-          THNN_(gemm_tile)(1, Q, (int)(width / VL))(sum, zero, 0, a, (GemmSteps){step, positions}, patch);
+          THNN_(gemm_tile)(1, Q, (int)(width / VL), false)(sum, zero, 0, a, (GemmSteps){step, positions}, patch,
+                                                           NULL);
           for (int r = 0; r < Q; r++)
             for (int64_t l = 0; l < lanes; l += VL) {
               real *to = weight + r * c->weightOutput + e + l;
               const int n = (int)MIN(VL, lanes - l);
-              v_store_n(to, v_load_n(to, n) + scale * v_load(sum + r * width + l), n);
+              const vreal x = scale * v_load(sum + r * width + l);
+              if (n == VL) v_store(to, v_load(to) + x);
+              else v_store_n(to, v_load_n(to, n) + x, n);
             }
           patch += positions * width;
         }

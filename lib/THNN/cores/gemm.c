@@ -19,31 +19,42 @@
 #endif
 
 /* R, Q and V are constants in every caller, so that acc lives in registers; its length must be a literal. */
-static inline __attribute__((always_inline)) void V_(tile)(const int R, const int Q, const int V, real *c,
-                                                           const real *from, int64_t fromStride,
-                                                           const real *const *a, GemmSteps k, const real *b)
+static inline
+    __attribute__((always_inline)) void V_(tile)(const int R, const int Q, const int V, const bool asks, real *c,
+                                                 const real *from, int64_t fromStride, const real *const *a,
+                                                 GemmSteps k, const real *b, const GemmAhead *request)
 {
   vreal acc[GEMM_MAX_TILE];
-  const real *row[GEMM_ROWS];
+  const real *line[GEMM_ROWS];
 #pragma GCC unroll 28
   for (int i = 0; i < R * Q * V; i++) acc[i] = (vreal){0};
 #pragma GCC unroll 14
-  for (int r = 0; r < R; r++) row[r] = a[r];
+  for (int r = 0; r < R; r++) line[r] = a[r];
+  const char *ahead = asks ? request->from : NULL;
+  int64_t i = 0;
+  do {
+    const int64_t end = asks ? MIN(i + request->row, k.count) : k.count;
 #pragma GCC unroll 2
-  for (int64_t i = 0; i < k.count; i++, b += V * VL) {
-    const int64_t at = k.at[i];
-    vreal w[2];
-#pragma GCC unroll 2
-    for (int v = 0; v < V; v++) w[v] = v_load(b + v * VL);
-#pragma GCC unroll 14
-    for (int r = 0; r < R; r++)
-#pragma GCC unroll 14
-      for (int q = 0; q < Q; q++) {
-        const real x = row[r][at + q];
-#pragma GCC unroll 2
-        for (int v = 0; v < V; v++) acc[(r * Q + q) * V + v] += x * w[v];
+    for (; i < end; i++, b += V * VL) {
+      const int64_t at = k.at[i];
+      if (asks) {
+        __builtin_prefetch(ahead, 0, 2);
+        ahead += request->near;
       }
-  }
+      vreal w[2];
+#pragma GCC unroll 2
+      for (int v = 0; v < V; v++) w[v] = v_load(b + v * VL);
+#pragma GCC unroll 14
+      for (int r = 0; r < R; r++)
+#pragma GCC unroll 14
+        for (int q = 0; q < Q; q++) {
+          const real x = line[r][at + q];
+#pragma GCC unroll 2
+          for (int v = 0; v < V; v++) acc[(r * Q + q) * V + v] += x * w[v];
+        }
+    }
+    if (asks) ahead += request->far;
+  } while (asks && i < k.count);
 #pragma GCC unroll 14
   for (int p = 0; p < R * Q; p++)
 #pragma GCC unroll 2
@@ -51,22 +62,25 @@ static inline __attribute__((always_inline)) void V_(tile)(const int R, const in
       v_store(c + (p * V + v) * VL, acc[p * V + v] + v_load(from + p * fromStride + v * VL));
 }
 
-#define TILE(R, Q, V)                                                                                        \
-  static void V_(tile_##R##x##Q##x##V)(real * c, const real *from, int64_t fromStride, const real *const *a, \
-                                       GemmSteps k, const real *b)                                           \
-  {                                                                                                          \
-    V_(tile)(R, Q, V, c, from, fromStride, a, k, b);                                                         \
+#define TILE(R, Q, V, asks)                                                                       \
+  static void V_(tile_##R##x##Q##x##V##_##asks)(real * c, const real *from, int64_t fromStride,   \
+                                                const real *const *a, GemmSteps k, const real *b, \
+                                                const GemmAhead *request)                         \
+  {                                                                                               \
+    V_(tile)(R, Q, V, asks, c, from, fromStride, a, k, b, request);                               \
   }
-GEMM_TILES(TILE, 1)
-GEMM_TILES(TILE, 2)
+#define TILE_PAIR(R, Q, V) TILE(R, Q, V, 0) TILE(R, Q, V, 1)
+GEMM_TILES(TILE_PAIR, 1)
+GEMM_TILES(TILE_PAIR, 2)
 #undef TILE
 
-V_(gemm) THNN_(gemm_tile)(int R, int Q, int V)
+V_(gemm) THNN_(gemm_tile)(int R, int Q, int V, bool asks)
 {
-#define TILE(R, Q, V) [V - 1][R > 1][Q] = V_(tile_##R##x##Q##x##V),
-  static const V_(gemm) table[2][2][GEMM_ROWS + 1] = {GEMM_TILES(TILE, 1) GEMM_TILES(TILE, 2)};
+#define TILE(R, Q, V, asks) [asks][V - 1][R > 1][Q] = V_(tile_##R##x##Q##x##V##_##asks),
+  static const V_(gemm) table[2][2][2][GEMM_ROWS + 1] = {GEMM_TILES(TILE_PAIR, 1) GEMM_TILES(TILE_PAIR, 2)};
 #undef TILE
-  return table[V - 1][R > 1][Q];
+#undef TILE_PAIR
+  return table[asks][V - 1][R > 1][Q];
 }
 
 /* Inside of parts of 128 bits every instruction set shuffles fast. */

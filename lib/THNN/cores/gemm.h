@@ -24,6 +24,13 @@
 /* After so many k a tile is added to memory and begins again at zero: a long sum is a sum of short ones. */
 #define GEMM_DEPTH 128
 
+/* What is needed later, to be asked for evenly while a tile computes, one line per k: so many in a row that lie `near`
+   bytes apart, then the next row, `far` bytes from the end of the one before. */
+typedef struct GemmAhead {
+  const char *from;
+  int64_t row, near, far;
+} GemmAhead;
+
 typedef struct GemmSteps {
   const int32_t *at;
   int64_t count;
@@ -31,6 +38,7 @@ typedef struct GemmSteps {
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define REALS_PER_LINE ((int)(64 / sizeof(real)))
 
 static inline int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static inline int64_t volume(const int64_t *count) { return count[0] * count[1] * count[2] * count[3]; }
@@ -49,12 +57,69 @@ static inline int gemm_rowsPerTile(int64_t width) { return width > GEMM_ROWS / 2
 
 #endif
 
+/* Pieces of memory that are read next. Each begins on a page of its own, where no prefetcher of the CPU has been: they
+   are asked for part by part while there is other work. */
+typedef struct V_(pieces) {
+  const real *from;
+  int64_t count, stride, length;
+} V_(pieces);
+
+/* Parts are numbered 0 .. parts - 1. */
+static inline void V_(fetch)(const V_(pieces) *p, int64_t part, int64_t parts)
+{
+  for (int64_t i = part * p->count / parts; i < (part + 1) * p->count / parts; i++)
+    for (int64_t x = 0; x < p->length; x += REALS_PER_LINE) __builtin_prefetch(p->from + i * p->stride + x);
+}
+
+/* The same, for tiles to ask for: each is a part and has so many steps. */
+typedef struct V_(requests) {
+  V_(pieces) pieces;
+  int64_t part, parts, needed; /* parts 0 .. needed - 1 ask for all of it */
+  GemmAhead ahead;             /* of the next part; row is 0 where tiles are too few */
+  int64_t cut, cuts, cutBytes, nextBytes;
+} V_(requests);
+
+/* A row is a piece, or a line of every piece where that is longer. A part is some rows, or some of the cuts of a row. */
+static inline V_(requests) V_(requests_make)(V_(pieces) p, int64_t parts, int64_t steps)
+{
+  V_(requests) r = {.pieces = p, .parts = parts};
+  if (p.count <= 0 || p.length <= 0 || steps <= 0) return r;
+  const int64_t bytes = p.stride * (int64_t)sizeof(real);
+  const bool aligned = ((uintptr_t)p.from | (uintptr_t)bytes) % 64 == 0;
+  const int64_t lines = ceilDivide(p.length, REALS_PER_LINE) + !aligned;
+  const bool byPiece = lines >= p.count;
+  const int64_t row = byPiece ? lines : p.count, near = byPiece ? 64 : bytes, far = byPiece ? bytes : 64;
+  const int64_t rows = MAX(steps / row, 1);
+  r.cuts = ceilDivide(row, steps);
+  r.needed = ceilDivide(byPiece ? p.count : lines, rows) * r.cuts;
+  r.cutBytes = steps * near;
+  r.nextBytes = rows * far - (r.cuts - 1) * r.cutBytes;
+  if (r.needed <= parts) r.ahead = (GemmAhead){(const char *)p.from, row, near, far - row * near};
+  return r;
+}
+
+static inline GemmAhead V_(requests_next)(V_(requests) *r)
+{
+  const GemmAhead nothing = {0}, ahead = r->ahead;
+  const int64_t part = r->part++;
+  if (part >= r->needed) return nothing;
+  if (ahead.row == 0) {
+    V_(fetch)(&r->pieces, part, r->parts);
+    return nothing;
+  }
+  const bool sameRow = ++r->cut < r->cuts;
+  r->ahead.from += sameRow ? r->cutBytes : r->nextBytes;
+  if (!sameRow) r->cut = 0;
+  return ahead;
+}
+
 /* c has V * VL reals per row, and so has `from` unless fromStride is 0: then every row begins as from[0]. */
 typedef void (*V_(gemm))(real *c, const real *from, int64_t fromStride, const real *const *a, GemmSteps k,
-                         const real *b);
+                         const real *b, const GemmAhead *ahead);
 
-/* The tile of R x Q rows and V = 1 or 2 vectors: R is 1, or what gemm_rowsPerTile says for Q. */
-V_(gemm) THNN_(gemm_tile)(int R, int Q, int V);
+/* The tile of R x Q rows and V = 1 or 2 vectors: R is 1, or what gemm_rowsPerTile says for Q. It asks for `ahead` or has
+   none, which is faster. */
+V_(gemm) THNN_(gemm_tile)(int R, int Q, int V, bool asks);
 
 /* dst[j * dstStride + i] = src[i * srcStride + j] for i < rows and j < columns, in blocks of VL x VL. */
 void THNN_(gemm_transpose)(real *dst, int64_t dstStride, const real *src, int64_t srcStride, int64_t rows,

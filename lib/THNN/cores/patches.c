@@ -219,7 +219,7 @@ void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *
             const real *from = row + span[phase].at;
             THNN_(gemm_transpose)(to + low, strip->channel, from, stride, high - low, channels);
             if (y + 1 == c->axis[2].size) continue;
-            V_(pieces) ahead = {from + c->axis[2].source, high - low, stride, channels, 0};
+            V_(pieces) ahead = {from + c->axis[2].source, high - low, stride, channels};
             V_(fetch)(&ahead, 0, 1);
           }
         }

@@ -36,7 +36,6 @@ typedef struct Strip {
   int64_t channel;  /* from one channel to the next */
 } Strip;
 
-#define REALS_PER_LINE ((int)(64 / sizeof(real)))
 #define STRIP_BYTES ((int64_t)576 << 10)
 
 static inline int64_t greatestDivisor(int64_t a, int64_t b)
@@ -142,22 +141,6 @@ typedef struct V_(correlation) {
   const real *bias; /* of a target, or NULL */
   int64_t biasGroup, biasOutput;
 } V_(correlation);
-
-/* Pieces of memory that are read next. Each begins on a page of its own, where no prefetcher of the CPU has been: they
-   are asked for part by part while there is other work. */
-typedef struct V_(pieces) {
-  const real *from;
-  int64_t count, stride, length;
-  int64_t done;
-} V_(pieces);
-
-/* Parts are numbered 0 .. parts - 1. */
-static inline void V_(fetch)(V_(pieces) *p, int64_t part, int64_t parts)
-{
-  if (p->count == 0) return;
-  for (const int64_t end = (part + 1) * p->count / parts; p->done < end; p->done++)
-    for (int64_t x = 0; x < p->length; x += REALS_PER_LINE) __builtin_prefetch(p->from + p->done * p->stride + x);
-}
 
 /* The forward correlation of a convolution, with as few axes that matter as possible. */
 V_(correlation) THNN_(correlation_make)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,

@@ -106,12 +106,15 @@ static void V_(finish)(const V_(product) *p, const V_(sums) *s, int64_t tile)
     for (int64_t r = 0; r < rows; r++) {
       real *to = c + V_(locate)(p->rows.count, p->rows.result, row + r, &run) - s->firstLane;
       const real *from = sum;
+      const int64_t later = MIN(row + r + 1, allRows - 1); /* on another page */
+      const real *after = c + V_(locate)(p->rows.count, p->rows.result, later, &run) - s->firstLane;
       for (int64_t lane = s->firstLane; lane < s->lastLane; lane += LANES, from += next) {
         const int n = (int)MIN(LANES, s->lastLane - lane), width = n > VL ? LANES : VL;
         for (int v = 0; v < n; v += VL) {
           vreal x = v_load(from + r * width + v);
           const int m = MIN(VL, n - v);
           if (p->add) x = v_load_n(to + lane + v, m) + p->scale * x;
+          __builtin_prefetch(after + lane + v, 1);
           if (m == VL) v_store(to + lane + v, x);
           else v_store_n(to + lane + v, x, m);
         }
@@ -133,24 +136,16 @@ static void V_(finish)(const V_(product) *p, const V_(sums) *s, int64_t tile)
   }
 }
 
-/* Part number `part` of `parts` of a panel that is packed next. Its pieces may lie pages apart. */
-static void V_(prefetch)(const V_(product) *p, int64_t lane, int64_t n, int64_t k, int64_t K, int64_t part,
-                         int64_t parts)
+/* A panel of lanes as it lies in memory, if it is whole there. */
+static V_(pieces) V_(panelPieces)(const V_(product) *p, int64_t lane, int64_t n, int64_t k, int64_t K)
 {
   const V_(factor) *f = &p->lanes;
   int64_t lanes, terms;
   const real *from = f->data + V_(locate)(f->count, f->stride, lane, &lanes);
   from += V_(locate)(p->depth, f->depth, k, &terms);
-  if (lanes < n || terms < K) return;
-  const int64_t line = 64 / (int64_t)sizeof(real);
-  if (f->stride[3] == 1) {
-    for (int64_t i = part * K / parts; i < (part + 1) * K / parts; i++)
-      for (int64_t l = 0; l < n + line; l += line)
-        __builtin_prefetch(from + i * f->depth[3] + MIN(l, n - 1), 0, 2);
-  } else if (f->depth[3] == 1) {
-    for (int64_t i = part * n / parts; i < (part + 1) * n / parts; i++)
-      for (int64_t l = 0; l < K; l += line) __builtin_prefetch(from + i * f->stride[3] + l, 0, 2);
-  }
+  if (lanes < n || terms < K) return (V_(pieces)){0};
+  if (f->stride[3] == 1) return (V_(pieces)){from, K, f->depth[3], n};
+  return (V_(pieces)){from, n, f->stride[3], f->depth[3] == 1 ? K : 0};
 }
 
 /* Tiles first .. last - 1 times lanes from .. to - 1. */
@@ -181,22 +176,26 @@ static void V_(block)(const V_(product) *p, int64_t first, int64_t last, int64_t
                (V_(range)){p->lanes.count, p->lanes.stride, lane, n});
       for (int64_t l = 0; k == 0 && l < width; l++)
         start[l] = l < n && p->bias ? p->bias[(lane + l) * p->lanes.bias] : 0;
+      V_(requests) next = {0};
+      if (K > 0 && lane + LANES < to)
+        next = V_(requests_make)(V_(panelPieces)(p, lane + LANES, MIN(LANES, to - lane - LANES), k, K),
+                                 tiles * ceilDivide(K, GEMM_DEPTH), MIN(K, GEMM_DEPTH));
       for (int64_t tile = 0; tile < tiles; tile++, sum += TILE_SUMS) {
         const int64_t row = V_(rowOfTile)(first + tile, allRows);
         const int rows = (int)(V_(rowOfTile)(first + tile + 1, allRows) - row);
-        if (K > 0 && lane + LANES < to)
-          V_(prefetch)(p, lane + LANES, MIN(LANES, to - lane - LANES), k, K, tile, tiles);
         if (k == 0 && p->rows.bias)
           for (int64_t r = 0; r < rows; r++)
             for (int v = 0; v < V; v++)
               v_store(start + r * width + v * VL, v_set1(p->bias[(row + r) * p->rows.bias]));
-        const V_(gemm) multiply = THNN_(gemm_tile)(1, rows, V);
-        const real *a = terms + tile * TILE_TERMS;
-        multiply(sum, k ? sum : start, k || p->rows.bias ? width : 0, &a, (GemmSteps){step, MIN(K, GEMM_DEPTH)},
-                 panel);
-        a += GEMM_DEPTH * GEMM_ROWS;
-        if (K > GEMM_DEPTH)
-          multiply(sum, sum, width, &a, (GemmSteps){step, K - GEMM_DEPTH}, panel + GEMM_DEPTH * width);
+        const real *a = terms + tile * TILE_TERMS, *before = k ? sum : start;
+        int64_t beforeStride = k || p->rows.bias ? width : 0;
+        for (int64_t i = 0; i < K || i == 0; i += GEMM_DEPTH, a += GEMM_DEPTH * GEMM_ROWS) {
+          const GemmAhead ahead = V_(requests_next)(&next);
+          THNN_(gemm_tile)(1, rows, V, ahead.row > 0)(
+              sum, before, beforeStride, &a, (GemmSteps){step, MIN(K - i, GEMM_DEPTH)}, panel + i * width, &ahead);
+          before = sum;
+          beforeStride = width;
+        }
       }
     }
   }
