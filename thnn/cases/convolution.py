@@ -222,6 +222,17 @@ SPATIAL_DILATED_CONVOLUTION = Case(
         _dilated_sample("empty", (0, 3, 8, 9), 4, (2, 3), (3, 2), (1, 2), (1, 0)),
         _dilated_sample("rows without taps", (2, 18, 2, 10), 20, (3, 3), (2, 4), padding=(2, 8), small=False),
         _dilated_sample("many planes", (2, 33, 13, 11), 35, (3, 3), (2, 3), padding=(2, 3), small=False),
+        *(
+            _dilated_sample(
+                f"dilation {d[0]}, {n} outputs", (2, 2, 3, 4), n, (3, 3), d, padding=d, small=False
+            )
+            for n, d in (
+                (1, (2**31 - 1,) * 2),
+                (3, (2**30,) * 2),
+                (20, (2**31 - 1, 1000)),
+                (20, (2**29, 2**29)),
+            )
+        ),
         # Few outputs: their rows are longer than a vector, and a strip of so many rows of the image is large.
         _dilated_sample(
             "rows of 15, far apart", (1, 2, 241, 15), 1, (3, 3), (2, 120), padding=(2, 120), small=False

@@ -483,19 +483,16 @@ void THNN_(convolution_output)(const Convolution *g, ConvolutionView input, Conv
   c.bias = bias.data;
   c.biasGroup = bias.group;
   c.biasOutput = bias.stride[0];
-  if (THNN_(depthwise_is)(&c)) {
-    THNN_(depthwise_correlate)(&c);
-  } else if (THNN_(few_suits)(&c)) {
-    Residues residues[4];
-    for (int d = 0; d < 4; d++) {
-      const Axis *a = c.axis + d;
-      residues[d] = (Residues){1, {{a->count, a->first, a->taps, a->skip, 0, 0, a->weight}}};
-    }
-    THNN_(few_join)(&c, residues);
-    THNN_(few_correlate)(&c, residues);
-  } else {
-    V_(correlate)(&c);
+  if (THNN_(depthwise_is)(&c)) return THNN_(depthwise_correlate)(&c);
+  V_(correlation) few = c;
+  Residues residues[4];
+  for (int d = 0; d < 4; d++) {
+    const Axis *a = c.axis + d;
+    residues[d] = (Residues){1, {{a->count, a->first, a->taps, a->skip, 0, 0, a->weight}}};
   }
+  THNN_(few_join)(&few, residues);
+  if (THNN_(few_suits)(&few)) THNN_(few_correlate)(&few, residues);
+  else V_(correlate)(&c);
 }
 
 /* Every plane is its bias, or 0. */

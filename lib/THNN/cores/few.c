@@ -193,7 +193,8 @@ bool THNN_(few_suits)(const V_(correlation) *c)
   const int64_t positions = c->outputs * width, outputs = ceilDivide(c->outputs, VL) * VL * last->count;
   if (positions > (fewOfGroup ? outputs : outputs / 2)) return false;
   const int64_t one[4] = {1, 1, 1, MIN(last->count, FEW_VECTORS * VL)};
-  return strip_make(c->axis, one, taps, REALS_PER_LINE).channel * (int64_t)sizeof(real) <= FEW_STRIP_BYTES;
+  const Strip strip = strip_make(c->axis, one, taps, REALS_PER_LINE);
+  return strip.phases <= GEMM_DEPTH && strip.channel * (int64_t)sizeof(real) <= FEW_STRIP_BYTES;
 }
 
 typedef struct V_(fewPlan) {

@@ -31,7 +31,7 @@ typedef struct Residues {
    skip 1, all coordinates that one position of any residue may see. */
 void THNN_(few_join)(V_(correlation) *correlation, Residues *residues);
 
-/* Is this the better way for so many outputs and so wide rows? */
+/* Is this the better way for so many outputs and so wide rows? Of joined axes. */
 bool THNN_(few_suits)(const V_(correlation) *correlation);
 
 void THNN_(few_correlate)(const V_(correlation) *correlation, const Residues *residues);

@@ -69,18 +69,26 @@ static inline bool axis_isPlain(const Axis *a)
   return a->taps == 1 && a->step == 1 && a->first == 0 && a->size == a->count;
 }
 
+/* Of what is larger than any strip may be, no more is known. */
+#define STRIP_MOST ((int64_t)1 << 28)
+static inline int64_t strip_product(int64_t a, int64_t b)
+{
+  int64_t product;
+  return __builtin_mul_overflow(a, b, &product) || product > STRIP_MOST ? STRIP_MOST : product;
+}
+
 /* The strip for boxes of these counts. */
 static inline Strip strip_make(const Axis *axis, const int64_t *count, const int64_t *taps, int realsPerLine)
 {
   const Axis *last = axis + 3;
   Strip strip = {.phases = MIN(last->step / greatestDivisor(last->step, last->skip), taps[3])};
   strip.pitch[3] = count[3] + (taps[3] - 1) * last->skip / last->step;
-  strip.pitch[2] = strip.pitch[3] * strip.phases;
-  strip.pitch[1] = strip.pitch[2] * axis_extent(axis + 2, count[2], taps[2]);
-  strip.pitch[0] = strip.pitch[1] * axis_extent(axis + 1, count[1], taps[1]);
+  strip.pitch[2] = strip_product(strip.pitch[3], strip.phases);
+  strip.pitch[1] = strip_product(strip.pitch[2], axis_extent(axis + 2, count[2], taps[2]));
+  strip.pitch[0] = strip_product(strip.pitch[1], axis_extent(axis + 1, count[1], taps[1]));
   /* An odd number of cache lines, so that the channels of one pixel do not fall into one cache set. */
-  strip.channel =
-      (ceilDivide(strip.pitch[0] * axis_extent(axis, count[0], taps[0]), realsPerLine) | 1) * realsPerLine;
+  const int64_t reals = strip_product(strip.pitch[0], axis_extent(axis, count[0], taps[0]));
+  strip.channel = (ceilDivide(reals, realsPerLine) | 1) * realsPerLine;
   return strip;
 }
 
@@ -151,6 +159,7 @@ void THNN_(correlation_simplify)(V_(correlation) *correlation);
    positions fits into STRIP_BYTES. Less width, if nothing else helps. */
 void THNN_(correlation_cutTaps)(const V_(correlation) *correlation, int64_t *taps, int64_t *width);
 
-/* Copies `channels` channels of the source, beginning at `source`, and may write VL reals beyond them. */
+/* Copies `channels` channels of the source, beginning at `source`, and may write VL reals beyond them. The strip has at
+   most GEMM_DEPTH phases. */
 void THNN_(strip_fill)(const V_(correlation) *correlation, const Strip *strip, const Box *positions,
                        const Box *taps, const real *source, int64_t channels, real *memory);
