@@ -1,6 +1,6 @@
 /* What TemporalSubSampling and SpatialSubSampling share: all but their arguments. They fill a geometry whose dims tells
-   the layout: 1 for (N, T, C), 2 for (N, C, H, W), each with or without N. No include guard: included once per element
-   type. */
+   the layout: 1 for (N, T, C), 2 for (N, C, H, W), each with or without N. A plane is a group of a convolution, all of
+   whose taps have one weight. No include guard: included once per element type. */
 
 #include "sliding.h"
 #include "../lib/THNN/cores/taps.h"
@@ -11,6 +11,12 @@ static ConvolutionView V_(subSamplingView)(const Convolution *g, const THTensor 
   const int64_t *stride = t->stride + t->ndim - 2;
   return (ConvolutionView){.data = t->data,
                            .stride = {t->ndim == 3 ? t->stride[0] : 0, stride[1], 0, 0, stride[0]}};
+}
+
+/* One value per plane. */
+static ConvolutionView V_(subSamplingValues)(const THTensor *t)
+{
+  return (ConvolutionView){.data = t->data, .group = t->stride[0]};
 }
 
 /* The size of the output, batch first. */
@@ -33,6 +39,7 @@ static void V_(checkSubSampling)(THNNState *state, Convolution *g, const THTenso
   if (g->inputPlanes < 1)
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected planes, only N may be 0, got %s",
                      THNN_shape(input));
+  g->groups = g->inputPlanes;
   V_(slide)(state, g, "input");
   if (weight->ndim != 1 || weight->size[0] != g->inputPlanes)
     THNN_fail(state, THNN_VALUE_ERROR, weightName, "expected one value per plane (%lld), got %s",
@@ -45,15 +52,6 @@ static void V_(checkSubSamplingGradient)(THNNState *state, const Convolution *g,
   int64_t size[4];
   V_(subSamplingSize)(g, size);
   V_(checkGradientSize)(state, input, gradOutput, size, g->dims + 2);
-}
-
-static Taps V_(subSamplingTaps)(const Convolution *g, const THTensor *small, const THTensor *large,
-                                const THTensor *weight)
-{
-  Taps taps = THNN_(taps_make)(g, V_(subSamplingView)(g, small), V_(subSamplingView)(g, large));
-  taps.weight = weight->data;
-  taps.weightPlane = weight->stride[0];
-  return taps;
 }
 
 static void V_(subSamplingOutput)(THNNState *state, const Convolution *g, THTensor *input, THTensor *output,
@@ -70,8 +68,8 @@ static void V_(subSamplingOutput)(THNNState *state, const Convolution *g, THTens
   THNN_CHECK_NO_OVERLAP(output, weight);
   THNN_CHECK_NO_OVERLAP(output, bias);
   THNN_RETURN_IF_META(state);
-  const Taps taps = V_(subSamplingTaps)(g, output, input, weight);
-  THNN_(taps_small)(&taps, TH_DATA(bias), bias->stride[0]);
+  THNN_(convolution_output)(g, V_(subSamplingView)(g, input), V_(subSamplingValues)(weight),
+                            V_(subSamplingValues)(bias), V_(subSamplingView)(g, output));
 }
 
 static void V_(subSamplingGradInput)(THNNState *state, const Convolution *g, THTensor *input, THTensor *gradOutput,
@@ -84,8 +82,8 @@ static void V_(subSamplingGradInput)(THNNState *state, const Convolution *g, THT
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
   THNN_RETURN_IF_META(state);
-  const Taps taps = V_(subSamplingTaps)(g, gradOutput, gradInput, weight);
-  THNN_(taps_large)(&taps, NULL, 0);
+  THNN_(convolution_gradInput)(g, V_(subSamplingView)(g, gradOutput), V_(subSamplingValues)(weight),
+                               (ConvolutionView){0}, V_(subSamplingView)(g, gradInput));
 }
 
 static void V_(subSamplingGradParameters)(THNNState *state, const Convolution *g, THTensor *input,
@@ -98,9 +96,9 @@ static void V_(subSamplingGradParameters)(THNNState *state, const Convolution *g
              "expected one value per plane (%lld), got %s", (long long)g->inputPlanes, THNN_shape(gradBias));
   THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
-  const Taps taps = V_(subSamplingTaps)(g, gradOutput, input, gradWeight);
+  Taps taps = THNN_(taps_make)(g, V_(subSamplingView)(g, gradOutput), V_(subSamplingView)(g, input));
+  taps.weight = gradWeight->data;
+  taps.weightPlane = gradWeight->stride[0];
   THNN_(taps_weight)(&taps, (real)scale);
-  THNN_(convolution_gradBias)(g, V_(subSamplingView)(g, gradOutput),
-                              (ConvolutionView){.data = gradBias->data, .stride = {gradBias->stride[0]}},
-                              (real)scale);
+  THNN_(convolution_gradBias)(g, V_(subSamplingView)(g, gradOutput), V_(subSamplingValues)(gradBias), (real)scale);
 }

@@ -265,16 +265,18 @@ static void V_(packWeights)(const V_(plan) *p, int64_t firstVector, int64_t endV
   }
 }
 
-static void V_(correlateRows)(const V_(plan) *p, int64_t firstRow, int64_t endRow)
+static void V_(correlateRows)(const V_(plan) *p, int64_t firstVector, int64_t endVector, int64_t firstRow,
+                              int64_t endRow)
 {
   const V_(correlation) *c = p->c;
   const int64_t count[3] = {c->axis[0].count, c->axis[1].count, c->axis[2].count};
-  const int64_t most = MAX(DEPTHWISE_BYTES / ((p->terms + 1) * VBYTES), 1), together = MIN(most, p->vectors);
+  const int64_t most = MAX(DEPTHWISE_BYTES / ((p->terms + 1) * VBYTES), 1),
+                together = MIN(most, endVector - firstVector);
   V_(work) w;
   V_(makeWork)(p, c->outputs, c->channels, &w);
   real *packed = thnn_scratch((size_t)(together * (p->terms + 1) * VBYTES));
-  for (int64_t v = 0; v < p->vectors; v += together) {
-    const int64_t end = MIN(v + together, p->vectors);
+  for (int64_t v = firstVector; v < endVector; v += together) {
+    const int64_t end = MIN(v + together, endVector);
     V_(packWeights)(p, v, end, packed);
     for (int64_t row = firstRow; row < endRow; row++) {
       const int64_t q[3] = {row / (count[1] * count[2]), row / count[2] % count[1], row % count[2]};
@@ -301,8 +303,14 @@ void THNN_(depthwise_correlate)(const V_(correlation) *c)
   const double terms =
       (double)(c->groups * c->outputs) * (double)(p.rows * c->axis[3].count) * (double)p.terms / 8;
   const int64_t work = (int64_t)MIN(terms, 1e15);
-  const int64_t parts = thnn_threads(p.rows, work);
-  THNN_PARALLEL_FOR(i, parts, work) V_(correlateRows)(&p, i * p.rows / parts, (i + 1) * p.rows / parts);
+  const int threads = thnn_threads(1 << 20, work);
+  const bool byRows = p.rows >= threads; /* which a series does not have */
+  const int64_t all = byRows ? p.rows : p.vectors, parts = MIN(all, threads);
+  THNN_PARALLEL_FOR(i, parts, work) {
+    const int64_t first = i * all / parts, end = (i + 1) * all / parts;
+    if (byRows) V_(correlateRows)(&p, 0, p.vectors, first, end);
+    else V_(correlateRows)(&p, first, end, 0, p.rows);
+  }
 }
 
 /* Adds the products of n positions to T taps of one vector, the first of which is `first` of those that exist.

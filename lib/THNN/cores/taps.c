@@ -2,8 +2,7 @@
 #include "convolution.h"
 #include "taps.h"
 
-/* A task is a block of one target plane (of all, where lanes are channels): some units, each a run of at most
-   UNIT_REALS lanes. One tap after another goes through a block, which is so small that its source stays in L1. */
+/* Folding, a task is a block of one large plane: some units, each a run of at most UNIT_REALS lanes. One tap after another goes through a block, which is so small that its source stays in L1. */
 #define UNIT_REALS 4096
 #define BLOCK_REALS 1024
 /* Planes that are neighbours in memory, but not in lanes, are stored or read together. */
@@ -40,36 +39,17 @@ Taps THNN_(taps_make)(const Convolution *g, ConvolutionView small, ConvolutionVi
   return t;
 }
 
-/* Puts channels into the lanes where they are neighbours. */
-static Taps V_(chooseLanes)(const Taps *given)
+/* to[i * step] += from[i * fromStep] */
+static inline void V_(addRun)(real *to, int64_t step, const real *from, int64_t fromStep, int64_t n)
 {
-  Taps t = *given;
-  if (t.planes == 1 || t.smallPlane != 1 || t.largePlane != 1) return t;
-  memmove(t.axis, t.axis + 1, 3 * sizeof t.axis[0]);
-  t.axis[3] = (TapAxis){
-      .small = t.planes, .large = t.planes, .taps = 1, .stride = 1, .dilation = 1, .smallStep = 1, .largeStep = 1};
-  t.weightLane = t.weightPlane;
-  t.planes = 1;
-  return t;
-}
-
-/* to[i * step] += weight[i * weightStep] * from[i * fromStep] */
-static inline void V_(addProducts)(real *to, int64_t step, const real *from, int64_t fromStep, const real *weight,
-                                   int64_t weightStep, int64_t n)
-{
-  if (step == 1 && fromStep == 1 && weightStep == 0) {
-    const real w = *weight;
+  if (step == 1 && fromStep == 1) {
     THNN_PRAGMA(omp simd)
-    for (int64_t i = 0; i < n; i++) to[i] += w * from[i];
-  } else if (step == 1 && fromStep == 1 && weightStep == 1) {
+    for (int64_t i = 0; i < n; i++) to[i] += from[i];
+  } else if (step == 1 && fromStep == 2) {
     THNN_PRAGMA(omp simd)
-    for (int64_t i = 0; i < n; i++) to[i] += weight[i] * from[i];
-  } else if (step == 1 && fromStep == 2 && weightStep == 0) {
-    const real w = *weight;
-    THNN_PRAGMA(omp simd)
-    for (int64_t i = 0; i < n; i++) to[i] += w * from[2 * i];
+    for (int64_t i = 0; i < n; i++) to[i] += from[2 * i];
   } else {
-    for (int64_t i = 0; i < n; i++) to[i * step] += weight[i * weightStep] * from[i * fromStep];
+    for (int64_t i = 0; i < n; i++) to[i * step] += from[i * fromStep];
   }
 }
 
@@ -118,55 +98,43 @@ static inline void V_(nextUnit)(V_(unit) *unit, const int64_t *size, int64_t lan
   unit->count = MIN(lanes - unit->first, UNIT_REALS);
 }
 
-/* A block of units of one target plane, and where their sums are: lane i of a unit at i % phases * phase + i / phases. */
+/* A block of units of one large plane, and where their sums are: lane i of a unit at i % phases * phase + i / phases. */
 typedef struct V_(block) {
   const Taps *t;
-  bool toSmall;
   V_(unit) first;
   int64_t units, size[3], lanes, phases, phase;
 } V_(block);
 
 /* Adds tap k to the sums of a block. */
-static void V_(addTap)(const V_(block) *b, const real *source, const real *weight, const int64_t *k, real *sums)
+static void V_(addTap)(const V_(block) *b, const real *source, const int64_t *k, real *sums)
 {
   const Taps *t = b->t;
   const TapAxis *a = t->axis, *last = a + 3;
   const int64_t start = k[3] * last->dilation - last->padding; /* of the large coordinates */
-  const int64_t fromStep = b->toSmall ? last->stride * last->largeStep : last->smallStep;
   int64_t all[2];
   tap_positions(last, k[3], all, all + 1);
-  for (int d = 0; d < 4; d++) {
-    if (!b->toSmall) source += k[d] * a[d].smallTap;
-  }
+  for (int d = 0; d < 4; d++) source += k[d] * a[d].smallTap;
   V_(unit) unit = b->first;
   for (int64_t u = 0; u < b->units; u++, V_(nextUnit)(&unit, b->size, b->lanes), sums += b->phases * b->phase) {
-    const real *from = source + unit.n * (b->toSmall ? t->largeBatch : t->smallBatch);
+    const real *from = source + unit.n * t->smallBatch;
     bool exists = true;
     for (int d = 0; d < 3 && exists; d++) {
-      const int64_t x = V_(across)(a + d, b->toSmall, unit.at[d], k[d]);
-      exists = x >= 0;
-      from += x * (b->toSmall ? a[d].largeStep : a[d].smallStep);
+      const int64_t q = V_(across)(a + d, false, unit.at[d], k[d]);
+      exists = q >= 0;
+      from += q * a[d].smallStep;
     }
     if (!exists) continue;
     int64_t low = all[0], high = all[1];
-    if (b->toSmall) {
-      low = MAX(low, unit.first);
-      high = MIN(high, unit.first + unit.count);
-      if (low < high)
-        V_(addProducts)(sums + (low - unit.first), 1, from + (low * last->stride + start) * last->largeStep,
-                        fromStep, weight + low * t->weightLane, t->weightLane, high - low);
-    } else {
-      if (unit.first > 0 || unit.count < b->lanes) { /* q * stride + start from unit.first to its end */
-        const int64_t begin = unit.first - start, end = begin + unit.count;
-        low = MAX(low, begin <= 0 ? 0 : (begin + last->stride - 1) / last->stride);
-        high = MIN(high, end <= 0 ? 0 : (end + last->stride - 1) / last->stride);
-      }
-      if (low >= high) continue;
-      const int64_t at = low * last->stride + start - unit.first;
-      const int64_t place = b->phases > 1 ? at % b->phases * b->phase + at / b->phases : at;
-      V_(addProducts)(sums + place, b->phases > 1 ? 1 : last->stride, from + low * last->smallStep, fromStep,
-                      weight + (unit.first + at) * t->weightLane, t->weightLane, high - low);
+    if (unit.first > 0 || unit.count < b->lanes) { /* q * stride + start from unit.first to its end */
+      const int64_t begin = unit.first - start, end = begin + unit.count;
+      low = MAX(low, begin <= 0 ? 0 : (begin + last->stride - 1) / last->stride);
+      high = MIN(high, end <= 0 ? 0 : (end + last->stride - 1) / last->stride);
     }
+    if (low >= high) continue;
+    const int64_t at = low * last->stride + start - unit.first;
+    const int64_t place = b->phases > 1 ? at % b->phases * b->phase + at / b->phases : at;
+    V_(addRun)(sums + place, b->phases > 1 ? 1 : last->stride, from + low * last->smallStep, last->smallStep,
+               high - low);
   }
 }
 
@@ -191,29 +159,23 @@ static void V_(finishUnit)(const V_(block) *b, int64_t count, const real *sums, 
   }
 }
 
-/* Both sums: the source of one is the target of the other. */
-static void V_(addUp)(const Taps *given, bool toSmall, const real *bias, int64_t biasStride, bool add)
+void THNN_(taps_fold)(const Taps *t, bool add)
 {
-  const Taps t = V_(chooseLanes)(given);
-  const TapAxis *a = t.axis;
-  V_(block) all = {.t = &t, .toSmall = toSmall, .lanes = toSmall ? a[3].small : a[3].large, .phases = 1};
+  const TapAxis *a = t->axis;
+  V_(block) all = {.t = t, .lanes = a[3].large, .phases = a[3].stride <= MOST_PHASES ? a[3].stride : 1};
   const int64_t pieces = (all.lanes + UNIT_REALS - 1) / UNIT_REALS, most = MIN(all.lanes, UNIT_REALS);
-  int64_t units = t.batch * pieces, taps = 1;
-  for (int d = 0; d < 3; d++) units *= all.size[d] = toSmall ? a[d].small : a[d].large;
+  int64_t units = t->batch * pieces, taps = 1;
+  for (int d = 0; d < 3; d++) units *= all.size[d] = a[d].large;
   for (int d = 0; d < 4; d++) taps *= a[d].taps;
-  if (units * t.planes == 0) return;
-  if (!toSmall && a[3].stride <= MOST_PHASES) all.phases = a[3].stride;
+  if (units * t->planes == 0) return;
   all.phase = (most + all.phases - 1) / all.phases;
-  const int64_t step = toSmall ? a[3].smallStep : a[3].largeStep, plane = toSmall ? t.smallPlane : t.largePlane;
-  const int64_t together = plane == 1 && step != 1 && !add ? MIN(t.planes, TOGETHER) : 1;
-  const int64_t groups = (t.planes + together - 1) / together, pitch = all.phases * all.phase;
+  const int64_t step = a[3].largeStep, plane = t->largePlane;
+  const int64_t together = plane == 1 && step != 1 && !add ? MIN(t->planes, TOGETHER) : 1;
+  const int64_t groups = (t->planes + together - 1) / together, pitch = all.phases * all.phase;
   const int64_t each = MIN(MAX(BLOCK_REALS / together / pitch, 1), units), blocks = (units + each - 1) / each;
-  /* Where lanes are channels, each has its bias. */
-  const bool channels = t.planes != given->planes;
-  const int64_t biasStep = channels ? biasStride : 0;
-  THNN_PARALLEL_FOR(task, groups * blocks, units * t.planes * pitch * 2 * taps) {
+  THNN_PARALLEL_FOR(task, groups * blocks, units * t->planes * pitch * 2 * taps) {
     const int64_t begin = task % blocks * each, first = task / blocks * together;
-    const int64_t planes = MIN(together, t.planes - first);
+    const int64_t planes = MIN(together, t->planes - first);
     V_(block) block = all;
     block.units = MIN(each, units - begin);
     block.first = V_(makeUnit)(begin, all.size, all.lanes);
@@ -222,13 +184,11 @@ static void V_(addUp)(const Taps *given, bool toSmall, const real *bias, int64_t
     real *asides = sums + together * each * pitch, *lines = asides + together * each * pitch;
     memset(sums, 0, sizeof(real) * (size_t)(together * each * pitch) * 2);
     for (int64_t p = 0; p < planes; p++) {
-      const real *source = toSmall ? (const real *)t.large + (first + p) * t.largePlane
-                                   : (const real *)t.small + (first + p) * t.smallPlane;
-      const real *weight = (const real *)t.weight + (first + p) * t.weightPlane;
+      const real *source = (const real *)t->small + (first + p) * t->smallPlane;
       real *sum = sums + p * each * pitch, *aside = asides + p * each * pitch;
       int64_t k[4] = {0};
       for (int64_t tap = 0; tap < taps; tap++) {
-        V_(addTap)(&block, source, weight, k, sum);
+        V_(addTap)(&block, source, k, sum);
         for (int d = 3; d >= 0 && ++k[d] == a[d].taps; d--) k[d] = 0;
         if ((tap + 1) % SUM_TERMS != 0) continue;
         for (int64_t i = 0; i < reals; i++) aside[i] += sum[i];
@@ -237,15 +197,12 @@ static void V_(addUp)(const Taps *given, bool toSmall, const real *bias, int64_t
     }
     V_(unit) unit = block.first;
     for (int64_t u = 0; u < block.units; u++, V_(nextUnit)(&unit, all.size, all.lanes)) {
-      real *to = (toSmall ? (real *)t.small + unit.n * t.smallBatch : (real *)t.large + unit.n * t.largeBatch) +
-                 first * plane + unit.first * step;
-      for (int d = 0; d < 3; d++) to += unit.at[d] * (toSmall ? a[d].smallStep : a[d].largeStep);
+      real *to = (real *)t->large + unit.n * t->largeBatch + first * plane + unit.first * step;
+      for (int d = 0; d < 3; d++) to += unit.at[d] * a[d].largeStep;
       for (int64_t p = 0; p < planes; p++) {
         const int64_t at = (p * each + u) * pitch;
         real *line = lines + p * (pitch + VL);
         V_(finishUnit)(&block, unit.count, sums + at, asides + at, line);
-        const real *b = bias ? bias + (channels ? unit.first : first + p) * biasStride : NULL;
-        for (int64_t i = 0; b && i < unit.count; i++) line[i] += b[i * biasStep];
         if (add)
           for (int64_t i = 0; i < unit.count; i++) to[i * step] += line[i];
         else if (step == 1) memcpy(to + p * plane, line, sizeof(real) * (size_t)unit.count);
@@ -255,24 +212,6 @@ static void V_(addUp)(const Taps *given, bool toSmall, const real *bias, int64_t
       if (together > 1) THNN_(gemm_transpose)(to, step, lines, pitch + VL, planes, unit.count);
     }
   }
-}
-
-void THNN_(taps_small)(const Taps *taps, const real *bias, int64_t biasStride)
-{
-  V_(addUp)(taps, true, bias, biasStride, false);
-}
-
-void THNN_(taps_large)(const Taps *taps, const real *bias, int64_t biasStride)
-{
-  V_(addUp)(taps, false, bias, biasStride, false);
-}
-
-void THNN_(taps_fold)(const Taps *given, bool add)
-{
-  const real one = 1;
-  Taps taps = *given;
-  taps.weight = (void *)&one;
-  V_(addUp)(&taps, false, NULL, 0, add);
 }
 
 static double V_(dot)(const real *a, int64_t aStep, const real *b, int64_t bStep, int64_t n)
@@ -369,6 +308,19 @@ static void V_(weightOfChannels)(const Taps *t, real scale)
     real *weight = (real *)t->weight + first * t->weightLane;
     for (int64_t i = 0; i < count; i++) weight[i * t->weightLane] += (real)((double)scale * sum[i]);
   }
+}
+
+/* Puts channels into the lanes where they are neighbours. */
+static Taps V_(chooseLanes)(const Taps *given)
+{
+  Taps t = *given;
+  if (t.planes == 1 || t.smallPlane != 1 || t.largePlane != 1) return t;
+  memmove(t.axis, t.axis + 1, 3 * sizeof t.axis[0]);
+  t.axis[3] = (TapAxis){
+      .small = t.planes, .large = t.planes, .taps = 1, .stride = 1, .dilation = 1, .smallStep = 1, .largeStep = 1};
+  t.weightLane = t.weightPlane;
+  t.planes = 1;
+  return t;
 }
 
 void THNN_(taps_weight)(const Taps *given, real scale)

@@ -1,17 +1,10 @@
-/* Sums over the taps of sliding windows, plane by plane: what subsampling and unfolding have in common.
+/* What sliding windows see, plane by plane: columns for unfolding, and gradients of subsampling's weights.
 
    A window slides over `large` planes and leaves `small` ones, as many. Along each axis, position q of a small plane
-   sees for tap k the coordinate x = q * stride + k * dilation - padding of a large one, if that exists:
+   sees for tap k the coordinate x = q * stride + k * dilation - padding of a large one, if that exists. A small plane may
+   have a place of its own for each tap: then it is a matrix of columns.
 
-     small from large:  small[n,p,q] = bias[p] + sum over k of weight[p] * large[n,p,x]
-     large from small:  large[n,p,x] = bias[p] + sum over k, q of weight[p] * small[n,p,q]
-     weights:           weight[p] += scale * sum over n, q, k of small[n,p,q] * large[n,p,x]
-
-   A small plane may have a place of its own for each tap: then it is a matrix of columns, large from small folds it and
-   unfold fills it.
-
-   Everything is done in lanes: columns, or channels where those are neighbours in memory on both sides. Nothing in here
-   looks at a tensor or fails. Included once per element type, after gemm.h and convolution.h. */
+   Nothing in here looks at a tensor or fails. Included once per element type, after gemm.h and convolution.h. */
 
 #ifndef THNN_CORES_TAPS_H
 #define THNN_CORES_TAPS_H
@@ -46,11 +39,7 @@ static inline void tap_positions(const TapAxis *a, int64_t k, int64_t *low, int6
 /* The windows of a convolution from `large` (its input) to `small` (its output); weights and table are left to fill. */
 Taps THNN_(taps_make)(const Convolution *geometry, ConvolutionView small, ConvolutionView large);
 
-/* The target is overwritten; bias may be NULL. */
-void THNN_(taps_small)(const Taps *taps, const real *bias, int64_t biasStride);
-void THNN_(taps_large)(const Taps *taps, const real *bias, int64_t biasStride);
-
-/* weight += scale * its gradient. */
+/* weight[p] += scale * sum over n, q, k of small[n,p,q] * large[n,p,x] */
 void THNN_(taps_weight)(const Taps *taps, real scale);
 
 /* small[n,a,k,q] = large[n,a,x], 0 where x does not exist. */
