@@ -54,6 +54,39 @@ static int64_t V_(stripReals)(const V_(plan) *p, const int64_t *positions, int64
   return strip_make(p->c.axis, positions, p->boxTaps, REALS_PER_LINE).channel * channels + VL;
 }
 
+static bool V_(boxFits)(const V_(plan) *p, const int64_t *box, int64_t stripRoom, int64_t mostTiles)
+{
+  return V_(stripReals)(p, box, p->blockChannels) * (int64_t)sizeof(real) <= stripRoom &&
+         V_(tilesOfBox)(box) <= mostTiles && volume(box) / gemm_columns(box[3]) <= MAX_ROWS;
+}
+
+/* Along the axes that are innermost in memory first. */
+static void V_(growBox)(V_(plan) *p, int64_t stripRoom, int64_t mostTiles)
+{
+  for (int d = 3; d >= 0; d--) {
+    int64_t box[4];
+    memcpy(box, p->boxPositions, sizeof box);
+    const int64_t step = d == 3 ? GEMM_ROWS : 1;
+    while (p->boxPositions[d] < p->count[d]) {
+      box[d] = MIN((p->boxPositions[d] / step + 1) * step, p->count[d]);
+      if (!V_(boxFits)(p, box, stripRoom, mostTiles)) break;
+      p->boxPositions[d] = box[d];
+    }
+    if (p->boxPositions[d] < p->count[d]) {
+      if (d < 3) p->boxPositions[d] = ceilDivide(p->count[d], ceilDivide(p->count[d], p->boxPositions[d]));
+      break;
+    }
+  }
+}
+
+/* What strips of all boxes hold, and weights if they are packed for each. */
+static double V_(copied)(const V_(plan) *p)
+{
+  const double reals = (double)V_(stripReals)(p, p->boxPositions, MAX(p->c.channels, 1)),
+               weights = p->resident ? 0 : (double)(p->c.outputs * p->c.channels * volume(p->taps));
+  return (reals + weights) * (double)box_pieces(p->count, p->boxPositions);
+}
+
 /* Only depthChannels, the taps of a box and the order of channels matter to a sum, and they depend on sizes alone;
    all the rest may depend on the number of threads. */
 static void V_(makePlan)(V_(plan) *p, int threads)
@@ -99,21 +132,17 @@ static void V_(makePlan)(V_(plan) *p, int threads)
     }
     stripRoom = STRIP_BYTES;
   }
-  for (int d = 3; d >= 0; d--) {
-    int64_t box[4];
-    memcpy(box, p->boxPositions, sizeof box);
-    const int64_t step = d == 3 ? GEMM_ROWS : 1;
-    while (p->boxPositions[d] < p->count[d]) {
-      box[d] = MIN((p->boxPositions[d] / step + 1) * step, p->count[d]);
-      if (V_(stripReals)(p, box, p->blockChannels) * realBytes > stripRoom || V_(tilesOfBox)(box) > mostTiles ||
-          volume(box) / gemm_columns(box[3]) > MAX_ROWS)
-        break;
-      p->boxPositions[d] = box[d];
-    }
-    if (p->boxPositions[d] < p->count[d]) {
-      if (d < 3) p->boxPositions[d] = ceilDivide(p->count[d], ceilDivide(p->count[d], p->boxPositions[d]));
-      break;
-    }
+  /* Boxes of few planes share less of their rims: of all depths of a box the one that copies least. */
+  int64_t start[4];
+  memcpy(start, p->boxPositions, sizeof start);
+  V_(growBox)(p, stripRoom, mostTiles);
+  for (int64_t depth = c->axis[1].taps > 1 ? p->count[1] : 1; depth > 1; depth = nextPiece(p->count[1], depth)) {
+    V_(plan) deep = *p;
+    memcpy(deep.boxPositions, start, sizeof start);
+    deep.boxPositions[1] = depth;
+    if (!V_(boxFits)(p, deep.boxPositions, stripRoom, mostTiles)) continue;
+    V_(growBox)(&deep, stripRoom, mostTiles);
+    if (V_(copied)(&deep) < V_(copied)(p)) *p = deep;
   }
   /* Cut boxes until threads share them evenly. */
   for (;;) {

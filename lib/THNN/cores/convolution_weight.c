@@ -38,11 +38,23 @@ static int64_t V_(tapsTogether)(const V_(correlation) *c, const Strip *strip, in
 }
 
 /* Rows of the kind of `phase`: Q neighbouring taps of one channel, R rows to a tile. Where taps are no neighbours
-   there is one kind only, a row for every tap. */
+   there is one kind only, a row for every tap.
+
+   A tap of the kernel's outermost axis sees only zeros at the positions near one end of that axis, and these are left
+   out. So the rows of a tile should have that tap in common: of R channels at a time it is outermost. */
 typedef struct V_(kind) {
-  int64_t phase, lastTaps, rows;
+  int64_t phase, lastTaps, rows, channels;
+  int64_t outer, rest; /* rows of a channel: taps of the outermost axis, and the others */
   int Q, R;
 } V_(kind);
+
+/* The first axis with taps, or 3. */
+static int V_(outerAxis)(const V_(correlation) *c)
+{
+  int d = 0;
+  while (d < 3 && c->axis[d].taps == 1) d++;
+  return d;
+}
 
 static int64_t V_(kinds)(const V_(correlation) *c, const Strip *strip, const int64_t *taps)
 {
@@ -57,8 +69,27 @@ static V_(kind)
                 .lastTaps = together ? 1 : taps[3],
                 .Q = together ? (int)V_(tapsTogether)(c, strip, taps[3], phase) : 1};
   k.R = gemm_rowsPerTile(k.Q);
-  k.rows = channels * taps[0] * taps[1] * taps[2] * k.lastTaps;
+  const int outer = V_(outerAxis)(c);
+  k.channels = channels;
+  k.rest = taps[0] * taps[1] * taps[2] * k.lastTaps;
+  k.rows = channels * k.rest;
+  k.outer = outer < 3 ? taps[outer] : 1;
+  k.rest /= k.outer;
   return k;
+}
+
+/* Which row is number i of those in the order of channels and taps, and the outer tap of a row. */
+static int64_t V_(rowOf)(const V_(kind) *k, int64_t i)
+{
+  const int64_t tap = i / k->rest, channel = tap / k->outer, before = channel / k->R * k->R;
+  const int64_t together = MIN(k->R, k->channels - before);
+  return (before * k->outer + tap % k->outer * together + channel - before) * k->rest + i % k->rest;
+}
+
+static int64_t V_(outerTapOf)(const V_(kind) *k, int64_t row)
+{
+  const int64_t before = row / (k->R * k->outer * k->rest) * k->R, together = MIN(k->R, k->channels - before);
+  return (row - before * k->outer * k->rest) / (together * k->rest);
 }
 
 /* Tiles of sums and, in *rows, rows that a task has. */
@@ -187,29 +218,50 @@ static V_(pieces) V_(gradientPieces)(const V_(correlation) *c, const Box *box, i
                                : (V_(pieces)){from, lanes, c->targetChannel, stride == 1 ? columns : 0};
 }
 
-/* Adds finished tiles, [entry][lane] with P entries each, to gradWeight. Entry e of the list `at` goes to
-   weight + at[e]. */
-static void V_(addTiles)(const V_(correlation) *c, const real *sums, int P, int64_t width, const int64_t *at,
-                         int64_t entries, int64_t lanes, real *weight, real scale)
+/* Adds finished sums, [entry][lane], to gradWeight. Entry e goes to weight + at[e]. */
+static void V_(addSums)(const V_(correlation) *c, const real *sums, int64_t width, const int64_t *at,
+                        int64_t entries, int64_t lanes, real *weight, real scale)
 {
   if (c->weightOutput == 1) {
     for (int64_t e = 0; e < entries; e++)
-      for (int64_t i = 0; i < lanes; i++)
-        weight[at[e] + i] += scale * sums[e / P * TILE_REALS + e % P * width + i];
+      for (int64_t i = 0; i < lanes; i++) weight[at[e] + i] += scale * sums[e * width + i];
     return;
   }
   bool neighbours = true;
   for (int64_t e = 1; e < entries; e++) neighbours = neighbours && at[e] == at[0] + e;
   real column[LANES_MAX][BOX_POSITIONS];
-  for (int64_t e = 0; e < entries; e += P)
-    THNN_(gemm_transpose)(column[0] + e, BOX_POSITIONS, sums + e / P * TILE_REALS, width, MIN(P, entries - e),
-                          lanes);
+  THNN_(gemm_transpose)(column[0], BOX_POSITIONS, sums, width, entries, lanes);
   for (int64_t i = 0; i < lanes; i++) {
     real *to = weight + i * c->weightOutput;
     int64_t e = 0;
     for (; neighbours && e + VL <= entries; e += VL)
       v_store(to + at[e], v_load(to + at[e]) + scale * v_load(column[i] + e));
     for (; e < entries; e++) to[at[e]] += scale * column[i][e];
+  }
+}
+
+/* From where to where positions of a box meet the source with each tap of the outer axis. */
+static void V_(positionsOfTaps)(const V_(correlation) *c, const Box *box, const Box *taps, int64_t *from,
+                                int64_t *to)
+{
+  const int d = V_(outerAxis)(c);
+  int64_t inner = 1, around = 1;
+  for (int i = 0; i < d; i++) around *= box->count[i];
+  for (int i = d + 1; i < 4; i++) inner *= box->count[i];
+  if (d == 3 || around > 1) { /* positions that follow each other are no range of the axis */
+    for (int64_t t = 0; t < (d == 3 ? 1 : taps->count[d]); t++) {
+      from[t] = 0;
+      to[t] = volume(box->count);
+    }
+    return;
+  }
+  const Axis *a = c->axis + d;
+  for (int64_t t = 0; t < taps->count[d]; t++) {
+    const int64_t x = a->first + box->start[d] * a->step + (taps->start[d] + t) * a->skip, left = a->size - x;
+    const int64_t low = x < 0 ? MIN(ceilDivide(-x, a->step), box->count[d]) : 0,
+                  high = left > 0 ? MIN(ceilDivide(left, a->step), box->count[d]) : 0;
+    from[t] = low * inner;
+    to[t] = MAX(low, high) * inner;
   }
 }
 
@@ -238,16 +290,18 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
   memset(gradients, 0, sizeof(real) * (size_t)(gradientReals * panels)); /* lanes beyond the last output channel */
 
   const int64_t kinds = V_(kinds)(c, &p->strip, taps.count);
-  for (int64_t phase = 0, row = 0; phase < kinds; phase++) {
+  for (int64_t phase = 0, firstRow = 0; phase < kinds; phase++) {
     const V_(kind) kind = V_(kindOf)(c, &p->strip, taps.count, channels, phase);
     const int64_t count[4] = {taps.count[0], taps.count[1], taps.count[2], kind.lastTaps};
     int64_t t[4] = {0};
-    for (int64_t i = 0; i < kind.rows; i++, row++, box_next(t, count, 4)) {
-      const int64_t ch = i / volume(count), tap[4] = {t[0], t[1], t[2], t[3] + phase};
+    for (int64_t i = 0; i < kind.rows; i++, box_next(t, count, 4)) {
+      const int64_t ch = i / volume(count), tap[4] = {t[0], t[1], t[2], t[3] + phase},
+                    row = firstRow + V_(rowOf)(&kind, i);
       rowStrip[row] = (int32_t)(ch * p->strip.channel + strip_tap(&p->strip, c->axis, tap));
       rowWeight[row] = ch * c->weightChannel;
       for (int d = 0; d < 4; d++) rowWeight[row] += tap[d] * c->axis[d].weight;
     }
+    firstRow += kind.rows;
   }
 
   static const real zero[LANES_MAX];
@@ -263,6 +317,8 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
     THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + channel) * c->sourceChannel,
                       channels, strip);
     const int64_t terms = rows * box.count[3];
+    int64_t from[GEMM_DEPTH], to[GEMM_DEPTH]; /* positions of a tap of the outer axis */
+    V_(positionsOfTaps)(c, &box, &taps, from, to);
     const Box after = box_piece(p->count, p->boxPositions, MIN(b + 1, boxes - 1));
     for (int64_t panel = 0; panel < panels; panel++) {
       const int64_t lanes = MIN(LANES, c->outputs - o - panel * LANES), width = lanes > VL ? LANES : VL;
@@ -278,10 +334,18 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
           const int R = kind.rows - row > 1 ? kind.R : 1;
           const real *a[GEMM_ROWS];
           for (int r = 0; r < R; r++) a[r] = strip + rowStrip[firstRow + MIN(row + r, kind.rows - 1)];
-          const GemmSteps steps = {step, terms};
+          const int64_t firstTap = V_(outerTapOf)(&kind, row),
+                        lastTap = V_(outerTapOf)(&kind, MIN(row + R, kind.rows) - 1);
+          int64_t begin = from[firstTap], end = to[firstTap];
+          for (int64_t tap = firstTap + 1; tap <= lastTap; tap++) {
+            begin = MIN(begin, from[tap]);
+            end = MAX(end, to[tap]);
+          }
+          if (b > 0 && begin == end) continue;
+          const GemmSteps steps = {step + begin, end - begin};
           const GemmAhead request = V_(requests_next)(&ahead);
-          THNN_(gemm_tile)(R, kind.Q, (int)(width / VL), request.row > 0)(sum, b ? sum : zero, b ? width : 0, a,
-                                                                          steps, gradient, &request);
+          THNN_(gemm_tile)(R, kind.Q, (int)(width / VL), request.row > 0)(
+              sum, b ? sum : zero, b ? width : 0, a, steps, gradient + begin * width, &request);
         }
         firstRow += kind.rows;
       }
@@ -294,15 +358,19 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
     const real *sum = sums + panel * sumReals;
     for (int64_t phase = 0, firstRow = 0; phase < kinds; phase++) {
       const V_(kind) kind = V_(kindOf)(c, &p->strip, taps.count, channels, phase);
-      const int64_t tilesAtOnce = BOX_POSITIONS / (kind.R * kind.Q), rowsAtOnce = tilesAtOnce * kind.R;
-      for (int64_t row = 0; row < kind.rows; row += rowsAtOnce, sum += tilesAtOnce * TILE_REALS) {
+      const int64_t rowsAtOnce = BOX_POSITIONS / kind.Q;
+      for (int64_t i = 0; i < kind.rows; i += rowsAtOnce) {
+        real ordered[BOX_POSITIONS * LANES_MAX];
         int64_t at[BOX_POSITIONS], entries = 0;
-        for (int64_t r = row; r < MIN(row + rowsAtOnce, kind.rows); r++)
-          for (int q = 0; q < kind.Q; q++) at[entries++] = rowWeight[firstRow + r] + q * tap;
-        V_(addTiles)(c, sum, kind.R * kind.Q, width, at, entries, lanes, weight + panel * LANES * c->weightOutput,
-                     scale);
+        for (int64_t r = i; r < MIN(i + rowsAtOnce, kind.rows); r++) {
+          const int64_t row = V_(rowOf)(&kind, r);
+          const real *from = sum + row / kind.R * TILE_REALS + row % kind.R * kind.Q * width;
+          memcpy(ordered + entries * width, from, sizeof(real) * (size_t)(kind.Q * width));
+          for (int q = 0; q < kind.Q; q++) at[entries++] = rowWeight[firstRow + row] + q * tap;
+        }
+        V_(addSums)(c, ordered, width, at, entries, lanes, weight + panel * LANES * c->weightOutput, scale);
       }
-      sum -= (ceilDivide(kind.rows, rowsAtOnce) * tilesAtOnce - ceilDivide(kind.rows, kind.R)) * TILE_REALS;
+      sum += ceilDivide(kind.rows, kind.R) * TILE_REALS;
       firstRow += kind.rows;
     }
   }

@@ -86,20 +86,28 @@ V_(gemm) THNN_(gemm_tile)(int R, int Q, int V, bool asks)
 /* Inside of parts of 128 bits every instruction set shuffles fast. */
 #define PART ((int)(16 / sizeof(real)))
 
-/* The same parts of two vectors zipped: their lower halves (h = 0) or upper halves (h = PART / 2). */
+/* The same parts of two vectors zipped: their lower halves (h = 0) or upper halves (h = PART / 2). Every second part of
+   two vectors: the even ones (h = 0) or the odd ones (h = PART). */
 #undef ZIP_PART
 #undef ZIP
+#undef WHOLE_PART
+#undef UNZIP
 #ifdef THNN_REAL_IS_FLOAT
 #define ZIP_PART(i) i, VL + i, i + 1, VL + i + 1
+#define WHOLE_PART(i) i, i + 1, i + 2, i + 3
 #else
 #define ZIP_PART(i) i, VL + i
+#define WHOLE_PART(i) i, i + 1
 #endif
 #if VBYTES == 64
 #define ZIP(h) ZIP_PART(h), ZIP_PART(h + PART), ZIP_PART(h + 2 * PART), ZIP_PART(h + 3 * PART)
+#define UNZIP(h) WHOLE_PART(h), WHOLE_PART(h + 2 * PART), WHOLE_PART(h + 4 * PART), WHOLE_PART(h + 6 * PART)
 #elif VBYTES == 32
 #define ZIP(h) ZIP_PART(h), ZIP_PART(h + PART)
+#define UNZIP(h) WHOLE_PART(h), WHOLE_PART(h + 2 * PART)
 #else
 #define ZIP(h) ZIP_PART(h)
+#define UNZIP(h) WHOLE_PART(h)
 #endif
 
 /* A part of each of the rows i, i + PART, i + 2 * PART and so on. The last row stands in for rows beyond. */
@@ -118,46 +126,73 @@ static inline __attribute__((always_inline)) vreal V_(parts)(const real *src, in
 #undef PLACE
 }
 
-/* Columns are VL or PART. PART vectors of parts are as many squares, which are transposed when the vectors i and
-   i + PART / 2, for all i, are zipped log2(PART) times. Rows may all fall into one cache set, so what lies on a line is
-   loaded at once. */
-static inline __attribute__((always_inline)) void V_(transposeBlock)(real *dst, int64_t dstStride, const real *src,
-                                                                     int64_t srcStride, int rows, int columns)
+/* PART vectors of which every part is a square of its own: each is transposed when the vectors i and i + PART / 2, for
+   all i, are zipped log2(PART) times. */
+static inline __attribute__((always_inline)) void V_(transposeParts)(vreal *x)
 {
-  vreal x[VBYTES / sizeof(real)], y[PART];
-#pragma GCC unroll 4
-  for (int i = 0; i < PART; i++)
-#pragma GCC unroll 4
-    for (int j = 0; j < columns; j += PART) x[j + i] = V_(parts)(src + j, srcStride, i, rows);
-#pragma GCC unroll 4
-  for (int j = 0; j < columns; j += PART) {
+  vreal y[PART];
 #pragma GCC unroll 2
-    for (int n = 1; n < PART; n *= 2) {
+  for (int n = 1; n < PART; n *= 2) {
 #pragma GCC unroll 2
-      for (int i = 0; i < PART / 2; i++) {
-        y[2 * i] = __builtin_shufflevector(x[j + i], x[j + i + PART / 2], ZIP(0));
-        y[2 * i + 1] = __builtin_shufflevector(x[j + i], x[j + i + PART / 2], ZIP(PART / 2));
-      }
-#pragma GCC unroll 4
-      for (int i = 0; i < PART; i++) x[j + i] = y[i];
+    for (int i = 0; i < PART / 2; i++) {
+      y[2 * i] = __builtin_shufflevector(x[i], x[i + PART / 2], ZIP(0));
+      y[2 * i + 1] = __builtin_shufflevector(x[i], x[i + PART / 2], ZIP(PART / 2));
     }
 #pragma GCC unroll 4
-    for (int i = j; i < j + PART; i++) {
-      if (rows == VL) v_store(dst + i * dstStride, x[i]);
-      else v_store_n(dst + i * dstStride, x[i], rows);
-    }
+    for (int i = 0; i < PART; i++) x[i] = y[i];
   }
+}
+
+static inline __attribute__((always_inline)) void V_(storeRow)(real *dst, vreal x, int n)
+{
+  if (n == VL) v_store(dst, x);
+  else v_store_n(dst, x, n);
+}
+
+/* PART columns. */
+static inline __attribute__((always_inline)) void V_(transposeFew)(real *dst, int64_t dstStride, const real *src,
+                                                                   int64_t srcStride, int rows)
+{
+  vreal x[PART];
+#pragma GCC unroll 4
+  for (int i = 0; i < PART; i++) x[i] = V_(parts)(src, srcStride, i, rows);
+  V_(transposeParts)(x);
+#pragma GCC unroll 4
+  for (int i = 0; i < PART; i++) V_(storeRow)(dst + i * dstStride, x[i], rows);
+}
+
+/* VL columns: every part is transposed, and then they are as elements of a square. */
+static inline __attribute__((always_inline)) void V_(transposeBlock)(real *dst, int64_t dstStride, const real *src,
+                                                                     int64_t srcStride, int rows)
+{
+  vreal x[VBYTES / sizeof(real)], y[VBYTES / sizeof(real)];
+#pragma GCC unroll 16
+  for (int i = 0; i < VL; i++) x[i] = v_load(src + MIN(i, rows - 1) * srcStride);
+#pragma GCC unroll 4
+  for (int i = 0; i < VL; i += PART) V_(transposeParts)(x + i);
+#pragma GCC unroll 2
+  for (int n = PART; n < VL; n *= 2) {
+#pragma GCC unroll 8
+    for (int i = 0; i < VL / 2; i++) {
+      const vreal *even = x + i / PART * 2 * PART + i % PART, *odd = even + PART;
+      y[i] = __builtin_shufflevector(*even, *odd, UNZIP(0));
+      y[i + VL / 2] = __builtin_shufflevector(*even, *odd, UNZIP(PART));
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < VL; i++) x[i] = y[i];
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < VL; i++) V_(storeRow)(dst + i * dstStride, x[i], rows);
 }
 
 static inline __attribute__((always_inline)) void V_(transposeRows)(real *dst, int64_t dstStride, const real *src,
                                                                     int64_t srcStride, int rows, int64_t columns)
 {
   int64_t j = 0;
-  for (; j + VL <= columns; j += VL)
-    V_(transposeBlock)(dst + j * dstStride, dstStride, src + j, srcStride, rows, VL);
+  for (; j + VL <= columns; j += VL) V_(transposeBlock)(dst + j * dstStride, dstStride, src + j, srcStride, rows);
   for (; j < columns && columns >= PART; j += PART) { /* the last ones overlap */
     const int64_t from = MIN(j, columns - PART);
-    V_(transposeBlock)(dst + from * dstStride, dstStride, src + from, srcStride, rows, PART);
+    V_(transposeFew)(dst + from * dstStride, dstStride, src + from, srcStride, rows);
   }
   for (; j < columns; j++)
     for (int i = 0; i < rows; i++) dst[j * dstStride + i] = src[i * srcStride + j];
