@@ -497,8 +497,9 @@ def test_products_are_as_accurate_as_torch(case: Case, row: Row) -> None:
         # Below a few roundings of the largest values chance decides which is smaller.
         assert mine <= max(other, 2.5e-6) and mine < 1e-5
     for mine, other in zip(deviations(ours, exact), deviations(theirs, exact)):
-        # What chance has no part in: here a few short sums and gradWeight of TemporalConvolution are above torch's.
-        assert mine <= max(1.05 * other, 3.5e-7)
+        # What chance has no part in: above torch's are the output of a 1x1 convolution and gradWeight of
+        # TemporalConvolution, with AVX-512 nothing else.
+        assert mine <= max(1.05 * other, 3e-7)
 
 
 def test_long_sums_of_convolution_gradients() -> None:

@@ -556,7 +556,7 @@ void THNN_(convolution_gradWeight)(const Convolution *g, ConvolutionView input, 
   }
 }
 
-/* Planes are summed in vectors of BOX_POSITIONS terms per lane, and these in double. */
+/* Planes are summed in four vectors of 16 terms per lane, these pairwise, and what they add up to in double. */
 void THNN_(convolution_gradBias)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView gradBias,
                                  real scale)
 {
@@ -583,12 +583,16 @@ void THNN_(convolution_gradBias)(const Convolution *g, ConvolutionView gradOutpu
       for (int d = 0; d < 3; d++) from += q[d] * c.axis[d].source;
       if (together > 1) {
         for (int64_t x = 0; x < width;) {
-          vreal part = {0};
-          for (const int64_t end = MIN(x + 64, width); x < end; x++) {
-            __builtin_prefetch(from + (x + 16) * stride);
-            part += v_load_n(from + x * stride, n);
-          }
-          for (int i = 0; i < n; i++) sum[i] += (double)part[i];
+          vreal part[4] = {{0}};
+          const int64_t end = MIN(x + 64, width);
+          for (; x + 4 <= end; x += 4)
+            for (int i = 0; i < 4; i++) {
+              __builtin_prefetch(from + (x + 16 + i) * stride);
+              part[i] += v_load_n(from + (x + i) * stride, n);
+            }
+          for (; x < end; x++) part[0] += v_load_n(from + x * stride, n);
+          const vreal all = (part[0] + part[1]) + (part[2] + part[3]);
+          for (int i = 0; i < n; i++) sum[i] += (double)all[i];
         }
       } else if (stride == 1) {
         for (int64_t x = 0; x < width;) {

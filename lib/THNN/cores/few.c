@@ -25,6 +25,8 @@
 /* A tile of R rows (1 or FEW_ROWS) by Q vectors: one of the source is loaded once for all taps of its column. */
 #define FEW_ROWS 4
 #define FEW_ROW_TAPS 7
+/* Where registers are left, every other tap of a column has a sum of its own: two short sums err less than a long one. */
+#define FEW_CHAINS (VBYTES == 64 ? 2 : 1)
 #define FEW_ROW_TILES(X, K) X(K, 1, 1) X(K, 1, 2) X(K, 4, 1) X(K, 4, 2)
 
 /* Sums that several strips are added to stay in L2, what is used once in L1. */
@@ -111,9 +113,9 @@ static inline __attribute__((always_inline)) void V_(fewRows)(const int K, const
   for (int64_t y = 0; y < p->rows; y += R) {
     const int64_t first = MIN(y, p->rows - R);
     const real *source = p->source + first * p->sourceRow, *weight = p->weight;
-    vreal acc[FEW_ROWS * 2];
-#pragma GCC unroll 8
-    for (int i = 0; i < R * Q; i++) acc[i] = v_set1(p->bias);
+    vreal acc[FEW_CHAINS * FEW_ROWS * 2];
+#pragma GCC unroll 16
+    for (int i = 0; i < FEW_CHAINS * R * Q; i++) acc[i] = v_set1(i < R * Q ? p->bias : 0);
     for (int64_t c = 0; c < k->channels; c++, source += k->sourceChannel, weight += k->weightChannel)
       for (int64_t t = 0; t < k->taps; t++) {
         const real *x = source + k->source[t], *w = weight + k->weight[t];
@@ -127,9 +129,12 @@ static inline __attribute__((always_inline)) void V_(fewRows)(const int K, const
             vreal v = v_load(x + q * p->vector);
             FEW_KEEP(v);
 #pragma GCC unroll 7
-            for (int i = MAX(row - R + 1, 0); i <= MIN(row, K - 1); i++) acc[(row - i) * Q + q] += factor[i] * v;
+            for (int i = MAX(row - R + 1, 0); i <= MIN(row, K - 1); i++)
+              acc[((i + 1) % FEW_CHAINS * R + row - i) * Q + q] += factor[i] * v;
           }
       }
+#pragma GCC unroll 8
+    for (int i = 0; i < (FEW_CHAINS - 1) * R * Q; i++) acc[i] += acc[R * Q + i];
     real *to = p->to + first * p->toRow;
 #pragma GCC unroll 4
     for (int r = 0; r < R; r++, to += p->toRow)
