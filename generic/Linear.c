@@ -10,8 +10,9 @@ static void V_(checkLinear)(THNNState *state, Convolution *g, const THTensor *in
                      THNN_shape(input));
   const int64_t planes = input->size[input->ndim - 1];
   if (weight->ndim != 2 || weight->size[1] != planes)
-    return THNN_fail(state, THNN_VALUE_ERROR, weightName, "expected 2 dimensions (outputSize, %lld), got %s",
-                     (long long)planes, THNN_shape(weight));
+    return THNN_fail(state, THNN_VALUE_ERROR, weightName,
+                     "expected 2 dimensions (outputSize, %lld) for an input of %lld columns, got %s",
+                     (long long)planes, (long long)planes, THNN_shape(weight));
   *g = convolution_make(1);
   g->batch = 1;
   g->inputPlanes = planes;

@@ -66,8 +66,12 @@ static void V_(checkWeight)(THNNState *state, ConvolutionModule *m, int64_t inpu
       else if (expected[i] == 0) n += (size_t)snprintf(to, room, "%s%s", comma, any[m->weight]);
       else n += (size_t)snprintf(to, room, "%s%lld", comma, (long long)expected[i]);
     }
-    return THNN_fail(state, THNN_VALUE_ERROR, name, "expected %d dimensions (%s)%s, got %s", ndim, text,
-                     m->flattened ? " or all but the first as one" : "", THNN_shape(weight));
+    char groups[48] = "";
+    if (m->groups > 1) snprintf(groups, sizeof groups, " in %lld groups", (long long)m->groups);
+    return THNN_fail(state, THNN_VALUE_ERROR, name,
+                     "expected %d dimensions (%s)%s for an input of %lld planes%s, got %s", ndim, text,
+                     m->flattened ? " or all but the first as one" : "", (long long)inputPlanes, groups,
+                     THNN_shape(weight));
   }
   const bool depthwise = m->weight == CONVOLUTION_DEPTHWISE || m->weight == CONVOLUTION_ROWS;
   m->planes = weight->size[m->weight == CONVOLUTION_TRANSPOSED];

@@ -350,6 +350,15 @@ def test_export_is_refused() -> None:
             torch.export.export(layer, (torch.randn(2, 3, 8, 8),), strict=False)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("grad", [True, False])
+def test_tracing_is_refused(grad: bool) -> None:
+    """A trace would record the allocation of the output and nothing else."""
+    for layer in (thnn.nn.BatchNorm2d(3).eval(), thnn.nn.Conv2d(3, 4, 3), thnn.nn.Linear(8, 2)):
+        with torch.set_grad_enabled(grad), pytest.raises(NotImplementedError, match=r"torch\.jit\.trace"):
+            torch.jit.trace(layer, torch.randn(2, 3, 8, 8))
+
+
 def test_output_follows_channels_last() -> None:
     x = leaf(2, 3, 8, 8).detach().to(memory_format=torch.channels_last).requires_grad_()
     w = leaf(4, 3, 3, 3)

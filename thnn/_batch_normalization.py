@@ -8,16 +8,14 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
-from torch.autograd import forward_ad as _forward_ad
 
 from thnn._documentation import docstring
-from thnn._function_base import FunctionBase
+from thnn._function_base import FunctionBase, in_transform
 from thnn._library import ALLOCATE, ANY, flag, invoke, lib, run
 from thnn._registry import modules
 
 _empty_like, _zeros_like = torch.empty_like, torch.zeros_like
 _is_grad_enabled = torch.is_grad_enabled
-_functorch_active = torch._C._are_functorch_transforms_active
 _increment_version = getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version)
 
 
@@ -57,7 +55,7 @@ class BatchNormalization(FunctionBase):
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if keywords or len(args) != cls._arity:
             args = cls._bind(args, keywords)
-        if _functorch_active() or _forward_ad._current_level >= 0:
+        if in_transform():
             cls._refuse_transforms(args)
         input, weight, bias, running_mean, running_var, train, momentum, eps = args
         if train is not True and train is not False:

@@ -21,6 +21,12 @@ _MISSING: Any = object()
 _NODE_APPLY = torch._C._FunctionBase.__dict__.get("apply")
 _is_grad_enabled = torch.is_grad_enabled
 _functorch_active = torch._C._are_functorch_transforms_active
+_is_tracing = torch._C._is_tracing
+
+
+def in_transform() -> bool:
+    """Whether something is at work that a call of a C function would escape: it then has to be looked at closer."""
+    return _functorch_active() or _forward_ad._current_level >= 0 or _is_tracing()
 
 
 class _FunctionMeta(FunctionMeta):
@@ -158,7 +164,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if keywords or len(args) != cls._arity:
             args = cls._bind(args, keywords)
-        if _functorch_active() or _forward_ad._current_level >= 0:
+        if in_transform():
             cls._refuse_transforms(args)
         if _is_grad_enabled() and cls._wants_gradient(args):
             return cls._enter(*args)
@@ -187,6 +193,8 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
     @classmethod
     def _refuse_transforms(cls, args: tuple[Any, ...]) -> None:
         """What would give wrong numbers in silence."""
+        if _is_tracing():
+            raise NotImplementedError(f"{cls.__name__}: cannot be recorded by torch.jit.trace")
         if _functorch_active():
             raise NotImplementedError(
                 f"{cls.__name__}: torch.func transforms are not supported; use torch.autograd"

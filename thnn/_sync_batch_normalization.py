@@ -12,18 +12,17 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
-from torch.autograd import forward_ad as _forward_ad
 
 from thnn import _batch_phases, _statistics
 from thnn._batch_normalization import BatchNormalization, BatchNormalizationFunction
 from thnn._exchange import Exchange, Place, exchange_of, values
+from thnn._function_base import in_transform
 from thnn._library import flag
 from thnn._registry import modules
 
 _NAME = "SyncBatchNormalization"
 _DTYPES = (torch.float32, torch.float64)
 _is_grad_enabled = torch.is_grad_enabled
-_functorch_active = torch._C._are_functorch_transforms_active
 
 
 class SyncBatchNormalizationFunction(BatchNormalization):
@@ -171,7 +170,7 @@ def synchronized(
     cls = SyncBatchNormalizationFunction
     vectors = weight, bias, running_mean, running_var
     try:
-        if _functorch_active() or _forward_ad._current_level >= 0:
+        if in_transform():
             cls._refuse_transforms((input, *vectors))
         _check(input, vectors, momentum, eps)
         recorded = _is_grad_enabled() and cls._wants_gradient((input, *vectors))

@@ -33,7 +33,10 @@ def cases() -> Mapping[str, Case]:
     names = [n for m in modules().values() for n in (m.name, *(f.name for f in m.others))]
     strangers = found.keys() - {*names}
     if strangers:
-        raise ValueError(f"cases for what THNN.h does not have: {', '.join(sorted(strangers))}")
+        raise ValueError(
+            f"cases for what the library does not have: {', '.join(sorted(strangers))}; once THNN.h declares it, "
+            "`python -m thnn regenerate` builds it"
+        )
     return {name: found[name] for name in names if name in found}
 
 

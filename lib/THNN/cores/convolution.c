@@ -240,6 +240,8 @@ static V_(pieces) V_(weightPieces)(const V_(correlation) *c, int64_t group, int6
   const bool byChannel = c->weightOutput < c->weightChannel;
   V_(pieces) p = byChannel ? (V_(pieces)){from, channels, c->weightChannel, lanes * c->weightOutput}
                            : (V_(pieces)){from, lanes, c->weightOutput, channels * c->weightChannel};
+  /* Filters far apart, or the stride of a single one, which means nothing: not worth asking for. */
+  if (p.length > 64 * lanes * channels * T) return (V_(pieces)){0};
   const int64_t step = V_(tapStep)(c, taps);
   if (p.stride == T * llabs(step) && p.length <= llabs(step)) {
     p.count *= T;
