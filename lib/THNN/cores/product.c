@@ -136,14 +136,13 @@ static void V_(finish)(const V_(product) *p, const V_(sums) *s, int64_t tile)
   }
 }
 
-/* A panel of lanes as it lies in memory, if it is whole there. */
-static V_(pieces) V_(panelPieces)(const V_(product) *p, int64_t lane, int64_t n, int64_t k, int64_t K)
+/* n rows or lanes as they lie in memory, if they are whole there. */
+static V_(pieces) V_(piecesOf)(const V_(product) *p, const V_(factor) *f, int64_t i, int64_t n, int64_t k, int64_t K)
 {
-  const V_(factor) *f = &p->lanes;
-  int64_t lanes, terms;
-  const real *from = f->data + V_(locate)(f->count, f->stride, lane, &lanes);
+  int64_t run, terms;
+  const real *from = f->data + V_(locate)(f->count, f->stride, i, &run);
   from += V_(locate)(p->depth, f->depth, k, &terms);
-  if (lanes < n || terms < K) return (V_(pieces)){0};
+  if (run < n || terms < K) return (V_(pieces)){0};
   if (f->stride[3] == 1) return (V_(pieces)){from, K, f->depth[3], n};
   return (V_(pieces)){from, n, f->stride[3], f->depth[3] == 1 ? K : 0};
 }
@@ -164,6 +163,11 @@ static void V_(block)(const V_(product) *p, int64_t first, int64_t last, int64_t
     for (int64_t tile = 0; tile < tiles; tile++) {
       const int64_t row = V_(rowOfTile)(first + tile, allRows),
                     rows = V_(rowOfTile)(first + tile + 1, allRows) - row;
+      if (tile + 1 < tiles) {
+        const V_(pieces) next =
+            V_(piecesOf)(p, &p->rows, row + rows, V_(rowOfTile)(first + tile + 2, allRows) - row - rows, k, K);
+        V_(fetch)(&next, 0, 1);
+      }
       V_(pack)(terms + tile * TILE_TERMS, GEMM_ROWS, p->rows.data, (V_(range)){p->depth, p->rows.depth, k, K},
                (V_(range)){p->rows.count, p->rows.stride, row, rows});
     }
@@ -178,7 +182,7 @@ static void V_(block)(const V_(product) *p, int64_t first, int64_t last, int64_t
         start[l] = l < n && p->bias ? p->bias[(lane + l) * p->lanes.bias] : 0;
       V_(requests) next = {0};
       if (K > 0 && lane + LANES < to)
-        next = V_(requests_make)(V_(panelPieces)(p, lane + LANES, MIN(LANES, to - lane - LANES), k, K),
+        next = V_(requests_make)(V_(piecesOf)(p, &p->lanes, lane + LANES, MIN(LANES, to - lane - LANES), k, K),
                                  tiles * ceilDivide(K, GEMM_DEPTH), MIN(K, GEMM_DEPTH));
       for (int64_t tile = 0; tile < tiles; tile++, sum += TILE_SUMS) {
         const int64_t row = V_(rowOfTile)(first + tile, allRows);
