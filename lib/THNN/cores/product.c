@@ -137,7 +137,8 @@ static void V_(finish)(const V_(product) *p, const V_(sums) *s, int64_t tile)
 }
 
 /* n rows or lanes as they lie in memory, if they are whole there. */
-static V_(pieces) V_(piecesOf)(const V_(product) *p, const V_(factor) *f, int64_t i, int64_t n, int64_t k, int64_t K)
+static V_(pieces)
+    V_(piecesOf)(const V_(product) *p, const V_(factor) *f, int64_t i, int64_t n, int64_t k, int64_t K)
 {
   int64_t run, terms;
   const real *from = f->data + V_(locate)(f->count, f->stride, i, &run);
