@@ -192,7 +192,8 @@ bool THNN_(few_suits)(const V_(correlation) *c)
   const Axis *last = c->axis + 3;
   const int64_t taps[4] = {c->axis[0].taps, c->axis[1].taps, c->axis[2].taps, last->taps};
   const bool fewOfGroup = c->groups > 1 && c->outputs <= FEW_OF_GROUP;
-  if (!fewOfGroup && (c->outputs > VL / 2 || volume(taps) == 1)) return false;
+  const bool oneTap = taps[0] == 1 && taps[1] == 1 && taps[2] == 1 && taps[3] == 1;
+  if (!fewOfGroup && (c->outputs > VL / 2 || oneTap)) return false;
   /* Vectors for a row with positions in the lanes, and with outputs there, which come with less to do for each group. */
   const int64_t width = V_(isFlat)(c) ? last->count + last->taps - 1 : ceilDivide(last->count, VL) * VL;
   const int64_t positions = c->outputs * width, outputs = ceilDivide(c->outputs, VL) * VL * last->count;
