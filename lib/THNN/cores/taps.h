@@ -36,7 +36,7 @@ static inline void tap_positions(const TapAxis *a, int64_t k, int64_t *low, int6
 
 #endif
 
-/* The windows of a convolution from `large` (its input) to `small` (its output); weights and table are left to fill. */
+/* The windows of a convolution from `large` (its input) to `small` (its output); the weights are left to fill. */
 Taps THNN_(taps_make)(const Convolution *geometry, ConvolutionView small, ConvolutionView large);
 
 /* weight[p] += scale * sum over n, q, k of small[n,p,q] * large[n,p,x] */
