@@ -459,15 +459,7 @@ static void V_(weightTask)(const V_(plan) *p, int64_t task, real scale)
           const real *gradient = first + (i->minor - minor) * gradients.plane;
           double *total = totals + (i - at) * T;
           for (int64_t k = 0; k < T; k += together) switch (MIN(together, T - k)) {
-              PRODUCTS(1)
-              PRODUCTS(2)
-              PRODUCTS(3)
-              PRODUCTS(4)
-              PRODUCTS(5)
-              PRODUCTS(6)
-              PRODUCTS(7)
-              PRODUCTS(8)
-              PRODUCTS(9)
+              UP_TO_9(PRODUCTS)
             }
         }
       }

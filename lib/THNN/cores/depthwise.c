@@ -369,15 +369,7 @@ static void V_(addTile)(const V_(plan) *p, const V_(work) *w, int n, const real 
       for (int64_t first = 0, end; first < w->taps; first = end) {
         end = MIN(first + DEPTHWISE_SUMS, w->taps);
         switch (end - first) {
-          PRODUCTS(1)
-          PRODUCTS(2)
-          PRODUCTS(3)
-          PRODUCTS(4)
-          PRODUCTS(5)
-          PRODUCTS(6)
-          PRODUCTS(7)
-          PRODUCTS(8)
-          PRODUCTS(9)
+          UP_TO_9(PRODUCTS)
           PRODUCTS(10)
         }
       }

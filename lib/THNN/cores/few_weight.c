@@ -131,15 +131,7 @@ static void V_(task)(const V_(plan) *p, int64_t group, real scale)
       for (int d = 0; d < 4; d++) gradient += box.start[d] * c->axis[d].target;
       for (int64_t k = 0; k < p->terms; k += together) {
         switch (MIN(together, p->terms - k)) {
-          PRODUCTS(1)
-          PRODUCTS(2)
-          PRODUCTS(3)
-          PRODUCTS(4)
-          PRODUCTS(5)
-          PRODUCTS(6)
-          PRODUCTS(7)
-          PRODUCTS(8)
-          PRODUCTS(9)
+          UP_TO_9(PRODUCTS)
           PRODUCTS(10)
         }
       }

@@ -38,6 +38,8 @@ typedef struct GemmSteps {
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
+/* For functions that are written out for each number of sums, as they keep them in registers. */
+#define UP_TO_9(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
 #define REALS_PER_LINE ((int)(64 / sizeof(real)))
 
 static inline int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
