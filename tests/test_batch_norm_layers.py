@@ -433,7 +433,6 @@ def test_second_derivatives() -> None:
         assert torch.autograd.gradgradcheck(function, (x, weight, bias))
 
 
-@pytest.mark.filterwarnings("ignore")  # dynamo warns about what it leaves to Python
 @pytest.mark.parametrize("options", [{}, {"momentum": None, "unbiased": False, "activation": "relu"}])
 def test_compiled(options: dict[str, Any]) -> None:
     x = batch(4, 3, 5, 2)

@@ -369,7 +369,6 @@ def test_transforms_are_refused() -> None:
     assert torch.equal(given["estimated_mean"], before)
 
 
-@pytest.mark.filterwarnings("ignore")  # dynamo warns about what it leaves to Python
 @pytest.mark.parametrize("use_global_est", [False, True])
 def test_compiled(use_global_est: bool) -> None:
     given, other = arguments(*SHAPE), arguments(*SHAPE)

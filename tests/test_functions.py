@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+from typing import Any
 
 import pytest
 import torch
@@ -443,12 +444,29 @@ def test_what_is_no_tensor_is_refused_by_name() -> None:
         thnn.MSECriterionFunction(x.detach(), True)(x, target=x.detach())
 
 
-@pytest.mark.filterwarnings("ignore")  # of torch, about tracing: it turns them into its own errors
-def test_inside_torch_compile_the_graph_breaks_and_works() -> None:
+def into(method: Any, x: Tensor) -> Tensor:
+    out = x.new_empty(0)
+    method(0, x.detach(), out)
+    return out
+
+
+# Torch hides it from users.
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning")
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda t: thnn.TanhFunction.apply(t * 2) + 1,
+        lambda t: thnn.TanhFunction()(t * 2) + 1,
+        lambda t: into(thnn.type2backend["torch.DoubleTensor"].Tanh_updateOutput, t * 2) + 1,
+        lambda t: torch.autograd.grad(thnn.TanhFunction.apply(t * 2).sum(), t)[0],
+    ],
+    ids=["apply", "object", "backend", "backward"],
+)
+def test_inside_torch_compile_the_graph_breaks_and_works(function: Any) -> None:
+    """In silence, too: warnings are errors here."""
     x = leaf(4)
     with torch._dynamo.config.patch(suppress_errors=False):
-        compiled = torch.compile(lambda t: thnn.TanhFunction.apply(t * 2) + 1, backend="eager")
-        torch.testing.assert_close(compiled(x), (x * 2).tanh() + 1)
+        torch.testing.assert_close(torch.compile(function, backend="eager")(x), function(x))
 
 
 MODULE = """

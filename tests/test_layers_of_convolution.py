@@ -209,7 +209,8 @@ def test_parameters_from_elsewhere(name: str) -> None:
         assert layer.get_parameter(learnt).grad is not None
 
 
-@pytest.mark.filterwarnings("ignore")  # of torch, about tracing
+# Torch hides it from users.
+@pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning")
 @pytest.mark.parametrize("name", ["Conv1d", "Linear"])
 def test_compiled(name: str) -> None:
     layer = getattr(thnn.nn, name)(*((4, 6) if name == "Linear" else (4, 6, 3)))
@@ -222,6 +223,14 @@ def test_compiled(name: str) -> None:
         results.append((y, *torch.autograd.grad(y.sum(), [leaf, *layer.parameters()])))
     for ours, theirs in zip(*results, strict=True):
         assert torch.equal(ours, theirs)
+
+
+def test_compiled_once_whatever_the_layers() -> None:
+    """Nothing of a layer is compiled: what is left of the network does not depend on it."""
+    network = nn.Sequential(*(thnn.nn.Conv2d(c, c + 1, 3, padding=c % 2) for c in range(1, 6)))
+    x = torch.randn(2, 1, 12, 12)
+    with torch._dynamo.config.patch(recompile_limit=1, fail_on_recompile_limit_hit=True):
+        assert torch.equal(torch.compile(network, backend="eager")(x), network(x))
 
 
 def test_transforms_are_refused() -> None:

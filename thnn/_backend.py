@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from thnn._compiler import uncompiled
 from thnn._header import Function
 from thnn._library import ANY, DOUBLE, FLOAT, flag, invoke, lib
 from thnn._registry import functions
@@ -66,7 +67,7 @@ def _method(function: Function, flags: int) -> Callable[..., None]:
     method: Callable[..., None] = namespace[function.name]
     method.__doc__ = f"{function!r}\n\n{function.doc}"
     method.__module__ = "thnn"
-    return method
+    return uncompiled(method)
 
 
 def _check_shareable(function: Function, name: str, output: torch.Tensor) -> None:
@@ -95,6 +96,7 @@ class Backend:
         """Adds a method, as compiled modules did."""
         self.methods[name] = method
 
+    @uncompiled
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -145,6 +147,7 @@ class Backends(Mapping[Any, Backend]):
         self.backends: dict[str, Backend] = {}
         self._lock = threading.Lock()
 
+    @uncompiled
     def __getitem__(self, key: Any) -> Backend:
         name = self._name(key)
         backend = self.backends.get(name)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from thnn import _batch_phases, _statistics
+from thnn._compiler import uncompiled
 from thnn._function_classes import function_classes
 from thnn._library import ALLOCATE, ANY, _address, invoke
 from thnn._registry import modules
@@ -34,6 +35,7 @@ class BatchNormOutput(NamedTuple):
     """estimated_var itself"""
 
 
+@uncompiled
 def batch_norm(
     x: Tensor,
     scale: Tensor | None,

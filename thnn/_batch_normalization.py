@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from thnn._compiler import uncompiled
 from thnn._documentation import docstring
 from thnn._function_base import FunctionBase, in_transform
 from thnn._library import ALLOCATE, ANY, flag, invoke, lib, run
@@ -51,6 +52,7 @@ class BatchNormalization(FunctionBase):
         return self.apply(*tensors, **{**self._keywords, **self._canonical(keywords)})
 
     @classmethod
+    @uncompiled
     def apply(cls, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if keywords or len(args) != cls._arity:

@@ -17,7 +17,6 @@ from thnn._library import ANY, DOUBLE, invoke, lib
 from thnn._registry import modules
 
 _phases = modules()["BatchNormalization"].functions
-# Not found at each call: torch.compile cannot guard `lib`.
 _calls = {phase: getattr(lib, function.name) for phase, function in _phases.items()}
 _increment_version = getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version)
 

@@ -6,22 +6,18 @@ of them, in the order of ranks, to each. ``ProcessExchange`` is the one between 
 
 from __future__ import annotations
 
-import functools
 import time
 import weakref
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from datetime import timedelta
 from statistics import mode
-from typing import Any, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, NamedTuple, Protocol
 
 import torch
 import torch.distributed as dist
 from torch import Tensor
-from torch._compile import _disable_dynamo
-
-_F = TypeVar("_F", bound=Callable[..., Any])
 
 # The first number of a message says where its sender is.
 _HEADER = 1
@@ -90,18 +86,6 @@ def exchange_of(process_group: Any) -> ProcessExchange | None:
     return None if process_group.size() == 1 else _exchange_between(process_group)
 
 
-def _uncompiled(function: _F) -> _F:
-    """Has torch.compile leave a function to Python: it would look into process groups, and fail."""
-    left = _disable_dynamo(function)  # takes a second to import torch._dynamo, when it is called first
-
-    @functools.wraps(function)
-    def call(*args: Any) -> Any:
-        return left(*args) if torch.compiler.is_compiling() else function(*args)
-
-    return cast(_F, call)
-
-
-@_uncompiled
 def _exchange_between(process_group: Any) -> ProcessExchange:
     exchange = _exchanges.get(process_group)
     if exchange is None:
@@ -134,7 +118,6 @@ class ProcessExchange:
         self._length = 0
         self._exchanges = 0
 
-    @_uncompiled
     def gather(self, local: Tensor, place: Place) -> Tensor:
         """The vectors (n) of all processes as (size, n), in the order of ranks.
 

@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.autograd import forward_ad as _forward_ad
 from torch.autograd.function import FunctionMeta
 
+from thnn._compiler import uncompiled
 from thnn._header import Module
 
 _MISSING: Any = object()
@@ -30,8 +31,8 @@ def in_transform() -> bool:
 
 
 class _FunctionMeta(FunctionMeta):
-    """Tells torch.compile that these are classes like others: it traces into `apply` and breaks the graph at the C
-    call. Of a plain autograd function it would trace `forward` as a whole, and fail there.
+    """Tells torch.compile that these are classes like others, whose `apply` it leaves alone. Of a plain autograd
+    function it would trace `forward` as a whole, and fail there.
 
     Its second use: a node calls the class's `backward` itself, not through a method that looks it up at each call.
     """
@@ -42,6 +43,8 @@ class _FunctionMeta(FunctionMeta):
     def __init__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> None:  # noqa: N805
         super().__init__(name, bases, members)
         cls._backward_cls.apply = cls.backward
+        if "backward" in members:
+            uncompiled(cls.backward)
 
 
 class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
@@ -76,6 +79,10 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         if "forward" in cls.__dict__ and "compute" not in cls.__dict__:
             # A subclass with a forward of its own: that one, whether a gradient is required or not.
             cls.compute = staticmethod(lambda *args: (cls._enter(*args),))
+
+    @uncompiled
+    def __new__(cls, *scalars: Any, **keywords: Any) -> Any:
+        return super().__new__(cls)
 
     def __init__(self, *scalars: Any, **keywords: Any) -> None:
         names = self._names[self._tensor_count :]
@@ -160,6 +167,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         return tuple(values)
 
     @classmethod
+    @uncompiled
     def apply(cls, *args: Any, **keywords: Any) -> Any:
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if keywords or len(args) != cls._arity:

@@ -8,7 +8,6 @@ exchange does not take although thnn does (meta tensors, a torch without the API
 
 from __future__ import annotations
 
-import functools
 import math
 import operator
 import platform
@@ -33,8 +32,6 @@ from thnn._header.roles import BACKWARD_SCALARS
 
 ffi: Final = _C.ffi
 lib: Final = _C.lib
-# torch.compile guards what a function takes from its module, and cannot guard `lib` itself.
-_function: Final[Callable[[str], Callable[..., int]]] = functools.partial(getattr, lib)
 _message, _request, _request_count = lib.thnn_message, lib.thnn_request, lib.thnn_request_count
 
 # Flags of a call; see lib/THNN/python/exchange.h.
@@ -112,7 +109,7 @@ def invoke(function: Function, flags: int, values: Sequence[Any]) -> list[Any]:
     for position, argument in enumerate(arguments):
         if not argument.is_tensor:
             values[position] = _scalar(function, argument, values[position])
-    call = _function(function.name)
+    call: Callable[..., int] = getattr(lib, function.name)
     as_views = False
     given: dict[int, torch.Tensor] = {}
     while True:

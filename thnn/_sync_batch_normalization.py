@@ -15,6 +15,7 @@ from torch import Tensor
 
 from thnn import _batch_phases, _statistics
 from thnn._batch_normalization import BatchNormalization, BatchNormalizationFunction
+from thnn._compiler import uncompiled
 from thnn._exchange import Exchange, Place, exchange_of, values
 from thnn._function_base import in_transform
 from thnn._library import flag
@@ -62,6 +63,7 @@ class SyncBatchNormalizationFunction(BatchNormalization):
     _defaults: ClassVar[Mapping[str, Any]] = {"process_group": None}
 
     @classmethod
+    @uncompiled
     def apply(cls, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors, then the scalars, in the order above."""
         if keywords or len(args) != cls._arity:

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from thnn import _statistics
+from thnn._compiler import uncompiled
 from thnn._function_classes import function_classes
 from thnn._library import lib
 from thnn._statistics import FirstBatch
@@ -149,6 +150,7 @@ class _BatchNorm(torch.nn.modules.batchnorm._BatchNorm):
                 f" got {input.dim()} dimensions {size}"
             )
 
+    @uncompiled
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
         try:

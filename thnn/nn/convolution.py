@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from thnn._compiler import uncompiled
 from thnn._function_classes import function_classes
 
 _convolution = function_classes["ConvolutionFunction"].apply
@@ -65,6 +66,11 @@ def _axes(values: Sequence[int], default: int) -> tuple[int, int, int]:
 
 class _Convolution(torch.nn.modules.conv._ConvNd):
     """The forward computation of all convolutions that are not transposed."""
+
+    @uncompiled
+    def forward(self, input: Tensor) -> Tensor:
+        """The result."""
+        return self._conv_forward(input, self.weight, self.bias)
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         dims = weight.dim() - 2
@@ -123,6 +129,7 @@ class Conv3d(_Convolution, torch.nn.Conv3d):
 class _ConvTranspose(torch.nn.modules.conv._ConvTransposeNd):
     """The forward computation of all transposed convolutions."""
 
+    @uncompiled
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """The result; `output_size` chooses among the sizes that the stride leaves open."""
         if self.padding_mode != "zeros":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from thnn._compiler import uncompiled
 from thnn._function_classes import function_classes
 
 _linear = function_classes["LinearFunction"].apply
@@ -22,6 +23,7 @@ class Linear(torch.nn.Linear):
     for sizes that do not fit.
     """
 
+    @uncompiled
     def forward(self, input: Tensor) -> Tensor:
         """The result."""
         if not isinstance(input, Tensor) or input.dim() <= 2:
