@@ -252,8 +252,10 @@ void THNN_(convolution_updateOutput)(THNNState *state, ConvolutionModule *m, THT
   THNN_RETURN_IF_FAILED(state);
   int64_t shape[5];
   const int ndim = V_(outputShape)(m, input, shape);
-  const THNNLayout layout = THNNTensor_isChannelsLast(input) ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS;
-  THNN_resize(state, "output", output, ndim, shape, layout);
+  /* As in torch, a network is in channels-last where its weights are, whatever its images come in. */
+  const bool last =
+      THNNTensor_isChannelsLast(input) || (ndim == weight->ndim && THNNTensor_isChannelsLast(weight));
+  THNN_resize(state, "output", output, ndim, shape, last ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(output, input);
   THNN_CHECK_NO_OVERLAP(output, weight);

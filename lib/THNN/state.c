@@ -45,7 +45,14 @@ bool THNNTensor_isChannelsLast(const THNNTensor *t)
 {
   static const int order2d[] = {1, 3, 2, 0}, order3d[] = {1, 4, 3, 2, 0};
   if (t->ndim != 4 && t->ndim != 5) return false;
-  return !THNNTensor_isContiguous(t) && stridesFollow(t, t->ndim == 4 ? order2d : order3d);
+  int64_t least = 1;
+  for (int i = 0; i < t->ndim; i++) {
+    const int d = t->ndim == 4 ? order2d[i] : order3d[i];
+    if (t->size[d] == 0 || t->stride[d] < least) return false;
+    if (d == 0 && least == t->stride[1]) return false; /* one number a sample: nothing tells */
+    least = t->stride[d] * t->size[d];
+  }
+  return true;
 }
 
 bool THNNTensor_isDense(const THNNTensor *t)

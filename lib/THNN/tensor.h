@@ -44,7 +44,8 @@ void THNNTensor_init(THNNTensor *tensor, THNNType type, void *data, int ndim, co
 
 int64_t THNNTensor_numel(const THNNTensor *tensor);
 bool THNNTensor_isContiguous(const THNNTensor *tensor);
-/* Channels (dimension 1) innermost, in 4 or 5 dimensions; false where the tensor is contiguous as well. */
+/* Channels (dimension 1) innermost, in 4 or 5 dimensions, by torch's rule: strides do not fall from channels over columns
+   and rows to the batch. It also knows parts of such tensors; one channel or pixel is told by the stride it has. */
 bool THNNTensor_isChannelsLast(const THNNTensor *tensor);
 /* Every element of a dense block exactly once, in whatever order of dimensions. */
 bool THNNTensor_isDense(const THNNTensor *tensor);

@@ -20,11 +20,13 @@ _DOC = """{kind} over {what}, in place of ``torch.nn.{name}``: the same argument
 
     Arguments: {arguments}; see ``torch.nn.{name}``.
 
-    Shapes: input {shapes}; weight {weight}; bias (out_channels). float32 or float64.{padding}
+    Shapes: input {shapes}; weight {weight}; bias (out_channels). float32 or float64.{last}{padding}
     Errors: TypeError for an input that is neither float32 nor float64 or not of the type of the parameters; ValueError
     for sizes that do not fit; what torch raises for arguments.
     """
 _ARGUMENTS = "in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode"
+_LAST = """
+    The output is in channels-last where the input or the weight is."""
 _PADDING = """
     padding is numbers, 'valid' or 'same'. padding_mode other than 'zeros', and 'same' where the two sides differ, pad
     a copy of the input; everything else reads it where it is."""
@@ -39,6 +41,7 @@ def _doc(name: str, axes: str, transposed: bool = False) -> str:
         arguments=_ARGUMENTS.replace("padding,", "padding, output_padding,", 1) if transposed else _ARGUMENTS,
         shapes=f"(N, C, {', '.join(axes)}) or (C, {', '.join(axes)})",
         weight=f"({channels}, {', '.join('k' + a for a in axes)})",
+        last="" if len(axes) == 1 else _LAST,
         padding="" if transposed else _PADDING,
     )
 

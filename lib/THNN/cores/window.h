@@ -111,21 +111,6 @@ static inline int64_t thnn_plane(const THNNImages *t, int64_t plane)
   return plane / t->c * t->sn + plane % t->c * t->sc;
 }
 
-/* The layout of what is computed from `input`: torch's rule, which also knows slices of channels-last. */
-static inline THNNLayout thnn_imagesLayout(const THNNTensor *input)
-{
-  static const int order[] = {1, 3, 2, 0};
-  if (input->ndim != 4 || THNNTensor_isContiguous(input)) return THNN_CONTIGUOUS;
-  if (THNNTensor_isChannelsLast(input)) return THNN_CHANNELS_LAST;
-  int64_t least = 1;
-  for (int i = 0; i < 4; i++) {
-    int d = order[i];
-    if (input->stride[d] < least || (d == 0 && input->stride[0] == input->stride[1])) return THNN_CONTIGUOUS;
-    least = input->stride[d] * (input->size[d] > 1 ? input->size[d] : 1);
-  }
-  return input->stride[1] == 1 ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS;
-}
-
 /* Checks the arguments that all 2-D windows have and finds the geometry; fails like THNN_CHECK. */
 static inline void thnn_checkWindow(THNNState *state, const THNNTensor *input, int kW, int kH, int dW, int dH,
                                     int padW, int padH, bool ceil_mode, THNNWindow *window)
@@ -169,7 +154,7 @@ static inline const int64_t *thnn_windowsSize(const THNNTensor *input, const THN
 
 #define THNN_RESIZE_WINDOWS(tensor, input, window)                                                     \
   THNN_resize(state, #tensor, tensor, (input)->ndim, thnn_windowsSize(input, window, (int64_t[4]){0}), \
-              thnn_imagesLayout(input))
+              THNNTensor_isChannelsLast(input) ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS)
 
 static inline void thnn_checkWindowOutput(THNNState *state, const char *name, const THNNTensor *t,
                                           const THNNTensor *input, const THNNWindow *window)
