@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import itertools
 import pickle
+import re
+import warnings
 from typing import Any
 
 import pytest
@@ -112,6 +114,49 @@ def test_words_for_padding() -> None:
         thnn.nn.ConvTranspose2d(2, 2, 3, padding="same")(image("Conv2d", 2))  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "keywords", "shape", "message"),
+    [
+        ("Conv2d", (3, 4, 3), {}, (2, 5, 8, 8), "input: expected 3 channels (in_channels), got 5 in (2, 5, 8, 8)"),
+        ("Conv1d", (4, 4, 3), {"groups": 2}, (6, 8), "input: expected 4 channels (in_channels), got 6 in (6, 8)"),
+        ("ConvTranspose2d", (4, 2, 3), {"groups": 2}, (1, 2, 8, 8), "input: expected 4 channels (in_channels), got 2"),
+        ("Conv2d", (3, 4, 3), {}, (3, 8), "input: expected 4 dimensions (N, C, H, W) or 3 (C, H, W), got 2 (3, 8)"),
+        ("Conv2d", (3, 4, 3), {"padding": 1, "padding_mode": "reflect"}, (3, 8), "input: expected 4 dimensions"),
+        ("Conv3d", (3, 4, 3), {}, (3, 8), "input: expected 5 dimensions (N, C, D, H, W) or 4 (C, D, H, W), got 2"),
+        ("Conv2d", (3, 4, 5), {}, (2, 3, 4, 9), "input: the output would be empty, 0 x 5: input 4 x 9, kernel 5 x 5, "),
+        ("Conv2d", (3, 4, 1), {}, (2, 3, 0, 4), "input: expected (N, C, H, W), of which only N may be 0, got 4 "),
+        ("Conv2d", (3, 4, 0), {}, (2, 3, 8, 8), "kernel_size: expected at least 1, got (0, 0)"),
+        ("Conv2d", (3, 4, (3, 3, 3)), {}, (2, 3, 8, 8), "kernel_size: expected 2 numbers, got (3, 3, 3)"),
+        ("Conv2d", (3, 0, 3), {}, (2, 3, 8, 8), "weight: expected 4 dimensions (out_channels, 3, kH, kW) for an input"),
+        ("Conv2d", (3, 4, 3), {"stride": (1, 0)}, (2, 3, 8, 8), "stride: expected at least 1, got 0"),
+        ("Conv1d", (3, 4, 3), {"stride": 1.5}, (2, 3, 8), "stride: expected an integer, got float 1.5"),
+        ("Conv3d", (3, 4, 1), {"dilation": (0, 1, 1)}, (3, 8, 8, 8), "dilation: expected at least 1, got 0"),
+        ("ConvTranspose1d", (3, 4, 3), {"padding": -1}, (3, 8), "padding: expected at least 0, got -1"),
+        (
+            "ConvTranspose2d", (3, 4, 3), {"output_padding": 1}, (3, 8, 8),
+            "output_padding: expected less than the stride (1) or the dilation (1), got 1",
+        ),
+        ("Linear", (5, 3), {}, (2, 4, 6), "input: expected 5 features (in_features), got 6 in (2, 4, 6)"),
+        ("Linear", (5, 3), {}, (), "input: expected 2 dimensions (N, in_features) or 1, got 0"),
+    ],
+)  # fmt: skip
+def test_errors_are_in_words_of_the_layer(
+    name: str, arguments: Any, keywords: dict[str, Any], shape: tuple[int, ...], message: str
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch's, about parameters without elements
+        layer = getattr(thnn.nn, name)(*arguments, **keywords)
+    for requires_grad in (False, True):
+        with pytest.raises((TypeError, ValueError), match="^" + re.escape(f"{name}: {message}")):
+            layer(torch.randn(shape, requires_grad=requires_grad))
+
+
+def test_output_size_for_other_dimensions() -> None:
+    layer = thnn.nn.ConvTranspose2d(3, 4, 3)
+    with pytest.raises(ValueError, match=r"^ConvTranspose2d: input: expected 4 dimensions"):
+        layer(torch.randn(3, 8), output_size=(10, 10))
+
+
 @pytest.mark.parametrize("name", [n for n in NAMES if "Transpose" in n])
 def test_output_size(name: str) -> None:
     dims = int(name[-2])
@@ -207,7 +252,7 @@ def test_linear_takes_any_weight_and_refuses_what_is_no_tensor() -> None:
     x = torch.randn(2, 4, 5)
     torch.testing.assert_close(layer(x), nn.functional.linear(x, layer.weight))
     for wrong in (None, [1.0, 2.0]):
-        with pytest.raises(TypeError, match=r"^Linear_updateOutput: input: expected a tensor, got "):
+        with pytest.raises(TypeError, match=r"^Linear: input: expected a tensor, got "):
             layer(wrong)
 
 

@@ -14,6 +14,7 @@ from thnn._compiler import uncompiled
 from thnn._function_classes import function_classes
 from thnn._library import lib
 from thnn._statistics import FirstBatch
+from thnn.nn._errors import in_words_of, wrong_count
 
 _ACTIVATIONS: Final = (None, "relu")
 _batch_normalization = function_classes["BatchNormalizationFunction"].apply
@@ -192,11 +193,16 @@ class _BatchNorm(torch.nn.modules.batchnorm._BatchNorm):
         """
         apply = _batch_normalization if self.activation is None else _with(self.activation)
         unbiased = self.unbiased
-        if (unbiased and momentum != 1) or not train or running_mean is None or running_var is None:
-            return apply(input, weight, bias, running_mean, running_var, train, momentum, self.eps)
-        output, mean, variance = _statistics.normalize_by_batch(
-            apply, input, weight, bias, running_mean, running_var, self.eps, unbiased
-        )
+        try:
+            if (unbiased and momentum != 1) or not train or running_mean is None or running_var is None:
+                return apply(input, weight, bias, running_mean, running_var, train, momentum, self.eps)
+            output, mean, variance = _statistics.normalize_by_batch(
+                apply, input, weight, bias, running_mean, running_var, self.eps, unbiased
+            )
+        except (TypeError, ValueError) as error:
+            if isinstance(error, ValueError) and input.shape[1] != self.num_features:
+                raise wrong_count(self, "channels", "num_features", self.num_features, input, 1) from None
+            raise in_words_of(self, error, {}) from None
         _statistics.update(running_mean, mean, momentum)
         _statistics.update(running_var, variance, momentum)
         return output

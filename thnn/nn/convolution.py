@@ -11,6 +11,7 @@ from torch import Tensor
 
 from thnn._compiler import uncompiled
 from thnn._function_classes import function_classes
+from thnn.nn._errors import in_words_of, wrong_count
 
 _convolution = function_classes["ConvolutionFunction"].apply
 _full_convolution = function_classes["FullConvolutionFunction"].apply
@@ -67,13 +68,49 @@ def _axes(values: Sequence[int], default: int) -> tuple[int, int, int]:
     return depth, width, height
 
 
+# Patterns of what the C functions say, and what a layer says for it.
+_WORDS = {
+    r"\bd[TWH]\b": "stride",
+    r"\bpad[TWH]\b": "padding",
+    r"\bdilation[TWH]\b": "dilation",
+    r"\badj[TWH]\b|\badded\b": "output_padding",
+    r"\bnInputPlane\b": "C",
+    r"\bnOutputPlane\b": "out_channels",
+    r"\bplane": "channel",
+}
+
+
+def _explained(layer: Any, input: Any, error: Exception) -> Exception:
+    """The error in words of the layer; ValueError for what only the layer knows to be the reason."""
+    name, axes, weight = type(layer).__name__, layer._image, layer.weight
+    dims, kernel = len(axes), tuple(weight.shape[2:])
+    if len(kernel) != dims:
+        return ValueError(f"{name}: kernel_size: expected {dims} numbers, got {kernel}")
+    if 0 in kernel:
+        return ValueError(f"{name}: kernel_size: expected at least 1, got {kernel}")
+    if not isinstance(error, TypeError) and isinstance(input, Tensor):
+        if input.dim() not in (dims + 1, dims + 2):
+            batch, image = f"(N, C, {', '.join(axes)})", f"(C, {', '.join(axes)})"
+            return ValueError(
+                f"{name}: input: expected {dims + 2} dimensions {batch} or {dims + 1} {image}, got {input.dim()}"
+                f" {tuple(input.shape)}"
+            )
+        channels = weight.shape[0] if layer.transposed else weight.shape[1] * layer.groups
+        if input.shape[-dims - 1] != channels:
+            return wrong_count(layer, "channels", "in_channels", channels, input, -dims - 1)
+    return in_words_of(layer, error, _WORDS)
+
+
 class _Convolution(torch.nn.modules.conv._ConvNd):
     """The forward computation of all convolutions that are not transposed."""
 
     @uncompiled
     def forward(self, input: Tensor) -> Tensor:
         """The result."""
-        return self._conv_forward(input, self.weight, self.bias)
+        try:
+            return self._conv_forward(input, self.weight, self.bias)
+        except (TypeError, ValueError) as error:
+            raise _explained(self, input, error) from None
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         dims = weight.dim() - 2
@@ -118,15 +155,18 @@ class _Convolution(torch.nn.modules.conv._ConvNd):
 
 
 class Conv1d(_Convolution, torch.nn.Conv1d):
-    __doc__ = _doc("Conv1d", "L")
+    _image = "L"
+    __doc__ = _doc("Conv1d", _image)
 
 
 class Conv2d(_Convolution, torch.nn.Conv2d):
-    __doc__ = _doc("Conv2d", "HW")
+    _image = "HW"
+    __doc__ = _doc("Conv2d", _image)
 
 
 class Conv3d(_Convolution, torch.nn.Conv3d):
-    __doc__ = _doc("Conv3d", "DHW")
+    _image = "DHW"
+    __doc__ = _doc("Conv3d", _image)
 
 
 class _ConvTranspose(torch.nn.modules.conv._ConvTransposeNd):
@@ -135,11 +175,16 @@ class _ConvTranspose(torch.nn.modules.conv._ConvTransposeNd):
     @uncompiled
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """The result; `output_size` chooses among the sizes that the stride leaves open."""
+        try:
+            return self._transposed(input, self.weight, output_size)
+        except (TypeError, ValueError, IndexError) as error:
+            raise _explained(self, input, error) from None
+
+    def _transposed(self, input: Tensor, weight: Tensor, output_size: Sequence[int] | None) -> Tensor:
         if self.padding_mode != "zeros":
             raise ValueError(
                 f"{type(self).__name__}: padding_mode: expected 'zeros', got {self.padding_mode!r}"
             )
-        weight = self.weight
         dims = weight.dim() - 2
         names = ("stride", "padding", "dilation", "output_padding")
         stride, padding, dilation, added = (_per_axis(self, name, dims) for name in names)
@@ -161,12 +206,15 @@ class _ConvTranspose(torch.nn.modules.conv._ConvTransposeNd):
 
 
 class ConvTranspose1d(_ConvTranspose, torch.nn.ConvTranspose1d):
-    __doc__ = _doc("ConvTranspose1d", "L", transposed=True)
+    _image = "L"
+    __doc__ = _doc("ConvTranspose1d", _image, transposed=True)
 
 
 class ConvTranspose2d(_ConvTranspose, torch.nn.ConvTranspose2d):
-    __doc__ = _doc("ConvTranspose2d", "HW", transposed=True)
+    _image = "HW"
+    __doc__ = _doc("ConvTranspose2d", _image, transposed=True)
 
 
 class ConvTranspose3d(_ConvTranspose, torch.nn.ConvTranspose3d):
-    __doc__ = _doc("ConvTranspose3d", "DHW", transposed=True)
+    _image = "DHW"
+    __doc__ = _doc("ConvTranspose3d", _image, transposed=True)

@@ -7,6 +7,7 @@ from torch import Tensor
 
 from thnn._compiler import uncompiled
 from thnn._function_classes import function_classes
+from thnn.nn._errors import in_words_of, wrong_count
 
 _linear = function_classes["LinearFunction"].apply
 
@@ -26,7 +27,13 @@ class Linear(torch.nn.Linear):
     @uncompiled
     def forward(self, input: Tensor) -> Tensor:
         """The result."""
-        if not isinstance(input, Tensor) or input.dim() <= 2:
-            return _linear(input, self.weight, self.bias)
-        rows = _linear(input.flatten(0, -2), self.weight, self.bias)
-        return rows.reshape(*input.shape[:-1], rows.shape[-1])
+        try:
+            if not isinstance(input, Tensor) or input.dim() <= 2:
+                return _linear(input, self.weight, self.bias)
+            rows = _linear(input.flatten(0, -2), self.weight, self.bias)
+            return rows.reshape(*input.shape[:-1], rows.shape[-1])
+        except (TypeError, ValueError) as error:
+            features = self.weight.shape[-1]
+            if isinstance(error, ValueError) and input.dim() and input.shape[-1] != features:
+                raise wrong_count(self, "features", "in_features", features, input, -1) from None
+            raise in_words_of(self, error, {"inputSize": "in_features"}) from None
