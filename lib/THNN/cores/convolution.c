@@ -26,7 +26,7 @@
 #define TILE_REALS (GEMM_ROWS * LANES)
 #define RESIDENT_TILES ((int64_t)128)
 #define SUM_TILES ((int64_t)(((int64_t)1 << 20) / (2 * VBYTES * GEMM_ROWS)))
-#define MAX_ROWS 512
+#define MAX_ROWS 768 /* RESIDENT_TILES of 6 */
 
 typedef struct V_(plan) {
   V_(correlation) c;
@@ -157,11 +157,11 @@ static void V_(makePlan)(V_(plan) *p, int threads)
           nextPiece(ceilDivide(p->count[d], GEMM_ROWS), ceilDivide(p->boxPositions[d], GEMM_ROWS)) * GEMM_ROWS;
   }
   p->strip = strip_make(c->axis, p->boxPositions, p->boxTaps, REALS_PER_LINE);
-  /* The outermost axis of the kernel: its taps can be a range of a pass. Tiles of several rows take all. */
+  /* The outermost axis of the kernel: its taps can be a range of a pass. Tiles of several whole rows take all. */
   p->skip = 0;
   while (p->skip < 3 && c->axis[p->skip].taps == 1) p->skip++;
   const Axis *outer = c->axis + p->skip;
-  if (p->skip == 3 || p->boxTaps[p->skip] < outer->taps || gemm_rowsPerTile(gemm_columns(p->count[3])) > 1 ||
+  if (p->skip == 3 || p->boxTaps[p->skip] < outer->taps || p->count[3] <= GEMM_ROWS / 2 ||
       (outer->first >= 0 && outer->first + axis_extent(outer, outer->count, outer->taps) <= outer->size))
     p->skip = -1;
   while (!p->resident && p->blockChannels < channels) {
@@ -186,12 +186,23 @@ static int64_t V_(tapStep)(const V_(correlation) *c, const Box *taps)
   return step;
 }
 
-/* A row of output channels for each channel and tap. */
+/* A row of output channels for each channel and tap. Where channels are innermost the taps can be in `parts` parts, which
+   are outermost in what is packed; elsewhere they are one. */
 static void V_(packChannels)(const V_(correlation) *c, const real *weight, int64_t lanes, int64_t width,
-                             int64_t channels, const Box *taps, real *packed)
+                             int64_t channels, const Box *taps, int64_t parts, real *packed)
 {
   const int64_t T = volume(taps->count), step = V_(tapStep)(c, taps);
-  if (c->weightOutput != 1 && step == 1 && c->weightChannel == T) {
+  int64_t t[4] = {0}, at[GEMM_DEPTH];
+  for (int64_t k = 0; k < T; k++, box_next(t, taps->count, 4)) {
+    at[k] = 0;
+    for (int d = 0; d < 4; d++) at[k] += t[d] * c->axis[d].weight;
+  }
+  if (c->weightOutput != 1 && c->weightChannel == 1) {
+    const int64_t rest = T / parts;
+    for (int64_t k = 0; k < T; k++)
+      THNN_(gemm_transpose)(packed + (k / rest * channels * rest + k % rest) * width, rest * width, weight + at[k],
+                            c->weightOutput, lanes, channels);
+  } else if (c->weightOutput != 1 && step == 1 && c->weightChannel == T) {
     THNN_(gemm_transpose)(packed, width, weight, c->weightOutput, lanes, channels * T);
   } else if (c->weightOutput != 1 && (step == 1 || step == -1)) {
     for (int64_t i = 0; i < channels; i++, packed += T * width, weight += c->weightChannel) {
@@ -199,16 +210,6 @@ static void V_(packChannels)(const V_(correlation) *c, const real *weight, int64
       else THNN_(gemm_transpose)(packed + (T - 1) * width, -width, weight - (T - 1), c->weightOutput, lanes, T);
     }
   } else {
-    int64_t t[4] = {0}, at[GEMM_DEPTH];
-    for (int64_t k = 0; k < T; k++, box_next(t, taps->count, 4)) {
-      at[k] = 0;
-      for (int d = 0; d < 4; d++) at[k] += t[d] * c->axis[d].weight;
-    }
-    if (c->weightOutput != 1 && c->weightChannel == 1) {
-      for (int64_t k = 0; k < T; k++)
-        THNN_(gemm_transpose)(packed + k * width, T * width, weight + at[k], c->weightOutput, lanes, channels);
-      return;
-    }
     /* The taps of a channel share cache lines. */
     for (int64_t i = 0; i < channels; i++, weight += c->weightChannel)
       for (int64_t k = 0; k < T; k++, packed += width) {
@@ -261,18 +262,18 @@ static void V_(packPanel)(const V_(plan) *p, int64_t group, int64_t o, int64_t l
     packed[i] = c->bias ? c->bias[group * c->biasGroup + (o + i) * c->biasOutput] : 0;
   packed += width;
   const real *weight = V_(weightsOf)(c, group, o, channel, taps);
-  if (S == 1) {
-    V_(packChannels)(c, weight, lanes, width, channels, taps, packed);
-    return;
-  }
+  const bool inOrder = S == 1 || (c->weightOutput != 1 && c->weightChannel == 1);
+  const int64_t depth = S == 1 ? channels : p->depthChannels;
   real pass[GEMM_DEPTH * LANES_MAX];
-  if (lanes < width) memset(pass, 0, sizeof pass);
-  for (int64_t k = 0; k < channels; k += p->depthChannels, weight += p->depthChannels * c->weightChannel) {
-    const int64_t n = MIN(p->depthChannels, channels - k);
-    V_(packChannels)(c, weight, lanes, width, n, taps, pass);
-    for (int64_t s = 0; s < S; s++)
-      for (int64_t i = 0; i < n; i++, packed += rest * width)
-        memcpy(packed, pass + (i * T + s * rest) * width, sizeof(real) * (size_t)(rest * width));
+  if (lanes < width && !inOrder) memset(pass, 0, sizeof pass);
+  for (int64_t k = 0; k < channels; k += depth, weight += depth * c->weightChannel) {
+    const int64_t n = MIN(depth, channels - k);
+    V_(packChannels)(c, weight, lanes, width, n, taps, inOrder ? S : 1, inOrder ? packed : pass);
+    for (int64_t s = 0; s < S && !inOrder; s++)
+      for (int64_t i = 0; i < n; i++)
+        memcpy(packed + (s * n + i) * rest * width, pass + (i * T + s * rest) * width,
+               sizeof(real) * (size_t)(rest * width));
+    packed += n * T * width;
   }
 }
 
@@ -314,9 +315,9 @@ static inline void V_(prefetchRow)(const V_(correlation) *c, const real *target,
 typedef struct V_(work) {
   real *strip, *weight, *sum;
   int32_t step[2][GEMM_DEPTH]; /* of channel and tap, from a position: in a pass, and in the last one */
-  int64_t rowStrip[MAX_ROWS], rowTarget[MAX_ROWS];
-  int32_t rowTaps[MAX_ROWS][2]; /* of the skipped axis */
-  int64_t rowsOfRun;            /* rows that follow each other in the target without a gap */
+  int64_t rowStrip[MAX_ROWS + GEMM_ROWS], rowTarget[MAX_ROWS + GEMM_ROWS];
+  int32_t rowTaps[MAX_ROWS + GEMM_ROWS][2]; /* of the skipped axis: those that a tile beginning here meets */
+  int64_t rowsOfRun;                        /* rows that follow each other in the target without a gap */
 } V_(work);
 
 /* Positions first .. end - 1 of a box are finished. Those that fill vectors, or end a run, are stored; returns which
@@ -363,14 +364,12 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
       for (int64_t tile = 0, x = 0, Q; tile < tiles; tile++, x += Q) {
         Q = narrow + (tile < wider);
         const real *a[GEMM_ROWS];
-        for (int r = 0; r < R; r++) { /* the last row stands in for rows beyond */
-          const int64_t inside = MIN(row + r, rows - 1);
-          a[r] = w->strip + k * p->strip.channel + w->rowStrip[inside] + x;
-        }
-        for (int r = 0; last && r < R && row + r < rows; r++)
-          V_(prefetchRow)(c, target + w->rowTarget[row + r] + x * c->axis[3].target, Q, lanes);
-        const int64_t skipped = p->skip < 0 ? 0 : w->rowTaps[row][0] * perTap;
-        const int64_t terms = p->skip < 0 ? n * taps : w->rowTaps[row][1] * perTap - skipped;
+        for (int r = 0; r < R; r++) a[r] = w->strip + k * p->strip.channel + w->rowStrip[row + r] + x;
+        for (int r = 0; last && r < R && row + r < rows; r++) /* a pixel that others follow is on their line */
+          if (columns > 1 || r + 1 == R || c->targetChannel == 1 ||
+              w->rowTarget[row + r + 1] - w->rowTarget[row + r] != c->axis[3].target)
+            V_(prefetchRow)(c, target + w->rowTarget[row + r] + x * c->axis[3].target, Q, lanes);
+        const int64_t skipped = w->rowTaps[row][0] * perTap, terms = w->rowTaps[row][1] * perTap - skipped;
         const GemmSteps steps = {step + skipped, terms};
         const GemmAhead request = V_(requests_next)(&ahead);
         THNN_(gemm_tile)(R, (int)Q, V, request.row > 0)(sum, first ? weight : sum, first ? 0 : width, a, steps,
@@ -413,10 +412,13 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
         if (c->axis[d].target != w.rowsOfRun * columns * c->axis[3].target) break;
         w.rowsOfRun *= box.count[d];
       }
-      for (int64_t row = 0; row < volume(rows); row++, box_next(q, rows, 4)) {
+      const int64_t last = volume(rows) - 1;
+      for (int64_t row = 0; row <= last; row++, box_next(q, rows, 4)) {
         w.rowStrip[row] = strip_position(&p->strip, c->axis, q);
         w.rowTarget[row] = 0;
         for (int d = 0; d < 4; d++) w.rowTarget[row] += (box.start[d] + q[d]) * c->axis[d].target;
+        w.rowTaps[row][0] = 0;
+        w.rowTaps[row][1] = 1;
         if (p->skip < 0) continue;
         const Axis *a = c->axis + p->skip;
         const int64_t first = a->first + (box.start[p->skip] + q[p->skip]) * a->step, left = a->size - first;
@@ -425,6 +427,13 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
         w.rowTaps[row][0] = (int32_t)begin;
         w.rowTaps[row][1] = (int32_t)MAX(begin, end);
       }
+      const int together = gemm_rowsPerTile(columns);
+      for (int r = 1; r < together; r++) w.rowStrip[last + r] = w.rowStrip[last]; /* stands in for rows beyond */
+      for (int64_t row = 0; row <= last; row += together)
+        for (int64_t r = row; r < MIN(row + together, last + 1); r++) {
+          w.rowTaps[row][0] = MIN(w.rowTaps[row][0], w.rowTaps[r][0]);
+          w.rowTaps[row][1] = MAX(w.rowTaps[row][1], w.rowTaps[r][1]);
+        }
       for (int64_t block = 0; block < blocks; block++) {
         const Box taps = box_piece(p->taps, p->boxTaps, block / channelBlocks);
         const int64_t T = volume(taps.count), channel = block % channelBlocks * p->blockChannels,

@@ -45,14 +45,10 @@ typedef struct GemmSteps {
 static inline int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static inline int64_t volume(const int64_t *count) { return count[0] * count[1] * count[2] * count[3]; }
 
-/* A row of `width` pixels is cut into equal pieces where it is too wide for a tile. If these have less than 5 pixels, as
-   7 = 4 + 3 where a tile has 6 rows, so few sums don't hide the latency of an FMA: then each pixel is a row of one
-   column. SSE multiplies and adds apart and has more than this to wait for. */
-static inline int64_t gemm_columns(int64_t width)
-{
-  const bool cut = width > GEMM_ROWS && ceilDivide(width, ceilDivide(width, GEMM_ROWS)) < 5;
-  return cut && VBYTES > 16 ? 1 : width;
-}
+/* A row of `width` pixels is cut into equal pieces where it is too wide for a tile. Where a tile has 6 rows its sums hide
+   the latency of an FMA only if it is full: there each pixel is a row of one column, so that a tile goes on in the next
+   row. SSE multiplies and adds apart and has more than this to wait for. */
+static inline int64_t gemm_columns(int64_t width) { return VBYTES == 32 ? 1 : width; }
 
 /* How many rows of `width` pixels one tile takes. */
 static inline int gemm_rowsPerTile(int64_t width) { return width > GEMM_ROWS / 2 ? 1 : (int)(GEMM_ROWS / width); }
