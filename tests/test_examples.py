@@ -126,13 +126,19 @@ def test_distributed() -> None:
     assert "--processes: expected at least 1, got 0" in refused.stderr
 
 
-def test_layers_are_swapped(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [[], ["--double"]])
+def test_layers_are_swapped(tmp_path: Path, options: list[str]) -> None:
     command = [sys.executable, str(ROOT / "examples" / "residual.py"), "--epochs", "1", "--threads", "1"]
-    done = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True)
+    done = subprocess.run([*command, *options], cwd=tmp_path, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     first, *lines = done.stdout.splitlines()
     assert first == "16 layers swapped"  # 9 convolutions, 6 batch normalizations, 1 matrix
+    if options:
+        losses = [re.search(r"last loss (\d+\.\d+),", line)[1] for line in lines]
+        assert losses[0] == losses[1]
+    else:
+        assert lines.pop().startswith("Rounding makes the losses differ")
     assert [line.split()[0] for line in lines] == ["torch:", "thnn"]
     accuracies = [float(re.search(r"test accuracy (\d+\.\d\d) %", line)[1]) for line in lines]
     assert min(accuracies) > 60
