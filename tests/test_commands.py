@@ -13,6 +13,7 @@ import pytest
 
 from thnn.__main__ import main
 from thnn._header import HeaderError, parse_header_text
+from thnn._registry import modules
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -60,8 +61,13 @@ def test_info_tells_the_instruction_set_in_use() -> None:
 
 def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == list(modules())
+    assert max(map(len, lines)) <= 120
+    assert "SpatialMaxPooling                 the largest value of each window." in lines
+    assert main(["list", "SpatialMaxPooling"]) == 0
     text = capsys.readouterr().out
-    assert "SpatialMaxPooling" in text and "indices" in text
+    assert "updateGradInput" in text and "indices" in text
     assert main(["list", "Threshold", "--json"]) == 0
     tree = json.loads(capsys.readouterr().out)
     assert list(tree) == ["Threshold"]
@@ -72,7 +78,7 @@ def test_list(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_output_can_be_cut_off() -> None:
-    command = f"{sys.executable} -m thnn list | head -n 1"
+    command = f"{sys.executable} -m thnn list --json | head -n 1"
     result = subprocess.run(
         ["bash", "-o", "pipefail", "-c", command], text=True, capture_output=True, timeout=120
     )

@@ -8,6 +8,7 @@ import json
 import os
 import platform
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -41,8 +42,10 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=_info)
 
-    command = commands.add_parser("list", help="functions, modules, arguments and roles")
-    command.add_argument("modules", nargs="*", metavar="MODULE", help="only these modules")
+    command = commands.add_parser("list", help="the modules, a line each; functions and arguments of MODULE")
+    command.add_argument(
+        "modules", nargs="*", metavar="MODULE", help="list functions, arguments and roles of these"
+    )
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=_list)
 
@@ -168,6 +171,13 @@ def _list(options: argparse.Namespace) -> int:
             for m in chosen
         }
         print(json.dumps(tree, indent=2))
+        return 0
+    if not options.modules:
+        width = max(len(m.name) for m in chosen) + 2
+        for module in chosen:
+            doc = next(f.doc for f in module.functions.values() if f.doc).split("\n\n")[0]
+            summary = textwrap.shorten(doc.removeprefix(f"{module.name}: "), 118 - width, placeholder=" ...")
+            print(f"{module.name:<{width}}{summary}")
         return 0
     for module in chosen:
         print(module.name)
