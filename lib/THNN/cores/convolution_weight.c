@@ -176,6 +176,7 @@ static void V_(packGradients)(const V_(correlation) *c, const Box *box, int64_t 
 {
   const Axis *last = c->axis + 3;
   const real *start = c->target + channel * c->targetChannel;
+  const int64_t stride = last->target;
   int64_t rows[3], q[3] = {0}, columns = box->count[3];
   for (int d = 0; d < 4; d++) start += box->start[d] * c->axis[d].target;
   for (int d = 0; d < 3; d++) rows[d] = box->count[d];
@@ -188,9 +189,10 @@ static void V_(packGradients)(const V_(correlation) *c, const Box *box, int64_t 
     const real *from = start;
     for (int d = 0; d < 3; d++) from += q[d] * c->axis[d].target;
     if (c->targetChannel == 1) {
-      for (int64_t x = 0; x < columns; x++) {
-        const real *a = from + x * last->target;
-        real *b = packed + x * width;
+      const real *a = from, *end = packed + columns * width;
+      real *b = packed;
+      for (; lanes <= VL && b < end; a += stride, b += width) v_store(b, v_load_n(a, (int)lanes));
+      for (; b < end; a += stride, b += width) { /* the next position takes what is too much */
         int64_t i = 0;
         for (; i + VL <= lanes; i += VL) v_store(b + i, v_load(a + i));
         if (i < lanes) v_store(b + i, v_load_n(a + i, (int)(lanes - i)));
@@ -214,8 +216,8 @@ static V_(pieces) V_(gradientPieces)(const V_(correlation) *c, const Box *box, i
   for (int d = 0; d < 4; d++) from += box->start[d] * c->axis[d].target;
   for (int d = 2; d >= 0 && (box->count[d] == 1 || c->axis[d].target == columns * stride); d--)
     columns *= box->count[d];
-  return c->targetChannel == 1 ? (V_(pieces)){from, columns, stride, lanes}
-                               : (V_(pieces)){from, lanes, c->targetChannel, stride == 1 ? columns : 0};
+  if (c->targetChannel != 1) return (V_(pieces)){from, lanes, c->targetChannel, stride == 1 ? columns : 0};
+  return stride == lanes ? (V_(pieces)){from, 1, 0, columns * lanes} : (V_(pieces)){from, columns, stride, lanes};
 }
 
 /* Adds finished sums, [entry][lane], to gradWeight. Entry e goes to weight + at[e]. */
@@ -311,9 +313,10 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
     const Box box = box_piece(p->count, p->boxPositions, b);
     const int64_t rows = box.count[0] * box.count[1] * box.count[2];
     int64_t q[4] = {0};
-    for (int64_t r = 0; r < rows; r++, box_next(q, box.count, 3))
-      for (int64_t x = 0; x < box.count[3]; x++)
-        step[r * box.count[3] + x] = (int32_t)(strip_position(&p->strip, c->axis, q) + x);
+    for (int64_t r = 0; r < rows; r++, box_next(q, box.count, 3)) {
+      const int32_t first = (int32_t)strip_position(&p->strip, c->axis, q);
+      for (int32_t x = 0; x < box.count[3]; x++) step[r * box.count[3] + x] = first + x;
+    }
     THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + channel) * c->sourceChannel,
                       channels, strip);
     const int64_t terms = rows * box.count[3];
