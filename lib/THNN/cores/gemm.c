@@ -198,9 +198,26 @@ static inline __attribute__((always_inline)) void V_(transposeRows)(real *dst, i
     for (int i = 0; i < rows; i++) dst[j * dstStride + i] = src[i * srcStride + j];
 }
 
+/* Few columns: the last VL rows overlap with those before, so that none is masked. */
+static __attribute__((noinline)) void V_(transposeNarrow)(real *dst, int64_t dstStride, const real *src,
+                                                          int64_t srcStride, int64_t rows, int64_t columns)
+{
+  for (int64_t i = 0; i < rows; i += VL) {
+    const int64_t row = MIN(i, rows - VL);
+    for (int64_t j = 0; j < columns; j += PART) {
+      const int64_t column = MIN(j, columns - PART);
+      V_(transposeFew)(dst + column * dstStride + row, dstStride, src + row * srcStride + column, srcStride, VL);
+    }
+  }
+}
+
 void THNN_(gemm_transpose)(real *dst, int64_t dstStride, const real *src, int64_t srcStride, int64_t rows,
                            int64_t columns)
 {
+  if (rows >= VL && columns >= PART && columns < VL) {
+    V_(transposeNarrow)(dst, dstStride, src, srcStride, rows, columns);
+    return;
+  }
   for (; rows >= VL; rows -= VL, dst += VL, src += VL * srcStride)
     V_(transposeRows)(dst, dstStride, src, srcStride, VL, columns);
   if (rows > 0) V_(transposeRows)(dst, dstStride, src, srcStride, (int)rows, columns);

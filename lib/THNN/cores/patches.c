@@ -182,6 +182,7 @@ void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *
   }
   /* Channel by channel in the order of memory, or all channels of a row at once when many are innermost. */
   const bool transpose = stride != 1 && c->sourceChannel == 1 && channels > 4;
+  real *filled = memory; /* where all channels are copied at once: up to here, of the first one */
   for (int64_t ch = 0; ch < (transpose ? 1 : channels); ch++) {
     int64_t at[2] = {0};
     for (int64_t plane = extent[0] * extent[1]; plane > 0; plane--, box_next(at, extent, 2)) {
@@ -210,20 +211,27 @@ void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *
           const int64_t low = exists ? span[phase].low : 0, high = exists ? span[phase].high : 0;
           if (!transpose) {
             V_(fillRow)(to, row + (exists ? span[phase].at : 0), stride, low, high, width, ahead);
-          } else {
-            for (int64_t i = 0; i < channels; i++) {
-              V_(fillExactly)(to + i * strip->channel, 0, low);
-              V_(fillExactly)(to + i * strip->channel, high, width);
-            }
-            if (low == high) continue;
+          } else if (low < high) {
             const real *from = row + span[phase].at;
-            THNN_(gemm_transpose)(to + low, strip->channel, from, stride, high - low, channels);
+            const int64_t positions = high - low, gap = to + low - filled;
+            /* Rows of this channel take what is too much, but those of the next one are there already. */
+            const bool room = to + low + VL <= memory + strip->channel;
+            for (int64_t i = 0; i < channels; i++) {
+              if (room) V_(fillZeros)(filled + i * strip->channel, 0, gap);
+              else V_(fillExactly)(filled + i * strip->channel, 0, gap);
+            }
+            THNN_(gemm_transpose)(to + low, strip->channel, from, stride, positions, channels);
+            filled = to + high;
             if (y + 1 == c->axis[2].size) continue;
-            V_(pieces) ahead = {from + c->axis[2].source, high - low, stride, channels};
-            V_(fetch)(&ahead, 0, 1);
+            const real *below = from + c->axis[2].source;
+            const V_(pieces) next = stride == channels ? (V_(pieces)){below, 1, 0, positions * stride}
+                                                       : (V_(pieces)){below, positions, stride, channels};
+            V_(fetch)(&next, 0, 1);
           }
         }
       }
     }
   }
+  const int64_t end = memory + extent[0] * strip->pitch[0] - filled;
+  for (int64_t i = 0; transpose && i < channels; i++) V_(fillExactly)(filled + i * strip->channel, 0, end);
 }
