@@ -367,6 +367,8 @@ static void V_(storeSums)(const V_(fewPlan) *p, const Box *box, int64_t group, c
   const V_(correlation) *c = &p->c;
   const bool flat = V_(isFlat)(c);
   const int64_t length = V_(runLength)(c, &p->strip, box->count), stride = c->axis[3].target;
+  const int64_t plane = V_(runs)(c, box->count) * length;
+  const bool together = c->targetChannel == 1 && c->outputs > 1; /* planes are innermost: a position at a time */
   int64_t kind[4] = {0}, kinds[4];
   for (int d = 0; d < 4; d++) kinds[d] = p->residues[d].count;
   for (int64_t n = 0; n < p->kinds; n++, box_next(kind, kinds, 4)) {
@@ -376,7 +378,7 @@ static void V_(storeSums)(const V_(fewPlan) *p, const Box *box, int64_t group, c
       count[d] = MIN(box->count[d], r->count - box->start[d]);
       start += r->target + box->start[d] * c->axis[d].target;
     }
-    for (int64_t o = 0; o < c->outputs; o++) {
+    for (int64_t o = 0; o < (together ? 1 : c->outputs); o++) {
       real *target = c->target + (group * c->outputs + o) * c->targetChannel + start;
       for (int64_t i = 0; i < box->count[0]; i++)
         for (int64_t j = 0; j < box->count[1]; j++, sum += (flat ? 1 : box->count[2]) * length) {
@@ -384,12 +386,14 @@ static void V_(storeSums)(const V_(fewPlan) *p, const Box *box, int64_t group, c
           real *to = target + i * c->axis[0].target + j * c->axis[1].target;
           const real *from = sum;
           for (int64_t row = 0; row < count[2]; row++) {
-            V_(storeRow)(to, stride, from, count[3], 2 * c->targetChannel);
+            if (together) THNN_(gemm_transpose)(to, stride, from, plane, c->outputs, count[3]);
+            else V_(storeRow)(to, stride, from, count[3], 2 * c->targetChannel);
             to += c->axis[2].target;
             from += flat ? p->strip.pitch[2] : length;
           }
         }
     }
+    if (together) sum += (c->outputs - 1) * plane;
   }
 }
 
