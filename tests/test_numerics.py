@@ -495,11 +495,11 @@ def test_products_are_as_accurate_as_torch(case: Case, row: Row) -> None:
     theirs = compute(peer, torch.float32)
     for mine, other in zip(errors(ours, exact), errors(theirs, exact)):
         # Below a few roundings of the largest values chance decides which is smaller.
-        assert mine <= max(other, 2.5e-6) and mine < 1e-5
+        assert mine <= max(other, 1.5e-6) and mine < 1e-5
     for mine, other in zip(deviations(ours, exact), deviations(theirs, exact)):
-        # What chance has no part in: above torch's are the output of a 1x1 convolution and gradWeight of
-        # TemporalConvolution, with AVX-512 nothing else.
-        assert mine <= max(1.05 * other, 3e-7)
+        # What chance has no part in: above torch's are gradWeight of TemporalConvolution for so few images and,
+        # without AVX-512, of groups of four planes.
+        assert mine <= max(1.05 * other, 2.6e-7)
 
 
 def test_long_sums_of_convolution_gradients() -> None:

@@ -12,6 +12,7 @@
 
 /* Rows of the table that are sorted at a time. Later ones add to the target. */
 #define TABLE_ROWS 16384
+#define CONNECTED_TERMS 128 /* of a sum in registers */
 #define CONNECTED_STRIP_BYTES ((int64_t)40 << 10)
 #define CONNECTED_SUM_BYTES ((int64_t)256 << 10)
 #define CONNECTED_VECTORS 8                         /* sums in registers */
@@ -249,8 +250,8 @@ static void V_(correlateTask)(const V_(plan) *p, int64_t task)
                    *end = V_(begin)(p, (group + 1) * p->minorBlocks);
   for (int64_t piece = 0; piece < box_pieces(p->taps, p->boxTaps); piece++) {
     const Box taps = box_piece(p->taps, p->boxTaps, piece);
-    const int64_t T = volume(taps.count), most = MAX(GEMM_DEPTH / T, 1);
-    int64_t source[GEMM_DEPTH], tap[GEMM_DEPTH], t[4] = {0};
+    const int64_t T = volume(taps.count), most = MAX(CONNECTED_TERMS / T, 1);
+    int64_t source[CONNECTED_TERMS], tap[CONNECTED_TERMS], t[4] = {0};
     for (int64_t i = 0; i < T; i++, box_next(t, taps.count, 4)) {
       source[i] = strip_tap(&p->strip, c->axis, t);
       tap[i] = 0;
@@ -373,7 +374,7 @@ static bool V_(weightBoxFits)(const V_(plan) *p, const int64_t *box)
   const int64_t realBytes = sizeof(real),
                 planes = p->majors * strip_make(p->c.axis, box, p->boxTaps, REALS_PER_LINE).channel +
                          p->minors * volume(box);
-  return V_(vectors)(box) <= GEMM_DEPTH && planes * realBytes <= CONNECTED_WEIGHT_BYTES;
+  return V_(vectors)(box) <= CONNECTED_TERMS && planes * realBytes <= CONNECTED_WEIGHT_BYTES;
 }
 
 /* sum[t] = the products of a box for the taps source[0] .. source[T - 1] */
@@ -435,7 +436,7 @@ static void V_(weightTask)(const V_(plan) *p, int64_t task, real scale)
   for (int64_t piece = 0; piece < box_pieces(p->taps, p->boxTaps); piece++) {
     const Box taps = box_piece(p->taps, p->boxTaps, piece);
     const int64_t T = volume(taps.count), together = ceilDivide(T, ceilDivide(T, CONNECTED_TAPS));
-    int64_t source[GEMM_DEPTH], tap[GEMM_DEPTH], t[4] = {0};
+    int64_t source[CONNECTED_TERMS], tap[CONNECTED_TERMS], t[4] = {0};
     for (int64_t i = 0; i < T; i++, box_next(t, taps.count, 4)) {
       source[i] = strip_tap(&p->strip, c->axis, t);
       tap[i] = 0;

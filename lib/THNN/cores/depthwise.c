@@ -15,7 +15,7 @@
    ahead of time: a page may be a few positions, and no prefetcher of a CPU crosses it. */
 
 #define DEPTHWISE_OUTPUTS 4 /* of a group, at most */
-#define DEPTHWISE_TERMS GEMM_DEPTH
+#define DEPTHWISE_TERMS 128
 #define DEPTHWISE_BYTES ((int64_t)256 << 10) /* packed weights, or sums of gradWeight */
 #define DEPTHWISE_SUMS 10                    /* of gradWeight, at a time */
 #define DEPTHWISE_RUN 16                     /* positions that are added in registers, */

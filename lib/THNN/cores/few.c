@@ -34,10 +34,10 @@
 #define FEW_SUM_BYTES ((int64_t)256 << 10)
 #define FEW_ONCE_BYTES ((int64_t)20 << 10)
 
-/* At most GEMM_DEPTH terms: some taps of some channels. */
+/* At most FEW_TERMS terms: some taps of some channels. */
 typedef struct FewSteps {
   int64_t channels, taps, sourceChannel, weightChannel;
-  int64_t source[GEMM_DEPTH], weight[GEMM_DEPTH]; /* of the taps */
+  int64_t source[FEW_TERMS], weight[FEW_TERMS]; /* of the taps */
 } FewSteps;
 
 #endif
@@ -200,7 +200,7 @@ bool THNN_(few_suits)(const V_(correlation) *c)
   if (positions > (fewOfGroup ? outputs : outputs / 2)) return false;
   const int64_t one[4] = {1, 1, 1, MIN(last->count, FEW_VECTORS * VL)};
   const Strip strip = strip_make(c->axis, one, taps, REALS_PER_LINE);
-  return strip.phases <= GEMM_DEPTH && strip.channel * (int64_t)sizeof(real) <= FEW_STRIP_BYTES;
+  return strip.phases <= FEW_TERMS && strip.channel * (int64_t)sizeof(real) <= FEW_STRIP_BYTES;
 }
 
 typedef struct V_(fewPlan) {
@@ -254,7 +254,8 @@ static void V_(makeFewPlan)(V_(fewPlan) *p, int threads)
     p->taps[d] = c->axis[d].taps;
     p->box[d] = 1;
   }
-  p->channels = p->stripChannels = MAX(MIN(GEMM_DEPTH / most, c->channels), 1);
+  const bool atOnce = most <= FEW_TERMS && c->channels <= FEW_TERMS / most;
+  p->channels = p->stripChannels = MAX(atOnce ? c->channels : MIN(GEMM_CHAIN / most, c->channels), 1);
   int64_t box[4] = {1, 1, 1, MIN(p->count[3], VL)};
   while (p->channels > 1 && !V_(boxFits)(p, box, FEW_STRIP_BYTES, FEW_SUM_BYTES))
     p->channels = p->stripChannels = (p->channels + 1) / 2;
@@ -270,7 +271,7 @@ static void V_(makeFewPlan)(V_(fewPlan) *p, int threads)
   p->box[3] = MIN(box[3], p->count[3]);
   const Residue *rows = p->residues[2].list;
   const int64_t width = ceilDivide(p->count[3], VL) * VL;
-  p->direct = once && most <= GEMM_DEPTH && p->kinds == 1 && c->axis[2].step == 1 && c->axis[3].target == 1 &&
+  p->direct = once && most <= FEW_TERMS && p->kinds == 1 && c->axis[2].step == 1 && c->axis[3].target == 1 &&
               rows->skip == 1 && rows->taps % 2 == 1 && rows->taps > 1 && rows->taps <= FEW_ROW_TAPS &&
               width <= 2 * (p->count[3] + p->taps[3] - 1);
   for (int d = 2; d >= 0 && p->box[d + 1] == p->count[d + 1]; d--) {
@@ -311,7 +312,7 @@ static void V_(addStrip)(const V_(fewPlan) *p, const Box *box, int64_t group, in
       weight += r[d]->weight;
     }
     for (int64_t done = 0; done < volume(taps); done += k.taps) {
-      for (k.taps = 0; k.taps < GEMM_DEPTH && done + k.taps < volume(taps); k.taps++, box_next(t, taps, 4)) {
+      for (k.taps = 0; k.taps < FEW_TERMS && done + k.taps < volume(taps); k.taps++, box_next(t, taps, 4)) {
         int64_t seen[4];
         k.weight[k.taps] = 0;
         for (int d = 0; d < 4; d++) {

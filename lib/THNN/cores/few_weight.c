@@ -9,7 +9,7 @@
 
 #ifndef FEW_WEIGHT_TERMS
 
-#define FEW_WEIGHT_TERMS GEMM_DEPTH
+#define FEW_WEIGHT_TERMS FEW_TERMS
 #define FEW_WEIGHT_SUMS 10 /* at a time */
 #define FEW_WEIGHT_STRIP_BYTES ((int64_t)20 << 10)
 

@@ -18,43 +18,68 @@
 
 #endif
 
+/* acc[p] += a(p, k) * b[lane] for every row p of a tile. */
+static inline __attribute__((always_inline)) void V_(step)(const int R, const int Q, const int V, vreal *acc,
+                                                           const real *const *line, int64_t at, const real *b)
+{
+  vreal w[2];
+#pragma GCC unroll 2
+  for (int v = 0; v < V; v++) w[v] = v_load(b + v * VL);
+#pragma GCC unroll 14
+  for (int r = 0; r < R; r++)
+#pragma GCC unroll 14
+    for (int q = 0; q < Q; q++) {
+      const real x = line[r][at + q];
+#pragma GCC unroll 2
+      for (int v = 0; v < V; v++) acc[(r * Q + q) * V + v] += x * w[v];
+    }
+}
+
+static inline __attribute__((always_inline)) void V_(request)(GemmAhead *a, int64_t row)
+{
+  __builtin_prefetch(a->from, 0, 2);
+  a->from += a->near;
+  if (--a->row > 0) return;
+  a->from += a->far;
+  a->row = row;
+}
+
 /* R, Q and V are constants in every caller, so that acc lives in registers; its length must be a literal. */
 static inline
     __attribute__((always_inline)) void V_(tile)(const int R, const int Q, const int V, const bool asks, real *c,
                                                  const real *from, int64_t fromStride, const real *const *a,
                                                  GemmSteps k, const real *b, const GemmAhead *request)
 {
+  static const real zero[GEMM_MAX_TILE * VBYTES / sizeof(real)];
   vreal acc[GEMM_MAX_TILE];
-  const real *line[GEMM_ROWS];
+  real sum[GEMM_MAX_TILE * VBYTES / sizeof(real)]; /* of the chains before */
+  const real *line[GEMM_ROWS], *before = zero;
+  GemmAhead ahead = {0};
+  if (asks) ahead = *request;
 #pragma GCC unroll 28
-  for (int i = 0; i < R * Q * V; i++) acc[i] = (vreal){0};
+  for (int p = 0; p < R * Q * V; p++) acc[p] = (vreal){0};
 #pragma GCC unroll 14
   for (int r = 0; r < R; r++) line[r] = a[r];
-  const char *ahead = asks ? request->from : NULL;
   int64_t i = 0;
-  do {
-    const int64_t end = asks ? MIN(i + request->row, k.count) : k.count;
+  for (;;) {
+    const int64_t end = MIN(i + GEMM_CHAIN, k.count);
 #pragma GCC unroll 2
     for (; i < end; i++, b += V * VL) {
-      const int64_t at = k.at[i];
-      if (asks) {
-        __builtin_prefetch(ahead, 0, 2);
-        ahead += request->near;
-      }
-      vreal w[2];
-#pragma GCC unroll 2
-      for (int v = 0; v < V; v++) w[v] = v_load(b + v * VL);
-#pragma GCC unroll 14
-      for (int r = 0; r < R; r++)
-#pragma GCC unroll 14
-        for (int q = 0; q < Q; q++) {
-          const real x = line[r][at + q];
-#pragma GCC unroll 2
-          for (int v = 0; v < V; v++) acc[(r * Q + q) * V + v] += x * w[v];
-        }
+      if (asks) V_(request)(&ahead, request->row);
+      V_(step)(R, Q, V, acc, line, k.at[i], b);
     }
-    if (asks) ahead += request->far;
-  } while (asks && i < k.count);
+    if (i == k.count) break;
+#pragma GCC unroll 28
+    for (int p = 0; p < R * Q * V; p++) {
+      v_store(sum + p * VL, acc[p] + v_load(before + p * VL));
+      acc[p] = (vreal){0};
+    }
+    before = sum;
+  }
+  if (k.count > GEMM_CHAIN) {
+#pragma GCC unroll 28
+    for (int p = 0; p < R * Q * V; p++) acc[p] += v_load(sum + p * VL);
+  }
 #pragma GCC unroll 14
   for (int p = 0; p < R * Q; p++)
 #pragma GCC unroll 2

@@ -21,8 +21,10 @@
 #define GEMM_ROWS 6
 #endif
 
-/* After so many k a tile is added to memory and begins again at zero: a long sum is a sum of short ones. */
-#define GEMM_DEPTH 128
+/* A long sum is a sum of short ones, so that it errs less. After GEMM_CHAIN k a tile puts its sums away and begins again
+   at zero; what all its chains are is added to memory, after GEMM_DEPTH k in most uses. */
+#define GEMM_CHAIN 64
+#define GEMM_DEPTH 256
 
 /* What is needed later, to be asked for evenly while a tile computes, one line per k: so many in a row that lie `near`
    bytes apart, then the next row, `far` bytes from the end of the one before. */

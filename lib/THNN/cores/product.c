@@ -4,21 +4,20 @@
 /* Cut as follows, so that each piece stays in a cache while it is used:
 
      for each block of rows and panels
-       for each DEPTH terms k
+       for each GEMM_DEPTH terms k
          pack the rows, tile by tile, [k][row]           ROW_BYTES, second level
          for each panel of LANES lanes
            pack it, [k][lane]                            first level
            for each tile: multiply, add to its sums      SUM_BYTES, second level or beyond
        sums go to c
 
-   Sums are packed, [row][lane], since the rows of c may all fall into one set of a cache. A tile is added to them
-   after GEMM_DEPTH terms. These cuts depend on sizes alone; only who computes a block depends on threads. */
+   Sums are packed, [row][lane], since the rows of c may all fall into one set of a cache. These cuts depend on sizes
+   alone; only who computes a block depends on threads. */
 
 #define LANES (2 * VL)
-#define DEPTH (2 * GEMM_DEPTH)
 #define ROW_BYTES ((int64_t)576 << 10)
 #define SUM_BYTES ((int64_t)1088 << 10)
-#define TILE_TERMS (GEMM_ROWS * DEPTH)
+#define TILE_TERMS (GEMM_ROWS * GEMM_DEPTH)
 #define TILE_SUMS (GEMM_ROWS * LANES)
 
 /* Where element i of an index lies, and how many from there on follow each other with the last stride. */
@@ -153,14 +152,14 @@ static void V_(block)(const V_(product) *p, int64_t first, int64_t last, int64_t
 {
   const int64_t allRows = volume(p->rows.count), depth = volume(p->depth), tiles = last - first,
                 panels = ceilDivide(to - from, LANES);
-  real *terms =
-      thnn_scratch(sizeof(real) * (size_t)(tiles * TILE_TERMS + LANES * DEPTH + (1 + tiles * panels) * TILE_SUMS));
-  real *panel = terms + tiles * TILE_TERMS, *start = panel + LANES * DEPTH;
+  real *terms = thnn_scratch(sizeof(real) *
+                             (size_t)(tiles * TILE_TERMS + LANES * GEMM_DEPTH + (1 + tiles * panels) * TILE_SUMS));
+  real *panel = terms + tiles * TILE_TERMS, *start = panel + LANES * GEMM_DEPTH;
   const V_(sums) sums = {start + TILE_SUMS, first, tiles, from, to};
   int32_t step[GEMM_DEPTH];
   for (int k = 0; k < GEMM_DEPTH; k++) step[k] = k * GEMM_ROWS;
-  for (int64_t k = 0; k < depth || k == 0; k += DEPTH) { /* without terms c is its bias */
-    const int64_t K = MIN(DEPTH, depth - k);
+  for (int64_t k = 0; k < depth || k == 0; k += GEMM_DEPTH) { /* without terms c is its bias */
+    const int64_t K = MIN(GEMM_DEPTH, depth - k);
     for (int64_t tile = 0; tile < tiles; tile++) {
       const int64_t row = V_(rowOfTile)(first + tile, allRows),
                     rows = V_(rowOfTile)(first + tile + 1, allRows) - row;
@@ -184,7 +183,7 @@ static void V_(block)(const V_(product) *p, int64_t first, int64_t last, int64_t
       V_(requests) next = {0};
       if (K > 0 && lane + LANES < to)
         next = V_(requests_make)(V_(piecesOf)(p, &p->lanes, lane + LANES, MIN(LANES, to - lane - LANES), k, K),
-                                 tiles * ceilDivide(K, GEMM_DEPTH), MIN(K, GEMM_DEPTH));
+                                 tiles, K);
       for (int64_t tile = 0; tile < tiles; tile++, sum += TILE_SUMS) {
         const int64_t row = V_(rowOfTile)(first + tile, allRows);
         const int rows = (int)(V_(rowOfTile)(first + tile + 1, allRows) - row);
@@ -194,13 +193,9 @@ static void V_(block)(const V_(product) *p, int64_t first, int64_t last, int64_t
               v_store(start + r * width + v * VL, v_set1(p->bias[(row + r) * p->rows.bias]));
         const real *a = terms + tile * TILE_TERMS, *before = k ? sum : start;
         int64_t beforeStride = k || p->rows.bias ? width : 0;
-        for (int64_t i = 0; i < K || i == 0; i += GEMM_DEPTH, a += GEMM_DEPTH * GEMM_ROWS) {
-          const GemmAhead ahead = V_(requests_next)(&next);
-          THNN_(gemm_tile)(1, rows, V, ahead.row > 0)(
-              sum, before, beforeStride, &a, (GemmSteps){step, MIN(K - i, GEMM_DEPTH)}, panel + i * width, &ahead);
-          before = sum;
-          beforeStride = width;
-        }
+        const GemmAhead ahead = V_(requests_next)(&next);
+        THNN_(gemm_tile)(1, rows, V, ahead.row > 0)(sum, before, beforeStride, &a, (GemmSteps){step, K}, panel,
+                                                    &ahead);
       }
     }
   }
