@@ -495,7 +495,7 @@ def test_products_are_as_accurate_as_torch(case: Case, row: Row) -> None:
     theirs = compute(peer, torch.float32)
     for mine, other in zip(errors(ours, exact), errors(theirs, exact)):
         # Below a few roundings of the largest values chance decides which is smaller.
-        assert mine <= max(other, 1.5e-6) and mine < 1e-5
+        assert mine <= max(other, 1.8e-6) and mine < 1e-5
     for mine, other in zip(deviations(ours, exact), deviations(theirs, exact)):
         # What chance has no part in: above torch's are gradWeight of TemporalConvolution for so few images and,
         # without AVX-512, of groups of four planes.

@@ -369,11 +369,10 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
           if (columns > 1 || r + 1 == R || c->targetChannel == 1 ||
               w->rowTarget[row + r + 1] - w->rowTarget[row + r] != c->axis[3].target)
             V_(prefetchRow)(c, target + w->rowTarget[row + r] + x * c->axis[3].target, Q, lanes);
-        const int64_t skipped = w->rowTaps[row][0] * perTap, terms = w->rowTaps[row][1] * perTap - skipped;
-        const GemmSteps steps = {step + skipped, terms};
+        const GemmSteps steps = {step, w->rowTaps[row][0] * perTap, w->rowTaps[row][1] * perTap};
         const GemmAhead request = V_(requests_next)(&ahead);
         THNN_(gemm_tile)(R, (int)Q, V, request.row > 0)(sum, first ? weight : sum, first ? 0 : width, a, steps,
-                                                        packed + skipped * width, &request);
+                                                        packed, &request);
         sum += R * Q * width;
         done = MIN(done + R * Q, rows * columns);
         if (last) stored = V_(storeRuns)(c, w, sums, width, target, columns, lanes, stored, done);

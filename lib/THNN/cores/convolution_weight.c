@@ -345,10 +345,10 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
             end = MAX(end, to[tap]);
           }
           if (b > 0 && begin == end) continue;
-          const GemmSteps steps = {step + begin, end - begin};
+          const GemmSteps steps = {step, begin, end};
           const GemmAhead request = V_(requests_next)(&ahead);
-          THNN_(gemm_tile)(R, kind.Q, (int)(width / VL), request.row > 0)(
-              sum, b ? sum : zero, b ? width : 0, a, steps, gradient + begin * width, &request);
+          THNN_(gemm_tile)(R, kind.Q, (int)(width / VL), request.row > 0)(sum, b ? sum : zero, b ? width : 0, a,
+                                                                          steps, gradient, &request);
         }
         firstRow += kind.rows;
       }
@@ -461,7 +461,7 @@ static void V_(shortTask)(const V_(plan) *p, int64_t index, int64_t parts, real 
           for (int r = 0; r < Q; r++)
             for (int64_t l = 0; l < lanes; l += REALS_PER_LINE)
               __builtin_prefetch(weight + r * c->weightOutput + e + l, 1);
-          THNN_(gemm_tile)(1, Q, (int)(width / VL), false)(sum, zero, 0, a, (GemmSteps){step, positions}, patch,
+          THNN_(gemm_tile)(1, Q, (int)(width / VL), false)(sum, zero, 0, a, (GemmSteps){step, 0, positions}, patch,
                                                            NULL);
           for (int r = 0; r < Q; r++)
             for (int64_t l = 0; l < lanes; l += VL) {

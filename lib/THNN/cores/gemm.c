@@ -60,15 +60,16 @@ static inline
   for (int p = 0; p < R * Q * V; p++) acc[p] = (vreal){0};
 #pragma GCC unroll 14
   for (int r = 0; r < R; r++) line[r] = a[r];
-  int64_t i = 0;
+  int64_t i = k.begin, end = k.begin - k.begin % GEMM_CHAIN;
+  b += i * V * VL;
   for (;;) {
-    const int64_t end = MIN(i + GEMM_CHAIN, k.count);
+    end = MIN(end + GEMM_CHAIN, k.end);
 #pragma GCC unroll 2
     for (; i < end; i++, b += V * VL) {
       if (asks) V_(request)(&ahead, request->row);
       V_(step)(R, Q, V, acc, line, k.at[i], b);
     }
-    if (i == k.count) break;
+    if (i == k.end) break;
 #pragma GCC unroll 28
     for (int p = 0; p < R * Q * V; p++) {
       v_store(sum + p * VL, acc[p] + v_load(before + p * VL));
@@ -76,7 +77,7 @@ static inline
     }
     before = sum;
   }
-  if (k.count > GEMM_CHAIN) {
+  if (before == sum) {
 #pragma GCC unroll 28
     for (int p = 0; p < R * Q * V; p++) acc[p] += v_load(sum + p * VL);
   }

@@ -33,9 +33,11 @@ typedef struct GemmAhead {
   int64_t row, near, far;
 } GemmAhead;
 
+/* k from begin to end - 1. Chains end at multiples of GEMM_CHAIN wherever a tile begins, so that products with zero may
+   be left out without a change of bits. */
 typedef struct GemmSteps {
   const int32_t *at;
-  int64_t count;
+  int64_t begin, end;
 } GemmSteps;
 
 #define MIN(a, b) ((a) < (b) ? (a) : (b))

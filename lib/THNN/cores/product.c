@@ -194,7 +194,7 @@ static void V_(block)(const V_(product) *p, int64_t first, int64_t last, int64_t
         const real *a = terms + tile * TILE_TERMS, *before = k ? sum : start;
         int64_t beforeStride = k || p->rows.bias ? width : 0;
         const GemmAhead ahead = V_(requests_next)(&next);
-        THNN_(gemm_tile)(1, rows, V, ahead.row > 0)(sum, before, beforeStride, &a, (GemmSteps){step, K}, panel,
+        THNN_(gemm_tile)(1, rows, V, ahead.row > 0)(sum, before, beforeStride, &a, (GemmSteps){step, 0, K}, panel,
                                                     &ahead);
       }
     }
