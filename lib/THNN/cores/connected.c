@@ -251,7 +251,7 @@ static void V_(correlateTask)(const V_(plan) *p, int64_t task)
   for (int64_t piece = 0; piece < box_pieces(p->taps, p->boxTaps); piece++) {
     const Box taps = box_piece(p->taps, p->boxTaps, piece);
     const int64_t T = volume(taps.count), most = MAX(CONNECTED_TERMS / T, 1);
-    int64_t source[CONNECTED_TERMS], tap[CONNECTED_TERMS], t[4] = {0};
+    int64_t source[PIECE_TAPS], tap[PIECE_TAPS], t[4] = {0};
     for (int64_t i = 0; i < T; i++, box_next(t, taps.count, 4)) {
       source[i] = strip_tap(&p->strip, c->axis, t);
       tap[i] = 0;
@@ -436,7 +436,7 @@ static void V_(weightTask)(const V_(plan) *p, int64_t task, real scale)
   for (int64_t piece = 0; piece < box_pieces(p->taps, p->boxTaps); piece++) {
     const Box taps = box_piece(p->taps, p->boxTaps, piece);
     const int64_t T = volume(taps.count), together = ceilDivide(T, ceilDivide(T, CONNECTED_TAPS));
-    int64_t source[CONNECTED_TERMS], tap[CONNECTED_TERMS], t[4] = {0};
+    int64_t source[PIECE_TAPS], tap[PIECE_TAPS], t[4] = {0};
     for (int64_t i = 0; i < T; i++, box_next(t, taps.count, 4)) {
       source[i] = strip_tap(&p->strip, c->axis, t);
       tap[i] = 0;

@@ -70,7 +70,7 @@ void THNN_(correlation_simplify)(V_(correlation) *c)
 void THNN_(correlation_cutTaps)(const V_(correlation) *c, int64_t *taps, int64_t *width)
 {
   for (int d = 0; d < 4; d++) taps[d] = c->axis[d].taps;
-  while (volume(taps) > GEMM_DEPTH) {
+  while (volume(taps) > PIECE_TAPS) {
     int longest = 0;
     for (int d = 1; d < 4; d++)
       if (taps[d] > taps[longest]) longest = d;

@@ -37,6 +37,7 @@ typedef struct Strip {
 } Strip;
 
 #define STRIP_BYTES ((int64_t)576 << 10)
+#define PIECE_TAPS 128
 
 static inline int64_t greatestDivisor(int64_t a, int64_t b)
 {
@@ -155,7 +156,7 @@ V_(correlation) THNN_(correlation_make)(const Convolution *geometry, Convolution
                                         ConvolutionView output);
 void THNN_(correlation_simplify)(V_(correlation) *correlation);
 
-/* Taps per piece so that one piece has at most GEMM_DEPTH of them and that the strip of a channel and `width`
+/* Taps per piece so that one piece has at most PIECE_TAPS of them and that the strip of a channel and `width`
    positions fits into STRIP_BYTES. Less width, if nothing else helps. */
 void THNN_(correlation_cutTaps)(const V_(correlation) *correlation, int64_t *taps, int64_t *width);
 
