@@ -5,7 +5,7 @@
 
      for each block of rows and panels
        for each GEMM_DEPTH terms k
-         pack the rows, tile by tile, [k][row]           ROW_BYTES, second level
+         pack the rows, tile by tile, [k][row]           ROW_BYTES, second level; or read them in place
          for each panel of LANES lanes
            pack it, [k][lane]                            first level
            for each tile: multiply, add to its sums      SUM_BYTES, second level or beyond
@@ -17,6 +17,7 @@
 #define LANES (2 * VL)
 #define ROW_BYTES ((int64_t)576 << 10)
 #define SUM_BYTES ((int64_t)1088 << 10)
+#define IN_PLACE_PANELS 4
 #define TILE_TERMS (GEMM_ROWS * GEMM_DEPTH)
 #define TILE_SUMS (GEMM_ROWS * LANES)
 
@@ -147,6 +148,34 @@ static V_(pieces)
   return (V_(pieces)){from, n, f->stride[3], f->depth[3] == 1 ? K : 0};
 }
 
+static V_(pieces) V_(rowsOf)(const V_(product) *p, int64_t tile, int64_t k, int64_t K)
+{
+  const int64_t all = volume(p->rows.count), row = V_(rowOfTile)(tile, all);
+  return V_(piecesOf)(p, &p->rows, row, V_(rowOfTile)(tile + 1, all) - row, k, K);
+}
+
+/* Rows whose terms follow each other in memory are read there, where few panels would share what is packed; not if all
+   fall into one set of the first-level cache, and not if many tiles would lack rows. */
+static bool V_(inPlace)(const V_(product) *p, int64_t panels)
+{
+  const V_(factor) *f = &p->rows;
+  return panels <= IN_PLACE_PANELS && f->depth[3] == 1 && volume(p->depth) == p->depth[3] &&
+         f->stride[3] * (int64_t)sizeof(real) % 4096 != 0 && volume(f->count) >= 16 * GEMM_ROWS;
+}
+
+/* Where the rows of a tile begin; the last one stands in for rows beyond. */
+static void V_(rowsInPlace)(const V_(product) *p, int64_t row, int64_t rows, int64_t k, const real **a)
+{
+  int64_t run;
+  const V_(factor) *f = &p->rows;
+  const real *first = f->data + V_(locate)(f->count, f->stride, row, &run) + k;
+  for (int64_t r = 0; r < GEMM_ROWS; r++) {
+    const int64_t inside = MIN(r, rows - 1);
+    a[r] = inside < run ? first + inside * f->stride[3]
+                        : f->data + V_(locate)(f->count, f->stride, row + inside, &(int64_t){0}) + k;
+  }
+}
+
 /* Tiles first .. last - 1 times lanes from .. to - 1. */
 static void V_(block)(const V_(product) *p, int64_t first, int64_t last, int64_t from, int64_t to)
 {
@@ -156,16 +185,16 @@ static void V_(block)(const V_(product) *p, int64_t first, int64_t last, int64_t
                              (size_t)(tiles * TILE_TERMS + LANES * GEMM_DEPTH + (1 + tiles * panels) * TILE_SUMS));
   real *panel = terms + tiles * TILE_TERMS, *start = panel + LANES * GEMM_DEPTH;
   const V_(sums) sums = {start + TILE_SUMS, first, tiles, from, to};
+  const bool inPlace = V_(inPlace)(p, panels);
   int32_t step[GEMM_DEPTH];
-  for (int k = 0; k < GEMM_DEPTH; k++) step[k] = k * GEMM_ROWS;
+  for (int k = 0; k < GEMM_DEPTH; k++) step[k] = inPlace ? k : k * GEMM_ROWS;
   for (int64_t k = 0; k < depth || k == 0; k += GEMM_DEPTH) { /* without terms c is its bias */
     const int64_t K = MIN(GEMM_DEPTH, depth - k);
-    for (int64_t tile = 0; tile < tiles; tile++) {
+    for (int64_t tile = 0; tile < tiles && !inPlace; tile++) {
       const int64_t row = V_(rowOfTile)(first + tile, allRows),
                     rows = V_(rowOfTile)(first + tile + 1, allRows) - row;
       if (tile + 1 < tiles) {
-        const V_(pieces) next =
-            V_(piecesOf)(p, &p->rows, row + rows, V_(rowOfTile)(first + tile + 2, allRows) - row - rows, k, K);
+        const V_(pieces) next = V_(rowsOf)(p, first + tile + 1, k, K);
         V_(fetch)(&next, 0, 1);
       }
       V_(pack)(terms + tile * TILE_TERMS, GEMM_ROWS, p->rows.data, (V_(range)){p->depth, p->rows.depth, k, K},
@@ -191,11 +220,14 @@ static void V_(block)(const V_(product) *p, int64_t first, int64_t last, int64_t
           for (int64_t r = 0; r < rows; r++)
             for (int v = 0; v < V; v++)
               v_store(start + r * width + v * VL, v_set1(p->bias[(row + r) * p->rows.bias]));
-        const real *a = terms + tile * TILE_TERMS, *before = k ? sum : start;
-        int64_t beforeStride = k || p->rows.bias ? width : 0;
+        const real *a[GEMM_ROWS] = {terms + tile * TILE_TERMS}, *before = k ? sum : start;
+        const int64_t beforeStride = k || p->rows.bias ? width : 0;
+        if (inPlace) V_(rowsInPlace)(p, row, rows, k, a);
+        if (inPlace && lane == from && tile + 1 < tiles)
+          next = V_(requests_make)(V_(rowsOf)(p, first + tile + 1, k, K), 1, K);
         const GemmAhead ahead = V_(requests_next)(&next);
-        THNN_(gemm_tile)(1, rows, V, ahead.row > 0)(sum, before, beforeStride, &a, (GemmSteps){step, 0, K}, panel,
-                                                    &ahead);
+        THNN_(gemm_tile)(inPlace ? GEMM_ROWS : 1, inPlace ? 1 : rows, V,
+                         ahead.row > 0)(sum, before, beforeStride, a, (GemmSteps){step, 0, K}, panel, &ahead);
       }
     }
   }
