@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -227,7 +228,10 @@ def test_a_broken_header_changes_nothing(tree: Path) -> None:
     assert snapshot(tree) == before
 
 
-def test_a_failed_build_puts_the_generated_files_back(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("ended", [None, signal.SIGTERM, signal.SIGHUP])
+def test_a_failed_build_puts_the_generated_files_back(
+    ended: signal.Signals | None, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     header = tree / "generic/THNN.h"
     header.write_text(
         header.read_text()
@@ -238,11 +242,14 @@ def test_a_failed_build_puts_the_generated_files_back(tree: Path, monkeypatch: p
 
     def build(root: Path, output: Path) -> list[str]:
         written.append({name for name, data in snapshot(tree).items() if before.get(name) != data})
+        if ended is not None:
+            signal.raise_signal(ended)
         raise regenerate.BuildError("no such kernel")
 
     monkeypatch.setattr(regenerate, "build", build)
-    with pytest.raises(regenerate.BuildError):
+    with pytest.raises(regenerate.BuildError if ended is None else SystemExit):
         regenerate.regenerate(tree)
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     assert "lib/THNN/generated/glue.c" in written[0]
     assert snapshot(tree) == before
 

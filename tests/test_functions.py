@@ -39,8 +39,13 @@ def test_every_module_has_a_class() -> None:
         assert getattr(thnn, name) is cls
         assert issubclass(cls, torch.autograd.Function)
         assert name in dir(thnn)
-    with pytest.raises(AttributeError, match=r"FrobnicateFunction.*python -m thnn list"):
-        thnn.FrobnicateFunction  # noqa: B018
+    for wrong, hint in {
+        "FrobnicateFunction": "python -m thnn list",
+        "Tanh": "did you mean thnn.TanhFunction",
+        "Conv2d": "did you mean thnn.nn.Conv2d",
+    }.items():
+        with pytest.raises(AttributeError, match=f"'{wrong}'.*{hint}"):
+            getattr(thnn, wrong)
 
 
 def test_model_is_what_the_parser_reads() -> None:

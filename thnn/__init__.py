@@ -77,6 +77,16 @@ _HOMES = {
 _SUBPACKAGES = ("graph", "nn", "parallel")
 
 
+def _hint(name: str) -> str:
+    if name.startswith("_"):  # asked for by tools, and often
+        return ""
+    if f"{name}Function" in import_module("thnn._function_classes").function_classes:
+        return f"; did you mean thnn.{name}Function?"
+    if name in import_module("thnn.nn").__all__:
+        return f"; did you mean thnn.nn.{name}?"
+    return "; `python -m thnn list` shows the modules" if name.endswith("Function") else ""
+
+
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is not None:
@@ -88,8 +98,7 @@ def __getattr__(name: str) -> Any:
     ):
         value = classes[name]
     else:
-        hint = "; `python -m thnn list` shows the modules" if name.endswith("Function") else ""
-        raise AttributeError(f"module 'thnn' has no attribute {name!r}{hint}")
+        raise AttributeError(f"module 'thnn' has no attribute {name!r}{_hint(name)}")
     globals()[name] = value
     return value
 

@@ -11,10 +11,13 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NoReturn
 
 HEADER = "generic/THNN.h"
 LIBRARIES = ("libTHNN.so", "_C.abi3.so")
@@ -123,16 +126,32 @@ def _without_kernels(output: str) -> str:
     )
 
 
+@contextmanager
+def _signals_are_exceptions() -> Iterator[None]:
+    """Who ends the program, as `timeout` or a closed terminal, does not leave it half-way."""
+
+    def end(number: int, _: object) -> NoReturn:
+        sys.exit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
 def regenerate(root: Path, report: Callable[[str], None] = print) -> None:
-    """Rewrites what is stale and rebuilds; on any exception the tree is left as it was."""
+    """Rewrites what is stale and rebuilds; on any exception or signal the tree is left as it was."""
     files = generate(root)
     old = {path: path.read_text() if path.exists() else None for path in files}
     changed = [path for path, text in files.items() if old[path] != text]
     try:
-        for path in changed:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(files[path])
-        libraries = build(root, root / "thnn")
+        with _signals_are_exceptions():
+            for path in changed:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(files[path])
+            libraries = build(root, root / "thnn")
     except BaseException:
         for path in changed:
             text = old[path]
