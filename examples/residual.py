@@ -71,7 +71,7 @@ def swap(network: nn.Module) -> int:
 def train(network: nn.Module, images: Tensor, classes: Tensor, epochs: int, seed: int) -> tuple[float, float]:
     """Seconds that it took, and the loss of the last batch."""
     torch.manual_seed(seed)
-    optimizer = torch.optim.SGD(network.parameters(), lr=0.05, momentum=0.9)
+    optimizer = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9)
     loss = torch.tensor(0.0)
     start = time.perf_counter()
     for _ in range(epochs):
