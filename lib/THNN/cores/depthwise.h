@@ -2,7 +2,7 @@
    are innermost in memory. Output channels would leave most lanes empty, and neighbouring positions are far apart:
    lanes are the planes of as many groups as fill a vector. few.h has the images whose planes lie apart.
 
-   Sums longer than GEMM_DEPTH are left to the others.
+   Sums longer than DEPTHWISE_TERMS are left to the others.
 
    Included once per element type, after patches.h. */
 
