@@ -411,8 +411,8 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
         if (c->axis[d].target != w.rowsOfRun * columns * c->axis[3].target) break;
         w.rowsOfRun *= box.count[d];
       }
-      const int64_t last = volume(rows) - 1;
-      for (int64_t row = 0; row <= last; row++, box_next(q, rows, 4)) {
+      const int64_t lastRow = volume(rows) - 1;
+      for (int64_t row = 0; row <= lastRow; row++, box_next(q, rows, 4)) {
         w.rowStrip[row] = strip_position(&p->strip, c->axis, q);
         w.rowTarget[row] = 0;
         for (int d = 0; d < 4; d++) w.rowTarget[row] += (box.start[d] + q[d]) * c->axis[d].target;
@@ -427,9 +427,10 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
         w.rowTaps[row][1] = (int32_t)MAX(begin, end);
       }
       const int together = gemm_rowsPerTile(columns);
-      for (int r = 1; r < together; r++) w.rowStrip[last + r] = w.rowStrip[last]; /* stands in for rows beyond */
-      for (int64_t row = 0; row <= last; row += together)
-        for (int64_t r = row; r < MIN(row + together, last + 1); r++) {
+      for (int r = 1; r < together; r++)
+        w.rowStrip[lastRow + r] = w.rowStrip[lastRow]; /* stands in for rows beyond */
+      for (int64_t row = 0; row <= lastRow; row += together)
+        for (int64_t r = row; r < MIN(row + together, lastRow + 1); r++) {
           w.rowTaps[row][0] = MIN(w.rowTaps[row][0], w.rowTaps[r][0]);
           w.rowTaps[row][1] = MAX(w.rowTaps[row][1], w.rowTaps[r][1]);
         }
