@@ -4,7 +4,7 @@
 #define real float
 #define accreal double
 #define Real Float
-#include "generic.h"
+#include "runtime/kernel.h"
 #include THNN_GENERIC_FILE
 #undef V_PS
 #undef V_EPI
@@ -20,5 +20,5 @@
 #define THNN_REAL_IS_DOUBLE 1
 #define real double
 #define Real Double
-#include "generic.h"
+#include "runtime/kernel.h"
 #include THNN_GENERIC_FILE

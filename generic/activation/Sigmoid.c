@@ -1,0 +1,23 @@
+#include "elementwise/map.h"
+#include "simd/vector_math.h"
+#include "pointwise.h"
+
+void THNN_(Sigmoid_updateOutput)(THNNState *state, THTensor *input, THTensor *output)
+{
+  THNN_RESIZE_LIKE(output, input);
+  THNN_CHECK_SAME_OR_NO_OVERLAP(output, input);
+  THNN_RETURN_IF_META(state);
+  THNN_MAP2(y, output, x, input, THNN_(Sigmoid)(x));
+}
+
+void THNN_(Sigmoid_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
+                                    THTensor *output)
+{
+  (void)input;
+  THNN_CHECK_SAME_SIZE(output, gradOutput);
+  THNN_RESIZE_LIKE(gradInput, output);
+  THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, gradOutput);
+  THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, output);
+  THNN_RETURN_IF_META(state);
+  THNN_MAP3(dx, gradInput, y, output, g, gradOutput, THNN_(Sigmoid_grad)(y, g));
+}

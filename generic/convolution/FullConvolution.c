@@ -1,0 +1,59 @@
+#include "convolution/convolution_checks.h"
+
+static ConvolutionModule V_(convolution)(THNNState *state, const THTensor *weight, int dT, int dW, int dH,
+                                         int padT, int padW, int padH, int dilationT, int dilationW, int dilationH,
+                                         int adjT, int adjW, int adjH, int groups)
+{
+  /* Weights of other dimensions are refused by the checks. */
+  const int dims = weight->ndim >= 3 && weight->ndim <= 5 ? weight->ndim - 2 : 2;
+  ConvolutionModule m = convolution_module(CONVOLUTION_TRANSPOSED, dims);
+  m.kernelOfWeight = true;
+  m.groups = groups;
+  CONVOLUTION_AXIS(&m, 0, 1, dT, padT, dilationT, adjT);
+  CONVOLUTION_AXIS(&m, 1, 1, dH, padH, dilationH, adjH);
+  CONVOLUTION_AXIS(&m, 2, 1, dW, padW, dilationW, adjW);
+  for (int d = 0; d < 3 - dims; d++)
+    for (int i = STRIDE; i <= ADDED; i++) {
+      const int64_t idle = i == STRIDE || i == DILATION;
+      if (m.axis[d][i] != idle)
+        THNN_fail(state, THNN_VALUE_ERROR, m.name[d][i],
+                  "expected %lld, as there are %d dimensions only, got %lld", (long long)idle, dims,
+                  (long long)m.axis[d][i]);
+    }
+  if (groups < 1) THNN_fail(state, THNN_VALUE_ERROR, "groups", "expected at least 1, got %d", groups);
+  return m;
+}
+
+void THNN_(FullConvolution_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
+                                         THTensor *bias, int dT, int dW, int dH, int padT, int padW, int padH,
+                                         int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH,
+                                         int groups)
+{
+  ConvolutionModule m = V_(convolution)(state, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW,
+                                        dilationH, adjT, adjW, adjH, groups);
+  THNN_RETURN_IF_FAILED(state);
+  THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
+}
+
+void THNN_(FullConvolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                            THTensor *gradInput, THTensor *weight, int dT, int dW, int dH,
+                                            int padT, int padW, int padH, int dilationT, int dilationW,
+                                            int dilationH, int adjT, int adjW, int adjH, int groups)
+{
+  ConvolutionModule m = V_(convolution)(state, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW,
+                                        dilationH, adjT, adjW, adjH, groups);
+  THNN_RETURN_IF_FAILED(state);
+  THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
+}
+
+void THNN_(FullConvolution_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                              THTensor *gradWeight, THTensor *gradBias, int dT, int dW, int dH,
+                                              int padT, int padW, int padH, int dilationT, int dilationW,
+                                              int dilationH, int adjT, int adjW, int adjH, int groups,
+                                              accreal scale)
+{
+  ConvolutionModule m = V_(convolution)(state, gradWeight, dT, dW, dH, padT, padW, padH, dilationT, dilationW,
+                                        dilationH, adjT, adjW, adjH, groups);
+  THNN_RETURN_IF_FAILED(state);
+  THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
+}

@@ -1,0 +1,149 @@
+#include "convolution/sliding.h"
+#include "convolution/locally_connected.h"
+
+/* Checks what the three functions have in common and fills the geometry; weight stands for gradWeight too. */
+static void V_(checkLocal)(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
+                           const char *weightName, int kW, int kH, int dW, int dH, int padW, int padH,
+                           int64_t inputWidth, int64_t inputHeight, int64_t outputWidth, int64_t outputHeight)
+{
+  if (input->ndim != 3 && input->ndim != 4)
+    return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected 4 dimensions (N, nInputPlane, H, W) or 3, got %s",
+                     THNN_shape(input));
+  const int64_t *size = input->size + (input->ndim - 3);
+  if (size[0] < 1 || size[1] < 1 || size[2] < 1)
+    return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected no empty dimension but N, got %s",
+                     THNN_shape(input));
+  V_(checkAtLeast)(state, "kW", kW, 1);
+  V_(checkAtLeast)(state, "kH", kH, 1);
+  V_(checkAtLeast)(state, "dW", dW, 1);
+  V_(checkAtLeast)(state, "dH", dH, 1);
+  V_(checkAtLeast)(state, "padW", padW, 0);
+  V_(checkAtLeast)(state, "padH", padH, 0);
+  THNN_RETURN_IF_FAILED(state);
+  if (inputWidth != size[2])
+    return THNN_fail(state, THNN_VALUE_ERROR, "inputWidth", "expected the width of the input, %lld, got %lld",
+                     (long long)size[2], (long long)inputWidth);
+  if (inputHeight != size[1])
+    return THNN_fail(state, THNN_VALUE_ERROR, "inputHeight", "expected the height of the input, %lld, got %lld",
+                     (long long)size[1], (long long)inputHeight);
+  if ((weight->ndim != 3 && weight->ndim != 6) || weight->size[weight->ndim / 3] < 1)
+    return THNN_fail(state, THNN_VALUE_ERROR, weightName,
+                     "expected 3 dimensions (oH * oW, nOutputPlane, nInputPlane * kH * kW) or all 6, got %s",
+                     THNN_shape(weight));
+  *g = convolution_make(2);
+  g->batch = input->ndim == 4 ? input->size[0] : 1;
+  g->inputPlanes = size[0];
+  g->outputPlanes = weight->size[weight->ndim / 3];
+  memcpy(g->inputSize + 1, size + 1, 2 * sizeof *size);
+  memcpy(g->kernel + 1, (int64_t[]){kH, kW}, 2 * sizeof *size);
+  memcpy(g->stride + 1, (int64_t[]){dH, dW}, 2 * sizeof *size);
+  memcpy(g->padding + 1, (int64_t[]){padH, padW}, 2 * sizeof *size);
+  V_(slide)(state, g, "input");
+  THNN_RETURN_IF_FAILED(state);
+  if (outputWidth != g->outputSize[2])
+    return THNN_fail(state, THNN_VALUE_ERROR, "outputWidth", "expected %lld, got %lld",
+                     (long long)g->outputSize[2], (long long)outputWidth);
+  if (outputHeight != g->outputSize[1])
+    return THNN_fail(state, THNN_VALUE_ERROR, "outputHeight", "expected %lld, got %lld",
+                     (long long)g->outputSize[1], (long long)outputHeight);
+  const int64_t *out = g->outputSize, whole[6] = {out[1], out[2], g->outputPlanes, size[0], kH, kW};
+  int64_t flat[3] = {out[1] * out[2], g->outputPlanes, size[0]};
+  const bool fits = !__builtin_mul_overflow(flat[2], (int64_t)kH * kW, flat + 2);
+  const int64_t *expected = weight->ndim == 6 ? whole : flat;
+  if (!fits || memcmp(weight->size, expected, sizeof *expected * (size_t)weight->ndim) != 0)
+    THNN_fail(state, THNN_VALUE_ERROR, weightName, "expected %s, got %s", THNN_shapeOf(weight->ndim, expected),
+              THNN_shape(weight));
+}
+
+/* bias or gradBias: (nOutputPlane, oH, oW) */
+static void V_(checkLocalBias)(THNNState *state, const Convolution *g, const THTensor *bias, const char *name)
+{
+  const int64_t expected[3] = {g->outputPlanes, g->outputSize[1], g->outputSize[2]};
+  if (bias->ndim != 3 || memcmp(bias->size, expected, sizeof expected) != 0)
+    THNN_fail(state, THNN_VALUE_ERROR, name, "expected one value per output element, %s, got %s",
+              THNN_shapeOf(3, expected), THNN_shape(bias));
+}
+
+static void V_(checkLocalGradient)(THNNState *state, const Convolution *g, const THTensor *input,
+                                   const THTensor *gradOutput)
+{
+  const int64_t size[4] = {g->batch, g->outputPlanes, g->outputSize[1], g->outputSize[2]};
+  V_(checkGradientSize)(state, input, gradOutput, size, 4);
+}
+
+static UntiedFilters V_(untiedFilters)(const Convolution *g, const THTensor *t)
+{
+  const int64_t *s = t->stride;
+  if (t->ndim == 6) return (UntiedFilters){t->data, {s[0], s[1]}, s[2], {s[3], s[4], s[5]}};
+  return (UntiedFilters){t->data,
+                         {g->outputSize[2] * s[0], s[0]},
+                         s[1],
+                         {g->kernel[1] * g->kernel[2] * s[2], g->kernel[2] * s[2], s[2]}};
+}
+
+void THNN_(SpatialConvolutionLocal_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                                 THTensor *weight, THTensor *bias, THTensor *finput,
+                                                 THTensor *fgradInput, int kW, int kH, int dW, int dH, int padW,
+                                                 int padH, int64_t inputWidth, int64_t inputHeight,
+                                                 int64_t outputWidth, int64_t outputHeight)
+{
+  (void)finput, (void)fgradInput;
+  Convolution g;
+  V_(checkLocal)(state, &g, input, weight, "weight", kW, kH, dW, dH, padW, padH, inputWidth, inputHeight,
+                 outputWidth, outputHeight);
+  THNN_RETURN_IF_FAILED(state);
+  V_(checkLocalBias)(state, &g, bias, "bias");
+  THNN_RETURN_IF_FAILED(state);
+  const int64_t size[4] = {g.batch, g.outputPlanes, g.outputSize[1], g.outputSize[2]};
+  const THNNLayout layout = THNNTensor_isChannelsLast(input) ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS;
+  THNN_resize(state, "output", output, input->ndim, size + (4 - input->ndim), layout);
+  THNN_RETURN_IF_FAILED(state);
+  THNN_CHECK_NO_OVERLAP(output, input);
+  THNN_CHECK_NO_OVERLAP(output, weight);
+  THNN_CHECK_NO_OVERLAP(output, bias);
+  THNN_RETURN_IF_META(state);
+  THNN_(untied_output)(&g, V_(planeView)(input), V_(untiedFilters)(&g, weight), TH_DATA(bias), bias->stride,
+                       V_(planeView)(output));
+}
+
+void THNN_(SpatialConvolutionLocal_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                                    THTensor *gradInput, THTensor *weight, THTensor *finput,
+                                                    THTensor *fgradInput, int kW, int kH, int dW, int dH, int padW,
+                                                    int padH, int64_t inputWidth, int64_t inputHeight,
+                                                    int64_t outputWidth, int64_t outputHeight)
+{
+  (void)finput, (void)fgradInput;
+  Convolution g;
+  V_(checkLocal)(state, &g, input, weight, "weight", kW, kH, dW, dH, padW, padH, inputWidth, inputHeight,
+                 outputWidth, outputHeight);
+  THNN_RETURN_IF_FAILED(state);
+  V_(checkLocalGradient)(state, &g, input, gradOutput);
+  THNN_RETURN_IF_FAILED(state);
+  THNN_RESIZE_LIKE(gradInput, input);
+  THNN_RETURN_IF_FAILED(state);
+  THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
+  THNN_CHECK_NO_OVERLAP(gradInput, weight);
+  THNN_RETURN_IF_META(state);
+  THNN_(untied_gradInput)(&g, V_(planeView)(gradOutput), V_(untiedFilters)(&g, weight), V_(planeView)(gradInput));
+}
+
+void THNN_(SpatialConvolutionLocal_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                                      THTensor *gradWeight, THTensor *gradBias, THTensor *finput,
+                                                      THTensor *fgradInput, int kW, int kH, int dW, int dH,
+                                                      int padW, int padH, int64_t inputWidth, int64_t inputHeight,
+                                                      int64_t outputWidth, int64_t outputHeight, accreal scale)
+{
+  (void)finput, (void)fgradInput;
+  Convolution g;
+  V_(checkLocal)(state, &g, input, gradWeight, "gradWeight", kW, kH, dW, dH, padW, padH, inputWidth, inputHeight,
+                 outputWidth, outputHeight);
+  THNN_RETURN_IF_FAILED(state);
+  V_(checkLocalGradient)(state, &g, input, gradOutput);
+  V_(checkLocalBias)(state, &g, gradBias, "gradBias");
+  THNN_RETURN_IF_FAILED(state);
+  THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
+  THNN_RETURN_IF_META(state);
+  THNN_(untied_gradWeight)(&g, V_(planeView)(input), V_(planeView)(gradOutput), V_(untiedFilters)(&g, gradWeight),
+                           (real)scale);
+  THNN_(untied_gradBias)(&g, V_(planeView)(gradOutput), TH_DATA(gradBias), gradBias->stride, (real)scale);
+}

@@ -1,0 +1,26 @@
+#include "convolution/connections.h"
+
+void THNN_(SpatialConvolutionMap_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                               THTensor *weight, THTensor *bias, THTensor *connTable,
+                                               int nInputPlane, int nOutputPlane, int dW, int dH)
+{
+  V_(connectionsOutput)(state, false, input, output, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH);
+}
+
+void THNN_(SpatialConvolutionMap_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                                  THTensor *gradInput, THTensor *weight, THTensor *bias,
+                                                  THTensor *connTable, int nInputPlane, int nOutputPlane, int dW,
+                                                  int dH)
+{
+  V_(connectionsGradInput)(state, false, input, gradOutput, gradInput, weight, bias, connTable, nInputPlane,
+                           nOutputPlane, dW, dH);
+}
+
+void THNN_(SpatialConvolutionMap_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                                    THTensor *gradWeight, THTensor *gradBias, THTensor *connTable,
+                                                    int nInputPlane, int nOutputPlane, int dW, int dH,
+                                                    accreal scale)
+{
+  V_(connectionsGradParameters)(state, false, input, gradOutput, gradWeight, gradBias, connTable, nInputPlane,
+                                nOutputPlane, dW, dH, scale);
+}

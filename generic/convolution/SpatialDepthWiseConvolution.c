@@ -1,0 +1,40 @@
+#include "convolution/convolution_checks.h"
+
+static ConvolutionModule V_(convolution)(int kW, int kH, int dW, int dH, int padW, int padH)
+{
+  ConvolutionModule m = convolution_module(CONVOLUTION_DEPTHWISE, 2);
+  m.flattened = true;
+  CONVOLUTION_AXIS(&m, 1, kH, dH, padH, 1, 0);
+  CONVOLUTION_AXIS(&m, 2, kW, dW, padW, 1, 0);
+  return m;
+}
+
+void THNN_(SpatialDepthWiseConvolution_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                                     THTensor *weight, THTensor *bias, THTensor *finput,
+                                                     THTensor *fgradInput, int kW, int kH, int dW, int dH,
+                                                     int padW, int padH)
+{
+  (void)finput, (void)fgradInput;
+  ConvolutionModule m = V_(convolution)(kW, kH, dW, dH, padW, padH);
+  THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
+}
+
+void THNN_(SpatialDepthWiseConvolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                                        THTensor *gradInput, THTensor *weight, THTensor *finput,
+                                                        THTensor *fgradInput, int kW, int kH, int dW, int dH,
+                                                        int padW, int padH)
+{
+  (void)finput, (void)fgradInput;
+  ConvolutionModule m = V_(convolution)(kW, kH, dW, dH, padW, padH);
+  THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
+}
+
+void THNN_(SpatialDepthWiseConvolution_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                                          THTensor *gradWeight, THTensor *gradBias,
+                                                          THTensor *finput, THTensor *fgradInput, int kW, int kH,
+                                                          int dW, int dH, int padW, int padH, accreal scale)
+{
+  (void)finput, (void)fgradInput;
+  ConvolutionModule m = V_(convolution)(kW, kH, dW, dH, padW, padH);
+  THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
+}

@@ -1,0 +1,37 @@
+#include "convolution/convolution_checks.h"
+
+static ConvolutionModule V_(convolution)(int kW, int dW, int padW, bool featFirst)
+{
+  ConvolutionModule m = convolution_module(CONVOLUTION_ROWS, 1);
+  m.planesLast = !featFirst;
+  CONVOLUTION_AXIS(&m, 2, kW, dW, padW, 1, 0);
+  return m;
+}
+
+void THNN_(TemporalRowConvolution_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                                THTensor *weight, THTensor *bias, THTensor *finput,
+                                                THTensor *fgradInput, int kW, int dW, int padW, bool featFirst)
+{
+  (void)finput, (void)fgradInput;
+  ConvolutionModule m = V_(convolution)(kW, dW, padW, featFirst);
+  THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
+}
+
+void THNN_(TemporalRowConvolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                                   THTensor *gradInput, THTensor *weight, THTensor *finput,
+                                                   THTensor *fgradInput, int kW, int dW, int padW, bool featFirst)
+{
+  (void)finput, (void)fgradInput;
+  ConvolutionModule m = V_(convolution)(kW, dW, padW, featFirst);
+  THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
+}
+
+void THNN_(TemporalRowConvolution_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                                     THTensor *gradWeight, THTensor *gradBias, THTensor *finput,
+                                                     THTensor *fgradInput, int kW, int dW, int padW,
+                                                     bool featFirst, accreal scale)
+{
+  (void)finput, (void)fgradInput;
+  ConvolutionModule m = V_(convolution)(kW, dW, padW, featFirst);
+  THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
+}

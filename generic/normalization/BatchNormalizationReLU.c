@@ -1,0 +1,20 @@
+#include "normalization/batch_normalization.h"
+
+void THNN_(BatchNormalizationReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                                THTensor *weight, THTensor *bias, THTensor *running_mean,
+                                                THTensor *running_var, THTensor *save_mean, THTensor *save_std,
+                                                bool train, double momentum, double eps)
+{
+  THNN_(batchUpdateOutput)(state, input, output, weight, bias, running_mean, running_var, save_mean, save_std,
+                           train, momentum, eps, true);
+}
+
+void THNN_(BatchNormalizationReLU_backward)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                            THTensor *gradInput, THTensor *gradWeight, THTensor *gradBias,
+                                            THTensor *weight, THTensor *bias, THTensor *running_mean,
+                                            THTensor *running_var, THTensor *save_mean, THTensor *save_std,
+                                            bool train, double scale, double eps)
+{
+  THNN_(batchBackward)(state, input, gradOutput, gradInput, gradWeight, gradBias, weight, bias, running_mean,
+                       running_var, save_mean, save_std, train, scale, eps, true);
+}

@@ -1,0 +1,48 @@
+#include "pooling/subsampling.h"
+
+/* Checks what the three functions have in common and fills the geometry; weight stands for gradWeight too. */
+static void V_(checkTemporalSubSampling)(THNNState *state, Convolution *g, const THTensor *input,
+                                         const THTensor *weight, const char *weightName, int kW, int dW)
+{
+  if (input->ndim != 2 && input->ndim != 3)
+    return THNN_fail(state, THNN_VALUE_ERROR, "input",
+                     "expected 2 dimensions (T, inputFrameSize) or 3 with a batch, got %s", THNN_shape(input));
+  const int64_t *size = input->size + (input->ndim - 2);
+  *g = convolution_make(1);
+  g->batch = input->ndim == 3 ? input->size[0] : 1;
+  g->inputPlanes = g->outputPlanes = size[1];
+  g->inputSize[2] = size[0];
+  g->kernel[2] = kW;
+  g->stride[2] = dW;
+  V_(checkSubSampling)(state, g, input, weight, weightName);
+}
+
+void THNN_(TemporalSubSampling_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
+                                             THTensor *bias, int kW, int dW, int inputFrameSize)
+{
+  Convolution g;
+  V_(checkTemporalSubSampling)(state, &g, input, weight, "weight", kW, dW);
+  THNN_RETURN_IF_FAILED(state);
+  THNN_CHECK(g.inputPlanes == inputFrameSize, inputFrameSize, "expected the frame size of the input %s, got %d",
+             THNN_shape(input), inputFrameSize);
+  V_(subSamplingOutput)(state, &g, input, output, weight, bias);
+}
+
+void THNN_(TemporalSubSampling_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                                THTensor *gradInput, THTensor *weight, int kW, int dW)
+{
+  Convolution g;
+  V_(checkTemporalSubSampling)(state, &g, input, weight, "weight", kW, dW);
+  THNN_RETURN_IF_FAILED(state);
+  V_(subSamplingGradInput)(state, &g, input, gradOutput, gradInput, weight);
+}
+
+void THNN_(TemporalSubSampling_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                                  THTensor *gradWeight, THTensor *gradBias, int kW, int dW,
+                                                  accreal scale)
+{
+  Convolution g;
+  V_(checkTemporalSubSampling)(state, &g, input, gradWeight, "gradWeight", kW, dW);
+  THNN_RETURN_IF_FAILED(state);
+  V_(subSamplingGradParameters)(state, &g, input, gradOutput, gradWeight, gradBias, scale);
+}

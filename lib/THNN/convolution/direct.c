@@ -1,0 +1,487 @@
+#include "gemm/microkernel.h"
+#include "convolution/convolution.h"
+#include "convolution/packing.h"
+#include "convolution/direct.h"
+
+#ifndef FEW_TILES
+
+/* A tile of P outputs by Q vectors has P * Q sums, P weights and a vector of the source in registers. */
+#define FEW_OUTPUTS 3
+#if VBYTES == 64
+#define FEW_VECTORS 8
+#define FEW_TILES(X, P) X(P, 1) X(P, 2) X(P, 3) X(P, 4) X(P, 5) X(P, 6) X(P, 7) X(P, 8)
+#else
+#define FEW_VECTORS 4
+#define FEW_TILES(X, P) X(P, 1) X(P, 2) X(P, 3) X(P, 4)
+#endif
+
+/* One load per vector: gcc would rather read it again for every output, and most reads cross a cache line. */
+#ifdef __x86_64__
+#define FEW_KEEP(x) __asm__("" : "+v"(x))
+#else
+#define FEW_KEEP(x)
+#endif
+
+/* A tile of R rows (1 or FEW_ROWS) by Q vectors: one of the source is loaded once for all taps of its column. */
+#define FEW_ROWS 4
+#define FEW_ROW_TAPS 7
+/* Where registers are left, every other tap of a column has a sum of its own: two short sums err less than a long one. */
+#define FEW_CHAINS (VBYTES == 64 ? 2 : 1)
+#define FEW_ROW_TILES(X, K) X(K, 1, 1) X(K, 1, 2) X(K, 4, 1) X(K, 4, 2)
+
+/* Sums that several strips are added to stay in L2, what is used once in L1. */
+#define FEW_STRIP_BYTES ((int64_t)128 << 10)
+#define FEW_SUM_BYTES ((int64_t)256 << 10)
+#define FEW_ONCE_BYTES ((int64_t)20 << 10)
+
+/* At most FEW_TERMS terms: some taps of some channels. */
+typedef struct FewSteps {
+  int64_t channels, taps, sourceChannel, weightChannel;
+  int64_t source[FEW_TERMS], weight[FEW_TERMS]; /* of the taps */
+} FewSteps;
+
+#endif
+
+/* sum[p][i] += sum over channels c, taps t of weight[p, c, t] * source[c, t, i]; where there is a bias, sum[p][i]
+   begins as bias[p]. P and Q are constants in every caller, so that acc lives in registers; its length must be a
+   literal. */
+static inline __attribute__((always_inline)) void V_(few)(const int P, const int Q, real *sum, int64_t sumOutput,
+                                                          const real *bias, const real *source, const real *weight,
+                                                          int64_t weightOutput, const FewSteps *k)
+{
+  vreal acc[FEW_OUTPUTS * FEW_VECTORS];
+#pragma GCC unroll 24
+  for (int i = 0; i < P * Q; i++) acc[i] = (vreal){0};
+  for (int64_t c = 0; c < k->channels; c++, source += k->sourceChannel, weight += k->weightChannel)
+    for (int64_t t = 0; t < k->taps; t++) {
+      const real *x = source + k->source[t], *w = weight + k->weight[t];
+      real factor[FEW_OUTPUTS];
+#pragma GCC unroll 3
+      for (int p = 0; p < P; p++) factor[p] = w[p * weightOutput];
+#pragma GCC unroll 8
+      for (int q = 0; q < Q; q++) {
+        vreal v = v_load(x + q * VL);
+        FEW_KEEP(v);
+#pragma GCC unroll 3
+        for (int p = 0; p < P; p++) acc[p * Q + q] += factor[p] * v;
+      }
+    }
+#pragma GCC unroll 3
+  for (int p = 0; p < P; p++)
+#pragma GCC unroll 8
+    for (int q = 0; q < Q; q++) {
+      real *to = sum + p * sumOutput + q * VL;
+      v_store(to, (bias ? v_set1(bias[p]) : v_load(to)) + acc[p * Q + q]);
+    }
+}
+
+typedef void (*V_(fewTile))(real *sum, int64_t sumOutput, const real *bias, const real *source, const real *weight,
+                            int64_t weightOutput, const FewSteps *k);
+
+#define TILE(P, Q)                                                                                   \
+  static void V_(few_##P##x##Q)(real * sum, int64_t sumOutput, const real *bias, const real *source, \
+                                const real *weight, int64_t weightOutput, const FewSteps *k)         \
+  {                                                                                                  \
+    V_(few)(P, Q, sum, sumOutput, bias, source, weight, weightOutput, k);                            \
+  }
+FEW_TILES(TILE, 1)
+FEW_TILES(TILE, 2)
+FEW_TILES(TILE, 3)
+#undef TILE
+
+#define TILE(P, Q) [P][Q] = V_(few_##P##x##Q),
+static const V_(fewTile)
+    V_(fewTiles)[FEW_OUTPUTS + 1][FEW_VECTORS + 1] = {FEW_TILES(TILE, 1) FEW_TILES(TILE, 2) FEW_TILES(TILE, 3)};
+#undef TILE
+
+/* Some columns of a plane, one vector or two that are `vector` apart, less than VL where they overlap. */
+typedef struct V_(fewColumns) {
+  real *to;
+  const real *source, *weight;
+  real bias;
+  int lanes; /* of a vector */
+  int64_t rows, vector;
+  int64_t toRow, sourceRow, weightRow; /* strides */
+  int64_t ahead;                       /* from a store to one of a later group, which is asked for */
+} V_(fewColumns);
+
+/* Every row is bias + the sum over channels, taps and K taps along the column, which is all: it goes where it belongs.
+   The last tile overlaps with the one before. */
+static inline __attribute__((always_inline)) void V_(fewRows)(const int K, const int R, const int Q,
+                                                              const V_(fewColumns) *p, const FewSteps *k)
+{
+  for (int64_t y = 0; y < p->rows; y += R) {
+    const int64_t first = MIN(y, p->rows - R);
+    const real *source = p->source + first * p->sourceRow, *weight = p->weight;
+    vreal acc[FEW_CHAINS * FEW_ROWS * 2];
+#pragma GCC unroll 16
+    for (int i = 0; i < FEW_CHAINS * R * Q; i++) acc[i] = v_set1(i < R * Q ? p->bias : 0);
+    for (int64_t c = 0; c < k->channels; c++, source += k->sourceChannel, weight += k->weightChannel)
+      for (int64_t t = 0; t < k->taps; t++) {
+        const real *x = source + k->source[t], *w = weight + k->weight[t];
+        vreal factor[FEW_ROW_TAPS];
+#pragma GCC unroll 7
+        for (int i = 0; i < K; i++) factor[i] = v_set1(w[i * p->weightRow]);
+#pragma GCC unroll 10
+        for (int row = 0; row < R + K - 1; row++, x += p->sourceRow)
+#pragma GCC unroll 2
+          for (int q = 0; q < Q; q++) {
+            vreal v = v_load(x + q * p->vector);
+            FEW_KEEP(v);
+#pragma GCC unroll 7
+            for (int i = MAX(row - R + 1, 0); i <= MIN(row, K - 1); i++)
+              acc[((i + 1) % FEW_CHAINS * R + row - i) * Q + q] += factor[i] * v;
+          }
+      }
+#pragma GCC unroll 8
+    for (int i = 0; i < (FEW_CHAINS - 1) * R * Q; i++) acc[i] += acc[R * Q + i];
+    real *to = p->to + first * p->toRow;
+#pragma GCC unroll 4
+    for (int r = 0; r < R; r++, to += p->toRow)
+#pragma GCC unroll 2
+      for (int q = 0; q < Q; q++) {
+        __builtin_prefetch(to + q * p->vector + p->ahead, 1);
+        if (p->lanes == VL) v_store(to + q * p->vector, acc[r * Q + q]);
+        else v_store_n(to + q * p->vector, acc[r * Q + q], p->lanes);
+      }
+  }
+}
+
+typedef void (*V_(fewRowTile))(const V_(fewColumns) *columns, const FewSteps *k);
+
+#define TILE(K, R, Q)                                                                       \
+  static void V_(fewRows_##K##x##R##x##Q)(const V_(fewColumns) *columns, const FewSteps *k) \
+  {                                                                                         \
+    V_(fewRows)(K, R, Q, columns, k);                                                       \
+  }
+FEW_ROW_TILES(TILE, 3)
+FEW_ROW_TILES(TILE, 5)
+FEW_ROW_TILES(TILE, 7)
+#undef TILE
+
+#define TILE(K, R, Q) [K / 2][R > 1][Q - 1] = V_(fewRows_##K##x##R##x##Q),
+static const V_(fewRowTile) V_(fewRowTiles)[FEW_ROW_TAPS / 2 + 1][2][2] = {
+    FEW_ROW_TILES(TILE, 3) FEW_ROW_TILES(TILE, 5) FEW_ROW_TILES(TILE, 7)};
+#undef TILE
+
+void THNN_(few_join)(V_(correlation) *c, Residues *residues)
+{
+  for (int d = 0; d < 4; d++) {
+    Axis *axis = c->axis + d;
+    Residues *all = residues + d;
+    int64_t end = 0;
+    axis->count = 0;
+    axis->first = all->list[0].first;
+    for (int64_t i = 0; i < all->count; i++) axis->first = MIN(axis->first, all->list[i].first);
+    for (int64_t i = 0; i < all->count; i++) {
+      Residue *r = all->list + i;
+      r->first -= axis->first;
+      axis->count = MAX(axis->count, r->count);
+      end = MAX(end, r->first + (r->taps - 1) * r->skip);
+    }
+    axis->taps = end + 1;
+    axis->skip = 1;
+  }
+}
+
+/* One run of positions, as long as vectors can be read without regard to rows. */
+static bool V_(isFlat)(const V_(correlation) *c) { return c->axis[2].step == 1 && c->axis[3].step == 1; }
+
+bool THNN_(few_suits)(const V_(correlation) *c)
+{
+  const Axis *last = c->axis + 3;
+  const int64_t taps[4] = {c->axis[0].taps, c->axis[1].taps, c->axis[2].taps, last->taps};
+  const bool fewOfGroup = c->groups > 1 && c->outputs <= FEW_OF_GROUP;
+  const bool oneTap = taps[0] == 1 && taps[1] == 1 && taps[2] == 1 && taps[3] == 1;
+  if (!fewOfGroup && (c->outputs > VL / 2 || oneTap)) return false;
+  /* Vectors for a row with positions in the lanes, and with outputs there, which come with less to do for each group. */
+  const int64_t width = V_(isFlat)(c) ? last->count + last->taps - 1 : ceilDivide(last->count, VL) * VL;
+  const int64_t positions = c->outputs * width, outputs = ceilDivide(c->outputs, VL) * VL * last->count;
+  if (positions > (fewOfGroup ? outputs : outputs / 2)) return false;
+  const int64_t one[4] = {1, 1, 1, MIN(last->count, FEW_VECTORS * VL)};
+  const Strip strip = strip_make(c->axis, one, taps, REALS_PER_LINE);
+  return strip.phases <= FEW_TERMS && strip.channel * (int64_t)sizeof(real) <= FEW_STRIP_BYTES;
+}
+
+typedef struct V_(fewPlan) {
+  V_(correlation) c;
+  const Residues *residues;
+  int64_t count[4], box[4], taps[4];
+  int64_t channels; /* of a pass over a strip */
+  int64_t stripChannels;
+  int64_t kinds; /* combinations of residues */
+  bool direct;   /* by fewRows: 3, 5 or 7 taps along dense columns, and rows that fill half of their vectors */
+  Strip strip;
+} V_(fewPlan);
+
+/* The runs of a box: how many and how long. */
+static int64_t V_(runs)(const V_(correlation) *c, const int64_t *box)
+{
+  return box[0] * box[1] * (V_(isFlat)(c) ? 1 : box[2]);
+}
+
+static int64_t V_(runLength)(const V_(correlation) *c, const Strip *strip, const int64_t *box)
+{
+  const int64_t positions = box[3] + (V_(isFlat)(c) ? (box[2] - 1) * strip->pitch[2] : 0);
+  return ceilDivide(positions, VL) * VL;
+}
+
+static int64_t V_(sumReals)(const V_(fewPlan) *p, const int64_t *box)
+{
+  const Strip strip = strip_make(p->c.axis, box, p->taps, REALS_PER_LINE);
+  return V_(runs)(&p->c, box) * V_(runLength)(&p->c, &strip, box) * p->c.outputs * p->kinds;
+}
+
+static bool V_(boxFits)(const V_(fewPlan) *p, const int64_t *box, int64_t stripBytes, int64_t sumBytes)
+{
+  const int64_t realBytes = sizeof(real);
+  return strip_make(p->c.axis, box, p->taps, REALS_PER_LINE).channel * p->stripChannels * realBytes <=
+             stripBytes &&
+         V_(sumReals)(p, box) * realBytes <= sumBytes;
+}
+
+static void V_(makeFewPlan)(V_(fewPlan) *p, int threads)
+{
+  const V_(correlation) *c = &p->c;
+  int64_t most = 1;
+  p->kinds = 1;
+  for (int d = 0; d < 4; d++) {
+    int64_t taps = 0;
+    for (int64_t i = 0; i < p->residues[d].count; i++) taps = MAX(taps, p->residues[d].list[i].taps);
+    most *= taps;
+    p->kinds *= p->residues[d].count;
+    p->count[d] = c->axis[d].count;
+    p->taps[d] = c->axis[d].taps;
+    p->box[d] = 1;
+  }
+  const bool atOnce = most <= FEW_TERMS && c->channels <= FEW_TERMS / most;
+  p->channels = p->stripChannels = MAX(atOnce ? c->channels : MIN(GEMM_CHAIN / most, c->channels), 1);
+  int64_t box[4] = {1, 1, 1, MIN(p->count[3], VL)};
+  while (p->channels > 1 && !V_(boxFits)(p, box, FEW_STRIP_BYTES, FEW_SUM_BYTES))
+    p->channels = p->stripChannels = (p->channels + 1) / 2;
+  /* Channels that are innermost in memory are copied a cache line at a time. */
+  if (c->sourceChannel == 1) p->stripChannels = MIN(ceilDivide(VL, p->channels) * p->channels, c->channels);
+  if (!V_(boxFits)(p, box, FEW_STRIP_BYTES, FEW_SUM_BYTES)) p->stripChannels = p->channels;
+  const bool once = p->channels >= c->channels;
+  const int64_t stripBytes = once ? FEW_ONCE_BYTES : FEW_STRIP_BYTES,
+                sumBytes = once ? FEW_ONCE_BYTES : FEW_SUM_BYTES;
+  box[3] = p->count[3];
+  while (box[3] > VL && !V_(boxFits)(p, box, stripBytes, sumBytes))
+    box[3] = nextPiece(ceilDivide(p->count[3], VL), ceilDivide(box[3], VL)) * VL;
+  p->box[3] = MIN(box[3], p->count[3]);
+  const Residue *rows = p->residues[2].list;
+  const int64_t width = ceilDivide(p->count[3], VL) * VL;
+  p->direct = once && most <= FEW_TERMS && p->kinds == 1 && c->axis[2].step == 1 && c->axis[3].target == 1 &&
+              rows->skip == 1 && rows->taps % 2 == 1 && rows->taps > 1 && rows->taps <= FEW_ROW_TAPS &&
+              width <= 2 * (p->count[3] + p->taps[3] - 1);
+  for (int d = 2; d >= 0 && p->box[d + 1] == p->count[d + 1]; d--) {
+    memcpy(box, p->box, sizeof box);
+    for (box[d] = p->count[d]; box[d] > 1 && !V_(boxFits)(p, box, stripBytes, sumBytes);)
+      box[d] = nextPiece(p->count[d], box[d]);
+    p->box[d] = box[d];
+  }
+  for (;;) {
+    const int64_t tasks = c->groups * box_pieces(p->count, p->box);
+    if (tasks % threads == 0 || tasks >= 8 * threads) break;
+    int d = 0;
+    while (d < 3 && p->box[d] == 1) d++;
+    if (d == 3) break;
+    p->box[d] = nextPiece(p->count[d], p->box[d]);
+  }
+  p->strip = strip_make(c->axis, p->box, p->taps, REALS_PER_LINE);
+}
+
+/* Adds the terms of channels first .. first + channels - 1, whose strip this is, for all residues. */
+static void V_(addStrip)(const V_(fewPlan) *p, const Box *box, int64_t group, int64_t first, int64_t channels,
+                         const real *strip, real *sum)
+{
+  const V_(correlation) *c = &p->c;
+  const int64_t runs = V_(runs)(c, box->count), length = V_(runLength)(c, &p->strip, box->count);
+  const int64_t vectors = length / VL, tiles = ceilDivide(vectors, FEW_VECTORS);
+  const int64_t runBox[3] = {box->count[0], box->count[1], V_(isFlat)(c) ? 1 : box->count[2]};
+  int64_t kind[4] = {0}, kinds[4];
+  for (int d = 0; d < 4; d++) kinds[d] = p->residues[d].count;
+  FewSteps k = {.channels = channels, .sourceChannel = p->strip.channel, .weightChannel = c->weightChannel};
+  for (int64_t n = 0; n < p->kinds; n++, box_next(kind, kinds, 4)) {
+    const Residue *r[4];
+    int64_t taps[4], t[4] = {0};
+    const real *weight = c->weight + group * c->weightGroup + first * c->weightChannel;
+    for (int d = 0; d < 4; d++) {
+      r[d] = p->residues[d].list + kind[d];
+      taps[d] = r[d]->taps;
+      weight += r[d]->weight;
+    }
+    for (int64_t done = 0; done < volume(taps); done += k.taps) {
+      for (k.taps = 0; k.taps < FEW_TERMS && done + k.taps < volume(taps); k.taps++, box_next(t, taps, 4)) {
+        int64_t seen[4];
+        k.weight[k.taps] = 0;
+        for (int d = 0; d < 4; d++) {
+          seen[d] = r[d]->first + t[d] * r[d]->skip;
+          k.weight[k.taps] += t[d] * r[d]->weightStep;
+        }
+        k.source[k.taps] = strip_tap(&p->strip, c->axis, seen);
+      }
+      for (int64_t o = 0; o < c->outputs; o += FEW_OUTPUTS) {
+        const int64_t P = MIN(FEW_OUTPUTS, c->outputs - o);
+        real bias[FEW_OUTPUTS] = {0};
+        for (int64_t i = 0; c->bias && i < P; i++)
+          bias[i] = c->bias[group * c->biasGroup + (o + i) * c->biasOutput];
+        const real *begin = first == 0 && done == 0 ? bias : NULL;
+        int64_t q[4] = {0};
+        for (int64_t run = 0; run < runs; run++, box_next(q, runBox, 3)) {
+          const real *from = strip + strip_position(&p->strip, c->axis, q);
+          real *to = sum + ((n * c->outputs + o) * runs + run) * length;
+          for (int64_t tile = 0, v = 0; tile < tiles; tile++) {
+            const int64_t end = (tile + 1) * vectors / tiles;
+            V_(fewTiles)[P][end - v](to + v * VL, runs * length, begin, from + v * VL,
+                                     weight + o * c->weightOutput, c->weightOutput, &k);
+            v = end;
+          }
+        }
+      }
+    }
+  }
+}
+
+/* Finished sums, one row of them, to every stride-th place. */
+static inline void V_(storeRow)(real *to, int64_t stride, const real *from, int64_t count, int64_t ahead)
+{
+  int64_t x = 0;
+  if (stride == 1) {
+    for (; x + VL <= count; x += VL) {
+      __builtin_prefetch(to + x + ahead, 1);
+      v_store(to + x, v_load(from + x));
+    }
+    if (x < count) {
+      __builtin_prefetch(to + x + ahead, 1);
+      v_store_n(to + x, v_load(from + x), (int)(count - x));
+    }
+  } else if (stride == 2) {
+    for (; x < count; x++) to[2 * x] = from[x];
+  } else {
+    for (; x < count; x++) to[x * stride] = from[x];
+  }
+}
+
+static void V_(storeSums)(const V_(fewPlan) *p, const Box *box, int64_t group, const real *sum)
+{
+  const V_(correlation) *c = &p->c;
+  const bool flat = V_(isFlat)(c);
+  const int64_t length = V_(runLength)(c, &p->strip, box->count), stride = c->axis[3].target;
+  const int64_t plane = V_(runs)(c, box->count) * length;
+  const bool together = c->targetChannel == 1 && c->outputs > 1; /* planes are innermost: a position at a time */
+  int64_t kind[4] = {0}, kinds[4];
+  for (int d = 0; d < 4; d++) kinds[d] = p->residues[d].count;
+  for (int64_t n = 0; n < p->kinds; n++, box_next(kind, kinds, 4)) {
+    int64_t count[4], start = 0; /* of the box, what there is of this kind */
+    for (int d = 0; d < 4; d++) {
+      const Residue *r = p->residues[d].list + kind[d];
+      count[d] = MIN(box->count[d], r->count - box->start[d]);
+      start += r->target + box->start[d] * c->axis[d].target;
+    }
+    for (int64_t o = 0; o < (together ? 1 : c->outputs); o++) {
+      real *target = c->target + (group * c->outputs + o) * c->targetChannel + start;
+      for (int64_t i = 0; i < box->count[0]; i++)
+        for (int64_t j = 0; j < box->count[1]; j++, sum += (flat ? 1 : box->count[2]) * length) {
+          if (i >= count[0] || j >= count[1]) continue;
+          real *to = target + i * c->axis[0].target + j * c->axis[1].target;
+          const real *from = sum;
+          for (int64_t row = 0; row < count[2]; row++) {
+            if (together) THNN_(gemm_transpose)(to, stride, from, plane, c->outputs, count[3]);
+            else V_(storeRow)(to, stride, from, count[3], 2 * c->targetChannel);
+            to += c->axis[2].target;
+            from += flat ? p->strip.pitch[2] : length;
+          }
+        }
+    }
+    if (together) sum += (c->outputs - 1) * plane;
+  }
+}
+
+/* A box at once, where no sum is left for another pass. */
+static void V_(correlateRows)(const V_(fewPlan) *p, const Box *box, int64_t group, const real *strip)
+{
+  const V_(correlation) *c = &p->c;
+  const Residue *r[4];
+  const real *weight = c->weight + group * c->weightGroup;
+  real *target = c->target + group * c->outputs * c->targetChannel;
+  int64_t taps[4], t[4] = {0};
+  for (int d = 0; d < 4; d++) {
+    r[d] = p->residues[d].list;
+    taps[d] = d == 2 ? 1 : r[d]->taps;
+    weight += r[d]->weight;
+    target += r[d]->target + box->start[d] * c->axis[d].target;
+  }
+  FewSteps k = {.channels = c->channels,
+                .taps = volume(taps),
+                .sourceChannel = p->strip.channel,
+                .weightChannel = c->weightChannel};
+  for (int64_t i = 0; i < k.taps; i++, box_next(t, taps, 4)) {
+    int64_t seen[4];
+    for (int d = 0; d < 4; d++) {
+      seen[d] = r[d]->first + t[d] * r[d]->skip;
+      k.weight[i] += t[d] * r[d]->weightStep;
+    }
+    k.source[i] = strip_tap(&p->strip, c->axis, seen);
+  }
+  const int64_t width = box->count[3], vectors = ceilDivide(width, VL), last = MAX(width - VL, 0);
+  V_(fewColumns) columns = {.lanes = (int)MIN(width, VL),
+                            .rows = box->count[2],
+                            .toRow = c->axis[2].target,
+                            .sourceRow = p->strip.pitch[2],
+                            .weightRow = r[2]->weightStep,
+                            .ahead = 2 * c->targetChannel};
+  int64_t q[4] = {0};
+  for (int64_t plane = box->count[0] * box->count[1]; plane > 0; plane--, box_next(q, box->count, 2)) {
+    const real *from = strip + strip_position(&p->strip, c->axis, q);
+    real *to = target + q[0] * c->axis[0].target + q[1] * c->axis[1].target;
+    for (int64_t o = 0; o < c->outputs; o++, to += c->targetChannel) {
+      columns.weight = weight + o * c->weightOutput;
+      columns.bias = c->bias ? c->bias[group * c->biasGroup + o * c->biasOutput] : 0;
+      for (int64_t v = 0; v < vectors; v += 2) {
+        const int64_t x = MIN(v * VL, last);
+        columns.to = to + x;
+        columns.source = from + x;
+        columns.vector = MIN((v + 1) * VL, last) - x;
+        V_(fewRowTiles)[r[2]->taps / 2][columns.rows >= FEW_ROWS][v + 1 < vectors](&columns, &k);
+      }
+    }
+  }
+}
+
+static void V_(fewTask)(const V_(fewPlan) *p, int64_t group, int64_t piece)
+{
+  const V_(correlation) *c = &p->c;
+  const Box box = box_piece(p->count, p->box, piece),
+            taps = {.count = {p->taps[0], p->taps[1], p->taps[2], p->taps[3]}};
+  const int64_t stripReals = p->strip.channel * p->stripChannels + VL, sums = V_(sumReals)(p, p->box);
+  real *strip = thnn_scratch(sizeof(real) * (size_t)(stripReals + sums)), *sum = strip + stripReals;
+  for (int64_t first = 0; first < c->channels || first == 0; first += p->stripChannels) {
+    const int64_t channels = MIN(p->stripChannels, c->channels - first);
+    THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + first) * c->sourceChannel,
+                      channels, strip);
+    if (p->direct) return V_(correlateRows)(p, &box, group, strip);
+    for (int64_t ch = 0; ch < channels || ch == 0; ch += p->channels)
+      V_(addStrip)(p, &box, group, first + ch, MIN(p->channels, channels - ch), strip + ch * p->strip.channel,
+                   sum);
+  }
+  V_(storeSums)(p, &box, group, sum);
+}
+
+void THNN_(few_correlate)(const V_(correlation) *correlation, const Residues *residues)
+{
+  V_(fewPlan) p = {.c = *correlation, .residues = residues};
+  double terms = (double)(p.c.groups * p.c.outputs) * (double)(p.c.channels + 1);
+  for (int d = 0; d < 4; d++) {
+    double axis = 0;
+    for (int64_t i = 0; i < residues[d].count; i++)
+      axis += (double)residues[d].list[i].count * (double)residues[d].list[i].taps;
+    terms *= axis;
+  }
+  if (terms == 0) return;
+  const int64_t work = (int64_t)MIN(terms / 16, 1e15);
+  V_(makeFewPlan)(&p, thnn_threads(1 << 20, work));
+  /* Group by group within a box: what strip_fill and storeRow ask for ahead of time is what comes next. */
+  const int64_t tasks = p.c.groups * box_pieces(p.count, p.box);
+  THNN_PARALLEL_FOR(i, tasks, work) V_(fewTask)(&p, i % p.c.groups, i / p.c.groups);
+}

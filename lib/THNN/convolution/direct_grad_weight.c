@@ -1,0 +1,158 @@
+#include "gemm/microkernel.h"
+#include "convolution/convolution.h"
+#include "convolution/packing.h"
+#include "convolution/direct.h"
+
+/* gradWeight of groups of few planes, neighbouring positions in the lanes. A task has a group. It copies the patches
+   of a box of positions into a strip that stays in L1, as few.c does, and adds up a few terms at a time, a term being
+   a tap of a channel; gradients are read where they lie. */
+
+#ifndef FEW_WEIGHT_TERMS
+
+#define FEW_WEIGHT_TERMS FEW_TERMS
+#define FEW_WEIGHT_SUMS 10 /* at a time */
+#define FEW_WEIGHT_STRIP_BYTES ((int64_t)20 << 10)
+
+#endif
+
+typedef struct V_(plan) {
+  const V_(correlation) *c;
+  int64_t count[4], taps[4], box[4];
+  int64_t boxes, terms;
+  Strip strip;
+  int32_t offset[FEW_WEIGHT_TERMS]; /* of a term, from the position's own place */
+} V_(plan);
+
+static int64_t V_(stripBytes)(const V_(plan) *p, const int64_t *box)
+{
+  return strip_make(p->c->axis, box, p->taps, REALS_PER_LINE).channel * p->c->channels * (int64_t)sizeof(real);
+}
+
+bool THNN_(few_suitsWeight)(const V_(correlation) *c)
+{
+  if (c->groups == 1 || c->outputs > FEW_OF_GROUP) return false;
+  double terms = (double)c->channels;
+  for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].taps;
+  if (terms > FEW_WEIGHT_TERMS) return false;
+  V_(plan) p = {.c = c};
+  for (int d = 0; d < 4; d++) p.taps[d] = c->axis[d].taps;
+  const int64_t one[4] = {1, 1, 1, MIN(c->axis[3].count, 4 * VL)};
+  return V_(stripBytes)(&p, one) <= STRIP_BYTES;
+}
+
+static void V_(makePlan)(V_(plan) *p)
+{
+  const V_(correlation) *c = p->c;
+  for (int d = 0; d < 4; d++) {
+    p->count[d] = c->axis[d].count;
+    p->taps[d] = c->axis[d].taps;
+    p->box[d] = 1;
+  }
+  for (int d = 3; d >= 0 && (d == 3 || p->box[d + 1] == p->count[d + 1]); d--) {
+    /* A row is cut into whole vectors. */
+    const int64_t unit = d == 3 ? VL : 1;
+    int64_t box[4];
+    memcpy(box, p->box, sizeof box);
+    for (box[d] = p->count[d]; box[d] > unit && V_(stripBytes)(p, box) > FEW_WEIGHT_STRIP_BYTES;)
+      box[d] = nextPiece(ceilDivide(p->count[d], unit), ceilDivide(box[d], unit)) * unit;
+    p->box[d] = box[d];
+  }
+  p->strip = strip_make(c->axis, p->box, p->taps, REALS_PER_LINE);
+  p->boxes = box_pieces(p->count, p->box);
+  const int64_t T = volume(p->taps);
+  p->terms = c->channels * T;
+  int64_t t[4] = {0};
+  for (int64_t i = 0; i < T; i++, box_next(t, p->taps, 4))
+    for (int64_t ch = 0; ch < c->channels; ch++)
+      p->offset[ch * T + i] = (int32_t)(ch * p->strip.channel + strip_tap(&p->strip, c->axis, t));
+}
+
+static inline vreal V_(loadEach)(const real *from, int64_t stride, int n)
+{
+  vreal x = {0};
+  for (int i = 0; i < n; i++) x[i] = from[i * stride];
+  return x;
+}
+
+/* The sums of T terms over a box. */
+static inline __attribute__((always_inline)) void V_(products)(const int T, const V_(plan) *p, const Box *box,
+                                                               const real *strip, const int32_t *offset,
+                                                               const real *gradient, double *sum)
+{
+  const V_(correlation) *c = p->c;
+  const int64_t stride = c->axis[3].target, width = box->count[3];
+  const int64_t sourceRow = c->axis[2].step * p->strip.pitch[2];
+  const int64_t ahead = c->outputs * c->targetChannel; /* the same place of the next group, on another page */
+  vreal acc[FEW_WEIGHT_SUMS];
+  const real *from[FEW_WEIGHT_SUMS];
+#pragma GCC unroll 10
+  for (int t = 0; t < T; t++) {
+    acc[t] = (vreal){0};
+    from[t] = strip + offset[t];
+  }
+  int64_t q[4] = {0};
+  for (int64_t plane = box->count[0] * box->count[1]; plane > 0; plane--, box_next(q, box->count, 2)) {
+    int64_t x = strip_position(&p->strip, c->axis, q);
+    const real *g = gradient + q[0] * c->axis[0].target + q[1] * c->axis[1].target;
+    for (int64_t row = 0; row < box->count[2]; row++, x += sourceRow, g += c->axis[2].target)
+      for (int64_t i = 0; i < width; i += VL) {
+        /* Lanes beyond are 0 on both sides: what lies there need not be finite. */
+        const int n = (int)MIN(VL, width - i);
+        const vreal y = stride == 1 ? v_load_n(g + i, n) : V_(loadEach)(g + i * stride, stride, n);
+        __builtin_prefetch(g + i * stride + ahead);
+#pragma GCC unroll 10
+        for (int t = 0; t < T; t++) acc[t] += y * v_load_n(from[t] + x + i, n);
+      }
+  }
+#pragma GCC unroll 10
+  for (int t = 0; t < T; t++) sum[t] += (double)v_sum(acc[t]);
+}
+
+#define PRODUCTS(T)                                                         \
+  case T:                                                                   \
+    V_(products)(T, p, &box, strip, p->offset + k, gradient, total[o] + k); \
+    break;
+
+static void V_(task)(const V_(plan) *p, int64_t group, real scale)
+{
+  const V_(correlation) *c = p->c;
+  const int64_t T = volume(p->taps);
+  real *strip =
+      thnn_scratch((size_t)V_(stripBytes)(p, p->box) + 4 * VBYTES); /* vectors may begin in the last row */
+  const Box taps = {.count = {p->taps[0], p->taps[1], p->taps[2], p->taps[3]}};
+  const int64_t together = ceilDivide(p->terms, ceilDivide(p->terms, FEW_WEIGHT_SUMS));
+  double total[FEW_OF_GROUP][FEW_WEIGHT_TERMS] = {{0}};
+  for (int64_t b = 0; b < p->boxes; b++) {
+    const Box box = box_piece(p->count, p->box, b);
+    THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + group * c->channels * c->sourceChannel, c->channels,
+                      strip);
+    for (int64_t o = 0; o < c->outputs; o++) {
+      const real *gradient = c->target + (group * c->outputs + o) * c->targetChannel;
+      for (int d = 0; d < 4; d++) gradient += box.start[d] * c->axis[d].target;
+      for (int64_t k = 0; k < p->terms; k += together) {
+        switch (MIN(together, p->terms - k)) {
+          UP_TO_9(PRODUCTS)
+          PRODUCTS(10)
+        }
+      }
+    }
+  }
+  for (int64_t o = 0; o < c->outputs; o++) {
+    real *weight = c->weight + group * c->weightGroup + o * c->weightOutput;
+    int64_t t[4] = {0};
+    for (int64_t i = 0; i < T; i++, box_next(t, p->taps, 4))
+      for (int64_t ch = 0; ch < c->channels; ch++) {
+        real *to = weight + ch * c->weightChannel;
+        for (int d = 0; d < 4; d++) to += t[d] * c->axis[d].weight;
+        *to += (real)((double)scale * total[o][ch * T + i]);
+      }
+  }
+}
+
+void THNN_(few_gradWeight)(const V_(correlation) *c, real scale)
+{
+  V_(plan) p = {.c = c};
+  V_(makePlan)(&p);
+  const double work = (double)(c->groups * c->outputs) * (double)volume(p.count) * (double)p.terms / 8;
+  THNN_PARALLEL_FOR(group, c->groups, (int64_t)MIN(work, 1e15)) V_(task)(&p, group, scale);
+}

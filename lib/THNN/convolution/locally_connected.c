@@ -1,0 +1,260 @@
+#include "convolution/convolution.h"
+#include "convolution/locally_connected.h"
+
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* Images whose patches are worked on together, and how much of a patch at a time. */
+#define IMAGES 8
+#define PATCH_REALS ((int64_t)((1 << 20) / sizeof(real) / IMAGES))
+/* After so many output planes a sum is put into gradInput and begins again at zero. */
+#define SUM_TERMS 128
+/* Filters that are added to a patch at once. */
+#define FILTERS 4
+
+/* Part of a patch: taps first .. first + count - 1, counted through (i, kh, kw). */
+typedef struct V_(part) {
+  int64_t first, count;
+} V_(part);
+
+/* The taps of a part as runs of one kernel row: those from..end - 1 of plane i, row kh. */
+#define FOR_RUNS(g, part, i, kh, from, end, at)                                                \
+  for (int64_t at = 0, from, end, i, kh, k_ = (part).first;                                    \
+       at < (part).count &&                                                                    \
+       (i = k_ / ((g)->kernel[1] * (g)->kernel[2]), kh = k_ / (g)->kernel[2] % (g)->kernel[1], \
+       from = k_ % (g)->kernel[2], end = MIN((g)->kernel[2], from + (part).count - at), true); \
+       at += end - from, k_ += end - from)
+
+static void V_(loadPatch)(const Convolution *g, const ConvolutionView *input, int64_t n, int64_t y, int64_t x,
+                          V_(part) part, real *patch)
+{
+  const int64_t top = y * g->stride[1] - g->padding[1], left = x * g->stride[2] - g->padding[2];
+  FOR_RUNS(g, part, i, kh, from, end, at)
+  {
+    const int64_t row = top + kh;
+    const bool inside = row >= 0 && row < g->inputSize[1];
+    const real *source = (const real *)input->data + n * input->stride[0] + i * input->stride[1];
+    if (inside) source += row * input->stride[3];
+    for (int64_t kw = from; kw < end; kw++) {
+      const int64_t column = left + kw;
+      patch[at + kw - from] =
+          inside && column >= 0 && column < g->inputSize[2] ? source[column * input->stride[4]] : 0;
+    }
+  }
+}
+
+static void V_(addPatch)(const Convolution *g, const ConvolutionView *gradInput, int64_t n, int64_t y, int64_t x,
+                         V_(part) part, const real *patch)
+{
+  const int64_t top = y * g->stride[1] - g->padding[1], left = x * g->stride[2] - g->padding[2];
+  FOR_RUNS(g, part, i, kh, from, end, at)
+  {
+    const int64_t row = top + kh;
+    if (row < 0 || row >= g->inputSize[1]) continue;
+    real *target =
+        (real *)gradInput->data + n * gradInput->stride[0] + i * gradInput->stride[1] + row * gradInput->stride[3];
+    for (int64_t kw = from; kw < end; kw++) {
+      const int64_t column = left + kw;
+      if (column >= 0 && column < g->inputSize[2]) target[column * gradInput->stride[4]] += patch[at + kw - from];
+    }
+  }
+}
+
+static bool V_(inOrder)(const Convolution *g, const UntiedFilters *w)
+{
+  return w->tap[2] == 1 && w->tap[1] == g->kernel[2] && w->tap[0] == g->kernel[1] * g->kernel[2];
+}
+
+/* A part of a filter, in place or in the buffer. */
+static const real *V_(loadFilter)(const Convolution *g, const UntiedFilters *w, const real *filter, V_(part) part,
+                                  bool inOrder, real *buffer)
+{
+  if (inOrder) return filter + part.first;
+  FOR_RUNS(g, part, i, kh, from, end, at)
+  {
+    const real *source = filter + i * w->tap[0] + kh * w->tap[1];
+    for (int64_t kw = from; kw < end; kw++) buffer[at + kw - from] = source[kw * w->tap[2]];
+  }
+  return buffer;
+}
+
+/* sum[j] = filter . patch j, for the patches of some images */
+static void V_(dots)(const real *filter, const real *patches, int64_t pitch, int images, int64_t n, real *sum)
+{
+  for (int j = 0; j < images; j += 4) {
+    const int together = MIN(4, images - j);
+    vreal part[4][2] = {{{0}}};
+    int64_t i = 0;
+    for (; i + 2 * VL <= n; i += 2 * VL)
+      for (int m = 0; m < together; m++)
+        for (int v = 0; v < 2; v++)
+          part[m][v] += v_load(filter + i + v * VL) * v_load(patches + (j + m) * pitch + i + v * VL);
+    for (; i < n; i += VL) {
+      const int rest = (int)MIN(n - i, VL);
+      for (int m = 0; m < together; m++)
+        part[m][0] += v_load_n(filter + i, rest) * v_load_n(patches + (j + m) * pitch + i, rest);
+    }
+    for (int m = 0; m < together; m++) sum[j + m] = v_sum(part[m][0] + part[m][1]);
+  }
+}
+
+void THNN_(untied_output)(const Convolution *g, ConvolutionView input, UntiedFilters weight, const real *bias,
+                          const int64_t *biasStride, ConvolutionView output)
+{
+  const int64_t width = g->outputSize[2], positions = g->outputSize[1] * width;
+  const int64_t taps = g->inputPlanes * g->kernel[1] * g->kernel[2], pitch = MIN(taps, PATCH_REALS);
+  const bool inOrder = V_(inOrder)(g, &weight);
+  if (g->batch == 0) return;
+  THNN_PARALLEL_FOR(p, positions, positions * taps * g->outputPlanes * g->batch) {
+    const int64_t y = p / width, x = p % width;
+    real *patches = thnn_scratch(sizeof(real) * (size_t)((IMAGES + 1) * pitch)),
+         *buffer = patches + IMAGES * pitch;
+    const real *filters = (const real *)weight.data + y * weight.position[0] + x * weight.position[1];
+    for (int64_t n = 0; n < g->batch; n += IMAGES) {
+      const int images = (int)MIN(IMAGES, g->batch - n);
+      for (V_(part) part = {0, 0}; part.first < taps; part.first += part.count) {
+        part.count = MIN(pitch, taps - part.first);
+        for (int j = 0; j < images; j++) V_(loadPatch)(g, &input, n + j, y, x, part, patches + j * pitch);
+        for (int64_t o = 0; o < g->outputPlanes; o++) {
+          const real *filter = V_(loadFilter)(g, &weight, filters + o * weight.output, part, inOrder, buffer);
+          real sum[IMAGES];
+          V_(dots)(filter, patches, pitch, images, part.count, sum);
+          for (int j = 0; j < images; j++) {
+            real *to = (real *)output.data + (n + j) * output.stride[0] + o * output.stride[1] +
+                       y * output.stride[3] + x * output.stride[4];
+            const real before = part.first ? *to
+                                : bias     ? bias[o * biasStride[0] + y * biasStride[1] + x * biasStride[2]]
+                                           : 0;
+            *to = before + sum[j];
+          }
+        }
+      }
+    }
+  }
+}
+
+void THNN_(untied_gradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
+                              UntiedFilters gradWeight, real scale)
+{
+  const int64_t width = g->outputSize[2], positions = g->outputSize[1] * width;
+  const int64_t taps = g->inputPlanes * g->kernel[1] * g->kernel[2], pitch = MIN(taps, PATCH_REALS);
+  const bool inOrder = V_(inOrder)(g, &gradWeight);
+  THNN_PARALLEL_FOR(p, positions, positions * taps * g->outputPlanes * g->batch) {
+    const int64_t y = p / width, x = p % width;
+    real *patches = thnn_scratch(sizeof(real) * (size_t)((IMAGES + 1) * pitch)),
+         *buffer = patches + IMAGES * pitch;
+    real *filters = (real *)gradWeight.data + y * gradWeight.position[0] + x * gradWeight.position[1];
+    for (int64_t n = 0; n < g->batch; n += IMAGES) {
+      const int images = (int)MIN(IMAGES, g->batch - n);
+      for (V_(part) part = {0, 0}; part.first < taps; part.first += part.count) {
+        part.count = MIN(pitch, taps - part.first);
+        for (int j = 0; j < images; j++) V_(loadPatch)(g, &input, n + j, y, x, part, patches + j * pitch);
+        for (int64_t o = 0; o < g->outputPlanes; o++) {
+          const real *gradient = (const real *)gradOutput.data + n * gradOutput.stride[0] +
+                                 o * gradOutput.stride[1] + y * gradOutput.stride[3] + x * gradOutput.stride[4];
+          real *filter = filters + o * gradWeight.output, factor[IMAGES];
+          for (int j = 0; j < images; j++) factor[j] = gradient[j * gradOutput.stride[0]];
+          real *to = inOrder ? filter + part.first : buffer;
+          if (!inOrder) memset(buffer, 0, sizeof(real) * (size_t)part.count);
+          for (int64_t i = 0; i < part.count; i += VL) {
+            const int lanes = (int)MIN(VL, part.count - i);
+            vreal sum = {0};
+            for (int j = 0; j < images; j++) sum += factor[j] * v_load_n(patches + j * pitch + i, lanes);
+            v_store_n(to + i, v_load_n(to + i, lanes) + scale * sum, lanes);
+          }
+          if (inOrder) continue;
+          FOR_RUNS(g, part, i, kh, from, end, at)
+          for (int64_t kw = from; kw < end; kw++)
+            filter[i * gradWeight.tap[0] + kh * gradWeight.tap[1] + kw * gradWeight.tap[2]] +=
+                buffer[at + kw - from];
+        }
+      }
+    }
+  }
+}
+
+/* patch[i] += gradient[m] * filter[m][i] for m < together */
+static void V_(addFilters)(const real *const *filter, int together, const real *gradient, int64_t gradientStep,
+                           int64_t n, real *patch)
+{
+  if (together == FILTERS) {
+    const real g0 = gradient[0], g1 = gradient[gradientStep], g2 = gradient[2 * gradientStep],
+               g3 = gradient[3 * gradientStep];
+    const real *f0 = filter[0], *f1 = filter[1], *f2 = filter[2], *f3 = filter[3];
+    THNN_PRAGMA(omp simd)
+    for (int64_t i = 0; i < n; i++) patch[i] += (g0 * f0[i] + g1 * f1[i]) + (g2 * f2[i] + g3 * f3[i]);
+    return;
+  }
+  for (int m = 0; m < together; m++) {
+    const real *f = filter[m], factor = gradient[m * gradientStep];
+    THNN_PRAGMA(omp simd)
+    for (int64_t i = 0; i < n; i++) patch[i] += factor * f[i];
+  }
+}
+
+/* A task is some images and some input planes, whose gradient nobody else writes. */
+void THNN_(untied_gradInput)(const Convolution *g, ConvolutionView gradOutput, UntiedFilters weight,
+                             ConvolutionView gradInput)
+{
+  const int64_t width = g->outputSize[2], positions = g->outputSize[1] * width, area = g->kernel[1] * g->kernel[2];
+  const int64_t shares = MAX(4, g->inputPlanes * area / 256),
+                planesAtOnce = (g->inputPlanes + shares - 1) / shares;
+  const int64_t groups = (g->inputPlanes + planesAtOnce - 1) / planesAtOnce;
+  const int64_t batches = (g->batch + IMAGES - 1) / IMAGES, pitch = MIN(planesAtOnce * area, PATCH_REALS);
+  const bool inOrder = V_(inOrder)(g, &weight);
+  const int64_t work = g->batch * positions * g->inputPlanes * area * g->outputPlanes;
+  THNN_PARALLEL_FOR(task, batches * groups, work) {
+    real *patches = thnn_scratch(sizeof(real) * (size_t)((IMAGES + FILTERS) * pitch)),
+         *buffer = patches + IMAGES * pitch;
+    const int64_t n = task / groups * IMAGES, plane = task % groups * planesAtOnce;
+    const int images = (int)MIN(IMAGES, g->batch - n);
+    const int64_t planes = MIN(planesAtOnce, g->inputPlanes - plane), end = (plane + planes) * area;
+    for (int j = 0; j < images; j++)
+      for (int64_t i = plane; i < plane + planes; i++)
+        for (int64_t row = 0; row < g->inputSize[1]; row++)
+          for (int64_t column = 0; column < g->inputSize[2]; column++)
+            ((real *)gradInput.data)[(n + j) * gradInput.stride[0] + i * gradInput.stride[1] +
+                                     row * gradInput.stride[3] + column * gradInput.stride[4]] = 0;
+    for (int64_t p = 0; p < positions; p++) {
+      const int64_t y = p / width, x = p % width;
+      const real *filters = (const real *)weight.data + y * weight.position[0] + x * weight.position[1];
+      const real *gradients = (const real *)gradOutput.data + n * gradOutput.stride[0] + y * gradOutput.stride[3] +
+                              x * gradOutput.stride[4];
+      for (V_(part) part = {plane * area, 0}; part.first < end; part.first += part.count) {
+        part.count = MIN(pitch, end - part.first);
+        for (int64_t first = 0; first < g->outputPlanes; first += SUM_TERMS) {
+          const int64_t last = MIN(first + SUM_TERMS, g->outputPlanes);
+          memset(patches, 0, sizeof(real) * (size_t)(images * pitch));
+          for (int64_t o = first; o < last; o += FILTERS) {
+            const int together = (int)MIN(FILTERS, last - o);
+            const real *filter[FILTERS];
+            for (int m = 0; m < together; m++)
+              filter[m] =
+                  V_(loadFilter)(g, &weight, filters + (o + m) * weight.output, part, inOrder, buffer + m * pitch);
+            for (int j = 0; j < images; j++)
+              V_(addFilters)(filter, together, gradients + j * gradOutput.stride[0] + o * gradOutput.stride[1],
+                             gradOutput.stride[1], part.count, patches + j * pitch);
+          }
+          for (int j = 0; j < images; j++) V_(addPatch)(g, &gradInput, n + j, y, x, part, patches + j * pitch);
+        }
+      }
+    }
+  }
+}
+
+void THNN_(untied_gradBias)(const Convolution *g, ConvolutionView gradOutput, real *gradBias,
+                            const int64_t *gradBiasStride, real scale)
+{
+  const int64_t height = g->outputSize[1], width = g->outputSize[2], elements = g->outputPlanes * height * width;
+  THNN_PARALLEL_FOR(task, g->outputPlanes, elements * g->batch) {
+    for (int64_t y = 0; y < height; y++)
+      for (int64_t x = 0; x < width; x++) {
+        const real *from = (const real *)gradOutput.data + task * gradOutput.stride[1] + y * gradOutput.stride[3] +
+                           x * gradOutput.stride[4];
+        double sum = 0;
+        for (int64_t n = 0; n < g->batch; n++) sum += (double)from[n * gradOutput.stride[0]];
+        gradBias[task * gradBiasStride[0] + y * gradBiasStride[1] + x * gradBiasStride[2]] +=
+            (real)((double)scale * sum);
+      }
+  }
+}

@@ -1,0 +1,73 @@
+#ifndef THNN_CHECK_H
+#define THNN_CHECK_H
+
+#include "runtime/state.h"
+
+/* The words that a kernel checks its arguments with. Each uses the variable `state` and, when the condition
+   does not hold, leaves the function; `argument` is written as the header names it:
+
+     THNN_CHECK(input->ndim == 2, input, "expected 2 dimensions (N, C), got %s", THNN_shape(input));
+     ->  Linear_updateOutput: input: expected 2 dimensions (N, C), got 3 (2, 3, 4)                              */
+
+#define THNN_CHECK_AS(kind, condition, argument, ...) \
+  do {                                                \
+    if (__builtin_expect(!(condition), 0)) {          \
+      THNN_fail(state, kind, #argument, __VA_ARGS__); \
+      return;                                         \
+    }                                                 \
+  } while (0)
+
+#define THNN_CHECK(condition, argument, ...) THNN_CHECK_AS(THNN_VALUE_ERROR, condition, argument, __VA_ARGS__)
+#define THNN_CHECK_INDEX(condition, argument, ...) \
+  THNN_CHECK_AS(THNN_INDEX_ERROR, condition, argument, __VA_ARGS__)
+
+/* After a helper that may have failed. */
+#define THNN_RETURN_IF_FAILED(state)           \
+  do {                                         \
+    if ((state)->status > THNN_RESIZE) return; \
+  } while (0)
+
+#define THNN_CHECK_SAME_SIZE(a, b) \
+  THNN_CHECK(THNNTensor_sameSize(a, b), b, "expected the size of %s, %s, got %s", #a, THNN_shape(a), THNN_shape(b))
+
+#define THNN_CHECK_DIM(tensor, n, what) \
+  THNN_CHECK((tensor)->ndim == (n), tensor, "expected %d dimensions %s, got %s", n, what, THNN_shape(tensor))
+
+/* An output may not share memory with what is read. */
+#define THNN_CHECK_NO_OVERLAP(output, other)                                                      \
+  THNN_CHECK((other) == NULL || (output) == NULL || !THNN_overlaps(output, other, false), output, \
+             "must not share memory with %s", #other)
+
+/* Element-wise functions: the very same view is allowed, any other sharing is not. */
+#define THNN_CHECK_SAME_OR_NO_OVERLAP(output, other)                                             \
+  THNN_CHECK((other) == NULL || (output) == NULL || !THNN_overlaps(output, other, true), output, \
+             "may be the same tensor as %s but must not share memory with it in any other way", #other)
+
+/* Outputs get their shape before anything is computed. */
+#define THNN_RESIZE_TO(tensor, layout, ...)                                                      \
+  THNN_resize(state, #tensor, tensor, (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), \
+              (int64_t[]){__VA_ARGS__}, layout)
+#define THNN_RESIZE_LIKE(tensor, like) THNN_resizeLike(state, #tensor, tensor, like)
+
+/* What a backward adds to. It has its size already, checked by then: asking for that refuses a tensor that has several
+   elements at one address. gradBias may be NULL. */
+#define THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput) \
+  do {                                                               \
+    THNN_RESIZE_LIKE(gradWeight, gradWeight);                        \
+    if (gradBias) THNN_RESIZE_LIKE(gradBias, gradBias);              \
+    THNN_RETURN_IF_FAILED(state);                                    \
+    THNN_CHECK_NO_OVERLAP(gradWeight, input);                        \
+    THNN_CHECK_NO_OVERLAP(gradWeight, gradOutput);                   \
+    THNN_CHECK_NO_OVERLAP(gradBias, input);                          \
+    THNN_CHECK_NO_OVERLAP(gradBias, gradOutput);                     \
+    THNN_CHECK_NO_OVERLAP(gradBias, gradWeight);                     \
+  } while (0)
+
+/* The end of the checks: what follows may write. Shapes are all that a meta call wants, and a call whose
+   outputs had another shape comes again. */
+#define THNN_RETURN_IF_META(state)                           \
+  do {                                                       \
+    if ((state)->meta || (state)->status != THNN_OK) return; \
+  } while (0)
+
+#endif

@@ -1,0 +1,45 @@
+#include "runtime/dispatch.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/streaming.h"
+
+THNNCapability thnn_capability;
+
+static const char *const names[] = {"default", "avx2", "avx512"};
+static char error[160];
+
+static bool supported(THNNCapability capability)
+{
+#ifdef THNN_X86_VARIANTS
+  __builtin_cpu_init();
+  bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  if (capability == THNN_CAPABILITY_AVX2) return avx2;
+  if (capability == THNN_CAPABILITY_AVX512)
+    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+#endif
+  return capability == THNN_CAPABILITY_DEFAULT;
+}
+
+__attribute__((constructor)) static void chooseCapability(void)
+{
+  for (int c = THNN_CAPABILITY_AVX512; !supported(thnn_capability = (THNNCapability)c); c--) {
+  }
+  const char *wanted = getenv("THNN_CPU_CAPABILITY");
+  if (wanted == NULL || *wanted == 0) return;
+  for (int c = 0; c <= THNN_CAPABILITY_AVX512; c++) {
+    if (strcmp(wanted, names[c]) != 0) continue;
+    if (supported((THNNCapability)c)) thnn_capability = (THNNCapability)c;
+    else snprintf(error, sizeof error, "THNN_CPU_CAPABILITY: this CPU does not support %s", names[c]);
+    return;
+  }
+  snprintf(error, sizeof error, "THNN_CPU_CAPABILITY: expected default, avx2 or avx512, got '%.64s'", wanted);
+}
+
+const char *THNN_capabilityName(void) { return names[thnn_capability]; }
+
+const char *THNN_environmentError(void) { return error[0] ? error : thnn_cacheError(); }

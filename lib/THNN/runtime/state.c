@@ -1,0 +1,258 @@
+#include "runtime/state.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void THNNTensor_init(THNNTensor *tensor, THNNType type, void *data, int ndim, const int64_t *size)
+{
+  tensor->data = data;
+  tensor->type = type;
+  tensor->ndim = ndim;
+  tensor->argument = -1;
+  int64_t stride = 1;
+  for (int d = ndim - 1; d >= 0; d--) {
+    tensor->size[d] = size[d];
+    tensor->stride[d] = stride;
+    stride *= size[d] > 1 ? size[d] : 1;
+  }
+}
+
+int64_t THNNTensor_numel(const THNNTensor *tensor)
+{
+  int64_t n = 1;
+  for (int d = 0; d < tensor->ndim; d++) n *= tensor->size[d];
+  return n;
+}
+
+/* Strides of dimensions of size 1 mean nothing, and neither do any strides of an empty tensor. */
+static bool stridesFollow(const THNNTensor *t, const int *order)
+{
+  int64_t expected = 1;
+  for (int i = 0; i < t->ndim; i++) {
+    int d = order ? order[i] : t->ndim - 1 - i;
+    if (t->size[d] == 0) return true;
+    if (t->size[d] == 1) continue;
+    if (t->stride[d] != expected) return THNNTensor_numel(t) == 0;
+    expected *= t->size[d];
+  }
+  return true;
+}
+
+bool THNNTensor_isContiguous(const THNNTensor *t) { return stridesFollow(t, NULL); }
+
+bool THNNTensor_isChannelsLast(const THNNTensor *t)
+{
+  static const int order2d[] = {1, 3, 2, 0}, order3d[] = {1, 4, 3, 2, 0};
+  if (t->ndim != 4 && t->ndim != 5) return false;
+  int64_t least = 1;
+  for (int i = 0; i < t->ndim; i++) {
+    const int d = t->ndim == 4 ? order2d[i] : order3d[i];
+    if (t->size[d] == 0 || t->stride[d] < least) return false;
+    if (d == 0 && least == t->stride[1]) return false; /* one number a sample: nothing tells */
+    least = t->stride[d] * t->size[d];
+  }
+  return true;
+}
+
+bool THNNTensor_isDense(const THNNTensor *t)
+{
+  int order[THNN_MAX_DIM];
+  for (int i = 0; i < t->ndim; i++) { /* insertion sort by stride */
+    int j = i;
+    for (; j > 0 && (t->stride[order[j - 1]] > t->stride[i] ||
+                     (t->stride[order[j - 1]] == t->stride[i] && t->size[order[j - 1]] > t->size[i]));
+         j--)
+      order[j] = order[j - 1];
+    order[j] = i;
+  }
+  return stridesFollow(t, order);
+}
+
+bool THNNTensor_sameSize(const THNNTensor *a, const THNNTensor *b)
+{
+  return a->ndim == b->ndim &&
+         memcmp(a->size, b->size, sizeof(int64_t) * (size_t)(a->ndim > 0 ? a->ndim : 0)) == 0;
+}
+
+bool THNNTensor_sameView(const THNNTensor *a, const THNNTensor *b)
+{
+  if (a->data != b->data || !THNNTensor_sameSize(a, b)) return false;
+  for (int d = 0; d < a->ndim; d++)
+    if (a->size[d] > 1 && a->stride[d] != b->stride[d]) return false;
+  return true;
+}
+
+static size_t elementSize(int type) { return type == THNN_TYPE_FLOAT || type == THNN_TYPE_INTEGER ? 4 : 8; }
+
+void THNNTensor_byteRange(const THNNTensor *t, uintptr_t *first, uintptr_t *end)
+{
+  int64_t low = 0, high = 0;
+  for (int d = 0; d < t->ndim; d++) {
+    int64_t reach = (t->size[d] - 1) * t->stride[d];
+    if (reach < 0) low += reach;
+    else high += reach;
+  }
+  size_t size = elementSize(t->type);
+  *first = (uintptr_t)t->data + (uintptr_t)(low * (int64_t)size);
+  *end = (uintptr_t)t->data + (uintptr_t)((high + 1) * (int64_t)size);
+}
+
+/* Whether steps[i] * k[i], 0 <= k[i] < counts[i], can add up to `target`; `tries` bounds the search, and true is
+   returned where it runs out. Steps are sorted, the largest first. */
+static bool reaches(const int64_t *steps, const int64_t *counts, int n, int64_t target, int *tries)
+{
+  if (n == 0) return target == 0;
+  if (--*tries < 0) return true;
+  int64_t low = 0, high = 0; /* what the other steps can add */
+  for (int i = 1; i < n; i++) *(steps[i] < 0 ? &low : &high) += steps[i] * (counts[i] - 1);
+  const int64_t step = steps[0], size = step < 0 ? -step : step;
+  /* target - step * k must lie in [low, high]. */
+  int64_t from = step > 0 ? target - high : low - target, to = step > 0 ? target - low : high - target;
+  if (to < 0) return false;
+  int64_t first = from > 0 ? (from + size - 1) / size : 0, last = to / size;
+  if (last > counts[0] - 1) last = counts[0] - 1;
+  for (int64_t k = first; k <= last; k++)
+    if (reaches(steps + 1, counts + 1, n - 1, target - step * k, tries)) return true;
+  return false;
+}
+
+#define OVERLAP_TRIES 4096
+
+/* Exactly, unless the search is long: then they are taken to. */
+static bool shareAnElement(const THNNTensor *a, const THNNTensor *b)
+{
+  const int64_t bytes = (int64_t)elementSize(a->type) < (int64_t)elementSize(b->type)
+                            ? (int64_t)elementSize(a->type)
+                            : (int64_t)elementSize(b->type);
+  const intptr_t apart = (intptr_t)((uintptr_t)b->data - (uintptr_t)a->data);
+  if (elementSize(a->type) != elementSize(b->type) || apart % bytes != 0) return true;
+  int64_t steps[2 * THNN_MAX_DIM], counts[2 * THNN_MAX_DIM];
+  int n = 0;
+  for (int which = 0; which < 2; which++) {
+    const THNNTensor *t = which == 0 ? a : b;
+    for (int d = 0; d < t->ndim; d++) {
+      if (t->size[d] == 1 || t->stride[d] == 0) continue;
+      int j = n++;
+      for (; j > 0 && (steps[j - 1] < 0 ? -steps[j - 1] : steps[j - 1]) < t->stride[d]; j--) {
+        steps[j] = steps[j - 1];
+        counts[j] = counts[j - 1];
+      }
+      steps[j] = which == 0 ? t->stride[d] : -t->stride[d];
+      counts[j] = t->size[d];
+    }
+  }
+  int tries = OVERLAP_TRIES;
+  return reaches(steps, counts, n, apart / bytes, &tries);
+}
+
+bool THNN_overlaps(const THNNTensor *output, const THNNTensor *other, bool same_view_allowed)
+{
+  if (output->ndim < 0 || other->ndim < 0 || output->data == NULL || other->data == NULL) return false;
+  if (THNNTensor_numel(output) == 0 || THNNTensor_numel(other) == 0) return false;
+  if (same_view_allowed && THNNTensor_sameView(output, other)) return false;
+  uintptr_t a, a_end, b, b_end;
+  THNNTensor_byteRange(output, &a, &a_end);
+  THNNTensor_byteRange(other, &b, &b_end);
+  if (a_end <= b || b_end <= a) return false;
+  if (output->data == other->data || (THNNTensor_isDense(output) && THNNTensor_isDense(other))) return true;
+  /* Interleaved views, the halves of a concatenation say, cross in range only. */
+  return shareAnElement(output, other);
+}
+
+static bool mapsTwiceToOneAddress(const THNNTensor *t)
+{
+  if (THNNTensor_numel(t) < 2 || THNNTensor_isContiguous(t)) return false;
+  for (int d = 0; d < t->ndim; d++)
+    if (t->size[d] > 1 && t->stride[d] == 0) return true;
+  /* Sorted by stride, each dimension must step over all the smaller ones. */
+  int order[THNN_MAX_DIM], n = 0;
+  for (int d = 0; d < t->ndim; d++) {
+    if (t->size[d] == 1) continue;
+    int j = n++;
+    for (; j > 0 && t->stride[order[j - 1]] > t->stride[d]; j--) order[j] = order[j - 1];
+    order[j] = d;
+  }
+  int64_t reach = 0;
+  for (int i = 0; i < n; i++) {
+    if (t->stride[order[i]] <= reach) return true;
+    reach += (t->size[order[i]] - 1) * t->stride[order[i]];
+  }
+  return false;
+}
+
+THNNState *THNN_lastState(void)
+{
+  static _Thread_local THNNState state;
+  return &state;
+}
+
+void THNNState_begin(THNNState *state, const char *function)
+{
+  state->function = function;
+  state->status = THNN_OK;
+  state->request_count = 0;
+  state->message[0] = 0;
+}
+
+void THNN_fail(THNNState *state, THNNStatus status, const char *argument, const char *format, ...)
+{
+  if (state->status > THNN_RESIZE) return;
+  state->status = status;
+  int n = snprintf(state->message, sizeof state->message, "%s: %s%s", state->function ? state->function : "THNN",
+                   argument ? argument : "", argument ? ": " : "");
+  if (n < 0 || (size_t)n >= sizeof state->message) return;
+  va_list rest;
+  va_start(rest, format);
+  vsnprintf(state->message + n, sizeof state->message - (size_t)n, format, rest);
+  va_end(rest);
+}
+
+const char *THNN_shapeOf(int ndim, const int64_t *size)
+{
+  static _Thread_local char text[8][256];
+  static _Thread_local unsigned next;
+  char *s = text[next++ % 8];
+  size_t room = sizeof text[0], n = (size_t)snprintf(s, room, "%d (", ndim < 0 ? 0 : ndim);
+  for (int d = 0; d < ndim && n < room; d++)
+    n += (size_t)snprintf(s + n, room - n, "%s%lld", d ? ", " : "", (long long)size[d]);
+  if (n < room) snprintf(s + n, room - n, ")");
+  return s;
+}
+
+const char *THNN_shape(const THNNTensor *tensor) { return THNN_shapeOf(tensor->ndim, tensor->size); }
+
+static THNNTensor *request(THNNState *state, const char *name, THNNTensor *tensor, int ndim, const int64_t *size,
+                           THNNLayout layout, int like)
+{
+  if (tensor == NULL || state->status > THNN_RESIZE) return tensor;
+  if (tensor->ndim == ndim && memcmp(tensor->size, size, sizeof(int64_t) * (size_t)ndim) == 0) {
+    if (mapsTwiceToOneAddress(tensor))
+      THNN_fail(state, THNN_VALUE_ERROR, name, "is written, but several of its elements share one address");
+    return tensor;
+  }
+  if (state->request_count == THNN_MAX_REQUESTS) {
+    THNN_fail(state, THNN_VALUE_ERROR, name, "more than %d outputs to resize", THNN_MAX_REQUESTS);
+    return tensor;
+  }
+  THNNRequest *r = &state->requests[state->request_count++];
+  r->argument = tensor->argument;
+  r->like = like;
+  r->layout = layout;
+  r->ndim = ndim;
+  memcpy(r->size, size, sizeof(int64_t) * (size_t)ndim);
+  state->status = THNN_RESIZE;
+  return tensor;
+}
+
+THNNTensor *THNN_resize(THNNState *state, const char *name, THNNTensor *tensor, int ndim, const int64_t *size,
+                        THNNLayout layout)
+{
+  return request(state, name, tensor, ndim, size, layout, -1);
+}
+
+THNNTensor *THNN_resizeLike(THNNState *state, const char *name, THNNTensor *tensor, const THNNTensor *like)
+{
+  THNNLayout layout = THNNTensor_isChannelsLast(like) ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS;
+  return request(state, name, tensor, like->ndim, like->size, layout, like->argument);
+}
