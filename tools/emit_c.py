@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from thnn._header import Argument, Function, HeaderError
+from thnn._header import Argument, Function, HeaderError, group_modules
 
 BANNER = "/* Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit. */\n"
 
@@ -56,7 +56,7 @@ def emit_dispatch(functions: Sequence[Function]) -> str:
 
 def _dispatch(functions: Sequence[Function]) -> Iterator[str]:
     yield BANNER
-    yield '#include "../dispatch.h"\n\n#define THNN_PUBLIC __attribute__((visibility("default")))\n'
+    yield '#include "runtime/dispatch.h"\n\n#define THNN_PUBLIC __attribute__((visibility("default")))\n'
     for function in functions:
         for real in TYPES:
             symbol, parameters = f"THNN_{real}{function.name}", _parameters(function, real)
@@ -67,6 +67,27 @@ def _dispatch(functions: Sequence[Function]) -> Iterator[str]:
             if not takes_state:
                 yield "  THNNState *state = NULL;\n"
             yield f'  THNN_DISPATCH({symbol}, "{function.name}", {arguments});\n}}\n'
+
+
+def emit_declarations(functions: Sequence[Function]) -> dict[str, str]:
+    """lib/THNN/generated/modules/<Module>.h: for kernel files, the declarations of their own module only."""
+    return {
+        name: "".join(_declarations(name, module.functions.values()))
+        for name, module in group_modules(functions).items()
+    }
+
+
+def _declarations(name: str, functions: Iterable[Function]) -> Iterator[str]:
+    guard = f"THNN_MODULES_{name.upper()}_H"
+    yield BANNER
+    yield f'#ifndef {guard}\n#define {guard}\n\n#include "runtime/kernel.h"\n\n'
+    for function in functions:
+        parameters = ", ".join(
+            (a.type[:-1] + " *" if a.type.endswith("*") else SCALARS[a.type][0] + " ") + a.name
+            for a in function.arguments
+        )
+        yield f"void THNN_({function.name})({parameters});\n"
+    yield "\n#endif\n"
 
 
 def emit_cdef(functions: Sequence[Function]) -> str:
@@ -93,8 +114,6 @@ int thnn_request_count(void);
 void thnn_request(int i, int64_t *out);
 const char *THNN_capabilityName(void);
 const char *THNN_environmentError(void);
-double THNN_peakFlops(int type, double seconds);
-void THNN_copy(uintptr_t to, uintptr_t from, int64_t bytes, bool stream);
 """
     for function in functions:
         yield f"int {function.name}(int flags, uintptr_t arguments);\n"
@@ -108,10 +127,9 @@ def emit_glue(functions: Sequence[Function], digest: str) -> str:
 def _glue(functions: Sequence[Function], digest: str) -> Iterator[str]:
     yield BANNER
     yield f"""
-#include "../THNN.h"
-#include "../benchmark.h"
-#include "../dispatch.h"
-#include "../python/exchange.h"
+#include "THNN.h"
+#include "runtime/dispatch.h"
+#include "binding/dlpack.h"
 
 static const char *const thnn_digest = "{digest}";
 """

@@ -39,8 +39,12 @@ def generate(root: Path) -> dict[Path, str]:
     emit_c.check_supported(functions)
     return {
         root / "lib/THNN/generated/dispatch.c": emit_c.emit_dispatch(functions),
-        root / "lib/THNN/generated/glue.c": emit_c.emit_glue(functions, digest),
-        root / "lib/THNN/generated/cdef.h": emit_c.emit_cdef(functions),
+        **{
+            root / f"lib/THNN/generated/modules/{name}.h": text
+            for name, text in emit_c.emit_declarations(functions).items()
+        },
+        root / "lib/binding/generated/glue.c": emit_c.emit_glue(functions, digest),
+        root / "lib/binding/generated/cdef.h": emit_c.emit_cdef(functions),
         root / "thnn/_generated/model.py": emit_python.emit_model(functions, digest),
         root / "thnn/_generated/functions.pyi": emit_python.emit_stubs(functions),
         root / "docs/functions.md": emit_docs.emit_catalogue(functions),

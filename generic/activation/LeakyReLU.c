@@ -1,3 +1,4 @@
+#include "modules/LeakyReLU.h"
 #include "elementwise/map.h"
 #include "simd/vector_math.h"
 #include "pointwise.h"
@@ -9,7 +10,7 @@ void THNN_(LeakyReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *
   if (!inplace) THNN_CHECK_SAME_OR_NO_OVERLAP(output, input);
   THNN_RETURN_IF_META(state);
   const real slope = (real)negval;
-  THNN_MAP2(y, y, x, input, THNN_(LeakyReLU)(x, slope));
+  THNN_MAP2(y, y, x, input, LeakyReLU(x, slope));
 }
 
 void THNN_(LeakyReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
@@ -22,5 +23,5 @@ void THNN_(LeakyReLU_updateGradInput)(THNNState *state, THTensor *input, THTenso
   if (!inplace) THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, gradOutput);
   THNN_RETURN_IF_META(state);
   const real slope = (real)negval;
-  THNN_MAP3(dx, dx, x, input, g, gradOutput, THNN_(LeakyReLU_grad)(x, g, slope));
+  THNN_MAP3(dx, dx, x, input, g, gradOutput, LeakyReLU_grad(x, g, slope));
 }

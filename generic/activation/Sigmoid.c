@@ -1,3 +1,4 @@
+#include "modules/Sigmoid.h"
 #include "elementwise/map.h"
 #include "simd/vector_math.h"
 #include "pointwise.h"
@@ -7,7 +8,7 @@ void THNN_(Sigmoid_updateOutput)(THNNState *state, THTensor *input, THTensor *ou
   THNN_RESIZE_LIKE(output, input);
   THNN_CHECK_SAME_OR_NO_OVERLAP(output, input);
   THNN_RETURN_IF_META(state);
-  THNN_MAP2(y, output, x, input, THNN_(Sigmoid)(x));
+  THNN_MAP2(y, output, x, input, Sigmoid(x));
 }
 
 void THNN_(Sigmoid_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
@@ -19,5 +20,5 @@ void THNN_(Sigmoid_updateGradInput)(THNNState *state, THTensor *input, THTensor 
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, output);
   THNN_RETURN_IF_META(state);
-  THNN_MAP3(dx, gradInput, y, output, g, gradOutput, THNN_(Sigmoid_grad)(y, g));
+  THNN_MAP3(dx, gradInput, y, output, g, gradOutput, Sigmoid_grad(y, g));
 }

@@ -1,3 +1,4 @@
+#include "modules/Threshold.h"
 #include "elementwise/map.h"
 #include "simd/vector_math.h"
 #include "pointwise.h"
@@ -12,7 +13,7 @@ void THNN_(Threshold_updateOutput)(THNNState *state, THTensor *input, THTensor *
   if (!inplace) THNN_CHECK_SAME_OR_NO_OVERLAP(output, input);
   THNN_RETURN_IF_META(state);
   const real limit = (real)threshold, other = (real)val;
-  THNN_MAP2(y, y, x, input, THNN_(Threshold)(x, limit, other));
+  THNN_MAP2(y, y, x, input, Threshold(x, limit, other));
 }
 
 void THNN_(Threshold_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
@@ -27,5 +28,5 @@ void THNN_(Threshold_updateGradInput)(THNNState *state, THTensor *input, THTenso
   if (!inplace) THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, gradOutput);
   THNN_RETURN_IF_META(state);
   const real limit = (real)threshold;
-  THNN_MAP3(dx, dx, x, input, g, gradOutput, THNN_(Threshold_grad)(x, g, limit));
+  THNN_MAP3(dx, dx, x, input, g, gradOutput, Threshold_grad(x, g, limit));
 }

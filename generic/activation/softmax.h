@@ -1,6 +1,11 @@
+#ifndef THNN_GENERIC_ACTIVATION_SOFTMAX_H
+#define THNN_GENERIC_ACTIVATION_SOFTMAX_H
+
+#include "runtime/kernel.h"
+
 /* What SoftMax and LogSoftMax share: the largest channel and the sum of exp(channel - largest), of one row of channels
    or of all positions of a tile. NaN, and an infinity as the largest, end up in the sum as NaN. Float sums are handed
-   on to double after SOFTMAX_TERMS terms. No include guard: included once per element type. */
+   on to double after SOFTMAX_TERMS terms. */
 
 #include "elementwise/softmax_walk.h"
 #include "simd/vector_math.h"
@@ -20,7 +25,7 @@
 
 /* --- rows ------------------------------------------------------------------------------------------------- */
 
-static inline real THNN_(softmax_rowMost)(const real *x, int64_t channels)
+static inline real softmax_rowMost(const real *x, int64_t channels)
 {
   vreal a = v_load(x), b = a, c = a, d = a; /* a row has more than one vector */
   int64_t i = 0;
@@ -38,7 +43,7 @@ static inline real THNN_(softmax_rowMost)(const real *x, int64_t channels)
   return most;
 }
 
-static inline real THNN_(softmax_terms)(const real *x, real *y, real most, int n)
+static inline real softmax_terms(const real *x, real *y, real most, int n)
 {
   real sum = 0;
   THNN_PRAGMA(omp simd reduction(+ : sum))
@@ -51,18 +56,18 @@ static inline real THNN_(softmax_terms)(const real *x, real *y, real most, int n
 }
 
 /* Puts the terms into y unless that is NULL. */
-static inline double THNN_(softmax_rowSum)(const real *x, real *y, real most, int64_t channels)
+static inline double softmax_rowSum(const real *x, real *y, real most, int64_t channels)
 {
   double sum = 0;
   int64_t c = 0;
   for (; c + SOFTMAX_TERMS <= channels; c += SOFTMAX_TERMS)
-    sum += THNN_(softmax_terms)(x + c, y ? y + c : NULL, most, SOFTMAX_TERMS);
+    sum += softmax_terms(x + c, y ? y + c : NULL, most, SOFTMAX_TERMS);
   const int n = (int)(channels - c), whole = n & -16;
-  sum += THNN_(softmax_terms)(x + c, y ? y + c : NULL, most, whole);
+  sum += softmax_terms(x + c, y ? y + c : NULL, most, whole);
   if (whole == n) return sum;
   real last[16];
   for (int i = 0; i < 16; i++) last[i] = whole + i < n ? x[c + whole + i] : -(real)INFINITY;
-  sum += THNN_(softmax_terms)(last, last, most, 16);
+  sum += softmax_terms(last, last, most, 16);
   if (y) memcpy(y + c + whole, last, sizeof(real) * (size_t)(n - whole));
   return sum;
 }
@@ -72,7 +77,7 @@ static inline double THNN_(softmax_rowSum)(const real *x, real *y, real most, in
 #define SOFTMAX_VECTORS (THNN_CHANNELS_WIDTH * sizeof(real) / VBYTES)
 
 /* Also keeps the channels. */
-SOFTMAX_INLINE void THNN_(softmax_tileMost)(const THNNTile *tile, int lanes, real *kept, real *most)
+SOFTMAX_INLINE void softmax_tileMost(const THNNTile *tile, int lanes, real *kept, real *most)
 {
   vreal most_of[SOFTMAX_VECTORS];
 #pragma GCC unroll 16
@@ -93,7 +98,7 @@ SOFTMAX_INLINE void THNN_(softmax_tileMost)(const THNNTile *tile, int lanes, rea
 }
 
 /* sum(g) of each lane, or sum(g * y), of SOFTMAX_TERMS channels at a time. */
-SOFTMAX_INLINE void THNN_(softmax_tileDot)(const THNNTile *tile, int lanes, real *kept_g, real *kept_y, real *dot)
+SOFTMAX_INLINE void softmax_tileDot(const THNNTile *tile, int lanes, real *kept_g, real *kept_y, real *dot)
 {
   double sum[THNN_CHANNELS_WIDTH] = {0};
   for (int64_t first = 0, end; first < tile->channels; first = end) {
@@ -117,8 +122,8 @@ SOFTMAX_INLINE void THNN_(softmax_tileDot)(const THNNTile *tile, int lanes, real
 }
 
 /* With `terms`, the terms of the sum replace the kept channels. */
-SOFTMAX_INLINE void THNN_(softmax_tileSum)(const THNNTile *tile, int lanes, real *kept, const real *most,
-                                           bool terms, double *sum)
+SOFTMAX_INLINE void softmax_tileSum(const THNNTile *tile, int lanes, real *kept, const real *most, bool terms,
+                                    double *sum)
 {
   real part[THNN_CHANNELS_WIDTH] = {0};
   SOFTMAX_LANES(i, lanes) sum[i] = 0;
@@ -140,7 +145,7 @@ SOFTMAX_INLINE void THNN_(softmax_tileSum)(const THNNTile *tile, int lanes, real
 }
 
 /* Writes a channel of the result, tensor k. */
-SOFTMAX_INLINE void THNN_(softmax_tilePut)(const THNNTile *tile, int lanes, int k, int64_t c, const real *result)
+SOFTMAX_INLINE void softmax_tilePut(const THNNTile *tile, int lanes, int k, int64_t c, const real *result)
 {
   real *y = (real *)(tile->operand[k].data + c * tile->operand[k].channel);
   if (!tile->operand[k].direct) thnn_tileScatter(tile, k, c, result);
@@ -148,3 +153,5 @@ SOFTMAX_INLINE void THNN_(softmax_tilePut)(const THNNTile *tile, int lanes, int 
     for (int i = 0; i < lanes; i += VL) v_stream(y + i, v_load(result + i));
   else memcpy(y, result, sizeof(real) * (size_t)lanes);
 }
+
+#endif

@@ -1,8 +1,8 @@
+#include "modules/Convolution.h"
 #include "convolution/convolution_checks.h"
 
-static ConvolutionModule V_(convolution)(THNNState *state, const THTensor *weight, int dT, int dW, int dH,
-                                         int padT, int padW, int padH, int dilationT, int dilationW, int dilationH,
-                                         int groups)
+static ConvolutionModule convolution(THNNState *state, const THTensor *weight, int dT, int dW, int dH, int padT,
+                                     int padW, int padH, int dilationT, int dilationW, int dilationH, int groups)
 {
   /* Weights of other dimensions are refused by the checks. */
   const int dims = weight->ndim >= 3 && weight->ndim <= 5 ? weight->ndim - 2 : 2;
@@ -29,7 +29,7 @@ void THNN_(Convolution_updateOutput)(THNNState *state, THTensor *input, THTensor
                                      int dilationT, int dilationW, int dilationH, int groups)
 {
   ConvolutionModule m =
-      V_(convolution)(state, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups);
+      convolution(state, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups);
   THNN_RETURN_IF_FAILED(state);
   THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
 }
@@ -40,7 +40,7 @@ void THNN_(Convolution_updateGradInput)(THNNState *state, THTensor *input, THTen
                                         int groups)
 {
   ConvolutionModule m =
-      V_(convolution)(state, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups);
+      convolution(state, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups);
   THNN_RETURN_IF_FAILED(state);
   THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
@@ -51,7 +51,7 @@ void THNN_(Convolution_accGradParameters)(THNNState *state, THTensor *input, THT
                                           int dilationH, int groups, accreal scale)
 {
   ConvolutionModule m =
-      V_(convolution)(state, gradWeight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups);
+      convolution(state, gradWeight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups);
   THNN_RETURN_IF_FAILED(state);
   THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

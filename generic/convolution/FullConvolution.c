@@ -1,8 +1,9 @@
+#include "modules/FullConvolution.h"
 #include "convolution/convolution_checks.h"
 
-static ConvolutionModule V_(convolution)(THNNState *state, const THTensor *weight, int dT, int dW, int dH,
-                                         int padT, int padW, int padH, int dilationT, int dilationW, int dilationH,
-                                         int adjT, int adjW, int adjH, int groups)
+static ConvolutionModule convolution(THNNState *state, const THTensor *weight, int dT, int dW, int dH, int padT,
+                                     int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT,
+                                     int adjW, int adjH, int groups)
 {
   /* Weights of other dimensions are refused by the checks. */
   const int dims = weight->ndim >= 3 && weight->ndim <= 5 ? weight->ndim - 2 : 2;
@@ -29,8 +30,8 @@ void THNN_(FullConvolution_updateOutput)(THNNState *state, THTensor *input, THTe
                                          int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH,
                                          int groups)
 {
-  ConvolutionModule m = V_(convolution)(state, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW,
-                                        dilationH, adjT, adjW, adjH, groups);
+  ConvolutionModule m = convolution(state, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH,
+                                    adjT, adjW, adjH, groups);
   THNN_RETURN_IF_FAILED(state);
   THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
 }
@@ -40,8 +41,8 @@ void THNN_(FullConvolution_updateGradInput)(THNNState *state, THTensor *input, T
                                             int padT, int padW, int padH, int dilationT, int dilationW,
                                             int dilationH, int adjT, int adjW, int adjH, int groups)
 {
-  ConvolutionModule m = V_(convolution)(state, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW,
-                                        dilationH, adjT, adjW, adjH, groups);
+  ConvolutionModule m = convolution(state, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH,
+                                    adjT, adjW, adjH, groups);
   THNN_RETURN_IF_FAILED(state);
   THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
@@ -52,8 +53,8 @@ void THNN_(FullConvolution_accGradParameters)(THNNState *state, THTensor *input,
                                               int dilationH, int adjT, int adjW, int adjH, int groups,
                                               accreal scale)
 {
-  ConvolutionModule m = V_(convolution)(state, gradWeight, dT, dW, dH, padT, padW, padH, dilationT, dilationW,
-                                        dilationH, adjT, adjW, adjH, groups);
+  ConvolutionModule m = convolution(state, gradWeight, dT, dW, dH, padT, padW, padH, dilationT, dilationW,
+                                    dilationH, adjT, adjW, adjH, groups);
   THNN_RETURN_IF_FAILED(state);
   THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -1,10 +1,11 @@
+#include "modules/SpatialConvolutionLocal.h"
 #include "convolution/sliding.h"
 #include "convolution/locally_connected.h"
 
 /* Checks what the three functions have in common and fills the geometry; weight stands for gradWeight too. */
-static void V_(checkLocal)(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
-                           const char *weightName, int kW, int kH, int dW, int dH, int padW, int padH,
-                           int64_t inputWidth, int64_t inputHeight, int64_t outputWidth, int64_t outputHeight)
+static void checkLocal(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
+                       const char *weightName, int kW, int kH, int dW, int dH, int padW, int padH,
+                       int64_t inputWidth, int64_t inputHeight, int64_t outputWidth, int64_t outputHeight)
 {
   if (input->ndim != 3 && input->ndim != 4)
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected 4 dimensions (N, nInputPlane, H, W) or 3, got %s",
@@ -13,12 +14,12 @@ static void V_(checkLocal)(THNNState *state, Convolution *g, const THTensor *inp
   if (size[0] < 1 || size[1] < 1 || size[2] < 1)
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected no empty dimension but N, got %s",
                      THNN_shape(input));
-  V_(checkAtLeast)(state, "kW", kW, 1);
-  V_(checkAtLeast)(state, "kH", kH, 1);
-  V_(checkAtLeast)(state, "dW", dW, 1);
-  V_(checkAtLeast)(state, "dH", dH, 1);
-  V_(checkAtLeast)(state, "padW", padW, 0);
-  V_(checkAtLeast)(state, "padH", padH, 0);
+  checkAtLeast(state, "kW", kW, 1);
+  checkAtLeast(state, "kH", kH, 1);
+  checkAtLeast(state, "dW", dW, 1);
+  checkAtLeast(state, "dH", dH, 1);
+  checkAtLeast(state, "padW", padW, 0);
+  checkAtLeast(state, "padH", padH, 0);
   THNN_RETURN_IF_FAILED(state);
   if (inputWidth != size[2])
     return THNN_fail(state, THNN_VALUE_ERROR, "inputWidth", "expected the width of the input, %lld, got %lld",
@@ -38,7 +39,7 @@ static void V_(checkLocal)(THNNState *state, Convolution *g, const THTensor *inp
   memcpy(g->kernel + 1, (int64_t[]){kH, kW}, 2 * sizeof *size);
   memcpy(g->stride + 1, (int64_t[]){dH, dW}, 2 * sizeof *size);
   memcpy(g->padding + 1, (int64_t[]){padH, padW}, 2 * sizeof *size);
-  V_(slide)(state, g, "input");
+  slide(state, g, "input");
   THNN_RETURN_IF_FAILED(state);
   if (outputWidth != g->outputSize[2])
     return THNN_fail(state, THNN_VALUE_ERROR, "outputWidth", "expected %lld, got %lld",
@@ -56,7 +57,7 @@ static void V_(checkLocal)(THNNState *state, Convolution *g, const THTensor *inp
 }
 
 /* bias or gradBias: (nOutputPlane, oH, oW) */
-static void V_(checkLocalBias)(THNNState *state, const Convolution *g, const THTensor *bias, const char *name)
+static void checkLocalBias(THNNState *state, const Convolution *g, const THTensor *bias, const char *name)
 {
   const int64_t expected[3] = {g->outputPlanes, g->outputSize[1], g->outputSize[2]};
   if (bias->ndim != 3 || memcmp(bias->size, expected, sizeof expected) != 0)
@@ -64,14 +65,14 @@ static void V_(checkLocalBias)(THNNState *state, const Convolution *g, const THT
               THNN_shapeOf(3, expected), THNN_shape(bias));
 }
 
-static void V_(checkLocalGradient)(THNNState *state, const Convolution *g, const THTensor *input,
-                                   const THTensor *gradOutput)
+static void checkLocalGradient(THNNState *state, const Convolution *g, const THTensor *input,
+                               const THTensor *gradOutput)
 {
   const int64_t size[4] = {g->batch, g->outputPlanes, g->outputSize[1], g->outputSize[2]};
-  V_(checkGradientSize)(state, input, gradOutput, size, 4);
+  checkGradientSize(state, input, gradOutput, size, 4);
 }
 
-static UntiedFilters V_(untiedFilters)(const Convolution *g, const THTensor *t)
+static UntiedFilters untiedFilters(const Convolution *g, const THTensor *t)
 {
   const int64_t *s = t->stride;
   if (t->ndim == 6) return (UntiedFilters){t->data, {s[0], s[1]}, s[2], {s[3], s[4], s[5]}};
@@ -89,10 +90,10 @@ void THNN_(SpatialConvolutionLocal_updateOutput)(THNNState *state, THTensor *inp
 {
   (void)finput, (void)fgradInput;
   Convolution g;
-  V_(checkLocal)(state, &g, input, weight, "weight", kW, kH, dW, dH, padW, padH, inputWidth, inputHeight,
-                 outputWidth, outputHeight);
+  checkLocal(state, &g, input, weight, "weight", kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth,
+             outputHeight);
   THNN_RETURN_IF_FAILED(state);
-  V_(checkLocalBias)(state, &g, bias, "bias");
+  checkLocalBias(state, &g, bias, "bias");
   THNN_RETURN_IF_FAILED(state);
   const int64_t size[4] = {g.batch, g.outputPlanes, g.outputSize[1], g.outputSize[2]};
   const THNNLayout layout = THNNTensor_isChannelsLast(input) ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS;
@@ -102,8 +103,8 @@ void THNN_(SpatialConvolutionLocal_updateOutput)(THNNState *state, THTensor *inp
   THNN_CHECK_NO_OVERLAP(output, weight);
   THNN_CHECK_NO_OVERLAP(output, bias);
   THNN_RETURN_IF_META(state);
-  THNN_(untied_output)(&g, V_(planeView)(input), V_(untiedFilters)(&g, weight), TH_DATA(bias), bias->stride,
-                       V_(planeView)(output));
+  THNN_(untied_output)(&g, planeView(input), untiedFilters(&g, weight), TH_DATA(bias), bias->stride,
+                       planeView(output));
 }
 
 void THNN_(SpatialConvolutionLocal_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -114,17 +115,17 @@ void THNN_(SpatialConvolutionLocal_updateGradInput)(THNNState *state, THTensor *
 {
   (void)finput, (void)fgradInput;
   Convolution g;
-  V_(checkLocal)(state, &g, input, weight, "weight", kW, kH, dW, dH, padW, padH, inputWidth, inputHeight,
-                 outputWidth, outputHeight);
+  checkLocal(state, &g, input, weight, "weight", kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth,
+             outputHeight);
   THNN_RETURN_IF_FAILED(state);
-  V_(checkLocalGradient)(state, &g, input, gradOutput);
+  checkLocalGradient(state, &g, input, gradOutput);
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_LIKE(gradInput, input);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
   THNN_RETURN_IF_META(state);
-  THNN_(untied_gradInput)(&g, V_(planeView)(gradOutput), V_(untiedFilters)(&g, weight), V_(planeView)(gradInput));
+  THNN_(untied_gradInput)(&g, planeView(gradOutput), untiedFilters(&g, weight), planeView(gradInput));
 }
 
 void THNN_(SpatialConvolutionLocal_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -135,15 +136,15 @@ void THNN_(SpatialConvolutionLocal_accGradParameters)(THNNState *state, THTensor
 {
   (void)finput, (void)fgradInput;
   Convolution g;
-  V_(checkLocal)(state, &g, input, gradWeight, "gradWeight", kW, kH, dW, dH, padW, padH, inputWidth, inputHeight,
-                 outputWidth, outputHeight);
+  checkLocal(state, &g, input, gradWeight, "gradWeight", kW, kH, dW, dH, padW, padH, inputWidth, inputHeight,
+             outputWidth, outputHeight);
   THNN_RETURN_IF_FAILED(state);
-  V_(checkLocalGradient)(state, &g, input, gradOutput);
-  V_(checkLocalBias)(state, &g, gradBias, "gradBias");
+  checkLocalGradient(state, &g, input, gradOutput);
+  checkLocalBias(state, &g, gradBias, "gradBias");
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
-  THNN_(untied_gradWeight)(&g, V_(planeView)(input), V_(planeView)(gradOutput), V_(untiedFilters)(&g, gradWeight),
+  THNN_(untied_gradWeight)(&g, planeView(input), planeView(gradOutput), untiedFilters(&g, gradWeight),
                            (real)scale);
-  THNN_(untied_gradBias)(&g, V_(planeView)(gradOutput), TH_DATA(gradBias), gradBias->stride, (real)scale);
+  THNN_(untied_gradBias)(&g, planeView(gradOutput), TH_DATA(gradBias), gradBias->stride, (real)scale);
 }

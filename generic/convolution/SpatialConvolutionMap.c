@@ -1,10 +1,11 @@
+#include "modules/SpatialConvolutionMap.h"
 #include "convolution/connections.h"
 
 void THNN_(SpatialConvolutionMap_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                                THTensor *weight, THTensor *bias, THTensor *connTable,
                                                int nInputPlane, int nOutputPlane, int dW, int dH)
 {
-  V_(connectionsOutput)(state, false, input, output, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH);
+  connectionsOutput(state, false, input, output, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH);
 }
 
 void THNN_(SpatialConvolutionMap_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -12,8 +13,8 @@ void THNN_(SpatialConvolutionMap_updateGradInput)(THNNState *state, THTensor *in
                                                   THTensor *connTable, int nInputPlane, int nOutputPlane, int dW,
                                                   int dH)
 {
-  V_(connectionsGradInput)(state, false, input, gradOutput, gradInput, weight, bias, connTable, nInputPlane,
-                           nOutputPlane, dW, dH);
+  connectionsGradInput(state, false, input, gradOutput, gradInput, weight, bias, connTable, nInputPlane,
+                       nOutputPlane, dW, dH);
 }
 
 void THNN_(SpatialConvolutionMap_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -21,6 +22,6 @@ void THNN_(SpatialConvolutionMap_accGradParameters)(THNNState *state, THTensor *
                                                     int nInputPlane, int nOutputPlane, int dW, int dH,
                                                     accreal scale)
 {
-  V_(connectionsGradParameters)(state, false, input, gradOutput, gradWeight, gradBias, connTable, nInputPlane,
-                                nOutputPlane, dW, dH, scale);
+  connectionsGradParameters(state, false, input, gradOutput, gradWeight, gradBias, connTable, nInputPlane,
+                            nOutputPlane, dW, dH, scale);
 }

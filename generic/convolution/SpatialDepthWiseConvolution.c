@@ -1,6 +1,7 @@
+#include "modules/SpatialDepthWiseConvolution.h"
 #include "convolution/convolution_checks.h"
 
-static ConvolutionModule V_(convolution)(int kW, int kH, int dW, int dH, int padW, int padH)
+static ConvolutionModule convolution(int kW, int kH, int dW, int dH, int padW, int padH)
 {
   ConvolutionModule m = convolution_module(CONVOLUTION_DEPTHWISE, 2);
   m.flattened = true;
@@ -15,7 +16,7 @@ void THNN_(SpatialDepthWiseConvolution_updateOutput)(THNNState *state, THTensor 
                                                      int padW, int padH)
 {
   (void)finput, (void)fgradInput;
-  ConvolutionModule m = V_(convolution)(kW, kH, dW, dH, padW, padH);
+  ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH);
   THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
 }
 
@@ -25,7 +26,7 @@ void THNN_(SpatialDepthWiseConvolution_updateGradInput)(THNNState *state, THTens
                                                         int padW, int padH)
 {
   (void)finput, (void)fgradInput;
-  ConvolutionModule m = V_(convolution)(kW, kH, dW, dH, padW, padH);
+  ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH);
   THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
@@ -35,6 +36,6 @@ void THNN_(SpatialDepthWiseConvolution_accGradParameters)(THNNState *state, THTe
                                                           int dW, int dH, int padW, int padH, accreal scale)
 {
   (void)finput, (void)fgradInput;
-  ConvolutionModule m = V_(convolution)(kW, kH, dW, dH, padW, padH);
+  ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH);
   THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

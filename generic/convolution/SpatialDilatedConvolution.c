@@ -1,7 +1,8 @@
+#include "modules/SpatialDilatedConvolution.h"
 #include "convolution/convolution_checks.h"
 
-static ConvolutionModule V_(convolution)(int kW, int kH, int dW, int dH, int padW, int padH, int dilationW,
-                                         int dilationH)
+static ConvolutionModule convolution(int kW, int kH, int dW, int dH, int padW, int padH, int dilationW,
+                                     int dilationH)
 {
   ConvolutionModule m = convolution_module(CONVOLUTION_FILTERS, 2);
   CONVOLUTION_AXIS(&m, 1, kH, dH, padH, dilationH, 0);
@@ -15,7 +16,7 @@ void THNN_(SpatialDilatedConvolution_updateOutput)(THNNState *state, THTensor *i
                                                    int padH, int dilationW, int dilationH)
 {
   (void)columns, (void)ones;
-  ConvolutionModule m = V_(convolution)(kW, kH, dW, dH, padW, padH, dilationW, dilationH);
+  ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, dilationW, dilationH);
   THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
 }
 
@@ -25,7 +26,7 @@ void THNN_(SpatialDilatedConvolution_updateGradInput)(THNNState *state, THTensor
                                                       int dilationW, int dilationH)
 {
   (void)gradColumns;
-  ConvolutionModule m = V_(convolution)(kW, kH, dW, dH, padW, padH, dilationW, dilationH);
+  ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, dilationW, dilationH);
   THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
@@ -36,6 +37,6 @@ void THNN_(SpatialDilatedConvolution_accGradParameters)(THNNState *state, THTens
                                                         accreal scale)
 {
   (void)columns, (void)ones;
-  ConvolutionModule m = V_(convolution)(kW, kH, dW, dH, padW, padH, dilationW, dilationH);
+  ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, dilationW, dilationH);
   THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -1,6 +1,7 @@
+#include "modules/SpatialFullConvolution.h"
 #include "convolution/convolution_checks.h"
 
-static ConvolutionModule V_(convolution)(int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH)
+static ConvolutionModule convolution(int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH)
 {
   ConvolutionModule m = convolution_module(CONVOLUTION_TRANSPOSED, 2);
   CONVOLUTION_AXIS(&m, 1, kH, dH, padH, 1, adjH);
@@ -14,7 +15,7 @@ void THNN_(SpatialFullConvolution_updateOutput)(THNNState *state, THTensor *inpu
                                                 int adjW, int adjH)
 {
   (void)columns, (void)ones;
-  ConvolutionModule m = V_(convolution)(kW, kH, dW, dH, padW, padH, adjW, adjH);
+  ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, adjW, adjH);
   THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
 }
 
@@ -24,7 +25,7 @@ void THNN_(SpatialFullConvolution_updateGradInput)(THNNState *state, THTensor *i
                                                    int adjH)
 {
   (void)gradColumns;
-  ConvolutionModule m = V_(convolution)(kW, kH, dW, dH, padW, padH, adjW, adjH);
+  ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, adjW, adjH);
   THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
@@ -34,6 +35,6 @@ void THNN_(SpatialFullConvolution_accGradParameters)(THNNState *state, THTensor 
                                                      int padH, int adjW, int adjH, accreal scale)
 {
   (void)columns, (void)ones;
-  ConvolutionModule m = V_(convolution)(kW, kH, dW, dH, padW, padH, adjW, adjH);
+  ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, adjW, adjH);
   THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -1,10 +1,11 @@
+#include "modules/SpatialFullConvolutionMap.h"
 #include "convolution/connections.h"
 
 void THNN_(SpatialFullConvolutionMap_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                                    THTensor *weight, THTensor *bias, THTensor *connTable,
                                                    int nInputPlane, int nOutputPlane, int dW, int dH)
 {
-  V_(connectionsOutput)(state, true, input, output, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH);
+  connectionsOutput(state, true, input, output, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH);
 }
 
 void THNN_(SpatialFullConvolutionMap_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -12,8 +13,8 @@ void THNN_(SpatialFullConvolutionMap_updateGradInput)(THNNState *state, THTensor
                                                       THTensor *connTable, int nInputPlane, int nOutputPlane,
                                                       int dW, int dH)
 {
-  V_(connectionsGradInput)(state, true, input, gradOutput, gradInput, weight, bias, connTable, nInputPlane,
-                           nOutputPlane, dW, dH);
+  connectionsGradInput(state, true, input, gradOutput, gradInput, weight, bias, connTable, nInputPlane,
+                       nOutputPlane, dW, dH);
 }
 
 void THNN_(SpatialFullConvolutionMap_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -21,6 +22,6 @@ void THNN_(SpatialFullConvolutionMap_accGradParameters)(THNNState *state, THTens
                                                         THTensor *connTable, int nInputPlane, int nOutputPlane,
                                                         int dW, int dH, accreal scale)
 {
-  V_(connectionsGradParameters)(state, true, input, gradOutput, gradWeight, gradBias, connTable, nInputPlane,
-                                nOutputPlane, dW, dH, scale);
+  connectionsGradParameters(state, true, input, gradOutput, gradWeight, gradBias, connTable, nInputPlane,
+                            nOutputPlane, dW, dH, scale);
 }

@@ -1,7 +1,8 @@
+#include "modules/SpatialFullDilatedConvolution.h"
 #include "convolution/convolution_checks.h"
 
-static ConvolutionModule V_(convolution)(int kW, int kH, int dW, int dH, int padW, int padH, int dilationW,
-                                         int dilationH, int adjW, int adjH)
+static ConvolutionModule convolution(int kW, int kH, int dW, int dH, int padW, int padH, int dilationW,
+                                     int dilationH, int adjW, int adjH)
 {
   ConvolutionModule m = convolution_module(CONVOLUTION_TRANSPOSED, 2);
   CONVOLUTION_AXIS(&m, 1, kH, dH, padH, dilationH, adjH);
@@ -15,7 +16,7 @@ void THNN_(SpatialFullDilatedConvolution_updateOutput)(THNNState *state, THTenso
                                                        int padH, int dilationW, int dilationH, int adjW, int adjH)
 {
   (void)columns, (void)ones;
-  ConvolutionModule m = V_(convolution)(kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
+  ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
   THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
 }
 
@@ -26,7 +27,7 @@ void THNN_(SpatialFullDilatedConvolution_updateGradInput)(THNNState *state, THTe
                                                           int adjW, int adjH)
 {
   (void)gradColumns;
-  ConvolutionModule m = V_(convolution)(kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
+  ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
   THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
@@ -38,6 +39,6 @@ void THNN_(SpatialFullDilatedConvolution_accGradParameters)(THNNState *state, TH
                                                             accreal scale)
 {
   (void)columns, (void)ones;
-  ConvolutionModule m = V_(convolution)(kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
+  ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
   THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

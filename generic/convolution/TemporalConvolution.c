@@ -1,6 +1,7 @@
+#include "modules/TemporalConvolution.h"
 #include "convolution/convolution_checks.h"
 
-static ConvolutionModule V_(convolution)(int kW, int dW)
+static ConvolutionModule convolution(int kW, int dW)
 {
   ConvolutionModule m = convolution_module(CONVOLUTION_FRAMES, 1);
   m.planesLast = true;
@@ -9,8 +10,8 @@ static ConvolutionModule V_(convolution)(int kW, int dW)
 }
 
 /* The one size that is told twice. Dimensions are the shared checks' affair. */
-static void V_(checkFrames)(THNNState *state, const THTensor *input, int inputFrameSize, const THTensor *weight,
-                            int outputFrameSize)
+static void checkFrames(THNNState *state, const THTensor *input, int inputFrameSize, const THTensor *weight,
+                        int outputFrameSize)
 {
   const int last = input->ndim - 1;
   THNN_CHECK((last != 1 && last != 2) || input->size[last] == inputFrameSize, input,
@@ -23,8 +24,8 @@ void THNN_(TemporalConvolution_updateOutput)(THNNState *state, THTensor *input, 
                                              THTensor *bias, int kW, int dW, int inputFrameSize,
                                              int outputFrameSize)
 {
-  ConvolutionModule m = V_(convolution)(kW, dW);
-  V_(checkFrames)(state, input, inputFrameSize, weight, outputFrameSize);
+  ConvolutionModule m = convolution(kW, dW);
+  checkFrames(state, input, inputFrameSize, weight, outputFrameSize);
   THNN_RETURN_IF_FAILED(state);
   THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
 }
@@ -32,7 +33,7 @@ void THNN_(TemporalConvolution_updateOutput)(THNNState *state, THTensor *input, 
 void THNN_(TemporalConvolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
                                                 THTensor *gradInput, THTensor *weight, int kW, int dW)
 {
-  ConvolutionModule m = V_(convolution)(kW, dW);
+  ConvolutionModule m = convolution(kW, dW);
   THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
@@ -40,6 +41,6 @@ void THNN_(TemporalConvolution_accGradParameters)(THNNState *state, THTensor *in
                                                   THTensor *gradWeight, THTensor *gradBias, int kW, int dW,
                                                   accreal scale)
 {
-  ConvolutionModule m = V_(convolution)(kW, dW);
+  ConvolutionModule m = convolution(kW, dW);
   THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -1,6 +1,7 @@
+#include "modules/TemporalRowConvolution.h"
 #include "convolution/convolution_checks.h"
 
-static ConvolutionModule V_(convolution)(int kW, int dW, int padW, bool featFirst)
+static ConvolutionModule convolution(int kW, int dW, int padW, bool featFirst)
 {
   ConvolutionModule m = convolution_module(CONVOLUTION_ROWS, 1);
   m.planesLast = !featFirst;
@@ -13,7 +14,7 @@ void THNN_(TemporalRowConvolution_updateOutput)(THNNState *state, THTensor *inpu
                                                 THTensor *fgradInput, int kW, int dW, int padW, bool featFirst)
 {
   (void)finput, (void)fgradInput;
-  ConvolutionModule m = V_(convolution)(kW, dW, padW, featFirst);
+  ConvolutionModule m = convolution(kW, dW, padW, featFirst);
   THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
 }
 
@@ -22,7 +23,7 @@ void THNN_(TemporalRowConvolution_updateGradInput)(THNNState *state, THTensor *i
                                                    THTensor *fgradInput, int kW, int dW, int padW, bool featFirst)
 {
   (void)finput, (void)fgradInput;
-  ConvolutionModule m = V_(convolution)(kW, dW, padW, featFirst);
+  ConvolutionModule m = convolution(kW, dW, padW, featFirst);
   THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
@@ -32,6 +33,6 @@ void THNN_(TemporalRowConvolution_accGradParameters)(THNNState *state, THTensor 
                                                      bool featFirst, accreal scale)
 {
   (void)finput, (void)fgradInput;
-  ConvolutionModule m = V_(convolution)(kW, dW, padW, featFirst);
+  ConvolutionModule m = convolution(kW, dW, padW, featFirst);
   THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

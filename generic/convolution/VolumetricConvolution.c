@@ -1,6 +1,7 @@
+#include "modules/VolumetricConvolution.h"
 #include "convolution/convolution_checks.h"
 
-static ConvolutionModule V_(convolution)(int dT, int dW, int dH, int pT, int pW, int pH)
+static ConvolutionModule convolution(int dT, int dW, int dH, int pT, int pW, int pH)
 {
   ConvolutionModule m = convolution_module(CONVOLUTION_FILTERS, 3);
   m.kernelOfWeight = true;
@@ -16,7 +17,7 @@ void THNN_(VolumetricConvolution_updateOutput)(THNNState *state, THTensor *input
                                                int pH)
 {
   (void)finput, (void)fgradInput;
-  ConvolutionModule m = V_(convolution)(dT, dW, dH, pT, pW, pH);
+  ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH);
   THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
 }
 
@@ -25,7 +26,7 @@ void THNN_(VolumetricConvolution_updateGradInput)(THNNState *state, THTensor *in
                                                   int dW, int dH, int pT, int pW, int pH)
 {
   (void)finput;
-  ConvolutionModule m = V_(convolution)(dT, dW, dH, pT, pW, pH);
+  ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH);
   THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
@@ -35,6 +36,6 @@ void THNN_(VolumetricConvolution_accGradParameters)(THNNState *state, THTensor *
                                                     int pH, accreal scale)
 {
   (void)finput, (void)fgradInput;
-  ConvolutionModule m = V_(convolution)(dT, dW, dH, pT, pW, pH);
+  ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH);
   THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

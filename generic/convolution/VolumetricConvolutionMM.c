@@ -1,6 +1,7 @@
+#include "modules/VolumetricConvolutionMM.h"
 #include "convolution/convolution_checks.h"
 
-static ConvolutionModule V_(convolution)(int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH)
+static ConvolutionModule convolution(int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH)
 {
   ConvolutionModule m = convolution_module(CONVOLUTION_FILTERS, 3);
   m.flattened = true;
@@ -15,7 +16,7 @@ void THNN_(VolumetricConvolutionMM_updateOutput)(THNNState *state, THTensor *inp
                                                  int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH)
 {
   (void)finput;
-  ConvolutionModule m = V_(convolution)(kT, kW, kH, dT, dW, dH, pT, pW, pH);
+  ConvolutionModule m = convolution(kT, kW, kH, dT, dW, dH, pT, pW, pH);
   THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
 }
 
@@ -25,7 +26,7 @@ void THNN_(VolumetricConvolutionMM_updateGradInput)(THNNState *state, THTensor *
                                                     int dH, int pT, int pW, int pH)
 {
   (void)finput, (void)fgradInput;
-  ConvolutionModule m = V_(convolution)(kT, kW, kH, dT, dW, dH, pT, pW, pH);
+  ConvolutionModule m = convolution(kT, kW, kH, dT, dW, dH, pT, pW, pH);
   THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
@@ -35,6 +36,6 @@ void THNN_(VolumetricConvolutionMM_accGradParameters)(THNNState *state, THTensor
                                                       int pW, int pH, accreal scale)
 {
   (void)finput;
-  ConvolutionModule m = V_(convolution)(kT, kW, kH, dT, dW, dH, pT, pW, pH);
+  ConvolutionModule m = convolution(kT, kW, kH, dT, dW, dH, pT, pW, pH);
   THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

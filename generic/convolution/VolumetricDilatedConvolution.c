@@ -1,7 +1,8 @@
+#include "modules/VolumetricDilatedConvolution.h"
 #include "convolution/convolution_checks.h"
 
-static ConvolutionModule V_(convolution)(int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW,
-                                         int padH, int dilationT, int dilationW, int dilationH)
+static ConvolutionModule convolution(int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW, int padH,
+                                     int dilationT, int dilationW, int dilationH)
 {
   ConvolutionModule m = convolution_module(CONVOLUTION_FILTERS, 3);
   CONVOLUTION_AXIS(&m, 0, kT, dT, padT, dilationT, 0);
@@ -17,7 +18,7 @@ void THNN_(VolumetricDilatedConvolution_updateOutput)(THNNState *state, THTensor
                                                       int dilationW, int dilationH)
 {
   (void)columns, (void)ones;
-  ConvolutionModule m = V_(convolution)(kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH);
+  ConvolutionModule m = convolution(kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH);
   THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
 }
 
@@ -28,7 +29,7 @@ void THNN_(VolumetricDilatedConvolution_updateGradInput)(THNNState *state, THTen
                                                          int dilationT, int dilationW, int dilationH)
 {
   (void)gradColumns;
-  ConvolutionModule m = V_(convolution)(kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH);
+  ConvolutionModule m = convolution(kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH);
   THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
@@ -40,6 +41,6 @@ void THNN_(VolumetricDilatedConvolution_accGradParameters)(THNNState *state, THT
                                                            accreal scale)
 {
   (void)columns, (void)ones;
-  ConvolutionModule m = V_(convolution)(kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH);
+  ConvolutionModule m = convolution(kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH);
   THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -1,6 +1,7 @@
+#include "modules/VolumetricFullConvolution.h"
 #include "convolution/convolution_checks.h"
 
-static ConvolutionModule V_(convolution)(int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH)
+static ConvolutionModule convolution(int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH)
 {
   ConvolutionModule m = convolution_module(CONVOLUTION_TRANSPOSED, 3);
   m.kernelOfWeight = true;
@@ -16,7 +17,7 @@ void THNN_(VolumetricFullConvolution_updateOutput)(THNNState *state, THTensor *i
                                                    int pH, int aT, int aW, int aH)
 {
   (void)finput, (void)fgradInput;
-  ConvolutionModule m = V_(convolution)(dT, dW, dH, pT, pW, pH, aT, aW, aH);
+  ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH, aT, aW, aH);
   THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
 }
 
@@ -26,7 +27,7 @@ void THNN_(VolumetricFullConvolution_updateGradInput)(THNNState *state, THTensor
                                                       int pH, int aT, int aW, int aH)
 {
   (void)finput, (void)fgradInput;
-  ConvolutionModule m = V_(convolution)(dT, dW, dH, pT, pW, pH, aT, aW, aH);
+  ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH, aT, aW, aH);
   THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
@@ -36,6 +37,6 @@ void THNN_(VolumetricFullConvolution_accGradParameters)(THNNState *state, THTens
                                                         int pW, int pH, int aT, int aW, int aH, accreal scale)
 {
   (void)finput, (void)fgradInput;
-  ConvolutionModule m = V_(convolution)(dT, dW, dH, pT, pW, pH, aT, aW, aH);
+  ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH, aT, aW, aH);
   THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

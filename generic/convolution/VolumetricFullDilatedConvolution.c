@@ -1,7 +1,8 @@
+#include "modules/VolumetricFullDilatedConvolution.h"
 #include "convolution/convolution_checks.h"
 
-static ConvolutionModule V_(convolution)(int dT, int dW, int dH, int pT, int pW, int pH, int dilationT,
-                                         int dilationW, int dilationH, int aT, int aW, int aH)
+static ConvolutionModule convolution(int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW,
+                                     int dilationH, int aT, int aW, int aH)
 {
   ConvolutionModule m = convolution_module(CONVOLUTION_TRANSPOSED, 3);
   m.kernelOfWeight = true;
@@ -18,7 +19,7 @@ void THNN_(VolumetricFullDilatedConvolution_updateOutput)(THNNState *state, THTe
                                                           int dilationH, int aT, int aW, int aH)
 {
   (void)finput, (void)fgradInput;
-  ConvolutionModule m = V_(convolution)(dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH);
+  ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH);
   THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
 }
 
@@ -30,7 +31,7 @@ void THNN_(VolumetricFullDilatedConvolution_updateGradInput)(THNNState *state, T
                                                              int dilationH, int aT, int aW, int aH)
 {
   (void)finput, (void)fgradInput;
-  ConvolutionModule m = V_(convolution)(dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH);
+  ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH);
   THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
@@ -40,6 +41,6 @@ void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     int dilationW, int dilationH, int aT, int aW, int aH, accreal scale)
 {
   (void)finput, (void)fgradInput;
-  ConvolutionModule m = V_(convolution)(dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH);
+  ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH);
   THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -1,29 +1,32 @@
+#ifndef THNN_GENERIC_CONVOLUTION_CONNECTIONS_H
+#define THNN_GENERIC_CONVOLUTION_CONNECTIONS_H
+
 /* What SpatialConvolutionMap and SpatialFullConvolutionMap share: convolutions that join planes as a table says. Either
    has `large` planes that windows slide over and `small` ones with a position per window: in the first the input is
-   large, in the second, which is transposed, the output. No include guard: included once per element type. */
+   large, in the second, which is transposed, the output. */
 
 #include "convolution/sliding.h"
 #include "convolution/connection_table.h"
 
-typedef struct V_(connections) {
+typedef struct Connections {
   Convolution g; /* from large to small */
   bool transposed;
   int64_t outputSize[4]; /* batch first */
-} V_(connections);
+} Connections;
 
 /* Checks what the three functions have in common, tables aside; weight stands for gradWeight too. */
-static void V_(checkConnections)(THNNState *state, V_(connections) *m, bool transposed, const THTensor *input,
-                                 const THTensor *weight, const char *weightName, const THTensor *connTable,
-                                 int nInputPlane, int nOutputPlane, int dW, int dH)
+static void checkConnections(THNNState *state, Connections *m, bool transposed, const THTensor *input,
+                             const THTensor *weight, const char *weightName, const THTensor *connTable,
+                             int nInputPlane, int nOutputPlane, int dW, int dH)
 {
   if (input->ndim != 3 && input->ndim != 4)
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected 4 dimensions (N, nInputPlane, H, W) or 3, got %s",
                      THNN_shape(input));
   const int64_t *size = input->size + (input->ndim - 3), *kernel = weight->size + 1;
-  V_(checkAtLeast)(state, "nInputPlane", nInputPlane, 1);
-  V_(checkAtLeast)(state, "nOutputPlane", nOutputPlane, 1);
-  V_(checkAtLeast)(state, "dW", dW, 1);
-  V_(checkAtLeast)(state, "dH", dH, 1);
+  checkAtLeast(state, "nInputPlane", nInputPlane, 1);
+  checkAtLeast(state, "nOutputPlane", nOutputPlane, 1);
+  checkAtLeast(state, "dW", dW, 1);
+  checkAtLeast(state, "dH", dH, 1);
   THNN_RETURN_IF_FAILED(state);
   if (size[0] != nInputPlane || size[1] < 1 || size[2] < 1)
     return THNN_fail(state, THNN_VALUE_ERROR, "input",
@@ -57,12 +60,12 @@ static void V_(checkConnections)(THNNState *state, V_(connections) *m, bool tran
     return THNN_fail(state, THNN_VALUE_ERROR, "input",
                      "the output would be larger than memory can hold: input %s, stride %d x %d",
                      THNN_shape(input), dH, dW);
-  V_(slide)(state, g, "input");
+  slide(state, g, "input");
   const int64_t *out = transposed ? g->inputSize : g->outputSize;
   memcpy(m->outputSize, (int64_t[]){g->batch, nOutputPlane, out[1], out[2]}, sizeof m->outputSize);
 }
 
-static void V_(checkConnectionsBias)(THNNState *state, const THTensor *bias, const char *name, int nOutputPlane)
+static void checkConnectionsBias(THNNState *state, const THTensor *bias, const char *name, int nOutputPlane)
 {
   if (bias->ndim != 1 || bias->size[0] != nOutputPlane)
     THNN_fail(state, THNN_VALUE_ERROR, name, "expected one value per output plane (%d), got %s", nOutputPlane,
@@ -70,7 +73,7 @@ static void V_(checkConnectionsBias)(THNNState *state, const THTensor *bias, con
 }
 
 /* The table's content, which is read only now. */
-static void V_(checkTable)(THNNState *state, const THTensor *connTable, int nInputPlane, int nOutputPlane)
+static void checkTable(THNNState *state, const THTensor *connTable, int nInputPlane, int nOutputPlane)
 {
   for (int64_t c = 0; c < connTable->size[0]; c++)
     for (int column = 0; column < 2; column++) {
@@ -83,7 +86,7 @@ static void V_(checkTable)(THNNState *state, const THTensor *connTable, int nInp
     }
 }
 
-static ConnectionTable V_(connectionTable)(const V_(connections) *m, const THTensor *table)
+static ConnectionTable connectionTable(const Connections *m, const THTensor *table)
 {
   return (ConnectionTable){.data = table->data,
                            .rows = table->size[0],
@@ -91,31 +94,30 @@ static ConnectionTable V_(connectionTable)(const V_(connections) *m, const THTen
                            .small = m->transposed ? 0 : 1};
 }
 
-static ConvolutionView V_(filterView)(const THTensor *weight)
+static ConvolutionView filterView(const THTensor *weight)
 {
   return (ConvolutionView){.data = weight->data,
                            .stride = {weight->stride[0], 0, 0, weight->stride[1], weight->stride[2]}};
 }
 
 /* The sum of one side's planes into the other's. */
-static void V_(connect)(const V_(connections) *m, bool toSmall, const THTensor *connTable, const THTensor *weight,
-                        const THTensor *bias, const THTensor *from, const THTensor *to)
+static void connect(const Connections *m, bool toSmall, const THTensor *connTable, const THTensor *weight,
+                    const THTensor *bias, const THTensor *from, const THTensor *to)
 {
   const ConvolutionView none = {0},
                         biases = bias ? (ConvolutionView){.data = bias->data, .stride = {bias->stride[0]}} : none;
-  (toSmall ? THNN_(connected_small) : THNN_(connected_large))(&m->g, V_(connectionTable)(m, connTable),
-                                                              V_(planeView)(from), V_(filterView)(weight), biases,
-                                                              V_(planeView)(to));
+  (toSmall ? THNN_(connected_small) : THNN_(connected_large))(&m->g, connectionTable(m, connTable),
+                                                              planeView(from), filterView(weight), biases,
+                                                              planeView(to));
 }
 
-static void V_(connectionsOutput)(THNNState *state, bool transposed, THTensor *input, THTensor *output,
-                                  THTensor *weight, THTensor *bias, THTensor *connTable, int nInputPlane,
-                                  int nOutputPlane, int dW, int dH)
+static void connectionsOutput(THNNState *state, bool transposed, THTensor *input, THTensor *output,
+                              THTensor *weight, THTensor *bias, THTensor *connTable, int nInputPlane,
+                              int nOutputPlane, int dW, int dH)
 {
-  V_(connections) m;
-  V_(checkConnections)(state, &m, transposed, input, weight, "weight", connTable, nInputPlane, nOutputPlane, dW,
-                       dH);
-  V_(checkConnectionsBias)(state, bias, "bias", nOutputPlane);
+  Connections m;
+  checkConnections(state, &m, transposed, input, weight, "weight", connTable, nInputPlane, nOutputPlane, dW, dH);
+  checkConnectionsBias(state, bias, "bias", nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
   const THNNLayout layout = THNNTensor_isChannelsLast(input) ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS;
   THNN_resize(state, "output", output, input->ndim, m.outputSize + (4 - input->ndim), layout);
@@ -125,21 +127,20 @@ static void V_(connectionsOutput)(THNNState *state, bool transposed, THTensor *i
   THNN_CHECK_NO_OVERLAP(output, bias);
   THNN_CHECK_NO_OVERLAP(output, connTable);
   THNN_RETURN_IF_META(state);
-  V_(checkTable)(state, connTable, nInputPlane, nOutputPlane);
+  checkTable(state, connTable, nInputPlane, nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
-  V_(connect)(&m, !transposed, connTable, weight, bias, input, output);
+  connect(&m, !transposed, connTable, weight, bias, input, output);
 }
 
-static void V_(connectionsGradInput)(THNNState *state, bool transposed, THTensor *input, THTensor *gradOutput,
-                                     THTensor *gradInput, THTensor *weight, THTensor *bias, THTensor *connTable,
-                                     int nInputPlane, int nOutputPlane, int dW, int dH)
+static void connectionsGradInput(THNNState *state, bool transposed, THTensor *input, THTensor *gradOutput,
+                                 THTensor *gradInput, THTensor *weight, THTensor *bias, THTensor *connTable,
+                                 int nInputPlane, int nOutputPlane, int dW, int dH)
 {
-  V_(connections) m;
-  V_(checkConnections)(state, &m, transposed, input, weight, "weight", connTable, nInputPlane, nOutputPlane, dW,
-                       dH);
-  V_(checkConnectionsBias)(state, bias, "bias", nOutputPlane);
+  Connections m;
+  checkConnections(state, &m, transposed, input, weight, "weight", connTable, nInputPlane, nOutputPlane, dW, dH);
+  checkConnectionsBias(state, bias, "bias", nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
-  V_(checkGradientSize)(state, input, gradOutput, m.outputSize, 4);
+  checkGradientSize(state, input, gradOutput, m.outputSize, 4);
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_LIKE(gradInput, input);
   THNN_RETURN_IF_FAILED(state);
@@ -147,35 +148,37 @@ static void V_(connectionsGradInput)(THNNState *state, bool transposed, THTensor
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
   THNN_CHECK_NO_OVERLAP(gradInput, connTable);
   THNN_RETURN_IF_META(state);
-  V_(checkTable)(state, connTable, nInputPlane, nOutputPlane);
+  checkTable(state, connTable, nInputPlane, nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
-  V_(connect)(&m, transposed, connTable, weight, NULL, gradOutput, gradInput);
+  connect(&m, transposed, connTable, weight, NULL, gradOutput, gradInput);
 }
 
-static void V_(connectionsGradParameters)(THNNState *state, bool transposed, THTensor *input, THTensor *gradOutput,
-                                          THTensor *gradWeight, THTensor *gradBias, THTensor *connTable,
-                                          int nInputPlane, int nOutputPlane, int dW, int dH, accreal scale)
+static void connectionsGradParameters(THNNState *state, bool transposed, THTensor *input, THTensor *gradOutput,
+                                      THTensor *gradWeight, THTensor *gradBias, THTensor *connTable,
+                                      int nInputPlane, int nOutputPlane, int dW, int dH, accreal scale)
 {
-  V_(connections) m;
-  V_(checkConnections)(state, &m, transposed, input, gradWeight, "gradWeight", connTable, nInputPlane,
-                       nOutputPlane, dW, dH);
-  V_(checkConnectionsBias)(state, gradBias, "gradBias", nOutputPlane);
+  Connections m;
+  checkConnections(state, &m, transposed, input, gradWeight, "gradWeight", connTable, nInputPlane, nOutputPlane,
+                   dW, dH);
+  checkConnectionsBias(state, gradBias, "gradBias", nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
-  V_(checkGradientSize)(state, input, gradOutput, m.outputSize, 4);
+  checkGradientSize(state, input, gradOutput, m.outputSize, 4);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradWeight, connTable);
   THNN_CHECK_NO_OVERLAP(gradBias, connTable);
   THNN_RETURN_IF_META(state);
-  V_(checkTable)(state, connTable, nInputPlane, nOutputPlane);
+  checkTable(state, connTable, nInputPlane, nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
-  const ConvolutionView in = V_(planeView)(input), out = V_(planeView)(gradOutput);
-  THNN_(connected_weight)(&m.g, V_(connectionTable)(&m, connTable), transposed ? out : in, transposed ? in : out,
-                          V_(filterView)(gradWeight), (real)scale);
+  const ConvolutionView in = planeView(input), out = planeView(gradOutput);
+  THNN_(connected_weight)(&m.g, connectionTable(&m, connTable), transposed ? out : in, transposed ? in : out,
+                          filterView(gradWeight), (real)scale);
   Convolution sums = m.g; /* of which the core looks at the planes of gradOutput only */
   sums.outputPlanes = nOutputPlane;
   memcpy(sums.outputSize + 1, m.outputSize + 2, 2 * sizeof(int64_t));
-  THNN_(convolution_gradBias)(&sums, V_(planeView)(gradOutput),
+  THNN_(convolution_gradBias)(&sums, planeView(gradOutput),
                               (ConvolutionView){.data = gradBias->data, .stride = {gradBias->stride[0]}},
                               (real)scale);
 }
+
+#endif

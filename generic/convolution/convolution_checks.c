@@ -2,7 +2,7 @@
 
 #include "convolution/convolution_checks.h"
 
-static void V_(checkInput)(THNNState *state, const ConvolutionModule *m, const THTensor *input)
+static void checkInput(THNNState *state, const ConvolutionModule *m, const THTensor *input)
 {
   static const char *const planesFirst[] = {"(N, nInputPlane, T)", "(N, nInputPlane, H, W)",
                                             "(N, nInputPlane, T, H, W)"};
@@ -16,7 +16,7 @@ static void V_(checkInput)(THNNState *state, const ConvolutionModule *m, const T
                        dimensions, THNN_shape(input));
 }
 
-static void V_(checkAxes)(THNNState *state, const ConvolutionModule *m)
+static void checkAxes(THNNState *state, const ConvolutionModule *m)
 {
   for (int d = 3 - m->dims; d < 3; d++) {
     const int64_t *axis = m->axis[d];
@@ -34,8 +34,8 @@ static void V_(checkAxes)(THNNState *state, const ConvolutionModule *m)
 }
 
 /* Weight's sizes, and what they say about kernel, planes and groups. */
-static void V_(checkWeight)(THNNState *state, ConvolutionModule *m, int64_t inputPlanes, const THTensor *weight,
-                            const char *name)
+static void checkWeight(THNNState *state, ConvolutionModule *m, int64_t inputPlanes, const THTensor *weight,
+                        const char *name)
 {
   static const char *const any[] = {"nOutputPlane", "nOutputPlane", "multiplier", "", "outputFrameSize"};
   const int ndim = m->weight == CONVOLUTION_FRAMES ? 2 : m->dims + 2;
@@ -88,7 +88,7 @@ static void V_(checkWeight)(THNNState *state, ConvolutionModule *m, int64_t inpu
 }
 
 /* Fills in the size of the output; false where it cannot be counted. */
-static bool V_(outputSize)(ConvolutionModule *m, const int64_t *input)
+static bool outputSize(ConvolutionModule *m, const int64_t *input)
 {
   bool fits = true;
   for (int d = 3 - m->dims; d < 3; d++) {
@@ -107,10 +107,10 @@ static bool V_(outputSize)(ConvolutionModule *m, const int64_t *input)
   return fits;
 }
 
-static void V_(checkOutput)(THNNState *state, ConvolutionModule *m, int64_t batch, const int64_t *input)
+static void checkOutput(THNNState *state, ConvolutionModule *m, int64_t batch, const int64_t *input)
 {
   int64_t elements = (int64_t)sizeof(real);
-  bool fits = V_(outputSize)(m, input), empty = false;
+  bool fits = outputSize(m, input), empty = false;
   for (int d = 3 - m->dims; fits && d < 3; d++) {
     empty = empty || m->size[d] == 0;
     fits = empty || !__builtin_mul_overflow(elements, m->size[d], &elements);
@@ -139,11 +139,11 @@ static void V_(checkOutput)(THNNState *state, ConvolutionModule *m, int64_t batc
 }
 
 /* What all three functions check; fills the rest of the module. */
-static void V_(check)(THNNState *state, ConvolutionModule *m, const THTensor *input, const THTensor *weight,
-                      const char *weightName)
+static void check(THNNState *state, ConvolutionModule *m, const THTensor *input, const THTensor *weight,
+                  const char *weightName)
 {
-  V_(checkInput)(state, m, input);
-  V_(checkAxes)(state, m);
+  checkInput(state, m, input);
+  checkAxes(state, m);
   THNN_RETURN_IF_FAILED(state);
   Convolution *g = &m->geometry;
   const int64_t *size = input->size + (input->ndim - m->dims - 1);
@@ -153,9 +153,9 @@ static void V_(check)(THNNState *state, ConvolutionModule *m, const THTensor *in
   for (int d = 3 - m->dims; d < 3; d++) inputSize[d] = size[d - (3 - m->dims) + !m->planesLast];
   memcpy(m->size, inputSize, sizeof inputSize);
   *g = convolution_make(m->dims);
-  V_(checkWeight)(state, m, planes, weight, weightName);
+  checkWeight(state, m, planes, weight, weightName);
   THNN_RETURN_IF_FAILED(state);
-  V_(checkOutput)(state, m, batch, inputSize);
+  checkOutput(state, m, batch, inputSize);
   const bool transposed = m->weight == CONVOLUTION_TRANSPOSED;
   g->batch = batch;
   g->inputPlanes = transposed ? m->planes : planes;
@@ -170,7 +170,7 @@ static void V_(check)(THNNState *state, ConvolutionModule *m, const THTensor *in
   }
 }
 
-static void V_(checkBias)(THNNState *state, const ConvolutionModule *m, const THTensor *bias, const char *name)
+static void checkBias(THNNState *state, const ConvolutionModule *m, const THTensor *bias, const char *name)
 {
   if (bias == NULL) return;
   const int64_t groups = m->geometry.groups;
@@ -185,7 +185,7 @@ static void V_(checkBias)(THNNState *state, const ConvolutionModule *m, const TH
 }
 
 /* Sizes of the output, with or without batch as the input; returns the number of dimensions. */
-static int V_(outputShape)(const ConvolutionModule *m, const THTensor *input, int64_t *shape)
+static int outputShape(const ConvolutionModule *m, const THTensor *input, int64_t *shape)
 {
   int ndim = 0;
   if (input->ndim == m->dims + 2) shape[ndim++] = m->geometry.batch;
@@ -195,17 +195,17 @@ static int V_(outputShape)(const ConvolutionModule *m, const THTensor *input, in
   return ndim;
 }
 
-static void V_(checkGradOutput)(THNNState *state, const ConvolutionModule *m, const THTensor *input,
-                                const THTensor *gradOutput)
+static void checkGradOutput(THNNState *state, const ConvolutionModule *m, const THTensor *input,
+                            const THTensor *gradOutput)
 {
   int64_t shape[5];
-  const int ndim = V_(outputShape)(m, input, shape);
+  const int ndim = outputShape(m, input, shape);
   if (gradOutput->ndim != ndim || memcmp(gradOutput->size, shape, sizeof(int64_t) * (size_t)ndim) != 0)
     THNN_fail(state, THNN_VALUE_ERROR, "gradOutput", "expected the size of the output, %s, got %s",
               THNN_shapeOf(ndim, shape), THNN_shape(gradOutput));
 }
 
-static ConvolutionView V_(images)(const ConvolutionModule *m, const THTensor *t)
+static ConvolutionView viewImages(const ConvolutionModule *m, const THTensor *t)
 {
   const bool batched = t->ndim == m->dims + 2;
   const int64_t *stride = t->stride + batched;
@@ -215,7 +215,7 @@ static ConvolutionView V_(images)(const ConvolutionModule *m, const THTensor *t)
   return view;
 }
 
-static ConvolutionView V_(filters)(const ConvolutionModule *m, const THTensor *t)
+static ConvolutionView viewWeight(const ConvolutionModule *m, const THTensor *t)
 {
   const int64_t *kernel = m->geometry.kernel;
   ConvolutionView view = {.data = t->data, .stride = {t->stride[0], t->stride[1]}};
@@ -233,7 +233,7 @@ static ConvolutionView V_(filters)(const ConvolutionModule *m, const THTensor *t
   return view;
 }
 
-static ConvolutionView V_(biases)(const ConvolutionModule *m, const THTensor *t)
+static ConvolutionView viewBias(const ConvolutionModule *m, const THTensor *t)
 {
   if (t == NULL) return (ConvolutionView){0};
   ConvolutionView view = {.data = t->data, .stride = {t->stride[0]}};
@@ -246,12 +246,12 @@ static ConvolutionView V_(biases)(const ConvolutionModule *m, const THTensor *t)
 void THNN_(convolution_updateOutput)(THNNState *state, ConvolutionModule *m, THTensor *input, THTensor *output,
                                      THTensor *weight, THTensor *bias)
 {
-  V_(check)(state, m, input, weight, "weight");
+  check(state, m, input, weight, "weight");
   THNN_RETURN_IF_FAILED(state);
-  V_(checkBias)(state, m, bias, "bias");
+  checkBias(state, m, bias, "bias");
   THNN_RETURN_IF_FAILED(state);
   int64_t shape[5];
-  const int ndim = V_(outputShape)(m, input, shape);
+  const int ndim = outputShape(m, input, shape);
   /* As in torch, a network is in channels-last where its weights are, whatever its images come in. */
   const bool last =
       THNNTensor_isChannelsLast(input) || (ndim == weight->ndim && THNNTensor_isChannelsLast(weight));
@@ -261,8 +261,8 @@ void THNN_(convolution_updateOutput)(THNNState *state, ConvolutionModule *m, THT
   THNN_CHECK_NO_OVERLAP(output, weight);
   THNN_CHECK_NO_OVERLAP(output, bias);
   THNN_RETURN_IF_META(state);
-  const ConvolutionView images = V_(images)(m, input), result = V_(images)(m, output);
-  const ConvolutionView filters = V_(filters)(m, weight), biases = V_(biases)(m, bias);
+  const ConvolutionView images = viewImages(m, input), result = viewImages(m, output);
+  const ConvolutionView filters = viewWeight(m, weight), biases = viewBias(m, bias);
   if (m->weight == CONVOLUTION_TRANSPOSED)
     THNN_(convolution_gradInput)(&m->geometry, images, filters, biases, result);
   else THNN_(convolution_output)(&m->geometry, images, filters, biases, result);
@@ -271,17 +271,17 @@ void THNN_(convolution_updateOutput)(THNNState *state, ConvolutionModule *m, THT
 void THNN_(convolution_updateGradInput)(THNNState *state, ConvolutionModule *m, THTensor *input,
                                         THTensor *gradOutput, THTensor *gradInput, THTensor *weight)
 {
-  V_(check)(state, m, input, weight, "weight");
+  check(state, m, input, weight, "weight");
   THNN_RETURN_IF_FAILED(state);
-  V_(checkGradOutput)(state, m, input, gradOutput);
+  checkGradOutput(state, m, input, gradOutput);
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_LIKE(gradInput, input);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
   THNN_RETURN_IF_META(state);
-  const ConvolutionView gradients = V_(images)(m, gradOutput), result = V_(images)(m, gradInput);
-  const ConvolutionView filters = V_(filters)(m, weight), none = {0};
+  const ConvolutionView gradients = viewImages(m, gradOutput), result = viewImages(m, gradInput);
+  const ConvolutionView filters = viewWeight(m, weight), none = {0};
   if (m->weight == CONVOLUTION_TRANSPOSED)
     THNN_(convolution_output)(&m->geometry, gradients, filters, none, result);
   else THNN_(convolution_gradInput)(&m->geometry, gradients, filters, none, result);
@@ -291,15 +291,15 @@ void THNN_(convolution_accGradParameters)(THNNState *state, ConvolutionModule *m
                                           THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
                                           accreal scale)
 {
-  V_(check)(state, m, input, gradWeight, "gradWeight");
+  check(state, m, input, gradWeight, "gradWeight");
   THNN_RETURN_IF_FAILED(state);
-  V_(checkGradOutput)(state, m, input, gradOutput);
-  V_(checkBias)(state, m, gradBias, "gradBias");
+  checkGradOutput(state, m, input, gradOutput);
+  checkBias(state, m, gradBias, "gradBias");
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
-  const ConvolutionView images = V_(images)(m, input), gradients = V_(images)(m, gradOutput);
-  const ConvolutionView filters = V_(filters)(m, gradWeight);
+  const ConvolutionView images = viewImages(m, input), gradients = viewImages(m, gradOutput);
+  const ConvolutionView filters = viewWeight(m, gradWeight);
   if (m->weight == CONVOLUTION_TRANSPOSED)
     THNN_(convolution_gradWeight)(&m->geometry, gradients, images, filters, (real)scale);
   else THNN_(convolution_gradWeight)(&m->geometry, images, gradients, filters, (real)scale);
@@ -308,5 +308,5 @@ void THNN_(convolution_accGradParameters)(THNNState *state, ConvolutionModule *m
   Convolution sums = m->geometry;
   sums.outputPlanes = m->planes;
   memcpy(sums.outputSize, m->size, sizeof m->size);
-  THNN_(convolution_gradBias)(&sums, gradients, V_(biases)(m, gradBias), (real)scale);
+  THNN_(convolution_gradBias)(&sums, gradients, viewBias(m, gradBias), (real)scale);
 }

@@ -1,11 +1,10 @@
+#ifndef THNN_GENERIC_CONVOLUTION_CONVOLUTION_CHECKS_H
+#define THNN_GENERIC_CONVOLUTION_CONVOLUTION_CHECKS_H
+
 /* What the modules around the core of lib/THNN/cores/convolution.h share. A module says what its arguments mean, in a
-   ConvolutionModule; the three functions below check tensors against it, settle shapes and compute. Included once per
-   element type. */
+   ConvolutionModule; the three functions below check tensors against it, settle shapes and compute. */
 
 #include "convolution/convolution.h"
-
-#ifndef THNN_CONVOLUTION_MODULES_H
-#define THNN_CONVOLUTION_MODULES_H
 
 /* Dimensions of weight; k... is the kernel, height before width. Biases are one per output plane. */
 typedef enum ConvolutionWeight {
@@ -49,8 +48,6 @@ static inline ConvolutionModule convolution_module(ConvolutionWeight weight, int
     memcpy((m)->name[d], names, sizeof names);                                    \
   } while (0)
 
-#endif
-
 void THNN_(convolution_updateOutput)(THNNState *state, ConvolutionModule *module, THTensor *input,
                                      THTensor *output, THTensor *weight, THTensor *bias);
 
@@ -60,3 +57,5 @@ void THNN_(convolution_updateGradInput)(THNNState *state, ConvolutionModule *mod
 void THNN_(convolution_accGradParameters)(THNNState *state, ConvolutionModule *module, THTensor *input,
                                           THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
                                           accreal scale);
+
+#endif

@@ -1,10 +1,12 @@
+#ifndef THNN_GENERIC_CONVOLUTION_SLIDING_H
+#define THNN_GENERIC_CONVOLUTION_SLIDING_H
+
 /* The geometry of windows that slide over images, for the modules around lib/THNN/cores/taps.h, connected.h and
-   untied.h: checks by the names that a function has for its arguments, sizes in 64-bit arithmetic, and views. No include
-   guard: included once per element type. */
+   untied.h: checks by the names that a function has for its arguments, sizes in 64-bit arithmetic, and views. */
 
 #include "convolution/convolution.h"
 
-static inline void V_(checkAtLeast)(THNNState *state, const char *name, int64_t value, int64_t least)
+static inline void checkAtLeast(THNNState *state, const char *name, int64_t value, int64_t least)
 {
   if (value < least)
     THNN_fail(state, THNN_VALUE_ERROR, name, "expected at least %lld, got %lld", (long long)least,
@@ -13,7 +15,7 @@ static inline void V_(checkAtLeast)(THNNState *state, const char *name, int64_t 
 
 /* Fills outputSize from the rest, which has been checked; fails where nothing would be left or memory could not hold
    it. `name` is the argument whose size the windows slide over. */
-static inline void V_(slide)(THNNState *state, Convolution *g, const char *name)
+static inline void slide(THNNState *state, Convolution *g, const char *name)
 {
   int64_t elements = (int64_t)sizeof(real);
   bool fits = !__builtin_mul_overflow(elements, g->batch > 1 ? g->batch : 1, &elements) &&
@@ -41,7 +43,7 @@ static inline void V_(slide)(THNNState *state, Convolution *g, const char *name)
 }
 
 /* (N, C, H, W) or (C, H, W) */
-static inline ConvolutionView V_(planeView)(const THTensor *t)
+static inline ConvolutionView planeView(const THTensor *t)
 {
   const int64_t *stride = t->stride + t->ndim - 3;
   return (ConvolutionView){.data = t->data,
@@ -49,11 +51,13 @@ static inline ConvolutionView V_(planeView)(const THTensor *t)
 }
 
 /* gradOutput against what the output must be, batch first; `dims` of that with batch. */
-static inline void V_(checkGradientSize)(THNNState *state, const THTensor *input, const THTensor *gradOutput,
-                                         const int64_t *size, int dims)
+static inline void checkGradientSize(THNNState *state, const THTensor *input, const THTensor *gradOutput,
+                                     const int64_t *size, int dims)
 {
   const int ndim = input->ndim, skip = dims - ndim;
   if (gradOutput->ndim != ndim || memcmp(gradOutput->size, size + skip, sizeof *size * (size_t)ndim) != 0)
     THNN_fail(state, THNN_VALUE_ERROR, "gradOutput", "expected the size of the output, %s, got %s",
               THNN_shapeOf(ndim, size + skip), THNN_shape(gradOutput));
 }
+
+#endif

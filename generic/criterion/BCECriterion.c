@@ -1,9 +1,10 @@
+#include "modules/BCECriterion.h"
 #include "elementwise/map.h"
 #include "simd/vector_math.h"
 #include "pointwise.h"
 
 /* The first element in row-major order that is no probability; false if all are. */
-static bool THNN_(BCECriterion_notInRange)(THTensor *input, real *value)
+static bool BCECriterion_notInRange(THTensor *input, real *value)
 {
   THNNMap map;
   thnn_mapBegin(&map, sizeof(real), false, 1, (const THNNTensor *const[]){input});
@@ -30,12 +31,12 @@ void THNN_(BCECriterion_updateOutput)(THNNState *state, THTensor *input, THTenso
   THNN_CHECK_NO_OVERLAP(output, weights);
   THNN_RETURN_IF_META(state);
   double loss;
-  if (weights) THNN_SUM3(loss, x, input, t, target, w, weights, w * THNN_(BCECriterion)(x, t));
-  else THNN_SUM2(loss, x, input, t, target, THNN_(BCECriterion)(x, t));
+  if (weights) THNN_SUM3(loss, x, input, t, target, w, weights, w * BCECriterion(x, t));
+  else THNN_SUM2(loss, x, input, t, target, BCECriterion(x, t));
   /* An input that is no probability makes the sum NaN, so only then is it worth looking for one. */
   real value;
-  THNN_CHECK(!isnan(loss) || !THNN_(BCECriterion_notInRange)(input, &value), input,
-             "expected values from 0 to 1, got %g", (double)value);
+  THNN_CHECK(!isnan(loss) || !BCECriterion_notInRange(input, &value), input, "expected values from 0 to 1, got %g",
+             (double)value);
   *TH_DATA(output) = (real)(sizeAverage ? loss / (double)THNNTensor_numel(input) : loss);
 }
 
@@ -50,7 +51,6 @@ void THNN_(BCECriterion_updateGradInput)(THNNState *state, THTensor *input, THTe
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, weights);
   THNN_RETURN_IF_META(state);
   const real norm = (real)(sizeAverage ? 1.0 / (double)THNNTensor_numel(input) : 1.0);
-  if (weights)
-    THNN_MAP4(dx, gradInput, x, input, t, target, w, weights, norm * w * THNN_(BCECriterion_grad)(x, t));
-  else THNN_MAP3(dx, gradInput, x, input, t, target, norm * THNN_(BCECriterion_grad)(x, t));
+  if (weights) THNN_MAP4(dx, gradInput, x, input, t, target, w, weights, norm * w * BCECriterion_grad(x, t));
+  else THNN_MAP3(dx, gradInput, x, input, t, target, norm * BCECriterion_grad(x, t));
 }

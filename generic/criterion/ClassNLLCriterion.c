@@ -1,20 +1,20 @@
+#include "modules/ClassNLLCriterion.h"
 #include "elementwise/map.h"
 
 #define TASKS 1024
 
 /* The tensors as rows; an input without a batch is one row. */
-typedef struct THNN_(ClassNLL) {
+typedef struct ClassNLL {
   int64_t rows, classes, tasks, ignore_index;
   const real *input, *weights;
   const THIndex_t *target;
   int64_t input_row, input_class, weights_class, target_row; /* strides */
-} THNN_(ClassNLL);
+} ClassNLL;
 
-static THNN_(ClassNLL)
-    THNN_(ClassNLL_rows)(THTensor *input, THIndexTensor *target, THTensor *weights, int64_t ignore_index)
+static ClassNLL ClassNLL_rows(THTensor *input, THIndexTensor *target, THTensor *weights, int64_t ignore_index)
 {
   const bool batch = input->ndim == 2;
-  THNN_(ClassNLL) p = {.classes = input->size[batch], .ignore_index = ignore_index};
+  ClassNLL p = {.classes = input->size[batch], .ignore_index = ignore_index};
   p.rows = batch ? input->size[0] : 1;
   p.tasks = (p.rows + 511) / 512 < TASKS ? (p.rows + 511) / 512 : TASKS;
   p.input = TH_DATA(input);
@@ -32,13 +32,13 @@ static THNN_(ClassNLL)
   for (int64_t n = (task) * (p).rows / (p).tasks, thnn_end = ((task) + 1) * (p).rows / (p).tasks; n < thnn_end; \
        n++)
 
-static inline real THNN_(ClassNLL_weight)(const THNN_(ClassNLL) *p, int64_t t)
+static inline real ClassNLL_weight(const ClassNLL *p, int64_t t)
 {
   return p->weights ? p->weights[t * p->weights_class] : 1;
 }
 
 /* The first row whose target is neither a class nor to be ignored, or `rows`. */
-static int64_t THNN_(ClassNLL_firstWrong)(const THNN_(ClassNLL) *p)
+static int64_t ClassNLL_firstWrong(const ClassNLL *p)
 {
   int64_t wrong[TASKS];
   THNN_PARALLEL_FOR(task, p->tasks, p->rows) {
@@ -70,7 +70,7 @@ static int64_t THNN_(ClassNLL_firstWrong)(const THNN_(ClassNLL) *p)
              "expected 1 (%lld), one for each class, got %s", (long long)classes, THNN_shape(weights))
 
 #define CHECK_TARGET(p)                                                                          \
-  const int64_t wrong = THNN_(ClassNLL_firstWrong)(&p);                                          \
+  const int64_t wrong = ClassNLL_firstWrong(&p);                                                 \
   THNN_CHECK_INDEX(wrong == p.rows, target,                                                      \
                    "expected a class from 0 to %lld or ignore_index, got %lld at position %lld", \
                    (long long)p.classes - 1, (long long)p.target[wrong * p.target_row], (long long)wrong)
@@ -90,7 +90,7 @@ void THNN_(ClassNLLCriterion_updateOutput)(THNNState *state, THTensor *input, TH
   THNN_CHECK_NO_OVERLAP(total_weight, target);
   THNN_CHECK_NO_OVERLAP(total_weight, weights);
   THNN_RETURN_IF_META(state);
-  const THNN_(ClassNLL) p = THNN_(ClassNLL_rows)(input, target, weights, ignore_index);
+  const ClassNLL p = ClassNLL_rows(input, target, weights, ignore_index);
   CHECK_TARGET(p);
   double losses[TASKS], totals[TASKS];
   THNN_PARALLEL_FOR(task, p.tasks, p.rows) {
@@ -99,7 +99,7 @@ void THNN_(ClassNLLCriterion_updateOutput)(THNNState *state, THTensor *input, TH
     {
       const int64_t t = p.target[n * p.target_row];
       if (t == p.ignore_index) continue;
-      const double weight = THNN_(ClassNLL_weight)(&p, t);
+      const double weight = ClassNLL_weight(&p, t);
       loss -= weight * p.input[n * p.input_row + t * p.input_class];
       total += weight;
     }
@@ -127,7 +127,7 @@ void THNN_(ClassNLLCriterion_updateGradInput)(THNNState *state, THTensor *input,
   THNN_CHECK_NO_OVERLAP(gradInput, weights);
   THNN_CHECK_NO_OVERLAP(gradInput, total_weight);
   THNN_RETURN_IF_META(state);
-  const THNN_(ClassNLL) p = THNN_(ClassNLL_rows)(input, target, weights, ignore_index);
+  const ClassNLL p = ClassNLL_rows(input, target, weights, ignore_index);
   CHECK_TARGET(p);
   const real total = *TH_DATA(total_weight);
   real *const dx = TH_DATA(gradInput);
@@ -138,12 +138,7 @@ void THNN_(ClassNLLCriterion_updateGradInput)(THNNState *state, THTensor *input,
       for (int64_t c = 0; c < p.classes; c++) dx[n * row + c * class] = 0;
     const int64_t t = p.target[n * p.target_row];
     if (t == p.ignore_index || !(total > 0)) continue;
-    const real weight = THNN_(ClassNLL_weight)(&p, t);
+    const real weight = ClassNLL_weight(&p, t);
     dx[n * row + t * class] = !sizeAverage ? -weight : input->ndim == 1 ? -1 : -weight / total;
   }
 }
-
-#undef TASKS
-#undef FOR_ROWS
-#undef CHECK_SHAPES
-#undef CHECK_TARGET

@@ -1,3 +1,4 @@
+#include "modules/MSECriterion.h"
 #include "elementwise/map.h"
 #include "simd/vector_math.h"
 #include "pointwise.h"
@@ -11,7 +12,7 @@ void THNN_(MSECriterion_updateOutput)(THNNState *state, THTensor *input, THTenso
   THNN_CHECK_NO_OVERLAP(output, target);
   THNN_RETURN_IF_META(state);
   double loss;
-  THNN_SUM2(loss, x, input, t, target, THNN_(MSECriterion)(x, t));
+  THNN_SUM2(loss, x, input, t, target, MSECriterion(x, t));
   *TH_DATA(output) = (real)(sizeAverage ? loss / (double)THNNTensor_numel(input) : loss);
 }
 
@@ -24,5 +25,5 @@ void THNN_(MSECriterion_updateGradInput)(THNNState *state, THTensor *input, THTe
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, target);
   THNN_RETURN_IF_META(state);
   const real norm = (real)(sizeAverage ? 1.0 / (double)THNNTensor_numel(input) : 1.0);
-  THNN_MAP3(dx, gradInput, x, input, t, target, norm * THNN_(MSECriterion_grad)(x, t));
+  THNN_MAP3(dx, gradInput, x, input, t, target, norm * MSECriterion_grad(x, t));
 }

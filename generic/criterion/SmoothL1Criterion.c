@@ -1,3 +1,4 @@
+#include "modules/SmoothL1Criterion.h"
 #include "elementwise/map.h"
 #include "simd/vector_math.h"
 #include "pointwise.h"
@@ -11,7 +12,7 @@ void THNN_(SmoothL1Criterion_updateOutput)(THNNState *state, THTensor *input, TH
   THNN_CHECK_NO_OVERLAP(output, target);
   THNN_RETURN_IF_META(state);
   double loss;
-  THNN_SUM2(loss, x, input, t, target, THNN_(SmoothL1Criterion)(x, t));
+  THNN_SUM2(loss, x, input, t, target, SmoothL1Criterion(x, t));
   *TH_DATA(output) = (real)(sizeAverage ? loss / (double)THNNTensor_numel(input) : loss);
 }
 
@@ -24,5 +25,5 @@ void THNN_(SmoothL1Criterion_updateGradInput)(THNNState *state, THTensor *input,
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, target);
   THNN_RETURN_IF_META(state);
   const real norm = (real)(sizeAverage ? 1.0 / (double)THNNTensor_numel(input) : 1.0);
-  THNN_MAP3(dx, gradInput, x, input, t, target, norm * THNN_(SmoothL1Criterion_grad)(x, t));
+  THNN_MAP3(dx, gradInput, x, input, t, target, norm * SmoothL1Criterion_grad(x, t));
 }

@@ -1,9 +1,10 @@
+#include "modules/Linear.h"
 #include "convolution/convolution.h"
 
 /* A Linear layer is a convolution of one image of N x 1 pixels with filters of one tap. */
 
-static void V_(checkLinear)(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
-                            const char *weightName)
+static void checkLinear(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
+                        const char *weightName)
 {
   if (input->ndim != 1 && input->ndim != 2)
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected 2 dimensions (N, inputSize) or 1, got %s",
@@ -20,8 +21,8 @@ static void V_(checkLinear)(THNNState *state, Convolution *g, const THTensor *in
   g->inputSize[2] = g->outputSize[2] = input->ndim == 2 ? input->size[0] : 1;
 }
 
-static void V_(checkGradOutputLinear)(THNNState *state, const Convolution *g, const THTensor *input,
-                                      const THTensor *gradOutput)
+static void checkGradOutputLinear(THNNState *state, const Convolution *g, const THTensor *input,
+                                  const THTensor *gradOutput)
 {
   const int64_t expected[2] = {g->outputSize[2], g->outputPlanes};
   const int ndim = input->ndim;
@@ -31,17 +32,17 @@ static void V_(checkGradOutputLinear)(THNNState *state, const Convolution *g, co
               THNN_shapeOf(ndim, expected + (2 - ndim)), THNN_shape(gradOutput));
 }
 
-static ConvolutionView V_(rowsOfLinear)(const THTensor *t)
+static ConvolutionView rowsOfLinear(const THTensor *t)
 {
   return (ConvolutionView){t->data, {[1] = t->stride[t->ndim - 1], [4] = t->ndim == 2 ? t->stride[0] : 0}, 0};
 }
 
-static ConvolutionView V_(weightOfLinear)(const THTensor *t)
+static ConvolutionView weightOfLinear(const THTensor *t)
 {
   return (ConvolutionView){t->data, {t->stride[0], t->stride[1]}, 0};
 }
 
-static ConvolutionView V_(biasOfLinear)(const THTensor *t)
+static ConvolutionView biasOfLinear(const THTensor *t)
 {
   return t ? (ConvolutionView){t->data, {t->stride[0]}, 0} : (ConvolutionView){0};
 }
@@ -51,7 +52,7 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
 {
   (void)addBuffer;
   Convolution g;
-  V_(checkLinear)(state, &g, input, weight, "weight");
+  checkLinear(state, &g, input, weight, "weight");
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(bias == NULL || (bias->ndim == 1 && bias->size[0] == g.outputPlanes), bias,
              "expected one value per output (%lld), got %s", (long long)g.outputPlanes, THNN_shape(bias));
@@ -62,25 +63,25 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
   THNN_CHECK_NO_OVERLAP(output, weight);
   THNN_CHECK_NO_OVERLAP(output, bias);
   THNN_RETURN_IF_META(state);
-  THNN_(convolution_output)(&g, V_(rowsOfLinear)(input), V_(weightOfLinear)(weight), V_(biasOfLinear)(bias),
-                            V_(rowsOfLinear)(output));
+  THNN_(convolution_output)(&g, rowsOfLinear(input), weightOfLinear(weight), biasOfLinear(bias),
+                            rowsOfLinear(output));
 }
 
 void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
                                    THTensor *weight)
 {
   Convolution g;
-  V_(checkLinear)(state, &g, input, weight, "weight");
+  checkLinear(state, &g, input, weight, "weight");
   THNN_RETURN_IF_FAILED(state);
-  V_(checkGradOutputLinear)(state, &g, input, gradOutput);
+  checkGradOutputLinear(state, &g, input, gradOutput);
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_LIKE(gradInput, input);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
   THNN_RETURN_IF_META(state);
-  THNN_(convolution_gradInput)(&g, V_(rowsOfLinear)(gradOutput), V_(weightOfLinear)(weight), (ConvolutionView){0},
-                               V_(rowsOfLinear)(gradInput));
+  THNN_(convolution_gradInput)(&g, rowsOfLinear(gradOutput), weightOfLinear(weight), (ConvolutionView){0},
+                               rowsOfLinear(gradInput));
 }
 
 void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
@@ -89,9 +90,9 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
 {
   (void)gradInput, (void)addBuffer;
   Convolution g;
-  V_(checkLinear)(state, &g, input, gradWeight, "gradWeight");
+  checkLinear(state, &g, input, gradWeight, "gradWeight");
   THNN_RETURN_IF_FAILED(state);
-  V_(checkGradOutputLinear)(state, &g, input, gradOutput);
+  checkGradOutputLinear(state, &g, input, gradOutput);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(THNNTensor_sameSize(weight, gradWeight), weight, "expected the size of gradWeight, %s, got %s",
              THNN_shape(gradWeight), THNN_shape(weight));
@@ -103,8 +104,7 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
              "expected one value per output (%lld), got %s", (long long)g.outputPlanes, THNN_shape(gradBias));
   THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
-  const ConvolutionView gradients = V_(rowsOfLinear)(gradOutput);
-  THNN_(convolution_gradWeight)(&g, V_(rowsOfLinear)(input), gradients, V_(weightOfLinear)(gradWeight),
-                                (real)scale);
-  if (gradBias) THNN_(convolution_gradBias)(&g, gradients, V_(biasOfLinear)(gradBias), (real)scale);
+  const ConvolutionView gradients = rowsOfLinear(gradOutput);
+  THNN_(convolution_gradWeight)(&g, rowsOfLinear(input), gradients, weightOfLinear(gradWeight), (real)scale);
+  if (gradBias) THNN_(convolution_gradBias)(&g, gradients, biasOfLinear(gradBias), (real)scale);
 }

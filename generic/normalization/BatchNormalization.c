@@ -1,3 +1,4 @@
+#include "modules/BatchNormalization.h"
 #include "normalization/batch_normalization.h"
 
 void THNN_(BatchNormalization_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
@@ -5,8 +6,8 @@ void THNN_(BatchNormalization_updateOutput)(THNNState *state, THTensor *input, T
                                             THTensor *save_mean, THTensor *save_std, bool train, double momentum,
                                             double eps)
 {
-  THNN_(batchUpdateOutput)(state, input, output, weight, bias, running_mean, running_var, save_mean, save_std,
-                           train, momentum, eps, false);
+  batchUpdateOutput(state, input, output, weight, bias, running_mean, running_var, save_mean, save_std, train,
+                    momentum, eps, false);
 }
 
 void THNN_(BatchNormalization_backward)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -15,19 +16,19 @@ void THNN_(BatchNormalization_backward)(THNNState *state, THTensor *input, THTen
                                         THTensor *save_mean, THTensor *save_std, bool train, double scale,
                                         double eps)
 {
-  THNN_(batchBackward)(state, input, gradOutput, gradInput, gradWeight, gradBias, weight, NULL, running_mean,
-                       running_var, save_mean, save_std, train, scale, eps, false);
+  batchBackward(state, input, gradOutput, gradInput, gradWeight, gradBias, weight, NULL, running_mean, running_var,
+                save_mean, save_std, train, scale, eps, false);
 }
 
 /* ---- phases ---- */
 
-static THNNBatchPairs THNN_(pairs)(const THAccrealTensor *tensor)
+static THNNBatchPairs viewPairs(const THAccrealTensor *tensor)
 {
   const THNNBatchPairs pairs = {TH_ACCREAL_DATA(tensor), tensor->stride[0]};
   return pairs;
 }
 
-static accreal *THNN_(count)(const THAccrealTensor *statistics)
+static accreal *valuesOf(const THAccrealTensor *statistics)
 {
   return TH_ACCREAL_DATA(statistics) + (statistics->size[0] - 1) * statistics->stride[0];
 }
@@ -38,10 +39,10 @@ void THNN_(BatchNormalization_statistics)(THNNState *state, THTensor *input, THA
   THNN_RESIZE_TO(statistics, THNN_CONTIGUOUS, 2 * input->size[1] + 1);
   THNN_CHECK_NO_OVERLAP(statistics, input);
   THNN_RETURN_IF_META(state);
-  THNN_(Batch) batch;
+  Batch batch;
   THNN_(Batch_init)(&batch, input, NULL, NULL, true);
-  THNN_(Batch_statistics)(&batch, THNN_(pairs)(statistics));
-  *THNN_(count)(statistics) = (accreal)batch.positions;
+  THNN_(Batch_statistics)(&batch, viewPairs(statistics));
+  *valuesOf(statistics) = (accreal)batch.positions;
 }
 
 void THNN_(BatchNormalization_mergeStatistics)(THNNState *state, THAccrealTensor *parts,
@@ -69,7 +70,7 @@ void THNN_(BatchNormalization_mergeStatistics)(THNNState *state, THAccrealTensor
                          count);
     total += count;
   }
-  *THNN_(count)(statistics) = total;
+  *valuesOf(statistics) = total;
 }
 
 void THNN_(BatchNormalization_saveStatistics)(THNNState *state, THAccrealTensor *statistics, THTensor *save_mean,
@@ -80,39 +81,39 @@ void THNN_(BatchNormalization_saveStatistics)(THNNState *state, THAccrealTensor 
   THNN_CHECK(statistics->size[0] % 2 == 1, statistics, "expected size (2C + 1), got %s", THNN_shape(statistics));
   THNN_CHECK(eps >= 0, eps, "expected a number that is not negative, got %g", eps);
   const int64_t C = statistics->size[0] / 2;
-  THNN_(checkVector)(state, "running_mean", running_mean, C);
-  THNN_(checkVector)(state, "running_var", running_var, C);
+  checkVector(state, "running_mean", running_mean, C);
+  checkVector(state, "running_var", running_var, C);
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_TO(save_mean, THNN_CONTIGUOUS, C);
   THNN_RESIZE_TO(save_std, THNN_CONTIGUOUS, C);
   THNN_RESIZE_TO(running_mean, THNN_CONTIGUOUS, C); /* sized already: refuses elements that share an address */
   THNN_RESIZE_TO(running_var, THNN_CONTIGUOUS, C);
-  const THNN_(Named) tensors[] = {{"save_mean", save_mean},
-                                  {"save_std", save_std},
-                                  {"running_mean", running_mean},
-                                  {"running_var", running_var},
-                                  {"statistics", statistics}};
-  THNN_(checkOverlap)(state, tensors, 5, 4, NULL);
+  const Named tensors[] = {{"save_mean", save_mean},
+                           {"save_std", save_std},
+                           {"running_mean", running_mean},
+                           {"running_var", running_var},
+                           {"statistics", statistics}};
+  checkOverlap(state, tensors, 5, 4, NULL);
   THNN_RETURN_IF_META(state);
-  const accreal count = *THNN_(count)(statistics);
+  const accreal count = *valuesOf(statistics);
   THNN_CHECK(count > 1, statistics, "expected more than 1 value per channel, got %g", count);
-  const THNN_(BatchStatistics) to = {save_mean, save_std, running_mean, running_var, momentum, eps, unbiased};
-  THNN_(Batch_saveStatistics)(&to, C, THNN_(pairs)(statistics), count);
+  const BatchStatistics to = {save_mean, save_std, running_mean, running_var, momentum, eps, unbiased};
+  THNN_(Batch_saveStatistics)(&to, C, viewPairs(statistics), count);
 }
 
 void THNN_(BatchNormalization_normalize)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
                                          THTensor *bias, THTensor *save_mean, THTensor *save_std, bool relu)
 {
   THNN_CHECK(input->ndim >= 2, input, "expected 2 dimensions (N, C) or more, got %s", THNN_shape(input));
-  const THNN_(Named) tensors[] = {{"output", output}, {"input", input},         {"weight", weight},
-                                  {"bias", bias},     {"save_mean", save_mean}, {"save_std", save_std}};
-  for (int i = 2; i < 6; i++) THNN_(checkVector)(state, tensors[i].name, tensors[i].tensor, input->size[1]);
+  const Named tensors[] = {{"output", output}, {"input", input},         {"weight", weight},
+                           {"bias", bias},     {"save_mean", save_mean}, {"save_std", save_std}};
+  for (int i = 2; i < 6; i++) checkVector(state, tensors[i].name, tensors[i].tensor, input->size[1]);
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_LIKE(output, input);
-  THNN_(checkOverlap)(state, tensors, 6, 1, input);
+  checkOverlap(state, tensors, 6, 1, input);
   THNN_RETURN_IF_META(state);
-  const THNN_(BatchVectors) vectors = {save_mean, save_std, NULL, weight, bias, 0, relu};
-  THNN_(Batch) batch;
+  const BatchVectors vectors = {save_mean, save_std, NULL, weight, bias, 0, relu};
+  Batch batch;
   THNN_(Batch_init)(&batch, input, NULL, output, false);
   THNN_(Batch_normalize)(&batch, &vectors);
 }
@@ -123,18 +124,18 @@ void THNN_(BatchNormalization_gradSums)(THNNState *state, THTensor *input, THTen
 {
   THNN_CHECK(input->ndim >= 2, input, "expected 2 dimensions (N, C) or more, got %s", THNN_shape(input));
   THNN_CHECK_SAME_SIZE(input, gradOutput);
-  const THNN_(Named) tensors[] = {{"sums", sums},        {"input", input}, {"gradOutput", gradOutput},
-                                  {"weight", weight},    {"bias", bias},   {"save_mean", save_mean},
-                                  {"save_std", save_std}};
-  for (int i = 3; i < 7; i++) THNN_(checkVector)(state, tensors[i].name, tensors[i].tensor, input->size[1]);
+  const Named tensors[] = {{"sums", sums},        {"input", input}, {"gradOutput", gradOutput},
+                           {"weight", weight},    {"bias", bias},   {"save_mean", save_mean},
+                           {"save_std", save_std}};
+  for (int i = 3; i < 7; i++) checkVector(state, tensors[i].name, tensors[i].tensor, input->size[1]);
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_TO(sums, THNN_CONTIGUOUS, 2 * input->size[1]);
-  THNN_(checkOverlap)(state, tensors, 7, 1, NULL);
+  checkOverlap(state, tensors, 7, 1, NULL);
   THNN_RETURN_IF_META(state);
-  const THNN_(BatchVectors) vectors = {save_mean, save_std, NULL, weight, bias, 0, relu};
-  THNN_(Batch) batch;
+  const BatchVectors vectors = {save_mean, save_std, NULL, weight, bias, 0, relu};
+  Batch batch;
   THNN_(Batch_init)(&batch, input, gradOutput, NULL, true);
-  THNN_(Batch_gradSums)(&batch, &vectors, THNN_(pairs)(sums));
+  THNN_(Batch_gradSums)(&batch, &vectors, viewPairs(sums));
 }
 
 void THNN_(BatchNormalization_gradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -144,10 +145,10 @@ void THNN_(BatchNormalization_gradInput)(THNNState *state, THTensor *input, THTe
 {
   THNN_CHECK(input->ndim >= 2, input, "expected 2 dimensions (N, C) or more, got %s", THNN_shape(input));
   THNN_CHECK_SAME_SIZE(input, gradOutput);
-  const THNN_(Named) tensors[] = {
+  const Named tensors[] = {
       {"gradInput", gradInput}, {"gradOutput", gradOutput}, {"input", input},       {"weight", weight},
       {"bias", bias},           {"save_mean", save_mean},   {"save_std", save_std}, {"sums", sums}};
-  for (int i = 3; i < 7; i++) THNN_(checkVector)(state, tensors[i].name, tensors[i].tensor, input->size[1]);
+  for (int i = 3; i < 7; i++) checkVector(state, tensors[i].name, tensors[i].tensor, input->size[1]);
   THNN_RETURN_IF_FAILED(state);
   if (sums != NULL) {
     THNN_CHECK(sums->ndim == 1 && sums->size[0] == 2 * input->size[1], sums,
@@ -156,11 +157,11 @@ void THNN_(BatchNormalization_gradInput)(THNNState *state, THTensor *input, THTe
     THNN_CHECK(count > 0, count, "expected a number above 0, got %g", count);
   }
   THNN_RESIZE_LIKE(gradInput, input);
-  THNN_(checkOverlap)(state, tensors, 8, 1, gradOutput);
+  checkOverlap(state, tensors, 8, 1, gradOutput);
   THNN_RETURN_IF_META(state);
-  const THNN_(BatchVectors) vectors = {save_mean, save_std, NULL, weight, bias, 0, relu};
-  const THNNBatchPairs pairs = sums != NULL ? THNN_(pairs)(sums) : (THNNBatchPairs){0};
-  THNN_(Batch) batch;
+  const BatchVectors vectors = {save_mean, save_std, NULL, weight, bias, 0, relu};
+  const THNNBatchPairs pairs = sums != NULL ? viewPairs(sums) : (THNNBatchPairs){0};
+  Batch batch;
   THNN_(Batch_init)(&batch, sums != NULL || relu ? input : NULL, gradOutput, gradInput, false);
   THNN_(Batch_gradInput)(&batch, &vectors, sums != NULL ? &pairs : NULL, count);
 }

@@ -1,3 +1,4 @@
+#include "modules/BatchNormalizationReLU.h"
 #include "normalization/batch_normalization.h"
 
 void THNN_(BatchNormalizationReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
@@ -5,8 +6,8 @@ void THNN_(BatchNormalizationReLU_updateOutput)(THNNState *state, THTensor *inpu
                                                 THTensor *running_var, THTensor *save_mean, THTensor *save_std,
                                                 bool train, double momentum, double eps)
 {
-  THNN_(batchUpdateOutput)(state, input, output, weight, bias, running_mean, running_var, save_mean, save_std,
-                           train, momentum, eps, true);
+  batchUpdateOutput(state, input, output, weight, bias, running_mean, running_var, save_mean, save_std, train,
+                    momentum, eps, true);
 }
 
 void THNN_(BatchNormalizationReLU_backward)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -15,6 +16,6 @@ void THNN_(BatchNormalizationReLU_backward)(THNNState *state, THTensor *input, T
                                             THTensor *running_var, THTensor *save_mean, THTensor *save_std,
                                             bool train, double scale, double eps)
 {
-  THNN_(batchBackward)(state, input, gradOutput, gradInput, gradWeight, gradBias, weight, bias, running_mean,
-                       running_var, save_mean, save_std, train, scale, eps, true);
+  batchBackward(state, input, gradOutput, gradInput, gradWeight, gradBias, weight, bias, running_mean, running_var,
+                save_mean, save_std, train, scale, eps, true);
 }

@@ -1,3 +1,4 @@
+#include "modules/SpatialAveragePooling.h"
 #include "pooling/pooling.h"
 
 void THNN_(SpatialAveragePooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output, int kW, int kH,

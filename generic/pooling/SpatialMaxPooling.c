@@ -1,3 +1,4 @@
+#include "modules/SpatialMaxPooling.h"
 #include "pooling/pooling.h"
 
 void THNN_(SpatialMaxPooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output,

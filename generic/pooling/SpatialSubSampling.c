@@ -1,9 +1,9 @@
+#include "modules/SpatialSubSampling.h"
 #include "pooling/subsampling.h"
 
 /* Checks what the three functions have in common and fills the geometry; weight stands for gradWeight too. */
-static void V_(checkSpatialSubSampling)(THNNState *state, Convolution *g, const THTensor *input,
-                                        const THTensor *weight, const char *weightName, int kW, int kH, int dW,
-                                        int dH)
+static void checkSpatialSubSampling(THNNState *state, Convolution *g, const THTensor *input,
+                                    const THTensor *weight, const char *weightName, int kW, int kH, int dW, int dH)
 {
   if (input->ndim != 3 && input->ndim != 4)
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected 4 dimensions (N, C, H, W) or 3, got %s",
@@ -18,16 +18,16 @@ static void V_(checkSpatialSubSampling)(THNNState *state, Convolution *g, const 
   g->kernel[2] = kW;
   g->stride[1] = dH;
   g->stride[2] = dW;
-  V_(checkSubSampling)(state, g, input, weight, weightName);
+  checkSubSampling(state, g, input, weight, weightName);
 }
 
 void THNN_(SpatialSubSampling_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
                                             THTensor *bias, int kW, int kH, int dW, int dH)
 {
   Convolution g;
-  V_(checkSpatialSubSampling)(state, &g, input, weight, "weight", kW, kH, dW, dH);
+  checkSpatialSubSampling(state, &g, input, weight, "weight", kW, kH, dW, dH);
   THNN_RETURN_IF_FAILED(state);
-  V_(subSamplingOutput)(state, &g, input, output, weight, bias);
+  subSamplingOutput(state, &g, input, output, weight, bias);
 }
 
 void THNN_(SpatialSubSampling_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -35,9 +35,9 @@ void THNN_(SpatialSubSampling_updateGradInput)(THNNState *state, THTensor *input
                                                int dH)
 {
   Convolution g;
-  V_(checkSpatialSubSampling)(state, &g, input, weight, "weight", kW, kH, dW, dH);
+  checkSpatialSubSampling(state, &g, input, weight, "weight", kW, kH, dW, dH);
   THNN_RETURN_IF_FAILED(state);
-  V_(subSamplingGradInput)(state, &g, input, gradOutput, gradInput, weight);
+  subSamplingGradInput(state, &g, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(SpatialSubSampling_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -45,7 +45,7 @@ void THNN_(SpatialSubSampling_accGradParameters)(THNNState *state, THTensor *inp
                                                  int dH, accreal scale)
 {
   Convolution g;
-  V_(checkSpatialSubSampling)(state, &g, input, gradWeight, "gradWeight", kW, kH, dW, dH);
+  checkSpatialSubSampling(state, &g, input, gradWeight, "gradWeight", kW, kH, dW, dH);
   THNN_RETURN_IF_FAILED(state);
-  V_(subSamplingGradParameters)(state, &g, input, gradOutput, gradWeight, gradBias, scale);
+  subSamplingGradParameters(state, &g, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -1,8 +1,9 @@
+#include "modules/TemporalSubSampling.h"
 #include "pooling/subsampling.h"
 
 /* Checks what the three functions have in common and fills the geometry; weight stands for gradWeight too. */
-static void V_(checkTemporalSubSampling)(THNNState *state, Convolution *g, const THTensor *input,
-                                         const THTensor *weight, const char *weightName, int kW, int dW)
+static void checkTemporalSubSampling(THNNState *state, Convolution *g, const THTensor *input,
+                                     const THTensor *weight, const char *weightName, int kW, int dW)
 {
   if (input->ndim != 2 && input->ndim != 3)
     return THNN_fail(state, THNN_VALUE_ERROR, "input",
@@ -14,27 +15,27 @@ static void V_(checkTemporalSubSampling)(THNNState *state, Convolution *g, const
   g->inputSize[2] = size[0];
   g->kernel[2] = kW;
   g->stride[2] = dW;
-  V_(checkSubSampling)(state, g, input, weight, weightName);
+  checkSubSampling(state, g, input, weight, weightName);
 }
 
 void THNN_(TemporalSubSampling_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
                                              THTensor *bias, int kW, int dW, int inputFrameSize)
 {
   Convolution g;
-  V_(checkTemporalSubSampling)(state, &g, input, weight, "weight", kW, dW);
+  checkTemporalSubSampling(state, &g, input, weight, "weight", kW, dW);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(g.inputPlanes == inputFrameSize, inputFrameSize, "expected the frame size of the input %s, got %d",
              THNN_shape(input), inputFrameSize);
-  V_(subSamplingOutput)(state, &g, input, output, weight, bias);
+  subSamplingOutput(state, &g, input, output, weight, bias);
 }
 
 void THNN_(TemporalSubSampling_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
                                                 THTensor *gradInput, THTensor *weight, int kW, int dW)
 {
   Convolution g;
-  V_(checkTemporalSubSampling)(state, &g, input, weight, "weight", kW, dW);
+  checkTemporalSubSampling(state, &g, input, weight, "weight", kW, dW);
   THNN_RETURN_IF_FAILED(state);
-  V_(subSamplingGradInput)(state, &g, input, gradOutput, gradInput, weight);
+  subSamplingGradInput(state, &g, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(TemporalSubSampling_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -42,7 +43,7 @@ void THNN_(TemporalSubSampling_accGradParameters)(THNNState *state, THTensor *in
                                                   accreal scale)
 {
   Convolution g;
-  V_(checkTemporalSubSampling)(state, &g, input, gradWeight, "gradWeight", kW, dW);
+  checkTemporalSubSampling(state, &g, input, gradWeight, "gradWeight", kW, dW);
   THNN_RETURN_IF_FAILED(state);
-  V_(subSamplingGradParameters)(state, &g, input, gradOutput, gradWeight, gradBias, scale);
+  subSamplingGradParameters(state, &g, input, gradOutput, gradWeight, gradBias, scale);
 }

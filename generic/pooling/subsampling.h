@@ -1,26 +1,29 @@
+#ifndef THNN_GENERIC_POOLING_SUBSAMPLING_H
+#define THNN_GENERIC_POOLING_SUBSAMPLING_H
+
 /* What TemporalSubSampling and SpatialSubSampling share: all but their arguments. They fill a geometry whose dims tells
    the layout: 1 for (N, T, C), 2 for (N, C, H, W), each with or without N. A plane is a group of a convolution, all of
-   whose taps have one weight. No include guard: included once per element type. */
+   whose taps have one weight. */
 
 #include "convolution/sliding.h"
 #include "im2col/im2col.h"
 
-static ConvolutionView V_(subSamplingView)(const Convolution *g, const THTensor *t)
+static ConvolutionView subSamplingView(const Convolution *g, const THTensor *t)
 {
-  if (g->dims == 2) return V_(planeView)(t);
+  if (g->dims == 2) return planeView(t);
   const int64_t *stride = t->stride + t->ndim - 2;
   return (ConvolutionView){.data = t->data,
                            .stride = {t->ndim == 3 ? t->stride[0] : 0, stride[1], 0, 0, stride[0]}};
 }
 
 /* One value per plane. */
-static ConvolutionView V_(subSamplingValues)(const THTensor *t)
+static ConvolutionView subSamplingValues(const THTensor *t)
 {
   return (ConvolutionView){.data = t->data, .group = t->stride[0]};
 }
 
 /* The size of the output, batch first. */
-static void V_(subSamplingSize)(const Convolution *g, int64_t *size)
+static void subSamplingSize(const Convolution *g, int64_t *size)
 {
   const int64_t *out = g->outputSize, images[4] = {g->batch, g->outputPlanes, out[1], out[2]},
                 series[3] = {g->batch, out[2], g->outputPlanes};
@@ -28,39 +31,39 @@ static void V_(subSamplingSize)(const Convolution *g, int64_t *size)
 }
 
 /* The rest of the checks that all three functions have in common. */
-static void V_(checkSubSampling)(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
-                                 const char *weightName)
+static void checkSubSampling(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
+                             const char *weightName)
 {
   for (int d = 3 - g->dims; d < 3; d++) {
-    V_(checkAtLeast)(state, d == 1 ? "kH" : "kW", g->kernel[d], 1);
-    V_(checkAtLeast)(state, d == 1 ? "dH" : "dW", g->stride[d], 1);
+    checkAtLeast(state, d == 1 ? "kH" : "kW", g->kernel[d], 1);
+    checkAtLeast(state, d == 1 ? "dH" : "dW", g->stride[d], 1);
   }
   THNN_RETURN_IF_FAILED(state);
   if (g->inputPlanes < 1)
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected planes, only N may be 0, got %s",
                      THNN_shape(input));
   g->groups = g->inputPlanes;
-  V_(slide)(state, g, "input");
+  slide(state, g, "input");
   if (weight->ndim != 1 || weight->size[0] != g->inputPlanes)
     THNN_fail(state, THNN_VALUE_ERROR, weightName, "expected one value per plane (%lld), got %s",
               (long long)g->inputPlanes, THNN_shape(weight));
 }
 
-static void V_(checkSubSamplingGradient)(THNNState *state, const Convolution *g, const THTensor *input,
-                                         const THTensor *gradOutput)
+static void checkSubSamplingGradient(THNNState *state, const Convolution *g, const THTensor *input,
+                                     const THTensor *gradOutput)
 {
   int64_t size[4];
-  V_(subSamplingSize)(g, size);
-  V_(checkGradientSize)(state, input, gradOutput, size, g->dims + 2);
+  subSamplingSize(g, size);
+  checkGradientSize(state, input, gradOutput, size, g->dims + 2);
 }
 
-static void V_(subSamplingOutput)(THNNState *state, const Convolution *g, THTensor *input, THTensor *output,
-                                  THTensor *weight, THTensor *bias)
+static void subSamplingOutput(THNNState *state, const Convolution *g, THTensor *input, THTensor *output,
+                              THTensor *weight, THTensor *bias)
 {
   THNN_CHECK(bias->ndim == 1 && bias->size[0] == g->inputPlanes, bias,
              "expected one value per plane (%lld), got %s", (long long)g->inputPlanes, THNN_shape(bias));
   int64_t size[4];
-  V_(subSamplingSize)(g, size);
+  subSamplingSize(g, size);
   const THNNLayout layout = THNNTensor_isChannelsLast(input) ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS;
   THNN_resize(state, "output", output, input->ndim, size + (g->dims + 2 - input->ndim), layout);
   THNN_RETURN_IF_FAILED(state);
@@ -68,37 +71,39 @@ static void V_(subSamplingOutput)(THNNState *state, const Convolution *g, THTens
   THNN_CHECK_NO_OVERLAP(output, weight);
   THNN_CHECK_NO_OVERLAP(output, bias);
   THNN_RETURN_IF_META(state);
-  THNN_(convolution_output)(g, V_(subSamplingView)(g, input), V_(subSamplingValues)(weight),
-                            V_(subSamplingValues)(bias), V_(subSamplingView)(g, output));
+  THNN_(convolution_output)(g, subSamplingView(g, input), subSamplingValues(weight), subSamplingValues(bias),
+                            subSamplingView(g, output));
 }
 
-static void V_(subSamplingGradInput)(THNNState *state, const Convolution *g, THTensor *input, THTensor *gradOutput,
-                                     THTensor *gradInput, THTensor *weight)
+static void subSamplingGradInput(THNNState *state, const Convolution *g, THTensor *input, THTensor *gradOutput,
+                                 THTensor *gradInput, THTensor *weight)
 {
-  V_(checkSubSamplingGradient)(state, g, input, gradOutput);
+  checkSubSamplingGradient(state, g, input, gradOutput);
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_LIKE(gradInput, input);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
   THNN_RETURN_IF_META(state);
-  THNN_(convolution_gradInput)(g, V_(subSamplingView)(g, gradOutput), V_(subSamplingValues)(weight),
-                               (ConvolutionView){0}, V_(subSamplingView)(g, gradInput));
+  THNN_(convolution_gradInput)(g, subSamplingView(g, gradOutput), subSamplingValues(weight), (ConvolutionView){0},
+                               subSamplingView(g, gradInput));
 }
 
-static void V_(subSamplingGradParameters)(THNNState *state, const Convolution *g, THTensor *input,
-                                          THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
-                                          accreal scale)
+static void subSamplingGradParameters(THNNState *state, const Convolution *g, THTensor *input,
+                                      THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
+                                      accreal scale)
 {
-  V_(checkSubSamplingGradient)(state, g, input, gradOutput);
+  checkSubSamplingGradient(state, g, input, gradOutput);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(gradBias->ndim == 1 && gradBias->size[0] == g->inputPlanes, gradBias,
              "expected one value per plane (%lld), got %s", (long long)g->inputPlanes, THNN_shape(gradBias));
   THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
-  Taps taps = THNN_(taps_make)(g, V_(subSamplingView)(g, gradOutput), V_(subSamplingView)(g, input));
+  Taps taps = THNN_(taps_make)(g, subSamplingView(g, gradOutput), subSamplingView(g, input));
   taps.weight = gradWeight->data;
   taps.weightPlane = gradWeight->stride[0];
   THNN_(taps_weight)(&taps, (real)scale);
-  THNN_(convolution_gradBias)(g, V_(subSamplingView)(g, gradOutput), V_(subSamplingValues)(gradBias), (real)scale);
+  THNN_(convolution_gradBias)(g, subSamplingView(g, gradOutput), subSamplingValues(gradBias), (real)scale);
 }
+
+#endif

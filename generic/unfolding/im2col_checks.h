@@ -1,29 +1,31 @@
-/* What Im2Col and Col2Im share, which are each other's gradient. Here dH and dW are dilations, sH and sW strides. No
-   include guard: included once per element type. */
+#ifndef THNN_GENERIC_UNFOLDING_IM2COL_CHECKS_H
+#define THNN_GENERIC_UNFOLDING_IM2COL_CHECKS_H
+
+/* What Im2Col and Col2Im share, which are each other's gradient. Here dH and dW are dilations, sH and sW strides. */
 
 #include "unfolding/unfold.h"
 
 /* Fills the geometry of windows on images of these sizes; `name` is the argument that gives them. */
-static void V_(checkWindows)(THNNState *state, Convolution *g, const char *name, int64_t batch, int64_t planes,
-                             int64_t height, int64_t width, int kH, int kW, int dH, int dW, int padH, int padW,
-                             int sH, int sW)
+static void checkWindows(THNNState *state, Convolution *g, const char *name, int64_t batch, int64_t planes,
+                         int64_t height, int64_t width, int kH, int kW, int dH, int dW, int padH, int padW, int sH,
+                         int sW)
 {
-  V_(checkAtLeast)(state, "kH", kH, 1);
-  V_(checkAtLeast)(state, "kW", kW, 1);
-  V_(checkAtLeast)(state, "dH", dH, 1);
-  V_(checkAtLeast)(state, "dW", dW, 1);
-  V_(checkAtLeast)(state, "padH", padH, 0);
-  V_(checkAtLeast)(state, "padW", padW, 0);
-  V_(checkAtLeast)(state, "sH", sH, 1);
-  V_(checkAtLeast)(state, "sW", sW, 1);
+  checkAtLeast(state, "kH", kH, 1);
+  checkAtLeast(state, "kW", kW, 1);
+  checkAtLeast(state, "dH", dH, 1);
+  checkAtLeast(state, "dW", dW, 1);
+  checkAtLeast(state, "padH", padH, 0);
+  checkAtLeast(state, "padW", padW, 0);
+  checkAtLeast(state, "sH", sH, 1);
+  checkAtLeast(state, "sW", sW, 1);
   THNN_RETURN_IF_FAILED(state);
-  *g = V_(unfoldGeometry)(batch, planes, height, width, kH, kW, sH, sW, padH, padW, dH, dW);
-  V_(slide)(state, g, name);
+  *g = unfoldGeometry(batch, planes, height, width, kH, kW, sH, sW, padH, padW, dH, dW);
+  slide(state, g, name);
 }
 
 /* images (N, C, H, W) or (C, H, W) to columns (N, C*kH*kW, L) or (C*kH*kW, L) */
-static void V_(unfoldImages)(THNNState *state, const char *imagesName, THTensor *images, const char *columnsName,
-                             THTensor *columns, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW)
+static void unfoldImages(THNNState *state, const char *imagesName, THTensor *images, const char *columnsName,
+                         THTensor *columns, int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW)
 {
   if (images->ndim != 3 && images->ndim != 4)
     return THNN_fail(state, THNN_VALUE_ERROR, imagesName, "expected 4 dimensions (N, C, H, W) or 3, got %s",
@@ -33,32 +35,32 @@ static void V_(unfoldImages)(THNNState *state, const char *imagesName, THTensor 
     return THNN_fail(state, THNN_VALUE_ERROR, imagesName, "expected no empty dimension but N, got %s",
                      THNN_shape(images));
   Convolution g;
-  V_(checkWindows)(state, &g, imagesName, images->ndim == 4 ? images->size[0] : 1, size[0], size[1], size[2], kH,
-                   kW, dH, dW, padH, padW, sH, sW);
+  checkWindows(state, &g, imagesName, images->ndim == 4 ? images->size[0] : 1, size[0], size[1], size[2], kH, kW,
+               dH, dW, padH, padW, sH, sW);
   THNN_RETURN_IF_FAILED(state);
   int64_t columnsSize[3];
-  V_(columnsSize)(state, &g, imagesName, columnsSize);
+  sizeOfColumns(state, &g, imagesName, columnsSize);
   THNN_resize(state, columnsName, columns, images->ndim - 1, columnsSize + (4 - images->ndim), THNN_CONTIGUOUS);
   THNN_RETURN_IF_FAILED(state);
   if (THNN_overlaps(columns, images, false))
     THNN_fail(state, THNN_VALUE_ERROR, columnsName, "must not share memory with %s", imagesName);
   THNN_RETURN_IF_META(state);
-  const Taps taps = V_(columnsTaps)(&g, columns, images);
+  const Taps taps = columnsTaps(&g, columns, images);
   THNN_(taps_unfold)(&taps);
 }
 
 /* columns (N, C*kH*kW, L) or (C*kH*kW, L) to images (N, C, height, width) or (C, height, width) */
-static void V_(foldColumns)(THNNState *state, const char *columnsName, THTensor *columns, const char *imagesName,
-                            THTensor *images, const char *heightName, int height, const char *widthName, int width,
-                            int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW)
+static void foldColumns(THNNState *state, const char *columnsName, THTensor *columns, const char *imagesName,
+                        THTensor *images, const char *heightName, int height, const char *widthName, int width,
+                        int kH, int kW, int dH, int dW, int padH, int padW, int sH, int sW)
 {
   if (columns->ndim != 2 && columns->ndim != 3)
     return THNN_fail(state, THNN_VALUE_ERROR, columnsName,
                      "expected 3 dimensions (N, C * kH * kW, L) or 2, got %s", THNN_shape(columns));
-  V_(checkAtLeast)(state, heightName, height, 1);
-  V_(checkAtLeast)(state, widthName, width, 1);
-  V_(checkAtLeast)(state, "kH", kH, 1);
-  V_(checkAtLeast)(state, "kW", kW, 1);
+  checkAtLeast(state, heightName, height, 1);
+  checkAtLeast(state, widthName, width, 1);
+  checkAtLeast(state, "kH", kH, 1);
+  checkAtLeast(state, "kW", kW, 1);
   THNN_RETURN_IF_FAILED(state);
   const int64_t *size = columns->size + (columns->ndim - 2), batch = columns->ndim == 3 ? columns->size[0] : 1,
                 area = (int64_t)kH * kW;
@@ -66,8 +68,7 @@ static void V_(foldColumns)(THNNState *state, const char *columnsName, THTensor 
     return THNN_fail(state, THNN_VALUE_ERROR, columnsName, "expected a multiple of kH * kW = %lld rows, got %s",
                      (long long)area, THNN_shape(columns));
   Convolution g;
-  V_(checkWindows)(state, &g, columnsName, batch, size[0] / area, height, width, kH, kW, dH, dW, padH, padW, sH,
-                   sW);
+  checkWindows(state, &g, columnsName, batch, size[0] / area, height, width, kH, kW, dH, dW, padH, padW, sH, sW);
   THNN_RETURN_IF_FAILED(state);
   if (size[1] != g.outputSize[1] * g.outputSize[2])
     return THNN_fail(state, THNN_VALUE_ERROR, columnsName, "expected %lld * %lld columns, one per window, got %s",
@@ -85,6 +86,8 @@ static void V_(foldColumns)(THNNState *state, const char *columnsName, THTensor 
   if (THNN_overlaps(images, columns, false))
     THNN_fail(state, THNN_VALUE_ERROR, imagesName, "must not share memory with %s", columnsName);
   THNN_RETURN_IF_META(state);
-  const Taps taps = V_(columnsTaps)(&g, columns, images);
+  const Taps taps = columnsTaps(&g, columns, images);
   THNN_(taps_fold)(&taps, false);
 }
+
+#endif

@@ -1,12 +1,15 @@
+#ifndef THNN_GENERIC_UNFOLDING_UNFOLD_H
+#define THNN_GENERIC_UNFOLDING_UNFOLD_H
+
 /* Images (C, H, W) and their columns (C * kH * kW, oH * oW), each with or without a batch in front: what Im2Col, Col2Im
-   and the unfolded functions share. No include guard: included once per element type. */
+   and the unfolded functions share. */
 
 #include "convolution/sliding.h"
 #include "im2col/im2col.h"
 
 /* The geometry of windows on images. */
-static Convolution V_(unfoldGeometry)(int64_t batch, int64_t planes, int64_t height, int64_t width, int kH, int kW,
-                                      int strideH, int strideW, int padH, int padW, int dilationH, int dilationW)
+static Convolution unfoldGeometry(int64_t batch, int64_t planes, int64_t height, int64_t width, int kH, int kW,
+                                  int strideH, int strideW, int padH, int padW, int dilationH, int dilationW)
 {
   Convolution g = convolution_make(2);
   g.batch = batch;
@@ -21,7 +24,7 @@ static Convolution V_(unfoldGeometry)(int64_t batch, int64_t planes, int64_t hei
 
 /* The size of the columns, batch first; fails where they are more than memory can hold. `name` is
    the argument that has the images. */
-static void V_(columnsSize)(THNNState *state, const Convolution *g, const char *name, int64_t *size)
+static void sizeOfColumns(THNNState *state, const Convolution *g, const char *name, int64_t *size)
 {
   int64_t elements = (int64_t)sizeof(real);
   size[0] = g->batch;
@@ -35,15 +38,17 @@ static void V_(columnsSize)(THNNState *state, const Convolution *g, const char *
               (long long)g->inputPlanes, (long long)g->kernel[1], (long long)g->kernel[2]);
 }
 
-static Taps V_(columnsTaps)(const Convolution *g, const THTensor *columns, const THTensor *images)
+static Taps columnsTaps(const Convolution *g, const THTensor *columns, const THTensor *images)
 {
   const int64_t row = columns->stride[columns->ndim - 2], position = columns->stride[columns->ndim - 1];
   const ConvolutionView small = {.data = columns->data,
                                  .stride = {columns->ndim == 3 ? columns->stride[0] : 0,
                                             g->kernel[1] * g->kernel[2] * row, 0, g->outputSize[2] * position,
                                             position}};
-  Taps taps = THNN_(taps_make)(g, small, V_(planeView)(images));
+  Taps taps = THNN_(taps_make)(g, small, planeView(images));
   taps.axis[2].smallTap = g->kernel[2] * row;
   taps.axis[3].smallTap = row;
   return taps;
 }
+
+#endif

@@ -1,27 +1,28 @@
+#include "modules/unfolded.h"
 #include "unfolding/unfold.h"
 
 /* There is no state to pass: errors are in that of the thread, and a tensor without memory is a meta tensor or empty,
    with nothing to do in either case. */
 
 /* Checks what both functions have in common and fills the geometry. */
-static void V_(checkUnfolded)(THNNState *state, Convolution *g, const THTensor *finput, const THTensor *input,
-                              int kW, int kH, int dW, int dH, int padW, int padH, int nInputPlane, int inputWidth,
-                              int inputHeight, int outputWidth, int outputHeight)
+static void checkUnfolded(THNNState *state, Convolution *g, const THTensor *finput, const THTensor *input, int kW,
+                          int kH, int dW, int dH, int padW, int padH, int nInputPlane, int inputWidth,
+                          int inputHeight, int outputWidth, int outputHeight)
 {
   const int64_t images[3] = {nInputPlane, inputHeight, inputWidth};
   if (input->ndim != 3 || memcmp(input->size, images, sizeof images) != 0)
     return THNN_fail(state, THNN_VALUE_ERROR, "input",
                      "expected (nInputPlane, inputHeight, inputWidth), %s, got %s", THNN_shapeOf(3, images),
                      THNN_shape(input));
-  V_(checkAtLeast)(state, "kW", kW, 1);
-  V_(checkAtLeast)(state, "kH", kH, 1);
-  V_(checkAtLeast)(state, "dW", dW, 1);
-  V_(checkAtLeast)(state, "dH", dH, 1);
-  V_(checkAtLeast)(state, "padW", padW, 0);
-  V_(checkAtLeast)(state, "padH", padH, 0);
+  checkAtLeast(state, "kW", kW, 1);
+  checkAtLeast(state, "kH", kH, 1);
+  checkAtLeast(state, "dW", dW, 1);
+  checkAtLeast(state, "dH", dH, 1);
+  checkAtLeast(state, "padW", padW, 0);
+  checkAtLeast(state, "padH", padH, 0);
   THNN_RETURN_IF_FAILED(state);
-  *g = V_(unfoldGeometry)(1, nInputPlane, inputHeight, inputWidth, kH, kW, dH, dW, padH, padW, 1, 1);
-  V_(slide)(state, g, "input");
+  *g = unfoldGeometry(1, nInputPlane, inputHeight, inputWidth, kH, kW, dH, dW, padH, padW, 1, 1);
+  slide(state, g, "input");
   THNN_RETURN_IF_FAILED(state);
   if (g->outputSize[2] != outputWidth)
     return THNN_fail(state, THNN_VALUE_ERROR, "outputWidth", "expected %lld, got %d", (long long)g->outputSize[2],
@@ -30,7 +31,7 @@ static void V_(checkUnfolded)(THNNState *state, Convolution *g, const THTensor *
     return THNN_fail(state, THNN_VALUE_ERROR, "outputHeight", "expected %lld, got %d", (long long)g->outputSize[1],
                      outputHeight);
   int64_t columns[3];
-  V_(columnsSize)(state, g, "input", columns);
+  sizeOfColumns(state, g, "input", columns);
   if (finput->ndim != 2 || memcmp(finput->size, columns + 1, 2 * sizeof *columns) != 0)
     THNN_fail(state, THNN_VALUE_ERROR, "finput",
               "expected (nInputPlane * kH * kW, outputHeight * outputWidth), %s, got %s",
@@ -42,13 +43,13 @@ void THNN_(unfolded_copy)(THTensor *finput, THTensor *input, int kW, int kH, int
 {
   THNNState *state = THNN_lastState();
   Convolution g;
-  V_(checkUnfolded)(state, &g, finput, input, kW, kH, dW, dH, padW, padH, nInputPlane, inputWidth, inputHeight,
-                    outputWidth, outputHeight);
+  checkUnfolded(state, &g, finput, input, kW, kH, dW, dH, padW, padH, nInputPlane, inputWidth, inputHeight,
+                outputWidth, outputHeight);
   THNN_RESIZE_LIKE(finput, finput); /* has its size; two elements at one address are refused */
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(finput, input);
   if (finput->data == NULL || input->data == NULL) return;
-  const Taps taps = V_(columnsTaps)(&g, finput, input);
+  const Taps taps = columnsTaps(&g, finput, input);
   THNN_(taps_unfold)(&taps);
 }
 
@@ -57,12 +58,12 @@ void THNN_(unfolded_acc)(THTensor *finput, THTensor *input, int kW, int kH, int 
 {
   THNNState *state = THNN_lastState();
   Convolution g;
-  V_(checkUnfolded)(state, &g, finput, input, kW, kH, dW, dH, padW, padH, nInputPlane, inputWidth, inputHeight,
-                    outputWidth, outputHeight);
+  checkUnfolded(state, &g, finput, input, kW, kH, dW, dH, padW, padH, nInputPlane, inputWidth, inputHeight,
+                outputWidth, outputHeight);
   THNN_RESIZE_LIKE(input, input);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(input, finput);
   if (finput->data == NULL || input->data == NULL) return;
-  const Taps taps = V_(columnsTaps)(&g, finput, input);
+  const Taps taps = columnsTaps(&g, finput, input);
   THNN_(taps_fold)(&taps, true);
 }

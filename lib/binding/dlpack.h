@@ -1,5 +1,5 @@
-#ifndef THNN_EXCHANGE_H
-#define THNN_EXCHANGE_H
+#ifndef THNN_BINDING_DLPACK_H
+#define THNN_BINDING_DLPACK_H
 
 #include "runtime/state.h"
 

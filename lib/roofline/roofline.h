@@ -1,5 +1,5 @@
-#ifndef THNN_BENCHMARK_H
-#define THNN_BENCHMARK_H
+#ifndef THNN_ROOFLINE_ROOFLINE_H
+#define THNN_ROOFLINE_ROOFLINE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -11,39 +11,39 @@
 /* ---- geometry ---- */
 
 /* How many channels and positions make a box. */
-static void THNN_(grid)(THNN_(Batch) *b)
+static void grid(Batch *b)
 {
   const bool planes = b->layout == THNN_BATCH_PLANES, rows = b->layout == THNN_BATCH_ROWS;
   const int64_t C = b->channels, positions = b->positions, elements = C * positions;
   const int64_t length = b->dims > 0 ? b->size[b->dims - 1] : 1;
 
   int64_t width = rows ? CHANNELS : TILE_WIDTH;
-  if (planes) width = b->reduces ? THNN_(smaller)(C / (2 * MIN_BOXES), SMALL_BOX / positions) : BOX / 2 / length;
-  b->width = THNN_(larger)(1, THNN_(smaller)(width, THNN_(smaller)(C, CHANNELS)));
-  b->groups = THNN_(ceilDiv)(C, b->width);
+  if (planes) width = b->reduces ? smaller(C / (2 * MIN_BOXES), SMALL_BOX / positions) : BOX / 2 / length;
+  b->width = larger(1, smaller(width, smaller(C, CHANNELS)));
+  b->groups = ceilDiv(C, b->width);
 
   int64_t blocks = 1;
   if (planes && !b->reduces) {
-    blocks = THNN_(ceilDiv)(positions * b->width, BOX / 2);
+    blocks = ceilDiv(positions * b->width, BOX / 2);
   } else if (elements >= PIECE && b->groups < MIN_BOXES) {
-    blocks = THNN_(smaller)(THNN_(ceilDiv)(MIN_BOXES, b->groups), positions / 1024);
+    blocks = smaller(ceilDiv(MIN_BOXES, b->groups), positions / 1024);
     if (rows) {
-      blocks = THNN_(larger)(THNN_(ceilDiv)(MIN_BOXES / 2, b->groups), elements / BOX);
-      blocks = THNN_(smaller)(blocks, positions / 32);
-      blocks = THNN_(smaller)(blocks, (int64_t)(THNN_SCRATCH_LIMIT / 2 / (2 * sizeof(accreal))) / C);
+      blocks = larger(ceilDiv(MIN_BOXES / 2, b->groups), elements / BOX);
+      blocks = smaller(blocks, positions / 32);
+      blocks = smaller(blocks, (int64_t)(THNN_SCRATCH_LIMIT / 2 / (2 * sizeof(accreal))) / C);
     }
-    blocks = THNN_(larger)(1, blocks);
+    blocks = larger(1, blocks);
   }
-  b->block = THNN_(ceilDiv)(positions, blocks);
-  if (planes && length <= PIECE) b->block = THNN_(ceilDiv)(b->block, length) * length;
-  b->blocks = THNN_(ceilDiv)(positions, b->block);
+  b->block = ceilDiv(positions, blocks);
+  if (planes && length <= PIECE) b->block = ceilDiv(b->block, length) * length;
+  b->blocks = ceilDiv(positions, b->block);
 }
 
-void THNN_(Batch_init)(THNN_(Batch) *b, THTensor *x, THTensor *g, THTensor *out, bool reduces)
+void THNN_(Batch_init)(Batch *b, THTensor *x, THTensor *g, THTensor *out, bool reduces)
 {
   const THTensor *shape = x != NULL ? x : g;
   THTensor *tensors[] = {x, g, out};
-  THNN_(BatchView) *views[] = {&b->x, &b->g, &b->out};
+  BatchView *views[] = {&b->x, &b->g, &b->out};
   int operands = 0;
   bool planes = true, rows = true;
   for (int i = 0; i < 3; i++) {
@@ -82,7 +82,7 @@ void THNN_(Batch_init)(THNN_(Batch) *b, THTensor *x, THTensor *g, THTensor *out,
   b->reduces = reduces;
   b->groups = 0;
   b->blocks = 1;
-  if (b->channels * b->positions > 0) THNN_(grid)(b);
+  if (b->channels * b->positions > 0) grid(b);
 
   /* A result that stays in the cache is better stored there, and one that begins in the middle of vectors, row
      after row, is not worth the trouble. */
@@ -93,11 +93,11 @@ void THNN_(Batch_init)(THNN_(Batch) *b, THTensor *x, THTensor *g, THTensor *out,
   if (b->layout == THNN_BATCH_ROWS) b->stream &= start % VBYTES == 0 && b->dims > 0 && b->out.stride[0] % VL == 0;
 }
 
-static THNN_(Box) THNN_(box)(const THNN_(Batch) *b, int64_t task)
+static Box box(const Batch *b, int64_t task)
 {
-  THNN_(Box) box = {task % b->groups * b->width, 0, task / b->groups * b->block, 0};
-  box.c_end = THNN_(smaller)(box.c + b->width, b->channels);
-  box.p_end = THNN_(smaller)(box.p + b->block, b->positions);
+  Box box = {task % b->groups * b->width, 0, task / b->groups * b->block, 0};
+  box.c_end = smaller(box.c + b->width, b->channels);
+  box.p_end = smaller(box.p + b->block, b->positions);
   return box;
 }
 
@@ -120,93 +120,90 @@ void THNN_(Batch_merge)(int64_t channels, accreal *mean, accreal *squares, accre
 }
 
 /* Statistics of `count` values into the saved and running ones of n channels. */
-static void THNN_(keepStatistics)(const THNN_(BatchStatistics) *to, int64_t first, int64_t n, const accreal *mean,
-                                  const accreal *squares, accreal count)
+static void keepStatistics(const BatchStatistics *to, int64_t first, int64_t n, const accreal *mean,
+                           const accreal *squares, accreal count)
 {
   accreal inverse[CHANNELS];
-  for (int64_t j = 0; j < n; j++) inverse[j] = THNN_(inverseDeviation)(squares[j] / count, to->eps);
+  for (int64_t j = 0; j < n; j++) inverse[j] = inverseDeviation(squares[j] / count, to->eps);
   const accreal fresh = to->momentum, old = 1 - fresh, part = fresh / (to->unbiased ? count - 1 : count);
   for (int64_t j = 0; j < n; j++) {
-    *THNN_(address)(to->save_mean, first + j) = (real)mean[j];
-    *THNN_(address)(to->save_std, first + j) = (real)inverse[j];
+    *address(to->save_mean, first + j) = (real)mean[j];
+    *address(to->save_std, first + j) = (real)inverse[j];
     if (to->running_mean != NULL) {
-      real *running_mean = THNN_(address)(to->running_mean, first + j);
+      real *running_mean = address(to->running_mean, first + j);
       *running_mean = (real)(fresh * mean[j] + old * *running_mean);
     }
     if (to->running_var != NULL) {
-      real *running_var = THNN_(address)(to->running_var, first + j);
+      real *running_var = address(to->running_var, first + j);
       *running_var = (real)(part * squares[j] + old * *running_var);
     }
   }
 }
 
-static void THNN_(keepGradients)(const THNN_(BatchGradients) *to, const THNN_(BatchVectors) *v, int64_t first,
-                                 int64_t n, const accreal *sum, const accreal *dot)
+static void keepGradients(const BatchGradients *to, const BatchVectors *v, int64_t first, int64_t n,
+                          const accreal *sum, const accreal *dot)
 {
   if (to->gradWeight != NULL) {
     accreal inverse[CHANNELS];
-    THNN_(fetchInverse)(v, first, n, inverse);
-    for (int64_t j = 0; j < n; j++)
-      *THNN_(address)(to->gradWeight, first + j) += (real)(to->scale * inverse[j] * dot[j]);
+    fetchInverse(v, first, n, inverse);
+    for (int64_t j = 0; j < n; j++) *address(to->gradWeight, first + j) += (real)(to->scale * inverse[j] * dot[j]);
   }
   if (to->gradBias != NULL)
-    for (int64_t j = 0; j < n; j++) *THNN_(address)(to->gradBias, first + j) += (real)(to->scale * sum[j]);
+    for (int64_t j = 0; j < n; j++) *address(to->gradBias, first + j) += (real)(to->scale * sum[j]);
 }
 
 /* ---- boxes ---- */
 
-static void THNN_(boxStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal *mean, accreal *squares)
+static void boxStatistics(const Batch *b, Box box, accreal *mean, accreal *squares)
 {
   for (int64_t j = 0; j < box.c_end - box.c; j++) mean[j] = squares[j] = 0;
-  if (b->layout == THNN_BATCH_PLANES) THNN_(planesStatistics)(b, box, mean, squares);
-  else if (b->layout == THNN_BATCH_ROWS) THNN_(rowsStatistics)(b, box, mean, squares);
-  else THNN_(stridedStatistics)(b, box, mean, squares);
+  if (b->layout == THNN_BATCH_PLANES) planesStatistics(b, box, mean, squares);
+  else if (b->layout == THNN_BATCH_ROWS) rowsStatistics(b, box, mean, squares);
+  else stridedStatistics(b, box, mean, squares);
 }
 
-static void THNN_(boxDots)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(BatchVectors) *v, accreal *sum,
-                           accreal *dot)
+static void boxDots(const Batch *b, Box box, const BatchVectors *v, accreal *sum, accreal *dot)
 {
   const int64_t n = box.c_end - box.c;
-  THNN_(Coefficients) k;
+  Coefficients k;
   accreal inverse[CHANNELS];
-  THNN_(fetchForward)(v, box.c, n, inverse, &k);
+  fetchForward(v, box.c, n, inverse, &k);
   for (int64_t j = 0; j < n; j++) sum[j] = dot[j] = 0;
-  if (b->layout == THNN_BATCH_PLANES) THNN_(planesDots)(b, box, &k, v->relu, sum, dot);
-  else if (b->layout == THNN_BATCH_ROWS) THNN_(rowsDots)(b, box, &k, v->relu, sum, dot);
-  else THNN_(stridedDots)(b, box, &k, v->relu, sum, dot);
+  if (b->layout == THNN_BATCH_PLANES) planesDots(b, box, &k, v->relu, sum, dot);
+  else if (b->layout == THNN_BATCH_ROWS) rowsDots(b, box, &k, v->relu, sum, dot);
+  else stridedDots(b, box, &k, v->relu, sum, dot);
 }
 
-static void THNN_(boxApply)(const THNN_(Batch) *b, THNN_(Box) box, THNNBatchMap map, const THNN_(Coefficients) *c)
+static void boxApply(const Batch *b, Box box, THNNBatchMap map, const Coefficients *c)
 {
-  if (b->layout == THNN_BATCH_PLANES) THNN_(planesApply)(b, box, map, c);
-  else if (b->layout == THNN_BATCH_ROWS) THNN_(rowsApply)(b, box, map, c);
-  else THNN_(stridedApply)(b, box, map, c);
+  if (b->layout == THNN_BATCH_PLANES) planesApply(b, box, map, c);
+  else if (b->layout == THNN_BATCH_ROWS) rowsApply(b, box, map, c);
+  else stridedApply(b, box, map, c);
 }
 
 /* exact: the means of the box's channels before they were rounded, or NULL. What rounding took goes into the bias. */
-static void THNN_(boxNormalize)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(BatchVectors) *v,
-                                const accreal *exact)
+static void boxNormalize(const Batch *b, Box box, const BatchVectors *v, const accreal *exact)
 {
   const int64_t n = box.c_end - box.c;
-  THNN_(Coefficients) k;
+  Coefficients k;
   accreal inverse[CHANNELS];
-  THNN_(fetchForward)(v, box.c, n, inverse, &k);
+  fetchForward(v, box.c, n, inverse, &k);
   /* The backward of relu, which knows only the rounded means, has to find the same signs. */
   if (exact != NULL && !v->relu)
     for (int64_t j = 0; j < n; j++) k.bias[j] = (real)(k.bias[j] + (k.mean[j] - exact[j]) * k.scale[j]);
-  THNN_(boxApply)(b, box, v->relu ? NORMALIZE_RELU : NORMALIZE, &k);
+  boxApply(b, box, v->relu ? NORMALIZE_RELU : NORMALIZE, &k);
 }
 
 /* sum and dot of the box's channels, or NULL. */
-static void THNN_(boxGradInput)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(BatchVectors) *v,
-                                const accreal *sum, const accreal *dot, accreal count)
+static void boxGradInput(const Batch *b, Box box, const BatchVectors *v, const accreal *sum, const accreal *dot,
+                         accreal count)
 {
   const int64_t n = box.c_end - box.c;
-  THNN_(Coefficients) k;
+  Coefficients k;
   accreal inverse[CHANNELS];
-  THNN_(fetchForward)(v, box.c, n, inverse, &k);
+  fetchForward(v, box.c, n, inverse, &k);
   if (sum == NULL) {
-    THNN_(boxApply)(b, box, v->relu ? SCALE_RELU : SCALE, &k);
+    boxApply(b, box, v->relu ? SCALE_RELU : SCALE, &k);
     return;
   }
   for (int64_t j = 0; j < n; j++) {
@@ -214,33 +211,33 @@ static void THNN_(boxGradInput)(const THNN_(Batch) *b, THNN_(Box) box, const THN
     k.slope[j] = (real)(part * inverse[j] * inverse[j] * dot[j]);
     k.shift[j] = (real)(part * sum[j]);
   }
-  THNN_(boxApply)(b, box, v->relu ? GRADIENT_RELU : GRADIENT, &k);
+  boxApply(b, box, v->relu ? GRADIENT_RELU : GRADIENT, &k);
 }
 
 /* ---- phases ---- */
 
 /* A phase, and all that its boxes know. */
-typedef struct THNN_(Phase) {
-  const THNN_(Batch) *batch;
-  const THNN_(BatchVectors) *vectors;
-  const THNN_(BatchStatistics) *statistics;
-  const THNN_(BatchGradients) *gradients;
+typedef struct Phase {
+  const Batch *batch;
+  const BatchVectors *vectors;
+  const BatchStatistics *statistics;
+  const BatchGradients *gradients;
   THNNBatchPairs
       found; /* what a reduction leaves, or what follows it takes; those of the first block come first */
   accreal count;
-} THNN_(Phase);
+} Phase;
 
-typedef void (*THNN_(Step))(const THNN_(Phase) *phase, THNN_(Box) box);
+typedef void (*THNN_(Step))(const Phase *phase, Box box);
 
 /* A thread goes through its boxes backwards if `again`: those that the phase before read last are the likeliest to
    be in its cache. */
-static void THNN_(forBoxes)(const THNN_(Phase) *phase, THNN_(Step) step, bool again)
+static void forBoxes(const Phase *phase, THNN_(Step) step, bool again)
 {
-  const THNN_(Batch) *b = phase->batch;
+  const Batch *b = phase->batch;
   const int64_t boxes = b->groups * b->blocks, work = b->channels * b->positions;
   const int threads = thnn_threads(boxes, work);
   if (threads == 1) { /* no parallel region: small tensors would feel it */
-    for (int64_t i = 0; i < boxes; i++) step(phase, THNN_(box)(b, again ? boxes - 1 - i : i));
+    for (int64_t i = 0; i < boxes; i++) step(phase, box(b, again ? boxes - 1 - i : i));
     return;
   }
   THNN_PARALLEL_FOR(i, boxes, work) {
@@ -248,177 +245,171 @@ static void THNN_(forBoxes)(const THNN_(Phase) *phase, THNN_(Step) step, bool ag
     const int64_t share = boxes / threads, longer = boxes % threads * (share + 1);
     const int64_t size = i < longer ? share + 1 : share;
     const int64_t begin = i < longer ? i / size * size : longer + (i - longer) / size * size;
-    step(phase, THNN_(box)(b, again ? 2 * begin + size - 1 - i : i));
+    step(phase, box(b, again ? 2 * begin + size - 1 - i : i));
   }
 }
 
 /* n pairs of C channels, from channel `first` on, between where they are kept and two arrays. */
-static void THNN_(getPairs)(THNNBatchPairs pairs, int64_t C, int64_t first, int64_t n, accreal *a, accreal *b)
+static void getPairs(THNNBatchPairs pairs, int64_t C, int64_t first, int64_t n, accreal *a, accreal *b)
 {
   const accreal *p = pairs.data + first * pairs.stride, *q = p + C * pairs.stride;
   for (int64_t j = 0; j < n; j++) a[j] = p[j * pairs.stride], b[j] = q[j * pairs.stride];
 }
 
-static void THNN_(putPairs)(THNNBatchPairs pairs, int64_t C, int64_t first, int64_t n, const accreal *a,
-                            const accreal *b)
+static void putPairs(THNNBatchPairs pairs, int64_t C, int64_t first, int64_t n, const accreal *a, const accreal *b)
 {
   accreal *p = pairs.data + first * pairs.stride, *q = p + C * pairs.stride;
   for (int64_t j = 0; j < n; j++) p[j * pairs.stride] = a[j], q[j * pairs.stride] = b[j];
 }
 
-static THNNBatchPairs THNN_(pairsOfBlock)(const THNN_(Phase) *phase, int64_t block)
+static THNNBatchPairs pairsOfBlock(const Phase *phase, int64_t block)
 {
   const THNNBatchPairs of = {phase->found.data + block * 2 * phase->batch->channels, phase->found.stride};
   return of;
 }
 
-static void THNN_(statisticsStep)(const THNN_(Phase) *phase, THNN_(Box) box)
+static void statisticsStep(const Phase *phase, Box box)
 {
-  const THNN_(Batch) *b = phase->batch;
+  const Batch *b = phase->batch;
   accreal mean[CHANNELS], squares[CHANNELS];
-  THNN_(boxStatistics)(b, box, mean, squares);
-  THNN_(putPairs)(THNN_(pairsOfBlock)(phase, box.p / b->block), b->channels, box.c, box.c_end - box.c, mean,
-                  squares);
+  boxStatistics(b, box, mean, squares);
+  putPairs(pairsOfBlock(phase, box.p / b->block), b->channels, box.c, box.c_end - box.c, mean, squares);
 }
 
-static void THNN_(sumsStep)(const THNN_(Phase) *phase, THNN_(Box) box)
+static void sumsStep(const Phase *phase, Box box)
 {
-  const THNN_(Batch) *b = phase->batch;
+  const Batch *b = phase->batch;
   accreal sum[CHANNELS], dot[CHANNELS];
-  THNN_(boxDots)(b, box, phase->vectors, sum, dot);
-  THNN_(putPairs)(THNN_(pairsOfBlock)(phase, box.p / b->block), b->channels, box.c, box.c_end - box.c, sum, dot);
+  boxDots(b, box, phase->vectors, sum, dot);
+  putPairs(pairsOfBlock(phase, box.p / b->block), b->channels, box.c, box.c_end - box.c, sum, dot);
 }
 
 /* Runs a step that finds a pair of each channel, and joins what the blocks found in their order: into `result` if
    that is not NULL, as it may be where there is more than one block. */
-static void THNN_(reduce)(THNN_(Phase) *phase, THNN_(Step) step, const THNNBatchPairs *result)
+static void reduce(Phase *phase, THNN_(Step) step, const THNNBatchPairs *result)
 {
-  const THNN_(Batch) *b = phase->batch;
+  const Batch *b = phase->batch;
   const int64_t C = b->channels, width = CHANNELS / 4;
   if (b->blocks == 1) {
     phase->found = *result;
-    THNN_(forBoxes)(phase, step, false);
+    forBoxes(phase, step, false);
     for (int64_t i = 0; b->positions == 0 && i < 2 * C; i++) result->data[i * result->stride] = 0;
     return;
   }
   /* There is more than one block only where they find room in half of the scratch memory. */
   phase->found.data = thnn_scratch(sizeof(accreal) * (size_t)(2 * b->blocks * C));
   phase->found.stride = 1;
-  THNN_(forBoxes)(phase, step, false);
-  THNN_PARALLEL_FOR(i, THNN_(ceilDiv)(C, width), (b->blocks + 16) * C) {
-    const int64_t c = i * width, n = THNN_(smaller)(width, C - c);
+  forBoxes(phase, step, false);
+  THNN_PARALLEL_FOR(i, ceilDiv(C, width), (b->blocks + 16) * C) {
+    const int64_t c = i * width, n = smaller(width, C - c);
     accreal *first = phase->found.data + c, *second = first + C;
     for (int64_t k = 1; k < b->blocks; k++) {
       const accreal *other = first + k * 2 * C;
-      if (step == THNN_(statisticsStep))
+      if (step == statisticsStep)
         THNN_(Batch_merge)(n, first, second, (accreal)(k * b->block), other, other + C,
-                           (accreal)THNN_(smaller)(b->block, b->positions - k * b->block));
+                           (accreal)smaller(b->block, b->positions - k * b->block));
       else
         for (int64_t j = 0; j < n; j++) first[j] += other[j], second[j] += other[j + C];
     }
-    if (result != NULL) THNN_(putPairs)(*result, C, c, n, first, second);
+    if (result != NULL) putPairs(*result, C, c, n, first, second);
   }
 }
 
-void THNN_(Batch_statistics)(const THNN_(Batch) *b, THNNBatchPairs result)
+void THNN_(Batch_statistics)(const Batch *b, THNNBatchPairs result)
 {
-  THNN_(Phase) phase = {.batch = b};
-  THNN_(reduce)(&phase, THNN_(statisticsStep), &result);
+  Phase phase = {.batch = b};
+  reduce(&phase, statisticsStep, &result);
 }
 
-void THNN_(Batch_gradSums)(const THNN_(Batch) *b, const THNN_(BatchVectors) *vectors, THNNBatchPairs result)
+void THNN_(Batch_gradSums)(const Batch *b, const BatchVectors *vectors, THNNBatchPairs result)
 {
-  THNN_(Phase) phase = {.batch = b, .vectors = vectors};
-  THNN_(reduce)(&phase, THNN_(sumsStep), &result);
+  Phase phase = {.batch = b, .vectors = vectors};
+  reduce(&phase, sumsStep, &result);
 }
 
-void THNN_(Batch_saveStatistics)(const THNN_(BatchStatistics) *to, int64_t C, THNNBatchPairs statistics,
-                                 accreal count)
+void THNN_(Batch_saveStatistics)(const BatchStatistics *to, int64_t C, THNNBatchPairs statistics, accreal count)
 {
   const int64_t width = CHANNELS / 4;
-  THNN_PARALLEL_FOR(i, THNN_(ceilDiv)(C, width), 16 * C) {
-    const int64_t c = i * width, n = THNN_(smaller)(width, C - c);
+  THNN_PARALLEL_FOR(i, ceilDiv(C, width), 16 * C) {
+    const int64_t c = i * width, n = smaller(width, C - c);
     accreal mean[CHANNELS], squares[CHANNELS];
-    THNN_(getPairs)(statistics, C, c, n, mean, squares);
-    THNN_(keepStatistics)(to, c, n, mean, squares, count);
+    getPairs(statistics, C, c, n, mean, squares);
+    keepStatistics(to, c, n, mean, squares, count);
   }
 }
 
 /* found: the statistics, where these are not yet rounded. */
-static void THNN_(normalizeStep)(const THNN_(Phase) *phase, THNN_(Box) box)
+static void normalizeStep(const Phase *phase, Box box)
 {
   accreal mean[CHANNELS], squares[CHANNELS];
   const bool exact = phase->found.data != NULL;
-  if (exact) THNN_(getPairs)(phase->found, phase->batch->channels, box.c, box.c_end - box.c, mean, squares);
-  THNN_(boxNormalize)(phase->batch, box, phase->vectors, exact ? mean : NULL);
+  if (exact) getPairs(phase->found, phase->batch->channels, box.c, box.c_end - box.c, mean, squares);
+  boxNormalize(phase->batch, box, phase->vectors, exact ? mean : NULL);
 }
 
-void THNN_(Batch_normalize)(const THNN_(Batch) *b, const THNN_(BatchVectors) *vectors)
+void THNN_(Batch_normalize)(const Batch *b, const BatchVectors *vectors)
 {
-  const THNN_(Phase) phase = {.batch = b, .vectors = vectors};
-  THNN_(forBoxes)(&phase, THNN_(normalizeStep), false);
+  const Phase phase = {.batch = b, .vectors = vectors};
+  forBoxes(&phase, normalizeStep, false);
 }
 
-static void THNN_(gradInputStep)(const THNN_(Phase) *phase, THNN_(Box) box)
+static void gradInputStep(const Phase *phase, Box box)
 {
   accreal sum[CHANNELS], dot[CHANNELS];
   const bool sums = phase->found.data != NULL;
-  if (sums) THNN_(getPairs)(phase->found, phase->batch->channels, box.c, box.c_end - box.c, sum, dot);
-  THNN_(boxGradInput)(phase->batch, box, phase->vectors, sums ? sum : NULL, sums ? dot : NULL, phase->count);
+  if (sums) getPairs(phase->found, phase->batch->channels, box.c, box.c_end - box.c, sum, dot);
+  boxGradInput(phase->batch, box, phase->vectors, sums ? sum : NULL, sums ? dot : NULL, phase->count);
 }
 
-void THNN_(Batch_gradInput)(const THNN_(Batch) *b, const THNN_(BatchVectors) *vectors, const THNNBatchPairs *sums,
-                            accreal count)
+void THNN_(Batch_gradInput)(const Batch *b, const BatchVectors *vectors, const THNNBatchPairs *sums, accreal count)
 {
-  THNN_(Phase) phase = {.batch = b, .vectors = vectors, .count = count};
+  Phase phase = {.batch = b, .vectors = vectors, .count = count};
   if (sums != NULL) phase.found = *sums;
-  THNN_(forBoxes)(&phase, THNN_(gradInputStep), false);
+  forBoxes(&phase, gradInputStep, false);
 }
 
-static void THNN_(forwardStep)(const THNN_(Phase) *phase, THNN_(Box) box)
+static void forwardStep(const Phase *phase, Box box)
 {
-  const THNN_(Batch) *b = phase->batch;
+  const Batch *b = phase->batch;
   accreal mean[CHANNELS], squares[CHANNELS];
-  THNN_(boxStatistics)(b, box, mean, squares);
-  THNN_(keepStatistics)(phase->statistics, box.c, box.c_end - box.c, mean, squares, (accreal)b->positions);
-  THNN_(boxNormalize)(b, box, phase->vectors, mean);
+  boxStatistics(b, box, mean, squares);
+  keepStatistics(phase->statistics, box.c, box.c_end - box.c, mean, squares, (accreal)b->positions);
+  boxNormalize(b, box, phase->vectors, mean);
 }
 
-void THNN_(Batch_forward)(const THNN_(Batch) *b, const THNN_(BatchStatistics) *to,
-                          const THNN_(BatchVectors) *vectors)
+void THNN_(Batch_forward)(const Batch *b, const BatchStatistics *to, const BatchVectors *vectors)
 {
-  THNN_(Phase) phase = {.batch = b, .vectors = vectors, .statistics = to};
+  Phase phase = {.batch = b, .vectors = vectors, .statistics = to};
   if (b->blocks == 1) {
-    THNN_(forBoxes)(&phase, THNN_(forwardStep), false);
+    forBoxes(&phase, forwardStep, false);
   } else {
-    THNN_(reduce)(&phase, THNN_(statisticsStep), NULL);
+    reduce(&phase, statisticsStep, NULL);
     THNN_(Batch_saveStatistics)(to, b->channels, phase.found, (accreal)b->positions);
-    THNN_(forBoxes)(&phase, THNN_(normalizeStep), true);
+    forBoxes(&phase, normalizeStep, true);
   }
 }
 
-static void THNN_(backwardStep)(const THNN_(Phase) *phase, THNN_(Box) box)
+static void backwardStep(const Phase *phase, Box box)
 {
   const bool train = phase->gradients->train;
   accreal sum[CHANNELS], dot[CHANNELS];
-  THNN_(boxDots)(phase->batch, box, phase->vectors, sum, dot);
-  THNN_(keepGradients)(phase->gradients, phase->vectors, box.c, box.c_end - box.c, sum, dot);
+  boxDots(phase->batch, box, phase->vectors, sum, dot);
+  keepGradients(phase->gradients, phase->vectors, box.c, box.c_end - box.c, sum, dot);
   if (phase->batch->out.data != NULL)
-    THNN_(boxGradInput)(phase->batch, box, phase->vectors, train ? sum : NULL, train ? dot : NULL, phase->count);
+    boxGradInput(phase->batch, box, phase->vectors, train ? sum : NULL, train ? dot : NULL, phase->count);
 }
 
-void THNN_(Batch_backward)(const THNN_(Batch) *b, const THNN_(BatchGradients) *to,
-                           const THNN_(BatchVectors) *vectors)
+void THNN_(Batch_backward)(const Batch *b, const BatchGradients *to, const BatchVectors *vectors)
 {
-  THNN_(Phase) phase = {.batch = b, .vectors = vectors, .gradients = to, .count = (accreal)b->positions};
+  Phase phase = {.batch = b, .vectors = vectors, .gradients = to, .count = (accreal)b->positions};
   if (b->blocks == 1) {
-    THNN_(forBoxes)(&phase, THNN_(backwardStep), false);
+    forBoxes(&phase, backwardStep, false);
     return;
   }
-  THNN_(reduce)(&phase, THNN_(sumsStep), NULL);
+  reduce(&phase, sumsStep, NULL);
   const accreal *sum = phase.found.data, *dot = sum + b->channels;
   for (int64_t c = 0; c < b->channels; c += CHANNELS)
-    THNN_(keepGradients)(to, vectors, c, THNN_(smaller)(CHANNELS, b->channels - c), sum + c, dot + c);
+    keepGradients(to, vectors, c, smaller(CHANNELS, b->channels - c), sum + c, dot + c);
   if (!to->train) phase.found.data = NULL;
-  if (b->out.data != NULL) THNN_(forBoxes)(&phase, THNN_(gradInputStep), true);
+  if (b->out.data != NULL) forBoxes(&phase, gradInputStep, true);
 }

@@ -1,8 +1,11 @@
+#ifndef THNN_BATCH_NORM_LAYOUTS_H
+#define THNN_BATCH_NORM_LAYOUTS_H
+
 /* Batch normalization inside one box, some channels x some positions: statistics, sums of gradients and what is done
    to each element, for each layout. Planes and gathered tiles are runs of neighbouring values of one channel, rows are
-   runs of neighbouring channels. No include guard: included once per element type. */
+   runs of neighbouring channels. */
 
-#include "normalization/batch_normalization.h"
+#include "batch_norm/batch_norm.h"
 #include "runtime/streaming.h"
 
 /* Sums run in `real` over at most PIECE values (rows: PIECE_ROWS), shifted by the mean of what came before, and
@@ -23,23 +26,23 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-static inline int64_t THNN_(ceilDiv)(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static inline int64_t THNN_(smaller)(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t THNN_(larger)(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
-typedef struct THNN_(Box) {
+typedef struct Box {
   int64_t c, c_end, p, p_end;
-} THNN_(Box);
+} Box;
 
 /* ---- what is done to one element ---- */
 
-static ALWAYS_INLINE vreal THNN_(normalized)(vreal x, vreal mean, vreal scale, vreal bias)
+static ALWAYS_INLINE vreal normalized(vreal x, vreal mean, vreal scale, vreal bias)
 {
   return (x - mean) * scale + bias;
 }
 
 /* What of g comes through relu to its input y. Like relu itself it lets NaN through, as torch does. */
-static ALWAYS_INLINE vreal THNN_(passed)(vreal g, vreal y)
+static ALWAYS_INLINE vreal passed(vreal g, vreal y)
 {
   const vreal zero = {0};
   return v_sel(v_le(y, zero), zero, g);
@@ -82,102 +85,98 @@ typedef enum THNNBatchMap { NORMALIZE, NORMALIZE_RELU, SCALE, SCALE_RELU, GRADIE
 #endif
 
 /* The coefficients of some channels, side by side: neighbouring ones, or one VL times. */
-typedef struct THNN_(Channels) {
+typedef struct Channels {
   vreal mean, scale, bias, slope, shift;
-} THNN_(Channels);
+} Channels;
 
-static ALWAYS_INLINE vreal THNN_(mapped)(THNNBatchMap map, vreal g, vreal x, THNN_(Channels) k)
+static ALWAYS_INLINE vreal mapped(THNNBatchMap map, vreal g, vreal x, Channels k)
 {
-  const vreal zero = {0}, y = THNN_(normalized)(x, k.mean, k.scale, k.bias);
+  const vreal zero = {0}, y = normalized(x, k.mean, k.scale, k.bias);
   if (map == NORMALIZE) return y;
   if (map == NORMALIZE_RELU) return v_max(zero, y);
-  if (map == SCALE_RELU || map == GRADIENT_RELU) g = THNN_(passed)(g, y);
+  if (map == SCALE_RELU || map == GRADIENT_RELU) g = passed(g, y);
   if (map == SCALE || map == SCALE_RELU) return g * k.scale;
   return g * k.scale + ((x - k.mean) * k.slope + k.shift);
 }
 
 /* ---- vectors of channels: fetched into arrays, so that the loops over them are plain ones ---- */
 
-static inline real *THNN_(address)(const THTensor *vector, int64_t c)
-{
-  return TH_DATA(vector) + c * vector->stride[0];
-}
+static inline real *address(const THTensor *vector, int64_t c) { return TH_DATA(vector) + c * vector->stride[0]; }
 
-static void THNN_(fetch)(const THTensor *vector, int64_t first, int64_t n, real otherwise, real *to)
+static void fetch(const THTensor *vector, int64_t first, int64_t n, real otherwise, real *to)
 {
   if (vector == NULL)
     for (int64_t j = 0; j < n; j++) to[j] = otherwise;
   else
-    for (int64_t j = 0; j < n; j++) to[j] = *THNN_(address)(vector, first + j);
+    for (int64_t j = 0; j < n; j++) to[j] = *address(vector, first + j);
 }
 
-static inline accreal THNN_(inverseDeviation)(accreal variance, accreal eps)
+static inline accreal inverseDeviation(accreal variance, accreal eps)
 {
   return variance + eps == 0 ? 0 : 1 / sqrt(variance + eps);
 }
 
-static void THNN_(fetchInverse)(const THNN_(BatchVectors) *v, int64_t first, int64_t n, accreal *inverse)
+static void fetchInverse(const BatchVectors *v, int64_t first, int64_t n, accreal *inverse)
 {
   real values[CHANNELS];
-  THNN_(fetch)(v->inverse != NULL ? v->inverse : v->variance, first, n, 0, values);
+  fetch(v->inverse != NULL ? v->inverse : v->variance, first, n, 0, values);
   if (v->inverse != NULL)
     for (int64_t j = 0; j < n; j++) inverse[j] = values[j];
   else
-    for (int64_t j = 0; j < n; j++) inverse[j] = THNN_(inverseDeviation)(values[j], v->eps);
+    for (int64_t j = 0; j < n; j++) inverse[j] = inverseDeviation(values[j], v->eps);
 }
 
 /* The coefficients of the channels of a box. */
-typedef struct THNN_(Coefficients) {
+typedef struct Coefficients {
   real mean[CHANNELS], scale[CHANNELS], bias[CHANNELS], slope[CHANNELS], shift[CHANNELS];
-} THNN_(Coefficients);
+} Coefficients;
 
 /* Those of the forward, and the inverse deviations. */
-static void THNN_(fetchForward)(const THNN_(BatchVectors) *v, int64_t first, int64_t n, accreal *inverse,
-                                THNN_(Coefficients) *k)
+static void fetchForward(const BatchVectors *v, int64_t first, int64_t n, accreal *inverse, Coefficients *k)
 {
-  THNN_(fetchInverse)(v, first, n, inverse);
-  THNN_(fetch)(v->mean, first, n, 0, k->mean);
-  THNN_(fetch)(v->weight, first, n, 1, k->scale);
-  THNN_(fetch)(v->bias, first, n, 0, k->bias);
+  fetchInverse(v, first, n, inverse);
+  fetch(v->mean, first, n, 0, k->mean);
+  fetch(v->weight, first, n, 1, k->scale);
+  fetch(v->bias, first, n, 0, k->bias);
   for (int64_t j = 0; j < n; j++) {
     k->scale[j] = (real)(inverse[j] * k->scale[j]);
     k->slope[j] = k->shift[j] = 0;
   }
 }
 
-static ALWAYS_INLINE THNN_(Channels) THNN_(sameChannel)(const THNN_(Coefficients) *k, int64_t j)
+static ALWAYS_INLINE Channels sameChannel(const Coefficients *k, int64_t j)
 {
-  const THNN_(Channels) one = {v_set1(k->mean[j]), v_set1(k->scale[j]), v_set1(k->bias[j]), v_set1(k->slope[j]),
-                               v_set1(k->shift[j])};
+  const Channels one = {v_set1(k->mean[j]), v_set1(k->scale[j]), v_set1(k->bias[j]), v_set1(k->slope[j]),
+                        v_set1(k->shift[j])};
   return one;
 }
 
 /* ---- runs: `runs` pieces of `length` neighbouring values, each `pitch` after the one before ---- */
 
 /* From a run to the one that is AHEAD values further on, or 0: `left` runs are worth fetching ahead. */
-static inline int64_t THNN_(ahead)(int64_t left, int64_t length, int64_t pitch)
+static inline int64_t fetchAheadBytes(int64_t left, int64_t length, int64_t pitch)
 {
-  const int64_t runs = THNN_(ceilDiv)(AHEAD, length);
+  const int64_t runs = ceilDiv(AHEAD, length);
   if (length > PIECE) return left > 0 ? AHEAD : 0;
   return runs < left ? runs * pitch : 0;
 }
 
 /* Four vectors. */
-static ALWAYS_INLINE void THNN_(prefetch)(const real *p)
+static ALWAYS_INLINE void prefetch(const real *p)
 {
 #pragma GCC unroll 4
   for (int i = 0; i < 4 * VL; i += (int)(64 / sizeof(real))) __builtin_prefetch(p + i);
 }
 
 /* A value near the mean of what follows, and equal to it where all are equal. */
-static real THNN_(nearMean)(const real *x, int64_t length)
+static real nearMean(const real *x, int64_t length)
 {
   return length < VL ? x[0] : x[0] + v_sum(v_load(x) - v_set1(x[0])) / VL;
 }
 
 /* sum(x - shift) and sum((x - shift)^2) */
-static void THNN_(runSums)(const real *x, int64_t runs, int64_t left, int64_t length, int64_t pitch, real shift,
-                           accreal *sum, accreal *squares)
+static void runSums(const real *x, int64_t runs, int64_t left, int64_t length, int64_t pitch, real shift,
+                    accreal *sum, accreal *squares)
 {
   const vreal k = v_set1(shift);
   const int tail = (int)(length % VL);
@@ -192,9 +191,9 @@ static void THNN_(runSums)(const real *x, int64_t runs, int64_t left, int64_t le
   } while (0)
   for (int64_t r = 0; r < runs; r++, x += pitch) {
     const real *p = x, *end = x + length - tail;
-    const int64_t ahead = THNN_(ahead)(left - r, length, pitch);
+    const int64_t ahead = fetchAheadBytes(left - r, length, pitch);
     for (; p + 4 * VL <= end; p += 4 * VL) {
-      if (ahead) THNN_(prefetch)(p + ahead);
+      if (ahead) prefetch(p + ahead);
       ADD(0, v_load(p) - k);
       ADD(1, v_load(p + VL) - k);
       ADD(2, v_load(p + 2 * VL) - k);
@@ -213,8 +212,8 @@ static void THNN_(runSums)(const real *x, int64_t runs, int64_t left, int64_t le
 
 /* Mean and centred squares in two passes of accreal: for values that a shift or their size makes unfit for the
    sums above. */
-static __attribute__((noinline)) void THNN_(runMoments)(const real *x, int64_t runs, int64_t length, int64_t pitch,
-                                                        accreal *mean, accreal *squares)
+static __attribute__((noinline)) void runMoments(const real *x, int64_t runs, int64_t length, int64_t pitch,
+                                                 accreal *mean, accreal *squares)
 {
   const accreal first = x[0], n = (accreal)(runs * length);
   accreal sum = 0, square = 0;
@@ -229,7 +228,7 @@ static __attribute__((noinline)) void THNN_(runMoments)(const real *x, int64_t r
 
 /* Whether sums whose shift proved to be `off` away from the mean of their n values lost too much beside the
    squares they are to be joined with, or overflowed. Squares that were lost before stay lost. */
-static inline bool THNN_(unfit)(accreal mean, accreal squares, int64_t count, accreal new_mean,
+static inline bool shiftIsUnfit(accreal mean, accreal squares, int64_t count, accreal new_mean,
                                 accreal new_squares, int64_t n, accreal off)
 {
   const accreal apart = new_mean - mean, weight = (accreal)count * (accreal)n / (accreal)(count + n);
@@ -238,41 +237,40 @@ static inline bool THNN_(unfit)(accreal mean, accreal squares, int64_t count, ac
 }
 
 /* Joins the moments of runs with those of `count` values before. */
-static void THNN_(joinRuns)(const real *x, int64_t runs, int64_t left, int64_t length, int64_t pitch,
-                            accreal *mean, accreal *squares, int64_t count)
+static void joinRuns(const real *x, int64_t runs, int64_t left, int64_t length, int64_t pitch, accreal *mean,
+                     accreal *squares, int64_t count)
 {
   const int64_t n = runs * length;
-  const real shift = count == 0 ? THNN_(nearMean)(x, length) : (real)*mean;
+  const real shift = count == 0 ? nearMean(x, length) : (real)*mean;
   accreal sum, square;
-  THNN_(runSums)(x, runs, left, length, pitch, shift, &sum, &square);
+  runSums(x, runs, left, length, pitch, shift, &sum, &square);
   const accreal off = sum / (accreal)n;
   accreal new_mean = shift + off, new_squares = square - sum * off;
-  if (THNN_(unfit)(*mean, *squares, count, new_mean, new_squares, n, off))
-    THNN_(runMoments)(x, runs, length, pitch, &new_mean, &new_squares);
+  if (shiftIsUnfit(*mean, *squares, count, new_mean, new_squares, n, off))
+    runMoments(x, runs, length, pitch, &new_mean, &new_squares);
   THNN_(Batch_merge)(1, mean, squares, (accreal)count, &new_mean, &new_squares, (accreal)n);
 }
 
-static inline bool THNN_(finite)(accreal a, accreal b) { return fabs(a) + fabs(b) < (accreal)INFINITY; }
+static inline bool isFiniteResult(accreal a, accreal b) { return fabs(a) + fabs(b) < (accreal)INFINITY; }
 
 /* g, or what of it comes through relu. */
-static ALWAYS_INLINE vreal THNN_(incoming)(vreal g, vreal x, THNN_(Channels) k, bool relu)
+static ALWAYS_INLINE vreal incoming(vreal g, vreal x, Channels k, bool relu)
 {
-  return relu ? THNN_(passed)(g, THNN_(normalized)(x, k.mean, k.scale, k.bias)) : g;
+  return relu ? passed(g, normalized(x, k.mean, k.scale, k.bias)) : g;
 }
 
 /* Adds sum(g) and sum(g * (x - mean)) of channel j of the coefficients, in accreal throughout. */
-static __attribute__((noinline)) void THNN_(addRunDotsExactly)(const real *g, const real *x, int64_t runs,
-                                                               int64_t length, int64_t g_pitch, int64_t x_pitch,
-                                                               const THNN_(Coefficients) *c, int64_t j, bool relu,
-                                                               accreal *sum, accreal *dot)
+static __attribute__((noinline)) void addRunDotsExactly(const real *g, const real *x, int64_t runs, int64_t length,
+                                                        int64_t g_pitch, int64_t x_pitch, const Coefficients *c,
+                                                        int64_t j, bool relu, accreal *sum, accreal *dot)
 {
-  const THNN_(Channels) k = THNN_(sameChannel)(c, j);
+  const Channels k = sameChannel(c, j);
   real gs[VBYTES / sizeof(real)];
   for (int64_t r = 0; r < runs; r++)
     for (int64_t i = 0; i < length; i += VL) {
       const real *p = g + r * g_pitch + i, *q = x + r * x_pitch + i;
-      const int n = (int)THNN_(smaller)(length - i, VL);
-      v_store(gs, THNN_(incoming)(v_load_n(p, n), v_load_n(q, n), k, relu));
+      const int n = (int)smaller(length - i, VL);
+      v_store(gs, incoming(v_load_n(p, n), v_load_n(q, n), k, relu));
       for (int l = 0; l < n; l++) {
         *sum += gs[l];
         *dot += (accreal)gs[l] * ((accreal)q[l] - c->mean[j]);
@@ -281,26 +279,25 @@ static __attribute__((noinline)) void THNN_(addRunDotsExactly)(const real *g, co
 }
 
 /* The same, fast. */
-static ALWAYS_INLINE void THNN_(addRunDotsAs)(const real *g, const real *x, int64_t runs, int64_t left,
-                                              int64_t length, int64_t g_pitch, int64_t x_pitch,
-                                              const THNN_(Coefficients) *c, int64_t j, bool relu, accreal *sum,
-                                              accreal *dot)
+static ALWAYS_INLINE void addRunDotsAs(const real *g, const real *x, int64_t runs, int64_t left, int64_t length,
+                                       int64_t g_pitch, int64_t x_pitch, const Coefficients *c, int64_t j,
+                                       bool relu, accreal *sum, accreal *dot)
 {
-  const THNN_(Channels) k = THNN_(sameChannel)(c, j);
+  const Channels k = sameChannel(c, j);
   const int tail = (int)(length % VL);
   vreal s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, q0 = {0}, q1 = {0}, q2 = {0}, q3 = {0};
-#define ADD(i, gs, xs)                                   \
-  do {                                                   \
-    const vreal xv = (xs);                               \
-    const vreal gv = THNN_(incoming)((gs), xv, k, relu); \
-    s##i += gv, q##i += gv * (xv - k.mean);              \
+#define ADD(i, gs, xs)                            \
+  do {                                            \
+    const vreal xv = (xs);                        \
+    const vreal gv = incoming((gs), xv, k, relu); \
+    s##i += gv, q##i += gv * (xv - k.mean);       \
   } while (0)
   for (int64_t r = 0; r < runs; r++) {
     const real *p = g + r * g_pitch, *q = x + r * x_pitch, *end = p + length - tail;
-    const int64_t g_ahead = THNN_(ahead)(left - r, length, g_pitch);
-    const int64_t x_ahead = THNN_(ahead)(left - r, length, x_pitch);
+    const int64_t g_ahead = fetchAheadBytes(left - r, length, g_pitch);
+    const int64_t x_ahead = fetchAheadBytes(left - r, length, x_pitch);
     for (; p + 4 * VL <= end; p += 4 * VL, q += 4 * VL) {
-      if (g_ahead) THNN_(prefetch)(p + g_ahead), THNN_(prefetch)(q + x_ahead);
+      if (g_ahead) prefetch(p + g_ahead), prefetch(q + x_ahead);
       ADD(0, v_load(p), v_load(q));
       ADD(1, v_load(p + VL), v_load(q + VL));
       ADD(2, v_load(p + 2 * VL), v_load(q + 2 * VL));
@@ -313,21 +310,20 @@ static ALWAYS_INLINE void THNN_(addRunDotsAs)(const real *g, const real *x, int6
   }
 #undef ADD
   const accreal s = v_sum((s0 + s1) + (s2 + s3)), d = v_sum((q0 + q1) + (q2 + q3));
-  if (THNN_(finite)(s, d)) *sum += s, *dot += d;
-  else THNN_(addRunDotsExactly)(g, x, runs, length, g_pitch, x_pitch, c, j, relu, sum, dot);
+  if (isFiniteResult(s, d)) *sum += s, *dot += d;
+  else addRunDotsExactly(g, x, runs, length, g_pitch, x_pitch, c, j, relu, sum, dot);
 }
 
-static void THNN_(addRunDots)(const real *g, const real *x, int64_t runs, int64_t left, int64_t length,
-                              int64_t g_pitch, int64_t x_pitch, const THNN_(Coefficients) *c, int64_t j, bool relu,
-                              accreal *sum, accreal *dot)
+static void addRunDots(const real *g, const real *x, int64_t runs, int64_t left, int64_t length, int64_t g_pitch,
+                       int64_t x_pitch, const Coefficients *c, int64_t j, bool relu, accreal *sum, accreal *dot)
 {
-  if (relu) THNN_(addRunDotsAs)(g, x, runs, left, length, g_pitch, x_pitch, c, j, true, sum, dot);
-  else THNN_(addRunDotsAs)(g, x, runs, left, length, g_pitch, x_pitch, c, j, false, sum, dot);
+  if (relu) addRunDotsAs(g, x, runs, left, length, g_pitch, x_pitch, c, j, true, sum, dot);
+  else addRunDotsAs(g, x, runs, left, length, g_pitch, x_pitch, c, j, false, sum, dot);
 }
 
-static ALWAYS_INLINE vreal THNN_(some)(const real *p, int n) { return n == VL ? v_load(p) : v_load_n(p, n); }
+static ALWAYS_INLINE vreal loadSome(const real *p, int n) { return n == VL ? v_load(p) : v_load_n(p, n); }
 
-static ALWAYS_INLINE void THNN_(putSome)(real *p, vreal value, int n, bool stream)
+static ALWAYS_INLINE void putSome(real *p, vreal value, int n, bool stream)
 {
   if (n < VL) v_store_n(p, value, n);
   else if (stream) v_stream(p, value);
@@ -335,65 +331,64 @@ static ALWAYS_INLINE void THNN_(putSome)(real *p, vreal value, int n, bool strea
 }
 
 /* n <= VL values; the map may not read g, or x. */
-static ALWAYS_INLINE void THNN_(mapSome)(THNNBatchMap map, real *out, const real *g, const real *x, int n,
-                                         THNN_(Channels) k, bool stream)
+static ALWAYS_INLINE void mapSome(THNNBatchMap map, real *out, const real *g, const real *x, int n, Channels k,
+                                  bool stream)
 {
   const vreal zero = {0};
-  const vreal value =
-      THNN_(mapped)(map, READS_G(map) ? THNN_(some)(g, n) : zero, READS_X(map) ? THNN_(some)(x, n) : zero, k);
-  THNN_(putSome)(out, value, n, stream);
+  const vreal value = mapped(map, READS_G(map) ? loadSome(g, n) : zero, READS_X(map) ? loadSome(x, n) : zero, k);
+  putSome(out, value, n, stream);
 }
 
 /* Streaming stores need vectors at addresses that are multiples of their size. */
-static inline int64_t THNN_(unaligned)(const real *p, int64_t length)
+static inline int64_t unaligned(const real *p, int64_t length)
 {
-  return THNN_(smaller)((int64_t)(-(uintptr_t)p % VBYTES / sizeof(real)), length);
+  return smaller((int64_t)(-(uintptr_t)p % VBYTES / sizeof(real)), length);
 }
 
-static ALWAYS_INLINE void THNN_(mapRun)(THNNBatchMap map, real *out, const real *g, const real *x, int64_t length,
-                                        THNN_(Channels) k, bool stream, int64_t g_ahead, int64_t x_ahead)
+static ALWAYS_INLINE void mapRun(THNNBatchMap map, real *out, const real *g, const real *x, int64_t length,
+                                 Channels k, bool stream, int64_t g_ahead, int64_t x_ahead)
 {
   int64_t i = 0;
   if (stream) {
-    i = THNN_(unaligned)(out, length);
-    if (i) THNN_(mapSome)(map, out, g, x, (int)i, k, false);
+    i = unaligned(out, length);
+    if (i) mapSome(map, out, g, x, (int)i, k, false);
   }
   for (; i + VL <= length; i += VL) {
     if (stream && x_ahead) {
       if (READS_G(map)) __builtin_prefetch(g + i + g_ahead);
       if (READS_X(map)) __builtin_prefetch(x + i + x_ahead);
     }
-    THNN_(mapSome)(map, out + i, g + i, x + i, VL, k, stream);
+    mapSome(map, out + i, g + i, x + i, VL, k, stream);
   }
   const int n = (int)(length - i);
-  if (n) THNN_(mapSome)(map, out + i, g + i, x + i, n, k, false);
+  if (n) mapSome(map, out + i, g + i, x + i, n, k, false);
 }
 
 /* `again`: the last run comes first, since it was read last and is the likeliest to be in the cache. */
-static ALWAYS_INLINE void THNN_(mapRuns)(THNNBatchMap map, real *out, const real *g, const real *x, int64_t runs,
-                                         int64_t length, int64_t out_pitch, int64_t g_pitch, int64_t x_pitch,
-                                         THNN_(Channels) k, bool stream, bool again)
+static ALWAYS_INLINE void mapRuns(THNNBatchMap map, real *out, const real *g, const real *x, int64_t runs,
+                                  int64_t length, int64_t out_pitch, int64_t g_pitch, int64_t x_pitch, Channels k,
+                                  bool stream, bool again)
 {
   for (int64_t i = 0; i < runs; i++) {
     const int64_t r = again ? runs - 1 - i : i;
-    const int64_t g_ahead = again ? -THNN_(ahead)(runs - i, length, g_pitch) : AHEAD;
-    const int64_t x_ahead = again ? -THNN_(ahead)(runs - i, length, x_pitch) : AHEAD;
+    const int64_t g_ahead = again ? -fetchAheadBytes(runs - i, length, g_pitch) : AHEAD;
+    const int64_t x_ahead = again ? -fetchAheadBytes(runs - i, length, x_pitch) : AHEAD;
     real *o = out + r * out_pitch;
-    THNN_(mapRun)(map, o, READS_G(map) ? g + r * g_pitch : o, READS_X(map) ? x + r * x_pitch : o, length, k,
-                  stream, g_ahead, x_ahead);
+    mapRun(map, o, READS_G(map) ? g + r * g_pitch : o, READS_X(map) ? x + r * x_pitch : o, length, k, stream,
+           g_ahead, x_ahead);
   }
 }
 
 /* Channel j of the coefficients. */
-static void THNN_(applyRuns)(THNNBatchMap map, real *out, const real *g, const real *x, int64_t runs,
-                             int64_t length, int64_t out_pitch, int64_t g_pitch, int64_t x_pitch,
-                             const THNN_(Coefficients) *c, int64_t j, bool stream, bool again)
+static void applyRuns(THNNBatchMap map, real *out, const real *g, const real *x, int64_t runs, int64_t length,
+                      int64_t out_pitch, int64_t g_pitch, int64_t x_pitch, const Coefficients *c, int64_t j,
+                      bool stream, bool again)
 {
-  const THNN_(Channels) k = THNN_(sameChannel)(c, j);
-#define RUNS(map)                                                                                          \
-  do {                                                                                                     \
-    if (stream) THNN_(mapRuns)(map, out, g, x, runs, length, out_pitch, g_pitch, x_pitch, k, true, again); \
-    else THNN_(mapRuns)(map, out, g, x, runs, length, out_pitch, g_pitch, x_pitch, k, false, again);       \
+  const Channels k = sameChannel(c, j);
+#define RUNS(map)                                                                                   \
+  do {                                                                                              \
+    if (stream) mapRuns(map, out, g, x, runs, length, out_pitch, g_pitch, x_pitch, k, true, again); \
+    else mapRuns(map, out, g, x, runs, length, out_pitch, g_pitch, x_pitch, k, false, again);       \
   } while (0)
   FOR_MAP(map, RUNS);
 #undef RUNS
@@ -401,63 +396,61 @@ static void THNN_(applyRuns)(THNNBatchMap map, real *out, const real *g, const r
 
 /* ---- planes ---- */
 
-static inline const real *THNN_(plane)(const THNN_(BatchView) *view, int64_t c, int64_t n, int64_t l)
+static inline const real *plane(const BatchView *view, int64_t c, int64_t n, int64_t l)
 {
   return view->data == NULL ? NULL : view->data + c * view->channel + n * view->stride[0] + l;
 }
 
 /* The piece at position p: whole planes, or a part of one. */
-typedef struct THNN_(Piece) {
+typedef struct Piece {
   int64_t n, l, runs, length;
-} THNN_(Piece);
+} Piece;
 
-static inline THNN_(Piece) THNN_(piece)(const THNN_(Batch) *b, int64_t p, int64_t end)
+static inline Piece piece(const Batch *b, int64_t p, int64_t end)
 {
   const int64_t length = b->size[b->dims - 1];
-  THNN_(Piece) piece = {0, p, 1, 0};
+  Piece piece = {0, p, 1, 0};
   if (b->dims == 2) piece.n = p / length, piece.l = p % length;
   if (length <= PIECE) {
-    piece.runs = THNN_(smaller)(end - p, PIECE) / length;
+    piece.runs = smaller(end - p, PIECE) / length;
     piece.length = length;
   } else {
-    piece.length = THNN_(smaller)(THNN_(smaller)(length - piece.l, end - p), PIECE);
+    piece.length = smaller(smaller(length - piece.l, end - p), PIECE);
   }
   return piece;
 }
 
 /* Runs from position p to the end of a box, if they are worth fetching ahead. */
-static inline int64_t THNN_(left)(const THNN_(Batch) *b, int64_t p, int64_t end)
+static inline int64_t left(const Batch *b, int64_t p, int64_t end)
 {
-  return b->large ? THNN_(ceilDiv)(end - p, b->size[b->dims - 1]) : 0;
+  return b->large ? ceilDiv(end - p, b->size[b->dims - 1]) : 0;
 }
 
-static void THNN_(planesStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal *mean, accreal *squares)
+static void planesStatistics(const Batch *b, Box box, accreal *mean, accreal *squares)
 {
   for (int64_t c = box.c; c < box.c_end; c++)
     for (int64_t p = box.p, count = 0; p < box.p_end;) {
-      const THNN_(Piece) at = THNN_(piece)(b, p, box.p_end);
-      THNN_(joinRuns)(THNN_(plane)(&b->x, c, at.n, at.l), at.runs, THNN_(left)(b, p, box.p_end), at.length,
-                      b->x.stride[0], mean + (c - box.c), squares + (c - box.c), count);
+      const Piece at = piece(b, p, box.p_end);
+      joinRuns(plane(&b->x, c, at.n, at.l), at.runs, left(b, p, box.p_end), at.length, b->x.stride[0],
+               mean + (c - box.c), squares + (c - box.c), count);
       p += at.runs * at.length;
       count += at.runs * at.length;
     }
 }
 
-static void THNN_(planesDots)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *k, bool relu,
-                              accreal *sum, accreal *dot)
+static void planesDots(const Batch *b, Box box, const Coefficients *k, bool relu, accreal *sum, accreal *dot)
 {
   for (int64_t c = box.c; c < box.c_end; c++)
     for (int64_t p = box.p; p < box.p_end;) {
-      const THNN_(Piece) at = THNN_(piece)(b, p, box.p_end);
-      THNN_(addRunDots)(THNN_(plane)(&b->g, c, at.n, at.l), THNN_(plane)(&b->x, c, at.n, at.l), at.runs,
-                        THNN_(left)(b, p, box.p_end), at.length, b->g.stride[0], b->x.stride[0], k, c - box.c,
-                        relu, sum + (c - box.c), dot + (c - box.c));
+      const Piece at = piece(b, p, box.p_end);
+      addRunDots(plane(&b->g, c, at.n, at.l), plane(&b->x, c, at.n, at.l), at.runs, left(b, p, box.p_end),
+                 at.length, b->g.stride[0], b->x.stride[0], k, c - box.c, relu, sum + (c - box.c),
+                 dot + (c - box.c));
       p += at.runs * at.length;
     }
 }
 
-static void THNN_(planesApply)(const THNN_(Batch) *b, THNN_(Box) box, THNNBatchMap map,
-                               const THNN_(Coefficients) *coefficients)
+static void planesApply(const Batch *b, Box box, THNNBatchMap map, const Coefficients *coefficients)
 {
   const int64_t length = b->size[b->dims - 1];
   const int64_t o_pitch = b->out.stride[0], g_pitch = b->g.stride[0], x_pitch = b->x.stride[0];
@@ -465,9 +458,9 @@ static void THNN_(planesApply)(const THNN_(Batch) *b, THNN_(Box) box, THNNBatchM
   if (length <= PIECE) {
     for (int64_t i = 0; i < box.c_end - box.c; i++) {
       const int64_t c = b->reduces ? box.c_end - 1 - i : box.c + i;
-      THNN_(applyRuns)(map, (real *)THNN_(plane)(&b->out, c, first, 0), THNN_(plane)(&b->g, c, first, 0),
-                       THNN_(plane)(&b->x, c, first, 0), last - first + 1, length, o_pitch, g_pitch, x_pitch,
-                       coefficients, c - box.c, b->stream, b->reduces);
+      applyRuns(map, (real *)plane(&b->out, c, first, 0), plane(&b->g, c, first, 0), plane(&b->x, c, first, 0),
+                last - first + 1, length, o_pitch, g_pitch, x_pitch, coefficients, c - box.c, b->stream,
+                b->reduces);
     }
     return;
   }
@@ -475,11 +468,10 @@ static void THNN_(planesApply)(const THNN_(Batch) *b, THNN_(Box) box, THNNBatchM
     const int64_t from = n == first ? box.p % length : 0;
     int64_t end = n == last ? box.p_end - n * length : length;
     while (end > from) {
-      const int64_t l = THNN_(larger)(from, (end - 1) / PIECE * PIECE);
+      const int64_t l = larger(from, (end - 1) / PIECE * PIECE);
       for (int64_t c = box.c; c < box.c_end; c++)
-        THNN_(applyRuns)(map, (real *)THNN_(plane)(&b->out, c, n, l), THNN_(plane)(&b->g, c, n, l),
-                         THNN_(plane)(&b->x, c, n, l), 1, end - l, 0, 0, 0, coefficients, c - box.c, b->stream,
-                         b->reduces);
+        applyRuns(map, (real *)plane(&b->out, c, n, l), plane(&b->g, c, n, l), plane(&b->x, c, n, l), 1, end - l,
+                  0, 0, 0, coefficients, c - box.c, b->stream, b->reduces);
       end = l;
     }
   }
@@ -495,37 +487,36 @@ static void THNN_(planesApply)(const THNN_(Batch) *b, THNN_(Box) box, THNNBatchM
 /* Columns of room for the sums of a box: vectors are whole there. */
 #define ROW_SUMS (CHANNELS + VBYTES / sizeof(real))
 
-static ALWAYS_INLINE void THNN_(sumColumns)(const real *x, int count, int64_t pitch, bool fetch, int n,
-                                            const real *shift, real *sum, real *squares)
+static ALWAYS_INLINE void sumColumns(const real *x, int count, int64_t pitch, bool fetch, int n, const real *shift,
+                                     real *sum, real *squares)
 {
-  const vreal k = THNN_(some)(shift, n);
+  const vreal k = loadSome(shift, n);
   vreal s = {0}, q = {0};
 #pragma GCC unroll 8
   for (int r = 0; r < count; r++) {
     if (fetch) thnn_fetchAhead(x + r * pitch, VBYTES);
-    const vreal d = THNN_(some)(x + r * pitch, n) - k;
+    const vreal d = loadSome(x + r * pitch, n) - k;
     s += d, q += d * d;
   }
   v_store(sum, v_load(sum) + s);
   v_store(squares, v_load(squares) + q);
 }
 
-static ALWAYS_INLINE void THNN_(sumRows)(const real *x, int count, int64_t pitch, bool fetch, int64_t width,
-                                         const real *shift, real *sum, real *squares)
+static ALWAYS_INLINE void sumRows(const real *x, int count, int64_t pitch, bool fetch, int64_t width,
+                                  const real *shift, real *sum, real *squares)
 {
   int64_t j = 0;
-  for (; j + VL <= width; j += VL)
-    THNN_(sumColumns)(x + j, count, pitch, fetch, VL, shift + j, sum + j, squares + j);
-  if (j < width) THNN_(sumColumns)(x + j, count, pitch, fetch, (int)(width - j), shift + j, sum + j, squares + j);
+  for (; j + VL <= width; j += VL) sumColumns(x + j, count, pitch, fetch, VL, shift + j, sum + j, squares + j);
+  if (j < width) sumColumns(x + j, count, pitch, fetch, (int)(width - j), shift + j, sum + j, squares + j);
 }
 
-static void THNN_(rowsStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal *mean, accreal *squares)
+static void rowsStatistics(const Batch *b, Box box, accreal *mean, accreal *squares)
 {
   const int64_t width = box.c_end - box.c, pitch = b->dims > 0 ? b->x.stride[0] : 0;
   real shift[CHANNELS], sum[ROW_SUMS], square[ROW_SUMS];
   accreal new_mean[CHANNELS], new_squares[CHANNELS];
   for (int64_t p = box.p, count = 0, rows; p < box.p_end; p += rows, count += rows) {
-    rows = THNN_(smaller)(box.p_end - p, PIECE_ROWS);
+    rows = smaller(box.p_end - p, PIECE_ROWS);
     const real *x = b->x.data + box.c + p * pitch;
     if (count == 0) {
       const int64_t near = rows < 4 ? 0 : pitch;
@@ -538,8 +529,8 @@ static void THNN_(rowsStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal
     memset(square, 0, sizeof(real) * (size_t)(width + VL));
     int64_t r = 0;
     for (; r + SUM_ROWS <= rows; r += SUM_ROWS)
-      THNN_(sumRows)(x + r * pitch, SUM_ROWS, pitch, b->large, width, shift, sum, square);
-    for (; r < rows; r++) THNN_(sumRows)(x + r * pitch, 1, pitch, b->large, width, shift, sum, square);
+      sumRows(x + r * pitch, SUM_ROWS, pitch, b->large, width, shift, sum, square);
+    for (; r < rows; r++) sumRows(x + r * pitch, 1, pitch, b->large, width, shift, sum, square);
 
     int unfit = 0;
     const accreal n = (accreal)rows;
@@ -547,106 +538,101 @@ static void THNN_(rowsStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal
       const accreal off = sum[j] / n;
       new_mean[j] = shift[j] + off;
       new_squares[j] = square[j] - sum[j] * off;
-      unfit |= THNN_(unfit)(mean[j], squares[j], count, new_mean[j], new_squares[j], rows, off);
+      unfit |= shiftIsUnfit(mean[j], squares[j], count, new_mean[j], new_squares[j], rows, off);
     }
     if (unfit)
       for (int64_t j = 0; j < width; j++)
-        if (THNN_(unfit)(mean[j], squares[j], count, new_mean[j], new_squares[j], rows, sum[j] / n))
-          THNN_(runMoments)(x + j, rows, 1, pitch, new_mean + j, new_squares + j);
+        if (shiftIsUnfit(mean[j], squares[j], count, new_mean[j], new_squares[j], rows, sum[j] / n))
+          runMoments(x + j, rows, 1, pitch, new_mean + j, new_squares + j);
     THNN_(Batch_merge)(width, mean, squares, (accreal)count, new_mean, new_squares, (accreal)rows);
   }
 }
 
 /* Coefficients of n channels from j on. */
-static ALWAYS_INLINE THNN_(Channels) THNN_(someChannels)(const THNN_(Coefficients) *c, int64_t j, int n)
+static ALWAYS_INLINE Channels someChannels(const Coefficients *c, int64_t j, int n)
 {
-  const THNN_(Channels) some = {THNN_(some)(c->mean + j, n), THNN_(some)(c->scale + j, n),
-                                THNN_(some)(c->bias + j, n), THNN_(some)(c->slope + j, n),
-                                THNN_(some)(c->shift + j, n)};
+  const Channels some = {loadSome(c->mean + j, n), loadSome(c->scale + j, n), loadSome(c->bias + j, n),
+                         loadSome(c->slope + j, n), loadSome(c->shift + j, n)};
   return some;
 }
 
-static ALWAYS_INLINE void THNN_(dotColumns)(const real *g, const real *x, int count, int64_t g_pitch,
-                                            int64_t x_pitch, bool fetch, int n, THNN_(Channels) k, bool relu,
-                                            real *sum, real *dot)
+static ALWAYS_INLINE void dotColumns(const real *g, const real *x, int count, int64_t g_pitch, int64_t x_pitch,
+                                     bool fetch, int n, Channels k, bool relu, real *sum, real *dot)
 {
   vreal s = {0}, q = {0};
 #pragma GCC unroll 8
   for (int r = 0; r < count; r++) {
     if (fetch) thnn_fetchAhead(g + r * g_pitch, VBYTES), thnn_fetchAhead(x + r * x_pitch, VBYTES);
-    const vreal xv = THNN_(some)(x + r * x_pitch, n);
-    const vreal gv = THNN_(incoming)(THNN_(some)(g + r * g_pitch, n), xv, k, relu);
+    const vreal xv = loadSome(x + r * x_pitch, n);
+    const vreal gv = incoming(loadSome(g + r * g_pitch, n), xv, k, relu);
     s += gv, q += gv * (xv - k.mean);
   }
   v_store(sum, v_load(sum) + s);
   v_store(dot, v_load(dot) + q);
 }
 
-static ALWAYS_INLINE void THNN_(dotRows)(const real *g, const real *x, int count, int64_t g_pitch, int64_t x_pitch,
-                                         bool fetch, int64_t width, const THNN_(Coefficients) *c, bool relu,
-                                         real *sum, real *dot)
+static ALWAYS_INLINE void dotRows(const real *g, const real *x, int count, int64_t g_pitch, int64_t x_pitch,
+                                  bool fetch, int64_t width, const Coefficients *c, bool relu, real *sum,
+                                  real *dot)
 {
   for (int64_t j = 0; j + VL <= width; j += VL)
-    THNN_(dotColumns)(g + j, x + j, count, g_pitch, x_pitch, fetch, VL, THNN_(someChannels)(c, j, VL), relu,
-                      sum + j, dot + j);
+    dotColumns(g + j, x + j, count, g_pitch, x_pitch, fetch, VL, someChannels(c, j, VL), relu, sum + j, dot + j);
   const int n = (int)(width % VL);
   const int64_t j = width - n;
   if (n)
-    THNN_(dotColumns)(g + j, x + j, count, g_pitch, x_pitch, fetch, n, THNN_(someChannels)(c, j, n), relu, sum + j,
-                      dot + j);
+    dotColumns(g + j, x + j, count, g_pitch, x_pitch, fetch, n, someChannels(c, j, n), relu, sum + j, dot + j);
 }
 
-static ALWAYS_INLINE void THNN_(dotAllRows)(const real *g, const real *x, int64_t rows, int64_t g_pitch,
-                                            int64_t x_pitch, bool fetch, int64_t width,
-                                            const THNN_(Coefficients) *c, bool relu, real *sum, real *dot)
+static ALWAYS_INLINE void dotAllRows(const real *g, const real *x, int64_t rows, int64_t g_pitch, int64_t x_pitch,
+                                     bool fetch, int64_t width, const Coefficients *c, bool relu, real *sum,
+                                     real *dot)
 {
   int64_t r = 0;
   for (; r + SUM_ROWS <= rows; r += SUM_ROWS)
-    THNN_(dotRows)(g + r * g_pitch, x + r * x_pitch, SUM_ROWS, g_pitch, x_pitch, fetch, width, c, relu, sum, dot);
+    dotRows(g + r * g_pitch, x + r * x_pitch, SUM_ROWS, g_pitch, x_pitch, fetch, width, c, relu, sum, dot);
   for (; r < rows; r++)
-    THNN_(dotRows)(g + r * g_pitch, x + r * x_pitch, 1, g_pitch, x_pitch, fetch, width, c, relu, sum, dot);
+    dotRows(g + r * g_pitch, x + r * x_pitch, 1, g_pitch, x_pitch, fetch, width, c, relu, sum, dot);
 }
 
-static void THNN_(rowsDots)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *c, bool relu,
-                            accreal *sum, accreal *dot)
+static void rowsDots(const Batch *b, Box box, const Coefficients *c, bool relu, accreal *sum, accreal *dot)
 {
   const int64_t width = box.c_end - box.c;
   const int64_t g_pitch = b->dims > 0 ? b->g.stride[0] : 0, x_pitch = b->dims > 0 ? b->x.stride[0] : 0;
   real s[ROW_SUMS], d[ROW_SUMS];
   for (int64_t p = box.p, rows; p < box.p_end; p += rows) {
-    rows = THNN_(smaller)(box.p_end - p, PIECE_ROWS);
+    rows = smaller(box.p_end - p, PIECE_ROWS);
     const real *g = b->g.data + box.c + p * g_pitch, *x = b->x.data + box.c + p * x_pitch;
     memset(s, 0, sizeof(real) * (size_t)(width + VL));
     memset(d, 0, sizeof(real) * (size_t)(width + VL));
-    if (relu) THNN_(dotAllRows)(g, x, rows, g_pitch, x_pitch, b->large, width, c, true, s, d);
-    else THNN_(dotAllRows)(g, x, rows, g_pitch, x_pitch, b->large, width, c, false, s, d);
+    if (relu) dotAllRows(g, x, rows, g_pitch, x_pitch, b->large, width, c, true, s, d);
+    else dotAllRows(g, x, rows, g_pitch, x_pitch, b->large, width, c, false, s, d);
 
     int unfit = 0;
-    for (int64_t j = 0; j < width; j++) unfit |= !THNN_(finite)(s[j], d[j]);
+    for (int64_t j = 0; j < width; j++) unfit |= !isFiniteResult(s[j], d[j]);
     if (!unfit)
       for (int64_t j = 0; j < width; j++) sum[j] += s[j], dot[j] += d[j];
     else
       for (int64_t j = 0; j < width; j++)
-        if (THNN_(finite)(s[j], d[j])) sum[j] += s[j], dot[j] += d[j];
-        else THNN_(addRunDotsExactly)(g + j, x + j, rows, 1, g_pitch, x_pitch, c, j, relu, sum + j, dot + j);
+        if (isFiniteResult(s[j], d[j])) sum[j] += s[j], dot[j] += d[j];
+        else addRunDotsExactly(g + j, x + j, rows, 1, g_pitch, x_pitch, c, j, relu, sum + j, dot + j);
   }
 }
 
 /* Rows are gone through from the last one to the first. */
-static ALWAYS_INLINE void THNN_(applyColumns)(THNNBatchMap map, real *out, const real *g, const real *x, int count,
-                                              int64_t out_pitch, int64_t g_pitch, int64_t x_pitch, int n,
-                                              THNN_(Channels) k, bool stream, bool fetch)
+static ALWAYS_INLINE void applyColumns(THNNBatchMap map, real *out, const real *g, const real *x, int count,
+                                       int64_t out_pitch, int64_t g_pitch, int64_t x_pitch, int n, Channels k,
+                                       bool stream, bool fetch)
 {
 #pragma GCC unroll 8
   for (int r = 0; r < count; r++) {
     if (fetch && READS_G(map)) __builtin_prefetch(g + r * g_pitch - AHEAD);
     if (fetch && READS_X(map)) __builtin_prefetch(x + r * x_pitch - AHEAD);
-    THNN_(mapSome)(map, out + r * out_pitch, g + r * g_pitch, x + r * x_pitch, n, k, stream);
+    mapSome(map, out + r * out_pitch, g + r * g_pitch, x + r * x_pitch, n, k, stream);
   }
 }
 
-static ALWAYS_INLINE void THNN_(applyRows)(THNNBatchMap map, const THNN_(Batch) *b, THNN_(Box) box, int64_t row,
-                                           int count, const THNN_(Coefficients) *c, bool stream)
+static ALWAYS_INLINE void applyRows(THNNBatchMap map, const Batch *b, Box box, int64_t row, int count,
+                                    const Coefficients *c, bool stream)
 {
   const int64_t width = box.c_end - box.c;
   const int64_t out_pitch = b->dims > 0 ? b->out.stride[0] : 0;
@@ -656,29 +642,29 @@ static ALWAYS_INLINE void THNN_(applyRows)(THNNBatchMap map, const THNN_(Batch) 
   const real *g = READS_G(map) ? b->g.data + box.c + row * g_pitch : out;
   const real *x = READS_X(map) ? b->x.data + box.c + row * x_pitch : out;
   for (int64_t j = 0; j + VL <= width; j += VL)
-    THNN_(applyColumns)(map, out + j, g + j, x + j, count, out_pitch, g_pitch, x_pitch, VL,
-                        THNN_(someChannels)(c, j, VL), stream, b->large);
+    applyColumns(map, out + j, g + j, x + j, count, out_pitch, g_pitch, x_pitch, VL, someChannels(c, j, VL),
+                 stream, b->large);
   const int n = (int)(width % VL);
   const int64_t j = width - n;
   if (n)
-    THNN_(applyColumns)(map, out + j, g + j, x + j, count, out_pitch, g_pitch, x_pitch, n,
-                        THNN_(someChannels)(c, j, n), stream, b->large);
+    applyColumns(map, out + j, g + j, x + j, count, out_pitch, g_pitch, x_pitch, n, someChannels(c, j, n), stream,
+                 b->large);
 }
 
-static ALWAYS_INLINE void THNN_(rowsApplyAs)(THNNBatchMap map, const THNN_(Batch) *b, THNN_(Box) box,
-                                             const THNN_(Coefficients) *c, bool stream)
+static ALWAYS_INLINE void rowsApplyAs(THNNBatchMap map, const Batch *b, Box box, const Coefficients *c,
+                                      bool stream)
 {
   int64_t row = box.p_end;
-  while (row - APPLY_ROWS >= box.p) THNN_(applyRows)(map, b, box, row -= APPLY_ROWS, APPLY_ROWS, c, stream);
-  while (row > box.p) THNN_(applyRows)(map, b, box, --row, 1, c, stream);
+  while (row - APPLY_ROWS >= box.p) applyRows(map, b, box, row -= APPLY_ROWS, APPLY_ROWS, c, stream);
+  while (row > box.p) applyRows(map, b, box, --row, 1, c, stream);
 }
 
-static void THNN_(rowsApply)(const THNN_(Batch) *b, THNN_(Box) box, THNNBatchMap map, const THNN_(Coefficients) *c)
+static void rowsApply(const Batch *b, Box box, THNNBatchMap map, const Coefficients *c)
 {
-#define ROWS(map)                                            \
-  do {                                                       \
-    if (b->stream) THNN_(rowsApplyAs)(map, b, box, c, true); \
-    else THNN_(rowsApplyAs)(map, b, box, c, false);          \
+#define ROWS(map)                                     \
+  do {                                                \
+    if (b->stream) rowsApplyAs(map, b, box, c, true); \
+    else rowsApplyAs(map, b, box, c, false);          \
   } while (0)
   FOR_MAP(map, ROWS);
 #undef ROWS
@@ -686,31 +672,29 @@ static void THNN_(rowsApply)(const THNN_(Batch) *b, THNN_(Box) box, THNNBatchMap
 
 /* ---- anything else: gathered into tiles of runs, one run for each channel ---- */
 
-static inline void THNN_(move)(real *tile, real *data, bool gather)
+static inline void move(real *tile, real *data, bool gather)
 {
   if (gather) *tile = *data;
   else *data = *tile;
 }
 
 /* Moves `count` positions from p on of the box's channels between a view and a tile. */
-static ALWAYS_INLINE void THNN_(moveTile)(const THNN_(Batch) *b, const THNN_(BatchView) *view, THNN_(Box) box,
-                                          int64_t p, int64_t count, real *tile, bool gather)
+static ALWAYS_INLINE void moveTile(const Batch *b, const BatchView *view, Box box, int64_t p, int64_t count,
+                                   real *tile, bool gather)
 {
   const int64_t width = box.c_end - box.c, inner = b->dims > 0 ? b->size[b->dims - 1] : 1;
   const int64_t step = b->dims > 0 ? view->stride[b->dims - 1] : 0, channel = view->channel;
   while (count > 0) {
-    const int64_t run = THNN_(smaller)(inner - p % inner, count);
+    const int64_t run = smaller(inner - p % inner, count);
     real *data = view->data + box.c * channel;
     for (int64_t d = b->dims - 1, rest = p; d >= 0; rest /= b->size[d--])
       data += rest % b->size[d] * view->stride[d];
     if (step < channel) {
       for (int64_t c = 0; c < width; c++)
-        for (int64_t i = 0; i < run; i++)
-          THNN_(move)(tile + c * TILE_PITCH + i, data + c * channel + i * step, gather);
+        for (int64_t i = 0; i < run; i++) move(tile + c * TILE_PITCH + i, data + c * channel + i * step, gather);
     } else {
       for (int64_t i = 0; i < run; i++)
-        for (int64_t c = 0; c < width; c++)
-          THNN_(move)(tile + c * TILE_PITCH + i, data + c * channel + i * step, gather);
+        for (int64_t c = 0; c < width; c++) move(tile + c * TILE_PITCH + i, data + c * channel + i * step, gather);
     }
     p += run;
     tile += run;
@@ -718,54 +702,52 @@ static ALWAYS_INLINE void THNN_(moveTile)(const THNN_(Batch) *b, const THNN_(Bat
   }
 }
 
-static void THNN_(gather)(const THNN_(Batch) *b, const THNN_(BatchView) *view, THNN_(Box) box, int64_t p,
-                          int64_t count, real *tile)
+static void gather(const Batch *b, const BatchView *view, Box box, int64_t p, int64_t count, real *tile)
 {
-  THNN_(moveTile)(b, view, box, p, count, tile, true);
+  moveTile(b, view, box, p, count, tile, true);
 }
 
-static void THNN_(scatter)(const THNN_(Batch) *b, const THNN_(BatchView) *view, THNN_(Box) box, int64_t p,
-                           int64_t count, real *tile)
+static void scatter(const Batch *b, const BatchView *view, Box box, int64_t p, int64_t count, real *tile)
 {
-  THNN_(moveTile)(b, view, box, p, count, tile, false);
+  moveTile(b, view, box, p, count, tile, false);
 }
 
-static void THNN_(stridedStatistics)(const THNN_(Batch) *b, THNN_(Box) box, accreal *mean, accreal *squares)
+static void stridedStatistics(const Batch *b, Box box, accreal *mean, accreal *squares)
 {
   real tile[TILE_WIDTH * TILE_PITCH];
   for (int64_t p = box.p, count; p < box.p_end; p += count) {
-    count = THNN_(smaller)(box.p_end - p, TILE);
-    THNN_(gather)(b, &b->x, box, p, count, tile);
+    count = smaller(box.p_end - p, TILE);
+    gather(b, &b->x, box, p, count, tile);
     for (int64_t c = 0; c < box.c_end - box.c; c++)
-      THNN_(joinRuns)(tile + c * TILE_PITCH, 1, 0, count, 0, mean + c, squares + c, p - box.p);
+      joinRuns(tile + c * TILE_PITCH, 1, 0, count, 0, mean + c, squares + c, p - box.p);
   }
 }
 
-static void THNN_(stridedDots)(const THNN_(Batch) *b, THNN_(Box) box, const THNN_(Coefficients) *k, bool relu,
-                               accreal *sum, accreal *dot)
+static void stridedDots(const Batch *b, Box box, const Coefficients *k, bool relu, accreal *sum, accreal *dot)
 {
   real g[TILE_WIDTH * TILE_PITCH], x[TILE_WIDTH * TILE_PITCH];
   for (int64_t p = box.p, count; p < box.p_end; p += count) {
-    count = THNN_(smaller)(box.p_end - p, TILE);
-    THNN_(gather)(b, &b->g, box, p, count, g);
-    THNN_(gather)(b, &b->x, box, p, count, x);
+    count = smaller(box.p_end - p, TILE);
+    gather(b, &b->g, box, p, count, g);
+    gather(b, &b->x, box, p, count, x);
     for (int64_t c = 0; c < box.c_end - box.c; c++)
-      THNN_(addRunDots)(g + c * TILE_PITCH, x + c * TILE_PITCH, 1, 0, count, 0, 0, k, c, relu, sum + c, dot + c);
+      addRunDots(g + c * TILE_PITCH, x + c * TILE_PITCH, 1, 0, count, 0, 0, k, c, relu, sum + c, dot + c);
   }
 }
 
-static void THNN_(stridedApply)(const THNN_(Batch) *b, THNN_(Box) box, THNNBatchMap map,
-                                const THNN_(Coefficients) *coefficients)
+static void stridedApply(const Batch *b, Box box, THNNBatchMap map, const Coefficients *coefficients)
 {
   real g[TILE_WIDTH * TILE_PITCH], x[TILE_WIDTH * TILE_PITCH];
   real *out = READS_G(map) ? g : x;
   for (int64_t end = box.p_end, p; end > box.p; end = p) {
-    p = THNN_(larger)(end - TILE, box.p);
-    if (READS_G(map)) THNN_(gather)(b, &b->g, box, p, end - p, g);
-    if (READS_X(map)) THNN_(gather)(b, &b->x, box, p, end - p, x);
+    p = larger(end - TILE, box.p);
+    if (READS_G(map)) gather(b, &b->g, box, p, end - p, g);
+    if (READS_X(map)) gather(b, &b->x, box, p, end - p, x);
     for (int64_t c = 0; c < box.c_end - box.c; c++)
-      THNN_(applyRuns)(map, out + c * TILE_PITCH, g + c * TILE_PITCH, x + c * TILE_PITCH, 1, end - p, 0, 0, 0,
-                       coefficients, c, false, false);
-    THNN_(scatter)(b, &b->out, box, p, end - p, out);
+      applyRuns(map, out + c * TILE_PITCH, g + c * TILE_PITCH, x + c * TILE_PITCH, 1, end - p, 0, 0, 0,
+                coefficients, c, false, false);
+    scatter(b, &b->out, box, p, end - p, out);
   }
 }
+
+#endif

@@ -29,8 +29,8 @@ typedef struct Connection {
 #endif
 
 /* Blocks of planes: a task has a block of major ones, and goes through the blocks of minor ones. */
-typedef struct V_(plan) {
-  V_(correlation) c;
+typedef struct Plan {
+  Correlation c;
   int64_t count[4], taps[4], box[4], boxTaps[4];
   int64_t majors, minors, minorBlocks;
   int64_t boxes;
@@ -39,25 +39,25 @@ typedef struct V_(plan) {
   int64_t connections;
   size_t listBytes, scratch; /* of a thread's scratch memory: where its work begins, behind the list; all of it */
   bool add;                  /* to the target */
-} V_(plan);
+} Plan;
 
 /* --- the list of connections ------------------------------------------------------------------------------ */
 
-static inline uint64_t V_(block)(const V_(plan) *p, const Connection *c)
+static inline uint64_t Block(const Plan *p, const Connection *c)
 {
   return (uint64_t)(c->major / p->majors * p->minorBlocks + c->minor / p->minors);
 }
 
-static inline uint64_t V_(key)(const V_(plan) *p, const Connection *c)
+static inline uint64_t key(const Plan *p, const Connection *c)
 {
-  return V_(block)(p, c) * (uint64_t)p->majors + (uint64_t)(c->major % p->majors);
+  return Block(p, c) * (uint64_t)p->majors + (uint64_t)(c->major % p->majors);
 }
 
 #define DIGIT 11
 
 /* Reads rows of the table from `first` on into the list and sorts them by block, by major plane in a block, and by
    row. */
-static void V_(makeList)(V_(plan) *p, const ConnectionTable *table, int64_t first, int majorColumn)
+static void makeList(Plan *p, const ConnectionTable *table, int64_t first, int majorColumn)
 {
   Connection *list = thnn_scratch(p->scratch), *spare = list + MIN(table->rows, TABLE_ROWS);
   const real *entry = (const real *)table->data + first * table->stride[0];
@@ -67,13 +67,13 @@ static void V_(makeList)(V_(plan) *p, const ConnectionTable *table, int64_t firs
     list[i] = (Connection){.major = (int32_t)entry[majorColumn ? table->stride[1] : 0],
                            .minor = (int32_t)entry[majorColumn ? 0 : table->stride[1]],
                            .row = (int32_t)i};
-    most = MAX(most, V_(key)(p, list + i));
+    most = MAX(most, key(p, list + i));
   }
   for (int shift = 0; shift < 64 && most >> shift > 0; shift += DIGIT) {
     int32_t place[(1 << DIGIT) + 1] = {0};
-    for (int64_t i = 0; i < n; i++) place[(V_(key)(p, list + i) >> shift & ((1 << DIGIT) - 1)) + 1]++;
+    for (int64_t i = 0; i < n; i++) place[(key(p, list + i) >> shift & ((1 << DIGIT) - 1)) + 1]++;
     for (int i = 0; i < 1 << DIGIT; i++) place[i + 1] += place[i];
-    for (int64_t i = 0; i < n; i++) spare[place[V_(key)(p, list + i) >> shift & ((1 << DIGIT) - 1)]++] = list[i];
+    for (int64_t i = 0; i < n; i++) spare[place[key(p, list + i) >> shift & ((1 << DIGIT) - 1)]++] = list[i];
     Connection *sorted = spare;
     spare = list;
     list = sorted;
@@ -82,18 +82,18 @@ static void V_(makeList)(V_(plan) *p, const ConnectionTable *table, int64_t firs
 }
 
 /* Where connections of this block or later ones begin. */
-static const Connection *V_(begin)(const V_(plan) *p, int64_t block)
+static const Connection *beginPlane(const Plan *p, int64_t block)
 {
   int64_t low = 0, high = p->connections;
   while (low < high) {
     const int64_t middle = (low + high) / 2;
-    if (V_(block)(p, p->list + middle) < (uint64_t)block) low = middle + 1;
+    if (Block(p, p->list + middle) < (uint64_t)block) low = middle + 1;
     else high = middle;
   }
   return p->list + low;
 }
 
-static size_t V_(listBytes)(const ConnectionTable *table)
+static size_t listBytes(const ConnectionTable *table)
 {
   return (2 * sizeof(Connection) * (size_t)MIN(table->rows, TABLE_ROWS) + 63) & ~(size_t)63;
 }
@@ -101,31 +101,30 @@ static size_t V_(listBytes)(const ConnectionTable *table)
 /* --- small from large and large from small ---------------------------------------------------------------- */
 
 /* One run of positions, as long as vectors can be read without regard to rows. */
-static bool V_(isFlat)(const V_(correlation) *c) { return c->axis[2].step == 1 && c->axis[3].step == 1; }
+static bool isFlat(const Correlation *c) { return c->axis[2].step == 1 && c->axis[3].step == 1; }
 
-static int64_t V_(runs)(const V_(correlation) *c, const int64_t *box)
+static int64_t runs(const Correlation *c, const int64_t *box)
 {
-  return box[0] * box[1] * (V_(isFlat)(c) ? 1 : box[2]);
+  return box[0] * box[1] * (isFlat(c) ? 1 : box[2]);
 }
 
-static int64_t V_(runLength)(const V_(plan) *p, const Strip *strip, const int64_t *box)
+static int64_t runLength(const Plan *p, const Strip *strip, const int64_t *box)
 {
-  const int64_t positions = box[3] + (V_(isFlat)(&p->c) ? (box[2] - 1) * strip->pitch[2] : 0);
+  const int64_t positions = box[3] + (isFlat(&p->c) ? (box[2] - 1) * strip->pitch[2] : 0);
   return ceilDivide(positions, VL) * VL;
 }
 
-static bool V_(boxFits)(const V_(plan) *p, const int64_t *box, int64_t minors)
+static bool boxFits(const Plan *p, const int64_t *box, int64_t minors)
 {
   const int64_t realBytes = sizeof(real);
   const Strip strip = strip_make(p->c.axis, box, p->boxTaps, REALS_PER_LINE);
   return strip.channel * minors * realBytes <= CONNECTED_STRIP_BYTES &&
-         V_(runs)(&p->c, box) * V_(runLength)(p, &strip, box) * MIN(p->c.outputs, 16) * realBytes <=
-             CONNECTED_SUM_BYTES;
+         runs(&p->c, box) * runLength(p, &strip, box) * MIN(p->c.outputs, 16) * realBytes <= CONNECTED_SUM_BYTES;
 }
 
-static void V_(makePlan)(V_(plan) *p, const ConnectionTable *table)
+static void makePlan(Plan *p, const ConnectionTable *table)
 {
-  const V_(correlation) *c = &p->c;
+  const Correlation *c = &p->c;
   const int64_t realBytes = sizeof(real);
   for (int d = 0; d < 4; d++) {
     p->count[d] = c->axis[d].count;
@@ -135,11 +134,11 @@ static void V_(makePlan)(V_(plan) *p, const ConnectionTable *table)
   p->box[3] = MIN(p->count[3], CONNECTED_VECTORS * VL);
   THNN_(correlation_cutTaps)(c, p->boxTaps, &p->box[3]);
   p->minors = c->channels;
-  while (p->minors > 1 && !V_(boxFits)(p, p->box, p->minors)) p->minors = (p->minors + 1) / 2;
+  while (p->minors > 1 && !boxFits(p, p->box, p->minors)) p->minors = (p->minors + 1) / 2;
   for (int d = 3; d >= 0 && (d == 3 || p->box[d + 1] == p->count[d + 1]); d--) {
     int64_t box[4];
     memcpy(box, p->box, sizeof box);
-    for (box[d] = p->count[d]; box[d] > p->box[d] && !V_(boxFits)(p, box, p->minors);)
+    for (box[d] = p->count[d]; box[d] > p->box[d] && !boxFits(p, box, p->minors);)
       box[d] = nextPiece(p->count[d], box[d]);
     p->box[d] = MAX(box[d], p->box[d]);
   }
@@ -147,21 +146,21 @@ static void V_(makePlan)(V_(plan) *p, const ConnectionTable *table)
     while (p->box[d] > 1 && box_pieces(p->count, p->box) < 8) p->box[d] = nextPiece(p->count[d], p->box[d]);
   p->boxes = box_pieces(p->count, p->box);
   p->strip = strip_make(c->axis, p->box, p->boxTaps, REALS_PER_LINE);
-  const int64_t sums = V_(runs)(c, p->box) * V_(runLength)(p, &p->strip, p->box);
+  const int64_t sums = runs(c, p->box) * runLength(p, &p->strip, p->box);
   p->majors = MAX(MIN(c->outputs, CONNECTED_SUM_BYTES / (sums * realBytes)), 1);
   p->minorBlocks = ceilDivide(c->channels, p->minors);
   /* Vectors of the last run may be read beyond the strip. */
   const int64_t reals = p->strip.channel * p->minors + (CONNECTED_VECTORS + 1) * VL + sums * p->majors;
-  p->listBytes = V_(listBytes)(table);
+  p->listBytes = listBytes(table);
   p->scratch = p->listBytes + (size_t)(reals * realBytes);
 }
 
 /* sum[i] += the terms of n connections at the positions of V vectors */
-static inline
-    __attribute__((always_inline)) void V_(addTerms)(const int V, real *sum, const real *strip, int64_t plane,
-                                                     const Connection *list, int64_t n, const real *weight,
-                                                     int64_t filter, const int64_t *source, const int64_t *tap,
-                                                     int64_t taps, int32_t first)
+static inline __attribute__((always_inline)) void addTerms(const int V, real *sum, const real *strip,
+                                                           int64_t plane, const Connection *list, int64_t n,
+                                                           const real *weight, int64_t filter,
+                                                           const int64_t *source, const int64_t *tap, int64_t taps,
+                                                           int32_t first)
 {
   vreal acc[CONNECTED_VECTORS];
 #pragma GCC unroll 8
@@ -178,21 +177,20 @@ static inline
   for (int v = 0; v < V; v++) v_store(sum + v * VL, v_load(sum + v * VL) + acc[v]);
 }
 
-#define TERMS(V)                                                                               \
-  case V:                                                                                      \
-    V_(addTerms)(V, to, from, plane, list, n, weight, c->weightOutput, source, tap, T, minor); \
+#define TERMS(V)                                                                           \
+  case V:                                                                                  \
+    addTerms(V, to, from, plane, list, n, weight, c->weightOutput, source, tap, T, minor); \
     break;
 
 /* The terms of n connections of one target plane over a box, of whose planes from `minor` on this is the strip. */
-static void V_(addConnections)(const V_(plan) *p, const int64_t *box, const real *strip, int32_t minor,
-                               const Connection *list, int64_t n, const int64_t *source, const int64_t *tap,
-                               int64_t T, real *sum)
+static void addConnections(const Plan *p, const int64_t *box, const real *strip, int32_t minor,
+                           const Connection *list, int64_t n, const int64_t *source, const int64_t *tap, int64_t T,
+                           real *sum)
 {
-  const V_(correlation) *c = &p->c;
+  const Correlation *c = &p->c;
   const real *weight = c->weight;
-  const int64_t plane = p->strip.channel, length = V_(runLength)(p, &p->strip, box), vectors = length / VL;
-  const int64_t tiles = ceilDivide(vectors, CONNECTED_VECTORS),
-                runs[3] = {box[0], box[1], V_(isFlat)(c) ? 1 : box[2]};
+  const int64_t plane = p->strip.channel, length = runLength(p, &p->strip, box), vectors = length / VL;
+  const int64_t tiles = ceilDivide(vectors, CONNECTED_VECTORS), runs[3] = {box[0], box[1], isFlat(c) ? 1 : box[2]};
   int64_t q[4] = {0};
   for (int64_t run = runs[0] * runs[1] * runs[2]; run > 0; run--, box_next(q, runs, 3), sum += length)
     for (int64_t tile = 0, v = 0; tile < tiles; tile++) {
@@ -214,8 +212,8 @@ static void V_(addConnections)(const V_(plan) *p, const int64_t *box, const real
 }
 
 /* One row of positions of some target planes. */
-static void V_(storeRow)(const V_(plan) *p, const real *sum, int64_t length, real *target, int64_t planes,
-                         int64_t positions)
+static void storeRow(const Plan *p, const real *sum, int64_t length, real *target, int64_t planes,
+                     int64_t positions)
 {
   const int64_t plane = p->c.targetChannel, step = p->c.axis[3].target;
   if (!p->add && step == 1) {
@@ -235,19 +233,19 @@ static void V_(storeRow)(const V_(plan) *p, const real *sum, int64_t length, rea
   }
 }
 
-static void V_(correlateTask)(const V_(plan) *p, int64_t task)
+static void correlateTask(const Plan *p, int64_t task)
 {
-  const V_(correlation) *c = &p->c;
+  const Correlation *c = &p->c;
   const Box box = box_piece(p->count, p->box, task % p->boxes);
   const int64_t group = task / p->boxes, first = group * p->majors, majors = MIN(p->majors, c->outputs - first);
-  const int64_t length = V_(runLength)(p, &p->strip, box.count), each = V_(runs)(c, box.count) * length;
+  const int64_t length = runLength(p, &p->strip, box.count), each = runs(c, box.count) * length;
   real *sums = (real *)((char *)thnn_scratch(p->scratch) + p->listBytes), *strip = sums + each * p->majors;
   for (int64_t o = 0; o < majors; o++) {
     const real bias = c->bias && !p->add ? c->bias[(first + o) * c->biasOutput] : 0;
     for (int64_t i = 0; i < each; i += VL) v_store(sums + o * each + i, v_set1(bias));
   }
-  const Connection *begin = V_(begin)(p, group * p->minorBlocks),
-                   *end = V_(begin)(p, (group + 1) * p->minorBlocks);
+  const Connection *begin = beginPlane(p, group * p->minorBlocks),
+                   *end = beginPlane(p, (group + 1) * p->minorBlocks);
   for (int64_t piece = 0; piece < box_pieces(p->taps, p->boxTaps); piece++) {
     const Box taps = box_piece(p->taps, p->boxTaps, piece);
     const int64_t T = volume(taps.count), most = MAX(CONNECTED_TERMS / T, 1);
@@ -265,60 +263,59 @@ static void V_(correlateTask)(const V_(plan) *p, int64_t task)
       for (next = at + 1; next < end && next - at < most && next->major == at->major && next->minor >= minor &&
                           next->minor < minor + p->minors;)
         next++;
-      V_(addConnections)(p, box.count, strip, minor, at, next - at, source, tap, T,
-                         sums + (at->major - first) * each);
+      addConnections(p, box.count, strip, minor, at, next - at, source, tap, T, sums + (at->major - first) * each);
     }
   }
   int64_t q[4] = {0};
   for (int64_t row = box.count[0] * box.count[1] * box.count[2]; row > 0; row--, box_next(q, box.count, 3)) {
     real *target = c->target + first * c->targetChannel + box.start[3] * c->axis[3].target;
     for (int d = 0; d < 3; d++) target += (box.start[d] + q[d]) * c->axis[d].target;
-    const int64_t run = (q[0] * box.count[1] + q[1]) * (V_(isFlat)(c) ? 1 : box.count[2]);
-    const int64_t at = V_(isFlat)(c) ? run * length + q[2] * p->strip.pitch[2] : (run + q[2]) * length;
-    V_(storeRow)(p, sums + at, each, target, majors, box.count[3]);
+    const int64_t run = (q[0] * box.count[1] + q[1]) * (isFlat(c) ? 1 : box.count[2]);
+    const int64_t at = isFlat(c) ? run * length + q[2] * p->strip.pitch[2] : (run + q[2]) * length;
+    storeRow(p, sums + at, each, target, majors, box.count[3]);
   }
 }
 
-static void V_(correlate)(V_(correlation) c, const ConnectionTable *table, int targetColumn)
+static void correlate(Correlation c, const ConnectionTable *table, int targetColumn)
 {
-  V_(plan) p = {.c = c};
+  Plan p = {.c = c};
   if (volume((int64_t[]){c.axis[0].count, c.axis[1].count, c.axis[2].count, c.axis[3].count}) == 0) return;
-  V_(makePlan)(&p, table);
+  makePlan(&p, table);
   for (int64_t row = 0; row < table->rows || row == 0; row += TABLE_ROWS) {
     p.connections = MIN(table->rows - row, TABLE_ROWS);
     p.add = row > 0;
     p.c.weight = c.weight + row * c.weightOutput;
-    V_(makeList)(&p, table, row, targetColumn);
+    makeList(&p, table, row, targetColumn);
     const double work = (double)volume(p.count) * (double)(p.connections * volume(p.taps) + c.outputs);
     THNN_PARALLEL_FOR(task, p.boxes * ceilDivide(c.outputs, p.majors), (int64_t)MIN(work / 8, 1e15))
-      V_(correlateTask)(&p, task);
+      correlateTask(&p, task);
   }
 }
 
 void THNN_(connected_small)(const Convolution *g, ConnectionTable table, ConvolutionView large,
                             ConvolutionView weight, ConvolutionView bias, ConvolutionView small)
 {
-  V_(correlation) c = THNN_(correlation_make)(g, large, weight, small);
+  Correlation c = THNN_(correlation_make)(g, large, weight, small);
   c.bias = bias.data;
   c.biasOutput = bias.stride[0];
-  V_(correlate)(c, &table, table.small);
+  correlate(c, &table, table.small);
 }
 
 /* Large coordinates residue + m * stride meet the taps residue + j * stride, for which they see the small ones m - j. */
 void THNN_(connected_large)(const Convolution *g, ConnectionTable table, ConvolutionView small,
                             ConvolutionView weight, ConvolutionView bias, ConvolutionView large)
 {
-  V_(correlation) all = {.groups = 1,
-                         .channels = g->outputPlanes,
-                         .outputs = g->inputPlanes,
-                         .source = small.data,
-                         .target = large.data,
-                         .weight = weight.data,
-                         .sourceChannel = small.stride[1],
-                         .targetChannel = large.stride[1],
-                         .weightOutput = weight.stride[0],
-                         .bias = bias.data,
-                         .biasOutput = bias.stride[0]};
+  Correlation all = {.groups = 1,
+                     .channels = g->outputPlanes,
+                     .outputs = g->inputPlanes,
+                     .source = small.data,
+                     .target = large.data,
+                     .weight = weight.data,
+                     .sourceChannel = small.stride[1],
+                     .targetChannel = large.stride[1],
+                     .weightOutput = weight.stride[0],
+                     .bias = bias.data,
+                     .biasOutput = bias.stride[0]};
   int64_t residues[3], r[3] = {0};
   bool reached = true;
   for (int d = -1; d < 3; d++) {
@@ -337,11 +334,11 @@ void THNN_(connected_large)(const Convolution *g, ConnectionTable table, Convolu
   if (!reached) {
     ConnectionTable none = table;
     none.rows = 0;
-    V_(correlate)(all, &none, !table.small);
+    correlate(all, &none, !table.small);
   }
   for (int64_t n = volume((int64_t[]){1, residues[0], residues[1], residues[2]}); n > 0;
        n--, box_next(r, residues, 3)) {
-    V_(correlation) c = all;
+    Correlation c = all;
     for (int d = 0; d < 3; d++) {
       Axis *axis = c.axis + d + 1;
       const int64_t stride = g->stride[d], taps = (g->kernel[d] - r[d] + stride - 1) / stride;
@@ -355,33 +352,33 @@ void THNN_(connected_large)(const Convolution *g, ConnectionTable table, Convolu
       c.weight += (r[d] + (taps - 1) * stride) * weight.stride[d + 2];
     }
     THNN_(correlation_simplify)(&c);
-    V_(correlate)(c, &table, !table.small);
+    correlate(c, &table, !table.small);
   }
 }
 
 /* --- weights ---------------------------------------------------------------------------------------------- */
 
 /* Gradients are read where they lie if their rows are contiguous, otherwise from a strip of their own. */
-typedef struct V_(gradients) {
+typedef struct Gradients {
   const real *data;
   int64_t plane, pitch[3];
-} V_(gradients);
+} Gradients;
 
-static int64_t V_(vectors)(const int64_t *box) { return box[0] * box[1] * box[2] * ceilDivide(box[3], VL); }
+static int64_t vectors(const int64_t *box) { return box[0] * box[1] * box[2] * ceilDivide(box[3], VL); }
 
-static bool V_(weightBoxFits)(const V_(plan) *p, const int64_t *box)
+static bool weightBoxFits(const Plan *p, const int64_t *box)
 {
   const int64_t realBytes = sizeof(real),
                 planes = p->majors * strip_make(p->c.axis, box, p->boxTaps, REALS_PER_LINE).channel +
                          p->minors * volume(box);
-  return V_(vectors)(box) <= CONNECTED_TERMS && planes * realBytes <= CONNECTED_WEIGHT_BYTES;
+  return vectors(box) <= CONNECTED_TERMS && planes * realBytes <= CONNECTED_WEIGHT_BYTES;
 }
 
 /* sum[t] = the products of a box for the taps source[0] .. source[T - 1] */
-static inline
-    __attribute__((always_inline)) void V_(products)(const int T, const V_(plan) *p, const int64_t *box,
-                                                     const real *strip, const V_(gradients) *gradients,
-                                                     const real *gradient, const int64_t *source, double *sum)
+static inline __attribute__((always_inline)) void products(const int T, const Plan *p, const int64_t *box,
+                                                           const real *strip, const Gradients *gradients,
+                                                           const real *gradient, const int64_t *source,
+                                                           double *sum)
 {
   vreal acc[CONNECTED_TAPS];
 #pragma GCC unroll 9
@@ -407,20 +404,20 @@ static inline
   for (int t = 0; t < T; t++) sum[t] += (double)v_sum(acc[t]);
 }
 
-#define PRODUCTS(T)                                                                \
-  case T:                                                                          \
-    V_(products)(T, p, box.count, x, &gradients, gradient, source + k, total + k); \
+#define PRODUCTS(T)                                                            \
+  case T:                                                                      \
+    products(T, p, box.count, x, &gradients, gradient, source + k, total + k); \
     break;
 
-static void V_(weightTask)(const V_(plan) *p, int64_t task, real scale)
+static void weightTask(const Plan *p, int64_t task, real scale)
 {
-  const V_(correlation) *c = &p->c;
+  const Correlation *c = &p->c;
   const int64_t major = task / p->minorBlocks * p->majors, minor = task % p->minorBlocks * p->minors;
-  const Connection *end = V_(begin)(p, task + 1);
+  const Connection *end = beginPlane(p, task + 1);
   double *totals = (double *)((char *)thnn_scratch(p->scratch) + p->listBytes);
   real *strip = (real *)(totals + CONNECTED_TOTALS), *copied = strip + p->majors * p->strip.channel + VL;
-  V_(gradients) gradients = {.data = c->target + minor * c->targetChannel, .plane = c->targetChannel};
-  V_(correlation) copy = {.source = c->target, .sourceChannel = c->targetChannel};
+  Gradients gradients = {.data = c->target + minor * c->targetChannel, .plane = c->targetChannel};
+  Correlation copy = {.source = c->target, .sourceChannel = c->targetChannel};
   for (int d = 0; d < 4; d++) {
     copy.axis[d] = (Axis){
         .count = p->count[d], .size = p->count[d], .step = 1, .taps = 1, .skip = 1, .source = c->axis[d].target};
@@ -430,7 +427,7 @@ static void V_(weightTask)(const V_(plan) *p, int64_t task, real scale)
   Strip copyStrip = strip_make(copy.axis, p->box, one.count, REALS_PER_LINE);
   const bool inPlace = c->axis[3].target == 1;
   if (!inPlace) {
-    gradients = (V_(gradients)){.data = copied, .plane = copyStrip.channel};
+    gradients = (Gradients){.data = copied, .plane = copyStrip.channel};
     memcpy(gradients.pitch, copyStrip.pitch, sizeof gradients.pitch);
   }
   for (int64_t piece = 0; piece < box_pieces(p->taps, p->boxTaps); piece++) {
@@ -442,7 +439,7 @@ static void V_(weightTask)(const V_(plan) *p, int64_t task, real scale)
       tap[i] = 0;
       for (int d = 0; d < 4; d++) tap[i] += (taps.start[d] + t[d]) * c->axis[d].weight;
     }
-    for (const Connection *next, *at = V_(begin)(p, task); at < end; at = next) {
+    for (const Connection *next, *at = beginPlane(p, task); at < end; at = next) {
       next = at + MIN(end - at, CONNECTED_TOTALS / T);
       memset(totals, 0, sizeof(double) * (size_t)((next - at) * T));
       for (int64_t b = 0; b < p->boxes; b++) {
@@ -474,8 +471,8 @@ static void V_(weightTask)(const V_(plan) *p, int64_t task, real scale)
 void THNN_(connected_weight)(const Convolution *g, ConnectionTable table, ConvolutionView large,
                              ConvolutionView small, ConvolutionView weight, real scale)
 {
-  V_(plan) p = {.c = THNN_(correlation_make)(g, large, weight, small)};
-  const V_(correlation) c = p.c;
+  Plan p = {.c = THNN_(correlation_make)(g, large, weight, small)};
+  const Correlation c = p.c;
   const int64_t realBytes = sizeof(real);
   for (int d = 0; d < 4; d++) {
     p.count[d] = c.axis[d].count;
@@ -487,11 +484,11 @@ void THNN_(connected_weight)(const Convolution *g, ConnectionTable table, Convol
   THNN_(correlation_cutTaps)(&c, p.boxTaps, &p.box[3]);
   p.majors = MIN(ceilDivide(c.channels, 4), CONNECTED_BLOCK);
   p.minors = MIN(ceilDivide(c.outputs, 4), CONNECTED_BLOCK);
-  while (p.majors > 1 && !V_(weightBoxFits)(&p, p.box)) p.majors = (p.majors + 1) / 2;
+  while (p.majors > 1 && !weightBoxFits(&p, p.box)) p.majors = (p.majors + 1) / 2;
   for (int d = 3; d >= 0 && (d == 3 || p.box[d + 1] == p.count[d + 1]); d--) {
     int64_t box[4];
     memcpy(box, p.box, sizeof box);
-    for (box[d] = p.count[d]; box[d] > p.box[d] && !V_(weightBoxFits)(&p, box);)
+    for (box[d] = p.count[d]; box[d] > p.box[d] && !weightBoxFits(&p, box);)
       box[d] = nextPiece(p.count[d], box[d]);
     p.box[d] = MAX(box[d], p.box[d]);
   }
@@ -499,14 +496,14 @@ void THNN_(connected_weight)(const Convolution *g, ConnectionTable table, Convol
   p.strip = strip_make(c.axis, p.box, p.boxTaps, REALS_PER_LINE);
   p.minorBlocks = ceilDivide(c.outputs, p.minors);
   const int64_t reals = p.majors * p.strip.channel + p.minors * (volume(p.box) + 2 * REALS_PER_LINE) + 2 * VL;
-  p.listBytes = V_(listBytes)(&table);
+  p.listBytes = listBytes(&table);
   p.scratch = p.listBytes + sizeof(double) * CONNECTED_TOTALS + (size_t)(reals * realBytes);
   for (int64_t row = 0; row < table.rows; row += TABLE_ROWS) {
     p.connections = MIN(table.rows - row, TABLE_ROWS);
     p.c.weight = c.weight + row * c.weightOutput;
-    V_(makeList)(&p, &table, row, !table.small);
+    makeList(&p, &table, row, !table.small);
     const double work = (double)volume(p.count) * (double)(p.connections * volume(p.taps));
     THNN_PARALLEL_FOR(task, ceilDivide(c.channels, p.majors) * p.minorBlocks, (int64_t)MIN(work / 8, 1e15))
-      V_(weightTask)(&p, task, scale);
+      weightTask(&p, task, scale);
   }
 }

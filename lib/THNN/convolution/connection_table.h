@@ -1,3 +1,8 @@
+#ifndef THNN_CONVOLUTION_CONNECTION_TABLE_H
+#define THNN_CONVOLUTION_CONNECTION_TABLE_H
+
+#include "convolution/convolution.h"
+
 /* Convolutions that join planes as a table says. A window slides over `large` planes and leaves `small` ones; row c of
    the table joins the small plane a and the large plane b by the filter weight[c]:
 
@@ -7,10 +12,7 @@
 
    The geometry leads from large planes, its input, to small ones, without groups, padding or dilation. A ConvolutionView
    of filters has the connections in place of output planes, and no input planes. Nothing in here looks at a tensor or
-   fails. Included once per element type, after convolution.h. */
-
-#ifndef THNN_CORES_CONNECTED_H
-#define THNN_CORES_CONNECTED_H
+   fails. */
 
 /* Rows of two reals, which are whole numbers: column `small` names a small plane, the other one a large plane. */
 typedef struct ConnectionTable {
@@ -18,8 +20,6 @@ typedef struct ConnectionTable {
   int64_t rows, stride[2];
   int small;
 } ConnectionTable;
-
-#endif
 
 /* The target is overwritten. No biases where their data is NULL. */
 void THNN_(connected_small)(const Convolution *geometry, ConnectionTable table, ConvolutionView large,
@@ -30,3 +30,5 @@ void THNN_(connected_large)(const Convolution *geometry, ConnectionTable table, 
 /* weight += scale * its gradient. */
 void THNN_(connected_weight)(const Convolution *geometry, ConnectionTable table, ConvolutionView large,
                              ConvolutionView small, ConvolutionView weight, real scale);
+
+#endif

@@ -28,8 +28,8 @@
 #define SUM_TILES ((int64_t)(((int64_t)1 << 20) / (2 * VBYTES * GEMM_ROWS)))
 #define MAX_ROWS 768 /* RESIDENT_TILES of 6 */
 
-typedef struct V_(plan) {
-  V_(correlation) c;
+typedef struct Plan {
+  Correlation c;
   int64_t count[4], taps[4]; /* all of them */
   int64_t boxPositions[4], boxTaps[4];
   bool resident;         /* all weights of a part are packed at once */
@@ -40,28 +40,28 @@ typedef struct V_(plan) {
   Strip strip;
   int64_t boxes, panels; /* panels of all groups */
   bool byPanels;         /* threads share panels, not boxes */
-} V_(plan);
+} Plan;
 
-static int64_t V_(tilesOfBox)(const int64_t *positions)
+static int64_t countTilesOfBox(const int64_t *positions)
 {
   const int64_t columns = gemm_columns(positions[3]), rows = volume(positions) / columns;
   const int together = gemm_rowsPerTile(columns);
   return together == 1 ? rows * ceilDivide(columns, GEMM_ROWS) : ceilDivide(rows, together);
 }
 
-static int64_t V_(stripReals)(const V_(plan) *p, const int64_t *positions, int64_t channels)
+static int64_t realsOfStrip(const Plan *p, const int64_t *positions, int64_t channels)
 {
   return strip_make(p->c.axis, positions, p->boxTaps, REALS_PER_LINE).channel * channels + VL;
 }
 
-static bool V_(boxFits)(const V_(plan) *p, const int64_t *box, int64_t stripRoom, int64_t mostTiles)
+static bool boxFits(const Plan *p, const int64_t *box, int64_t stripRoom, int64_t mostTiles)
 {
-  return V_(stripReals)(p, box, p->blockChannels) * (int64_t)sizeof(real) <= stripRoom &&
-         V_(tilesOfBox)(box) <= mostTiles && volume(box) / gemm_columns(box[3]) <= MAX_ROWS;
+  return realsOfStrip(p, box, p->blockChannels) * (int64_t)sizeof(real) <= stripRoom &&
+         countTilesOfBox(box) <= mostTiles && volume(box) / gemm_columns(box[3]) <= MAX_ROWS;
 }
 
 /* Along the axes that are innermost in memory first. */
-static void V_(growBox)(V_(plan) *p, int64_t stripRoom, int64_t mostTiles)
+static void growBox(Plan *p, int64_t stripRoom, int64_t mostTiles)
 {
   for (int d = 3; d >= 0; d--) {
     int64_t box[4];
@@ -69,7 +69,7 @@ static void V_(growBox)(V_(plan) *p, int64_t stripRoom, int64_t mostTiles)
     const int64_t step = d == 3 ? GEMM_ROWS : 1;
     while (p->boxPositions[d] < p->count[d]) {
       box[d] = MIN((p->boxPositions[d] / step + 1) * step, p->count[d]);
-      if (!V_(boxFits)(p, box, stripRoom, mostTiles)) break;
+      if (!boxFits(p, box, stripRoom, mostTiles)) break;
       p->boxPositions[d] = box[d];
     }
     if (p->boxPositions[d] < p->count[d]) {
@@ -80,18 +80,18 @@ static void V_(growBox)(V_(plan) *p, int64_t stripRoom, int64_t mostTiles)
 }
 
 /* What strips of all boxes hold, and weights if they are packed for each. */
-static double V_(copied)(const V_(plan) *p)
+static double copied(const Plan *p)
 {
-  const double reals = (double)V_(stripReals)(p, p->boxPositions, MAX(p->c.channels, 1)),
+  const double reals = (double)realsOfStrip(p, p->boxPositions, MAX(p->c.channels, 1)),
                weights = p->resident ? 0 : (double)(p->c.outputs * p->c.channels * volume(p->taps));
   return (reals + weights) * (double)box_pieces(p->count, p->boxPositions);
 }
 
 /* Only depthChannels, the taps of a box and the order of channels matter to a sum, and they depend on sizes alone;
    all the rest may depend on the number of threads. */
-static void V_(makePlan)(V_(plan) *p, int threads)
+static void makePlan(Plan *p, int threads)
 {
-  const V_(correlation) *c = &p->c;
+  const Correlation *c = &p->c;
   const int64_t panelsOfGroup = ceilDivide(c->outputs, LANES), realBytes = sizeof(real);
   for (int d = 0; d < 4; d++) {
     p->count[d] = c->axis[d].count;
@@ -103,11 +103,11 @@ static void V_(makePlan)(V_(plan) *p, int threads)
   p->boxPositions[3] = width;
   const int64_t taps = volume(p->boxTaps), channels = MAX(c->channels, 1);
   p->depthChannels = MIN(GEMM_DEPTH / taps, channels);
-  while (p->depthChannels > 1 && V_(stripReals)(p, p->boxPositions, p->depthChannels) * realBytes > STRIP_BYTES)
+  while (p->depthChannels > 1 && realsOfStrip(p, p->boxPositions, p->depthChannels) * realBytes > STRIP_BYTES)
     p->depthChannels = (p->depthChannels + 1) / 2;
 
   /* What is cut is copied by one thread only, what is not by each: cut the larger of source and weights. */
-  const int64_t tiles = V_(tilesOfBox)(p->count), weights = c->outputs * c->channels * volume(p->taps),
+  const int64_t tiles = countTilesOfBox(p->count), weights = c->outputs * c->channels * volume(p->taps),
                 source = volume(p->count) * c->channels;
   p->panels = c->groups * panelsOfGroup;
   p->byPanels = p->panels >= threads && (weights > source || tiles < 4 * threads);
@@ -115,7 +115,7 @@ static void V_(makePlan)(V_(plan) *p, int threads)
 
   int64_t mostTiles = RESIDENT_TILES, stripRoom = STRIP_BYTES / 2;
   p->resident = taps == volume(p->taps) && panels * (channels * taps + 1) * LANES * realBytes <= WEIGHT_BYTES &&
-                V_(stripReals)(p, p->boxPositions, channels) * realBytes <= STRIP_BYTES;
+                realsOfStrip(p, p->boxPositions, channels) * realBytes <= STRIP_BYTES;
   p->panelsAtOnce = panels;
   p->blockChannels = p->resident ? channels : p->depthChannels;
   if (!p->resident) {
@@ -123,7 +123,7 @@ static void V_(makePlan)(V_(plan) *p, int threads)
     double least = INFINITY;
     for (int64_t groups = 1; groups <= panels; groups++) {
       const int64_t together = ceilDivide(panels, groups), most = SUM_TILES / together;
-      if (most < V_(tilesOfBox)(p->boxPositions)) continue;
+      if (most < countTilesOfBox(p->boxPositions)) continue;
       const double cost = (double)source * (double)groups + (double)weights * (double)ceilDivide(tiles, most);
       if (cost >= least) continue;
       least = cost;
@@ -135,14 +135,14 @@ static void V_(makePlan)(V_(plan) *p, int threads)
   /* Boxes of few planes share less of their rims: of all depths of a box the one that copies least. */
   int64_t start[4];
   memcpy(start, p->boxPositions, sizeof start);
-  V_(growBox)(p, stripRoom, mostTiles);
+  growBox(p, stripRoom, mostTiles);
   for (int64_t depth = c->axis[1].taps > 1 ? p->count[1] : 1; depth > 1; depth = nextPiece(p->count[1], depth)) {
-    V_(plan) deep = *p;
+    Plan deep = *p;
     memcpy(deep.boxPositions, start, sizeof start);
     deep.boxPositions[1] = depth;
-    if (!V_(boxFits)(p, deep.boxPositions, stripRoom, mostTiles)) continue;
-    V_(growBox)(&deep, stripRoom, mostTiles);
-    if (V_(copied)(&deep) < V_(copied)(p)) *p = deep;
+    if (!boxFits(p, deep.boxPositions, stripRoom, mostTiles)) continue;
+    growBox(&deep, stripRoom, mostTiles);
+    if (copied(&deep) < copied(p)) *p = deep;
   }
   /* Cut boxes until threads share them evenly. */
   for (;;) {
@@ -166,7 +166,7 @@ static void V_(makePlan)(V_(plan) *p, int threads)
     p->skip = -1;
   while (!p->resident && p->blockChannels < channels) {
     const int64_t more = p->blockChannels + p->depthChannels;
-    if (V_(stripReals)(p, p->boxPositions, more) * realBytes > STRIP_BYTES ||
+    if (realsOfStrip(p, p->boxPositions, more) * realBytes > STRIP_BYTES ||
         more * taps * LANES * realBytes > BLOCK_BYTES)
       break;
     p->blockChannels = more;
@@ -174,7 +174,7 @@ static void V_(makePlan)(V_(plan) *p, int threads)
 }
 
 /* From each tap to the next, forwards or backwards, or 0 if they don't lie evenly. */
-static int64_t V_(tapStep)(const V_(correlation) *c, const Box *taps)
+static int64_t tapStep(const Correlation *c, const Box *taps)
 {
   int64_t step = 0, run = 1;
   for (int d = 3; d >= 0; d--) {
@@ -188,10 +188,10 @@ static int64_t V_(tapStep)(const V_(correlation) *c, const Box *taps)
 
 /* A row of output channels for each channel and tap. Where channels are innermost the taps can be in `parts` parts, which
    are outermost in what is packed; elsewhere they are one. */
-static void V_(packChannels)(const V_(correlation) *c, const real *weight, int64_t lanes, int64_t width,
-                             int64_t channels, const Box *taps, int64_t parts, real *packed)
+static void packChannels(const Correlation *c, const real *weight, int64_t lanes, int64_t width, int64_t channels,
+                         const Box *taps, int64_t parts, real *packed)
 {
-  const int64_t T = volume(taps->count), step = V_(tapStep)(c, taps);
+  const int64_t T = volume(taps->count), step = tapStep(c, taps);
   int64_t t[4] = {0}, at[GEMM_DEPTH];
   for (int64_t k = 0; k < T; k++, box_next(t, taps->count, 4)) {
     at[k] = 0;
@@ -222,8 +222,7 @@ static void V_(packChannels)(const V_(correlation) *c, const real *weight, int64
   }
 }
 
-static const real *V_(weightsOf)(const V_(correlation) *c, int64_t group, int64_t o, int64_t channel,
-                                 const Box *taps)
+static const real *weightsOf(const Correlation *c, int64_t group, int64_t o, int64_t channel, const Box *taps)
 {
   const real *weight = c->weight + group * c->weightGroup + o * c->weightOutput + channel * c->weightChannel;
   for (int d = 0; d < 4; d++) weight += taps->start[d] * c->axis[d].weight;
@@ -232,18 +231,18 @@ static const real *V_(weightsOf)(const V_(correlation) *c, int64_t group, int64_
 
 /* What packPanel reads: a piece for every lane or for every channel, whichever are further apart, and for each of its
    taps if these are as many pieces. */
-static V_(pieces) V_(weightPieces)(const V_(correlation) *c, int64_t group, int64_t o, int64_t channel,
-                                   int64_t channels, const Box *taps)
+static Pieces weightPieces(const Correlation *c, int64_t group, int64_t o, int64_t channel, int64_t channels,
+                           const Box *taps)
 {
   const int64_t lanes = MIN(LANES, c->outputs - o), T = volume(taps->count);
-  const real *from = V_(weightsOf)(c, group, o, channel, taps);
+  const real *from = weightsOf(c, group, o, channel, taps);
   for (int d = 0; d < 4; d++) from += MIN(c->axis[d].weight, 0) * (taps->count[d] - 1); /* counted backwards */
   const bool byChannel = c->weightOutput < c->weightChannel;
-  V_(pieces) p = byChannel ? (V_(pieces)){from, channels, c->weightChannel, lanes * c->weightOutput}
-                           : (V_(pieces)){from, lanes, c->weightOutput, channels * c->weightChannel};
+  Pieces p = byChannel ? (Pieces){from, channels, c->weightChannel, lanes * c->weightOutput}
+                       : (Pieces){from, lanes, c->weightOutput, channels * c->weightChannel};
   /* Filters far apart, or the stride of a single one, which means nothing: not worth asking for. */
-  if (p.length > 64 * lanes * channels * T) return (V_(pieces)){0};
-  const int64_t step = V_(tapStep)(c, taps);
+  if (p.length > 64 * lanes * channels * T) return (Pieces){0};
+  const int64_t step = tapStep(c, taps);
   if (p.stride == T * llabs(step) && p.length <= llabs(step)) {
     p.count *= T;
     p.stride = llabs(step);
@@ -252,23 +251,23 @@ static V_(pieces) V_(weightPieces)(const V_(correlation) *c, int64_t group, int6
 }
 
 /* One panel: the biases, then for each pass of a tile its channels and taps, those of the skipped axis outermost. */
-static void V_(packPanel)(const V_(plan) *p, int64_t group, int64_t o, int64_t lanes, int64_t width,
-                          int64_t channel, int64_t channels, const Box *taps, real *packed)
+static void packPanel(const Plan *p, int64_t group, int64_t o, int64_t lanes, int64_t width, int64_t channel,
+                      int64_t channels, const Box *taps, real *packed)
 {
-  const V_(correlation) *c = &p->c;
+  const Correlation *c = &p->c;
   const int64_t T = volume(taps->count), S = p->skip < 0 ? 1 : taps->count[p->skip], rest = T / S;
   if (lanes < width) memset(packed, 0, sizeof(real) * (size_t)((channels * T + 1) * width));
   for (int64_t i = 0; i < lanes; i++)
     packed[i] = c->bias ? c->bias[group * c->biasGroup + (o + i) * c->biasOutput] : 0;
   packed += width;
-  const real *weight = V_(weightsOf)(c, group, o, channel, taps);
+  const real *weight = weightsOf(c, group, o, channel, taps);
   const bool inOrder = S == 1 || (c->weightOutput != 1 && c->weightChannel == 1);
   const int64_t depth = S == 1 ? channels : p->depthChannels;
   real pass[GEMM_DEPTH * LANES_MAX];
   if (lanes < width && !inOrder) memset(pass, 0, sizeof pass);
   for (int64_t k = 0; k < channels; k += depth, weight += depth * c->weightChannel) {
     const int64_t n = MIN(depth, channels - k);
-    V_(packChannels)(c, weight, lanes, width, n, taps, inOrder ? S : 1, inOrder ? packed : pass);
+    packChannels(c, weight, lanes, width, n, taps, inOrder ? S : 1, inOrder ? packed : pass);
     for (int64_t s = 0; s < S && !inOrder; s++)
       for (int64_t i = 0; i < n; i++)
         memcpy(packed + (s * n + i) * rest * width, pass + (i * T + s * rest) * width,
@@ -278,8 +277,8 @@ static void V_(packPanel)(const V_(plan) *p, int64_t group, int64_t o, int64_t l
 }
 
 /* At most VL finished positions, [position][lane], to where they belong. */
-static void V_(storePositions)(const V_(correlation) *c, const real *sum, int64_t width, real *target,
-                               int64_t positions, int64_t lanes)
+static void storePositions(const Correlation *c, const real *sum, int64_t width, real *target, int64_t positions,
+                           int64_t lanes)
 {
   const int64_t stride = c->axis[3].target;
   if (c->targetChannel == 1) {
@@ -299,7 +298,7 @@ static void V_(storePositions)(const V_(correlation) *c, const real *sum, int64_
 }
 
 /* Asks for the lines that a row of positions is written to, so that they are there when the sums are. */
-static inline void V_(prefetchRow)(const V_(correlation) *c, const real *target, int64_t positions, int64_t lanes)
+static inline void prefetchRow(const Correlation *c, const real *target, int64_t positions, int64_t lanes)
 {
   if (c->targetChannel == 1) {
     for (int64_t q = 0; q < positions; q++)
@@ -312,35 +311,35 @@ static inline void V_(prefetchRow)(const V_(correlation) *c, const real *target,
   }
 }
 
-typedef struct V_(work) {
+typedef struct Work {
   real *strip, *weight, *sum;
   int32_t step[2][GEMM_DEPTH]; /* of channel and tap, from a position: in a pass, and in the last one */
   int64_t rowStrip[MAX_ROWS + GEMM_ROWS], rowTarget[MAX_ROWS + GEMM_ROWS];
   int32_t rowTaps[MAX_ROWS + GEMM_ROWS][2]; /* of the skipped axis: those that a tile beginning here meets */
   int64_t rowsOfRun;                        /* rows that follow each other in the target without a gap */
-} V_(work);
+} Work;
 
 /* Positions first .. end - 1 of a box are finished. Those that fill vectors, or end a run, are stored; returns which
    are not. */
-static int64_t V_(storeRuns)(const V_(correlation) *c, const V_(work) *w, const real *sum, int64_t width,
-                             real *target, int64_t columns, int64_t lanes, int64_t first, int64_t end)
+static int64_t storeRuns(const Correlation *c, const Work *w, const real *sum, int64_t width, real *target,
+                         int64_t columns, int64_t lanes, int64_t first, int64_t end)
 {
   const int64_t run = w->rowsOfRun * columns;
   while (first < end) {
     const int64_t x = first < run ? first : first % run, n = MIN(VL, run - x);
     if (first + n > end) break;
-    V_(storePositions)(c, sum + first * width, width,
-                       target + w->rowTarget[first / run * w->rowsOfRun] + x * c->axis[3].target, n, lanes);
+    storePositions(c, sum + first * width, width,
+                   target + w->rowTarget[first / run * w->rowsOfRun] + x * c->axis[3].target, n, lanes);
     first += n;
   }
   return first;
 }
 
 /* One panel over one box and one block of channels. */
-static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, const real *weight, int64_t group,
-                      int64_t o, int64_t channels, int64_t taps, real *sums, bool begin, bool end, V_(pieces) next)
+static void panelOf(const Plan *p, const Work *w, const Box *box, const real *weight, int64_t group, int64_t o,
+                    int64_t channels, int64_t taps, real *sums, bool begin, bool end, Pieces next)
 {
-  const V_(correlation) *c = &p->c;
+  const Correlation *c = &p->c;
   const int64_t lanes = MIN(LANES, c->outputs - o);
   const int V = lanes > VL ? 2 : 1;
   const int64_t width = V * VL, columns = gemm_columns(box->count[3]), rows = volume(box->count) / columns;
@@ -348,9 +347,9 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
   const int64_t tiles = together > 1 ? 1 : ceilDivide(columns, GEMM_ROWS);
   const int64_t narrow = columns / tiles, wider = columns % tiles; /* so many tiles are one wider */
   real *target = c->target + (group * c->outputs + o) * c->targetChannel;
-  V_(requests) ahead =
-      V_(requests_make)(next, MAX(ceilDivide(channels, p->depthChannels), 1) * ceilDivide(rows, together) * tiles,
-                        MIN(p->depthChannels, channels) * taps);
+  Requests ahead =
+      requests_make(next, MAX(ceilDivide(channels, p->depthChannels), 1) * ceilDivide(rows, together) * tiles,
+                    MIN(p->depthChannels, channels) * taps);
   for (int64_t k = 0; k < channels || k == 0; k += p->depthChannels) {
     const int64_t n = MIN(p->depthChannels, channels - k);
     const int32_t *step = w->step[n < p->depthChannels];
@@ -368,28 +367,28 @@ static void V_(panel)(const V_(plan) *p, const V_(work) *w, const Box *box, cons
         for (int r = 0; last && r < R && row + r < rows; r++) /* a pixel that others follow is on their line */
           if (columns > 1 || r + 1 == R || c->targetChannel == 1 ||
               w->rowTarget[row + r + 1] - w->rowTarget[row + r] != c->axis[3].target)
-            V_(prefetchRow)(c, target + w->rowTarget[row + r] + x * c->axis[3].target, Q, lanes);
+            prefetchRow(c, target + w->rowTarget[row + r] + x * c->axis[3].target, Q, lanes);
         const GemmSteps steps = {step, w->rowTaps[row][0] * perTap, w->rowTaps[row][1] * perTap};
-        const GemmAhead request = V_(requests_next)(&ahead);
+        const GemmAhead request = requests_next(&ahead);
         THNN_(gemm_tile)(R, (int)Q, V, request.row > 0)(sum, first ? weight : sum, first ? 0 : width, a, steps,
                                                         packed, &request);
         sum += R * Q * width;
         done = MIN(done + R * Q, rows * columns);
-        if (last) stored = V_(storeRuns)(c, w, sums, width, target, columns, lanes, stored, done);
+        if (last) stored = storeRuns(c, w, sums, width, target, columns, lanes, stored, done);
       }
     }
   }
 }
 
 /* Panels firstPanel .. lastPanel - 1 of boxes firstBox .. lastBox - 1. */
-static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, int64_t firstBox, int64_t lastBox)
+static void Part(const Plan *p, int64_t firstPanel, int64_t lastPanel, int64_t firstBox, int64_t lastBox)
 {
-  const V_(correlation) *c = &p->c;
-  const int64_t panelsOfGroup = ceilDivide(c->outputs, LANES), tilesOfBox = V_(tilesOfBox)(p->boxPositions);
+  const Correlation *c = &p->c;
+  const int64_t panelsOfGroup = ceilDivide(c->outputs, LANES), tilesOfBox = countTilesOfBox(p->boxPositions);
   const int64_t packedPanel = (p->blockChannels * volume(p->boxTaps) + 1) * LANES;
-  const int64_t stripReals = ceilDivide(V_(stripReals)(p, p->boxPositions, p->blockChannels), VL) * VL;
+  const int64_t stripReals = ceilDivide(realsOfStrip(p, p->boxPositions, p->blockChannels), VL) * VL;
   const int64_t packedPanels = p->resident ? p->panelsAtOnce : 1, sumPanels = p->resident ? 1 : p->panelsAtOnce;
-  V_(work) w;
+  Work w;
   w.strip = thnn_scratch(sizeof(real) *
                          (size_t)(stripReals + packedPanel * packedPanels + tilesOfBox * TILE_REALS * sumPanels));
   w.sum = w.strip + stripReals;
@@ -454,16 +453,15 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
           const int64_t o = (i - firstOfGroup) * LANES, lanes = MIN(LANES, c->outputs - o);
           real *weight = w.weight + (p->resident ? (i - panel) * packedPanel : 0);
           if (!p->resident || b == firstBox)
-            V_(packPanel)(p, group, o, lanes, lanes > VL ? LANES : VL, channel, channels, &taps, weight);
-          V_(pieces) ahead = {0};
-          if (!p->resident && i + 1 < next)
-            ahead = V_(weightPieces)(c, group, o + LANES, channel, channels, &taps);
+            packPanel(p, group, o, lanes, lanes > VL ? LANES : VL, channel, channels, &taps, weight);
+          Pieces ahead = {0};
+          if (!p->resident && i + 1 < next) ahead = weightPieces(c, group, o + LANES, channel, channels, &taps);
           else if (!p->resident && block + 1 < blocks)
-            ahead = V_(weightPieces)(c, group, (panel - firstOfGroup) * LANES,
-                                     (block + 1) % channelBlocks * p->blockChannels, channels, &taps);
-          V_(panel)(p, &w, &box, weight, group, o, channels, T,
-                    w.sum + (p->resident ? 0 : (i - panel) * tilesOfBox * TILE_REALS), block == 0,
-                    block == blocks - 1, ahead);
+            ahead = weightPieces(c, group, (panel - firstOfGroup) * LANES,
+                                 (block + 1) % channelBlocks * p->blockChannels, channels, &taps);
+          panelOf(p, &w, &box, weight, group, o, channels, T,
+                  w.sum + (p->resident ? 0 : (i - panel) * tilesOfBox * TILE_REALS), block == 0,
+                  block == blocks - 1, ahead);
         }
       }
     }
@@ -471,23 +469,23 @@ static void V_(part)(const V_(plan) *p, int64_t firstPanel, int64_t lastPanel, i
 }
 
 /* Without taps it is one product, of positions and filters. */
-static void V_(multiply)(const V_(correlation) *c)
+static void multiply(const Correlation *c)
 {
-  V_(product) p = {.rows = {.data = c->source, .depth = {[3] = c->sourceChannel}},
-                   .lanes = {.data = c->weight,
-                             .count = {1, 1, 1, c->outputs},
-                             .stride = {[3] = c->weightOutput},
-                             .depth = {[3] = c->weightChannel},
-                             .group = c->weightGroup,
-                             .result = {[3] = c->targetChannel},
-                             .bias = c->biasOutput},
-                   .depth = {1, 1, 1, c->channels},
-                   .groups = c->groups,
-                   .c = c->target,
-                   .bias = c->bias,
-                   .resultGroup = c->outputs * c->targetChannel,
-                   .biasGroup = c->biasGroup,
-                   .scale = 1};
+  Product p = {.rows = {.data = c->source, .depth = {[3] = c->sourceChannel}},
+               .lanes = {.data = c->weight,
+                         .count = {1, 1, 1, c->outputs},
+                         .stride = {[3] = c->weightOutput},
+                         .depth = {[3] = c->weightChannel},
+                         .group = c->weightGroup,
+                         .result = {[3] = c->targetChannel},
+                         .bias = c->biasOutput},
+               .depth = {1, 1, 1, c->channels},
+               .groups = c->groups,
+               .c = c->target,
+               .bias = c->bias,
+               .resultGroup = c->outputs * c->targetChannel,
+               .biasGroup = c->biasGroup,
+               .scale = 1};
   p.rows.group = c->channels * c->sourceChannel;
   for (int d = 0; d < 4; d++) {
     p.rows.count[d] = c->axis[d].count;
@@ -497,34 +495,34 @@ static void V_(multiply)(const V_(correlation) *c)
   THNN_(product)(&p);
 }
 
-static void V_(correlate)(const V_(correlation) *correlation)
+static void correlate(const Correlation *correlation)
 {
   bool plain = true;
   for (int d = 0; d < 4; d++) plain = plain && axis_isPlain(correlation->axis + d);
-  if (plain) return V_(multiply)(correlation);
-  V_(plan) p = {.c = *correlation};
-  const V_(correlation) *c = &p.c;
+  if (plain) return multiply(correlation);
+  Plan p = {.c = *correlation};
+  const Correlation *c = &p.c;
   double terms = (double)(c->groups * c->outputs) * (double)(c->channels + 16);
   for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].count * (double)c->axis[d].taps;
   if (terms == 0) return;
   const int64_t work = (int64_t)MIN(terms / 16, 1e15);
-  V_(makePlan)(&p, thnn_threads(1 << 20, work));
+  makePlan(&p, thnn_threads(1 << 20, work));
   const int64_t parts = MIN(p.byPanels ? p.panels : p.boxes, thnn_threads(1 << 20, work));
   THNN_PARALLEL_FOR(i, parts, work) {
-    if (p.byPanels) V_(part)(&p, i * p.panels / parts, (i + 1) * p.panels / parts, 0, p.boxes);
-    else V_(part)(&p, 0, p.panels, i * p.boxes / parts, (i + 1) * p.boxes / parts);
+    if (p.byPanels) Part(&p, i * p.panels / parts, (i + 1) * p.panels / parts, 0, p.boxes);
+    else Part(&p, 0, p.panels, i * p.boxes / parts, (i + 1) * p.boxes / parts);
   }
 }
 
 void THNN_(convolution_output)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
                                ConvolutionView bias, ConvolutionView output)
 {
-  V_(correlation) c = THNN_(correlation_make)(g, input, weight, output);
+  Correlation c = THNN_(correlation_make)(g, input, weight, output);
   c.bias = bias.data;
   c.biasGroup = bias.group;
   c.biasOutput = bias.stride[0];
   if (THNN_(depthwise_is)(&c)) return THNN_(depthwise_correlate)(&c);
-  V_(correlation) few = c;
+  Correlation few = c;
   Residues residues[4];
   for (int d = 0; d < 4; d++) {
     const Axis *a = c.axis + d;
@@ -532,11 +530,11 @@ void THNN_(convolution_output)(const Convolution *g, ConvolutionView input, Conv
   }
   THNN_(few_join)(&few, residues);
   if (THNN_(few_suits)(&few)) THNN_(few_correlate)(&few, residues);
-  else V_(correlate)(&c);
+  else correlate(&c);
 }
 
 /* Every plane is its bias, or 0. */
-static void V_(clear)(const Convolution *g, ConvolutionView images, ConvolutionView bias)
+static void clear(const Convolution *g, ConvolutionView images, ConvolutionView bias)
 {
   const int64_t planes = g->inputPlanes / g->groups;
   const int64_t count[5] = {g->batch, g->inputPlanes, g->inputSize[0], g->inputSize[1], g->inputSize[2]};
@@ -554,8 +552,7 @@ static void V_(clear)(const Convolution *g, ConvolutionView images, ConvolutionV
 /* gradInput at y meets tap t of the output at (y + padding - t * dilation) / stride where that divides. So the
    taps firstTap, firstTap + period, ... meet every stride-th y only, and these are a correlation with step 1.
    Its taps are counted backwards, since the last one meets the smallest coordinate. False when no y is left. */
-static bool V_(residueAxis)(const Convolution *g, int d, int64_t firstTap, Axis *axis, int64_t *y,
-                            int64_t *lastTap)
+static bool residueAxis(const Convolution *g, int d, int64_t firstTap, Axis *axis, int64_t *y, int64_t *lastTap)
 {
   const int64_t s = g->stride[d], dilation = g->dilation[d], period = s / greatestDivisor(s, dilation);
   const int64_t residue = firstTap * dilation % s, shift = g->padding[d] - residue;
@@ -575,8 +572,8 @@ static bool V_(residueAxis)(const Convolution *g, int d, int64_t firstTap, Axis 
 }
 
 /* All residues at once, where outputs are few. */
-static bool V_(gradInputOfFew)(const Convolution *g, V_(correlation) c, ConvolutionView weight,
-                               ConvolutionView gradInput, const int64_t *count)
+static bool gradInputOfFew(const Convolution *g, Correlation c, ConvolutionView weight, ConvolutionView gradInput,
+                           const int64_t *count)
 {
   Residues residues[4] = {{1, {{.count = g->batch, .taps = 1, .skip = 1}}}};
   for (int d = 0; d < 3; d++) {
@@ -586,7 +583,7 @@ static bool V_(gradInputOfFew)(const Convolution *g, V_(correlation) c, Convolut
     for (int64_t i = 0; i < count[d]; i++) {
       Axis axis;
       int64_t y, lastTap;
-      if (!V_(residueAxis)(g, d, i, &axis, &y, &lastTap)) continue;
+      if (!residueAxis(g, d, i, &axis, &y, &lastTap)) continue;
       all->list[all->count++] = (Residue){.count = axis.count,
                                           .first = axis.first,
                                           .taps = axis.taps,
@@ -612,21 +609,21 @@ void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutp
     residues[d] = MIN(g->stride[d] / greatestDivisor(g->stride[d], g->dilation[d]), g->kernel[d]);
     reached = reached && residues[d] == g->stride[d];
   }
-  if (!reached) V_(clear)(g, gradInput, bias);
-  V_(correlation) all = {.groups = g->groups,
-                         .channels = g->outputPlanes / g->groups,
-                         .outputs = g->inputPlanes / g->groups,
-                         .source = gradOutput.data,
-                         .target = gradInput.data,
-                         .weight = weight.data,
-                         .sourceChannel = gradOutput.stride[1],
-                         .targetChannel = gradInput.stride[1],
-                         .weightGroup = weight.group,
-                         .weightChannel = weight.stride[0],
-                         .weightOutput = weight.stride[1],
-                         .bias = bias.data,
-                         .biasGroup = bias.group,
-                         .biasOutput = bias.stride[0]};
+  if (!reached) clear(g, gradInput, bias);
+  Correlation all = {.groups = g->groups,
+                     .channels = g->outputPlanes / g->groups,
+                     .outputs = g->inputPlanes / g->groups,
+                     .source = gradOutput.data,
+                     .target = gradInput.data,
+                     .weight = weight.data,
+                     .sourceChannel = gradOutput.stride[1],
+                     .targetChannel = gradInput.stride[1],
+                     .weightGroup = weight.group,
+                     .weightChannel = weight.stride[0],
+                     .weightOutput = weight.stride[1],
+                     .bias = bias.data,
+                     .biasGroup = bias.group,
+                     .biasOutput = bias.stride[0]};
   for (int d = -1; d < 3; d++)
     all.axis[d + 1] = (Axis){.count = g->batch,
                              .size = d < 0 ? g->batch : g->outputSize[d],
@@ -635,17 +632,17 @@ void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutp
                              .skip = 1,
                              .source = gradOutput.stride[d < 0 ? 0 : d + 2],
                              .target = gradInput.stride[d < 0 ? 0 : d + 2] * (d < 0 ? 1 : g->stride[d])};
-  V_(correlation) allTaps = all;
+  Correlation allTaps = all;
   for (int d = 0; d < 3; d++) allTaps.axis[d + 1].taps = g->kernel[d];
   const bool depthwise = THNN_(depthwise_is)(&allTaps);
-  if (!depthwise && V_(gradInputOfFew)(g, all, weight, gradInput, residues)) return;
+  if (!depthwise && gradInputOfFew(g, all, weight, gradInput, residues)) return;
   for (int64_t n = residues[0] * residues[1] * residues[2]; n > 0; n--, box_next(i, residues, 3)) {
-    V_(correlation) c = all;
+    Correlation c = all;
     bool some = true;
     for (int d = 0; d < 3 && some; d++) {
       Axis *axis = c.axis + d + 1;
       int64_t y, lastTap;
-      some = V_(residueAxis)(g, d, i[d], axis, &y, &lastTap);
+      some = residueAxis(g, d, i[d], axis, &y, &lastTap);
       if (!some) break;
       axis->weight *= weight.stride[d + 2];
       c.target += y * gradInput.stride[d + 2];
@@ -654,8 +651,6 @@ void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutp
     if (!some) continue;
     THNN_(correlation_simplify)(&c);
     if (depthwise) THNN_(depthwise_correlate)(&c);
-    else V_(correlate)(&c);
+    else correlate(&c);
   }
 }
-
-#undef LANES

@@ -1,14 +1,16 @@
+#ifndef THNN_CONVOLUTION_CONVOLUTION_H
+#define THNN_CONVOLUTION_CONVOLUTION_H
+
+#include "runtime/kernel.h"
+
 /* Convolution in one, two or three dimensions, with stride, padding, dilation and groups: the three products
-   that every convolution module is made of. Included once per element type, after generic.h.
+   that every convolution module is made of.
 
      output[n, o, y] = bias[o] + sum over i, k of
                        weight[o, i, k] * input[n, i, y * stride + k * dilation - padding]
 
    where o and i belong to the same group. Modules check their arguments, fill a Convolution, and describe
    their tensors as views; nothing in here looks at a tensor or fails (generic/convolution_modules.h). */
-
-#ifndef THNN_CORES_CONVOLUTION_H
-#define THNN_CORES_CONVOLUTION_H
 
 /* Lists are in the order depth, height, width, and begin with trivial entries when there are fewer dimensions. */
 typedef struct Convolution {
@@ -36,8 +38,6 @@ static inline Convolution convolution_make(int dims)
                        .dilation = {1, 1, 1}};
 }
 
-#endif
-
 /* output is overwritten. No biases where their data is NULL. */
 void THNN_(convolution_output)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,
                                ConvolutionView bias, ConvolutionView output);
@@ -53,3 +53,5 @@ void THNN_(convolution_gradWeight)(const Convolution *geometry, ConvolutionView 
 /* gradBias += scale * gradOutput summed over everything but planes. */
 void THNN_(convolution_gradBias)(const Convolution *geometry, ConvolutionView gradOutput, ConvolutionView gradBias,
                                  real scale);
+
+#endif

@@ -28,7 +28,7 @@
 #define REALS (VBYTES / sizeof(real))
 
 /* Lane l is lane i[l] of x. */
-static inline vreal V_(pick)(vreal x, vint i)
+static inline vreal permute(vreal x, vint i)
 {
 #if VBYTES == 64
   return V_PS(permutexvar)((__m512i)i, x);
@@ -44,30 +44,30 @@ static inline vreal V_(pick)(vreal x, vint i)
 #endif
 }
 
-typedef struct V_(plan) {
-  const V_(correlation) *c;
+typedef struct Plan {
+  const Correlation *c;
   int64_t taps[4], terms, rows;
   int64_t more, fewer;     /* channels and outputs of a group */
   int64_t vectors, groups; /* of all groups; of one vector */
   bool plain;              /* one channel, one output: lanes of the source are those of the target */
-} V_(plan);
+} Plan;
 
 /* Taps low .. high - 1 of the last axis exist for positions up to end - 1. */
-typedef struct V_(segment) {
+typedef struct Segment {
   int64_t end, low, high;
-} V_(segment);
+} Segment;
 
-typedef struct V_(work) {
-  V_(lane) same[REALS], pick[REALS][REALS]; /* lanes, and where they find what number i of their group is */
-  V_(segment) segment[2 * DEPTHWISE_TERMS + 2];
+typedef struct Work {
+  vlane same[REALS], pick[REALS][REALS]; /* lanes, and where they find what number i of their group is */
+  Segment segment[2 * DEPTHWISE_TERMS + 2];
   int64_t segments;
   /* Rows of taps that exist at a row of positions: the first tap, and where its source is. */
   int64_t rows, rowTap[DEPTHWISE_TERMS], rowOffset[DEPTHWISE_TERMS];
   /* Taps that exist at a position: which, and where its source is from the position's own place. */
   int64_t taps, tap[DEPTHWISE_TERMS], offset[DEPTHWISE_TERMS];
-} V_(work);
+} Work;
 
-bool THNN_(depthwise_is)(const V_(correlation) *c)
+bool THNN_(depthwise_is)(const Correlation *c)
 {
   if (c->groups == 1 || c->outputs > DEPTHWISE_OUTPUTS || c->channels > VL || c->channels < 1) return false;
   if (c->sourceChannel != 1 || c->targetChannel != 1) return false;
@@ -77,9 +77,9 @@ bool THNN_(depthwise_is)(const V_(correlation) *c)
   return terms <= DEPTHWISE_TERMS;
 }
 
-static V_(plan) V_(makePlan)(const V_(correlation) *c)
+static Plan makePlan(const Correlation *c)
 {
-  V_(plan) p = {.c = c, .rows = c->axis[0].count * c->axis[1].count * c->axis[2].count};
+  Plan p = {.c = c, .rows = c->axis[0].count * c->axis[1].count * c->axis[2].count};
   for (int d = 0; d < 4; d++) p.taps[d] = c->axis[d].taps;
   p.terms = volume(p.taps) * c->channels;
   p.more = MAX(c->channels, c->outputs);
@@ -91,13 +91,12 @@ static V_(plan) V_(makePlan)(const V_(correlation) *c)
 }
 
 /* Of every group, `width` lanes pick from `count` ones. */
-static void V_(makeWork)(const V_(plan) *p, int64_t width, int64_t count, V_(work) *w)
+static void makeWork(const Plan *p, int64_t width, int64_t count, Work *w)
 {
-  const V_(correlation) *c = p->c;
+  const Correlation *c = p->c;
   for (int64_t l = 0; l < VL; l++) {
-    w->same[l] = (V_(lane))l;
-    for (int64_t i = 0; i < count; i++)
-      w->pick[i][l] = (V_(lane))(l < p->groups * width ? l / width * count + i : 0);
+    w->same[l] = (vlane)l;
+    for (int64_t i = 0; i < count; i++) w->pick[i][l] = (vlane)(l < p->groups * width ? l / width * count + i : 0);
   }
   const Axis *a = c->axis + 3;
   w->segments = 0;
@@ -105,15 +104,15 @@ static void V_(makeWork)(const V_(plan) *p, int64_t width, int64_t count, V_(wor
     /* Tap t sees x + t * skip. */
     const int64_t low = x < 0 ? MIN(ceilDivide(-x, a->skip), a->taps) : 0;
     const int64_t high = x < a->size ? MAX(MIN((a->size - 1 - x) / a->skip + 1, a->taps), low) : low;
-    V_(segment) *s = w->segment + MAX(w->segments - 1, 0);
+    Segment *s = w->segment + MAX(w->segments - 1, 0);
     if (w->segments == 0 || s->low != low || s->high != high) s = w->segment + w->segments++;
-    *s = (V_(segment)){q + 1, low, high};
+    *s = (Segment){q + 1, low, high};
   }
 }
 
-static void V_(findRows)(const V_(plan) *p, V_(work) *w, const int64_t *q)
+static void findRows(const Plan *p, Work *w, const int64_t *q)
 {
-  const V_(correlation) *c = p->c;
+  const Correlation *c = p->c;
   int64_t t[3] = {0};
   w->rows = 0;
   for (int64_t tap = 0; tap < volume(p->taps); tap += p->taps[3], box_next(t, p->taps, 3)) {
@@ -131,7 +130,7 @@ static void V_(findRows)(const V_(plan) *p, V_(work) *w, const int64_t *q)
   }
 }
 
-static void V_(findTaps)(const V_(plan) *p, V_(work) *w, const V_(segment) *segment)
+static void findTaps(const Plan *p, Work *w, const Segment *segment)
 {
   const int64_t skip = p->c->axis[3].skip * p->c->axis[3].source;
   w->taps = 0;
@@ -143,41 +142,41 @@ static void V_(findTaps)(const V_(plan) *p, V_(work) *w, const V_(segment) *segm
 }
 
 /* Where a row begins in the source and in the target. */
-static const real *V_(rowSource)(const V_(correlation) *c, const int64_t *q)
+static const real *rowSource(const Correlation *c, const int64_t *q)
 {
   int64_t at = c->axis[3].first * c->axis[3].source;
   for (int d = 0; d < 3; d++) at += (c->axis[d].first + q[d] * c->axis[d].step) * c->axis[d].source;
   return c->source + at;
 }
 
-static real *V_(rowTarget)(const V_(correlation) *c, const int64_t *q)
+static real *rowTarget(const Correlation *c, const int64_t *q)
 {
   return c->target + q[0] * c->axis[0].target + q[1] * c->axis[1].target + q[2] * c->axis[2].target;
 }
 
 /* The vectors of a tile: of the source, channels lanes; of the target, outputs lanes. */
-typedef struct V_(lanes) {
+typedef struct Lanes {
   int channels, outputs;
   int64_t sourceStep, targetStep; /* from position to position */
   int64_t last;                   /* row of the source that a position sees, and that was not seen before */
-} V_(lanes);
+} Lanes;
 
-static inline V_(lanes) V_(makeLanes)(const V_(plan) *p, int64_t vector)
+static inline Lanes makeLanes(const Plan *p, int64_t vector)
 {
-  const V_(correlation) *c = p->c;
+  const Correlation *c = p->c;
   const Axis *row = c->axis + 2, *column = c->axis + 3;
   const int64_t groups = MIN(p->groups, c->groups - vector * p->groups);
-  return (V_(lanes)){.channels = (int)(groups * c->channels),
-                     .outputs = (int)(groups * c->outputs),
-                     .sourceStep = column->step * column->source,
-                     .targetStep = column->target,
-                     .last = (row->taps - 1) * row->skip * row->source};
+  return (Lanes){.channels = (int)(groups * c->channels),
+                 .outputs = (int)(groups * c->outputs),
+                 .sourceStep = column->step * column->source,
+                 .targetStep = column->target,
+                 .last = (row->taps - 1) * row->skip * row->source};
 }
 
 /* P positions of one vector. `full`: no lane is empty. `plain`: lanes of the source are those of the target. */
-static inline __attribute__((always_inline)) void V_(sums)(const int P, const bool full, const bool plain,
-                                                           const V_(work) *w, int64_t channels, V_(lanes) lanes,
-                                                           const real *source, const real *weight, real *target)
+static inline __attribute__((always_inline)) void Sums(const int P, const bool full, const bool plain,
+                                                       const Work *w, int64_t channels, Lanes lanes,
+                                                       const real *source, const real *weight, real *target)
 {
   vreal acc[DEPTHWISE_POSITIONS], x[DEPTHWISE_POSITIONS];
 #pragma GCC unroll 8
@@ -197,7 +196,7 @@ static inline __attribute__((always_inline)) void V_(sums)(const int P, const bo
       const vreal f = v_load(factor);
       const vint pick = vi_load(w->pick[ch]);
 #pragma GCC unroll 8
-      for (int i = 0; i < P; i++) acc[i] += f * (plain ? x[i] : V_(pick)(x[i], pick));
+      for (int i = 0; i < P; i++) acc[i] += f * (plain ? x[i] : permute(x[i], pick));
       if (plain) break;
     }
   }
@@ -208,22 +207,22 @@ static inline __attribute__((always_inline)) void V_(sums)(const int P, const bo
   }
 }
 
-#define SUMS(P)                                                                          \
-  case P:                                                                                \
-    if (!full) V_(sums)(P, false, false, w, c->channels, lanes, from, weight, to);       \
-    else if (p->plain) V_(sums)(P, true, true, w, c->channels, lanes, from, weight, to); \
-    else V_(sums)(P, true, false, w, c->channels, lanes, from, weight, to);              \
+#define SUMS(P)                                                                      \
+  case P:                                                                            \
+    if (!full) Sums(P, false, false, w, c->channels, lanes, from, weight, to);       \
+    else if (p->plain) Sums(P, true, true, w, c->channels, lanes, from, weight, to); \
+    else Sums(P, true, false, w, c->channels, lanes, from, weight, to);              \
     break;
 
 /* n positions of some vectors. */
-static void V_(sumTile)(const V_(plan) *p, const V_(work) *w, int n, const real *from, const real *weight,
-                        real *to, int64_t firstVector, int64_t endVector)
+static void sumTile(const Plan *p, const Work *w, int n, const real *from, const real *weight, real *to,
+                    int64_t firstVector, int64_t endVector)
 {
-  const V_(correlation) *c = p->c;
+  const Correlation *c = p->c;
   from += firstVector * p->groups * c->channels;
   to += firstVector * p->groups * c->outputs;
   for (int64_t v = firstVector; v < endVector; v++) {
-    const V_(lanes) lanes = V_(makeLanes)(p, v);
+    const Lanes lanes = makeLanes(p, v);
     const bool full = lanes.channels == VL && lanes.outputs == VL;
     switch (n) {
       SUMS(1)
@@ -244,11 +243,11 @@ static void V_(sumTile)(const V_(plan) *p, const V_(work) *w, int n, const real 
 }
 
 /* [vector][bias, terms][lane] */
-static void V_(packWeights)(const V_(plan) *p, int64_t firstVector, int64_t endVector, real *packed)
+static void packWeights(const Plan *p, int64_t firstVector, int64_t endVector, real *packed)
 {
-  const V_(correlation) *c = p->c;
+  const Correlation *c = p->c;
   for (int64_t v = firstVector; v < endVector; v++, packed += (p->terms + 1) * VL) {
-    const V_(lanes) lanes = V_(makeLanes)(p, v);
+    const Lanes lanes = makeLanes(p, v);
     memset(packed, 0, sizeof(real) * VL * (size_t)(p->terms + 1));
     for (int l = 0; l < lanes.outputs; l++) {
       const int64_t group = v * p->groups + l / c->outputs, output = l % c->outputs;
@@ -265,41 +264,40 @@ static void V_(packWeights)(const V_(plan) *p, int64_t firstVector, int64_t endV
   }
 }
 
-static void V_(correlateRows)(const V_(plan) *p, int64_t firstVector, int64_t endVector, int64_t firstRow,
-                              int64_t endRow)
+static void correlateRows(const Plan *p, int64_t firstVector, int64_t endVector, int64_t firstRow, int64_t endRow)
 {
-  const V_(correlation) *c = p->c;
+  const Correlation *c = p->c;
   const int64_t count[3] = {c->axis[0].count, c->axis[1].count, c->axis[2].count};
   const int64_t most = MAX(DEPTHWISE_BYTES / ((p->terms + 1) * VBYTES), 1),
                 together = MIN(most, endVector - firstVector);
-  V_(work) w;
-  V_(makeWork)(p, c->outputs, c->channels, &w);
+  Work w;
+  makeWork(p, c->outputs, c->channels, &w);
   real *packed = thnn_scratch((size_t)(together * (p->terms + 1) * VBYTES));
   for (int64_t v = firstVector; v < endVector; v += together) {
     const int64_t end = MIN(v + together, endVector);
-    V_(packWeights)(p, v, end, packed);
+    packWeights(p, v, end, packed);
     for (int64_t row = firstRow; row < endRow; row++) {
       const int64_t q[3] = {row / (count[1] * count[2]), row / count[2] % count[1], row % count[2]};
-      const real *from = V_(rowSource)(c, q);
-      real *to = V_(rowTarget)(c, q);
-      V_(findRows)(p, &w, q);
+      const real *from = rowSource(c, q);
+      real *to = rowTarget(c, q);
+      findRows(p, &w, q);
       int64_t x = 0;
-      for (const V_(segment) *s = w.segment; s < w.segment + w.segments; s++) {
-        V_(findTaps)(p, &w, s);
+      for (const Segment *s = w.segment; s < w.segment + w.segments; s++) {
+        findTaps(p, &w, s);
         for (int n; x < s->end; x += n) {
           const int64_t left = s->end - x;
           n = (int)ceilDivide(left, ceilDivide(left, DEPTHWISE_POSITIONS));
-          V_(sumTile)(p, &w, n, from + x * c->axis[3].step * c->axis[3].source, packed, to + x * c->axis[3].target,
-                      v, end);
+          sumTile(p, &w, n, from + x * c->axis[3].step * c->axis[3].source, packed, to + x * c->axis[3].target, v,
+                  end);
         }
       }
     }
   }
 }
 
-void THNN_(depthwise_correlate)(const V_(correlation) *c)
+void THNN_(depthwise_correlate)(const Correlation *c)
 {
-  const V_(plan) p = V_(makePlan)(c);
+  const Plan p = makePlan(c);
   const double terms =
       (double)(c->groups * c->outputs) * (double)(p.rows * c->axis[3].count) * (double)p.terms / 8;
   const int64_t work = (int64_t)MIN(terms, 1e15);
@@ -308,17 +306,17 @@ void THNN_(depthwise_correlate)(const V_(correlation) *c)
   const int64_t all = byRows ? p.rows : p.vectors, parts = MIN(all, threads);
   THNN_PARALLEL_FOR(i, parts, work) {
     const int64_t first = i * all / parts, end = (i + 1) * all / parts;
-    if (byRows) V_(correlateRows)(&p, 0, p.vectors, first, end);
-    else V_(correlateRows)(&p, first, end, 0, p.rows);
+    if (byRows) correlateRows(&p, 0, p.vectors, first, end);
+    else correlateRows(&p, first, end, 0, p.rows);
   }
 }
 
 /* Adds the products of n positions to T taps of one vector, the first of which is `first` of those that exist.
    `full`: no lane is empty, and the source has as many as the gradients. */
-static inline __attribute__((always_inline)) void V_(products)(const int T, const bool full, const V_(work) *w,
-                                                               V_(lanes) lanes, vint pickSource, vint pickGradient,
-                                                               int64_t first, int n, const real *source,
-                                                               const real *gradient, real *sum)
+static inline __attribute__((always_inline)) void products(const int T, const bool full, const Work *w,
+                                                           Lanes lanes, vint pickSource, vint pickGradient,
+                                                           int64_t first, int n, const real *source,
+                                                           const real *gradient, real *sum)
 {
   vreal acc[DEPTHWISE_SUMS];
   const real *x[DEPTHWISE_SUMS];
@@ -328,11 +326,11 @@ static inline __attribute__((always_inline)) void V_(products)(const int T, cons
     x[t] = source + w->offset[first + t];
   }
   for (int64_t i = 0; i < n; i++, gradient += lanes.targetStep) {
-    const vreal g = V_(pick)(full ? v_load(gradient) : v_load_n(gradient, lanes.outputs), pickGradient);
+    const vreal g = permute(full ? v_load(gradient) : v_load_n(gradient, lanes.outputs), pickGradient);
 #pragma GCC unroll 10
     for (int t = 0; t < T; t++) {
       const real *from = x[t] + i * lanes.sourceStep;
-      acc[t] += g * (full ? v_load(from) : V_(pick)(v_load_n(from, lanes.channels), pickSource));
+      acc[t] += g * (full ? v_load(from) : permute(v_load_n(from, lanes.channels), pickSource));
     }
   }
 #pragma GCC unroll 10
@@ -342,22 +340,22 @@ static inline __attribute__((always_inline)) void V_(products)(const int T, cons
   }
 }
 
-#define PRODUCTS(T)                                                                                       \
-  case T:                                                                                                 \
-    if (full) V_(products)(T, true, w, lanes, pickSource, pickGradient, first, n, source, gradient, sum); \
-    else V_(products)(T, false, w, lanes, pickSource, pickGradient, first, n, source, gradient, sum);     \
+#define PRODUCTS(T)                                                                                   \
+  case T:                                                                                             \
+    if (full) products(T, true, w, lanes, pickSource, pickGradient, first, n, source, gradient, sum); \
+    else products(T, false, w, lanes, pickSource, pickGradient, first, n, source, gradient, sum);     \
     break;
 
 /* n positions of some vectors, all taps that exist. */
-static void V_(addTile)(const V_(plan) *p, const V_(work) *w, int n, const real *source, const real *gradient,
-                        real *sum, int64_t firstVector, int64_t endVector)
+static void addTile(const Plan *p, const Work *w, int n, const real *source, const real *gradient, real *sum,
+                    int64_t firstVector, int64_t endVector)
 {
-  const V_(correlation) *c = p->c;
+  const Correlation *c = p->c;
   const int64_t taps = volume(p->taps);
   source += firstVector * p->groups * c->channels;
   gradient += firstVector * p->groups * c->outputs;
   for (int64_t v = firstVector; v < endVector; v++) {
-    const V_(lanes) lanes = V_(makeLanes)(p, v);
+    const Lanes lanes = makeLanes(p, v);
     const bool full = lanes.channels == VL && lanes.outputs == VL;
     for (int i = 0; i < n; i++) {
       thnn_fetchAhead(source + i * lanes.sourceStep + lanes.last, VBYTES);
@@ -379,28 +377,28 @@ static void V_(addTile)(const V_(plan) *p, const V_(work) *w, int n, const real 
   }
 }
 
-static void V_(addVectors)(const V_(plan) *p, real scale, int64_t firstVector, int64_t endVector)
+static void addVectors(const Plan *p, real scale, int64_t firstVector, int64_t endVector)
 {
-  const V_(correlation) *c = p->c;
+  const Correlation *c = p->c;
   const int64_t count[3] = {c->axis[0].count, c->axis[1].count, c->axis[2].count};
   const int64_t each = volume(p->taps) * VL, sums = (endVector - firstVector) * p->fewer * each;
-  V_(work) w;
-  V_(makeWork)(p, p->more, p->fewer, &w);
+  Work w;
+  makeWork(p, p->more, p->fewer, &w);
   double *total = thnn_scratch((sizeof(double) + sizeof(real)) * (size_t)sums);
   real *sum = (real *)(total + sums);
   memset(total, 0, (sizeof(double) + sizeof(real)) * (size_t)sums);
   int64_t q[3] = {0}, chain = 0;
   for (int64_t row = 0; row < p->rows; row++, box_next(q, count, 3)) {
-    const real *source = V_(rowSource)(c, q), *gradient = V_(rowTarget)(c, q);
-    V_(findRows)(p, &w, q);
+    const real *source = rowSource(c, q), *gradient = rowTarget(c, q);
+    findRows(p, &w, q);
     int64_t x = 0;
-    for (const V_(segment) *s = w.segment; s < w.segment + w.segments; s++) {
-      V_(findTaps)(p, &w, s);
+    for (const Segment *s = w.segment; s < w.segment + w.segments; s++) {
+      findTaps(p, &w, s);
       for (int n; x < s->end; x += n) {
         const int64_t left = s->end - x;
         n = (int)ceilDivide(left, ceilDivide(left, DEPTHWISE_RUN));
-        V_(addTile)(p, &w, n, source + x * c->axis[3].step * c->axis[3].source, gradient + x * c->axis[3].target,
-                    sum, firstVector, endVector);
+        addTile(p, &w, n, source + x * c->axis[3].step * c->axis[3].source, gradient + x * c->axis[3].target, sum,
+                firstVector, endVector);
         chain += n;
         if (chain < DEPTHWISE_CHAIN && (x + n < c->axis[3].count || row + 1 < p->rows)) continue;
         for (int64_t i = 0; i < sums; i++) {
@@ -428,16 +426,14 @@ static void V_(addVectors)(const V_(plan) *p, real scale, int64_t firstVector, i
 }
 
 /* Each task has some vectors: nothing is added over tasks. */
-void THNN_(depthwise_gradWeight)(const V_(correlation) *c, real scale)
+void THNN_(depthwise_gradWeight)(const Correlation *c, real scale)
 {
-  const V_(plan) p = V_(makePlan)(c);
+  const Plan p = makePlan(c);
   const double terms =
       (double)(c->groups * c->outputs) * (double)(p.rows * c->axis[3].count) * (double)p.terms / 8;
   const int64_t work = (int64_t)MIN(terms, 1e15);
   const int64_t each = volume(p.taps) * p.fewer * VL * (int64_t)(sizeof(real) + sizeof(double));
   const int64_t most = MAX(DEPTHWISE_BYTES / each, 1);
   const int64_t tasks = MAX(ceilDivide(p.vectors, most), thnn_threads(p.vectors, work));
-  THNN_PARALLEL_FOR(i, tasks, work) V_(addVectors)(&p, scale, i * p.vectors / tasks, (i + 1) * p.vectors / tasks);
+  THNN_PARALLEL_FOR(i, tasks, work) addVectors(&p, scale, i * p.vectors / tasks, (i + 1) * p.vectors / tasks);
 }
-
-#undef REALS

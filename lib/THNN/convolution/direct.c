@@ -45,9 +45,9 @@ typedef struct FewSteps {
 /* sum[p][i] += sum over channels c, taps t of weight[p, c, t] * source[c, t, i]; where there is a bias, sum[p][i]
    begins as bias[p]. P and Q are constants in every caller, so that acc lives in registers; its length must be a
    literal. */
-static inline __attribute__((always_inline)) void V_(few)(const int P, const int Q, real *sum, int64_t sumOutput,
-                                                          const real *bias, const real *source, const real *weight,
-                                                          int64_t weightOutput, const FewSteps *k)
+static inline __attribute__((always_inline)) void few(const int P, const int Q, real *sum, int64_t sumOutput,
+                                                      const real *bias, const real *source, const real *weight,
+                                                      int64_t weightOutput, const FewSteps *k)
 {
   vreal acc[FEW_OUTPUTS * FEW_VECTORS];
 #pragma GCC unroll 24
@@ -75,27 +75,27 @@ static inline __attribute__((always_inline)) void V_(few)(const int P, const int
     }
 }
 
-typedef void (*V_(fewTile))(real *sum, int64_t sumOutput, const real *bias, const real *source, const real *weight,
-                            int64_t weightOutput, const FewSteps *k);
+typedef void (*FewTile)(real *sum, int64_t sumOutput, const real *bias, const real *source, const real *weight,
+                        int64_t weightOutput, const FewSteps *k);
 
-#define TILE(P, Q)                                                                                   \
-  static void V_(few_##P##x##Q)(real * sum, int64_t sumOutput, const real *bias, const real *source, \
-                                const real *weight, int64_t weightOutput, const FewSteps *k)         \
-  {                                                                                                  \
-    V_(few)(P, Q, sum, sumOutput, bias, source, weight, weightOutput, k);                            \
+#define TILE(P, Q)                                                                                     \
+  static void directTile_##P##x##Q(real *sum, int64_t sumOutput, const real *bias, const real *source, \
+                                   const real *weight, int64_t weightOutput, const FewSteps *k)        \
+  {                                                                                                    \
+    few(P, Q, sum, sumOutput, bias, source, weight, weightOutput, k);                                  \
   }
 FEW_TILES(TILE, 1)
 FEW_TILES(TILE, 2)
 FEW_TILES(TILE, 3)
 #undef TILE
 
-#define TILE(P, Q) [P][Q] = V_(few_##P##x##Q),
-static const V_(fewTile)
-    V_(fewTiles)[FEW_OUTPUTS + 1][FEW_VECTORS + 1] = {FEW_TILES(TILE, 1) FEW_TILES(TILE, 2) FEW_TILES(TILE, 3)};
+#define TILE(P, Q) [P][Q] = directTile_##P##x##Q,
+static const FewTile fewTiles[FEW_OUTPUTS + 1][FEW_VECTORS + 1] = {FEW_TILES(TILE, 1) FEW_TILES(TILE, 2)
+                                                                       FEW_TILES(TILE, 3)};
 #undef TILE
 
 /* Some columns of a plane, one vector or two that are `vector` apart, less than VL where they overlap. */
-typedef struct V_(fewColumns) {
+typedef struct FewColumns {
   real *to;
   const real *source, *weight;
   real bias;
@@ -103,12 +103,12 @@ typedef struct V_(fewColumns) {
   int64_t rows, vector;
   int64_t toRow, sourceRow, weightRow; /* strides */
   int64_t ahead;                       /* from a store to one of a later group, which is asked for */
-} V_(fewColumns);
+} FewColumns;
 
 /* Every row is bias + the sum over channels, taps and K taps along the column, which is all: it goes where it belongs.
    The last tile overlaps with the one before. */
-static inline __attribute__((always_inline)) void V_(fewRows)(const int K, const int R, const int Q,
-                                                              const V_(fewColumns) *p, const FewSteps *k)
+static inline __attribute__((always_inline)) void fewRows(const int K, const int R, const int Q,
+                                                          const FewColumns *p, const FewSteps *k)
 {
   for (int64_t y = 0; y < p->rows; y += R) {
     const int64_t first = MIN(y, p->rows - R);
@@ -147,24 +147,24 @@ static inline __attribute__((always_inline)) void V_(fewRows)(const int K, const
   }
 }
 
-typedef void (*V_(fewRowTile))(const V_(fewColumns) *columns, const FewSteps *k);
+typedef void (*FewRowTile)(const FewColumns *columns, const FewSteps *k);
 
-#define TILE(K, R, Q)                                                                       \
-  static void V_(fewRows_##K##x##R##x##Q)(const V_(fewColumns) *columns, const FewSteps *k) \
-  {                                                                                         \
-    V_(fewRows)(K, R, Q, columns, k);                                                       \
+#define TILE(K, R, Q)                                                                  \
+  static void directRows_##K##x##R##x##Q(const FewColumns *columns, const FewSteps *k) \
+  {                                                                                    \
+    fewRows(K, R, Q, columns, k);                                                      \
   }
 FEW_ROW_TILES(TILE, 3)
 FEW_ROW_TILES(TILE, 5)
 FEW_ROW_TILES(TILE, 7)
 #undef TILE
 
-#define TILE(K, R, Q) [K / 2][R > 1][Q - 1] = V_(fewRows_##K##x##R##x##Q),
-static const V_(fewRowTile) V_(fewRowTiles)[FEW_ROW_TAPS / 2 + 1][2][2] = {
-    FEW_ROW_TILES(TILE, 3) FEW_ROW_TILES(TILE, 5) FEW_ROW_TILES(TILE, 7)};
+#define TILE(K, R, Q) [K / 2][R > 1][Q - 1] = directRows_##K##x##R##x##Q,
+static const FewRowTile fewRowTiles[FEW_ROW_TAPS / 2 + 1][2][2] = {FEW_ROW_TILES(TILE, 3) FEW_ROW_TILES(TILE, 5)
+                                                                       FEW_ROW_TILES(TILE, 7)};
 #undef TILE
 
-void THNN_(few_join)(V_(correlation) *c, Residues *residues)
+void THNN_(few_join)(Correlation *c, Residues *residues)
 {
   for (int d = 0; d < 4; d++) {
     Axis *axis = c->axis + d;
@@ -185,9 +185,9 @@ void THNN_(few_join)(V_(correlation) *c, Residues *residues)
 }
 
 /* One run of positions, as long as vectors can be read without regard to rows. */
-static bool V_(isFlat)(const V_(correlation) *c) { return c->axis[2].step == 1 && c->axis[3].step == 1; }
+static bool isFlat(const Correlation *c) { return c->axis[2].step == 1 && c->axis[3].step == 1; }
 
-bool THNN_(few_suits)(const V_(correlation) *c)
+bool THNN_(few_suits)(const Correlation *c)
 {
   const Axis *last = c->axis + 3;
   const int64_t taps[4] = {c->axis[0].taps, c->axis[1].taps, c->axis[2].taps, last->taps};
@@ -195,7 +195,7 @@ bool THNN_(few_suits)(const V_(correlation) *c)
   const bool oneTap = taps[0] == 1 && taps[1] == 1 && taps[2] == 1 && taps[3] == 1;
   if (!fewOfGroup && (c->outputs > VL / 2 || oneTap)) return false;
   /* Vectors for a row with positions in the lanes, and with outputs there, which come with less to do for each group. */
-  const int64_t width = V_(isFlat)(c) ? last->count + last->taps - 1 : ceilDivide(last->count, VL) * VL;
+  const int64_t width = isFlat(c) ? last->count + last->taps - 1 : ceilDivide(last->count, VL) * VL;
   const int64_t positions = c->outputs * width, outputs = ceilDivide(c->outputs, VL) * VL * last->count;
   if (positions > (fewOfGroup ? outputs : outputs / 2)) return false;
   const int64_t one[4] = {1, 1, 1, MIN(last->count, FEW_VECTORS * VL)};
@@ -203,8 +203,8 @@ bool THNN_(few_suits)(const V_(correlation) *c)
   return strip.phases <= FEW_TERMS && strip.channel * (int64_t)sizeof(real) <= FEW_STRIP_BYTES;
 }
 
-typedef struct V_(fewPlan) {
-  V_(correlation) c;
+typedef struct FewPlan {
+  Correlation c;
   const Residues *residues;
   int64_t count[4], box[4], taps[4];
   int64_t channels; /* of a pass over a strip */
@@ -212,37 +212,37 @@ typedef struct V_(fewPlan) {
   int64_t kinds; /* combinations of residues */
   bool direct;   /* by fewRows: 3, 5 or 7 taps along dense columns, and rows that fill half of their vectors */
   Strip strip;
-} V_(fewPlan);
+} FewPlan;
 
 /* The runs of a box: how many and how long. */
-static int64_t V_(runs)(const V_(correlation) *c, const int64_t *box)
+static int64_t contiguousRuns(const Correlation *c, const int64_t *box)
 {
-  return box[0] * box[1] * (V_(isFlat)(c) ? 1 : box[2]);
+  return box[0] * box[1] * (isFlat(c) ? 1 : box[2]);
 }
 
-static int64_t V_(runLength)(const V_(correlation) *c, const Strip *strip, const int64_t *box)
+static int64_t runLength(const Correlation *c, const Strip *strip, const int64_t *box)
 {
-  const int64_t positions = box[3] + (V_(isFlat)(c) ? (box[2] - 1) * strip->pitch[2] : 0);
+  const int64_t positions = box[3] + (isFlat(c) ? (box[2] - 1) * strip->pitch[2] : 0);
   return ceilDivide(positions, VL) * VL;
 }
 
-static int64_t V_(sumReals)(const V_(fewPlan) *p, const int64_t *box)
+static int64_t sumReals(const FewPlan *p, const int64_t *box)
 {
   const Strip strip = strip_make(p->c.axis, box, p->taps, REALS_PER_LINE);
-  return V_(runs)(&p->c, box) * V_(runLength)(&p->c, &strip, box) * p->c.outputs * p->kinds;
+  return contiguousRuns(&p->c, box) * runLength(&p->c, &strip, box) * p->c.outputs * p->kinds;
 }
 
-static bool V_(boxFits)(const V_(fewPlan) *p, const int64_t *box, int64_t stripBytes, int64_t sumBytes)
+static bool boxFits(const FewPlan *p, const int64_t *box, int64_t stripBytes, int64_t sumBytes)
 {
   const int64_t realBytes = sizeof(real);
   return strip_make(p->c.axis, box, p->taps, REALS_PER_LINE).channel * p->stripChannels * realBytes <=
              stripBytes &&
-         V_(sumReals)(p, box) * realBytes <= sumBytes;
+         sumReals(p, box) * realBytes <= sumBytes;
 }
 
-static void V_(makeFewPlan)(V_(fewPlan) *p, int threads)
+static void makeFewPlan(FewPlan *p, int threads)
 {
-  const V_(correlation) *c = &p->c;
+  const Correlation *c = &p->c;
   int64_t most = 1;
   p->kinds = 1;
   for (int d = 0; d < 4; d++) {
@@ -257,16 +257,16 @@ static void V_(makeFewPlan)(V_(fewPlan) *p, int threads)
   const bool atOnce = most <= FEW_TERMS && c->channels <= FEW_TERMS / most;
   p->channels = p->stripChannels = MAX(atOnce ? c->channels : MIN(GEMM_CHAIN / most, c->channels), 1);
   int64_t box[4] = {1, 1, 1, MIN(p->count[3], VL)};
-  while (p->channels > 1 && !V_(boxFits)(p, box, FEW_STRIP_BYTES, FEW_SUM_BYTES))
+  while (p->channels > 1 && !boxFits(p, box, FEW_STRIP_BYTES, FEW_SUM_BYTES))
     p->channels = p->stripChannels = (p->channels + 1) / 2;
   /* Channels that are innermost in memory are copied a cache line at a time. */
   if (c->sourceChannel == 1) p->stripChannels = MIN(ceilDivide(VL, p->channels) * p->channels, c->channels);
-  if (!V_(boxFits)(p, box, FEW_STRIP_BYTES, FEW_SUM_BYTES)) p->stripChannels = p->channels;
+  if (!boxFits(p, box, FEW_STRIP_BYTES, FEW_SUM_BYTES)) p->stripChannels = p->channels;
   const bool once = p->channels >= c->channels;
   const int64_t stripBytes = once ? FEW_ONCE_BYTES : FEW_STRIP_BYTES,
                 sumBytes = once ? FEW_ONCE_BYTES : FEW_SUM_BYTES;
   box[3] = p->count[3];
-  while (box[3] > VL && !V_(boxFits)(p, box, stripBytes, sumBytes))
+  while (box[3] > VL && !boxFits(p, box, stripBytes, sumBytes))
     box[3] = nextPiece(ceilDivide(p->count[3], VL), ceilDivide(box[3], VL)) * VL;
   p->box[3] = MIN(box[3], p->count[3]);
   const Residue *rows = p->residues[2].list;
@@ -276,7 +276,7 @@ static void V_(makeFewPlan)(V_(fewPlan) *p, int threads)
               width <= 2 * (p->count[3] + p->taps[3] - 1);
   for (int d = 2; d >= 0 && p->box[d + 1] == p->count[d + 1]; d--) {
     memcpy(box, p->box, sizeof box);
-    for (box[d] = p->count[d]; box[d] > 1 && !V_(boxFits)(p, box, stripBytes, sumBytes);)
+    for (box[d] = p->count[d]; box[d] > 1 && !boxFits(p, box, stripBytes, sumBytes);)
       box[d] = nextPiece(p->count[d], box[d]);
     p->box[d] = box[d];
   }
@@ -292,13 +292,13 @@ static void V_(makeFewPlan)(V_(fewPlan) *p, int threads)
 }
 
 /* Adds the terms of channels first .. first + channels - 1, whose strip this is, for all residues. */
-static void V_(addStrip)(const V_(fewPlan) *p, const Box *box, int64_t group, int64_t first, int64_t channels,
-                         const real *strip, real *sum)
+static void addStrip(const FewPlan *p, const Box *box, int64_t group, int64_t first, int64_t channels,
+                     const real *strip, real *sum)
 {
-  const V_(correlation) *c = &p->c;
-  const int64_t runs = V_(runs)(c, box->count), length = V_(runLength)(c, &p->strip, box->count);
+  const Correlation *c = &p->c;
+  const int64_t runs = contiguousRuns(c, box->count), length = runLength(c, &p->strip, box->count);
   const int64_t vectors = length / VL, tiles = ceilDivide(vectors, FEW_VECTORS);
-  const int64_t runBox[3] = {box->count[0], box->count[1], V_(isFlat)(c) ? 1 : box->count[2]};
+  const int64_t runBox[3] = {box->count[0], box->count[1], isFlat(c) ? 1 : box->count[2]};
   int64_t kind[4] = {0}, kinds[4];
   for (int d = 0; d < 4; d++) kinds[d] = p->residues[d].count;
   FewSteps k = {.channels = channels, .sourceChannel = p->strip.channel, .weightChannel = c->weightChannel};
@@ -333,8 +333,8 @@ static void V_(addStrip)(const V_(fewPlan) *p, const Box *box, int64_t group, in
           real *to = sum + ((n * c->outputs + o) * runs + run) * length;
           for (int64_t tile = 0, v = 0; tile < tiles; tile++) {
             const int64_t end = (tile + 1) * vectors / tiles;
-            V_(fewTiles)[P][end - v](to + v * VL, runs * length, begin, from + v * VL,
-                                     weight + o * c->weightOutput, c->weightOutput, &k);
+            fewTiles[P][end - v](to + v * VL, runs * length, begin, from + v * VL, weight + o * c->weightOutput,
+                                 c->weightOutput, &k);
             v = end;
           }
         }
@@ -344,7 +344,7 @@ static void V_(addStrip)(const V_(fewPlan) *p, const Box *box, int64_t group, in
 }
 
 /* Finished sums, one row of them, to every stride-th place. */
-static inline void V_(storeRow)(real *to, int64_t stride, const real *from, int64_t count, int64_t ahead)
+static inline void storeRow(real *to, int64_t stride, const real *from, int64_t count, int64_t ahead)
 {
   int64_t x = 0;
   if (stride == 1) {
@@ -363,12 +363,12 @@ static inline void V_(storeRow)(real *to, int64_t stride, const real *from, int6
   }
 }
 
-static void V_(storeSums)(const V_(fewPlan) *p, const Box *box, int64_t group, const real *sum)
+static void storeSums(const FewPlan *p, const Box *box, int64_t group, const real *sum)
 {
-  const V_(correlation) *c = &p->c;
-  const bool flat = V_(isFlat)(c);
-  const int64_t length = V_(runLength)(c, &p->strip, box->count), stride = c->axis[3].target;
-  const int64_t plane = V_(runs)(c, box->count) * length;
+  const Correlation *c = &p->c;
+  const bool flat = isFlat(c);
+  const int64_t length = runLength(c, &p->strip, box->count), stride = c->axis[3].target;
+  const int64_t plane = contiguousRuns(c, box->count) * length;
   const bool together = c->targetChannel == 1 && c->outputs > 1; /* planes are innermost: a position at a time */
   int64_t kind[4] = {0}, kinds[4];
   for (int d = 0; d < 4; d++) kinds[d] = p->residues[d].count;
@@ -388,7 +388,7 @@ static void V_(storeSums)(const V_(fewPlan) *p, const Box *box, int64_t group, c
           const real *from = sum;
           for (int64_t row = 0; row < count[2]; row++) {
             if (together) THNN_(gemm_transpose)(to, stride, from, plane, c->outputs, count[3]);
-            else V_(storeRow)(to, stride, from, count[3], 2 * c->targetChannel);
+            else storeRow(to, stride, from, count[3], 2 * c->targetChannel);
             to += c->axis[2].target;
             from += flat ? p->strip.pitch[2] : length;
           }
@@ -399,9 +399,9 @@ static void V_(storeSums)(const V_(fewPlan) *p, const Box *box, int64_t group, c
 }
 
 /* A box at once, where no sum is left for another pass. */
-static void V_(correlateRows)(const V_(fewPlan) *p, const Box *box, int64_t group, const real *strip)
+static void correlateRows(const FewPlan *p, const Box *box, int64_t group, const real *strip)
 {
-  const V_(correlation) *c = &p->c;
+  const Correlation *c = &p->c;
   const Residue *r[4];
   const real *weight = c->weight + group * c->weightGroup;
   real *target = c->target + group * c->outputs * c->targetChannel;
@@ -425,12 +425,12 @@ static void V_(correlateRows)(const V_(fewPlan) *p, const Box *box, int64_t grou
     k.source[i] = strip_tap(&p->strip, c->axis, seen);
   }
   const int64_t width = box->count[3], vectors = ceilDivide(width, VL), last = MAX(width - VL, 0);
-  V_(fewColumns) columns = {.lanes = (int)MIN(width, VL),
-                            .rows = box->count[2],
-                            .toRow = c->axis[2].target,
-                            .sourceRow = p->strip.pitch[2],
-                            .weightRow = r[2]->weightStep,
-                            .ahead = 2 * c->targetChannel};
+  FewColumns columns = {.lanes = (int)MIN(width, VL),
+                        .rows = box->count[2],
+                        .toRow = c->axis[2].target,
+                        .sourceRow = p->strip.pitch[2],
+                        .weightRow = r[2]->weightStep,
+                        .ahead = 2 * c->targetChannel};
   int64_t q[4] = {0};
   for (int64_t plane = box->count[0] * box->count[1]; plane > 0; plane--, box_next(q, box->count, 2)) {
     const real *from = strip + strip_position(&p->strip, c->axis, q);
@@ -443,34 +443,33 @@ static void V_(correlateRows)(const V_(fewPlan) *p, const Box *box, int64_t grou
         columns.to = to + x;
         columns.source = from + x;
         columns.vector = MIN((v + 1) * VL, last) - x;
-        V_(fewRowTiles)[r[2]->taps / 2][columns.rows >= FEW_ROWS][v + 1 < vectors](&columns, &k);
+        fewRowTiles[r[2]->taps / 2][columns.rows >= FEW_ROWS][v + 1 < vectors](&columns, &k);
       }
     }
   }
 }
 
-static void V_(fewTask)(const V_(fewPlan) *p, int64_t group, int64_t piece)
+static void fewTask(const FewPlan *p, int64_t group, int64_t piece)
 {
-  const V_(correlation) *c = &p->c;
+  const Correlation *c = &p->c;
   const Box box = box_piece(p->count, p->box, piece),
             taps = {.count = {p->taps[0], p->taps[1], p->taps[2], p->taps[3]}};
-  const int64_t stripReals = p->strip.channel * p->stripChannels + VL, sums = V_(sumReals)(p, p->box);
+  const int64_t stripReals = p->strip.channel * p->stripChannels + VL, sums = sumReals(p, p->box);
   real *strip = thnn_scratch(sizeof(real) * (size_t)(stripReals + sums)), *sum = strip + stripReals;
   for (int64_t first = 0; first < c->channels || first == 0; first += p->stripChannels) {
     const int64_t channels = MIN(p->stripChannels, c->channels - first);
     THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + first) * c->sourceChannel,
                       channels, strip);
-    if (p->direct) return V_(correlateRows)(p, &box, group, strip);
+    if (p->direct) return correlateRows(p, &box, group, strip);
     for (int64_t ch = 0; ch < channels || ch == 0; ch += p->channels)
-      V_(addStrip)(p, &box, group, first + ch, MIN(p->channels, channels - ch), strip + ch * p->strip.channel,
-                   sum);
+      addStrip(p, &box, group, first + ch, MIN(p->channels, channels - ch), strip + ch * p->strip.channel, sum);
   }
-  V_(storeSums)(p, &box, group, sum);
+  storeSums(p, &box, group, sum);
 }
 
-void THNN_(few_correlate)(const V_(correlation) *correlation, const Residues *residues)
+void THNN_(few_correlate)(const Correlation *correlation, const Residues *residues)
 {
-  V_(fewPlan) p = {.c = *correlation, .residues = residues};
+  FewPlan p = {.c = *correlation, .residues = residues};
   double terms = (double)(p.c.groups * p.c.outputs) * (double)(p.c.channels + 1);
   for (int d = 0; d < 4; d++) {
     double axis = 0;
@@ -480,8 +479,8 @@ void THNN_(few_correlate)(const V_(correlation) *correlation, const Residues *re
   }
   if (terms == 0) return;
   const int64_t work = (int64_t)MIN(terms / 16, 1e15);
-  V_(makeFewPlan)(&p, thnn_threads(1 << 20, work));
+  makeFewPlan(&p, thnn_threads(1 << 20, work));
   /* Group by group within a box: what strip_fill and storeRow ask for ahead of time is what comes next. */
   const int64_t tasks = p.c.groups * box_pieces(p.count, p.box);
-  THNN_PARALLEL_FOR(i, tasks, work) V_(fewTask)(&p, i % p.c.groups, i / p.c.groups);
+  THNN_PARALLEL_FOR(i, tasks, work) fewTask(&p, i % p.c.groups, i / p.c.groups);
 }

@@ -1,14 +1,14 @@
+#ifndef THNN_CONVOLUTION_DIRECT_H
+#define THNN_CONVOLUTION_DIRECT_H
+
+#include "convolution/packing.h"
+
 /* Correlations with few output channels, at all or in each group: gradInput of an image's three planes, depthwise
    filters.
 
    There lanes are neighbouring positions, not output channels: vectors are read from a strip and multiplied by
    single weights. With step 1 all rows of a strip are one long row; what is computed between their ends is left
-   out when they are stored. A strip is shared by the residues of a stride, which read it at different places.
-
-   Included once per element type, after patches.h. */
-
-#ifndef THNN_CORES_FEW_H
-#define THNN_CORES_FEW_H
+   out when they are stored. A strip is shared by the residues of a stride, which read it at different places. */
 
 #define FEW_RESIDUES 4
 #define FEW_TERMS 128  /* of a sum in registers; a longer one is a sum of chains of GEMM_CHAIN */
@@ -26,17 +26,17 @@ typedef struct Residues {
   Residue list[FEW_RESIDUES];
 } Residues;
 
-#endif
-
 /* Every axis as its residues see it together: the most positions, the least first coordinate, and as taps, with
    skip 1, all coordinates that one position of any residue may see. */
-void THNN_(few_join)(V_(correlation) *correlation, Residues *residues);
+void THNN_(few_join)(Correlation *correlation, Residues *residues);
 
 /* Is this the better way for so many outputs and so wide rows? Of joined axes. */
-bool THNN_(few_suits)(const V_(correlation) *correlation);
+bool THNN_(few_suits)(const Correlation *correlation);
 
-void THNN_(few_correlate)(const V_(correlation) *correlation, const Residues *residues);
+void THNN_(few_correlate)(const Correlation *correlation, const Residues *residues);
 
 /* weight += scale * its gradient, for groups of few channels and outputs. */
-bool THNN_(few_suitsWeight)(const V_(correlation) *correlation);
-void THNN_(few_gradWeight)(const V_(correlation) *correlation, real scale);
+bool THNN_(few_suitsWeight)(const Correlation *correlation);
+void THNN_(few_gradWeight)(const Correlation *correlation, real scale);
+
+#endif

@@ -15,34 +15,34 @@
 
 #endif
 
-typedef struct V_(plan) {
-  const V_(correlation) *c;
+typedef struct Plan {
+  const Correlation *c;
   int64_t count[4], taps[4], box[4];
   int64_t boxes, terms;
   Strip strip;
   int32_t offset[FEW_WEIGHT_TERMS]; /* of a term, from the position's own place */
-} V_(plan);
+} Plan;
 
-static int64_t V_(stripBytes)(const V_(plan) *p, const int64_t *box)
+static int64_t stripBytes(const Plan *p, const int64_t *box)
 {
   return strip_make(p->c->axis, box, p->taps, REALS_PER_LINE).channel * p->c->channels * (int64_t)sizeof(real);
 }
 
-bool THNN_(few_suitsWeight)(const V_(correlation) *c)
+bool THNN_(few_suitsWeight)(const Correlation *c)
 {
   if (c->groups == 1 || c->outputs > FEW_OF_GROUP) return false;
   double terms = (double)c->channels;
   for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].taps;
   if (terms > FEW_WEIGHT_TERMS) return false;
-  V_(plan) p = {.c = c};
+  Plan p = {.c = c};
   for (int d = 0; d < 4; d++) p.taps[d] = c->axis[d].taps;
   const int64_t one[4] = {1, 1, 1, MIN(c->axis[3].count, 4 * VL)};
-  return V_(stripBytes)(&p, one) <= STRIP_BYTES;
+  return stripBytes(&p, one) <= STRIP_BYTES;
 }
 
-static void V_(makePlan)(V_(plan) *p)
+static void makePlan(Plan *p)
 {
-  const V_(correlation) *c = p->c;
+  const Correlation *c = p->c;
   for (int d = 0; d < 4; d++) {
     p->count[d] = c->axis[d].count;
     p->taps[d] = c->axis[d].taps;
@@ -53,7 +53,7 @@ static void V_(makePlan)(V_(plan) *p)
     const int64_t unit = d == 3 ? VL : 1;
     int64_t box[4];
     memcpy(box, p->box, sizeof box);
-    for (box[d] = p->count[d]; box[d] > unit && V_(stripBytes)(p, box) > FEW_WEIGHT_STRIP_BYTES;)
+    for (box[d] = p->count[d]; box[d] > unit && stripBytes(p, box) > FEW_WEIGHT_STRIP_BYTES;)
       box[d] = nextPiece(ceilDivide(p->count[d], unit), ceilDivide(box[d], unit)) * unit;
     p->box[d] = box[d];
   }
@@ -67,7 +67,7 @@ static void V_(makePlan)(V_(plan) *p)
       p->offset[ch * T + i] = (int32_t)(ch * p->strip.channel + strip_tap(&p->strip, c->axis, t));
 }
 
-static inline vreal V_(loadEach)(const real *from, int64_t stride, int n)
+static inline vreal loadEach(const real *from, int64_t stride, int n)
 {
   vreal x = {0};
   for (int i = 0; i < n; i++) x[i] = from[i * stride];
@@ -75,11 +75,11 @@ static inline vreal V_(loadEach)(const real *from, int64_t stride, int n)
 }
 
 /* The sums of T terms over a box. */
-static inline __attribute__((always_inline)) void V_(products)(const int T, const V_(plan) *p, const Box *box,
-                                                               const real *strip, const int32_t *offset,
-                                                               const real *gradient, double *sum)
+static inline __attribute__((always_inline)) void products(const int T, const Plan *p, const Box *box,
+                                                           const real *strip, const int32_t *offset,
+                                                           const real *gradient, double *sum)
 {
-  const V_(correlation) *c = p->c;
+  const Correlation *c = p->c;
   const int64_t stride = c->axis[3].target, width = box->count[3];
   const int64_t sourceRow = c->axis[2].step * p->strip.pitch[2];
   const int64_t ahead = c->outputs * c->targetChannel; /* the same place of the next group, on another page */
@@ -98,7 +98,7 @@ static inline __attribute__((always_inline)) void V_(products)(const int T, cons
       for (int64_t i = 0; i < width; i += VL) {
         /* Lanes beyond are 0 on both sides: what lies there need not be finite. */
         const int n = (int)MIN(VL, width - i);
-        const vreal y = stride == 1 ? v_load_n(g + i, n) : V_(loadEach)(g + i * stride, stride, n);
+        const vreal y = stride == 1 ? v_load_n(g + i, n) : loadEach(g + i * stride, stride, n);
         __builtin_prefetch(g + i * stride + ahead);
 #pragma GCC unroll 10
         for (int t = 0; t < T; t++) acc[t] += y * v_load_n(from[t] + x + i, n);
@@ -108,17 +108,16 @@ static inline __attribute__((always_inline)) void V_(products)(const int T, cons
   for (int t = 0; t < T; t++) sum[t] += (double)v_sum(acc[t]);
 }
 
-#define PRODUCTS(T)                                                         \
-  case T:                                                                   \
-    V_(products)(T, p, &box, strip, p->offset + k, gradient, total[o] + k); \
+#define PRODUCTS(T)                                                     \
+  case T:                                                               \
+    products(T, p, &box, strip, p->offset + k, gradient, total[o] + k); \
     break;
 
-static void V_(task)(const V_(plan) *p, int64_t group, real scale)
+static void task(const Plan *p, int64_t group, real scale)
 {
-  const V_(correlation) *c = p->c;
+  const Correlation *c = p->c;
   const int64_t T = volume(p->taps);
-  real *strip =
-      thnn_scratch((size_t)V_(stripBytes)(p, p->box) + 4 * VBYTES); /* vectors may begin in the last row */
+  real *strip = thnn_scratch((size_t)stripBytes(p, p->box) + 4 * VBYTES); /* vectors may begin in the last row */
   const Box taps = {.count = {p->taps[0], p->taps[1], p->taps[2], p->taps[3]}};
   const int64_t together = ceilDivide(p->terms, ceilDivide(p->terms, FEW_WEIGHT_SUMS));
   double total[FEW_OF_GROUP][FEW_WEIGHT_TERMS] = {{0}};
@@ -149,10 +148,10 @@ static void V_(task)(const V_(plan) *p, int64_t group, real scale)
   }
 }
 
-void THNN_(few_gradWeight)(const V_(correlation) *c, real scale)
+void THNN_(few_gradWeight)(const Correlation *c, real scale)
 {
-  V_(plan) p = {.c = c};
-  V_(makePlan)(&p);
+  Plan p = {.c = c};
+  makePlan(&p);
   const double work = (double)(c->groups * c->outputs) * (double)volume(p.count) * (double)p.terms / 8;
-  THNN_PARALLEL_FOR(group, c->groups, (int64_t)MIN(work, 1e15)) V_(task)(&p, group, scale);
+  THNN_PARALLEL_FOR(group, c->groups, (int64_t)MIN(work, 1e15)) task(&p, group, scale);
 }

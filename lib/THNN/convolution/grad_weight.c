@@ -21,17 +21,17 @@
 #define GRADIENT_PANELS 8 /* of BOX_POSITIONS positions: 256 KiB */
 #define ROW_BYTES ((int64_t)128 << 10)
 
-typedef struct V_(plan) {
-  V_(correlation) c;
+typedef struct Plan {
+  Correlation c;
   int64_t count[4], taps[4]; /* all of them */
   int64_t boxPositions[4], boxTaps[4];
   int64_t panels, channels; /* of a task */
   Strip strip;
   int64_t panelTasks, channelTasks, tapTasks;
-} V_(plan);
+} Plan;
 
 /* Taps of one phase are neighbours in a strip row if they leave no gaps, and then share a pointer. */
-static int64_t V_(tapsTogether)(const V_(correlation) *c, const Strip *strip, int64_t taps, int64_t phase)
+static int64_t tapsTogether(const Correlation *c, const Strip *strip, int64_t taps, int64_t phase)
 {
   const int64_t n = (taps - phase - 1) / strip->phases + 1;
   return strip->phases * c->axis[3].skip == c->axis[3].step && n <= GEMM_ROWS ? n : 1;
@@ -42,34 +42,33 @@ static int64_t V_(tapsTogether)(const V_(correlation) *c, const Strip *strip, in
 
    A tap of the kernel's outermost axis sees only zeros at the positions near one end of that axis, and these are left
    out. So the rows of a tile should have that tap in common: of R channels at a time it is outermost. */
-typedef struct V_(kind) {
+typedef struct Kind {
   int64_t phase, lastTaps, rows, channels;
   int64_t outer, rest; /* rows of a channel: taps of the outermost axis, and the others */
   int Q, R;
-} V_(kind);
+} Kind;
 
 /* The first axis with taps, or 3. */
-static int V_(outerAxis)(const V_(correlation) *c)
+static int outerAxis(const Correlation *c)
 {
   int d = 0;
   while (d < 3 && c->axis[d].taps == 1) d++;
   return d;
 }
 
-static int64_t V_(kinds)(const V_(correlation) *c, const Strip *strip, const int64_t *taps)
+static int64_t countKinds(const Correlation *c, const Strip *strip, const int64_t *taps)
 {
-  return V_(tapsTogether)(c, strip, taps[3], 0) > 1 ? strip->phases : 1;
+  return tapsTogether(c, strip, taps[3], 0) > 1 ? strip->phases : 1;
 }
 
-static V_(kind)
-    V_(kindOf)(const V_(correlation) *c, const Strip *strip, const int64_t *taps, int64_t channels, int64_t phase)
+static Kind kindOf(const Correlation *c, const Strip *strip, const int64_t *taps, int64_t channels, int64_t phase)
 {
-  const bool together = V_(tapsTogether)(c, strip, taps[3], 0) > 1;
-  V_(kind) k = {.phase = phase,
-                .lastTaps = together ? 1 : taps[3],
-                .Q = together ? (int)V_(tapsTogether)(c, strip, taps[3], phase) : 1};
+  const bool together = tapsTogether(c, strip, taps[3], 0) > 1;
+  Kind k = {.phase = phase,
+            .lastTaps = together ? 1 : taps[3],
+            .Q = together ? (int)tapsTogether(c, strip, taps[3], phase) : 1};
   k.R = gemm_rowsPerTile(k.Q);
-  const int outer = V_(outerAxis)(c);
+  const int outer = outerAxis(c);
   k.channels = channels;
   k.rest = taps[0] * taps[1] * taps[2] * k.lastTaps;
   k.rows = channels * k.rest;
@@ -79,44 +78,44 @@ static V_(kind)
 }
 
 /* Which row is number i of those in the order of channels and taps, and the outer tap of a row. */
-static int64_t V_(rowOf)(const V_(kind) *k, int64_t i)
+static int64_t rowOf(const Kind *k, int64_t i)
 {
   const int64_t tap = i / k->rest, channel = tap / k->outer, before = channel / k->R * k->R;
   const int64_t together = MIN(k->R, k->channels - before);
   return (before * k->outer + tap % k->outer * together + channel - before) * k->rest + i % k->rest;
 }
 
-static int64_t V_(outerTapOf)(const V_(kind) *k, int64_t row)
+static int64_t outerTapOf(const Kind *k, int64_t row)
 {
   const int64_t before = row / (k->R * k->outer * k->rest) * k->R, together = MIN(k->R, k->channels - before);
   return (row - before * k->outer * k->rest) / (together * k->rest);
 }
 
 /* Tiles of sums and, in *rows, rows that a task has. */
-static int64_t V_(tiles)(const V_(plan) *p, int64_t channels, int64_t *rows)
+static int64_t countTiles(const Plan *p, int64_t channels, int64_t *rows)
 {
   int64_t tiles = 0;
   *rows = 0;
-  for (int64_t phase = 0; phase < V_(kinds)(&p->c, &p->strip, p->boxTaps); phase++) {
-    const V_(kind) k = V_(kindOf)(&p->c, &p->strip, p->boxTaps, channels, phase);
+  for (int64_t phase = 0; phase < countKinds(&p->c, &p->strip, p->boxTaps); phase++) {
+    const Kind k = kindOf(&p->c, &p->strip, p->boxTaps, channels, phase);
     tiles += ceilDivide(k.rows, k.R);
     *rows += k.rows;
   }
   return tiles;
 }
 
-static bool V_(fits)(const V_(plan) *p, int64_t channels, int64_t panels)
+static bool fits(const Plan *p, int64_t channels, int64_t panels)
 {
   int64_t rows;
-  return V_(tiles)(p, channels, &rows) * TILE_REALS * panels * (int64_t)sizeof(real) <= SUM_BYTES &&
+  return countTiles(p, channels, &rows) * TILE_REALS * panels * (int64_t)sizeof(real) <= SUM_BYTES &&
          rows * 12 <= ROW_BYTES && p->strip.channel * channels * (int64_t)sizeof(real) <= STRIP_BYTES;
 }
 
 /* How gradWeight is shared out depends on the number of threads, but that changes no sum: boxes of positions
    depend on sizes only. */
-static void V_(makePlan)(V_(plan) *p, int threads)
+static void makePlan(Plan *p, int threads)
 {
-  const V_(correlation) *c = &p->c;
+  const Correlation *c = &p->c;
   for (int d = 0; d < 4; d++) {
     p->count[d] = c->axis[d].count;
     p->taps[d] = c->axis[d].taps;
@@ -143,7 +142,7 @@ static void V_(makePlan)(V_(plan) *p, int threads)
   double least = INFINITY;
   for (int64_t together = MIN(panels, GRADIENT_PANELS); together > 0; together /= 2) {
     int64_t channels = MAX(c->channels, 1);
-    while (channels > 1 && !V_(fits)(p, channels, together)) channels = nextPiece(c->channels, channels);
+    while (channels > 1 && !fits(p, channels, together)) channels = nextPiece(c->channels, channels);
     const double cost = (double)c->channels * (double)ceilDivide(panels, together) +
                         (double)c->outputs * (double)ceilDivide(c->channels, channels);
     if (cost >= least) continue;
@@ -171,8 +170,8 @@ static void V_(makePlan)(V_(plan) *p, int threads)
 }
 
 /* The gradients of one box and one panel, [position][lane]. */
-static void V_(packGradients)(const V_(correlation) *c, const Box *box, int64_t channel, int64_t lanes,
-                              int64_t width, real *packed)
+static void packGradients(const Correlation *c, const Box *box, int64_t channel, int64_t lanes, int64_t width,
+                          real *packed)
 {
   const Axis *last = c->axis + 3;
   const real *start = c->target + channel * c->targetChannel;
@@ -208,7 +207,7 @@ static void V_(packGradients)(const V_(correlation) *c, const Box *box, int64_t 
 }
 
 /* What packGradients reads, where the positions of a box follow each other. */
-static V_(pieces) V_(gradientPieces)(const V_(correlation) *c, const Box *box, int64_t channel, int64_t lanes)
+static Pieces gradientPieces(const Correlation *c, const Box *box, int64_t channel, int64_t lanes)
 {
   const int64_t stride = c->axis[3].target;
   int64_t columns = box->count[3];
@@ -216,13 +215,13 @@ static V_(pieces) V_(gradientPieces)(const V_(correlation) *c, const Box *box, i
   for (int d = 0; d < 4; d++) from += box->start[d] * c->axis[d].target;
   for (int d = 2; d >= 0 && (box->count[d] == 1 || c->axis[d].target == columns * stride); d--)
     columns *= box->count[d];
-  if (c->targetChannel != 1) return (V_(pieces)){from, lanes, c->targetChannel, stride == 1 ? columns : 0};
-  return stride == lanes ? (V_(pieces)){from, 1, 0, columns * lanes} : (V_(pieces)){from, columns, stride, lanes};
+  if (c->targetChannel != 1) return (Pieces){from, lanes, c->targetChannel, stride == 1 ? columns : 0};
+  return stride == lanes ? (Pieces){from, 1, 0, columns * lanes} : (Pieces){from, columns, stride, lanes};
 }
 
 /* Adds finished sums, [entry][lane], to gradWeight. Entry e goes to weight + at[e]. */
-static void V_(addSums)(const V_(correlation) *c, const real *sums, int64_t width, const int64_t *at,
-                        int64_t entries, int64_t lanes, real *weight, real scale)
+static void addSums(const Correlation *c, const real *sums, int64_t width, const int64_t *at, int64_t entries,
+                    int64_t lanes, real *weight, real scale)
 {
   if (c->weightOutput == 1) {
     for (int64_t e = 0; e < entries; e++)
@@ -243,10 +242,9 @@ static void V_(addSums)(const V_(correlation) *c, const real *sums, int64_t widt
 }
 
 /* From where to where positions of a box meet the source with each tap of the outer axis. */
-static void V_(positionsOfTaps)(const V_(correlation) *c, const Box *box, const Box *taps, int64_t *from,
-                                int64_t *to)
+static void positionsOfTaps(const Correlation *c, const Box *box, const Box *taps, int64_t *from, int64_t *to)
 {
-  const int d = V_(outerAxis)(c);
+  const int d = outerAxis(c);
   int64_t inner = 1, around = 1;
   for (int i = 0; i < d; i++) around *= box->count[i];
   for (int i = d + 1; i < 4; i++) inner *= box->count[i];
@@ -267,9 +265,9 @@ static void V_(positionsOfTaps)(const V_(correlation) *c, const Box *box, const 
   }
 }
 
-static void V_(task)(const V_(plan) *p, int64_t index, real scale)
+static void task(const Plan *p, int64_t index, real scale)
 {
-  const V_(correlation) *c = &p->c;
+  const Correlation *c = &p->c;
   const Box taps = box_piece(p->taps, p->boxTaps, index % p->tapTasks);
   index /= p->tapTasks;
   const int64_t channel = index % p->channelTasks * p->channels,
@@ -281,7 +279,7 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
   for (int d = 0; d < 4; d++) weight += taps.start[d] * c->axis[d].weight;
 
   int64_t rowsOfTask;
-  const int64_t tiles = V_(tiles)(p, p->channels, &rowsOfTask), positions = volume(p->boxPositions);
+  const int64_t tiles = countTiles(p, p->channels, &rowsOfTask), positions = volume(p->boxPositions);
   const int64_t sumReals = tiles * TILE_REALS, gradientReals = positions * LANES;
   real *strip = thnn_scratch(
       sizeof(real) * (size_t)(p->strip.channel * p->channels + VL + (gradientReals + sumReals) * panels) +
@@ -291,14 +289,14 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
   int32_t *rowStrip = (int32_t *)(rowWeight + rowsOfTask);
   memset(gradients, 0, sizeof(real) * (size_t)(gradientReals * panels)); /* lanes beyond the last output channel */
 
-  const int64_t kinds = V_(kinds)(c, &p->strip, taps.count);
+  const int64_t kinds = countKinds(c, &p->strip, taps.count);
   for (int64_t phase = 0, firstRow = 0; phase < kinds; phase++) {
-    const V_(kind) kind = V_(kindOf)(c, &p->strip, taps.count, channels, phase);
+    const Kind kind = kindOf(c, &p->strip, taps.count, channels, phase);
     const int64_t count[4] = {taps.count[0], taps.count[1], taps.count[2], kind.lastTaps};
     int64_t t[4] = {0};
     for (int64_t i = 0; i < kind.rows; i++, box_next(t, count, 4)) {
       const int64_t ch = i / volume(count), tap[4] = {t[0], t[1], t[2], t[3] + phase},
-                    row = firstRow + V_(rowOf)(&kind, i);
+                    row = firstRow + rowOf(&kind, i);
       rowStrip[row] = (int32_t)(ch * p->strip.channel + strip_tap(&p->strip, c->axis, tap));
       rowWeight[row] = ch * c->weightChannel;
       for (int d = 0; d < 4; d++) rowWeight[row] += tap[d] * c->axis[d].weight;
@@ -321,24 +319,24 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
                       channels, strip);
     const int64_t terms = rows * box.count[3];
     int64_t from[GEMM_DEPTH], to[GEMM_DEPTH]; /* positions of a tap of the outer axis */
-    V_(positionsOfTaps)(c, &box, &taps, from, to);
+    positionsOfTaps(c, &box, &taps, from, to);
     const Box after = box_piece(p->count, p->boxPositions, MIN(b + 1, boxes - 1));
     for (int64_t panel = 0; panel < panels; panel++) {
       const int64_t lanes = MIN(LANES, c->outputs - o - panel * LANES), width = lanes > VL ? LANES : VL;
       real *gradient = gradients + panel * gradientReals, *sum = sums + panel * sumReals;
-      V_(packGradients)(c, &box, group * c->outputs + o + panel * LANES, lanes, width, gradient);
-      V_(requests) ahead = {0};
+      packGradients(c, &box, group * c->outputs + o + panel * LANES, lanes, width, gradient);
+      Requests ahead = {0};
       for (int64_t phase = 0, firstRow = 0; phase < kinds; phase++) {
-        const V_(kind) kind = V_(kindOf)(c, &p->strip, taps.count, channels, phase);
+        const Kind kind = kindOf(c, &p->strip, taps.count, channels, phase);
         if (phase == 0)
-          ahead = V_(requests_make)(V_(gradientPieces)(c, &after, group * c->outputs + o + panel * LANES, lanes),
-                                    ceilDivide(kind.rows, kind.R), terms);
+          ahead = requests_make(gradientPieces(c, &after, group * c->outputs + o + panel * LANES, lanes),
+                                ceilDivide(kind.rows, kind.R), terms);
         for (int64_t row = 0; row < kind.rows; row += kind.R, sum += TILE_REALS) {
           const int R = kind.rows - row > 1 ? kind.R : 1;
           const real *a[GEMM_ROWS];
           for (int r = 0; r < R; r++) a[r] = strip + rowStrip[firstRow + MIN(row + r, kind.rows - 1)];
-          const int64_t firstTap = V_(outerTapOf)(&kind, row),
-                        lastTap = V_(outerTapOf)(&kind, MIN(row + R, kind.rows) - 1);
+          const int64_t firstTap = outerTapOf(&kind, row),
+                        lastTap = outerTapOf(&kind, MIN(row + R, kind.rows) - 1);
           int64_t begin = from[firstTap], end = to[firstTap];
           for (int64_t tap = firstTap + 1; tap <= lastTap; tap++) {
             begin = MIN(begin, from[tap]);
@@ -346,7 +344,7 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
           }
           if (b > 0 && begin == end) continue;
           const GemmSteps steps = {step, begin, end};
-          const GemmAhead request = V_(requests_next)(&ahead);
+          const GemmAhead request = requests_next(&ahead);
           THNN_(gemm_tile)(R, kind.Q, (int)(width / VL), request.row > 0)(sum, b ? sum : zero, b ? width : 0, a,
                                                                           steps, gradient, &request);
         }
@@ -360,18 +358,18 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
     const int64_t lanes = MIN(LANES, c->outputs - o - panel * LANES), width = lanes > VL ? LANES : VL;
     const real *sum = sums + panel * sumReals;
     for (int64_t phase = 0, firstRow = 0; phase < kinds; phase++) {
-      const V_(kind) kind = V_(kindOf)(c, &p->strip, taps.count, channels, phase);
+      const Kind kind = kindOf(c, &p->strip, taps.count, channels, phase);
       const int64_t rowsAtOnce = BOX_POSITIONS / kind.Q;
       for (int64_t i = 0; i < kind.rows; i += rowsAtOnce) {
         real ordered[BOX_POSITIONS * LANES_MAX];
         int64_t at[BOX_POSITIONS], entries = 0;
         for (int64_t r = i; r < MIN(i + rowsAtOnce, kind.rows); r++) {
-          const int64_t row = V_(rowOf)(&kind, r);
+          const int64_t row = rowOf(&kind, r);
           const real *from = sum + row / kind.R * TILE_REALS + row % kind.R * kind.Q * width;
           memcpy(ordered + entries * width, from, sizeof(real) * (size_t)(kind.Q * width));
           for (int q = 0; q < kind.Q; q++) at[entries++] = rowWeight[firstRow + row] + q * tap;
         }
-        V_(addSums)(c, ordered, width, at, entries, lanes, weight + panel * LANES * c->weightOutput, scale);
+        addSums(c, ordered, width, at, entries, lanes, weight + panel * LANES * c->weightOutput, scale);
       }
       sum += ceilDivide(kind.rows, kind.R) * TILE_REALS;
       firstRow += kind.rows;
@@ -386,9 +384,9 @@ static void V_(task)(const V_(plan) *p, int64_t index, real scale)
 #define SHORT_CHANNELS 64
 
 /* Filters that are one row in memory, or a row of channels per tap. */
-static bool V_(isShort)(const V_(plan) *p)
+static bool isShort(const Plan *p)
 {
-  const V_(correlation) *c = &p->c;
+  const Correlation *c = &p->c;
   int64_t run = 1;
   for (int d = 3; d >= 0; d--)
     if (run > 0 && c->axis[d].taps > 1) run = c->axis[d].weight == run ? run * c->axis[d].taps : 0;
@@ -400,9 +398,9 @@ static bool V_(isShort)(const V_(plan) *p)
 }
 
 /* Output planes are in `parts` parts where blocks of channels alone would not keep all threads busy. */
-static void V_(shortTask)(const V_(plan) *p, int64_t index, int64_t parts, real scale)
+static void shortTask(const Plan *p, int64_t index, int64_t parts, real scale)
 {
-  const V_(correlation) *c = &p->c;
+  const Correlation *c = &p->c;
   const int64_t part = index % parts, rows = ceilDivide(c->outputs, GEMM_ROWS);
   index /= parts;
   const int64_t blocks = ceilDivide(c->channels, SHORT_CHANNELS), group = index / blocks,
@@ -448,7 +446,7 @@ static void V_(shortTask)(const V_(plan) *p, int64_t index, int64_t parts, real 
       const int64_t o = row * GEMM_ROWS;
       const int Q = (int)MIN(GEMM_ROWS, c->outputs - o);
       for (int32_t k = 0; k < positions; k++) step[k] = k * Q;
-      V_(packGradients)(c, &box, group * c->outputs + o, Q, Q, left);
+      packGradients(c, &box, group * c->outputs + o, Q, Q, left);
       const real *const a[1] = {left};
       patch = patches;
       for (int64_t i = 0; i < runs; i++) {
@@ -481,14 +479,14 @@ static void V_(shortTask)(const V_(plan) *p, int64_t index, int64_t parts, real 
 /* A Linear layer with a few samples: too little to do with each element of gradWeight for packing anything. */
 #define FEW_POSITIONS 8
 
-static bool V_(isFew)(const V_(correlation) *c)
+static bool isFew(const Correlation *c)
 {
   bool few = c->sourceChannel == 1 && c->weightChannel == 1 && c->axis[3].count <= FEW_POSITIONS;
   for (int d = 0; d < 3; d++) few = few && c->axis[d].count == 1;
   return few;
 }
 
-static void V_(addFew)(const V_(correlation) *c, real scale, int64_t work)
+static void addFew(const Correlation *c, real scale, int64_t work)
 {
   const Axis *axis = c->axis + 3;
   THNN_PARALLEL_FOR(o, c->groups * c->outputs, work) {
@@ -506,23 +504,23 @@ static void V_(addFew)(const V_(correlation) *c, real scale, int64_t work)
 }
 
 /* Without taps it is one product, summed over positions. */
-static void V_(multiply)(const V_(correlation) *c, real scale)
+static void multiply(const Correlation *c, real scale)
 {
-  V_(product) p = {.rows = {.data = c->target,
-                            .count = {1, 1, 1, c->outputs},
-                            .stride = {[3] = c->targetChannel},
-                            .group = c->outputs * c->targetChannel,
-                            .result = {[3] = c->weightOutput}},
-                   .lanes = {.data = c->source,
-                             .count = {1, 1, 1, c->channels},
-                             .stride = {[3] = c->sourceChannel},
-                             .group = c->channels * c->sourceChannel,
-                             .result = {[3] = c->weightChannel}},
-                   .groups = c->groups,
-                   .c = c->weight,
-                   .resultGroup = c->weightGroup,
-                   .add = true,
-                   .scale = scale};
+  Product p = {.rows = {.data = c->target,
+                        .count = {1, 1, 1, c->outputs},
+                        .stride = {[3] = c->targetChannel},
+                        .group = c->outputs * c->targetChannel,
+                        .result = {[3] = c->weightOutput}},
+               .lanes = {.data = c->source,
+                         .count = {1, 1, 1, c->channels},
+                         .stride = {[3] = c->sourceChannel},
+                         .group = c->channels * c->sourceChannel,
+                         .result = {[3] = c->weightChannel}},
+               .groups = c->groups,
+               .c = c->weight,
+               .resultGroup = c->weightGroup,
+               .add = true,
+               .scale = scale};
   for (int d = 0; d < 4; d++) {
     p.depth[d] = c->axis[d].count;
     p.rows.depth[d] = c->axis[d].target;
@@ -534,7 +532,7 @@ static void V_(multiply)(const V_(correlation) *c, real scale)
 void THNN_(convolution_gradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
                                    ConvolutionView gradWeight, real scale)
 {
-  V_(plan) p = {.c = THNN_(correlation_make)(g, input, gradWeight, gradOutput)};
+  Plan p = {.c = THNN_(correlation_make)(g, input, gradWeight, gradOutput)};
   double terms = (double)p.c.groups * (double)p.c.outputs * (double)p.c.channels;
   for (int d = 0; d < 4; d++) terms *= (double)p.c.axis[d].count * (double)p.c.axis[d].taps;
   if (terms == 0) return;
@@ -543,19 +541,19 @@ void THNN_(convolution_gradWeight)(const Convolution *g, ConvolutionView input, 
   if (THNN_(few_suitsWeight)(&p.c)) return THNN_(few_gradWeight)(&p.c, scale);
   bool plain = true;
   for (int d = 0; d < 4; d++) plain = plain && axis_isPlain(p.c.axis + d);
-  if (plain && V_(isFew)(&p.c)) return V_(addFew)(&p.c, scale, work);
-  if (plain) return V_(multiply)(&p.c, scale);
+  if (plain && isFew(&p.c)) return addFew(&p.c, scale, work);
+  if (plain) return multiply(&p.c, scale);
   const int threads = thnn_threads(1 << 20, work);
-  V_(makePlan)(&p, 1);
-  if (V_(isShort)(&p)) {
+  makePlan(&p, 1);
+  if (isShort(&p)) {
     const int64_t blocks = p.c.groups * ceilDivide(p.c.channels, SHORT_CHANNELS);
     const int64_t parts =
         blocks % threads == 0 || blocks >= 4 * threads ? 1 : MIN(threads, ceilDivide(p.c.outputs, GEMM_ROWS));
-    THNN_PARALLEL_FOR(i, blocks * parts, work) V_(shortTask)(&p, i, parts, scale);
+    THNN_PARALLEL_FOR(i, blocks * parts, work) shortTask(&p, i, parts, scale);
   } else {
-    V_(makePlan)(&p, threads);
+    makePlan(&p, threads);
     const int64_t tasks = p.c.groups * p.panelTasks * p.channelTasks * p.tapTasks;
-    THNN_PARALLEL_FOR(i, tasks, work) V_(task)(&p, i, scale);
+    THNN_PARALLEL_FOR(i, tasks, work) task(&p, i, scale);
   }
 }
 
@@ -569,7 +567,7 @@ void THNN_(convolution_gradBias)(const Convolution *g, ConvolutionView gradOutpu
   plain.inputPlanes = plain.outputPlanes = g->outputPlanes;
   memcpy(plain.inputSize, g->outputSize, sizeof plain.inputSize);
   memcpy(plain.outputSize, g->outputSize, sizeof plain.outputSize);
-  const V_(correlation) c = THNN_(correlation_make)(&plain, gradOutput, (ConvolutionView){0}, gradOutput);
+  const Correlation c = THNN_(correlation_make)(&plain, gradOutput, (ConvolutionView){0}, gradOutput);
   const int64_t count[3] = {c.axis[0].count, c.axis[1].count, c.axis[2].count}, width = c.axis[3].count,
                 stride = c.axis[3].source;
   const int64_t rows = count[0] * count[1] * count[2], planes = g->outputPlanes;
@@ -622,5 +620,3 @@ void THNN_(convolution_gradBias)(const Convolution *g, ConvolutionView gradOutpu
     }
   }
 }
-
-#undef LANES

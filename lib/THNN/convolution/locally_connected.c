@@ -13,9 +13,9 @@
 #define FILTERS 4
 
 /* Part of a patch: taps first .. first + count - 1, counted through (i, kh, kw). */
-typedef struct V_(part) {
+typedef struct Part {
   int64_t first, count;
-} V_(part);
+} Part;
 
 /* The taps of a part as runs of one kernel row: those from..end - 1 of plane i, row kh. */
 #define FOR_RUNS(g, part, i, kh, from, end, at)                                                \
@@ -25,8 +25,8 @@ typedef struct V_(part) {
        from = k_ % (g)->kernel[2], end = MIN((g)->kernel[2], from + (part).count - at), true); \
        at += end - from, k_ += end - from)
 
-static void V_(loadPatch)(const Convolution *g, const ConvolutionView *input, int64_t n, int64_t y, int64_t x,
-                          V_(part) part, real *patch)
+static void loadPatch(const Convolution *g, const ConvolutionView *input, int64_t n, int64_t y, int64_t x,
+                      Part part, real *patch)
 {
   const int64_t top = y * g->stride[1] - g->padding[1], left = x * g->stride[2] - g->padding[2];
   FOR_RUNS(g, part, i, kh, from, end, at)
@@ -43,8 +43,8 @@ static void V_(loadPatch)(const Convolution *g, const ConvolutionView *input, in
   }
 }
 
-static void V_(addPatch)(const Convolution *g, const ConvolutionView *gradInput, int64_t n, int64_t y, int64_t x,
-                         V_(part) part, const real *patch)
+static void addPatch(const Convolution *g, const ConvolutionView *gradInput, int64_t n, int64_t y, int64_t x,
+                     Part part, const real *patch)
 {
   const int64_t top = y * g->stride[1] - g->padding[1], left = x * g->stride[2] - g->padding[2];
   FOR_RUNS(g, part, i, kh, from, end, at)
@@ -60,14 +60,14 @@ static void V_(addPatch)(const Convolution *g, const ConvolutionView *gradInput,
   }
 }
 
-static bool V_(inOrder)(const Convolution *g, const UntiedFilters *w)
+static bool isInOrder(const Convolution *g, const UntiedFilters *w)
 {
   return w->tap[2] == 1 && w->tap[1] == g->kernel[2] && w->tap[0] == g->kernel[1] * g->kernel[2];
 }
 
 /* A part of a filter, in place or in the buffer. */
-static const real *V_(loadFilter)(const Convolution *g, const UntiedFilters *w, const real *filter, V_(part) part,
-                                  bool inOrder, real *buffer)
+static const real *loadFilter(const Convolution *g, const UntiedFilters *w, const real *filter, Part part,
+                              bool inOrder, real *buffer)
 {
   if (inOrder) return filter + part.first;
   FOR_RUNS(g, part, i, kh, from, end, at)
@@ -79,7 +79,7 @@ static const real *V_(loadFilter)(const Convolution *g, const UntiedFilters *w, 
 }
 
 /* sum[j] = filter . patch j, for the patches of some images */
-static void V_(dots)(const real *filter, const real *patches, int64_t pitch, int images, int64_t n, real *sum)
+static void dots(const real *filter, const real *patches, int64_t pitch, int images, int64_t n, real *sum)
 {
   for (int j = 0; j < images; j += 4) {
     const int together = MIN(4, images - j);
@@ -103,7 +103,7 @@ void THNN_(untied_output)(const Convolution *g, ConvolutionView input, UntiedFil
 {
   const int64_t width = g->outputSize[2], positions = g->outputSize[1] * width;
   const int64_t taps = g->inputPlanes * g->kernel[1] * g->kernel[2], pitch = MIN(taps, PATCH_REALS);
-  const bool inOrder = V_(inOrder)(g, &weight);
+  const bool inOrder = isInOrder(g, &weight);
   if (g->batch == 0) return;
   THNN_PARALLEL_FOR(p, positions, positions * taps * g->outputPlanes * g->batch) {
     const int64_t y = p / width, x = p % width;
@@ -112,13 +112,13 @@ void THNN_(untied_output)(const Convolution *g, ConvolutionView input, UntiedFil
     const real *filters = (const real *)weight.data + y * weight.position[0] + x * weight.position[1];
     for (int64_t n = 0; n < g->batch; n += IMAGES) {
       const int images = (int)MIN(IMAGES, g->batch - n);
-      for (V_(part) part = {0, 0}; part.first < taps; part.first += part.count) {
+      for (Part part = {0, 0}; part.first < taps; part.first += part.count) {
         part.count = MIN(pitch, taps - part.first);
-        for (int j = 0; j < images; j++) V_(loadPatch)(g, &input, n + j, y, x, part, patches + j * pitch);
+        for (int j = 0; j < images; j++) loadPatch(g, &input, n + j, y, x, part, patches + j * pitch);
         for (int64_t o = 0; o < g->outputPlanes; o++) {
-          const real *filter = V_(loadFilter)(g, &weight, filters + o * weight.output, part, inOrder, buffer);
+          const real *filter = loadFilter(g, &weight, filters + o * weight.output, part, inOrder, buffer);
           real sum[IMAGES];
-          V_(dots)(filter, patches, pitch, images, part.count, sum);
+          dots(filter, patches, pitch, images, part.count, sum);
           for (int j = 0; j < images; j++) {
             real *to = (real *)output.data + (n + j) * output.stride[0] + o * output.stride[1] +
                        y * output.stride[3] + x * output.stride[4];
@@ -138,7 +138,7 @@ void THNN_(untied_gradWeight)(const Convolution *g, ConvolutionView input, Convo
 {
   const int64_t width = g->outputSize[2], positions = g->outputSize[1] * width;
   const int64_t taps = g->inputPlanes * g->kernel[1] * g->kernel[2], pitch = MIN(taps, PATCH_REALS);
-  const bool inOrder = V_(inOrder)(g, &gradWeight);
+  const bool inOrder = isInOrder(g, &gradWeight);
   THNN_PARALLEL_FOR(p, positions, positions * taps * g->outputPlanes * g->batch) {
     const int64_t y = p / width, x = p % width;
     real *patches = thnn_scratch(sizeof(real) * (size_t)((IMAGES + 1) * pitch)),
@@ -146,9 +146,9 @@ void THNN_(untied_gradWeight)(const Convolution *g, ConvolutionView input, Convo
     real *filters = (real *)gradWeight.data + y * gradWeight.position[0] + x * gradWeight.position[1];
     for (int64_t n = 0; n < g->batch; n += IMAGES) {
       const int images = (int)MIN(IMAGES, g->batch - n);
-      for (V_(part) part = {0, 0}; part.first < taps; part.first += part.count) {
+      for (Part part = {0, 0}; part.first < taps; part.first += part.count) {
         part.count = MIN(pitch, taps - part.first);
-        for (int j = 0; j < images; j++) V_(loadPatch)(g, &input, n + j, y, x, part, patches + j * pitch);
+        for (int j = 0; j < images; j++) loadPatch(g, &input, n + j, y, x, part, patches + j * pitch);
         for (int64_t o = 0; o < g->outputPlanes; o++) {
           const real *gradient = (const real *)gradOutput.data + n * gradOutput.stride[0] +
                                  o * gradOutput.stride[1] + y * gradOutput.stride[3] + x * gradOutput.stride[4];
@@ -174,8 +174,8 @@ void THNN_(untied_gradWeight)(const Convolution *g, ConvolutionView input, Convo
 }
 
 /* patch[i] += gradient[m] * filter[m][i] for m < together */
-static void V_(addFilters)(const real *const *filter, int together, const real *gradient, int64_t gradientStep,
-                           int64_t n, real *patch)
+static void addFilters(const real *const *filter, int together, const real *gradient, int64_t gradientStep,
+                       int64_t n, real *patch)
 {
   if (together == FILTERS) {
     const real g0 = gradient[0], g1 = gradient[gradientStep], g2 = gradient[2 * gradientStep],
@@ -201,7 +201,7 @@ void THNN_(untied_gradInput)(const Convolution *g, ConvolutionView gradOutput, U
                 planesAtOnce = (g->inputPlanes + shares - 1) / shares;
   const int64_t groups = (g->inputPlanes + planesAtOnce - 1) / planesAtOnce;
   const int64_t batches = (g->batch + IMAGES - 1) / IMAGES, pitch = MIN(planesAtOnce * area, PATCH_REALS);
-  const bool inOrder = V_(inOrder)(g, &weight);
+  const bool inOrder = isInOrder(g, &weight);
   const int64_t work = g->batch * positions * g->inputPlanes * area * g->outputPlanes;
   THNN_PARALLEL_FOR(task, batches * groups, work) {
     real *patches = thnn_scratch(sizeof(real) * (size_t)((IMAGES + FILTERS) * pitch)),
@@ -220,7 +220,7 @@ void THNN_(untied_gradInput)(const Convolution *g, ConvolutionView gradOutput, U
       const real *filters = (const real *)weight.data + y * weight.position[0] + x * weight.position[1];
       const real *gradients = (const real *)gradOutput.data + n * gradOutput.stride[0] + y * gradOutput.stride[3] +
                               x * gradOutput.stride[4];
-      for (V_(part) part = {plane * area, 0}; part.first < end; part.first += part.count) {
+      for (Part part = {plane * area, 0}; part.first < end; part.first += part.count) {
         part.count = MIN(pitch, end - part.first);
         for (int64_t first = 0; first < g->outputPlanes; first += SUM_TERMS) {
           const int64_t last = MIN(first + SUM_TERMS, g->outputPlanes);
@@ -230,12 +230,12 @@ void THNN_(untied_gradInput)(const Convolution *g, ConvolutionView gradOutput, U
             const real *filter[FILTERS];
             for (int m = 0; m < together; m++)
               filter[m] =
-                  V_(loadFilter)(g, &weight, filters + (o + m) * weight.output, part, inOrder, buffer + m * pitch);
+                  loadFilter(g, &weight, filters + (o + m) * weight.output, part, inOrder, buffer + m * pitch);
             for (int j = 0; j < images; j++)
-              V_(addFilters)(filter, together, gradients + j * gradOutput.stride[0] + o * gradOutput.stride[1],
-                             gradOutput.stride[1], part.count, patches + j * pitch);
+              addFilters(filter, together, gradients + j * gradOutput.stride[0] + o * gradOutput.stride[1],
+                         gradOutput.stride[1], part.count, patches + j * pitch);
           }
-          for (int j = 0; j < images; j++) V_(addPatch)(g, &gradInput, n + j, y, x, part, patches + j * pitch);
+          for (int j = 0; j < images; j++) addPatch(g, &gradInput, n + j, y, x, part, patches + j * pitch);
         }
       }
     }

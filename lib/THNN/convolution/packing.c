@@ -2,20 +2,20 @@
 #include "convolution/convolution.h"
 #include "convolution/packing.h"
 
-V_(correlation) THNN_(correlation_make)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
-                                        ConvolutionView output)
+Correlation THNN_(correlation_make)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
+                                    ConvolutionView output)
 {
-  V_(correlation) c = {.groups = g->groups,
-                       .channels = g->inputPlanes / g->groups,
-                       .outputs = g->outputPlanes / g->groups,
-                       .source = input.data,
-                       .target = output.data,
-                       .weight = weight.data,
-                       .sourceChannel = input.stride[1],
-                       .targetChannel = output.stride[1],
-                       .weightGroup = weight.group,
-                       .weightChannel = weight.stride[1],
-                       .weightOutput = weight.stride[0]};
+  Correlation c = {.groups = g->groups,
+                   .channels = g->inputPlanes / g->groups,
+                   .outputs = g->outputPlanes / g->groups,
+                   .source = input.data,
+                   .target = output.data,
+                   .weight = weight.data,
+                   .sourceChannel = input.stride[1],
+                   .targetChannel = output.stride[1],
+                   .weightGroup = weight.group,
+                   .weightChannel = weight.stride[1],
+                   .weightOutput = weight.stride[0]};
   c.axis[0] = (Axis){.count = g->batch,
                      .size = g->batch,
                      .step = 1,
@@ -37,7 +37,7 @@ V_(correlation) THNN_(correlation_make)(const Convolution *g, ConvolutionView in
   return c;
 }
 
-void THNN_(correlation_simplify)(V_(correlation) *c)
+void THNN_(correlation_simplify)(Correlation *c)
 {
   /* One tap that never leaves the source: the source seen with larger strides. */
   for (int d = 0; d < 4; d++) {
@@ -67,7 +67,7 @@ void THNN_(correlation_simplify)(V_(correlation) *c)
   for (int d = 0; d < 4; d++) c->axis[d] = d < 4 - n ? one : kept[d - (4 - n)];
 }
 
-void THNN_(correlation_cutTaps)(const V_(correlation) *c, int64_t *taps, int64_t *width)
+void THNN_(correlation_cutTaps)(const Correlation *c, int64_t *taps, int64_t *width)
 {
   for (int d = 0; d < 4; d++) taps[d] = c->axis[d].taps;
   while (volume(taps) > PIECE_TAPS) {
@@ -90,7 +90,7 @@ void THNN_(correlation_cutTaps)(const V_(correlation) *c, int64_t *taps, int64_t
 
 /* Whole vectors of zeros from low on, until high is reached. The first is outside of the loop, which gcc makes a call
    of memset and which is seldom entered. */
-static inline void V_(fillZeros)(real *to, int64_t low, int64_t high)
+static inline void fillZeros(real *to, int64_t low, int64_t high)
 {
   if (low >= high) return;
   v_store(to + low, (vreal){0});
@@ -98,13 +98,12 @@ static inline void V_(fillZeros)(real *to, int64_t low, int64_t high)
 }
 
 /* No more than these. */
-static inline void V_(fillExactly)(real *to, int64_t low, int64_t high)
+static inline void fillExactly(real *to, int64_t low, int64_t high)
 {
   for (; low < high; low += VL) v_store_n(to + low, (vreal){0}, (int)MIN(VL, high - low));
 }
 
 /* Every second element of two vectors as one sequence. */
-#undef EVENS
 #if VBYTES == 64 && defined(THNN_REAL_IS_FLOAT)
 #define EVENS 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
 #elif VBYTES == 64 || (VBYTES == 32 && defined(THNN_REAL_IS_FLOAT))
@@ -117,10 +116,10 @@ static inline void V_(fillExactly)(real *to, int64_t low, int64_t high)
 
 /* A row whose positions lie apart: zeros, values low .. high - 1 from `from`, zeros. Whole vectors are written wherever
    a later row, or the room at the end of the strip, takes what is too much. */
-static inline void V_(fillRow)(real *to, const real *from, int64_t stride, int64_t low, int64_t high,
-                               int64_t width, int64_t ahead)
+static inline void fillRow(real *to, const real *from, int64_t stride, int64_t low, int64_t high, int64_t width,
+                           int64_t ahead)
 {
-  V_(fillZeros)(to, 0, low);
+  fillZeros(to, 0, low);
   int64_t i = low;
   if (stride == 2) {
     /* The last value may be the last of the source. */
@@ -133,15 +132,15 @@ static inline void V_(fillRow)(real *to, const real *from, int64_t stride, int64
   } else {
     for (; i < high; i++, from += stride) to[i] = *from;
   }
-  V_(fillZeros)(to, i, width);
+  fillZeros(to, i, width);
 }
 
 /* Rows of neighbouring positions: zeros, then `rows` times high - low values from `from`, pitch apart, and zeros
    between and behind them, up to `end`. */
-static inline void V_(fillRows)(real *to, int64_t pitch, int64_t end, const real *from, int64_t fromRow,
-                                int64_t first, int64_t rows, int64_t length, int64_t ahead)
+static inline void fillRows(real *to, int64_t pitch, int64_t end, const real *from, int64_t fromRow, int64_t first,
+                            int64_t rows, int64_t length, int64_t ahead)
 {
-  V_(fillZeros)(to, 0, first);
+  fillZeros(to, 0, first);
   for (int64_t at = first; rows > 0; rows--, at += pitch, from += fromRow) {
     int64_t i = 0;
     for (; i + VL <= length; i += VL) {
@@ -153,11 +152,11 @@ static inline void V_(fillRows)(real *to, int64_t pitch, int64_t end, const real
       v_store(to + at + i, v_load_n(from + i, (int)(length - i)));
       i += VL;
     }
-    V_(fillZeros)(to, at + i, rows > 1 ? at + pitch : end);
+    fillZeros(to, at + i, rows > 1 ? at + pitch : end);
   }
 }
 
-void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *positions, const Box *taps,
+void THNN_(strip_fill)(const Correlation *c, const Strip *strip, const Box *positions, const Box *taps,
                        const real *source, int64_t channels, real *memory)
 {
   const Axis *last = c->axis + 3;
@@ -199,9 +198,9 @@ void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *
         const int64_t low = MIN(MAX(-first[2], 0), extent[2]), high = MIN(c->axis[2].size - first[2], extent[2]);
         const int64_t rows = planeExists && span->low < span->high ? MAX(high - low, 0) : 0;
         const int64_t end = extent[2] * strip->pitch[2];
-        V_(fillRows)(to, strip->pitch[2], end,
-                     rows ? start + (first[2] + low) * c->axis[2].source + span->at : start, c->axis[2].source,
-                     rows ? low * strip->pitch[2] + span->low : end, rows, span->high - span->low, ahead);
+        fillRows(to, strip->pitch[2], end, rows ? start + (first[2] + low) * c->axis[2].source + span->at : start,
+                 c->axis[2].source, rows ? low * strip->pitch[2] + span->low : end, rows, span->high - span->low,
+                 ahead);
         continue;
       }
       for (int64_t y = first[2]; y < first[2] + extent[2]; y++) {
@@ -210,28 +209,28 @@ void THNN_(strip_fill)(const V_(correlation) *c, const Strip *strip, const Box *
         for (int64_t phase = 0; phase < strip->phases; phase++, to += strip->pitch[3]) {
           const int64_t low = exists ? span[phase].low : 0, high = exists ? span[phase].high : 0;
           if (!transpose) {
-            V_(fillRow)(to, row + (exists ? span[phase].at : 0), stride, low, high, width, ahead);
+            fillRow(to, row + (exists ? span[phase].at : 0), stride, low, high, width, ahead);
           } else if (low < high) {
             const real *from = row + span[phase].at;
             const int64_t positions = high - low, gap = to + low - filled;
             /* Rows of this channel take what is too much, but those of the next one are there already. */
             const bool room = to + low + VL <= memory + strip->channel;
             for (int64_t i = 0; i < channels; i++) {
-              if (room) V_(fillZeros)(filled + i * strip->channel, 0, gap);
-              else V_(fillExactly)(filled + i * strip->channel, 0, gap);
+              if (room) fillZeros(filled + i * strip->channel, 0, gap);
+              else fillExactly(filled + i * strip->channel, 0, gap);
             }
             THNN_(gemm_transpose)(to + low, strip->channel, from, stride, positions, channels);
             filled = to + high;
             if (y + 1 == c->axis[2].size) continue;
             const real *below = from + c->axis[2].source;
-            const V_(pieces) next = stride == channels ? (V_(pieces)){below, 1, 0, positions * stride}
-                                                       : (V_(pieces)){below, positions, stride, channels};
-            V_(fetch)(&next, 0, 1);
+            const Pieces next = stride == channels ? (Pieces){below, 1, 0, positions * stride}
+                                                   : (Pieces){below, positions, stride, channels};
+            fetch(&next, 0, 1);
           }
         }
       }
     }
   }
   const int64_t end = memory + extent[0] * strip->pitch[0] - filled;
-  for (int64_t i = 0; transpose && i < channels; i++) V_(fillExactly)(filled + i * strip->channel, 0, end);
+  for (int64_t i = 0; transpose && i < channels; i++) fillExactly(filled + i * strip->channel, 0, end);
 }

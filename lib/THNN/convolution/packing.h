@@ -1,3 +1,9 @@
+#ifndef THNN_CONVOLUTION_PACKING_H
+#define THNN_CONVOLUTION_PACKING_H
+
+#include "convolution/convolution.h"
+#include "gemm/microkernel.h"
+
 /* How convolutions read patches without unfolding them.
 
    A correlation maps positions of a target to patches of a source. Along each of its four axes (batch, depth,
@@ -10,12 +16,7 @@
 
    A strip is a piece of the source copied with its surrounding zeros, for a box of target positions and some
    channels, so that the register tiles of gemm.h read it without a test. Its rows are split by the residue of the
-   width modulo step: neighbouring positions are neighbours in memory whatever the stride.
-
-   Included once per element type, after gemm.h. */
-
-#ifndef THNN_CORES_PATCHES_H
-#define THNN_CORES_PATCHES_H
+   width modulo step: neighbouring positions are neighbours in memory whatever the stride. */
 
 typedef struct Axis {
   int64_t count;                  /* target positions */
@@ -137,9 +138,7 @@ static inline int64_t box_pieces(const int64_t *all, const int64_t *piece)
   return pieces;
 }
 
-#endif
-
-typedef struct V_(correlation) {
+typedef struct Correlation {
   Axis axis[4];
   int64_t groups, channels, outputs; /* channels of the source and of the target, per group */
   const real *source;
@@ -149,18 +148,20 @@ typedef struct V_(correlation) {
   int64_t weightGroup, weightChannel, weightOutput;
   const real *bias; /* of a target, or NULL */
   int64_t biasGroup, biasOutput;
-} V_(correlation);
+} Correlation;
 
 /* The forward correlation of a convolution, with as few axes that matter as possible. */
-V_(correlation) THNN_(correlation_make)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,
-                                        ConvolutionView output);
-void THNN_(correlation_simplify)(V_(correlation) *correlation);
+Correlation THNN_(correlation_make)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,
+                                    ConvolutionView output);
+void THNN_(correlation_simplify)(Correlation *correlation);
 
 /* Taps per piece so that one piece has at most PIECE_TAPS of them and that the strip of a channel and `width`
    positions fits into STRIP_BYTES. Less width, if nothing else helps. */
-void THNN_(correlation_cutTaps)(const V_(correlation) *correlation, int64_t *taps, int64_t *width);
+void THNN_(correlation_cutTaps)(const Correlation *correlation, int64_t *taps, int64_t *width);
 
 /* Copies `channels` channels of the source, beginning at `source`, and may write VL reals beyond them. The strip has at
    most GEMM_DEPTH phases. */
-void THNN_(strip_fill)(const V_(correlation) *correlation, const Strip *strip, const Box *positions,
-                       const Box *taps, const real *source, int64_t channels, real *memory);
+void THNN_(strip_fill)(const Correlation *correlation, const Strip *strip, const Box *positions, const Box *taps,
+                       const real *source, int64_t channels, real *memory);
+
+#endif

@@ -1,5 +1,5 @@
-#ifndef THNN_MAP_H
-#define THNN_MAP_H
+#ifndef THNN_ELEMENTWISE_MAP_H
+#define THNN_ELEMENTWISE_MAP_H
 
 #include "runtime/check.h"
 #include "runtime/parallel.h"

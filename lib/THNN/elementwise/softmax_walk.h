@@ -1,5 +1,5 @@
-#ifndef THNN_CHANNELS_H
-#define THNN_CHANNELS_H
+#ifndef THNN_ELEMENTWISE_SOFTMAX_WALK_H
+#define THNN_ELEMENTWISE_SOFTMAX_WALK_H
 
 #include "runtime/check.h"
 #include "runtime/parallel.h"

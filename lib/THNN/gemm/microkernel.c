@@ -19,8 +19,8 @@
 #endif
 
 /* acc[p] += a(p, k) * b[lane] for every row p of a tile. */
-static inline __attribute__((always_inline)) void V_(step)(const int R, const int Q, const int V, vreal *acc,
-                                                           const real *const *line, int64_t at, const real *b)
+static inline __attribute__((always_inline)) void step(const int R, const int Q, const int V, vreal *acc,
+                                                       const real *const *line, int64_t at, const real *b)
 {
   vreal w[2];
 #pragma GCC unroll 2
@@ -35,7 +35,7 @@ static inline __attribute__((always_inline)) void V_(step)(const int R, const in
     }
 }
 
-static inline __attribute__((always_inline)) void V_(request)(GemmAhead *a, int64_t row)
+static inline __attribute__((always_inline)) void prefetchAhead(GemmAhead *a, int64_t row)
 {
   __builtin_prefetch(a->from, 0, 2);
   a->from += a->near;
@@ -45,10 +45,10 @@ static inline __attribute__((always_inline)) void V_(request)(GemmAhead *a, int6
 }
 
 /* R, Q and V are constants in every caller, so that acc lives in registers; its length must be a literal. */
-static inline
-    __attribute__((always_inline)) void V_(tile)(const int R, const int Q, const int V, const bool asks, real *c,
-                                                 const real *from, int64_t fromStride, const real *const *a,
-                                                 GemmSteps k, const real *b, const GemmAhead *request)
+static inline __attribute__((always_inline)) void tile(const int R, const int Q, const int V, const bool asks,
+                                                       real *c, const real *from, int64_t fromStride,
+                                                       const real *const *a, GemmSteps k, const real *b,
+                                                       const GemmAhead *request)
 {
   static const real zero[GEMM_MAX_TILE * VBYTES / sizeof(real)];
   vreal acc[GEMM_MAX_TILE];
@@ -66,8 +66,8 @@ static inline
     end = MIN(end + GEMM_CHAIN, k.end);
 #pragma GCC unroll 2
     for (; i < end; i++, b += V * VL) {
-      if (asks) V_(request)(&ahead, request->row);
-      V_(step)(R, Q, V, acc, line, k.at[i], b);
+      if (asks) prefetchAhead(&ahead, request->row);
+      step(R, Q, V, acc, line, k.at[i], b);
     }
     if (i == k.end) break;
 #pragma GCC unroll 28
@@ -88,22 +88,21 @@ static inline
       v_store(c + (p * V + v) * VL, acc[p * V + v] + v_load(from + p * fromStride + v * VL));
 }
 
-#define TILE(R, Q, V, asks)                                                                       \
-  static void V_(tile_##R##x##Q##x##V##_##asks)(real * c, const real *from, int64_t fromStride,   \
-                                                const real *const *a, GemmSteps k, const real *b, \
-                                                const GemmAhead *request)                         \
-  {                                                                                               \
-    V_(tile)(R, Q, V, asks, c, from, fromStride, a, k, b, request);                               \
+#define TILE(R, Q, V, asks)                                                                                      \
+  static void tile_##R##x##Q##x##V##_##asks(real *c, const real *from, int64_t fromStride, const real *const *a, \
+                                            GemmSteps k, const real *b, const GemmAhead *request)                \
+  {                                                                                                              \
+    tile(R, Q, V, asks, c, from, fromStride, a, k, b, request);                                                  \
   }
 #define TILE_PAIR(R, Q, V) TILE(R, Q, V, 0) TILE(R, Q, V, 1)
 GEMM_TILES(TILE_PAIR, 1)
 GEMM_TILES(TILE_PAIR, 2)
 #undef TILE
 
-V_(gemm) THNN_(gemm_tile)(int R, int Q, int V, bool asks)
+GemmTile THNN_(gemm_tile)(int R, int Q, int V, bool asks)
 {
-#define TILE(R, Q, V, asks) [asks][V - 1][R > 1][Q] = V_(tile_##R##x##Q##x##V##_##asks),
-  static const V_(gemm) table[2][2][2][GEMM_ROWS + 1] = {GEMM_TILES(TILE_PAIR, 1) GEMM_TILES(TILE_PAIR, 2)};
+#define TILE(R, Q, V, asks) [asks][V - 1][R > 1][Q] = tile_##R##x##Q##x##V##_##asks,
+  static const GemmTile table[2][2][2][GEMM_ROWS + 1] = {GEMM_TILES(TILE_PAIR, 1) GEMM_TILES(TILE_PAIR, 2)};
 #undef TILE
 #undef TILE_PAIR
   return table[asks][V - 1][R > 1][Q];
@@ -137,7 +136,7 @@ V_(gemm) THNN_(gemm_tile)(int R, int Q, int V, bool asks)
 #endif
 
 /* A part of each of the rows i, i + PART, i + 2 * PART and so on. The last row stands in for rows beyond. */
-static inline __attribute__((always_inline)) vreal V_(parts)(const real *src, int64_t stride, int i, int rows)
+static inline __attribute__((always_inline)) vreal parts(const real *src, int64_t stride, int i, int rows)
 {
 #define PLACE(p) (const float *)(src + MIN(i + (p) * PART, rows - 1) * stride)
 #define PAIR(p) _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(PLACE(p))), _mm_loadu_ps(PLACE(p + 1)), 1)
@@ -154,7 +153,7 @@ static inline __attribute__((always_inline)) vreal V_(parts)(const real *src, in
 
 /* PART vectors of which every part is a square of its own: each is transposed when the vectors i and i + PART / 2, for
    all i, are zipped log2(PART) times. */
-static inline __attribute__((always_inline)) void V_(transposeParts)(vreal *x)
+static inline __attribute__((always_inline)) void transposeParts(vreal *x)
 {
   vreal y[PART];
 #pragma GCC unroll 2
@@ -169,33 +168,33 @@ static inline __attribute__((always_inline)) void V_(transposeParts)(vreal *x)
   }
 }
 
-static inline __attribute__((always_inline)) void V_(storeRow)(real *dst, vreal x, int n)
+static inline __attribute__((always_inline)) void storeRow(real *dst, vreal x, int n)
 {
   if (n == VL) v_store(dst, x);
   else v_store_n(dst, x, n);
 }
 
 /* PART columns. */
-static inline __attribute__((always_inline)) void V_(transposeFew)(real *dst, int64_t dstStride, const real *src,
-                                                                   int64_t srcStride, int rows)
+static inline __attribute__((always_inline)) void transposeFew(real *dst, int64_t dstStride, const real *src,
+                                                               int64_t srcStride, int rows)
 {
   vreal x[PART];
 #pragma GCC unroll 4
-  for (int i = 0; i < PART; i++) x[i] = V_(parts)(src, srcStride, i, rows);
-  V_(transposeParts)(x);
+  for (int i = 0; i < PART; i++) x[i] = parts(src, srcStride, i, rows);
+  transposeParts(x);
 #pragma GCC unroll 4
-  for (int i = 0; i < PART; i++) V_(storeRow)(dst + i * dstStride, x[i], rows);
+  for (int i = 0; i < PART; i++) storeRow(dst + i * dstStride, x[i], rows);
 }
 
 /* VL columns: every part is transposed, and then they are as elements of a square. */
-static inline __attribute__((always_inline)) void V_(transposeBlock)(real *dst, int64_t dstStride, const real *src,
-                                                                     int64_t srcStride, int rows)
+static inline __attribute__((always_inline)) void transposeBlock(real *dst, int64_t dstStride, const real *src,
+                                                                 int64_t srcStride, int rows)
 {
   vreal x[VBYTES / sizeof(real)], y[VBYTES / sizeof(real)];
 #pragma GCC unroll 16
   for (int i = 0; i < VL; i++) x[i] = v_load(src + MIN(i, rows - 1) * srcStride);
 #pragma GCC unroll 4
-  for (int i = 0; i < VL; i += PART) V_(transposeParts)(x + i);
+  for (int i = 0; i < VL; i += PART) transposeParts(x + i);
 #pragma GCC unroll 2
   for (int n = PART; n < VL; n *= 2) {
 #pragma GCC unroll 8
@@ -208,31 +207,31 @@ static inline __attribute__((always_inline)) void V_(transposeBlock)(real *dst, 
     for (int i = 0; i < VL; i++) x[i] = y[i];
   }
 #pragma GCC unroll 16
-  for (int i = 0; i < VL; i++) V_(storeRow)(dst + i * dstStride, x[i], rows);
+  for (int i = 0; i < VL; i++) storeRow(dst + i * dstStride, x[i], rows);
 }
 
-static inline __attribute__((always_inline)) void V_(transposeRows)(real *dst, int64_t dstStride, const real *src,
-                                                                    int64_t srcStride, int rows, int64_t columns)
+static inline __attribute__((always_inline)) void transposeRows(real *dst, int64_t dstStride, const real *src,
+                                                                int64_t srcStride, int rows, int64_t columns)
 {
   int64_t j = 0;
-  for (; j + VL <= columns; j += VL) V_(transposeBlock)(dst + j * dstStride, dstStride, src + j, srcStride, rows);
+  for (; j + VL <= columns; j += VL) transposeBlock(dst + j * dstStride, dstStride, src + j, srcStride, rows);
   for (; j < columns && columns >= PART; j += PART) { /* the last ones overlap */
     const int64_t from = MIN(j, columns - PART);
-    V_(transposeFew)(dst + from * dstStride, dstStride, src + from, srcStride, rows);
+    transposeFew(dst + from * dstStride, dstStride, src + from, srcStride, rows);
   }
   for (; j < columns; j++)
     for (int i = 0; i < rows; i++) dst[j * dstStride + i] = src[i * srcStride + j];
 }
 
 /* Few columns: the last VL rows overlap with those before, so that none is masked. */
-static __attribute__((noinline)) void V_(transposeNarrow)(real *dst, int64_t dstStride, const real *src,
-                                                          int64_t srcStride, int64_t rows, int64_t columns)
+static __attribute__((noinline)) void transposeNarrow(real *dst, int64_t dstStride, const real *src,
+                                                      int64_t srcStride, int64_t rows, int64_t columns)
 {
   for (int64_t i = 0; i < rows; i += VL) {
     const int64_t row = MIN(i, rows - VL);
     for (int64_t j = 0; j < columns; j += PART) {
       const int64_t column = MIN(j, columns - PART);
-      V_(transposeFew)(dst + column * dstStride + row, dstStride, src + row * srcStride + column, srcStride, VL);
+      transposeFew(dst + column * dstStride + row, dstStride, src + row * srcStride + column, srcStride, VL);
     }
   }
 }
@@ -241,11 +240,11 @@ void THNN_(gemm_transpose)(real *dst, int64_t dstStride, const real *src, int64_
                            int64_t columns)
 {
   if (rows >= VL && columns >= PART && columns < VL) {
-    V_(transposeNarrow)(dst, dstStride, src, srcStride, rows, columns);
+    transposeNarrow(dst, dstStride, src, srcStride, rows, columns);
     return;
   }
   for (; rows >= VL; rows -= VL, dst += VL, src += VL * srcStride)
-    V_(transposeRows)(dst, dstStride, src, srcStride, VL, columns);
-  if (rows > 0) V_(transposeRows)(dst, dstStride, src, srcStride, (int)rows, columns);
+    transposeRows(dst, dstStride, src, srcStride, VL, columns);
+  if (rows > 0) transposeRows(dst, dstStride, src, srcStride, (int)rows, columns);
 }
 #undef PART

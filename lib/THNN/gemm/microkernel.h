@@ -1,3 +1,8 @@
+#ifndef THNN_GEMM_MICROKERNEL_H
+#define THNN_GEMM_MICROKERNEL_H
+
+#include "runtime/kernel.h"
+
 /* The one matrix product below convolutions and Linear: register tiles whose left operand is read in place.
 
      c[p][lane] = from[p][lane] + sum over k of a(p, k) * b[k][lane]
@@ -7,12 +12,7 @@
 
      a(r * Q + q, k) = a[r][at[k] + q]
 
-   which is enough for a convolution to read its patches from the image where it lies (convolution.c).
-
-   Included once per element type, after generic.h. */
-
-#ifndef THNN_CORES_GEMM_H
-#define THNN_CORES_GEMM_H
+   which is enough for a convolution to read its patches from the image where it lies (convolution.c). */
 
 /* P is at most GEMM_ROWS: with V = 2, c, one row of b and an element of a fill the registers. */
 #if VBYTES == 64
@@ -57,34 +57,32 @@ static inline int64_t gemm_columns(int64_t width) { return VBYTES == 32 ? 1 : wi
 /* How many rows of `width` pixels one tile takes. */
 static inline int gemm_rowsPerTile(int64_t width) { return width > GEMM_ROWS / 2 ? 1 : (int)(GEMM_ROWS / width); }
 
-#endif
-
 /* Pieces of memory that are read next. Each begins on a page of its own, where no prefetcher of the CPU has been: they
    are asked for part by part while there is other work. */
-typedef struct V_(pieces) {
+typedef struct Pieces {
   const real *from;
   int64_t count, stride, length;
-} V_(pieces);
+} Pieces;
 
 /* Parts are numbered 0 .. parts - 1. */
-static inline void V_(fetch)(const V_(pieces) *p, int64_t part, int64_t parts)
+static inline void fetch(const Pieces *p, int64_t part, int64_t parts)
 {
   for (int64_t i = part * p->count / parts; i < (part + 1) * p->count / parts; i++)
     for (int64_t x = 0; x < p->length; x += REALS_PER_LINE) __builtin_prefetch(p->from + i * p->stride + x);
 }
 
 /* The same, for tiles to ask for: each is a part and has so many steps. */
-typedef struct V_(requests) {
-  V_(pieces) pieces;
+typedef struct Requests {
+  Pieces pieces;
   int64_t part, parts, needed; /* parts 0 .. needed - 1 ask for all of it */
   GemmAhead ahead;             /* of the next part; row is 0 where tiles are too few */
   int64_t cut, cuts, cutBytes, nextBytes;
-} V_(requests);
+} Requests;
 
 /* A row is a piece, or a line of every piece where that is longer. A part is some rows, or some of the cuts of a row. */
-static inline V_(requests) V_(requests_make)(V_(pieces) p, int64_t parts, int64_t steps)
+static inline Requests requests_make(Pieces p, int64_t parts, int64_t steps)
 {
-  V_(requests) r = {.pieces = p, .parts = parts};
+  Requests r = {.pieces = p, .parts = parts};
   if (p.count <= 0 || p.length <= 0 || steps <= 0) return r;
   const int64_t bytes = p.stride * (int64_t)sizeof(real);
   const bool aligned = ((uintptr_t)p.from | (uintptr_t)bytes) % 64 == 0;
@@ -100,13 +98,13 @@ static inline V_(requests) V_(requests_make)(V_(pieces) p, int64_t parts, int64_
   return r;
 }
 
-static inline GemmAhead V_(requests_next)(V_(requests) *r)
+static inline GemmAhead requests_next(Requests *r)
 {
   const GemmAhead nothing = {0}, ahead = r->ahead;
   const int64_t part = r->part++;
   if (part >= r->needed) return nothing;
   if (ahead.row == 0) {
-    V_(fetch)(&r->pieces, part, r->parts);
+    fetch(&r->pieces, part, r->parts);
     return nothing;
   }
   const bool sameRow = ++r->cut < r->cuts;
@@ -116,13 +114,15 @@ static inline GemmAhead V_(requests_next)(V_(requests) *r)
 }
 
 /* c has V * VL reals per row, and so has `from` unless fromStride is 0: then every row begins as from[0]. */
-typedef void (*V_(gemm))(real *c, const real *from, int64_t fromStride, const real *const *a, GemmSteps k,
+typedef void (*GemmTile)(real *c, const real *from, int64_t fromStride, const real *const *a, GemmSteps k,
                          const real *b, const GemmAhead *ahead);
 
 /* The tile of R x Q rows and V = 1 or 2 vectors: R is 1, or what gemm_rowsPerTile says for Q. It asks for `ahead` or has
    none, which is faster. */
-V_(gemm) THNN_(gemm_tile)(int R, int Q, int V, bool asks);
+GemmTile THNN_(gemm_tile)(int R, int Q, int V, bool asks);
 
 /* dst[j * dstStride + i] = src[i * srcStride + j] for i < rows and j < columns, in blocks of VL x VL. */
 void THNN_(gemm_transpose)(real *dst, int64_t dstStride, const real *src, int64_t srcStride, int64_t rows,
                            int64_t columns);
+
+#endif

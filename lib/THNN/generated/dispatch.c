@@ -1,5 +1,5 @@
 /* Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit. */
-#include "../dispatch.h"
+#include "runtime/dispatch.h"
 
 #define THNN_PUBLIC __attribute__((visibility("default")))
 

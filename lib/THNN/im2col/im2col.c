@@ -40,7 +40,7 @@ Taps THNN_(taps_make)(const Convolution *g, ConvolutionView small, ConvolutionVi
 }
 
 /* to[i * step] += from[i * fromStep] */
-static inline void V_(addRun)(real *to, int64_t step, const real *from, int64_t fromStep, int64_t n)
+static inline void addRun(real *to, int64_t step, const real *from, int64_t fromStep, int64_t n)
 {
   if (step == 1 && fromStep == 1) {
     THNN_PRAGMA(omp simd)
@@ -54,7 +54,7 @@ static inline void V_(addRun)(real *to, int64_t step, const real *from, int64_t 
 }
 
 /* The coordinate on the other side of tap k, or -1. */
-static inline int64_t V_(across)(const TapAxis *a, bool toSmall, int64_t at, int64_t k)
+static inline int64_t across(const TapAxis *a, bool toSmall, int64_t at, int64_t k)
 {
   if (toSmall) {
     const int64_t x = at * a->stride + k * a->dilation - a->padding;
@@ -67,14 +67,14 @@ static inline int64_t V_(across)(const TapAxis *a, bool toSmall, int64_t at, int
 }
 
 /* A run of lanes of the target: which batch, which place on the first three axes, and where in the lanes. */
-typedef struct V_(unit) {
+typedef struct Unit {
   int64_t n, at[3], first, count;
-} V_(unit);
+} Unit;
 
-static V_(unit) V_(makeUnit)(int64_t u, const int64_t *size, int64_t lanes)
+static Unit makeUnit(int64_t u, const int64_t *size, int64_t lanes)
 {
   const int64_t pieces = (lanes + UNIT_REALS - 1) / UNIT_REALS;
-  V_(unit) unit;
+  Unit unit;
   unit.first = u % pieces * UNIT_REALS;
   unit.count = MIN(lanes - unit.first, UNIT_REALS);
   u /= pieces;
@@ -86,7 +86,7 @@ static V_(unit) V_(makeUnit)(int64_t u, const int64_t *size, int64_t lanes)
   return unit;
 }
 
-static inline void V_(nextUnit)(V_(unit) *unit, const int64_t *size, int64_t lanes)
+static inline void nextUnit(Unit *unit, const int64_t *size, int64_t lanes)
 {
   unit->first += UNIT_REALS;
   if (unit->first >= lanes) {
@@ -99,14 +99,14 @@ static inline void V_(nextUnit)(V_(unit) *unit, const int64_t *size, int64_t lan
 }
 
 /* A block of units of one large plane, and where their sums are: lane i of a unit at i % phases * phase + i / phases. */
-typedef struct V_(block) {
+typedef struct Block {
   const Taps *t;
-  V_(unit) first;
+  Unit first;
   int64_t units, size[3], lanes, phases, phase;
-} V_(block);
+} Block;
 
 /* Adds tap k to the sums of a block. */
-static void V_(addTap)(const V_(block) *b, const real *source, const int64_t *k, real *sums)
+static void addTap(const Block *b, const real *source, const int64_t *k, real *sums)
 {
   const Taps *t = b->t;
   const TapAxis *a = t->axis, *last = a + 3;
@@ -114,12 +114,12 @@ static void V_(addTap)(const V_(block) *b, const real *source, const int64_t *k,
   int64_t all[2];
   tap_positions(last, k[3], all, all + 1);
   for (int d = 0; d < 4; d++) source += k[d] * a[d].smallTap;
-  V_(unit) unit = b->first;
-  for (int64_t u = 0; u < b->units; u++, V_(nextUnit)(&unit, b->size, b->lanes), sums += b->phases * b->phase) {
+  Unit unit = b->first;
+  for (int64_t u = 0; u < b->units; u++, nextUnit(&unit, b->size, b->lanes), sums += b->phases * b->phase) {
     const real *from = source + unit.n * t->smallBatch;
     bool exists = true;
     for (int d = 0; d < 3 && exists; d++) {
-      const int64_t q = V_(across)(a + d, false, unit.at[d], k[d]);
+      const int64_t q = across(a + d, false, unit.at[d], k[d]);
       exists = q >= 0;
       from += q * a[d].smallStep;
     }
@@ -133,13 +133,13 @@ static void V_(addTap)(const V_(block) *b, const real *source, const int64_t *k,
     if (low >= high) continue;
     const int64_t at = low * last->stride + start - unit.first;
     const int64_t place = b->phases > 1 ? at % b->phases * b->phase + at / b->phases : at;
-    V_(addRun)(sums + place, b->phases > 1 ? 1 : last->stride, from + low * last->smallStep, last->smallStep,
-               high - low);
+    addRun(sums + place, b->phases > 1 ? 1 : last->stride, from + low * last->smallStep, last->smallStep,
+           high - low);
   }
 }
 
 /* The lanes of a unit in order. */
-static void V_(finishUnit)(const V_(block) *b, int64_t count, const real *sums, const real *aside, real *line)
+static void finishUnit(const Block *b, int64_t count, const real *sums, const real *aside, real *line)
 {
   if (b->phases == 1) {
     THNN_PRAGMA(omp simd)
@@ -162,7 +162,7 @@ static void V_(finishUnit)(const V_(block) *b, int64_t count, const real *sums, 
 void THNN_(taps_fold)(const Taps *t, bool add)
 {
   const TapAxis *a = t->axis;
-  V_(block) all = {.t = t, .lanes = a[3].large, .phases = a[3].stride <= MOST_PHASES ? a[3].stride : 1};
+  Block all = {.t = t, .lanes = a[3].large, .phases = a[3].stride <= MOST_PHASES ? a[3].stride : 1};
   const int64_t pieces = (all.lanes + UNIT_REALS - 1) / UNIT_REALS, most = MIN(all.lanes, UNIT_REALS);
   int64_t units = t->batch * pieces, taps = 1;
   for (int d = 0; d < 3; d++) units *= all.size[d] = a[d].large;
@@ -176,9 +176,9 @@ void THNN_(taps_fold)(const Taps *t, bool add)
   THNN_PARALLEL_FOR(task, groups * blocks, units * t->planes * pitch * 2 * taps) {
     const int64_t begin = task % blocks * each, first = task / blocks * together;
     const int64_t planes = MIN(together, t->planes - first);
-    V_(block) block = all;
+    Block block = all;
     block.units = MIN(each, units - begin);
-    block.first = V_(makeUnit)(begin, all.size, all.lanes);
+    block.first = makeUnit(begin, all.size, all.lanes);
     const int64_t reals = block.units * pitch;
     real *sums = thnn_scratch(sizeof(real) * (size_t)(together * (2 * each * pitch + pitch + VL)));
     real *asides = sums + together * each * pitch, *lines = asides + together * each * pitch;
@@ -188,21 +188,21 @@ void THNN_(taps_fold)(const Taps *t, bool add)
       real *sum = sums + p * each * pitch, *aside = asides + p * each * pitch;
       int64_t k[4] = {0};
       for (int64_t tap = 0; tap < taps; tap++) {
-        V_(addTap)(&block, source, k, sum);
+        addTap(&block, source, k, sum);
         for (int d = 3; d >= 0 && ++k[d] == a[d].taps; d--) k[d] = 0;
         if ((tap + 1) % SUM_TERMS != 0) continue;
         for (int64_t i = 0; i < reals; i++) aside[i] += sum[i];
         memset(sum, 0, sizeof(real) * (size_t)reals);
       }
     }
-    V_(unit) unit = block.first;
-    for (int64_t u = 0; u < block.units; u++, V_(nextUnit)(&unit, all.size, all.lanes)) {
+    Unit unit = block.first;
+    for (int64_t u = 0; u < block.units; u++, nextUnit(&unit, all.size, all.lanes)) {
       real *to = (real *)t->large + unit.n * t->largeBatch + first * plane + unit.first * step;
       for (int d = 0; d < 3; d++) to += unit.at[d] * a[d].largeStep;
       for (int64_t p = 0; p < planes; p++) {
         const int64_t at = (p * each + u) * pitch;
         real *line = lines + p * (pitch + VL);
-        V_(finishUnit)(&block, unit.count, sums + at, asides + at, line);
+        finishUnit(&block, unit.count, sums + at, asides + at, line);
         if (add)
           for (int64_t i = 0; i < unit.count; i++) to[i * step] += line[i];
         else if (step == 1) memcpy(to + p * plane, line, sizeof(real) * (size_t)unit.count);
@@ -214,7 +214,7 @@ void THNN_(taps_fold)(const Taps *t, bool add)
   }
 }
 
-static double V_(dot)(const real *a, int64_t aStep, const real *b, int64_t bStep, int64_t n)
+static double dot(const real *a, int64_t aStep, const real *b, int64_t bStep, int64_t n)
 {
   double sum = 0;
   for (int64_t i = 0; i < n;) {
@@ -237,7 +237,7 @@ static double V_(dot)(const real *a, int64_t aStep, const real *b, int64_t bStep
 }
 
 /* The sum over the batch, all positions and all taps of the products of a plane. */
-static double V_(sumProducts)(const Taps *t, const real *small, const real *large, int64_t taps)
+static double sumProducts(const Taps *t, const real *small, const real *large, int64_t taps)
 {
   const TapAxis *a = t->axis, *last = t->axis + 3;
   double sum = 0;
@@ -261,14 +261,14 @@ static double V_(sumProducts)(const Taps *t, const real *small, const real *larg
             const real *x = from + n * t->largeBatch + q0 * a[0].stride * a[0].largeStep +
                             q1 * a[1].stride * a[1].largeStep + q2 * a[2].stride * a[2].largeStep +
                             low[3] * last->stride * last->largeStep;
-            sum += V_(dot)(g, last->smallStep, x, last->stride * last->largeStep, n3);
+            sum += dot(g, last->smallStep, x, last->stride * last->largeStep, n3);
           }
   }
   return sum;
 }
 
 /* One weight per channel, channels in the lanes. */
-static void V_(weightOfChannels)(const Taps *t, real scale)
+static void weightOfChannels(const Taps *t, real scale)
 {
   const TapAxis *a = t->axis;
   const int64_t channels = a[3].small, tasks = (channels + MOST_LANES - 1) / MOST_LANES;
@@ -311,7 +311,7 @@ static void V_(weightOfChannels)(const Taps *t, real scale)
 }
 
 /* Puts channels into the lanes where they are neighbours. */
-static Taps V_(chooseLanes)(const Taps *given)
+static Taps chooseLanes(const Taps *given)
 {
   Taps t = *given;
   if (t.planes == 1 || t.smallPlane != 1 || t.largePlane != 1) return t;
@@ -325,9 +325,9 @@ static Taps V_(chooseLanes)(const Taps *given)
 
 void THNN_(taps_weight)(const Taps *given, real scale)
 {
-  const Taps t = V_(chooseLanes)(given);
+  const Taps t = chooseLanes(given);
   if (t.planes != given->planes) {
-    V_(weightOfChannels)(&t, scale);
+    weightOfChannels(&t, scale);
     return;
   }
   int64_t taps = 1, positions = t.batch;
@@ -337,13 +337,13 @@ void THNN_(taps_weight)(const Taps *given, real scale)
   }
   if (positions == 0) return;
   THNN_PARALLEL_FOR(plane, t.planes, t.planes * taps * positions) {
-    const double sum = V_(sumProducts)(&t, (const real *)t.small + plane * t.smallPlane,
-                                       (const real *)t.large + plane * t.largePlane, taps);
+    const double sum = sumProducts(&t, (const real *)t.small + plane * t.smallPlane,
+                                   (const real *)t.large + plane * t.largePlane, taps);
     ((real *)t.weight)[plane * t.weightPlane] += (real)((double)scale * sum);
   }
 }
 
-static void V_(unfoldRow)(const TapAxis *a, const real *from, int64_t k, real *to)
+static void unfoldRow(const TapAxis *a, const real *from, int64_t k, real *to)
 {
   int64_t low, high;
   tap_positions(a, k, &low, &high);
@@ -363,8 +363,8 @@ static void V_(unfoldRow)(const TapAxis *a, const real *from, int64_t k, real *t
 }
 
 /* Some rows of columns of neighbouring planes, which are brought into rows first. */
-static void V_(unfoldChannels)(const Taps *t, int64_t n, int64_t plane, int64_t planes, int64_t firstRow,
-                               int64_t endRow)
+static void unfoldChannels(const Taps *t, int64_t n, int64_t plane, int64_t planes, int64_t firstRow,
+                           int64_t endRow)
 {
   const TapAxis *a = t->axis, *last = a + 3;
   TapAxis lines = *last;
@@ -379,7 +379,7 @@ static void V_(unfoldChannels)(const Taps *t, int64_t n, int64_t plane, int64_t 
       real *to = (real *)t->small + n * t->smallBatch + plane * t->smallPlane;
       bool exists = true;
       for (int d = 0; d < 3; d++) {
-        const int64_t x = V_(across)(a + d, true, q[d], k[d]);
+        const int64_t x = across(a + d, true, q[d], k[d]);
         exists = exists && x >= 0;
         from += x * a[d].largeStep;
         to += q[d] * a[d].smallStep + k[d] * a[d].smallTap;
@@ -387,7 +387,7 @@ static void V_(unfoldChannels)(const Taps *t, int64_t n, int64_t plane, int64_t 
       if (exists) THNN_(gemm_transpose)(memory, pitch, from, last->largeStep, last->large, planes);
       for (int64_t p = 0; p < planes; p++, to += t->smallPlane)
         for (int64_t k3 = 0; k3 < last->taps; k3++)
-          V_(unfoldRow)(&lines, exists ? memory + p * pitch : NULL, k3, to + k3 * last->smallTap);
+          unfoldRow(&lines, exists ? memory + p * pitch : NULL, k3, to + k3 * last->smallTap);
     }
   }
 }
@@ -406,8 +406,8 @@ void THNN_(taps_unfold)(const Taps *t)
     const int64_t groups = (planes + TOGETHER - 1) / TOGETHER, pieces = (rows + TOGETHER - 1) / TOGETHER;
     THNN_PARALLEL_FOR(task, t->batch * groups * pieces, work) {
       const int64_t plane = task / pieces % groups * TOGETHER, row = task % pieces * TOGETHER;
-      V_(unfoldChannels)(t, task / pieces / groups, plane, MIN(TOGETHER, planes - plane), row,
-                         MIN(row + TOGETHER, rows));
+      unfoldChannels(t, task / pieces / groups, plane, MIN(TOGETHER, planes - plane), row,
+                     MIN(row + TOGETHER, rows));
     }
     return;
   }
@@ -426,12 +426,12 @@ void THNN_(taps_unfold)(const Taps *t)
       const real *from = large;
       real *to = small;
       for (int d = 0; d < 3; d++) {
-        const int64_t x = V_(across)(a + d, true, q[d], k[d]);
+        const int64_t x = across(a + d, true, q[d], k[d]);
         to += q[d] * a[d].smallStep;
         if (x < 0) from = NULL;
         if (from) from += x * a[d].largeStep;
       }
-      V_(unfoldRow)(a + 3, from, k[3], to);
+      unfoldRow(a + 3, from, k[3], to);
     }
   }
 }

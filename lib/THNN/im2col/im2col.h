@@ -1,13 +1,16 @@
+#ifndef THNN_IM2COL_IM2COL_H
+#define THNN_IM2COL_IM2COL_H
+
+#include "convolution/convolution.h"
+#include "gemm/microkernel.h"
+
 /* What sliding windows see, plane by plane: columns for unfolding, and gradients of subsampling's weights.
 
    A window slides over `large` planes and leaves `small` ones, as many. Along each axis, position q of a small plane
    sees for tap k the coordinate x = q * stride + k * dilation - padding of a large one, if that exists. A small plane may
    have a place of its own for each tap: then it is a matrix of columns.
 
-   Nothing in here looks at a tensor or fails. Included once per element type, after gemm.h and convolution.h. */
-
-#ifndef THNN_CORES_TAPS_H
-#define THNN_CORES_TAPS_H
+   Nothing in here looks at a tensor or fails. */
 
 typedef struct TapAxis {
   int64_t small, large;                    /* sizes */
@@ -34,8 +37,6 @@ static inline void tap_positions(const TapAxis *a, int64_t k, int64_t *low, int6
   if (*low > *high) *low = *high;
 }
 
-#endif
-
 /* The windows of a convolution from `large` (its input) to `small` (its output); the weights are left to fill. */
 Taps THNN_(taps_make)(const Convolution *geometry, ConvolutionView small, ConvolutionView large);
 
@@ -46,3 +47,5 @@ void THNN_(taps_weight)(const Taps *taps, real scale);
 void THNN_(taps_unfold)(const Taps *taps);
 /* large[n,a,x] = the sum of all small[n,a,k,q] that see x, added to what is there if `add`. */
 void THNN_(taps_fold)(const Taps *taps, bool add);
+
+#endif

@@ -1,13 +1,13 @@
+#ifndef THNN_POOLING_LANES_H
+#define THNN_POOLING_LANES_H
+
 /* What the loops over windows share: vectors of elements that lie next to each other or in pairs, positions in lanes,
-   rows laid out with margins. No include guard: included once per element type. */
+   rows laid out with margins. */
 
 #include "pooling/pooling.h"
 
-WINDOW_INLINE vreal V_(loadLanes)(const real *p, int lanes)
-{
-  return lanes == VL ? v_load(p) : v_load_n(p, lanes);
-}
-WINDOW_INLINE void V_(storeLanes)(real *p, vreal x, int lanes)
+WINDOW_INLINE vreal loadLanes(const real *p, int lanes) { return lanes == VL ? v_load(p) : v_load_n(p, lanes); }
+WINDOW_INLINE void storeLanes(real *p, vreal x, int lanes)
 {
   if (lanes == VL) v_store(p, x);
   else v_store_n(p, x, lanes);
@@ -15,13 +15,6 @@ WINDOW_INLINE void V_(storeLanes)(real *p, vreal x, int lanes)
 
 /* Of two vectors as one sequence: the even elements, the odd ones, and the even ones of the first and the odd ones
    of the second; and back, a0 b0 a1 b1 ... in two halves. And all but the first, with one of the second. */
-#undef EVENS
-#undef ODDS
-#undef EVENS_ODDS
-#undef LOW
-#undef HIGH
-#undef NEXT
-#undef PREVIOUS
 #if VBYTES == 64 && defined(THNN_REAL_IS_FLOAT)
 #define EVENS 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
 #define ODDS 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
@@ -55,18 +48,18 @@ WINDOW_INLINE void V_(storeLanes)(real *p, vreal x, int lanes)
 #define NEXT 1, 2
 #define PREVIOUS 2, 0
 #endif
-static inline vreal V_(evens)(vreal a, vreal b) { return __builtin_shufflevector(a, b, EVENS); }
-static inline vreal V_(odds)(vreal a, vreal b) { return __builtin_shufflevector(a, b, ODDS); }
-static inline vreal V_(low)(vreal a, vreal b) { return __builtin_shufflevector(a, b, LOW); }
-static inline vreal V_(high)(vreal a, vreal b) { return __builtin_shufflevector(a, b, HIGH); }
+static inline vreal evens(vreal a, vreal b) { return __builtin_shufflevector(a, b, EVENS); }
+static inline vreal odds(vreal a, vreal b) { return __builtin_shufflevector(a, b, ODDS); }
+static inline vreal interleaveLow(vreal a, vreal b) { return __builtin_shufflevector(a, b, LOW); }
+static inline vreal interleaveHigh(vreal a, vreal b) { return __builtin_shufflevector(a, b, HIGH); }
 
-static inline vreal V_(next)(vreal a) { return __builtin_shufflevector(a, (vreal){0}, NEXT); }
+static inline vreal next(vreal a) { return __builtin_shufflevector(a, (vreal){0}, NEXT); }
 
 /* All but the last, behind the first one of b. */
-static inline vreal V_(previous)(vreal a, vreal b) { return __builtin_shufflevector(a, b, PREVIOUS); }
+static inline vreal previous(vreal a, vreal b) { return __builtin_shufflevector(a, b, PREVIOUS); }
 
 /* p[0], p[2], ..., reading nothing beyond the last one. */
-WINDOW_INLINE vreal V_(loadPairs)(const real *p, int lanes)
+WINDOW_INLINE vreal loadPairs(const real *p, int lanes)
 {
   vreal a, b = {0};
   if (lanes == VL) {
@@ -80,9 +73,9 @@ WINDOW_INLINE vreal V_(loadPairs)(const real *p, int lanes)
 }
 
 /* x[0], y[0], x[1], y[1], ... */
-WINDOW_INLINE void V_(storePairs)(real *p, vreal x, vreal y, int lanes)
+WINDOW_INLINE void storePairs(real *p, vreal x, vreal y, int lanes)
 {
-  vreal low = V_(low)(x, y), high = V_(high)(x, y);
+  vreal low = interleaveLow(x, y), high = interleaveHigh(x, y);
   if (lanes == VL) {
     v_store(p, low);
     v_store(p + VL, high);
@@ -94,7 +87,7 @@ WINDOW_INLINE void V_(storePairs)(real *p, vreal x, vreal y, int lanes)
 
 /* Positions in a plane and in the padding around it are computed in lanes as wide as real; larger planes go the
    plain way. */
-static inline bool V_(positionsFit)(const THNNWindow *window)
+static inline bool positionsFit(const THNNWindow *window)
 {
   const THNNAxis *h = &window->h, *w = &window->w;
   const double rows = (double)h->input + 2 * (double)h->kernel * (double)h->dilation + (double)h->stride;
@@ -103,26 +96,26 @@ static inline bool V_(positionsFit)(const THNNWindow *window)
 }
 
 /* 0, step, 2*step, ... */
-static inline vint V_(ramp)(int64_t step)
+static inline vint ramp(int64_t step)
 {
   vint x;
-  for (int i = 0; i < VL; i++) x[i] = (V_(lane))(i * step);
+  for (int i = 0; i < VL; i++) x[i] = (vlane)(i * step);
   return x;
 }
 
 /* An int64 is one lane of double, or two of float. */
 #ifdef THNN_REAL_IS_FLOAT
-WINDOW_INLINE void V_(storePositions)(int64_t *index, vint at, int lanes)
+WINDOW_INLINE void storePositions(int64_t *index, vint at, int lanes)
 {
   const vreal zero = {0};
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-  V_(storePairs)((real *)index, (vreal)at, zero, lanes);
+  storePairs((real *)index, (vreal)at, zero, lanes);
 #else
-  V_(storePairs)((real *)index, zero, (vreal)at, lanes);
+  storePairs((real *)index, zero, (vreal)at, lanes);
 #endif
 }
 
-WINDOW_INLINE vint V_(loadPositions)(const int64_t *index, int lanes)
+WINDOW_INLINE vint loadPositions(const int64_t *index, int lanes)
 {
   const real *p = (const real *)index;
   vreal a, b = {0};
@@ -134,43 +127,43 @@ WINDOW_INLINE vint V_(loadPositions)(const int64_t *index, int lanes)
     if (2 * lanes > VL) b = v_load_n(p + VL, 2 * lanes - VL);
   }
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-  return (vint)V_(evens)(a, b);
+  return (vint)evens(a, b);
 #else
-  return (vint)V_(odds)(a, b);
+  return (vint)odds(a, b);
 #endif
 }
 #else
-WINDOW_INLINE void V_(storePositions)(int64_t *index, vint at, int lanes)
+WINDOW_INLINE void storePositions(int64_t *index, vint at, int lanes)
 {
-  V_(storeLanes)((real *)index, (vreal)at, lanes);
+  storeLanes((real *)index, (vreal)at, lanes);
 }
 
-WINDOW_INLINE vint V_(loadPositions)(const int64_t *index, int lanes)
+WINDOW_INLINE vint loadPositions(const int64_t *index, int lanes)
 {
-  return (vint)V_(loadLanes)((const real *)index, lanes);
+  return (vint)loadLanes((const real *)index, lanes);
 }
 #endif
 
-static inline void V_(fill)(real *p, int64_t n, real value)
+static inline void fillWith(real *p, int64_t n, real value)
 {
   for (int64_t i = 0; i < n; i++) p[i] = value;
 }
 
 /* The places around n columns in each of `lines` rows. */
-static inline void V_(fillMargins)(const THNNPhases *phases, int64_t lines, int64_t n, real value, real *row)
+static inline void fillMargins(const THNNPhases *phases, int64_t lines, int64_t n, real value, real *row)
 {
   for (int64_t i = 0; i < lines; i++)
     for (int64_t q = 0; q < phases->stride; q++, row += phases->pitch) {
       const int64_t end = phases->left + (n > q ? (n - q - 1) / phases->stride + 1 : 0);
-      V_(fill)(row, phases->left, value);
-      V_(fill)(row + end, phases->pitch - end, value);
+      fillWith(row, phases->left, value);
+      fillWith(row + end, phases->pitch - end, value);
     }
 }
 
 /* n columns, each `step` from the last, to their places, times weight and their weights if there are any; the
    margins stay as they are. */
-static inline void V_(layOut)(const THNNPhases *phases, const real *x, int64_t n, int64_t step, real weight,
-                              const real *weights, real *row)
+static inline void layOut(const THNNPhases *phases, const real *x, int64_t n, int64_t step, real weight,
+                          const real *weights, real *row)
 {
   const int64_t stride = phases->stride, even = n & ~(int64_t)1;
   row += phases->left;
@@ -185,8 +178,8 @@ static inline void V_(layOut)(const THNNPhases *phases, const real *x, int64_t n
       const int64_t j = i < even - 2 * VL ? i : even - 2 * VL;
       vreal a = v_load(x + j), b = v_load(x + j + VL);
       thnn_fetchAhead(x + j, 2 * VL * (int)sizeof *x);
-      v_store(row + j / 2, V_(evens)(a, b));
-      v_store(row + phases->pitch + j / 2, V_(odds)(a, b));
+      v_store(row + j / 2, evens(a, b));
+      v_store(row + phases->pitch + j / 2, odds(a, b));
     }
     if (even < n) row[even / 2] = x[even];
   } else {
@@ -197,8 +190,10 @@ static inline void V_(layOut)(const THNNPhases *phases, const real *x, int64_t n
 }
 
 /* Windows that halve an even image: of 2 inputs each, or of 3 of which the first is shared with the window before. */
-static inline bool V_(halves)(const THNNAxis *a, int64_t kernel)
+static inline bool halves(const THNNAxis *a, int64_t kernel)
 {
   return a->kernel == kernel && a->pad == kernel - 2 && a->stride == 2 && a->dilation == 1 &&
          a->input == 2 * a->output;
 }
+
+#endif

@@ -1,6 +1,10 @@
+#ifndef THNN_POOLING_POOLING_H
+#define THNN_POOLING_POOLING_H
+
+#include "runtime/kernel.h"
+
 /* Windows that slide over images: what all pooling functions share. Geometry and views first; then, per element
-   type, what their loops are made of, and the loops of window.c and window_backward.c. The second part has no
-   include guard.
+   type, what their loops are made of, and the loops of window.c and window_backward.c.
 
    Work is done in runs of lanes, elements that are treated alike and lie side by side in memory:
      - channels-last tensors: the channels of one pixel. A tap of the window is another pixel.
@@ -9,9 +13,6 @@
        as well, whatever the stride. Backward, a row is merged from its phases. Rows of other strides are
        gathered while they are split.
    Windows of 2 x 2 and 3 x 3 that halve an even image, the most frequent ones, are split and merged in registers. */
-
-#ifndef THNN_WINDOW_H
-#define THNN_WINDOW_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -300,8 +301,6 @@ static inline bool thnn_windowStreams(size_t element, const THNNTensor *large, c
 #define WINDOW_APART static __attribute__((noinline))
 #define WINDOW_INLINE static inline __attribute__((always_inline))
 
-#endif
-
 /* output and indices: the largest element of each window and its position h*W + w in its plane. */
 void THNN_(windowMax)(const THNNWindow *window, const THTensor *input, THTensor *output, THIndexTensor *indices);
 
@@ -316,3 +315,5 @@ void THNN_(windowMaxBackward)(const THNNWindow *window, bool in_windows, const T
 void THNN_(windowMean)(const THNNWindow *window, bool count_pad, const THTensor *input, THTensor *output);
 void THNN_(windowMeanBackward)(const THNNWindow *window, bool count_pad, const THTensor *gradOutput,
                                THTensor *gradInput);
+
+#endif

@@ -1,5 +1,5 @@
-#ifndef THNN_CHECK_H
-#define THNN_CHECK_H
+#ifndef THNN_RUNTIME_CHECK_H
+#define THNN_RUNTIME_CHECK_H
 
 #include "runtime/state.h"
 

@@ -1,5 +1,5 @@
-#ifndef THNN_DISPATCH_H
-#define THNN_DISPATCH_H
+#ifndef THNN_RUNTIME_DISPATCH_H
+#define THNN_RUNTIME_DISPATCH_H
 
 #include "runtime/state.h"
 

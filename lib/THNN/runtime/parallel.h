@@ -1,5 +1,5 @@
-#ifndef THNN_PARALLEL_H
-#define THNN_PARALLEL_H
+#ifndef THNN_RUNTIME_PARALLEL_H
+#define THNN_RUNTIME_PARALLEL_H
 
 #include <stddef.h>
 #include <stdint.h>

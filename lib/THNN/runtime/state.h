@@ -1,5 +1,5 @@
-#ifndef THNN_STATE_H
-#define THNN_STATE_H
+#ifndef THNN_RUNTIME_STATE_H
+#define THNN_RUNTIME_STATE_H
 
 #include "runtime/tensor.h"
 

@@ -1,5 +1,5 @@
-#ifndef THNN_STREAMING_H
-#define THNN_STREAMING_H
+#ifndef THNN_RUNTIME_STREAMING_H
+#define THNN_RUNTIME_STREAMING_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-#ifndef THNN_TENSOR_H
-#define THNN_TENSOR_H
+#ifndef THNN_RUNTIME_TENSOR_H
+#define THNN_RUNTIME_TENSOR_H
 
 #include <stdbool.h>
 #include <stddef.h>

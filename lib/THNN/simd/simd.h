@@ -1,4 +1,7 @@
-/* One portable SIMD layer. Included once per element type (see generic.h), it defines vectors of `real` and
+#ifndef THNN_SIMD_SIMD_H
+#define THNN_SIMD_SIMD_H
+
+/* One portable SIMD layer. It defines vectors of `real` and
    the few operations that GCC's and clang's vector extensions do not spell: arithmetic is written with plain
    operators. Lanes: VL of `real`. The same source gives 64-byte vectors under AVX-512, 32 under AVX2, and
    16 bytes elsewhere (SSE2, NEON).
@@ -10,9 +13,6 @@
      vreal  z = v_sel(m, x, y);                  m ? x : y
      vint                                        integers as wide as real, for shuffles and positions; vi_sel
      v_max v_min (x > y ? x : y, so that y is taken when either is NaN), v_abs, v_sqrt, v_sum, v_stream       */
-
-#ifndef THNN_SIMD_H
-#define THNN_SIMD_H
 
 #include <stdint.h>
 #include <string.h>
@@ -29,26 +29,24 @@
 #define VBYTES 16
 #endif
 
-#endif
-
 #define VL ((int)(VBYTES / sizeof(real)))
 
 #ifdef THNN_REAL_IS_FLOAT
-typedef int32_t V_(lane);
+typedef int32_t vlane;
 #else
-typedef int64_t V_(lane);
+typedef int64_t vlane;
 #endif
 typedef real vreal __attribute__((vector_size(VBYTES)));
-typedef real V_(unaligned) __attribute__((vector_size(VBYTES), aligned(sizeof(real)), may_alias));
-typedef V_(lane) vint __attribute__((vector_size(VBYTES)));
-typedef V_(lane) V_(iunaligned) __attribute__((vector_size(VBYTES), aligned(sizeof(real)), may_alias));
+typedef real vreal_unaligned __attribute__((vector_size(VBYTES), aligned(sizeof(real)), may_alias));
+typedef vlane vint __attribute__((vector_size(VBYTES)));
+typedef vlane vint_unaligned __attribute__((vector_size(VBYTES), aligned(sizeof(real)), may_alias));
 
-static inline vreal v_load(const real *p) { return (vreal) * (const V_(unaligned) *)p; }
-static inline void v_store(real *p, vreal x) { *(V_(unaligned) *)p = (V_(unaligned))x; }
-static inline vint vi_load(const V_(lane) *p) { return (vint) * (const V_(iunaligned) *)p; }
-static inline void vi_store(V_(lane) *p, vint x) { *(V_(iunaligned) *)p = (V_(iunaligned))x; }
+static inline vreal v_load(const real *p) { return (vreal) * (const vreal_unaligned *)p; }
+static inline void v_store(real *p, vreal x) { *(vreal_unaligned *)p = (vreal_unaligned)x; }
+static inline vint vi_load(const vlane *p) { return (vint) * (const vint_unaligned *)p; }
+static inline void vi_store(vlane *p, vint x) { *(vint_unaligned *)p = (vint_unaligned)x; }
 static inline vreal v_set1(real x) { return x - (vreal){0}; }
-static inline vint vi_set1(V_(lane) x) { return x - (vint){0}; }
+static inline vint vi_set1(vlane x) { return x - (vint){0}; }
 
 #if defined(__AVX512F__)
 
@@ -105,7 +103,7 @@ static inline vmask vi_eq(vint x, vint y) { return (vmask)(x == y); }
 #endif
 static inline vint v_first(int n)
 {
-  static const V_(lane) mask[2 * VBYTES / sizeof(real)] = {[0 ... VBYTES / sizeof(real) - 1] = -1};
+  static const vlane mask[2 * VBYTES / sizeof(real)] = {[0 ... VBYTES / sizeof(real) - 1] = -1};
   return vi_load(mask + VL - n);
 }
 static inline vreal v_load_n(const real *p, int n) { return V_PS(maskload)(p, (__m256i)v_first(n)); }
@@ -157,4 +155,6 @@ static inline real v_sum(vreal x)
     for (int i = 0; i < half; i++) lane[i] += lane[i + half];
   return lane[0];
 }
+#endif
+
 #endif

@@ -1,5 +1,10 @@
+#ifndef THNN_SIMD_VECTOR_MATH_H
+#define THNN_SIMD_VECTOR_MATH_H
+
+#include "runtime/kernel.h"
+
 /* Elementary functions of one `real` without a branch, so that a plain loop over them becomes vector code under
-   every instruction set. No include guard: included once per element type, after generic.h.
+   every instruction set.
 
      th_exp  th_log  th_tanh  th_sigmoid
      th_exp_le0(x)                                exp of an x that is not positive, for less
@@ -9,25 +14,17 @@
    sigmoid 2.3, tanh 2.6; -0 stays -0 where the function is odd. The polynomials are minimax fits over
    the reduced range. */
 
-#define th_exp V_(exp)
-#define th_exp_le0 V_(exp_le0)
-#define th_log V_(log)
-#define th_log_of_probability V_(log_of_probability)
-#define th_log_of_rest V_(log_of_rest)
-#define th_tanh V_(tanh)
-#define th_sigmoid V_(sigmoid)
-
 #ifdef THNN_REAL_IS_FLOAT
 
-typedef uint32_t V_(word);
-enum { V_(mantissa) = 23, V_(bias) = 127, V_(scaled) = 64 };
-static const real V_(log2_e) = 1.44269504f;
-static const real V_(ln2_hi) = 0x1.62e4p-1f, V_(ln2_lo) = 1.42860682031e-6f; /* n * ln2_hi is exact */
-static const real V_(exp_lowest) = -104, V_(exp_highest) = 89, V_(tanh_one) = 10;
-static const V_(word) V_(log_carry) = 0x4afb0d; /* reaches the exponent from mantissas above sqrt(2) */
+typedef uint32_t th_word;
+enum { th_mantissa = 23, th_bias = 127, th_scaled = 64 };
+static const real th_log2_e = 1.44269504f;
+static const real th_ln2_hi = 0x1.62e4p-1f, th_ln2_lo = 1.42860682031e-6f; /* n * ln2_hi is exact */
+static const real th_exp_lowest = -104, th_exp_highest = 89, th_tanh_one = 10;
+static const th_word th_log_carry = 0x4afb0d; /* reaches the exponent from mantissas above sqrt(2) */
 
 /* (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2 */
-static inline real V_(exp_tail)(real r)
+static inline real th_exp_tail(real r)
 {
   const real r2 = r * r;
   return (0.4999999344f + 0.1666652048f * r) + r2 * ((0.04166838887f + 0.008368737815f * r) + r2 * 0.00138146114f);
@@ -35,7 +32,7 @@ static inline real V_(exp_tail)(real r)
 
 /* log(1 + f) - f + f^2 / 2 for sqrt(1/2) <= 1 + f <= sqrt(2): in float a longer polynomial costs less than the division
    of the atanh series */
-static inline real V_(log_tail)(real f)
+static inline real th_log_tail(real f)
 {
   const real f2 = f * f, f4 = f2 * f2;
   const real low = (0.3333333135f - 0.2500082254f * f) + f2 * (0.2000123262f - 0.1662329584f * f);
@@ -45,14 +42,14 @@ static inline real V_(log_tail)(real f)
 
 #else
 
-typedef uint64_t V_(word);
-enum { V_(mantissa) = 52, V_(bias) = 1023, V_(scaled) = 512 };
-static const real V_(log2_e) = 1.442695040888963407;
-static const real V_(ln2_hi) = 0.69314718056011770386, V_(ln2_lo) = -1.7239444525614834773e-13;
-static const real V_(exp_lowest) = -746, V_(exp_highest) = 710, V_(tanh_one) = 20;
-static const V_(word) V_(log_carry) = 0x95f619980c433;
+typedef uint64_t th_word;
+enum { th_mantissa = 52, th_bias = 1023, th_scaled = 512 };
+static const real th_log2_e = 1.442695040888963407;
+static const real th_ln2_hi = 0.69314718056011770386, th_ln2_lo = -1.7239444525614834773e-13;
+static const real th_exp_lowest = -746, th_exp_highest = 710, th_tanh_one = 20;
+static const th_word th_log_carry = 0x95f619980c433;
 
-static inline real V_(exp_tail)(real r)
+static inline real th_exp_tail(real r)
 {
   const real r2 = r * r, r4 = r2 * r2;
   return ((0.5000000000000010585 + 0.1666666666666641204 * r) +
@@ -63,7 +60,7 @@ static inline real V_(exp_tail)(real r)
 }
 
 /* log(1 + f) - f + f^2 / 2 for sqrt(1/2) <= 1 + f <= sqrt(2), by log(1 + f) = 2 atanh(s) for s = f / (2 + f) */
-static inline real V_(log_tail)(real f)
+static inline real th_log_tail(real f)
 {
   const real s = f / (2 + f), z = s * s, z2 = z * z;
   const real tail = ((0.6666666666666734893 + 0.3999999999941111371 * z) +
@@ -74,127 +71,129 @@ static inline real V_(log_tail)(real f)
 
 #endif
 
-static inline V_(word) V_(to_bits)(real x)
+static inline th_word th_to_bits(real x)
 {
   union {
     real x;
-    V_(word) bits;
+    th_word bits;
   } u = {x};
   return u.bits;
 }
 
-static inline real V_(from_bits)(V_(word) bits)
+static inline real th_from_bits(th_word bits)
 {
   union {
-    V_(word) bits;
+    th_word bits;
     real x;
   } u = {bits};
   return u.x;
 }
 
 /* 2^n for n that makes a normal number. */
-#define V_POWER(n) V_(from_bits)((V_(word))(V_(bias) + (n)) << V_(mantissa))
-#define V_SIGN ((V_(word))1 << (sizeof(real) * 8 - 1))
+#define V_POWER(n) th_from_bits((th_word)(th_bias + (n)) << th_mantissa)
+#define V_SIGN ((th_word)1 << (sizeof(real) * 8 - 1))
 
-static inline real V_(magnitude)(real x) { return V_(from_bits)(V_(to_bits)(x) & ~V_SIGN); }
-static inline real V_(with_sign)(real x, real sign)
+static inline real th_magnitude(real x) { return th_from_bits(th_to_bits(x) & ~V_SIGN); }
+static inline real th_with_sign(real x, real sign)
 {
-  return V_(from_bits)((V_(to_bits)(x) & ~V_SIGN) | (V_(to_bits)(sign) & V_SIGN));
+  return th_from_bits((th_to_bits(x) & ~V_SIGN) | (th_to_bits(sign) & V_SIGN));
 }
 
 /* Adding 1.5 * 2^mantissa rounds to an integer and leaves it in the low bits, next to the exponent's bias if
    that was added as well: shifted up, they are a power of two. */
-#define V_ROUND ((real)1.5 * V_POWER(V_(mantissa)))
+#define V_ROUND ((real)1.5 * V_POWER(th_mantissa))
 
-static inline real V_(power)(real rounded) { return V_(from_bits)(V_(to_bits)(rounded) << V_(mantissa)); }
+static inline real th_power(real rounded) { return th_from_bits(th_to_bits(rounded) << th_mantissa); }
 
 /* x - n ln(2) */
-static inline real V_(remainder)(real x, real n)
+static inline real th_remainder(real x, real n)
 {
-  const real high = x - n * V_(ln2_hi);
-  return high - n * V_(ln2_lo);
+  const real high = x - n * th_ln2_hi;
+  return high - n * th_ln2_lo;
 }
 
 /* x = n ln(2) + the result; *power = 2^(n + extra). */
-static inline real V_(reduce)(real x, int extra, real *power)
+static inline real th_reduce(real x, int extra, real *power)
 {
-  const real round = V_ROUND + V_(bias) + extra, t = x * V_(log2_e) + round;
-  *power = V_(power)(t);
-  return V_(remainder)(x, t - round);
+  const real round = V_ROUND + th_bias + extra, t = x * th_log2_e + round;
+  *power = th_power(t);
+  return th_remainder(x, t - round);
 }
 
 static inline real th_exp_le0(real x)
 {
   real power;
-  const real r = V_(reduce)(x < V_(exp_lowest) ? V_(exp_lowest) : x, V_(scaled), &power);
-  return (1 + (r + r * r * V_(exp_tail)(r))) * power * V_POWER(-V_(scaled)); /* rounds once where subnormal */
+  const real r = th_reduce(x < th_exp_lowest ? th_exp_lowest : x, th_scaled, &power);
+  return (1 + (r + r * r * th_exp_tail(r))) * power * V_POWER(-th_scaled); /* rounds once where subnormal */
 }
 
 static inline real th_exp(real x)
 {
-  x = x < V_(exp_lowest) ? V_(exp_lowest) : x;
-  x = x > V_(exp_highest) ? V_(exp_highest) : x;
-  const real n = (x * V_(log2_e) + V_ROUND) - V_ROUND, r = V_(remainder)(x, n), biased = V_ROUND + V_(bias);
+  x = x < th_exp_lowest ? th_exp_lowest : x;
+  x = x > th_exp_highest ? th_exp_highest : x;
+  const real n = (x * th_log2_e + V_ROUND) - V_ROUND, r = th_remainder(x, n), biased = V_ROUND + th_bias;
   const real half = n * (real)0.5 + biased, rest = (n - (half - biased)) + biased; /* 2^n in two factors */
-  return (1 + (r + r * r * V_(exp_tail)(r))) * V_(power)(half) * V_(power)(rest);
+  return (1 + (r + r * r * th_exp_tail(r))) * th_power(half) * th_power(rest);
 }
 
 /* k ln(2) + log(1 + f) */
-static inline real V_(log_series)(real f, real k)
+static inline real th_log_series(real f, real k)
 {
   const real h = (real)0.5 * f * f;
-  return k * V_(ln2_hi) - ((h - (V_(log_tail)(f) + k * V_(ln2_lo))) - f);
+  return k * th_ln2_hi - ((h - (th_log_tail(f) + k * th_ln2_lo)) - f);
 }
 
 /* The exponent k, biased, that leaves x / 2^k between sqrt(1/2) and sqrt(2). */
-static inline V_(word) V_(exponent)(real x) { return (V_(to_bits)(x) + V_(log_carry)) >> V_(mantissa); }
-static inline real V_(unscale)(real x, V_(word) k)
+static inline th_word th_exponent(real x) { return (th_to_bits(x) + th_log_carry) >> th_mantissa; }
+static inline real th_unscale(real x, th_word k)
 {
-  return V_(from_bits)(V_(to_bits)(x) - ((k - V_(bias)) << V_(mantissa)));
+  return th_from_bits(th_to_bits(x) - ((k - th_bias) << th_mantissa));
 }
-static inline real V_(exponent_value)(V_(word) k)
+static inline real th_exponent_value(th_word k)
 {
-  const real base = V_POWER(V_(mantissa));
-  return V_(from_bits)(V_(to_bits)(base) | k) - (base + V_(bias));
+  const real base = V_POWER(th_mantissa);
+  return th_from_bits(th_to_bits(base) | k) - (base + th_bias);
 }
 
 static inline real th_log(real x)
 {
-  const int subnormal = x < V_POWER(1 - V_(bias));
-  const real u = subnormal ? x * V_POWER(V_(mantissa)) : x;
-  const V_(word) k = V_(exponent)(u);
-  const real y = V_(log_series)(V_(unscale)(u, k) - 1, V_(exponent_value)(k) - (subnormal ? V_(mantissa) : 0));
+  const int subnormal = x < V_POWER(1 - th_bias);
+  const real u = subnormal ? x * V_POWER(th_mantissa) : x;
+  const th_word k = th_exponent(u);
+  const real y = th_log_series(th_unscale(u, k) - 1, th_exponent_value(k) - (subnormal ? th_mantissa : 0));
   return x > 0 ? (x < (real)INFINITY ? y : x) : (x == 0 ? -(real)INFINITY : (real)NAN);
 }
 
 static inline real th_log_of_probability(real p)
 {
-  const real u = p * V_POWER(V_(mantissa)); /* normal, unless it is 0, which has the least exponent */
-  const V_(word) k = V_(exponent)(u);
-  const real y = V_(log_series)(V_(unscale)(u, k) - 1, V_(exponent_value)(k) - V_(mantissa));
+  const real u = p * V_POWER(th_mantissa); /* normal, unless it is 0, which has the least exponent */
+  const th_word k = th_exponent(u);
+  const real y = th_log_series(th_unscale(u, k) - 1, th_exponent_value(k) - th_mantissa);
   return y < -100 ? -100 : y;
 }
 
 static inline real th_log_of_rest(real p)
 {
   const real u = 1 - p, lost = (1 - u) - p;
-  const V_(word) k = V_(exponent)(u);
-  const real inverse = V_(from_bits)((2 * V_(bias) - k) << V_(mantissa));
-  const real y = V_(log_series)((V_(unscale)(u, k) - 1) + lost * inverse, V_(exponent_value)(k));
+  const th_word k = th_exponent(u);
+  const real inverse = th_from_bits((2 * th_bias - k) << th_mantissa);
+  const real y = th_log_series((th_unscale(u, k) - 1) + lost * inverse, th_exponent_value(k));
   return u > 0 ? y : -100;
 }
 
 static inline real th_tanh(real x)
 {
-  const real a = V_(magnitude)(x);
+  const real a = th_magnitude(x);
   real power;
-  const real r = V_(reduce)(-2 * (a > V_(tanh_one) ? V_(tanh_one) : a), 0, &power);
-  const real e = power * (r + r * r * V_(exp_tail)(r)) + (power - 1); /* exp(-2|x|) - 1 */
-  return V_(with_sign)(e / (2 + e), x);
+  const real r = th_reduce(-2 * (a > th_tanh_one ? th_tanh_one : a), 0, &power);
+  const real e = power * (r + r * r * th_exp_tail(r)) + (power - 1); /* exp(-2|x|) - 1 */
+  return th_with_sign(e / (2 + e), x);
 }
 
 static inline real th_sigmoid(real x)
 {
-  const real e = th_exp_le0(-V_(magnitude)(x));
+  const real e = th_exp_le0(-th_magnitude(x));
   return (x < 0 ? e : 1) / (1 + e);
 }
+
+#endif

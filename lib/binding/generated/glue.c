@@ -1,9 +1,8 @@
 /* Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit. */
 
-#include "../THNN.h"
-#include "../benchmark.h"
-#include "../dispatch.h"
-#include "../python/exchange.h"
+#include "THNN.h"
+#include "runtime/dispatch.h"
+#include "binding/dlpack.h"
 
 static const char *const thnn_digest = "a6c3da173a8d2034";
 

@@ -16,8 +16,6 @@ int thnn_request_count(void);
 void thnn_request(int i, int64_t *out);
 const char *THNN_capabilityName(void);
 const char *THNN_environmentError(void);
-double THNN_peakFlops(int type, double seconds);
-void THNN_copy(uintptr_t to, uintptr_t from, int64_t bytes, bool stream);
 int SpatialConvolutionMM_updateOutput(int flags, uintptr_t arguments);
 int SpatialConvolutionMM_updateGradInput(int flags, uintptr_t arguments);
 int SpatialConvolutionMM_accGradParameters(int flags, uintptr_t arguments);

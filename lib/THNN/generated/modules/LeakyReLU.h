@@ -1,0 +1,10 @@
+/* Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit. */
+#ifndef THNN_MODULES_LEAKYRELU_H
+#define THNN_MODULES_LEAKYRELU_H
+
+#include "runtime/kernel.h"
+
+void THNN_(LeakyReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *output, double negval, bool inplace);
+void THNN_(LeakyReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput, double negval, bool inplace);
+
+#endif

@@ -1,0 +1,11 @@
+/* Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit. */
+#ifndef THNN_MODULES_SPATIALDEPTHWISECONVOLUTION_H
+#define THNN_MODULES_SPATIALDEPTHWISECONVOLUTION_H
+
+#include "runtime/kernel.h"
+
+void THNN_(SpatialDepthWiseConvolution_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight, THTensor *bias, THTensor *finput, THTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH);
+void THNN_(SpatialDepthWiseConvolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput, THTensor *weight, THTensor *finput, THTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH);
+void THNN_(SpatialDepthWiseConvolution_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias, THTensor *finput, THTensor *fgradInput, int kW, int kH, int dW, int dH, int padW, int padH, double scale);
+
+#endif

@@ -1,0 +1,11 @@
+/* Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit. */
+#ifndef THNN_MODULES_SPATIALFULLCONVOLUTIONMAP_H
+#define THNN_MODULES_SPATIALFULLCONVOLUTIONMAP_H
+
+#include "runtime/kernel.h"
+
+void THNN_(SpatialFullConvolutionMap_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight, THTensor *bias, THTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH);
+void THNN_(SpatialFullConvolutionMap_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput, THTensor *weight, THTensor *bias, THTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH);
+void THNN_(SpatialFullConvolutionMap_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias, THTensor *connTable, int nInputPlane, int nOutputPlane, int dW, int dH, double scale);
+
+#endif
