@@ -24,14 +24,14 @@ from thnn._version import __version__
 
 if TYPE_CHECKING:
     from thnn import graph, nn, parallel
-    from thnn._backend import type2backend
-    from thnn._batch_norm_operator import BatchNormOutput, batch_norm
-    from thnn._function_classes import function_classes
+    from thnn._binding.backend import type2backend
+    from thnn._batch_norm.operator import BatchNormOutput, batch_norm
+    from thnn._functions.classes import function_classes
     from thnn._generated.functions import *  # noqa: F403
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
-    from thnn._library import cpu_capability
-    from thnn._registry import THNN_H_PATH, functions, modules
-    from thnn._sync_batch_normalization import SyncBatchNormalizationFunction
+    from thnn._binding.library import cpu_capability
+    from thnn._header.registry import THNN_H_PATH, functions, modules
+    from thnn._batch_norm.sync import SyncBatchNormalizationFunction
 
 __all__ = [
     "THNN_H_PATH",
@@ -58,21 +58,21 @@ __all__ = [
 
 # Loaded when first asked for, so that `python -m thnn regenerate` works without a library that loads.
 _HOMES = {
-    "THNN_H_PATH": "thnn._registry",
+    "THNN_H_PATH": "thnn._header.registry",
     "Argument": "thnn._header",
-    "BatchNormOutput": "thnn._batch_norm_operator",
+    "BatchNormOutput": "thnn._batch_norm.operator",
     "Function": "thnn._header",
     "HeaderError": "thnn._header",
     "Location": "thnn._header",
     "Module": "thnn._header",
-    "batch_norm": "thnn._batch_norm_operator",
-    "SyncBatchNormalizationFunction": "thnn._sync_batch_normalization",
-    "cpu_capability": "thnn._library",
-    "function_classes": "thnn._function_classes",
-    "functions": "thnn._registry",
-    "modules": "thnn._registry",
+    "batch_norm": "thnn._batch_norm.operator",
+    "SyncBatchNormalizationFunction": "thnn._batch_norm.sync",
+    "cpu_capability": "thnn._binding.library",
+    "function_classes": "thnn._functions.classes",
+    "functions": "thnn._header.registry",
+    "modules": "thnn._header.registry",
     "parse_header": "thnn._header",
-    "type2backend": "thnn._backend",
+    "type2backend": "thnn._binding.backend",
 }
 _SUBPACKAGES = ("graph", "nn", "parallel")
 
@@ -80,7 +80,7 @@ _SUBPACKAGES = ("graph", "nn", "parallel")
 def _hint(name: str) -> str:
     if name.startswith("_"):  # asked for by tools, and often
         return ""
-    if f"{name}Function" in import_module("thnn._function_classes").function_classes:
+    if f"{name}Function" in import_module("thnn._functions.classes").function_classes:
         return f"; did you mean thnn.{name}Function?"
     if name in import_module("thnn.nn").__all__:
         return f"; did you mean thnn.nn.{name}?"
@@ -94,7 +94,7 @@ def __getattr__(name: str) -> Any:
     elif name in _SUBPACKAGES:
         value = import_module(f"thnn.{name}")
     elif name.endswith("Function") and name in (
-        classes := import_module("thnn._function_classes").function_classes
+        classes := import_module("thnn._functions.classes").function_classes
     ):
         value = classes[name]
     else:
@@ -104,4 +104,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *import_module("thnn._function_classes").function_classes})
+    return sorted({*globals(), *__all__, *import_module("thnn._functions.classes").function_classes})

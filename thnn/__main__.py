@@ -108,8 +108,9 @@ def _parser() -> argparse.ArgumentParser:
 def _facts() -> dict[str, Any]:
     import torch
 
-    from thnn import _C, _library
-    from thnn._registry import THNN_H_PATH, functions, modules
+    from thnn import _C
+    from thnn._binding import library as _library
+    from thnn._header.registry import THNN_H_PATH, functions, modules
 
     return {
         "thnn": __version__,
@@ -142,7 +143,7 @@ def _info(options: argparse.Namespace) -> int:
 
 
 def _unknown(names: Sequence[str]) -> int:
-    from thnn._registry import modules
+    from thnn._header.registry import modules
 
     unknown = [n for n in names if n not in modules()]
     in_lower_case = {name.lower(): name for name in modules()}
@@ -154,7 +155,7 @@ def _unknown(names: Sequence[str]) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    from thnn._registry import modules
+    from thnn._header.registry import modules
 
     if status := _unknown(options.modules):
         return status
@@ -189,13 +190,13 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    from thnn._check import main
+    from thnn.testing.check import main
 
     return _unknown(options.modules) or main(options.modules, as_json=options.json)
 
 
 def _bench(options: argparse.Namespace) -> int:
-    from thnn._bench import main
+    from thnn.testing.bench import main
 
     return main(options)
 
@@ -230,7 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(given)
     if options.run is not _regenerate:
         try:
-            from thnn import _library  # noqa: F401
+            from thnn._binding import library  # noqa: F401
         except (ImportError, ValueError) as error:
             print(f"thnn cannot be loaded: {error}", file=sys.stderr)
             return 1

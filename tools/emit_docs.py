@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from thnn._documentation import describe
+from thnn._functions.documentation import describe
 from thnn._header import Function, group_modules
 
 BANNER = "<!-- Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit. -->\n"

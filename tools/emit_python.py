@@ -52,12 +52,12 @@ def emit_stubs(functions: Sequence[Function]) -> str:
 
 def _stubs(functions: Sequence[Function]) -> Iterator[str]:
     # Imported here: the defaults and docstrings are those of the classes at run time.
-    from thnn._documentation import DEFAULTS, docstring
+    from thnn._functions.documentation import DEFAULTS, docstring
 
     yield BANNER
     yield "# ruff: noqa: N803, E501, D\n"
     yield "from typing import Any\n\nfrom torch import Tensor\n\n"
-    yield "from thnn._function_base import Criterion, FunctionBase\n"
+    yield "from thnn._functions.base import Criterion, FunctionBase\n"
     for name, module in group_modules(functions).items():
         forward = module.forward
         if forward is None:

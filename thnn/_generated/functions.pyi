@@ -4,7 +4,7 @@ from typing import Any
 
 from torch import Tensor
 
-from thnn._function_base import Criterion, FunctionBase
+from thnn._functions.base import Criterion, FunctionBase
 
 class SpatialConvolutionMMFunction(FunctionBase):
     """SpatialConvolutionMM: cross-correlation of a batch of images with a bank of filters.

@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 import torch
 from torch import Tensor
 
-from thnn import _statistics
-from thnn._function_base import FunctionBase
-from thnn._function_classes import function_classes
+from thnn._batch_norm import statistics as _statistics
+from thnn._functions.base import FunctionBase
+from thnn._functions.classes import function_classes
 
 
 class Variable:

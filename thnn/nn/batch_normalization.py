@@ -9,11 +9,11 @@ from typing import ClassVar, Final, Literal
 import torch
 from torch import Tensor
 
-from thnn import _statistics
-from thnn._compiler import uncompiled
-from thnn._function_classes import function_classes
-from thnn._library import lib
-from thnn._statistics import FirstBatch
+from thnn._batch_norm import statistics as _statistics
+from thnn._torch import uncompiled
+from thnn._functions.classes import function_classes
+from thnn._binding.library import lib
+from thnn._batch_norm.statistics import FirstBatch
 from thnn.nn._errors import in_words_of, wrong_count
 
 _ACTIVATIONS: Final = (None, "relu")

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 from torch.nn.utils import parametrize
 
-from thnn import _statistics
-from thnn._exchange import check_process_group, exchange_of
-from thnn._statistics import FirstBatch
-from thnn._sync_batch_normalization import synchronized
+from thnn._batch_norm import statistics as _statistics
+from thnn._batch_norm.communicator import check_process_group, exchange_of
+from thnn._batch_norm.statistics import FirstBatch
+from thnn._batch_norm.sync import synchronized
 from thnn.nn.batch_normalization import _MOMENTUM, _BatchNorm, _check_activation
 
 _M = TypeVar("_M", bound=torch.nn.Module)

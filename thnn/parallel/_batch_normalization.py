@@ -16,8 +16,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from thnn import _batch_phases as phases
-from thnn import _statistics
+from thnn._batch_norm import phases
+from thnn._batch_norm import statistics as _statistics
 from thnn.nn.batch_normalization import _BatchNorm
 from thnn.nn.sync_batch_normalization import SyncBatchNorm
 from thnn.parallel._replicas import Replicas

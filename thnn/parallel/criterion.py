@@ -9,7 +9,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from thnn._function_base import FunctionBase
+from thnn._functions.base import FunctionBase
 from thnn.parallel._replicas import Replicas
 from thnn.parallel._scatter import rows, scatter, tensors, zip_map
 from thnn.parallel._sums import add_up

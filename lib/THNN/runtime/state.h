@@ -1,7 +1,7 @@
 #ifndef THNN_RUNTIME_STATE_H
 #define THNN_RUNTIME_STATE_H
 
-#include "runtime/tensor.h"
+#include "tensor.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,0 +1,374 @@
+"""type2backend: keys, methods, and the contract of raw calls."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+
+import pytest
+import torch
+
+import thnn
+from thnn import type2backend
+from thnn._binding import library as _library
+
+
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [
+        ("torch.FloatTensor", "THNNFloatBackend"),
+        ("torch.DoubleTensor", "THNNDoubleBackend"),
+        (torch.FloatTensor, "THNNFloatBackend"),
+        (torch.DoubleTensor, "THNNDoubleBackend"),
+        ("THNNFloatBackend", "THNNFloatBackend"),
+        ("THNNDoubleBackend", "THNNDoubleBackend"),
+        (torch.float32, "THNNFloatBackend"),
+        (torch.float64, "THNNDoubleBackend"),
+        ((torch.float32, "cpu"), "THNNFloatBackend"),
+        ((torch.float64, torch.device("cpu")), "THNNDoubleBackend"),
+        (torch.zeros(1), "THNNFloatBackend"),
+        (torch.zeros(1, dtype=torch.float64), "THNNDoubleBackend"),
+        (torch.Tensor, "THNNBackend"),
+        (torch.nn.Parameter, "THNNBackend"),
+    ],
+)
+def test_keys(key: object, name: str) -> None:
+    assert type2backend[key].name == name
+    assert type2backend[key] is type2backend[name]
+    assert key in type2backend
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "torch.cuda.FloatTensor",
+        "nonsense",
+        torch.float16,
+        (torch.float32, "cuda"),
+        torch.zeros(1, dtype=torch.int64),
+        3,
+        None,
+    ],
+)
+def test_unknown_keys(key: object) -> None:
+    assert key not in type2backend
+    with pytest.raises(NotImplementedError, match="no backend"):
+        type2backend[key]
+
+
+def test_attribute_access_and_listing() -> None:
+    backend = type2backend.THNNFloatBackend
+    assert backend is type2backend["torch.FloatTensor"]
+    assert "Threshold_updateOutput" in dir(backend)
+    assert set(thnn.functions()) <= set(dir(backend))
+    assert "THNNFloatBackend" in dir(type2backend)
+    assert list(type2backend) == ["THNNFloatBackend", "THNNDoubleBackend", "THNNBackend"]
+    with pytest.raises(NotImplementedError, match="Frobnicate_updateOutput"):
+        backend.Frobnicate_updateOutput  # noqa: B018
+
+
+def test_backends_are_pickled_by_name() -> None:
+    for backend in type2backend.values():
+        assert pickle.loads(pickle.dumps(backend)) is backend
+
+
+def test_registered_methods() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    backend.register_method("Custom_updateOutput", lambda state, x: x + 1)
+    try:
+        assert backend.Custom_updateOutput(0, 1) == 2
+    finally:
+        del backend.methods["Custom_updateOutput"]
+        backend.__dict__.pop("Custom_updateOutput", None)
+
+
+@pytest.mark.parametrize("state", [0, None, type2backend["torch.FloatTensor"].library_state])
+def test_raw_call_fills_and_resizes(state: object) -> None:
+    backend = type2backend["torch.FloatTensor"]
+    x, y = torch.randn(3, 4), torch.empty(0)
+    assert backend.Tanh_updateOutput(state, x, y) is None
+    torch.testing.assert_close(y, x.tanh())
+
+
+def test_output_of_the_right_size_keeps_its_storage_and_strides() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    x = torch.randn(3, 4)
+    base = torch.full((3, 8), 7.0)
+    view = base[:, ::2]
+    backend.Tanh_updateOutput(0, x, view)
+    assert view.data_ptr() == base.data_ptr()
+    assert view.stride() == (8, 2)
+    torch.testing.assert_close(base[:, ::2], x.tanh())
+    assert (base[:, 1::2] == 7).all()
+
+
+def test_inplace_shares_storage() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    x = torch.randn(3, 4)
+    expected = x.clamp(min=0)
+    y = torch.empty(0)
+    backend.Threshold_updateOutput(0, x, y, 0, 0, True)
+    assert y.data_ptr() == x.data_ptr()
+    assert y.shape == x.shape
+    torch.testing.assert_close(x, expected)
+
+
+def test_output_may_be_the_input_itself() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    x = torch.randn(3, 4)
+    expected = x.tanh()
+    backend.Tanh_updateOutput(0, x, x)
+    torch.testing.assert_close(x, expected)
+
+
+def test_raw_calls_are_seen_by_autograd() -> None:
+    """A raw call writes in place: a tensor that some graph has saved must not change unnoticed."""
+    x = torch.randn(3, requires_grad=True)
+    y = torch.randn(3)
+    product = (x * y).sum()
+    type2backend["torch.FloatTensor"].Tanh_updateOutput(0, torch.randn(3), y)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        product.backward()
+
+
+def test_dispatching_backend() -> None:
+    backend = type2backend[type(torch.zeros(1))]
+    for dtype in (torch.float32, torch.float64):
+        x = torch.randn(3, dtype=dtype)
+        y = torch.empty(0, dtype=dtype)
+        backend.Tanh_updateOutput(0, x, y)
+        torch.testing.assert_close(y, x.tanh())
+    with pytest.raises(
+        TypeError, match=r"Tanh_updateOutput: input: expected torch.float32 or torch.float64, got torch.int64"
+    ):
+        backend.Tanh_updateOutput(0, torch.zeros(3, dtype=torch.int64), torch.empty(0))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ((1.5, 1, 1, 1, 0, 0, False), TypeError, "kW: expected an integer, got float 1.5"),
+        (("2", 1, 1, 1, 0, 0, False), TypeError, "kW: expected an integer, got str '2'"),
+        ((1 << 40, 1, 1, 1, 0, 0, False), ValueError, "kW: int 1099511627776 does not fit in 32 bits"),
+        ((1, 1, 1, 1, 0, 0, 7), ValueError, "ceil_mode: expected True or False, got int 7"),
+        ((1, 1, 1, 1, 0, 0, None), TypeError, "ceil_mode: expected a bool"),
+        ((1, 1, 1, 1, 0, 0), TypeError, "missing 1 required"),
+    ],
+)
+def test_bad_scalars(arguments: tuple[object, ...], error: type[Exception], message: str) -> None:
+    x, y, i = torch.randn(1, 1, 4, 4), torch.full((2,), 5.0), torch.full((3,), 5)
+    with pytest.raises(error, match=message):
+        type2backend["torch.FloatTensor"].SpatialMaxPooling_updateOutput(0, x, y, i, *arguments)
+    assert (y == 5).all() and (i == 5).all()
+
+
+def test_negative_views_are_refused() -> None:
+    x = torch.randn(4, dtype=torch.complex64).conj().imag
+    assert x.is_neg()
+    with pytest.raises(TypeError, match="negative view"):
+        type2backend["torch.FloatTensor"].Tanh_updateOutput(0, x, torch.empty(0))
+
+
+def test_sparse_and_quantized_tensors_are_refused() -> None:
+    x = torch.eye(3).to_sparse()
+    with pytest.raises(TypeError, match="expected a dense tensor"):
+        type2backend["torch.FloatTensor"].Tanh_updateOutput(0, x, torch.empty(0))
+
+
+def test_without_the_exchange_api() -> None:
+    """The route for a torch that has no C exchange API."""
+    backend = type2backend["torch.FloatTensor"]
+    x = torch.randn(2, 3, 5, 5)
+    try:
+        assert not _library.open_exchange(enable=False)
+        y, indices = torch.empty(0), torch.empty(0, dtype=torch.int64)
+        backend.SpatialMaxPooling_updateOutput(0, x, y, indices, 2, 2, 2, 2, 0, 0, False)
+        torch.testing.assert_close(y, torch.nn.functional.max_pool2d(x, 2))
+        v = x.clone().requires_grad_()
+        thnn.LeakyReLUFunction.apply(v, 0.1, False).sum().backward()
+        torch.testing.assert_close(v.grad, torch.where(x > 0, 1.0, 0.1))
+        with pytest.raises(TypeError, match=r"output: expected torch\.float32"):
+            backend.Tanh_updateOutput(0, x, torch.empty(0, dtype=torch.float64))
+        big = torch.randn(300, 300)
+        out = torch.empty(0)
+        backend.Tanh_updateOutput(0, big.t(), out)
+        torch.testing.assert_close(out, big.t().tanh())
+    finally:
+        assert _library.open_exchange()
+
+
+def _in_new_process(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    import os
+
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        text=True,
+        capture_output=True,
+        timeout=120,
+    )
+
+
+def test_capability_is_chosen_by_environment() -> None:
+    code = "import thnn, torch; print(thnn.cpu_capability(), thnn.TanhFunction.apply(torch.zeros(2)).sum().item())"
+    assert _in_new_process(code, THNN_CPU_CAPABILITY="default").stdout.split() == ["default", "0.0"]
+
+
+def test_unknown_capability_is_refused() -> None:
+    result = _in_new_process("import thnn; thnn.type2backend", THNN_CPU_CAPABILITY="avx1024")
+    assert result.returncode == 1
+    assert "ValueError: THNN_CPU_CAPABILITY: expected default, avx2 or avx512, got 'avx1024'" in result.stderr
+
+
+def test_nonsense_for_the_size_of_the_cache_is_refused() -> None:
+    for wrong in ("8M", "-1"):
+        result = _in_new_process("import thnn; thnn.type2backend", THNN_CACHE_BYTES=wrong)
+        assert result.returncode == 1
+        assert f"ValueError: THNN_CACHE_BYTES: expected a number of bytes, got '{wrong}'" in result.stderr
+
+
+@pytest.mark.parametrize("capability", ["default", "avx2", "avx512"])
+def test_results_do_not_depend_on_the_size_of_the_cache(capability: str) -> None:
+    """Streaming is for large tensors; here small ones, aligned and not, are streamed or kept."""
+    code = """
+import hashlib, torch, thnn
+digest = hashlib.sha256()
+def see(function, *inputs):
+    output = function(*inputs)
+    wanted = [i for i in inputs if isinstance(i, torch.Tensor) and i.requires_grad]
+    for tensor in (output, *torch.autograd.grad(output, wanted, torch.ones_like(output) * 0.7)):
+        digest.update(tensor.detach().contiguous().numpy().tobytes())
+for dtype in (torch.float32, torch.float64):
+    for layout in (torch.contiguous_format, torch.channels_last):
+        for shape in ((4, 3, 40, 52), (3, 16, 9, 31), (2, 70, 14, 14)):
+            generator = torch.Generator().manual_seed(0)
+            x = torch.randn(shape, generator=generator, dtype=dtype).contiguous(memory_format=layout)
+            shifted = torch.empty(x.numel() + 1, dtype=dtype)[1:].as_strided(shape, x.stride()).copy_(x)
+            channels = [torch.ones(shape[1], dtype=dtype).requires_grad_() for _ in range(2)]
+            for input in (x.requires_grad_(), shifted.requires_grad_()):
+                see(thnn.ThresholdFunction(0, 0), input)
+                see(thnn.TanhFunction(), input)
+                see(thnn.SoftMaxFunction(), input)
+                see(thnn.LogSoftMaxFunction(), input)
+                for train in (True, False):
+                    running = [torch.zeros(shape[1], dtype=dtype), torch.ones(shape[1], dtype=dtype)]
+                    see(thnn.BatchNormalizationFunction(*running, train, 0.1, 1e-5), input, *channels)
+                see(thnn.SpatialMaxPoolingFunction(3, 3, 2, 2, 1, 1, False), input)
+                see(thnn.SpatialMaxPoolingFunction(2, 2, 2, 2, 0, 0, False), input)
+                see(thnn.SpatialAveragePoolingFunction(2, 2, 2, 2, 0, 0, False, True), input)
+print(digest.hexdigest())
+"""
+    results = []
+    for size in ("0", str(1 << 40)):
+        result = _in_new_process(code, THNN_CACHE_BYTES=size, THNN_CPU_CAPABILITY=capability)
+        if "does not support" in result.stderr:
+            pytest.skip("this CPU has no " + capability)
+        assert result.returncode == 0, result.stderr
+        results.append(result.stdout)
+    assert results[0] == results[1] != ""
+
+
+def test_import_needs_no_library_and_is_quick_to_load() -> None:
+    """What `import thnn` loads besides torch: neither the compiled library nor a parser."""
+    code = "import sys, thnn; print([m for m in ('thnn._C', 'pycparser', 'torch') if m in sys.modules])"
+    assert _in_new_process(code).stdout.strip() == "[]"
+    code = "import sys, torch, thnn; thnn.type2backend, thnn.ThresholdFunction; print('pycparser' in sys.modules)"
+    assert _in_new_process(code).stdout.strip() == "False"
+
+
+def test_partial_overlap_of_strided_views_is_refused_and_interleaving_is_not() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    line = torch.randn(40)
+    with pytest.raises(ValueError, match="must not share memory"):
+        backend.Sigmoid_updateOutput(0, line[0:30:2], line[4:34:2])
+    plane = torch.randn(3, 12, 12)
+    with pytest.raises(ValueError, match="must not share memory"):
+        backend.SpatialAveragePooling_updateOutput(
+            0, plane[:, 0:9, 0:9], plane[:, 2:9, 2:9], 3, 3, 1, 1, 0, 0, False, True
+        )
+    both = torch.randn(2, 6, 5, 5)
+    expected = both[:, :3].sigmoid()
+    backend.Sigmoid_updateOutput(0, both[:, :3], both[:, 3:])
+    torch.testing.assert_close(both[:, 3:], expected)
+    line = torch.randn(40)
+    expected = line[::2].sigmoid()
+    backend.Sigmoid_updateOutput(0, line[::2], line[1::2])
+    torch.testing.assert_close(line[1::2], expected)
+
+
+def test_one_tensor_for_two_outputs_is_refused() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    x, same = torch.randn(4, 6), torch.empty(0)
+    with pytest.raises(ValueError, match="must not share memory"):
+        backend.BatchNormalization_updateOutput(
+            0, x, torch.empty(0), None, None, None, None, same, same, True, 0.1, 1e-5
+        )
+    assert same.shape == (0,)
+
+
+def test_ellipsis_is_no_tensor() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    for arguments in ((..., torch.empty(0)), (torch.randn(3), ...)):
+        with pytest.raises(TypeError, match="expected a tensor, got ellipsis"):
+            backend.Tanh_updateOutput(0, *arguments)
+
+
+def test_tensors_without_memory_are_refused() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    freed = torch.randn(5)
+    freed.untyped_storage().resize_(0)
+    for x in (freed, torch._efficientzerotensor(3)):
+        with pytest.raises(TypeError, match="no memory of its own"):
+            backend.Tanh_updateOutput(0, x, torch.empty(0))
+    with pytest.raises(TypeError, match="cannot be mixed"):
+        backend.Tanh_updateOutput(0, torch.randn(3, device="meta"), torch.empty(3))
+
+
+def test_inference_tensors_are_not_changed_outside_of_inference_mode() -> None:
+    backend = type2backend["torch.FloatTensor"]
+    with torch.inference_mode():
+        inferred = torch.empty(0)
+    x = torch.randn(3)
+    before = x.clone()
+    with pytest.raises(ValueError, match=r"output: .*inference"):
+        backend.Tanh_updateOutput(0, x, inferred)
+    with pytest.raises(ValueError, match=r"output: .*inference"):
+        backend.Threshold_updateOutput(0, x, inferred, 0, 0, True)
+    assert torch.equal(x, before)
+
+
+class Rude:
+    def __index__(self) -> int:
+        raise KeyError("rude")
+
+    __float__ = __index__  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        raise KeyError("rude")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [Rude(), 10**5000, "1", None, [1], float("nan")],
+    ids=["rude", "huge", "str", "None", "list", "nan"],
+)
+def test_any_scalar_is_taken_or_refused_by_name(value: object) -> None:
+    backend = type2backend["torch.FloatTensor"]
+    x, y, i = torch.randn(1, 1, 4, 4), torch.empty(0), torch.empty(0, dtype=torch.int64)
+    with pytest.raises((TypeError, ValueError), match="SpatialMaxPooling_updateOutput: kW"):
+        backend.SpatialMaxPooling_updateOutput(0, x, y, i, value, 1, 1, 1, 0, 0, False)
+    if not isinstance(value, float):
+        with pytest.raises((TypeError, ValueError), match="Threshold_updateOutput: threshold"):
+            backend.Threshold_updateOutput(0, x, y, value, 0, False)
+    with pytest.raises((TypeError, ValueError), match="Threshold_updateOutput: inplace"):
+        backend.Threshold_updateOutput(0, x, y, 0, 0, value)
+
+
+def test_backends_can_be_copied() -> None:
+    import copy
+
+    assert copy.deepcopy(type2backend) is type2backend
+    assert pickle.loads(pickle.dumps(type2backend)) is type2backend
+    with pytest.raises(NotImplementedError, match="no backend"):
+        type2backend[(torch.float32, "nonsense")]

@@ -1,0 +1,111 @@
+"""docs/add-a-function.md, followed to the letter in a copy of the tree; then the new kernel broken on purpose."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools.regenerate import configure
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGE = (ROOT / "docs" / "add-a-function.md").read_text()
+
+
+def blocks() -> list[tuple[str, str, str]]:
+    """The code blocks of the page: the line before, the language, the text."""
+    return re.findall(r"([^\n]*)\n\n```(\w+)\n(.*?)```\n", PAGE, re.DOTALL)
+
+
+def run(tree: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if k != "THNN_CPU_CAPABILITY"}
+    environment.update(
+        PATH=f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}", PYTHONPATH=str(tree)
+    )
+    return subprocess.run(
+        command, cwd=tree, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the sources with the files of the page in it, to be built for the baseline alone."""
+    tree = tmp_path_factory.mktemp("copy")
+    for name in ("generic", "lib", "tools", "thnn", "docs"):
+        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    for name in ("CMakeLists.txt", "VERSION"):
+        shutil.copy(ROOT / name, tree)
+    configure(tree, tree / "build" / "cmake", ["-DTHNN_X86_VARIANTS=OFF"])
+    for before, _, text in blocks():
+        if path := re.fullmatch(r"Append to `(.+)`:", before):
+            with (tree / path[1]).open("a") as file:
+                file.write(text)
+        elif path := re.fullmatch(r"Write `(.+)`:", before):
+            assert not (tree / path[1]).exists()
+            (tree / path[1]).write_text(text)
+    return tree
+
+
+def same(expected: str, got: str) -> bool:
+    """Whether a command printed what the page shows; `...` stands for what it leaves out."""
+    lines = expected.splitlines(keepends=True)
+    if "..." in expected:
+        # Whole lines are left out as well.
+        lines = [part for line in lines for part in ("...", line)]
+    return doctest.OutputChecker().check_output(
+        "".join(lines), got, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    )
+
+
+def test_the_page(tree: Path) -> None:
+    ran = []
+    for before, language, text in blocks():
+        if language == "console":
+            for command, expected in re.findall(r"^\$ (.+)\n((?:[^$].*\n)*)", text, re.MULTILINE):
+                result = run(tree, *command.split())
+                assert result.returncode == 0, result.stdout
+                assert same(expected, result.stdout), result.stdout
+                ran.append(command)
+        elif language == "python" and not before.startswith("Write"):
+            result = run(tree, "python", "-c", text)
+            assert result.returncode == 0, result.stdout
+            assert result.stdout == "torch.Size([8, 3, 32, 32]) torch.Size([3]) torch.Size([3])\n"
+            ran.append("python")
+    assert ran == ["python -m thnn regenerate", "python -m thnn check ScaleShift", "python"]
+
+
+BREAKS = {
+    "x * w + b": ("x * w - b", "reference"),
+    "g * w": ("g", "gradients"),
+    "xi * gi": ("xi", "gradients"),
+    "(real)(scale * sum)": ("(real)sum", "contract"),
+}
+
+
+def test_check_finds_a_broken_kernel(tree: Path) -> None:
+    kernel = tree / "generic" / "ScaleShift.c"
+    right = kernel.read_text()
+    for good, (bad, check) in BREAKS.items():
+        assert right.count(good) == 1
+        kernel.write_text(right.replace(good, bad))
+        assert run(tree, "python", "-m", "thnn", "regenerate").returncode == 0
+        found = run(tree, "python", "-m", "thnn", "check", "ScaleShift")
+        assert found.returncode == 1
+        assert re.search(rf"^ScaleShift +{check} .*FAILED", found.stdout, re.MULTILINE), found.stdout
+    kernel.write_text(right)
+
+
+def test_regenerate_refuses_and_keeps_the_old_build(tree: Path) -> None:
+    assert run(tree, "python", "-m", "thnn", "regenerate").returncode == 0
+    kernel = tree / "generic" / "ScaleShift.c"
+    kernel.write_text(kernel.read_text() + "this is no C\n")
+    refused = run(tree, "python", "-m", "thnn", "regenerate")
+    assert refused.returncode == 1
+    assert "ScaleShift.c" in refused.stdout
+    assert run(tree, "python", "-c", "import thnn; print(thnn.ScaleShiftFunction)").returncode == 0

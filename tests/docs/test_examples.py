@@ -1,0 +1,145 @@
+"""What the README shows, and the demo: run as a reader would."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+
+import thnn
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+README = (ROOT / "README.md").read_text()
+DIGITS = [sys.executable, str(ROOT / "examples" / "digits.py"), "--threads", "1"]
+
+
+def test_readme_example(tmp_path: Path) -> None:
+    twenty_lines, layers = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    assert len(twenty_lines.splitlines()) <= 20
+    example = twenty_lines + layers
+    done = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    # The comments at the end of print lines are what they print.
+    shown = re.findall(r"^print\(.*\)  # (.*)$", example, re.MULTILINE)
+    assert shown
+    assert done.stdout.splitlines() == shown
+
+
+def test_readme_commands_exist() -> None:
+    listed = subprocess.run(["make", "help"], cwd=ROOT, text=True, capture_output=True, check=True).stdout
+    targets = re.findall(r"^make (\w+) +\S", listed, re.MULTILINE)
+    assert {"demo", "test", "bench", "lint", "docs", "sanitize"} <= set(targets)
+    assert set(re.findall(r"^make (\w+)", README, re.MULTILINE)) <= set(targets)
+
+
+def test_modules_are_counted() -> None:
+    for page in ("README.md", "CHANGELOG.md"):
+        assert re.findall(r"(\d+) modules", (ROOT / page).read_text()) == [str(len(thnn.modules()))]
+
+
+def test_demo_learns(tmp_path: Path) -> None:
+    done = subprocess.run(DIGITS, cwd=tmp_path, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    *lines, last = done.stdout.splitlines()
+    accuracy = re.fullmatch(r"test accuracy: (\d+\.\d\d) %", last)
+    assert accuracy is not None
+    assert float(accuracy[1]) >= 97
+    # No terminal: a line per epoch, and nothing that only a terminal understands.
+    epochs = [line for line in lines if re.match(r"(thnn |torch) epoch ", line)]
+    assert len(epochs) == 20
+    assert "\r" not in done.stdout
+    assert "\x1b" not in done.stdout
+    for name in ("thnn", "torch"):
+        assert any(re.fullmatch(rf"{name} +trained in \d+\.\d\d s", line) for line in lines)
+    assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
+    # Same numbers to begin with, same images in the same order: the same first steps.
+    first = {line.split()[0]: line.split(":")[1] for line in reversed(epochs)}
+    assert first["thnn"] == first["torch"]
+
+
+def on_a_terminal(command: list[str], cwd: Path, **variables: str) -> str:
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("4H", 25, 100, 0, 0))
+    environment = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
+    process = subprocess.Popen(
+        command, cwd=cwd, stdout=follower, stderr=follower, env={**environment, **variables}
+    )
+    os.close(follower)
+    text = b""
+    try:
+        while chunk := os.read(leader, 4096):
+            text += chunk
+    except OSError:  # how Linux says that the other side has closed
+        pass
+    os.close(leader)
+    assert process.wait() == 0, text
+    return text.decode()
+
+
+@pytest.mark.parametrize("no_color", [False, True])
+def test_demo_on_a_terminal(tmp_path: Path, no_color: bool) -> None:
+    command = [*DIGITS, "--epochs", "1", "--output", "other.png"]
+    text = on_a_terminal(command, tmp_path, **({"NO_COLOR": "1"} if no_color else {}))
+    assert re.search(r"thnn .*100%.*45/45.*loss \d\.\d+, accuracy +\d+\.\d+%", text)
+    assert " epoch " not in text
+    assert ("\x1b[32m" in text) is not no_color
+    assert (tmp_path / "other.png").exists()
+
+
+def test_demo_refuses() -> None:
+    done = subprocess.run([*DIGITS, "--epochs", "0"], text=True, capture_output=True)
+    assert done.returncode == 2
+    assert "--epochs: '0' is no whole number from 1" in done.stderr
+
+
+def test_moving_statistics() -> None:
+    command = [sys.executable, str(ROOT / "examples" / "moving_statistics.py")]
+    done = subprocess.run(command, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    # The table of the page, which has the published experiment in it.
+    assert f"```text\n{done.stdout}```" in (ROOT / "docs" / "batch-normalization.md").read_text()
+
+
+def test_distributed() -> None:
+    command = [sys.executable, "-W", "error", str(ROOT / "examples" / "distributed.py")]
+    done = subprocess.run([*command, "--steps", "4"], text=True, capture_output=True, timeout=150)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    rows = [
+        re.fullmatch(r" +\d+  (\d+ \+ \d+ \+ \d+) +(\S+) +(\S+)", r) for r in done.stdout.splitlines()[1:-1]
+    ]
+    assert len(rows) == 4
+    assert all(row is not None and row[2] == row[3] for row in rows)
+    assert rows[3] is not None and rows[3][1].endswith("+ 0")
+    refused = subprocess.run([*command, "--processes", "0"], text=True, capture_output=True)
+    assert refused.returncode == 2
+    assert "--processes: expected at least 1, got 0" in refused.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--double"]])
+def test_layers_are_swapped(tmp_path: Path, options: list[str]) -> None:
+    command = [sys.executable, str(ROOT / "examples" / "residual.py"), "--epochs", "1", "--threads", "1"]
+    done = subprocess.run([*command, *options], cwd=tmp_path, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    first, *lines = done.stdout.splitlines()
+    assert first == "16 layers swapped"  # 9 convolutions, 6 batch normalizations, 1 matrix
+    if options:
+        losses = [re.search(r"last loss (\d+\.\d+),", line)[1] for line in lines]
+        assert losses[0] == losses[1]
+    else:
+        assert lines.pop().startswith("Rounding makes the losses differ")
+    assert [line.split()[0] for line in lines] == ["torch:", "thnn"]
+    accuracies = [float(re.search(r"test accuracy (\d+\.\d\d) %", line)[1]) for line in lines]
+    assert min(accuracies) > 60
+    assert abs(accuracies[0] - accuracies[1]) < 5

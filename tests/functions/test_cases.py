@@ -1,0 +1,304 @@
+"""Every function against the table of cases; and that the checks find what is wrong."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+import thnn
+from thnn.testing import check as _check
+from thnn.testing.error_inputs import check_refusal
+from thnn.testing.case_runner import Failed, Trial, compare
+from thnn.testing.cases import cases
+from thnn.testing.cases.makers import normal
+from thnn.testing.cases.model import Case, Refusal, Sample
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PLAN = list(_check.plan())
+
+
+@pytest.mark.parametrize("check", PLAN, ids=str)
+def test_entry(check: _check.Check) -> None:
+    check.run()
+
+
+def test_every_function_has_a_case() -> None:
+    names = [
+        name
+        for m in thnn.modules().values()
+        for name in (*([m.name] if m.forward else []), *(f.name for f in m.others))
+    ]
+    assert list(cases()) == names
+
+
+def test_a_case_says_what_it_lacks() -> None:
+    whole = cases()["Tanh"]
+    for change, rule in (
+        ({"samples": whole.samples[:1]}, "no sample 'empty'"),
+        ({"samples": (*whole.samples, whole.samples[0])}, "two samples of one name"),
+        ({"rows": ()}, "no row for the benchmark"),
+        (
+            {"samples": tuple(replace(s, differentiable=False) for s in whole.samples)},
+            "no sample that gradients are checked of",
+        ),
+    ):
+        with pytest.raises(ValueError, match=f"case Tanh: {rule}"):
+            replace(whole, **change)
+
+
+@pytest.mark.parametrize("case", cases().values(), ids=lambda c: c.name)
+def test_cases_are_whole(case: Case) -> None:
+    # The first sample stands for all where arguments are replaced by wrong ones: it must have everything.
+    first = Trial(case, case.samples[0])
+    for name, value in first.values.items():
+        assert value is not None, f"{name} is missing in the first sample"
+        assert not isinstance(value, Tensor) or value.numel() > 1, f"{name} of the first sample is too small"
+    for sample in case.samples:
+        if sample.differentiable and case.phase is None:
+            assert Trial(case, sample).leaves()
+
+
+def test_rows_have_names_of_their_own() -> None:
+    names = [row.name for case in cases().values() for row in case.rows]
+    assert len(names) == len(set(names))
+    for case in cases().values():
+        for row in case.rows:
+            assert row.judged in row.phases
+            assert row.fraction is None or row.judged in {**row.bytes_moved, **row.flops}
+
+
+def test_checks_have_names_of_their_own() -> None:
+    assert len({str(check) for check in PLAN}) == len(PLAN)
+
+
+# --- the checks can fail --------------------------------------------------------------------------------------
+
+
+def fails(check: Any, case: Case, what: Sample | Refusal) -> str:
+    with pytest.raises(Failed) as failure:
+        check(case, what)
+    return str(failure.value)
+
+
+TANH = cases()["Tanh"]
+
+
+def test_a_wrong_value_is_named() -> None:
+    def wrong(input: Tensor) -> Tensor:
+        output = torch.tanh(input)
+        return output.index_put((torch.tensor(1), torch.tensor(2)), output[1, 2] + 1e-9)
+
+    text = fails(_check.check_reference, replace(TANH, reference=wrong), Sample("s", {"input": normal(2, 3)}))
+    assert re.match(
+        r"Tanh_updateOutput: output\[1, 2\]: got -?0\.\d+, expected -?0\.\d+ \(1 of 6 values wrong", text
+    )
+
+
+def test_a_wrong_shape_is_named() -> None:
+    with pytest.raises(Failed, match=re.escape("f: y: has shape (2, 3), expected (6,)")):
+        compare("f: y", torch.zeros(2, 3), torch.zeros(6), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("got", "expected"),
+    [(math.nan, 1.0), (1.0, math.nan), (math.inf, 1.0), (math.inf, -math.inf), (1.0, math.inf)],
+)
+def test_nan_and_infinity_are_equal_to_themselves_only(got: float, expected: float) -> None:
+    values = torch.tensor([got, 1.0])
+    compare("f: y", values, values.clone(), 0.0)
+    with pytest.raises(Failed):
+        compare("f: y", values, torch.tensor([expected, 1.0]), 1.0)
+
+
+class Slanted(torch.autograd.Function):
+    """Cubes, with a derivative that is wrong in one place."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Tensor:
+        (x,) = ctx.saved_tensors
+        slope = 3 * x**2
+        return g * slope.index_put((torch.tensor(1), torch.tensor(0)), slope[1, 0] + 0.5)
+
+
+def test_a_wrong_gradient_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Trial, "apply", lambda self, leaves: Slanted.apply(leaves["input"]))
+    sample = Sample("s", {"input": normal(2, 3)})
+    text = fails(_check.check_gradients, TANH, sample)
+    found = re.fullmatch(r"TanhFunction: by input\[1, 0\]: numeric (-?\d\S*), analytic (-?\d\S*)", text)
+    assert found
+    assert float(found[1]) != pytest.approx(float(found[2]), rel=1e-3)
+
+
+class Lost(torch.autograd.Function):
+    """Cubes, with a gradient that has no derivative."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Tensor:
+        (x,) = ctx.saved_tensors
+        return g * (3 * x**2).detach()
+
+
+def test_a_wrong_second_gradient_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Trial, "apply", lambda self, leaves: Lost.apply(leaves["input"]))
+    text = fails(_check.check_second_gradients, TANH, Sample("s", {"input": normal(2, 3)}))
+    assert re.match(r"gradients of TanhFunction: by input\[\d, \d\]: numeric -?\d\S*, analytic 0", text)
+
+
+def test_what_is_not_refused_is_named() -> None:
+    text = fails(check_refusal, TANH, Refusal("a matrix", {"input": normal(2, 3)}, ValueError))
+    assert text == "Tanh_updateOutput with a matrix: expected ValueError, but it was taken"
+    linear = cases()["Linear"]
+    text = fails(check_refusal, linear, Refusal("a vector", {"weight": normal(5)}, TypeError))
+    assert text.startswith(
+        "Linear_updateOutput with a vector: expected TypeError, got ValueError: Linear_updateOutput"
+    )
+
+
+BROKEN = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "state.h"
+
+/* Stands in for the kernel of the library, wrong in the way that BREAK says. It calls nothing of the library, which
+   is not loaded yet when this is. */
+void THNN_DoubleTanh_updateGradInput(THNNState *state, THNNTensor *input, THNNTensor *gradOutput,
+                                     THNNTensor *gradInput, THNNTensor *output)
+{
+  const char *how = getenv("BREAK");
+  state->status = THNN_OK;
+  state->request_count = 0;
+  size_t bytes = sizeof(int64_t) * gradOutput->ndim;
+  for (int d = 0; d < gradInput->ndim; d++)
+    if (gradInput->size[d] > 1 && gradInput->stride[d] == 0) {
+      state->status = THNN_VALUE_ERROR;
+      strcpy(state->message, "Tanh_updateGradInput: gradInput: elements share an address");
+      return;
+    }
+  if (strcmp(how, "checks") && (output->ndim != gradOutput->ndim || memcmp(output->size, gradOutput->size, bytes))) {
+    state->status = THNN_VALUE_ERROR;
+    strcpy(state->message, "Tanh_updateGradInput: gradOutput: expected the size of output");
+    return;
+  }
+  if (gradInput->ndim != gradOutput->ndim || memcmp(gradInput->size, gradOutput->size, bytes)) {
+    THNNRequest *r = &state->requests[state->request_count++];
+    r->argument = gradInput->argument;
+    r->like = gradOutput->argument;
+    r->layout = THNN_CONTIGUOUS;
+    r->ndim = gradOutput->ndim;
+    memcpy(r->size, gradOutput->size, bytes);
+    state->status = THNN_RESIZE;
+  }
+  if (state->meta || state->status != THNN_OK) return;
+  int64_t n = 1;
+  for (int d = 0; d < gradOutput->ndim; d++) n *= gradOutput->size[d];
+  for (int64_t i = 0; i < n; i++) {
+    int64_t at[3] = {0, 0, 0}, rest = i;
+    const THNNTensor *t[] = {gradOutput, output, gradInput};
+    for (int d = gradOutput->ndim - 1; d >= 0; d--) {
+      for (int k = 0; k < 3; k++) at[k] += rest % gradOutput->size[d] * t[k]->stride[d];
+      rest /= gradOutput->size[d];
+    }
+    if (!strcmp(how, "strides")) at[0] = i;
+    double g = ((double *)gradOutput->data)[at[0]], y = ((double *)output->data)[at[1]];
+    double *dx = (double *)gradInput->data + at[2];
+    double slope = g * (1 - y * y);
+    if (!strcmp(how, "value") && i == n - 1) slope += 1e-9;
+    *dx = !strcmp(how, "stale") ? *dx * 0 + slope : slope;
+  }
+}
+"""
+
+SCRIPT = """
+import json, os
+from thnn.testing.check import Failed, plan
+
+found = {}
+for how in ("nothing", "value", "strides", "stale", "checks"):
+    os.environ["BREAK"] = how
+    found[how] = {}
+    for check in plan(["Tanh"]):
+        if check.sample in ("image", "updateGradInput, gradInput", "updateGradInput, gradOutput"):
+            try:
+                check.run()
+            except Failed as failure:
+                found[how][check.check] = str(failure)
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def broken_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One kernel to be loaded before those of the library."""
+    compiler = shutil.which("cc") or shutil.which("gcc")
+    if compiler is None or not (ROOT / "lib" / "THNN").exists():
+        pytest.skip("needs a C compiler and the source tree")
+    folder = tmp_path_factory.mktemp("broken")
+    source, library = folder / "broken.c", folder / "broken.so"
+    source.write_text(textwrap.dedent(BROKEN))
+    command = [
+        compiler,
+        "-shared",
+        "-fPIC",
+        "-O1",
+        f"-I{ROOT / 'lib' / 'THNN'}",
+        str(source),
+        "-o",
+        str(library),
+    ]
+    subprocess.run(command, check=True, timeout=60)
+    return library
+
+
+def test_a_broken_kernel_is_found(broken_library: Path) -> None:
+    environment = {**os.environ, "LD_PRELOAD": str(broken_library), "BREAK": "nothing"}
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, timeout=300, cwd=ROOT
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert not found["nothing"]  # the stand-in is right but for what BREAK changes
+    assert re.match(r"Tanh_updateGradInput: gradInput\[.*\]: got .*, expected ", found["value"]["reference"])
+    assert found["strides"].keys() == {"layouts"}
+    assert "contract" in found["stale"]
+    assert "reference" not in found["stale"]
+    assert found["checks"].keys() == {"refusals"}
+    assert "gradOutput with size" in found["checks"]["refusals"]
+
+
+def test_the_command_fails_with_a_broken_kernel(broken_library: Path) -> None:
+    environment = {**os.environ, "LD_PRELOAD": str(broken_library), "BREAK": "value"}
+    done = subprocess.run(
+        [sys.executable, "-m", "thnn", "check", "Tanh"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        cwd=ROOT,
+    )
+    assert done.returncode == 1, done.stderr
+    assert "FAILED" in done.stdout
+    assert "Tanh_updateGradInput: gradInput[" in done.stdout

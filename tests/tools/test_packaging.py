@@ -1,0 +1,210 @@
+"""What `pip install` gives: one wheel for all Pythons, without torch at build time, usable from C."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import thnn
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+NO_TORCH = "raise ImportError('torch was imported while building')\n"
+
+
+def run(*command: str | Path, cwd: Path, **variables: str) -> str:
+    environment = {**os.environ, **variables}
+    done = subprocess.run(command, cwd=cwd, env=environment, text=True, capture_output=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel, built from a copy of the tree where importing torch is an error."""
+    tree = tmp_path_factory.mktemp("tree")
+    for name in ("generic", "lib", "tools", "thnn"):
+        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+    for name in (
+        "CMakeLists.txt",
+        "LICENSE",
+        "MANIFEST.in",
+        "README.md",
+        "VERSION",
+        "pyproject.toml",
+        "setup.py",
+    ):
+        shutil.copy(ROOT / name, tree)
+    # What has no business in a wheel, where a careless pattern would find it.
+    (tree / "thnn" / "libTHNN.so").write_text("an old build")
+    poison = tmp_path_factory.mktemp("poison")
+    (poison / "torch.py").write_text(NO_TORCH)
+    target = tmp_path_factory.mktemp("wheel")
+    run(
+        *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"),
+        *("--wheel-dir", target, tree),
+        cwd=target,
+        PYTHONPATH=str(poison),
+        CMAKE_ARGS="-DTHNN_X86_VARIANTS=OFF",
+    )
+    (path,) = target.iterdir()
+    return path
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the wheel installed in it."""
+    target = tmp_path_factory.mktemp("site")
+    run(
+        *(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", target, wheel),
+        cwd=target,
+    )
+    return target
+
+
+def test_wheel(wheel: Path) -> None:
+    version = (ROOT / "VERSION").read_text().strip()
+    assert re.fullmatch(rf"thnn-{version}-cp310-abi3-linux_\w+\.whl", wheel.name)
+    names = set(zipfile.ZipFile(wheel).namelist())
+    sources = {
+        str(p.relative_to(ROOT)) for p in (ROOT / "thnn").rglob("*.py*") if p.suffix in (".py", ".pyi")
+    }
+    carried = {
+        *sources,
+        "thnn/py.typed",
+        "thnn/libTHNN.so",
+        "thnn/_C.abi3.so",
+        *(
+            f"thnn/include/{h}"
+            for h in ("generic/THNN.h", *(f"lib/THNN/{n}.h" for n in ("THNN", "state", "tensor")))
+        ),
+    }
+    assert {n for n in names if ".dist-info/" not in n} == carried
+    assert any(n.endswith("licenses/LICENSE") for n in names)
+
+
+def test_libraries_need_neither_torch_nor_python(installed: Path) -> None:
+    needed = {}
+    for name in ("libTHNN.so", "_C.abi3.so"):
+        dynamic = run("readelf", "-d", installed / "thnn" / name, cwd=installed)
+        needed[name] = set(re.findall(r"\(NEEDED\).*\[(.*?)\]", dynamic))
+        assert re.findall(r"\((?:RUNPATH|RPATH)\).*\[(.*?)\]", dynamic) == ["$ORIGIN"]
+    assert needed["libTHNN.so"] <= {
+        "libgomp.so.1",
+        "libm.so.6",
+        "libpthread.so.0",
+        "libc.so.6",
+        "ld-linux-x86-64.so.2",
+    }
+    assert needed["_C.abi3.so"] - needed["libTHNN.so"] <= {"libTHNN.so", "libc.so.6"}
+
+
+def test_installed_package_works(installed: Path) -> None:
+    program = """
+import pathlib, torch, thnn
+here = pathlib.Path.cwd()
+assert pathlib.Path(thnn.__file__).is_relative_to(here), thnn.__file__
+assert pathlib.Path(thnn.THNN_H_PATH) == here / "thnn/include/generic/THNN.h"
+assert len(thnn.parse_header(thnn.THNN_H_PATH)) == len(thnn.functions())
+x = torch.randn(5, requires_grad=True)
+thnn.TanhFunction.apply(x).sum().backward()
+torch.testing.assert_close(x.grad, 1 - x.detach().tanh() ** 2)
+print(thnn.__version__)
+"""
+    out = run(sys.executable, "-c", program, cwd=installed, PYTHONPATH=str(installed))
+    assert out.strip() == (ROOT / "VERSION").read_text().strip()
+    done = subprocess.run(
+        [sys.executable, "-m", "thnn", "regenerate"],
+        cwd=installed,
+        env={**os.environ, "PYTHONPATH": str(installed)},
+        text=True,
+        capture_output=True,
+    )
+    assert done.returncode == 1
+    assert "source tree" in done.stderr
+
+
+C_PROGRAM = r"""
+#include <THNN/THNN.h>
+#include <stdio.h>
+
+int main(void)
+{
+  double memory[4] = {0, 1, 2, 3}, result[4];
+  THDoubleTensor x, y;
+  THNNTensor_init(&x, THNN_TYPE_DOUBLE, memory, 2, (int64_t[]){2, 2});
+  THNNTensor_init(&y, THNN_TYPE_DOUBLE, result, 2, (int64_t[]){2, 2});
+  THNN_DoubleLeakyReLU_updateOutput(NULL, &x, &y, 0.5, false);
+  if (THNN_lastState()->status != THNN_OK) return 1;
+  printf("%g %g %g %g\n", result[0], result[1], result[2], result[3]);
+  y.size[0] = 1;
+  THNN_DoubleLeakyReLU_updateOutput(NULL, &x, &y, 0.5, false);
+  printf("%d %lld\n", THNN_lastState()->status == THNN_RESIZE, (long long)THNN_lastState()->requests[0].size[0]);
+  THNN_DoubleLinear_updateOutput(NULL, &x, &y, &x, &y, NULL);
+  puts(THNN_lastState()->message);
+  return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", ["cc", "c++"])
+def test_from_c(installed: Path, tmp_path: Path, compiler: str) -> None:
+    source = tmp_path / "program.c"
+    program = C_PROGRAM
+    if compiler == "c++":
+        program = program.replace("(int64_t[]){2, 2}", "sizes").replace(
+            "int main(void)\n{", "int main()\n{\n  int64_t sizes[] = {2, 2};"
+        )
+    source.write_text(program)
+    package = installed / "thnn"
+    run(
+        *(
+            compiler,
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-x",
+            "c++" if compiler == "c++" else "c",
+            source,
+            "-x",
+            "none",
+        ),
+        *(
+            f"-I{package / 'include' / 'lib'}",
+            package / "libTHNN.so",
+            f"-Wl,-rpath,{package}",
+            "-o",
+            "program",
+        ),
+        cwd=tmp_path,
+    )
+    lines = run(tmp_path / "program", cwd=tmp_path).splitlines()
+    assert lines[0] == "0 1 2 3"
+    assert lines[1] == "1 2"
+    assert lines[2].startswith("Linear_updateOutput: bias: ")
+
+
+def test_one_version() -> None:
+    version = (ROOT / "VERSION").read_text().strip()
+    assert thnn.__version__ == version
+    assert importlib.metadata.version("thnn") == version
+    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_every_package_is_pinned() -> None:
+    tomllib = pytest.importorskip("tomllib", reason="Python 3.11 has it")
+    lines = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if line and line[0] != "#"]
+    pins = dict(re.fullmatch(r"([\w.-]+)==([\w.]+)", line).groups() for line in lines)
+    assert pins["torch"] == "2.13.0"
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    project = settings["project"]
+    asked = [*settings["build-system"]["requires"], *project["dependencies"]]
+    asked += [name for extra in project["optional-dependencies"].values() for name in extra]
+    assert {re.match(r"[\w-]+", name)[0] for name in asked} <= pins.keys()

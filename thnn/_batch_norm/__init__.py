@@ -1,0 +1,1 @@
+"""Batch normalization: autograd classes, operator, phases, and the form across processes."""

@@ -1,0 +1,291 @@
+"""``thnn.batch_norm``: batch normalization as an operator that maintains estimates of mean and variance."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from thnn._batch_norm import phases as _batch_phases
+from thnn._batch_norm import statistics as _statistics
+from thnn._torch import uncompiled
+from thnn._functions.classes import function_classes
+from thnn._binding.library import ALLOCATE, ANY, _address, invoke
+from thnn._header.registry import modules
+
+_NAME = "batch_norm"
+_apply = function_classes["BatchNormalizationFunction"].apply
+_forward = modules()["BatchNormalization"].functions["updateOutput"]
+
+
+class BatchNormOutput(NamedTuple):
+    """What ``thnn.batch_norm`` returns."""
+
+    y: Tensor
+    """the result, sized and laid out as x"""
+    batch_mean: Tensor | None
+    """mean of the batch (C); None when is_infer, which computes none"""
+    batch_var: Tensor | None
+    """biased variance of the batch (C); None when is_infer"""
+    saved_mean: Tensor
+    """estimated_mean itself"""
+    saved_var: Tensor
+    """estimated_var itself"""
+
+
+@uncompiled
+def batch_norm(
+    x: Tensor,
+    scale: Tensor | None,
+    bias: Tensor | None,
+    estimated_mean: Tensor,
+    estimated_var: Tensor,
+    *,
+    is_infer: bool = False,
+    use_global_est: bool = False,
+    epsilon: float = 1e-6,
+    momentum: float = 0.99,
+    batch_id: int | None = None,
+    out: Tensor | None = None,
+) -> BatchNormOutput:
+    """Batch normalization that maintains estimates of mean and variance in the memory of its arguments.
+
+        y = (x - mean) / sqrt(variance + epsilon) * scale + bias
+        estimated = estimated * momentum + (1 - momentum) * batch
+
+    Training normalizes by mean and variance of the batch and takes them into the estimates. All variances are biased
+    (divided by the number of values): batch_var, estimated_var, and the one that normalizes. They are variances, not
+    deviations; descriptions of the operator say both.
+
+    Shapes: x (N, C) or (N, C, ...); scale, bias, estimated_mean, estimated_var (C). float32 or float64, all the same.
+
+    Arguments:
+        x: Tensor: the batch
+        scale: Tensor or None: factor of each channel, 1 where None
+        bias: Tensor or None: what is added to each channel, 0 where None
+        estimated_mean: Tensor: changed in training
+        estimated_var: Tensor: changed in training
+        is_infer: bool: normalize by the estimates and update nothing; use_global_est and batch_id play no part then
+        use_global_est: bool: normalize by the estimates in training, too, as they were before this batch is taken
+            into them. They are constants to the derivative. With batch_id 0 there are none yet: those that this batch
+            sets are used.
+        epsilon: float: added to the variance; 0 or more
+        momentum: float: share of the old estimates, from 0 to 1. (That of torch and THNN is 1 minus this one.)
+        batch_id: int or None: the first batch, 0, replaces the estimates, whatever they hold; None: no batch does
+        out: Tensor or None: where y is written, sized as x; x itself will do. As everywhere in torch, what is written
+            into `out` cannot be differentiated.
+
+    Returns BatchNormOutput, a named tuple (y, batch_mean, batch_var, saved_mean, saved_var). saved_mean and saved_var
+    are estimated_mean and estimated_var, the very memory. y can be differentiated twice by x, scale and bias; no
+    gradient flows through the statistics that are returned.
+
+    Errors: TypeError for other types; ValueError for sizes that do not fit, one value per channel in training, numbers
+    out of range, memory that is written (estimates in training, out) and shared, `out` where a gradient is wanted;
+    NotImplementedError for estimates that require a gradient. Nothing has been written then.
+    Source: Ioffe and Szegedy 2015; the design of Paddle's batch_norm_op. Conventions: docs/batch-normalization.md.
+    """
+    is_infer, use_global_est = _flag("is_infer", is_infer), _flag("use_global_est", use_global_est)
+    epsilon = _statistics.not_negative(_NAME, "epsilon", epsilon)
+    momentum = _statistics.fraction(_NAME, "momentum", momentum)
+    is_first = _is_first(batch_id)
+    try:
+        _check(x, scale, bias, estimated_mean, estimated_var, out, is_infer)
+    except RuntimeError:  # torch's own, of the size that a nested tensor does not have
+        _refuse_nested(
+            x=x, scale=scale, bias=bias, estimated_mean=estimated_mean, estimated_var=estimated_var, out=out
+        )
+        raise
+
+    apply = _apply if out is None else _into(out)
+    if is_infer:
+        y = apply(x, scale, bias, estimated_mean, estimated_var, False, 0.0, epsilon)
+        return BatchNormOutput(y, None, None, estimated_mean, estimated_var)
+    if use_global_est:
+        mean, variance = _mean_and_variance(x)
+        # Copies: what a backward needs must not change when the estimates go on.
+        constants = (mean, variance) if is_first else (estimated_mean, estimated_var)
+        y = apply(x, scale, bias, *(c.clone() for c in constants), False, 0.0, epsilon)
+    else:
+        y, mean, variance = _statistics.normalize_by_batch(
+            apply, x, scale, bias, estimated_mean, estimated_var, epsilon, unbiased=False
+        )
+    share = 1.0 if is_first else 1 - momentum
+    _statistics.update(estimated_mean, mean, share)
+    _statistics.update(estimated_var, variance, share)
+    return BatchNormOutput(y, mean, variance, estimated_mean, estimated_var)
+
+
+def _into(out: Tensor) -> Callable[..., Tensor]:
+    """The function class's `apply`, but with an output that is given."""
+
+    def apply(
+        input: Tensor,
+        weight: Tensor | None,
+        bias: Tensor | None,
+        running_mean: Tensor,
+        running_var: Tensor,
+        *settings: Any,
+    ) -> Tensor:
+        vectors = weight, bias, running_mean, running_var
+        saved = (ALLOCATE, ALLOCATE) if settings[0] else (None, None)
+        invoke(_forward, ANY, (input, out, *vectors, *saved, *settings))
+        if not out.is_inference():
+            torch.autograd.graph.increment_version(out)
+        return out
+
+    return apply
+
+
+def _mean_and_variance(x: Tensor) -> tuple[Tensor, Tensor]:
+    with torch.no_grad():
+        channels = x.shape[1]
+        statistics = _batch_phases.statistics(x)
+        mean, variance = statistics[:channels], statistics[channels:-1] / statistics[-1]
+        return mean.to(x.dtype), variance.to(x.dtype)
+
+
+def _flag(name: str, value: Any) -> bool:
+    if value is not True and value is not False:
+        raise TypeError(f"{_NAME}: {name}: expected True or False, got {type(value).__name__}")
+    return value
+
+
+def _is_first(batch_id: Any) -> bool:
+    if batch_id is None:
+        return False
+    try:
+        number = operator.index(batch_id)
+    except TypeError:
+        raise TypeError(
+            f"{_NAME}: batch_id: expected an integer or None, got {type(batch_id).__name__}"
+        ) from None
+    if number < 0:
+        raise ValueError(f"{_NAME}: batch_id: expected 0 or more, got {number}")
+    return number == 0
+
+
+def _check(
+    x: Tensor,
+    scale: Tensor | None,
+    bias: Tensor | None,
+    estimated_mean: Tensor,
+    estimated_var: Tensor,
+    out: Tensor | None,
+    is_infer: bool,
+) -> None:
+    """Everything that is refused, so that nothing is written before."""
+    _check_is_tensor("x", x)
+    dtype, device, size = x.dtype, x.device, x.shape
+    if dtype is not torch.float32 and dtype is not torch.float64:
+        raise TypeError(f"{_NAME}: x: expected torch.float32 or torch.float64, got {dtype}")
+    if x.layout is not torch.strided:
+        raise TypeError(f"{_NAME}: x: expected a dense tensor, got layout {x.layout}")
+    if len(size) < 2:
+        raise ValueError(f"{_NAME}: x: expected 2 dimensions (N, C) or more, got {tuple(size)}")
+    vector = size[1:2]
+    tensors = {"x": x}
+    if scale is not None:
+        _check_like("scale", scale, dtype, device, vector)
+        tensors["scale"] = scale
+    if bias is not None:
+        _check_like("bias", bias, dtype, device, vector)
+        tensors["bias"] = bias
+    _check_like("estimated_mean", estimated_mean, dtype, device, vector)
+    _check_like("estimated_var", estimated_var, dtype, device, vector)
+    tensors["estimated_mean"], tensors["estimated_var"] = estimated_mean, estimated_var
+    if out is not None:
+        _check_like("out", out, dtype, device, size)
+        tensors["out"] = out
+    if torch.is_grad_enabled():
+        for name in ("estimated_mean", "estimated_var"):
+            if tensors[name].requires_grad:
+                raise NotImplementedError(f"{_NAME}: {name}: the gradient by {name} is not implemented")
+        if out is not None:
+            for name, tensor in tensors.items():
+                if tensor.requires_grad:
+                    raise ValueError(
+                        f"{_NAME}: out: cannot be differentiated, but {name} requires a gradient"
+                    )
+        if x.is_inference() and any(t.requires_grad for t in tensors.values()):
+            raise ValueError(f"{_NAME}: x: inference tensors cannot be differentiated; clone it")
+    if not is_infer:
+        if x.numel() <= size[1]:
+            raise ValueError(
+                f"{_NAME}: x: expected more than 1 value per channel when training, got {tuple(size)}"
+            )
+        for name in ("estimated_mean", "estimated_var"):
+            if tensors[name].is_inference() and not torch.is_inference_mode_enabled():
+                raise ValueError(
+                    f"{_NAME}: {name}: inference tensors cannot be changed outside of inference mode"
+                )
+    written: tuple[str, ...] = ("out",) if out is not None else ()
+    if not is_infer:
+        written += ("estimated_mean", "estimated_var")
+    if written:
+        _check_written(written, tensors)
+
+
+def _refuse_nested(**tensors: Tensor | None) -> None:
+    for name, tensor in tensors.items():
+        if isinstance(tensor, Tensor) and tensor.is_nested:
+            raise TypeError(f"{_NAME}: {name}: expected a dense tensor, got a nested one") from None
+
+
+def _check_written(names: Sequence[str], tensors: Mapping[str, Tensor]) -> None:
+    """Whether what is written shares memory, by the range from first to last address; of vectors, by each address."""
+    spans = {name: _span(tensor) for name, tensor in tensors.items()}
+    for name in names:
+        tensor, (start, stop) = tensors[name], spans[name]
+        if not tensor.is_contiguous() and any(n > 1 and not s for n, s in zip(tensor.shape, tensor.stride())):
+            raise ValueError(f"{_NAME}: {name}: two of its elements share an address")
+        for other, (first, last) in spans.items():
+            if (
+                first < stop
+                and start < last
+                and other != name
+                and _share(name, tensor, other, tensors[other])
+            ):
+                raise ValueError(f"{_NAME}: {name}: must not share memory with {other}")
+
+
+def _span(tensor: Tensor) -> tuple[int, int]:
+    """First address and the one after the last; nothing for a tensor without memory."""
+    start, count = _address(tensor), tensor.numel()
+    if start == 0 or count == 0:
+        return 0, 0
+    if not tensor.is_contiguous():
+        count = 1 + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride()))
+    return start, start + count * tensor.element_size()
+
+
+def _share(name: str, a: Tensor, other: str, b: Tensor) -> bool:
+    """Whether two tensors whose spans meet share memory, other than `out` being x."""
+    if name == "out" and other == "x":
+        return a.data_ptr() != b.data_ptr() or a.stride() != b.stride()
+    if a.dim() != 1 or b.dim() != 1:
+        return True
+    first, second = (
+        range(v.data_ptr(), v.data_ptr() + len(v) * step, step)
+        for v in (a, b)
+        for step in [max(v.stride(0), 1) * v.element_size()]
+    )
+    return not set(first).isdisjoint(second)
+
+
+def _check_is_tensor(name: str, value: Any) -> None:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{_NAME}: {name}: expected a tensor, got {type(value).__name__}")
+
+
+def _check_like(name: str, tensor: Any, dtype: torch.dtype, device: torch.device, size: torch.Size) -> None:
+    """Whether a tensor is of the type and on the device of x, and of this size."""
+    _check_is_tensor(name, tensor)
+    if tensor.dtype is not dtype:
+        raise TypeError(f"{_NAME}: {name}: expected {dtype}, the type of x, got {tensor.dtype}")
+    if tensor.device != device:
+        raise TypeError(f"{_NAME}: {name}: expected a tensor on {device}, as x, got {tensor.device}")
+    if tensor.shape != size:
+        raise ValueError(f"{_NAME}: {name}: expected size {tuple(size)}, got {tuple(tensor.shape)}")

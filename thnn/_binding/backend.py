@@ -1,0 +1,214 @@
+"""``type2backend``: the C functions by tensor type, as PyTorch had them until 0.4.
+
+    backend = thnn.type2backend[x.type()]
+    backend.Threshold_updateOutput(backend.library_state, x, y, 0, 0, False)
+
+A backend has one method per function of THNN.h. The method takes the library state (anything will do: 0 or None) and
+the arguments in header order, and fills the given tensors in place: outputs of another size are resized, outputs of
+the right size keep their storage and strides; with an in-place flag the output comes to share the storage of the
+input. Errors are TypeError, ValueError, IndexError or NotImplementedError, with every tensor left as it was.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import torch
+
+from thnn._torch import uncompiled
+from thnn._header import Function
+from thnn._binding.library import ANY, DOUBLE, FLOAT, flag, invoke, lib
+from thnn._header.registry import functions
+
+
+def _method(function: Function, flags: int) -> Callable[..., None]:
+    """The backend method of a C function; see thnn/_functions.py for why it is written as source."""
+    arguments = [a for a in function.arguments if a.role != "state"]
+    names = [a.variable for a in arguments]
+    state = ["state"] if len(arguments) < len(function.arguments) else []
+    written = function.written
+    in_forward = function.phase == "updateOutput"
+    lines = [f"def {function.name}({', '.join(state + names)}):"]
+    if "inplace" in names:
+        source, result = ("input", "output") if in_forward else ("gradOutput", "gradInput")
+        lines += [
+            "    if inplace is not True and inplace is not False:",
+            "        inplace = flag(function, 'inplace', inplace)",
+            f"    if inplace and {result} is not {source}:",
+            f"        check_shareable(function, {result!r}, {result})",
+        ]
+    lines += [
+        f"    arguments = ({', '.join(names)},)",
+        f"    if call({flags}, id(arguments)):",
+        f"        invoke(function, {flags}, arguments)",
+    ]
+    if "inplace" in names:
+        lines += [f"    if inplace and {result} is not {source}:", f"        share({result}, {source})"]
+    everything = f"({', '.join(a.name for a in written)},)"
+    given = " and ".join(f"{a.name} is not None" for a in written if a.is_optional) or "True"
+    lines += [
+        f"    if {given}:",
+        f"        increment_version({everything})",
+        "    else:",
+        f"        increment_version([t for t in {everything} if t is not None])",
+    ]
+    namespace: dict[str, Any] = {
+        "call": getattr(lib, function.name),
+        "function": function,
+        "invoke": invoke,
+        "flag": flag,
+        "share": _share,
+        "check_shareable": _check_shareable,
+        "increment_version": getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version),
+    }
+    exec("\n".join(lines), namespace)
+    method: Callable[..., None] = namespace[function.name]
+    method.__doc__ = f"{function!r}\n\n{function.doc}"
+    method.__module__ = "thnn"
+    return uncompiled(method)
+
+
+def _check_shareable(function: Function, name: str, output: torch.Tensor) -> None:
+    if isinstance(output, torch.Tensor) and output.is_inference() and not torch.is_inference_mode_enabled():
+        raise ValueError(
+            f"{function.name}: {name}: inference tensors cannot be changed outside of inference mode"
+        )
+
+
+def _share(output: torch.Tensor, source: torch.Tensor) -> None:
+    with torch.no_grad():
+        output.set_(source)  # type: ignore[call-overload]
+
+
+class Backend:
+    """The functions of THNN.h for one element type, or for the type of the first tensor (``THNNBackend``)."""
+
+    library_state = 0
+
+    def __init__(self, name: str, flags: int) -> None:
+        self.name = name
+        self._flags = flags
+        self.methods: dict[str, Callable[..., Any]] = {}
+
+    def register_method(self, name: str, method: Callable[..., Any]) -> None:
+        """Adds a method, as compiled modules did."""
+        self.methods[name] = method
+
+    @uncompiled
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        method = self.methods.get(name)
+        if method is None:
+            function = functions().get(name)
+            if function is None:
+                raise NotImplementedError(f"{self.name} has no function {name!r}; dir() of it lists all")
+            method = self.methods[name] = _method(function, self._flags)
+        # Found by plain attribute lookup from now on.
+        self.__dict__[name] = method
+        return method
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *functions(), *self.methods})
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {len(functions())} functions>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickle_backend, (self.name,)
+
+
+def _unpickle_backend(name: str) -> Backend:
+    return type2backend[name]
+
+
+_NAMES = {"THNNFloatBackend": FLOAT, "THNNDoubleBackend": DOUBLE, "THNNBackend": ANY}
+_DTYPES = {torch.float32: "THNNFloatBackend", torch.float64: "THNNDoubleBackend"}
+_LEGACY: dict[Any, str] = {
+    "torch.FloatTensor": "THNNFloatBackend",
+    "torch.DoubleTensor": "THNNDoubleBackend",
+    torch.FloatTensor: "THNNFloatBackend",
+    torch.DoubleTensor: "THNNDoubleBackend",
+}
+
+
+class Backends(Mapping[Any, Backend]):
+    """Backends by item and by attribute, made when first asked for.
+
+    Keys: 'torch.FloatTensor', 'torch.DoubleTensor'; the classes torch.FloatTensor, torch.DoubleTensor;
+    'THNNFloatBackend', 'THNNDoubleBackend'; torch.float32, torch.float64; (dtype, device type) pairs; a tensor, for
+    its type; torch.Tensor (what ``type(x)`` is today) or a subclass, and 'THNNBackend', for a backend that looks at
+    its first tensor argument. Iteration lists the names of the backends.
+    """
+
+    def __init__(self) -> None:
+        self.backends: dict[str, Backend] = {}
+        self._lock = threading.Lock()
+
+    @uncompiled
+    def __getitem__(self, key: Any) -> Backend:
+        name = self._name(key)
+        backend = self.backends.get(name)
+        if backend is None:
+            with self._lock:
+                backend = self.backends.setdefault(name, Backend(name, _NAMES[name]))
+        return backend
+
+    def _name(self, key: Any) -> str:
+        original = key
+        device = "cpu"
+        if isinstance(key, torch.Tensor):
+            key, device = key.dtype, key.device.type
+        elif isinstance(key, tuple) and len(key) == 2:
+            try:
+                key, device = key[0], torch.device(key[1]).type
+            except (RuntimeError, TypeError, ValueError):
+                device = "no device"
+        if device in ("cpu", "meta"):
+            if isinstance(key, str) and key in _NAMES:
+                return key
+            if isinstance(key, torch.dtype) and key in _DTYPES:
+                return _DTYPES[key]
+            try:
+                if key in _LEGACY:
+                    return _LEGACY[key]
+            except (TypeError, ValueError):  # not hashable
+                pass
+            if isinstance(key, type) and issubclass(key, torch.Tensor):
+                return "THNNBackend"
+        raise NotImplementedError(
+            f"no backend for {original if not isinstance(original, torch.Tensor) else (key, device)!r}; there are"
+            " float32 and float64 on the CPU: 'torch.FloatTensor', 'torch.DoubleTensor'"
+        )
+
+    def __getattr__(self, name: str) -> Backend:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self[name]
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            self._name(key)
+        except NotImplementedError:
+            return False
+        return True
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *_NAMES})
+
+    def __reduce__(self) -> str:
+        return "type2backend"
+
+    def __repr__(self) -> str:
+        return f"type2backend({', '.join(_NAMES)})"
+
+
+type2backend = Backends()

@@ -1,0 +1,238 @@
+"""What the classes of all modules share: the two ways of calling them.
+
+``XFunction(*scalars)(*tensors)`` and ``XFunction.apply(*tensors, *scalars)``. Where nothing requires a gradient no
+autograd node is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad as _forward_ad
+from torch.autograd.function import FunctionMeta
+
+from thnn._torch import uncompiled
+from thnn._header import Module
+
+_MISSING: Any = object()
+# Function.apply without what it does for torch.func.
+_NODE_APPLY = torch._C._FunctionBase.__dict__.get("apply")
+_is_grad_enabled = torch.is_grad_enabled
+_functorch_active = torch._C._are_functorch_transforms_active
+_is_tracing = torch._C._is_tracing
+
+
+def in_transform() -> bool:
+    """Whether something is at work that a call of a C function would escape: it then has to be looked at closer."""
+    return _functorch_active() or _forward_ad._current_level >= 0 or _is_tracing()
+
+
+class _FunctionMeta(FunctionMeta):
+    """Tells torch.compile that these are classes like others, whose `apply` it leaves alone. Of a plain autograd
+    function it would trace `forward` as a whole, and fail there.
+
+    Its second use: a node calls the class's `backward` itself, not through a method that looks it up at each call.
+    """
+
+    _backward_cls: Any
+    backward: Any
+
+    def __init__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> None:  # noqa: N805
+        super().__init__(name, bases, members)
+        cls._backward_cls.apply = cls.backward
+        if "backward" in members:
+            uncompiled(cls.backward)
+
+
+class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
+    """What all function classes share: the two ways of calling.
+
+    ``XFunction(*scalars)`` makes a reusable object that is called with the tensors; ``XFunction.apply(*tensors,
+    *scalars)`` does both at once. Both take keywords by the names in THNN.h; optional tensors may be left out or None.
+    """
+
+    module: ClassVar[Module]
+    source: ClassVar[str] = ""
+    # Names in the order of `apply`, and how many of them are tensors.
+    _names: ClassVar[tuple[str, ...]] = ()
+    _tensor_count: ClassVar[int] = 0
+    _arity: ClassVar[int] = 0
+    _optional: ClassVar[frozenset[str]] = frozenset()
+    _aliases: ClassVar[Mapping[str, str]] = {}
+    _defaults: ClassVar[Mapping[str, Any]] = {}
+    _constants: ClassVar[tuple[str, ...]] = ()  # tensors that no gradient is computed for
+    _constant_positions: ClassVar[tuple[int, ...]] = ()
+    compute: ClassVar[Callable[..., Any]]
+    _enter: ClassVar[Callable[..., Any]]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls._arity = len(cls._names)
+        cls._constant_positions = tuple(cls._names.index(name) for name in cls._constants)
+        if _NODE_APPLY is not None:
+            cls._enter = _NODE_APPLY.__get__(None, cls)
+        else:
+            cls._enter = super().apply
+        if "forward" in cls.__dict__ and "compute" not in cls.__dict__:
+            # A subclass with a forward of its own: that one, whether a gradient is required or not.
+            cls.compute = staticmethod(lambda *args: (cls._enter(*args),))
+
+    @uncompiled
+    def __new__(cls, *scalars: Any, **keywords: Any) -> Any:
+        return super().__new__(cls)
+
+    def __init__(self, *scalars: Any, **keywords: Any) -> None:
+        names = self._names[self._tensor_count :]
+        if len(scalars) > len(names):
+            raise TypeError(
+                f"{type(self).__name__}: expected at most {len(names)} scalars {names}, got {len(scalars)}"
+            )
+        for name, value in zip(names, scalars):
+            if isinstance(value, Tensor):
+                raise TypeError(f"{type(self).__name__}: {name}: expected a scalar, got a tensor")
+            if name in keywords:
+                raise TypeError(f"{type(self).__name__}: {name} was given twice")
+            keywords[name] = value
+        self._keywords = self._canonical(keywords)
+        for name in names:
+            if name not in self._keywords and name not in self._defaults:
+                raise TypeError(f"{type(self).__name__}: {name} is missing; expected {names}")
+        self._ready()
+
+    def _ready(self) -> None:
+        """Once the keywords are known: the scalars in order, for calls with all tensors and nothing else."""
+        names = self._names[self._tensor_count :]
+        self._scalars = tuple(self._keywords.get(n, self._defaults.get(n)) for n in names)
+        self._tensors_by_keyword = any(n in self._names[: self._tensor_count] for n in self._keywords)
+
+    def __call__(self, *tensors: Any, **keywords: Any) -> Any:
+        if len(tensors) == self._tensor_count and not keywords and not self._tensors_by_keyword:
+            return self.apply(*tensors, *self._scalars)
+        return self.apply(*tensors, **{**self._keywords, **self._canonical(keywords)})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self.__dict__)
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{k}={v!r}" for k, v in self._keywords.items() if not isinstance(v, Tensor))
+        return f"{type(self).__name__}({settings})"
+
+    @classmethod
+    def _canonical(cls, keywords: Mapping[str, Any]) -> dict[str, Any]:
+        renamed = {}
+        for key, value in keywords.items():
+            name = cls._aliases.get(key, key)
+            if name not in cls._names:
+                raise TypeError(f"{cls.__name__}: unexpected keyword {key!r}; expected some of {cls._names}")
+            if name in renamed:
+                raise TypeError(f"{cls.__name__}: {name} was given twice")
+            renamed[name] = value
+        return renamed
+
+    @classmethod
+    def _bind(cls, args: Sequence[Any], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
+        """All arguments in the order of `apply`, with defaults filled in."""
+        bound = cls._canonical(keywords)
+        rest = list(args)
+        for position, name in enumerate(cls._names):
+            if not rest:
+                break
+            if name in bound:
+                # By keyword: its place among the positional ones is skipped, as legacy callers do.
+                continue
+            is_tensor_slot = position < cls._tensor_count
+            if (
+                is_tensor_slot
+                and name in cls._optional
+                and not (rest[0] is None or isinstance(rest[0], Tensor))
+            ):
+                continue
+            bound[name] = rest.pop(0)
+        if rest:
+            raise TypeError(f"{cls.__name__}: expected {cls._names}, got {len(rest)} arguments too many")
+        values = []
+        for name in cls._names:
+            value = bound.get(name, _MISSING)
+            if value is _MISSING:
+                if name in cls._optional:
+                    value = None
+                elif name in cls._defaults:
+                    value = cls._defaults[name]
+                else:
+                    raise TypeError(f"{cls.__name__}: {name} is missing; expected {cls._names}")
+            values.append(value)
+        return tuple(values)
+
+    @classmethod
+    @uncompiled
+    def apply(cls, *args: Any, **keywords: Any) -> Any:
+        """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
+        if keywords or len(args) != cls._arity:
+            args = cls._bind(args, keywords)
+        if in_transform():
+            cls._refuse_transforms(args)
+        if _is_grad_enabled() and cls._wants_gradient(args):
+            return cls._enter(*args)
+        return cls.compute(*args)[0]
+
+    @classmethod
+    def _wants_gradient(cls, args: tuple[Any, ...]) -> bool:
+        """Whether some tensor requires a gradient; refuses what has none."""
+        try:
+            for tensor in args[: cls._tensor_count]:
+                if tensor is not None and tensor.requires_grad:
+                    break
+            else:
+                return False
+            for position in cls._constant_positions:
+                tensor = args[position]
+                if tensor is not None and tensor.requires_grad:
+                    name = cls._names[position]
+                    raise NotImplementedError(
+                        f"{cls.__name__}: {name}: the gradient by {name} is not implemented"
+                    )
+        except AttributeError:
+            return False  # not a tensor: the call says which one
+        return True
+
+    @classmethod
+    def _refuse_transforms(cls, args: tuple[Any, ...]) -> None:
+        """What would give wrong numbers in silence."""
+        if _is_tracing():
+            raise NotImplementedError(f"{cls.__name__}: cannot be recorded by torch.jit.trace")
+        if _functorch_active():
+            raise NotImplementedError(
+                f"{cls.__name__}: torch.func transforms are not supported; use torch.autograd"
+            )
+        for name, value in zip(cls._names, args):
+            if isinstance(value, Tensor) and _forward_ad.unpack_dual(value).tangent is not None:
+                raise NotImplementedError(
+                    f"{cls.__name__}: {name}: forward-mode derivatives are not implemented"
+                )
+
+
+def _restore(cls: type[FunctionBase], state: dict[str, Any]) -> FunctionBase:
+    function = cls.__new__(cls)
+    function.__dict__.update(state)
+    return function
+
+
+class Criterion(FunctionBase):
+    """Base of the criterion classes."""
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        self._target: Any = _MISSING
+        if args and isinstance(args[0], Tensor):
+            self._target, args = args[0], args[1:]
+        super().__init__(*args, **keywords)
+
+    def __call__(self, *tensors: Any, **keywords: Any) -> Any:
+        if self._target is _MISSING:
+            return super().__call__(*tensors, **keywords)
+        # PyTorch 0.1.1: the target belongs to the object, the loss has one dimension.
+        if "target" in keywords:
+            raise TypeError(f"{type(self).__name__}: target was given twice")
+        return super().__call__(*tensors, target=self._target, **keywords).reshape(1)

@@ -1,0 +1,55 @@
+"""The class of each module of the header, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from thnn._batch_norm.function import BatchNormalizationFunction, BatchNormalizationReLUFunction
+from thnn._functions.base import FunctionBase
+from thnn._functions.generate import _make_function_class, _make_function_class_criterion
+from thnn._header import Module
+from thnn._functions.linear import LinearFunction
+from thnn._header.registry import modules
+
+
+class FunctionClasses(Mapping[str, "type[FunctionBase]"]):
+    """Name -> class for every module of the header, each made when first asked for."""
+
+    def __init__(self) -> None:
+        self._classes: dict[str, type[FunctionBase]] = {}
+
+    @property
+    def _names(self) -> dict[str, str]:
+        return {name + "Function": name for name, m in modules().items() if m.forward is not None}
+
+    def __getitem__(self, name: str) -> type[FunctionBase]:
+        cls = self._classes.get(name)
+        if cls is None:
+            cls = self._classes.setdefault(name, _make(modules()[self._names[name]]))
+        return cls
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __repr__(self) -> str:
+        return f"function_classes({', '.join(self)})"
+
+
+def _make(module: Module) -> type[FunctionBase]:
+    by_hand: dict[str, type[FunctionBase]] = {
+        "BatchNormalization": BatchNormalizationFunction,
+        "BatchNormalizationReLU": BatchNormalizationReLUFunction,
+        "Linear": LinearFunction,
+    }
+    if module.name in by_hand:
+        return by_hand[module.name]
+    return (_make_function_class_criterion if module.is_criterion else _make_function_class)(module)
+
+
+function_classes = FunctionClasses()

@@ -1,0 +1,358 @@
+"""One differentiable autograd class per module of the header.
+
+``_make_function_class`` and ``_make_function_class_criterion`` turn a module of the header model into a class. As
+``dataclasses`` does, they write the Python source of its ``compute``, ``forward`` and ``backward``, since a loop over
+arguments would cost more than small kernels do; ``cls.source`` shows it. Arguments of the C functions are matched by
+name: a backward gets what the forward's arguments of the same names were. How a class is called is in
+`_function_base.py`.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from thnn._functions import derivatives as _derivatives
+from thnn._functions.documentation import DEFAULTS, docstring
+from thnn._functions.base import Criterion, FunctionBase
+from thnn._header import Function as HeaderFunction
+from thnn._header import HeaderError, Module
+from thnn._header.roles import BACKWARD_SCALARS
+from thnn._binding.library import ALLOCATE, ANY, flag, invoke, lib
+
+
+class _Source:
+    """Lines of a function being written."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def add(self, line: str, indent: int = 1) -> None:
+        self.lines.append("    " * indent + line)
+
+    def flags(self, inplace: bool, returns_indices: bool) -> None:
+        """What Python itself acts upon has to be True or False."""
+        if inplace:
+            self.add("if inplace is not True and inplace is not False:")
+            self.add("inplace = flag(updateOutput, 'inplace', inplace)", 2)
+        if returns_indices:
+            self.add("if return_indices is not True and return_indices is not False:")
+            self.add("raise TypeError('return_indices: expected True or False')", 2)
+
+    def call(
+        self,
+        function: HeaderFunction,
+        names: Mapping[str, str],
+        allocations: Mapping[str, str],
+        indent: int = 1,
+    ) -> None:
+        """One C call: the fast route, then whatever else it takes.
+
+        `names` maps arguments to expressions; that of a tensor which is to be allocated is 'ALLOCATE'.
+        `allocations` says how the tensors that are allocated here are; where that fails, the slow route says what
+        is wrong.
+        """
+        arguments = [a for a in function.arguments if a.role != "state"]
+        expressions = [names[a.name] for a in arguments]
+        if allocations:
+            lines = [f"{name} = {expression}" for name, expression in allocations.items()]
+            self.add("try:", indent)
+            for line in lines:
+                self.add(line, indent + 1)
+            self.add("except (TypeError, AttributeError, RuntimeError, ValueError):", indent)
+            for line in lines:
+                attempt = line.replace("empty_like(", "empty_like_or_not(")
+                self.add(attempt.replace("new_scalar(", "new_scalar_or_not("), indent + 1)
+        self.add(f"arguments = {_tuple(expressions)}", indent)
+        self.add(f"if call_{function.phase}({ANY}, id(arguments)):", indent)
+        outputs = [
+            (k, a.name)
+            for k, a in enumerate(arguments)
+            if a.name in allocations or expressions[k] == "ALLOCATE"
+        ]
+        if outputs:
+            self.add(f"values = invoke({function.phase}, {ANY}, arguments)", indent + 1)
+            for k, name in outputs:
+                self.add(f"{name} = values[{k}]", indent + 1)
+        else:
+            self.add(f"invoke({function.phase}, {ANY}, arguments)", indent + 1)
+
+
+def _tuple(names: Sequence[str]) -> str:
+    return "(" + ", ".join(names) + ("," if len(names) == 1 else "") + ")"
+
+
+def _compile(cls_name: str, source: str, namespace: dict[str, Any]) -> dict[str, Any]:
+    filename = f"<thnn {cls_name}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
+    exec(compile(source, filename, "exec"), namespace)
+    return namespace
+
+
+def _make_function_class(module: Module, name: str | None = None) -> type[FunctionBase]:
+    """The autograd class of a module that maps inputs (and parameters) to an output.
+
+    Raises HeaderError when a backward asks for what nothing can give: a class that cannot run is not made.
+    """
+    return _make(module, name or module.name + "Function", criterion=False)
+
+
+def _make_function_class_criterion(module: Module, name: str | None = None) -> type[FunctionBase]:
+    """The autograd class of a criterion: a loss of one element, multiplied by the incoming gradient in backward.
+
+    Besides the calls of the other classes, a criterion object takes the target first, as in PyTorch 0.1.1:
+    ``XCriterionFunction(target, *scalars, weight=None)(input)``; that form returns a tensor of size (1).
+    """
+    return _make(module, name or module.name + "Function", criterion=True)
+
+
+def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
+    forward = module.forward
+    if forward is None:
+        raise ValueError(f"{module.name} has no updateOutput")
+    inputs = [a.name for a in forward.tensors("input", "target", "parameter")]
+    scalars = {a.name: a.variable for a in forward.scalars}
+    variables = [*scalars.values()]
+    saved = [a.name for a in forward.tensors("saved")]
+    outputs = [a.name for a in forward.tensors("output")]
+    returns_indices = "indices" in saved
+    options = ["return_indices"] if returns_indices else []
+    inplace = "inplace" in scalars
+
+    # What the backward functions read, and the tensors whose gradients they need the size of.
+    wanted = {a.name for f in module.backwards for a in f.arguments}
+    wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradParameter") if a.gradient_of}
+    wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradInput") if a.gradient_of}
+    rule = _derivatives.rule(module)
+    if rule is None:
+        wanted |= {*inputs}
+    keep = [n for n in (*inputs, *outputs, *saved) if n in wanted]
+
+    names = {a.name: a.variable for a in forward.arguments}
+    allocations = {}
+    for argument in forward.arguments:
+        if argument.role in ("output", "saved"):
+            if criterion and (argument.role == "output" or argument.like in outputs):
+                allocations[argument.name] = f"new_scalar({inputs[0]})"
+            elif argument.like in inputs:
+                allocations[argument.name] = f"empty_like({argument.like})"
+            else:
+                names[argument.name] = "ALLOCATE"
+        elif argument.role == "buffer":
+            names[argument.name] = "None"
+    if inplace:
+        allocations[outputs[0]] = f"{inputs[0]} if inplace else empty_like({inputs[0]})"
+    results = outputs + saved
+    result = f"({outputs[0]}, indices) if return_indices else {outputs[0]}" if returns_indices else outputs[0]
+
+    code = _Source()
+    code.add(f"def compute({', '.join(inputs + variables + options)}):", 0)
+    code.flags(inplace, returns_indices)
+    code.call(forward, names, allocations)
+    if inplace:
+        code.add("if inplace:")
+        code.add(f"increment_version(({inputs[0]},))", 2)
+    code.add(f"return {_tuple([result, *results])}")
+
+    code.add("", 0)
+    code.add(f"def forward(ctx, {', '.join(inputs + variables + options)}):", 0)
+    # What compute does, once more in place: calling it costs more than the smallest kernels.
+    code.flags(inplace, returns_indices)
+    if inplace:
+        code.add("if inplace:")
+        code.add(f"check_in_place(updateOutput, {inputs[0]}, {_tuple(variables)})", 2)
+    code.call(forward, names, allocations)
+    if inplace:
+        code.add("if inplace:")
+        code.add(f"ctx.mark_dirty({inputs[0]})", 2)
+    if returns_indices:
+        code.add("if return_indices:")
+        code.add("ctx.mark_non_differentiable(indices)", 2)
+    # After an in-place forward the saved input holds the output, which tells the backward the same.
+    code.add(f"ctx.save_for_backward({', '.join(keep)})")
+    code.add(f"ctx.scalars = {_tuple(variables)}")
+    code.add(f"return {result}")
+
+    code.add("", 0)
+    code.add("def backward(ctx, gradOutput, *_):", 0)
+    if keep:
+        code.add(f"{_tuple(keep)} = ctx.saved_tensors")
+    if scalars:
+        code.add(f"{_tuple(variables)} = ctx.scalars")
+    gradients = {
+        a.gradient_of: a.name
+        for f in module.backwards
+        for a in f.tensors("gradInput", "gradParameter")
+        if a.gradient_of
+    }
+    order = [gradients.get(n) if n in gradients else None for n in inputs]
+    rest = ["None"] * len(variables + options)
+    code.add("if is_grad_enabled():")
+    if rule is None:
+        rule = _derivatives.from_reference(module, cls_name, gradients, inputs)
+        values = ["gradOutput", *inputs, *variables]
+    else:
+        values = _derivatives.values(rule, ["gradOutput", *keep, *variables])
+    code.add(f"gradients = rule(ctx.needs_input_grad, {', '.join(f'{v}={v}' for v in values)})", 2)
+    parts = [f"gradients.get({g!r})" if g else "None" for g in order] + rest
+    code.add(f"return {_tuple(parts)}", 2)
+    produced = list(dict.fromkeys(filter(None, order)))
+    # A backward that has one result is entered for it.
+    needs = {n: f"ctx.needs_input_grad[{i}]" for i, n in enumerate(inputs)} if len(produced) > 1 else {}
+    for g in produced if needs else ():
+        code.add(f"{g} = None")
+    for function in module.backwards:
+        _backward_call(code, module, function, inputs, keep, scalars, needs, inplace)
+    if criterion:
+        code.add(f"scale_by({order[0]}, gradOutput)")
+    code.add(f"return {_tuple([g or 'None' for g in order] + rest)}")
+
+    source = "\n".join(code.lines) + "\n"
+    namespace: dict[str, Any] = {
+        "ALLOCATE": ALLOCATE,
+        "flag": flag,
+        "check_in_place": _derivatives.check_in_place,
+        "invoke": invoke,
+        "empty_like": torch.empty_like,
+        "zeros_like": torch.zeros_like,
+        "new_scalar": new_scalar,
+        "empty_like_or_not": _or_not(torch.empty_like),
+        "new_scalar_or_not": _or_not(new_scalar),
+        "is_grad_enabled": torch.is_grad_enabled,
+        "scale_by": scale_by,
+        "rule": rule,
+        "increment_version": torch.autograd.graph.increment_version,
+    }
+    for function in (forward, *module.backwards):
+        namespace[function.phase] = function
+        namespace[f"call_{function.phase}"] = getattr(lib, function.name)
+    _compile(cls_name, source, namespace)
+
+    constants = [a.name for a in forward.tensors("input", "target", "parameter") if a.name not in gradients]
+    members: dict[str, Any] = {
+        "__module__": "thnn",
+        "__doc__": docstring(module, inputs, [*scalars], options),
+        "module": module,
+        "source": source,
+        "compute": staticmethod(namespace["compute"]),
+        "forward": staticmethod(namespace["forward"]),
+        "backward": staticmethod(namespace["backward"]),
+        "_names": (*inputs, *scalars, *options),
+        "_tensor_count": len(inputs),
+        "_optional": frozenset(a.name for a in forward.tensors() if a.is_optional),
+        "_aliases": {
+            **({"weight": "weights"} if "weights" in inputs else {}),
+            **{variable: name for name, variable in scalars.items() if variable != name},
+        },
+        "_defaults": {
+            **{s: DEFAULTS[s] for s in scalars if s in DEFAULTS},
+            **({"return_indices": False} if returns_indices else {}),
+        },
+        "_constants": tuple(constants),
+    }
+    bases = (Criterion,) if criterion else (FunctionBase,)
+    return type(cls_name, bases, members)
+
+
+def _backward_call(
+    code: _Source,
+    module: Module,
+    function: HeaderFunction,
+    inputs: Sequence[str],
+    keep: Sequence[str],
+    scalars: Mapping[str, str],
+    needs: Mapping[str, str],
+    inplace: bool,
+) -> None:
+    """Writes the call of one backward function, under the condition that one of its results is needed."""
+    produced = [a for a in function.tensors("gradInput", "gradParameter") if a.gradient_of in inputs]
+    # accGradParameters of some modules takes gradInput without a use for it.
+    if function.phase == "accGradParameters":
+        produced = [a for a in produced if a.role == "gradParameter"]
+    condition = " or ".join(needs[source] for a in produced if (source := a.gradient_of or "") in needs)
+    if condition:
+        code.add(f"if {condition}:")
+    indent = 2 if condition else 1
+    names: dict[str, str] = {}
+    for argument in function.arguments:
+        name = argument.name
+        if argument in produced:
+            names[name] = name
+            source = argument.gradient_of or ""
+            if argument.role == "gradInput":
+                code.add(f"{name} = empty_like({source})", indent)
+            else:
+                optional = module.forward is not None and any(
+                    a.name == source and a.is_optional for a in module.forward.arguments
+                )
+                guard = f"if {source} is not None" if optional else ""
+                code.add(f"{name} = zeros_like({source})" + (f" {guard} else None" if guard else ""), indent)
+        elif argument.role in ("state",):
+            continue
+        elif argument.role == "buffer" or (argument.role == "gradInput" and argument.is_optional):
+            names[name] = "None"
+        elif argument.role == "gradOutput":
+            names[name] = "gradOutput"
+        elif name == "inplace" and inplace:
+            # autograd owns the incoming gradient.
+            names[name] = "False"
+        elif name in keep or name in scalars:
+            names[name] = scalars.get(name, name)
+        elif argument.is_optional:
+            names[name] = "None"
+        elif name in BACKWARD_SCALARS:
+            known = BACKWARD_SCALARS[name]
+            if known.tensor is not None:
+                tensor = next(
+                    (
+                        n
+                        for n in (known.tensor, "gradOutput" if known.tensor == "output" else "")
+                        if n in (*keep, "gradOutput")
+                    ),
+                    None,
+                )
+                if tensor is None:
+                    raise HeaderError(
+                        argument.location, f"{function.name}: cannot tell {name}: {known.tensor} is not saved"
+                    )
+                names[name] = f"{tensor}.shape[{known.dim}]"
+            else:
+                names[name] = repr(known.default)
+        else:
+            raise HeaderError(
+                argument.location,
+                f"{function.name} asks for {name}, which {module.name}_updateOutput neither takes nor makes",
+            )
+    code.call(function, names, {}, indent)
+
+
+def new_scalar(like: Tensor) -> Tensor:
+    return like.new_empty(())
+
+
+def _or_not(allocate: Callable[[Tensor], Tensor]) -> Callable[[Any], Any]:
+    """The same, with ALLOCATE where it fails: the call then says why."""
+
+    def attempt(like: Any) -> Any:
+        try:
+            return allocate(like)
+        except (TypeError, AttributeError, RuntimeError, ValueError):
+            return ALLOCATE
+
+    return attempt
+
+
+def scale_by(gradient: Tensor | None, factor: Tensor) -> None:
+    """Multiplies in place, without a pass over memory when the factor is 1 and known."""
+    if gradient is None:
+        return
+    if factor.device.type == "cpu" and not factor.is_meta:
+        value = factor.item()
+        if value != 1:
+            gradient.mul_(value)
+    else:
+        gradient.mul_(factor)

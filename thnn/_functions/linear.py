@@ -1,0 +1,68 @@
+"""``LinearFunction``, written by hand as it was in PyTorch: accGradParameters takes more than the forward knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from thnn._functions import derivatives as _derivatives
+from thnn._functions.documentation import docstring
+from thnn._functions.base import FunctionBase
+from thnn._binding.library import ALLOCATE, ANY, invoke, lib
+from thnn._header.registry import modules
+
+_module = modules()["Linear"]
+_rule = _derivatives.rule(_module)
+assert _rule is not None
+_phases = _module.functions
+
+
+class LinearFunction(FunctionBase):
+    __doc__ = docstring(_module, ["input", "weight", "bias"], [])
+    __module__ = "thnn"
+
+    module = _module
+    _names = ("input", "weight", "bias")
+    _tensor_count = 3
+    _optional = frozenset({"bias"})
+
+    @staticmethod
+    def compute(input: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tensor]:
+        output: Any
+        try:
+            output = input.new_empty((*input.shape[:-1], weight.shape[0]))
+        except (AttributeError, IndexError, TypeError, RuntimeError, ValueError):
+            output = ALLOCATE
+        tensors = (input, output, weight, bias, None)
+        if lib.Linear_updateOutput(ANY, id(tensors)):
+            output = invoke(_phases["updateOutput"], ANY, tensors)[1]
+        return (output,)
+
+    @staticmethod
+    def forward(ctx: Any, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        ctx.save_for_backward(input, weight, bias)
+        return LinearFunction.compute(input, weight, bias)[0]
+
+    @staticmethod
+    def backward(ctx: Any, gradOutput: Tensor) -> tuple[Tensor | None, ...]:
+        input, weight, bias = ctx.saved_tensors
+        needs = ctx.needs_input_grad
+        if torch.is_grad_enabled():
+            assert _rule is not None
+            gradients = _rule(needs, gradOutput=gradOutput, input=input, weight=weight, bias=bias)
+            return gradients.get("gradInput"), gradients.get("gradWeight"), gradients.get("gradBias")
+        gradInput = gradWeight = gradBias = None
+        if needs[0]:
+            gradInput = torch.empty_like(input)
+            tensors = (input, gradOutput, gradInput, weight)
+            if lib.Linear_updateGradInput(ANY, id(tensors)):
+                invoke(_phases["updateGradInput"], ANY, tensors)
+        if needs[1] or needs[2]:
+            gradWeight = torch.zeros_like(weight)
+            gradBias = torch.zeros_like(bias) if bias is not None else None
+            arguments = (input, gradOutput, None, weight, bias, gradWeight, gradBias, None, 1.0)
+            if lib.Linear_accGradParameters(ANY, id(arguments)):
+                invoke(_phases["accGradParameters"], ANY, arguments)
+        return gradInput, gradWeight, gradBias

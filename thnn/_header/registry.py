@@ -1,0 +1,35 @@
+"""What the installed header declares: its functions and modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from thnn._header import Function, Module, group_modules
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def _header() -> Path:
+    """THNN.h beside the package in a source tree, inside it when installed."""
+    installed = _PACKAGE / "include" / "generic" / "THNN.h"
+    source = _PACKAGE.parent / "generic" / "THNN.h"
+    return installed if installed.exists() else source
+
+
+THNN_H_PATH = str(_header())
+
+
+@cache
+def functions() -> Mapping[str, Function]:
+    """Every function of the header by name, from the model that was generated from it."""
+    from thnn._generated.model import FUNCTIONS
+
+    return {f.name: f for f in FUNCTIONS}
+
+
+@cache
+def modules() -> Mapping[str, Module]:
+    """The modules by name."""
+    return group_modules(functions().values())

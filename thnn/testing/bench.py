@@ -1,0 +1,428 @@
+"""``python -m thnn bench``: thnn and torch in one run.
+
+Every row of the table of cases is timed in up to four variants, torch and thnn, each with contiguous and with
+channels-last tensors. The variants take turns in short blocks, so that what the machine does meanwhile meets them
+all; the best and the median block count. Results are compared before they are timed. The machine's ceilings are
+measured in the same run: copying as many bytes as the row moves takes its turns, and the peak of fused multiply-adds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import importlib.util
+import json
+import os
+import platform
+import re
+import statistics
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from thnn.testing import bench_sync as _bench_sync
+from thnn._binding import library as _library
+from thnn._functions.classes import function_classes
+from thnn._header.registry import modules
+from thnn.testing.timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, alternate, in_layout, take_turns
+from thnn.testing.cases import cases
+from thnn.testing.cases.model import Case, Row
+from thnn.testing.cases.overhead import OVERHEADS, Overhead
+
+# Threads stay where they are, and freed memory stays with the process: page faults would be timed instead of
+# kernels. Both are read when the process starts.
+_ENVIRONMENT = {
+    "OMP_PROC_BIND": "true",
+    "MALLOC_MMAP_MAX_": "0",
+    "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
+    "MALLOC_TOP_PAD_": str(1 << 28),
+}
+# What is not `torch` or `thnn`: a row's other way with thnn's functions.
+OTHER = "other"
+
+
+def restart_with(environment: Mapping[str, str]) -> None:
+    """Starts this command again where the environment must be set before the process begins."""
+    if all(os.environ.get(k) == v for k, v in environment.items()):
+        return
+    os.execve(sys.executable, [sys.executable, "-m", "thnn", *sys.argv[1:]], {**os.environ, **environment})
+
+
+_LEGEND = (
+    "fwd: forward without a graph, fb: forward with one and backward; best times; ratio: torch's time / thnn's, both "
+    "contiguous; then the fraction of the ceiling; ok, MISSED: the row's goal"
+)
+
+
+def main(options: argparse.Namespace) -> int:
+    """Runs the command; exit status 1 when a goal was missed, 2 when no row matches."""
+    restart_with(_ENVIRONMENT)
+    try:
+        pattern = re.compile(options.pattern, re.IGNORECASE)
+    except re.error as error:
+        print(f"{options.pattern!r} is no regular expression: {error}", file=sys.stderr)
+        return 2
+    for option, package in (("plot", "matplotlib"), ("markdown", "tabulate")):
+        if getattr(options, option) and importlib.util.find_spec(package) is None:
+            print(f"--{option} needs {package}: pip install {package}", file=sys.stderr)
+            return 2
+    rows = [(c, r) for c in cases().values() for r in c.rows if pattern.search(r.name)]
+    overheads = [o for o in OVERHEADS if pattern.search(o.name)]
+    raw = bool(pattern.search(_RAW_ROW))
+    sync = _bench_sync.matching(pattern)
+    if not rows and not overheads and not raw and not sync:
+        print(f"no row matches {options.pattern!r}", file=sys.stderr)
+        return 2
+    torch.set_num_threads(options.threads)
+    prints_json = options.json == "-"
+    say = functools.partial(print, file=sys.stderr if prints_json else sys.stdout, flush=True)
+    say(_LEGEND)
+    measurements = []
+    for case, row in rows:
+        for measurement in measure(case, row, options.rounds):
+            measurements.append(measurement)
+            say(line(measurement))
+    for overhead in overheads:
+        measurements.append(measure_overhead(overhead, options.rounds))
+        say(line(measurements[-1]))
+    if raw:
+        measurements.append(measure_raw_call(options.rounds))
+        say(line(measurements[-1]))
+    for name in sync:
+        measurements.append(_bench_sync.measure(name, options.rounds))
+        say(line(measurements[-1]))
+    facts = machine(options.threads)
+    if options.json:
+        content = {"machine": facts, "measurements": [asdict(m, dict_factory=_fields) for m in measurements]}
+        text = json.dumps(content, indent=1) + "\n"
+        if prints_json:
+            print(text, end="")
+        else:
+            Path(options.json).write_text(text)
+    if options.markdown:
+        Path(options.markdown).write_text(markdown(measurements, facts))
+    if options.plot:
+        plot(measurements, facts, options.plot)
+    missed = [m for m in measurements if m.met is False]
+    for m in missed:
+        say(f"missed: {m.row} {m.phase}: {'; '.join(m.goals)}")
+    return 1 if missed else 0
+
+
+def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    return {name: value for name, value in pairs if name != "blocks"}
+
+
+def machine(threads: int) -> dict[str, str]:
+    """What the numbers were measured on."""
+    return {
+        "cpu": _library.cpu_name(),
+        "instruction set": _library.cpu_capability(),
+        "threads": str(threads),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+        "peak float32": f"{_peak(0) / 1e9:.0f} GFLOP/s",
+        "peak float64": f"{_peak(1) / 1e9:.0f} GFLOP/s",
+    }
+
+
+_peaks: dict[int, float] = {}
+
+
+def _peak(type_code: int) -> float:
+    if type_code not in _peaks:
+        _peaks[type_code] = _library.lib.THNN_peakFlops(type_code, 0.3)
+    return _peaks[type_code]
+
+
+def _copies(working_set: float) -> dict[str, Callable[[], None]]:
+    """Moves so many bytes, half of them read and half of them written."""
+    half = max(64, int(working_set / 2) // 64 * 64)
+    # torch's memory begins at a multiple of 64.
+    source, destination = (torch.ones(half, dtype=torch.int8) for _ in range(2))
+
+    def copy(stream: bool) -> None:
+        _library.lib.THNN_copy(destination.data_ptr(), source.data_ptr(), half, stream)
+
+    return {name: functools.partial(copy, name == "streaming copy") for name in _COPIES}
+
+
+_COPIES = ("copy", "streaming copy")
+
+
+def _tensors(case: Case, row: Row) -> dict[str, Any]:
+    generator = torch.Generator().manual_seed(0)
+    forward = modules()[case.module].forward
+    assert forward is not None
+    dtype = getattr(torch, row.dtype)
+    made = {}
+    for argument in forward.arguments:
+        value = row.sample.arguments.get(argument.name)
+        if callable(value):
+            tensor = value(generator)
+            value = tensor.to(dtype) if tensor.is_floating_point() else tensor
+        if argument.name in row.sample.arguments:
+            made[argument.name] = value
+    return made
+
+
+class _Call:
+    """One variant of a row: what is called and with what."""
+
+    def __init__(self, case: Case, row: Row, library: str, layout: str) -> None:
+        self.module = modules()[case.module]
+        self.arguments = {
+            k: in_layout(v, layout) if isinstance(v, Tensor) else v for k, v in _tensors(case, row).items()
+        }
+        cls = function_classes[case.module + "Function"]
+        differentiable = [n for n in cls._names[: cls._tensor_count] if n not in cls._constants]
+        self.wanted = [
+            self.arguments[n].requires_grad_()
+            for n in differentiable
+            if isinstance(self.arguments.get(n), Tensor)
+        ]
+        if library != "thnn":
+            peer = row.other if library == OTHER else case.peer or case.reference
+            assert peer is not None
+            given = dict(self.arguments)
+            self.function: Callable[[], Any] = lambda: peer(**given)
+        else:
+            ordered = cls._bind((), self.arguments)
+            apply = cls.apply
+            self.function = lambda: apply(*ordered)
+        output = self.output()
+        self.gradient = in_layout(
+            torch.randn(output.shape, generator=torch.Generator().manual_seed(1)).to(output), layout
+        )
+
+    def output(self) -> Tensor:
+        result = self.function()
+        return result[0] if isinstance(result, tuple) else result
+
+    def forward(self) -> None:
+        self.function()
+
+    def forward_backward(self) -> tuple[Tensor, ...]:
+        return torch.autograd.grad(self.output(), self.wanted, self.gradient)
+
+
+def _compare(row: Row, variants: Mapping[str, _Call]) -> None:
+    """Raises ValueError when thnn and torch do not compute the same."""
+    # Rounding decides for some in millions on which side of a kink they are, and their gradients are part of sums.
+    tolerance = 1e-2 if row.dtype == "float32" else 1e-9
+    (_, expected), *others = [(n, (v.output(), *v.forward_backward())) for n, v in variants.items()]
+    for name, values in others:
+        for position, (value, reference) in enumerate(zip(values, expected)):
+            errors = (value - reference).abs()
+            error = errors.max().item() if value.numel() else 0.0
+            scale = reference.abs().max().item() if reference.numel() else 0.0
+            wrong = (~(errors <= tolerance * max(scale, 1e-6))).sum().item()
+            if wrong > 1e-5 * value.numel():
+                raise ValueError(
+                    f"{row.name}: {name} differs from torch in result {position} by {error:g} of {scale:g}"
+                )
+
+
+def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
+    """Times a row in each of its phases."""
+    has_layouts = any(isinstance(v, Tensor) and v.dim() in (4, 5) for v in _tensors(case, row).values())
+    layouts = (CONTIGUOUS, CHANNELS_LAST) if has_layouts else (CONTIGUOUS,)
+    variants = {
+        f"{library} {layout}": _Call(case, row, library, layout)
+        for layout in layouts
+        for library in ("torch", "thnn", *([OTHER] if row.other is not None else []))
+    }
+    # The other way may be to do less.
+    _compare(row, {n: v for n, v in variants.items() if not n.startswith(OTHER)})
+    found = []
+    for phase in row.phases:
+        calls = {n: v.forward if phase == "fwd" else v.forward_backward for n, v in variants.items()}
+        if phase in row.bytes_moved:
+            # Bandwidth changes with what else the machine does: its ceiling is measured along with the row.
+            calls |= _copies(row.bytes_moved[phase])
+        with torch.set_grad_enabled(phase != "fwd"):
+            timings = take_turns(calls, rounds)
+        copied = [timings.pop(name).best for name in _COPIES if name in timings]
+        found.append(_judge(row, phase, timings, min(copied, default=None)))
+    return found
+
+
+# Goals that a fraction of the ceiling makes up for.
+_OR_FRACTION = ("torch", "torch's better layout")
+
+
+def _judge(row: Row, phase: str, timings: dict[str, Timing], copied: float | None = None) -> Measurement:
+    m = Measurement(row.name, phase, timings)
+    best = {name: t.best for name, t in timings.items()}
+    ours = best[f"thnn {CONTIGUOUS}"]
+    theirs = best[f"torch {CONTIGUOUS}"]
+    m.ratio = theirs / ours
+    m.best_ratio = min(theirs, best.get(f"torch {CHANNELS_LAST}", theirs)) / ours
+    if f"thnn {CHANNELS_LAST}" in best:
+        m.channels_last_ratio = best[f"torch {CHANNELS_LAST}"] / best[f"thnn {CHANNELS_LAST}"]
+    if f"{OTHER} {CONTIGUOUS}" in best:
+        m.other_ratio = best[f"{OTHER} {CONTIGUOUS}"] / ours
+    if f"{OTHER} {CHANNELS_LAST}" in best:
+        m.other_channels_last_ratio = best[f"{OTHER} {CHANNELS_LAST}"] / best[f"thnn {CHANNELS_LAST}"]
+    least = None
+    if phase in row.flops:
+        least = row.flops[phase] / _peak(0 if row.dtype == "float32" else 1)
+        m.ceiling = "FMA peak"
+    elif copied is not None:
+        least = copied
+        m.ceiling = f"{row.bytes_moved[phase] / copied / 1e9:.0f} GB/s"
+    if least is not None:
+        m.fraction, m.torch_fraction = least / ours, least / theirs
+    if phase == row.judged:
+        m.met = True
+        for value, goal, what in (
+            (m.ratio, row.ratio, "torch"),
+            (m.best_ratio, row.best, "torch's better layout"),
+            (m.channels_last_ratio, row.channels_last, "torch channels-last"),
+            (m.other_ratio, row.against_other, "thnn's other way"),
+            (m.other_channels_last_ratio, row.against_other, "thnn's other way, channels-last"),
+        ):
+            if goal is None or value is None:
+                continue
+            text = f"{value:.2f} of {goal:g} against {what}"
+            reached = value >= goal
+            if row.fraction is not None and m.fraction is not None and what in _OR_FRACTION:
+                text += f" or {m.fraction:.2f} of {row.fraction:g} of the ceiling"
+                reached = reached or m.fraction >= row.fraction
+            m.goals.append(text)
+            m.met = m.met and reached
+        if not m.goals:
+            m.met = None
+    return m
+
+
+_RAW_ROW = "raw call, 8 tensors"
+
+
+def measure_raw_call(rounds: int) -> Measurement:
+    """A backend call with eight tensors of two values against torch.empty_like of such a tensor."""
+    from thnn._binding.backend import type2backend
+
+    x = torch.randn(2, 2)
+    tensors = [x, torch.empty_like(x), *(torch.ones(2) for _ in range(6))]
+    call = type2backend["torch.FloatTensor"].BatchNormalization_updateOutput
+    timings = take_turns(
+        {
+            "torch contiguous": lambda: torch.empty_like(x),
+            "thnn contiguous": lambda: call(0, *tensors, False, 0.1, 1e-5),
+        },
+        rounds,
+    )
+    return _judge(
+        Row(
+            _RAW_ROW, sample=next(iter(cases().values())).samples[0], phases=("fwd",), judged="fwd", ratio=0.4
+        ),
+        "fwd",
+        timings,
+    )
+
+
+def measure_overhead(overhead: Overhead, rounds: int) -> Measurement:
+    """A form against what it is built on."""
+    calls = overhead.make()
+    timings = alternate(calls, rounds)
+    pairs = list(zip(*(timings[name].blocks for name in calls)))
+    m = Measurement(overhead.name, overhead.phase, timings, met=True)
+    more = statistics.median(ours - base for base, ours in pairs) * 1e6
+    share = statistics.median(ours / base for base, ours in pairs) - 1
+    for value, goal, text in (
+        (more, overhead.microseconds, f"{more:.2f} of {overhead.microseconds} µs more"),
+        (share, overhead.share, f"{share:.1%} of {overhead.share or 0:.0%} more"),
+    ):
+        if goal is not None:
+            m.goals.append(text)
+            m.met = m.met and value <= goal
+    return m
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def line(m: Measurement) -> str:
+    """A measurement on one line of the terminal."""
+    times = "  ".join(f"{name} {t.best * 1e3:.4f}" for name, t in m.timings.items())
+    verdict = {True: "ok", False: "MISSED", None: ""}[m.met]
+    fraction = f"  {m.fraction:.2f} of {m.ceiling}" if m.fraction is not None else ""
+    if m.other_ratio is not None:
+        fraction += f"  {_number(m.other_ratio)} of the other way"
+    ratio = f"ratio {_number(m.ratio)}" if m.ratio is not None else "; ".join(m.goals)
+    return f"{m.row:<42} {m.phase:<4} {times} ms  {ratio}{fraction} {verdict}".rstrip()
+
+
+def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> str:
+    """The table of docs/performance.md."""
+    from tabulate import tabulate
+
+    headers = [
+        "row", "phase", "torch ms", "torch channels-last ms", "thnn ms", "thnn channels-last ms", "ratio",
+        "against torch's better layout", "channels-last ratio", "against thnn's other way", "fraction of ceiling",
+        "ceiling", "goal",
+    ]  # fmt: skip
+    body = []
+    for m in measurements:
+        times = [
+            f"{m.timings[name].best * 1e3:.4f}" if name in m.timings else ""
+            for name in (
+                f"torch {CONTIGUOUS}",
+                f"torch {CHANNELS_LAST}",
+                f"thnn {CONTIGUOUS}",
+                f"thnn {CHANNELS_LAST}",
+            )
+        ]
+        goal = {True: "met", False: "missed", None: ""}[m.met]
+        if f"thnn {CONTIGUOUS}" not in m.timings:  # one form of thnn against another
+            times[2] = f"{list(m.timings.values())[-1].best * 1e3:.4f}"
+            goal = f"{goal}: {'; '.join(m.goals)}"
+        ratios = [_number(v) for v in (m.ratio, m.best_ratio, m.channels_last_ratio)]
+        others = [_number(v) for v in (m.other_ratio, m.other_channels_last_ratio) if v is not None]
+        body.append(
+            [m.row, m.phase, *times, *ratios, ", ".join(others), _number(m.fraction), m.ceiling, goal]
+        )
+    machine_lines = "".join(f"- {name}: {value}\n" for name, value in facts.items())
+    return f"{machine_lines}\n{tabulate(body, headers, tablefmt='github', disable_numparse=True)}\n"
+
+
+def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: str) -> None:
+    """Two bar charts, a row each: the ratios to torch on a logarithmic axis, and the fractions of the ceiling that thnn
+    and torch reach. Forward + backward where that is measured."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    with_backward = {m.row for m in measurements if m.phase == "fb"}
+    shown = [m for m in measurements if m.ratio and (m.phase == "fb" or m.row not in with_backward)]
+    figure, (ratios, fractions) = plt.subplots(
+        ncols=2, sharey=True, width_ratios=(3, 2), figsize=(12, 1.2 + 0.17 * len(shown)), layout="constrained"
+    )
+    thnn, other = "#2a6f97", "#a9d6e5"
+    for axes, bars in (
+        (ratios, (("torch's default layout", "ratio", thnn), ("torch's better layout", "best_ratio", other))),
+        (fractions, (("thnn", "fraction", thnn), ("torch, default layout", "torch_fraction", other))),
+    ):
+        for offset, (label, attribute, color) in zip((0, 0.4), bars):
+            values = [getattr(m, attribute) or 0 for m in shown]
+            axes.barh([p + offset for p in range(len(shown))], values, height=0.4, label=label, color=color)
+        axes.axvline(1, color="black", linewidth=0.8)
+        axes.legend(fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False)
+    ratios.set_xscale("log")
+    ticks = (0.5, 1, 2, 5, 10, 20)
+    ratios.set_xticks(ticks, [f"{t:g}" for t in ticks])
+    ratios.xaxis.set_minor_formatter("")
+    ratios.set_yticks([p + 0.2 for p in range(len(shown))], [m.row for m in shown], fontsize=7)
+    ratios.set_ylim(len(shown), -0.5)
+    ratios.set_xlabel("times faster than torch (best of interleaved blocks)")
+    fractions.set_xlabel("fraction of the ceiling")
+    figure.suptitle(f"{facts['cpu']}, {facts['threads']} threads, torch {facts['torch']}", fontsize=9)
+    figure.savefig(path, dpi=130)

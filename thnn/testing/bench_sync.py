@@ -1,0 +1,199 @@
+"""The rows of ``python -m thnn bench`` that are about synchronized batch normalization.
+
+In a group of one process it is timed against plain batch normalization. Two processes of one thread each, connected by
+gloo, time it against the same work without communication, with an all_gather of messages like its own after the forward
+and after the backward; both take turns. Run as a program, this module is one of the two.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from thnn._batch_norm.function import BatchNormalizationFunction
+from thnn._batch_norm.communicator import Place, exchange_of
+from thnn._batch_norm.sync import SyncBatchNormalizationFunction, synchronized
+from thnn.testing.timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, in_layout, take_turns
+
+_SHAPES = ((32, 64, 56, 56), (8, 256, 14, 14))
+_ROWS = {
+    f"SyncBatchNormalization {processes} {str(shape).replace(' ', '')}": (processes, shape)
+    for processes in ("one process", "two processes")
+    for shape in _SHAPES
+}
+# Of the time of plain batch normalization, and of that of local work and two collectives.
+_ONE_PROCESS, _TWO_PROCESSES = 1.05, 1.2
+_BLOCK_SECONDS = 0.1
+_WARM_UP_CALLS = 10
+
+
+_Tensors = tuple[list[Tensor], list[Tensor], Tensor]
+
+
+def _tensors(shape: tuple[int, ...], layout: str) -> _Tensors:
+    """Input, weight and bias; running statistics; gradient by the output. For all calls that are compared, since where
+    they are in memory matters."""
+    generator = torch.Generator().manual_seed(0)
+    C = shape[1]
+    input, gradient = (in_layout(torch.randn(shape, generator=generator), layout) for _ in range(2))
+    differentiable = [t.requires_grad_() for t in (input, torch.ones(C), torch.zeros(C))]
+    return differentiable, [torch.zeros(C), torch.ones(C)], gradient
+
+
+class _Call:
+    """Forward and backward of a batch normalization."""
+
+    def __init__(self, tensors: _Tensors, apply: Callable[..., Tensor]) -> None:
+        self.differentiable, self.running, self.gradient = tensors
+        self.apply = apply
+
+    def forward(self) -> Tensor:
+        return self.apply(*self.differentiable, *self.running)
+
+    def backward(self, output: Tensor) -> tuple[Tensor, ...]:
+        return torch.autograd.grad(output, self.differentiable, self.gradient)
+
+    def __call__(self) -> None:
+        self.backward(self.forward())
+
+
+def matching(pattern: re.Pattern[str]) -> list[str]:
+    """Names of the rows."""
+    return [name for name in _ROWS if pattern.search(name)]
+
+
+def measure(name: str, rounds: int) -> Measurement:
+    """Times a row, which is forward and backward, and judges it."""
+    processes, shape = _ROWS[name]
+    two = processes == "two processes"
+    goal = _TWO_PROCESSES if two else _ONE_PROCESS
+    timings = _two_processes(shape, rounds) if two else _one_process(shape, rounds)
+    found = Measurement(name, "fb", timings, met=True)
+    ratios = []
+    for layout in (CONTIGUOUS, CHANNELS_LAST):
+        other = f"{'local + collectives' if two else 'plain'} {layout}"
+        base, ours = timings[other], timings[f"thnn {layout}"]
+        if ours.blocks:  # of those that ran one after the other
+            ratios.append(statistics.median(b / o for b, o in zip(base.blocks, ours.blocks)))
+        else:
+            ratios.append(base.best / ours.best)
+        found.goals.append(f"{1 / ratios[-1]:.2f} of at most {goal:g} times {other}")
+        found.met = found.met and ratios[-1] * goal >= 1
+    found.other_ratio, found.other_channels_last_ratio = ratios
+    return found
+
+
+def _one_process(shape: tuple[int, ...], rounds: int) -> dict[str, Timing]:
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)  # type: ignore[attr-defined]
+    try:
+        calls = {}
+        for layout in (CONTIGUOUS, CHANNELS_LAST):
+            tensors = _tensors(shape, layout)
+            for name, cls in (
+                ("plain", BatchNormalizationFunction),
+                ("thnn", SyncBatchNormalizationFunction),
+            ):
+
+                def apply(*given: Tensor, cls: Any = cls) -> Tensor:
+                    return cls.apply(*given, True, 0.1, 1e-5)
+
+                calls[f"{name} {layout}"] = _Call(tensors, apply)
+        return take_turns(calls, rounds)
+    finally:
+        dist.destroy_process_group()
+
+
+def _two_processes(shape: tuple[int, ...], rounds: int) -> dict[str, Timing]:
+    # Two threads that are bound would both be bound to the first core.
+    environment = {k: v for k, v in os.environ.items() if k != "OMP_PROC_BIND"}
+    environment.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    with tempfile.TemporaryDirectory() as directory:
+        command = [sys.executable, "-m", "thnn.testing.bench_sync", directory, json.dumps(shape), str(rounds)]
+        processes = [subprocess.Popen([*command, str(rank)], env=environment) for rank in range(2)]
+        try:
+            if any(process.wait(300) for process in processes):
+                raise ValueError("SyncBatchNormalization: a process of the benchmark failed")
+        finally:
+            for process in processes:
+                process.kill()
+                process.wait()
+        found = json.loads((Path(directory) / "timings").read_text())
+    return {name: Timing(*seconds) for name, seconds in found.items()}
+
+
+class _Alone:
+    """Stands for an exchange between two, without the communication."""
+
+    size = 2
+
+    def gather(self, local: Tensor, place: Place) -> Tensor:
+        return torch.stack((local, local))
+
+
+def _process(directory: str, shape: tuple[int, ...], rounds: int, rank: int) -> None:
+    torch.set_num_threads(1)
+    # Those that wake each other are put on one core otherwise, where they wait for each other.
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[rank % len(cores)]})
+    dist.init_process_group("gloo", f"file://{directory}/store", rank=rank, world_size=2)
+    exchange = exchange_of(None)
+    assert exchange is not None
+    message = torch.zeros(2 * shape[1] + 2, dtype=torch.float64)
+    received = torch.zeros(2, message.numel(), dtype=torch.float64)
+    calls: dict[str, Callable[[], Any]] = {}
+    for layout in (CONTIGUOUS, CHANNELS_LAST):
+        tensors = _tensors(shape, layout)
+
+        def apply(x: Tensor, w: Tensor, b: Tensor, mean: Tensor, var: Tensor, by: Any = exchange) -> Tensor:
+            return synchronized(x, w, b, mean, var, 0.1, 1e-5, by)
+
+        together, alone = _Call(tensors, apply), _Call(tensors, partial(apply, by=_Alone()))
+
+        def parts(alone: _Call = alone) -> None:
+            output = alone.forward()
+            dist.all_gather(list(received.unbind()), message)
+            alone.backward(output)
+            dist.all_gather(list(received.unbind()), message)
+
+        calls[f"thnn {layout}"] = together
+        calls[f"local + collectives {layout}"] = parts
+    # As take_turns does it, but both have to make the same calls at the same time.
+    seconds: dict[str, list[float]] = {name: [] for name in calls}
+    # It takes the allocator a while to have memory of each size at hand.
+    counts = dict.fromkeys(calls, _WARM_UP_CALLS)
+    for turn in range(-2, rounds):  # the first two to warm up, the second to count, too
+        for name, call in calls.items():
+            dist.barrier()
+            start = time.perf_counter()
+            for _ in range(counts[name]):
+                call()
+            elapsed = (time.perf_counter() - start) / counts[name]
+            if turn == -1:
+                count = torch.tensor(max(1, int(_BLOCK_SECONDS / elapsed)))
+                dist.broadcast(count, 0)
+                counts[name] = int(count)
+            elif turn >= 0:
+                seconds[name].append(elapsed)
+    if rank == 0:
+        found = {name: (min(s), sorted(s)[len(s) // 2]) for name, s in seconds.items()}
+        (Path(directory) / "timings").write_text(json.dumps(found))
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    _process(sys.argv[1], tuple(json.loads(sys.argv[2])), int(sys.argv[3]), int(sys.argv[4]))

@@ -1,0 +1,374 @@
+"""Calling the functions of a module on a sample of its case, and comparing what comes.
+
+What thnn/_check.py and thnn/_refusals.py are written with.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from thnn._binding.backend import type2backend
+from thnn._functions.classes import function_classes
+from thnn._header import Function
+from thnn._binding.library import backward_scalar
+from thnn._header.registry import modules
+from thnn.testing.cases import arguments, dtype_of, function_of
+from thnn.testing.cases.model import Case, Sample
+
+# Largest error in float64, relative to the largest magnitude of the result.
+TIGHT = 1e-12
+
+
+class Failed(AssertionError):
+    """A check that found something."""
+
+
+Enter = Callable[[str, Tensor], Tensor]
+Make = Callable[[str, Tensor], Tensor]
+
+
+def twin(tensor: Tensor) -> Tensor:
+    """A copy with the strides of the original, gaps and overlaps between its elements included."""
+    if tensor.is_meta:
+        return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
+    memory = tensor.untyped_storage().clone()
+    return tensor.new_empty(0).set_(memory, tensor.storage_offset(), tensor.shape, tensor.stride())
+
+
+def as_it_is(name: str, tensor: Tensor) -> Tensor:
+    return tensor
+
+
+def written(function: Function, row: Mapping[str, Any]) -> list[str]:
+    """The tensors of a row that the function writes."""
+    mode = next((row[f] for f in ("inplace", "train") if f in row), True)
+    return [
+        a.name
+        for a in function.written
+        if row.get(a.name) is not None and (mode or not a.is_modified or a.role == "gradParameter")
+    ]
+
+
+def in_place(function: Function, row: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Which input is overwritten and which output shares its memory then."""
+    if not row.get("inplace"):
+        return None
+    return ("input", "output") if function.phase == "updateOutput" else ("gradOutput", "gradInput")
+
+
+class Trial:
+    """A sample with its tensors made; calls always get copies of them."""
+
+    def __init__(self, case: Case, sample: Sample, dtype: torch.dtype = torch.float64) -> None:
+        self.case, self.sample, self.dtype = case, sample, dtype
+        self.module = modules()[case.module]
+        # What is called first, and all that is called: one function where the case is for one.
+        self.forward: Function = function_of(case)
+        backwards = self.module.backwards if case.phase is None else ()
+        self.functions: tuple[Function, ...] = (self.forward, *backwards)
+        self.backend = type2backend[dtype]
+        self.values = arguments(case, sample, dtype)
+        # Inputs and parameters that a backward gives the gradients of: gradient -> its tensor.
+        self.gradients = {
+            a.name: a.gradient_of
+            for f in backwards
+            for a in f.tensors("gradInput", "gradParameter")
+            if a.gradient_of in self.values and self.values[a.gradient_of] is not None
+        }
+
+    @functools.cached_property
+    def reference(self) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
+        """Output, what else the forward writes, and the gradients, from the reference in float64."""
+        values = {
+            k: v.detach().to(torch.float64) if isinstance(v, Tensor) and v.is_floating_point() else v
+            for k, v in self.values.items()
+        }
+        leaves = {g: values[n].clone().requires_grad_() for g, n in self.gradients.items() if n}
+        values.update({n: leaves[g] for g, n in self.gradients.items() if n})
+        spelled = {a.name: a.variable for a in self.forward.arguments}
+        result = self.case.reference(**{spelled.get(n, n): v for n, v in values.items()})
+        if isinstance(result, dict):
+            return torch.empty(0), result, {}
+        output, made = result if isinstance(result, tuple) else (result, {})
+        gradients: dict[str, Tensor] = {}
+        if leaves:
+            factor = self.factor(output)
+            if output.requires_grad:
+                found = torch.autograd.grad(output, list(leaves.values()), factor, allow_unused=True)
+                gradients = {
+                    g: torch.zeros_like(leaf) if d is None else d
+                    for (g, leaf), d in zip(leaves.items(), found)
+                }
+            else:
+                gradients = {g: torch.zeros_like(leaf) for g, leaf in leaves.items()}
+        return output.detach(), {n: t.detach() for n, t in made.items()}, gradients
+
+    def factor(self, output: Tensor) -> Tensor:
+        """What the output's gradient is multiplied with in: 1 for a criterion, whose C function takes none."""
+        if self.module.is_criterion:
+            return torch.ones_like(output)
+        generator = torch.Generator().manual_seed(7)
+        random = torch.randn(output.shape, generator=generator, dtype=torch.float64)
+        # As the tensors of the sample have it, so that float32 gets what float64 gets.
+        return random.to(self.dtype).to(output.dtype)
+
+    @functools.cached_property
+    def gradOutput(self) -> Tensor:
+        return self.factor(self.reference[0]).to(self.dtype)
+
+    def row(
+        self,
+        function: Function,
+        made: Mapping[str, Any] = {},
+        enter: Enter = as_it_is,
+        output: Make | None = None,
+    ) -> dict[str, Any]:
+        """The arguments of a call by name: copies of the values, outputs without elements, gradients of parameters 0.
+
+        `made` holds what the forward made; `enter` may turn what is read into other tensors, `output` what is
+        written.
+        """
+        row: dict[str, Any] = {}
+        for a in function.arguments:
+            if a.role == "state":
+                continue
+            if a in function.written and not a.is_modified and a.role != "gradParameter":
+                value: Any = torch.empty(0, dtype=dtype_of(a, self.dtype))
+                if function.phase == "accGradParameters":
+                    value = None  # some old signatures have a gradInput there
+                elif output is not None:
+                    value = output(f"{function.phase}.{a.name}", value)
+            elif a.role == "gradParameter":
+                like = self.values.get(a.gradient_of or "")
+                value = None if like is None else torch.zeros_like(like)
+                if value is not None and output is not None:
+                    value = output(f"{function.phase}.{a.name}", value)
+            elif a.role == "buffer":
+                value = None
+            elif a.role == "gradOutput" and a.name not in self.values:
+                value = twin(enter(a.name, self.gradOutput))
+            elif a.name in made or a.name in self.values:
+                value = made.get(a.name, self.values.get(a.name))
+                if isinstance(value, Tensor):
+                    value = twin(enter(a.name, value))
+            else:
+                value = backward_scalar(a.name, self.values, self.gradOutput)
+            row[a.name] = value
+        return row
+
+    def call(self, function: Function, row: Mapping[str, Any] | Sequence[Any]) -> None:
+        """Calls the backend with a row, or with its values."""
+        state = [0] if any(a.role == "state" for a in function.arguments) else []
+        values = row.values() if isinstance(row, Mapping) else row
+        getattr(self.backend, function.name)(*state, *values)
+
+    def run(self, enter: Enter = as_it_is, output: Make | None = None) -> dict[str, Tensor]:
+        """Calls all functions; what they write, as 'updateOutput.output' and so on."""
+        results: dict[str, Tensor] = {}
+        made: dict[str, Any] = {}
+        for function in self.functions:
+            row = self.row(function, made, enter, output)
+            self.call(function, row)
+            names = written(function, row)
+            results.update({f"{function.phase}.{n}": row[n] for n in names})
+            if function is self.forward:
+                made = {n: row[n] for n in names}
+        return results
+
+    def made(self, results: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """What the forward wrote, by name."""
+        prefix = self.forward.phase + "."
+        return {k.removeprefix(prefix): v for k, v in results.items() if k.startswith(prefix)}
+
+    def defined(self, results: Mapping[str, Tensor]) -> dict[str, Tensor]:
+        """The results that have a meaning: those that the reference gives too."""
+        expected = self.expected()
+        return {k: v for k, v in results.items() if k in expected}
+
+    def expected(self) -> dict[str, Tensor]:
+        """What `run` must give, from the reference."""
+        output, made, gradients = self.reference
+        if self.case.phase is not None:
+            return {f"{self.case.phase}.{n}": t for n, t in made.items()}
+        found = {"updateOutput.output": output, **{f"updateOutput.{n}": t for n, t in made.items()}}
+        for function in self.module.backwards:
+            own = {a.name for a in function.tensors("gradParameter")}
+            if function.phase != "accGradParameters":
+                own |= {a.name for a in function.tensors("gradInput")}
+            found.update({f"{function.phase}.{g}": t for g, t in gradients.items() if g in own})
+        return found
+
+    def leaves(self) -> dict[str, Tensor]:
+        """The tensors that the class differentiates by, as leaves."""
+        return {
+            n: self.values[n].clone().requires_grad_() for n in dict.fromkeys(self.gradients.values()) if n
+        }
+
+    def apply(self, leaves: Mapping[str, Tensor]) -> Any:
+        """Calls the class."""
+        given = {k: v.clone() if isinstance(v, Tensor) else v for k, v in self.values.items()}
+        given.update(leaves)
+        if given.get("inplace"):
+            given["input"] = given["input"].clone()
+        return self.cls.apply(**given)
+
+    @property
+    def has_class(self) -> bool:
+        """Whether what is called makes up a class."""
+        return self.case.phase is None
+
+    @property
+    def cls(self) -> Any:
+        return function_classes[self.case.module + "Function"]
+
+
+# --- comparing ----------------------------------------------------------------------------------------------
+
+
+def compare(what: str, got: Tensor, expected: Tensor, tolerance: float, least: float = 0.0) -> None:
+    """Raises unless the two agree: shapes, infinities and NaN exactly, numbers to `tolerance` of the largest, or of
+    `least` if that is more."""
+    if expected.numel() == 1 and got.numel() == 1:
+        expected = expected.reshape(got.shape)  # a loss may have one dimension or none
+    if got.shape != expected.shape:
+        raise Failed(f"{what}: has shape {tuple(got.shape)}, expected {tuple(expected.shape)}")
+    if not got.is_floating_point():
+        wrong = got != expected
+        allowed = 0.0
+    else:
+        got, expected = got.detach().to(torch.float64), expected.detach().to(torch.float64)
+        allowed = tolerance * (max(largest_of(expected), least) or 1.0)
+        same = (got == expected) | (got.isnan() & expected.isnan())
+        wrong = ~same & ~((got - expected).abs() <= allowed)
+    if bool(wrong.any()):
+        error = (got - expected).abs().masked_fill(~wrong, 0).nan_to_num(math.inf)
+        at = tuple(torch.unravel_index(error.flatten().argmax(), got.shape)) if got.dim() else ()
+        index = f"[{', '.join(str(int(i)) for i in at)}]" if at else ""
+        raise Failed(
+            f"{what}{index}: got {got[at].item():.10g}, expected {expected[at].item():.10g}"
+            f" ({int(wrong.sum())} of {got.numel()} values wrong, allowed error {allowed:.2g})"
+        )
+
+
+def largest_of(tensor: Tensor) -> float:
+    finite = tensor.detach()[tensor.isfinite()]
+    return finite.abs().max().item() if finite.numel() else 0.0
+
+
+def compare_all(
+    trial: Trial, how: str, got: Mapping[str, Tensor], expected: Mapping[str, Tensor], tolerance: float
+) -> None:
+    for key, tensor in expected.items():
+        phase, name = key.split(".")
+        compare(f"{trial.case.module}_{phase}{how}: {name}", got[key], tensor, tolerance)
+
+
+def bits(tensor: Tensor) -> Tensor:
+    return tensor.contiguous().view(torch.uint8) if tensor.dim() else tensor.reshape(1).view(torch.uint8)
+
+
+def same_bits(trial: Trial, how: str, got: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
+    for key, tensor in expected.items():
+        if got[key].shape != tensor.shape or not torch.equal(bits(got[key]), bits(tensor)):
+            phase, name = key.split(".")
+            where = f"{trial.case.module}_{phase}{how}: {name}"
+            compare(where, got[key], tensor, 0.0)
+            raise Failed(f"{where}: other bits (the sign of a zero, or of NaN)")
+
+
+# --- layouts ------------------------------------------------------------------------------------------------
+
+
+def _embed(tensor: Tensor, dims: Sequence[slice], size: Sequence[int]) -> Tensor:
+    """The values inside a larger tensor of what must not be touched."""
+    outside = math.nan if tensor.is_floating_point() else -99
+    large = torch.full(tuple(size), outside, dtype=tensor.dtype)
+    view = large[tuple(dims)]
+    view.copy_(tensor)
+    return view
+
+
+def _reversed(tensor: Tensor) -> Tensor:
+    order = list(range(tensor.dim()))[::-1]
+    return tensor.permute(order).contiguous().permute(order)
+
+
+def _transposed(tensor: Tensor) -> Tensor:
+    return tensor.transpose(-1, -2).contiguous().transpose(-1, -2)
+
+
+def _sliced(tensor: Tensor) -> Tensor:
+    return _embed(tensor, [slice(1, 2 * s + 1, 2) for s in tensor.shape], [2 * s + 2 for s in tensor.shape])
+
+
+def _padded(tensor: Tensor) -> Tensor:
+    """Rows apart from each other, as those of a part of an image are."""
+    dims = [slice(None)] * (tensor.dim() - 1) + [slice(1, tensor.shape[-1] + 1)]
+    return _embed(tensor, dims, [*tensor.shape[:-1], tensor.shape[-1] + 3])
+
+
+def channels_last(tensor: Tensor) -> Tensor:
+    return tensor.contiguous(
+        memory_format=torch.channels_last if tensor.dim() == 4 else torch.channels_last_3d
+    )
+
+
+def _wild(tensor: Tensor) -> Tensor:
+    """Dimensions of size 1 with strides that would lead far out of memory."""
+    strides = [2**40 if s == 1 else t for s, t in zip(tensor.shape, tensor.contiguous().stride())]
+    return tensor.clone(memory_format=torch.contiguous_format).as_strided(tensor.shape, strides)
+
+
+# Each way of laying out values, and which tensors it can be told apart in.
+LAYOUTS: Mapping[str, tuple[Callable[[Tensor], Tensor], Callable[[Tensor], bool]]] = {
+    "sliced": (_sliced, lambda t: t.dim() >= 1 and t.numel() > 0),
+    "padded": (_padded, lambda t: t.dim() >= 1 and t.numel() > 0),
+    "transposed": (_transposed, lambda t: t.dim() >= 2 and t.numel() > 1),
+    "reversed": (_reversed, lambda t: t.dim() >= 3 and t.numel() > 1),
+    "channels-last": (channels_last, lambda t: t.dim() in (4, 5)),
+    "wild": (_wild, lambda t: 1 in t.shape),
+}
+
+
+def lay_out(kind: str, tensor: Tensor) -> Tensor:
+    """The same values with other strides; the tensor itself where this layout is none for it."""
+    change, fits = LAYOUTS[kind]
+    return change(tensor) if fits(tensor) else tensor
+
+
+# --- memory -------------------------------------------------------------------------------------------------
+
+
+class Snapshot:
+    """A tensor as it was: memory, place in it, size, strides, and every byte."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.form = self._form(tensor)
+        self.bytes = self._bytes(tensor)
+
+    @staticmethod
+    def _form(tensor: Tensor) -> tuple[Any, ...]:
+        storage = tensor.untyped_storage()
+        address = 0 if tensor.is_meta else storage.data_ptr()
+        return address, storage.nbytes(), tensor.storage_offset(), tuple(tensor.shape), tensor.stride()
+
+    @staticmethod
+    def _bytes(tensor: Tensor) -> Tensor:
+        if tensor.is_meta:
+            return torch.empty(0, dtype=torch.uint8)
+        storage = tensor.untyped_storage()
+        return torch.empty(0, dtype=torch.uint8).set_(storage).clone()
+
+    def difference(self, tensor: Tensor) -> str:
+        """What has changed; '' if nothing has."""
+        names = ("memory", "size of its memory", "offset", "shape", "strides")
+        for name, was, now in zip(names, self.form, self._form(tensor)):
+            if was != now:
+                return f"its {name} changed from {was} to {now}"
+        return "" if torch.equal(self.bytes, self._bytes(tensor)) else "its values changed"

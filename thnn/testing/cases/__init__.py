@@ -1,0 +1,82 @@
+"""The table of cases: for each module of THNN.h what it is compared with, on what, and what it must refuse.
+
+A case is a `Case` in any file of this package: adding one is all it takes. See thnn/cases/model.py for its parts.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+import zlib
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import torch
+
+from thnn._functions.documentation import DEFAULTS
+from thnn._header import Argument, Function
+from thnn._binding.library import FIXED_DTYPES
+from thnn._header.registry import modules
+from thnn.testing.cases.model import Case, Sample
+
+
+@cache
+def cases() -> Mapping[str, Case]:
+    """Every case by name: of its module, or of the function that it is for; modules in the order of the header, each
+    followed by the functions that have a case of their own."""
+    found: dict[str, Case] = {}
+    for file in pkgutil.iter_modules(__path__):
+        for value in vars(import_module(f"{__name__}.{file.name}")).values():
+            if isinstance(value, Case) and found.setdefault(value.name, value) is not value:
+                raise ValueError(f"two cases for {value.name}, one of them in thnn/cases/{file.name}.py")
+    names = [n for m in modules().values() for n in (m.name, *(f.name for f in m.others))]
+    strangers = found.keys() - {*names}
+    if strangers:
+        raise ValueError(
+            f"cases for what the library does not have: {', '.join(sorted(strangers))}; once THNN.h declares it, "
+            "`python -m thnn regenerate` builds it"
+        )
+    return {name: found[name] for name in names if name in found}
+
+
+def function_of(case: Case) -> Function:
+    """The function whose arguments the case names: the forward, unless it is for another one."""
+    return modules()[case.module].functions[case.phase or "updateOutput"]
+
+
+def arguments(case: Case, sample: Sample, dtype: torch.dtype = torch.float64) -> dict[str, Any]:
+    """The arguments of the function that a caller gives, by name: tensors made, what is omitted filled in."""
+    function = function_of(case)
+    unknown = sample.arguments.keys() - {a.name for a in function.arguments}
+    if unknown:
+        raise ValueError(f"{case.name}, sample {sample.name!r}: no argument {', '.join(sorted(unknown))}")
+    made: dict[str, Any] = {}
+    for argument in function.arguments:
+        name = argument.name
+        if argument.role in ("state", "buffer") or (
+            argument in function.written and not argument.is_modified
+        ):
+            continue
+        if name in sample.arguments:
+            # Seeded by name, so that an argument does not change when another one does.
+            seed = zlib.crc32(f"{case.name} {sample.name} {name}".encode())
+            made[name] = make(sample.arguments[name], dtype_of(argument, dtype), seed)
+        elif argument.is_optional:
+            made[name] = None
+        else:
+            made[name] = DEFAULTS[name]
+    return made
+
+
+def dtype_of(argument: Argument, real: torch.dtype) -> torch.dtype:
+    """The element type of a tensor argument in a call where that of THTensor is `real`."""
+    return FIXED_DTYPES.get(argument.type, real)
+
+
+def make(value: Any, dtype: torch.dtype, seed: int = 0) -> Any:
+    """The tensor of a maker, its float64 turned into `dtype`; anything else as it is."""
+    if not callable(value):
+        return value
+    made = value(torch.Generator().manual_seed(seed))
+    return made.to(dtype) if isinstance(made, torch.Tensor) and made.dtype is torch.float64 else made

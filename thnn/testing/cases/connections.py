@@ -1,0 +1,169 @@
+"""Convolutions that join the planes that a table lists."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from thnn.testing.cases.makers import given, normal
+from thnn.testing.cases.model import Case, Refusal, Row, Sample
+
+
+def _dense(weight: Tensor, table: Tensor, inputs: int, outputs: int) -> Tensor:
+    """Filters (outputs, inputs, kH, kW) with zeros where nothing is connected."""
+    pairs = table.to(torch.int64)
+    places = pairs[:, 1] * inputs + pairs[:, 0]
+    filters = weight.new_zeros(outputs * inputs, *weight.shape[1:]).index_add(0, places, weight)
+    return filters.unflatten(0, (outputs, inputs))
+
+
+def _map(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    connTable: Tensor,
+    nInputPlane: int,
+    nOutputPlane: int,
+    dW: int,
+    dH: int,
+) -> Tensor:
+    filters = _dense(weight, connTable, nInputPlane, nOutputPlane)
+    return F.conv2d(input, filters, bias, (dH, dW))
+
+
+def _full_map(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor,
+    connTable: Tensor,
+    nInputPlane: int,
+    nOutputPlane: int,
+    dW: int,
+    dH: int,
+) -> Tensor:
+    filters = _dense(weight, connTable, nInputPlane, nOutputPlane).transpose(0, 1)
+    return F.conv_transpose2d(input, filters, bias, (dH, dW))
+
+
+def _sample(
+    name: str,
+    shape: tuple[int, ...],
+    outputs: int,
+    kernel: tuple[int, int],
+    table: Sequence[tuple[int, int]],
+    stride: tuple[int, int] = (1, 1),
+    small: bool = True,
+) -> Sample:
+    """Kernel and stride are width first; the table has pairs (input plane, output plane)."""
+    arguments: dict[str, Any] = {
+        "input": normal(*shape),
+        "weight": normal(len(table), kernel[1], kernel[0]),
+        "bias": normal(outputs),
+        "connTable": given(table) if table else normal(0, 2),
+        "nInputPlane": shape[-3],
+        "nOutputPlane": outputs,
+        "dW": stride[0],
+        "dH": stride[1],
+    }
+    return Sample(name, arguments, differentiable=small)
+
+
+def _every(step: int, inputs: int, outputs: int) -> list[tuple[int, int]]:
+    return [(i, o) for o in range(outputs) for i in range(inputs) if (i + o) % step == 0]
+
+
+_TABLE = [(0, 1), (2, 0), (1, 3), (2, 3), (0, 0), (1, 1)]
+_SAMPLES = (
+    _sample("batch", (2, 3, 5, 6), 4, (2, 3), _TABLE, (1, 2)),
+    _sample("batchless", (3, 5, 4), 4, (3, 2), _TABLE, (2, 1)),
+    _sample("full table", (2, 2, 4, 5), 3, (2, 2), _every(1, 2, 3)),
+    _sample("one to one", (1, 3, 4, 5), 3, (3, 2), _every(4, 3, 3)),
+    _sample("repeated connections", (1, 2, 4, 4), 2, (2, 2), [(1, 0), (1, 0), (0, 1), (1, 0)]),
+    _sample("a single connection", (2, 3, 4, 4), 3, (2, 3), [(2, 1)], (2, 1)),
+    _sample("stride above kernel", (1, 2, 9, 8), 2, (2, 1), _every(2, 2, 2), (3, 4)),
+    _sample("last columns unused", (1, 2, 6, 7), 2, (2, 3), _every(1, 2, 2), (2, 2)),
+    _sample("kernel 1", (2, 3, 3, 4), 4, (1, 1), _TABLE),
+    _sample("kernel of the image", (2, 3, 4, 5), 4, (5, 4), _TABLE),
+    _sample("sizes 1", (1, 1, 1, 1), 1, (1, 1), [(0, 0)]),
+    _sample("no connections", (2, 3, 4, 5), 2, (2, 2), [], small=False),
+    _sample("empty", (0, 3, 5, 6), 4, (2, 3), _TABLE, (1, 2)),
+    _sample("many planes", (2, 37, 9, 11), 19, (3, 3), _every(3, 37, 19), small=False),
+    _sample("many taps", (1, 3, 14, 17), 4, (13, 11), _TABLE, (2, 1), small=False),
+    _sample("many connections", (1, 129, 3, 2), 130, (1, 1), _every(1, 129, 130), small=False),
+    _sample("wide images", (1, 2, 5, 9001), 2, (3, 2), _every(1, 2, 2), (2, 1), small=False),
+)
+
+_GEOMETRY = (
+    ("stride 0", {"dW": 0}),
+    ("stride below 0", {"dH": -1}),
+    ("no input planes", {"nInputPlane": 0}),
+    ("other input planes", {"nInputPlane": 2}),
+    ("no output planes", {"nOutputPlane": 0}),
+    ("output planes far below 0", {"nOutputPlane": -(2**31)}),
+    ("other output planes", {"nOutputPlane": 5}),
+    ("a table of three columns", {"connTable": normal(6, 3)}),
+    ("a table of one column", {"connTable": normal(12)}),
+)
+_PLANES = (
+    ("input plane -1", [-1, 0]),
+    ("input plane 3", [3, 0]),
+    ("output plane -1", [0, -1]),
+    ("output plane 4", [0, 4]),
+    ("half a plane", [0.5, 0]),
+    ("no number", [0, math.nan]),
+    ("infinity", [math.inf, 0]),
+    ("2**31", [2.0**31, 0]),
+)
+_PHASES = ("updateOutput", "updateGradInput", "accGradParameters")
+_REFUSALS = (
+    *(Refusal(name, change, ValueError, phase=p) for p in _PHASES for name, change in _GEOMETRY),
+    *(
+        Refusal(name, {"connTable": given([*_TABLE[:5], row])}, IndexError, "connTable", p)
+        for p in _PHASES
+        for name, row in _PLANES
+    ),
+    Refusal("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
+    Refusal("no pixels", {"input": normal(2, 3, 0, 6)}, ValueError, "input"),
+    Refusal("weight of four dimensions", {"weight": normal(6, 1, 3, 2)}, ValueError, "weight"),
+    Refusal("weight without taps", {"weight": normal(6, 3, 0)}, ValueError, "weight"),
+    Refusal("a kernel too many", {"weight": normal(7, 3, 2)}, ValueError, "connTable"),
+    Refusal("bias of one", {"bias": normal(1)}, ValueError, "bias"),
+)
+
+
+def _row(name: str) -> Row:
+    table = _every(4, 64, 64)
+    return Row(
+        f"{name} 3x3 64-64, {len(table)} connections, at 28, batch 8",
+        _sample("row", (8, 64, 28, 28), 64, (3, 3), table),
+    )
+
+
+SPATIAL_CONVOLUTION_MAP = Case(
+    module="SpatialConvolutionMap",
+    reference=_map,
+    samples=_SAMPLES,
+    refusals=(
+        *_REFUSALS,
+        Refusal("kernel larger than the image", {"weight": normal(6, 6, 2)}, ValueError, "input"),
+    ),
+    any_size={"weight": (1, 2)},
+    rows=(_row("SpatialConvolutionMap"),),
+)
+
+SPATIAL_FULL_CONVOLUTION_MAP = Case(
+    module="SpatialFullConvolutionMap",
+    reference=_full_map,
+    samples=_SAMPLES,
+    refusals=(
+        *_REFUSALS,
+        Refusal("an output that memory cannot hold", {"dW": 2**31 - 1, "dH": 2**31 - 1}, ValueError, "input"),
+    ),
+    any_size={"weight": (1, 2)},
+    rows=(_row("SpatialFullConvolutionMap"),),
+)

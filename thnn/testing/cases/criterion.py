@@ -1,0 +1,295 @@
+"""Criteria: what an input and a target are apart, in one element."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from thnn.testing.cases.makers import classes, constant, given, normal, uniform
+from thnn.testing.cases.model import Case, Maker, Refusal, Row, Sample
+
+_SHAPES = {
+    "matrix": (4, 5),
+    "vector": (7,),
+    "without dimensions": (),
+    "one element": (1,),
+    "images": (2, 3, 4, 3),
+    "volumes": (2, 1, 3, 2, 2),
+    "sizes 1": (1, 1, 3, 1),
+}
+
+
+def _reduced(losses: Tensor, sizeAverage: bool) -> Tensor:
+    return losses.mean() if sizeAverage else losses.sum()
+
+
+def _samples(input: Callable[..., Maker], target: Callable[..., Maker]) -> tuple[Sample, ...]:
+    def sample(name: str, *shape: int, small: bool = True, **scalars: Any) -> Sample:
+        return Sample(
+            name, {"input": input(*shape), "target": target(*shape), **scalars}, differentiable=small
+        )
+
+    return (
+        *(sample(name, *shape) for name, shape in _SHAPES.items()),
+        sample("sum", 4, 5, sizeAverage=False),
+        sample("empty sum", 0, 3, sizeAverage=False),
+        sample("empty", 0, 3),
+        sample("many elements", 3, 70, 91, small=False),
+        sample("sum of many elements", 20011, sizeAverage=False, small=False),
+    )
+
+
+def _row(name: str, input: Maker, target: Maker, goals: dict[str, float]) -> Row:
+    size = 4.0 * 2**20
+    return Row(
+        f"{name} 1M",
+        Sample("row", {"input": input, "target": target}),
+        bytes_moved={"fwd": 2 * size, "fb": 5 * size},
+        **goals,  # type: ignore[arg-type]
+    )
+
+
+_REFUSALS = (
+    Refusal("target of another size", {"target": uniform(5, 5)}, ValueError, "target"),
+    Refusal("target a row", {"target": uniform(5)}, ValueError, "target"),
+    Refusal("target empty", {"target": uniform(0)}, ValueError, "target"),
+    Refusal(
+        "target of another size", {"target": uniform(5, 5)}, ValueError, "target", phase="updateGradInput"
+    ),
+)
+_DISTANCE_GOALS = {"ratio": 1.1, "fraction": 0.6}
+
+
+def _mse(input: Tensor, target: Tensor, sizeAverage: bool = True) -> Tensor:
+    return _reduced((input - target).square(), sizeAverage)
+
+
+MSE_CRITERION = Case(
+    module="MSECriterion",
+    reference=_mse,
+    peer=lambda input, target, sizeAverage=True: F.mse_loss(input, target),
+    samples=_samples(normal, normal),
+    refusals=_REFUSALS,
+    rows=(_row("MSECriterion", normal(2**20), normal(2**20), _DISTANCE_GOALS),),
+)
+
+
+def _abs(input: Tensor, target: Tensor, sizeAverage: bool = True) -> Tensor:
+    return _reduced(torch.where(input >= target, input - target, target - input), sizeAverage)
+
+
+ABS_CRITERION = Case(
+    module="AbsCriterion",
+    reference=_abs,
+    peer=lambda input, target, sizeAverage=True: F.l1_loss(input, target),
+    samples=(
+        *_samples(normal, normal),
+        Sample("input is target", {"input": constant(3, value=2.0), "target": constant(3, value=2.0)}, False),
+    ),
+    refusals=_REFUSALS,
+    rows=(_row("AbsCriterion", normal(2**20), normal(2**20), _DISTANCE_GOALS),),
+)
+
+
+def _smooth_l1(input: Tensor, target: Tensor, sizeAverage: bool = True) -> Tensor:
+    difference = input - target
+    size = difference.abs()
+    return _reduced(torch.where(size < 1, 0.5 * difference.square(), size - 0.5), sizeAverage)
+
+
+_ONE_APART = {"input": given([1.0, 2.0, -1.0, 0.5]), "target": given([0.0, 1.0, 0.0, -0.5])}
+
+SMOOTH_L1_CRITERION = Case(
+    module="SmoothL1Criterion",
+    reference=_smooth_l1,
+    peer=lambda input, target, sizeAverage=True: F.smooth_l1_loss(input, target),
+    samples=(
+        *_samples(lambda *shape: normal(*shape, scale=2), normal),
+        Sample("one apart", _ONE_APART, differentiable=False),
+    ),
+    refusals=_REFUSALS,
+    rows=(_row("SmoothL1Criterion", normal(2**20), normal(2**20), _DISTANCE_GOALS),),
+)
+
+
+def _with_slope(value: Tensor, input: Tensor, slope: Tensor) -> Tensor:
+    """`value`, with `slope` for its derivative by `input`."""
+    return value.detach() + (slope.detach() * (input - input.detach())).sum()
+
+
+def _bce(input: Tensor, target: Tensor, sizeAverage: bool = True, weights: Tensor | None = None) -> Tensor:
+    # The gradient is not that of the clamped logarithms: it stays large where they end.
+    losses = -(target * input.log().clamp(min=-100) + (1 - target) * (-input).log1p().clamp(min=-100))
+    slope = (input - target) / (input * (1 - input)).clamp(min=1e-12)
+    if weights is not None:
+        losses, slope = losses * weights.reshape(input.shape), slope * weights.reshape(input.shape)
+    return _with_slope(_reduced(losses, sizeAverage), input, slope / input.numel() if sizeAverage else slope)
+
+
+def _probabilities(*shape: int) -> Maker:
+    return uniform(*shape, low=0.05, high=0.95)
+
+
+def _somewhere(value: float) -> Maker:
+    """Probabilities, and `value` among them."""
+
+    def maker(generator: torch.Generator) -> Tensor:
+        input = _probabilities(4, 5)(generator)
+        input[2, 3] = value
+        return input
+
+    return maker
+
+
+_SURE = {
+    "input": given([0.0, 0.0, 1.0, 1.0, 1e-30, 0.5]),
+    "target": given([0.0, 1.0, 0.0, 1.0, 0.5, 0.25]),
+}
+
+BCE_CRITERION = Case(
+    module="BCECriterion",
+    reference=_bce,
+    peer=lambda input, target, sizeAverage=True, weights=None: F.binary_cross_entropy(input, target, weights),
+    samples=(
+        Sample(
+            "weights",
+            {"input": _probabilities(4, 5), "target": _probabilities(4, 5), "weights": normal(4, 5)},
+        ),
+        *_samples(_probabilities, _probabilities),
+        Sample(
+            "weights of another shape",
+            {"input": _probabilities(4, 5), "target": _probabilities(4, 5), "weights": normal(20)},
+        ),
+        Sample("0 and 1", _SURE, differentiable=False),
+        Sample(
+            "many weights",
+            {"input": _probabilities(20011), "target": uniform(20011), "weights": normal(20011)},
+            differentiable=False,
+        ),
+    ),
+    refusals=(
+        *_REFUSALS,
+        *(
+            Refusal(f"input {value}", {"input": _somewhere(value)}, ValueError, "input")
+            for value in (math.nan, -1e-6, 1.0000001, math.inf, -math.inf)
+        ),
+        Refusal("weights of another size", {"weights": normal(4, 6)}, ValueError, "weights"),
+        Refusal("one weight", {"weights": normal(1)}, ValueError, "weights"),
+    ),
+    rows=(_row("BCECriterion", _probabilities(2**20), uniform(2**20), {"ratio": 8}),),
+)
+
+
+def _class_nll(
+    input: Tensor,
+    target: Tensor,
+    sizeAverage: bool = True,
+    ignore_index: int = -100,
+    weights: Tensor | None = None,
+) -> tuple[Tensor, dict[str, Tensor]]:
+    rows, targets = input.reshape(-1, input.shape[-1]), target.reshape(-1)
+    counted = targets != ignore_index
+    known = targets.where(counted, 0)
+    weight = input.new_ones(input.shape[-1]) if weights is None else weights
+    weight = weight[known] * counted
+    total = weight.sum()
+    losses = -(weight * rows.gather(1, known[:, None]).squeeze(1)) if len(rows) else rows.sum(1)
+    output = losses.sum()
+    if sizeAverage and total != 0:
+        output = output / total
+    if not total > 0:
+        output = _with_slope(output, input, torch.zeros_like(input))
+    return output, {"total_weight": total}
+
+
+def _nll(
+    name: str,
+    *,
+    weights: Maker | None = None,
+    target: Maker | None = None,
+    small: bool = True,
+    **scalars: Any,
+) -> Sample:
+    return Sample(
+        name,
+        {"input": normal(6, 5), "target": target or classes(6, count=5), "weights": weights, **scalars},
+        differentiable=small,
+    )
+
+
+_TARGETS = [2, 0, 4, 1, 1, 3]
+
+
+def _targets(last: int) -> Maker:
+    return given([*_TARGETS[:-1], last], torch.int64)
+
+
+CLASS_NLL_CRITERION = Case(
+    module="ClassNLLCriterion",
+    reference=_class_nll,
+    peer=lambda input, target, sizeAverage=True, ignore_index=-100, weights=None: F.nll_loss(
+        input, target, weights
+    ),
+    samples=(
+        _nll("weights", weights=uniform(5, low=0.5, high=2)),
+        _nll("batch"),
+        _nll("sum", sizeAverage=False),
+        _nll("sum of weights", weights=uniform(5, low=0.5, high=2), sizeAverage=False),
+        _nll("ignored class", target=given(_TARGETS, torch.int64), ignore_index=1),
+        _nll("ignored targets", target=_targets(-100), weights=uniform(5)),
+        _nll("all ignored", target=given([-100] * 6, torch.int64)),
+        _nll("all ignored, sum", target=given([-100] * 6, torch.int64), sizeAverage=False),
+        _nll("largest ignore_index", target=_targets(2**63 - 1), ignore_index=2**63 - 1),
+        _nll("weights 0", weights=constant(5)),
+        _nll("weights below 0", weights=constant(5, value=-1.0), small=False),
+        Sample("vector", {"input": normal(5), "target": classes(1, count=5)}),
+        Sample(
+            "vector with weights", {"input": normal(5), "target": classes(1, count=5), "weights": uniform(5)}
+        ),
+        Sample("vector, sum", {"input": normal(5), "target": classes(1, count=5), "sizeAverage": False}),
+        Sample("vector, target without dimensions", {"input": normal(5), "target": classes(count=5)}),
+        Sample("vector, ignored", {"input": normal(5), "target": given([-100], torch.int64)}),
+        Sample("batch of one", {"input": normal(1, 5), "target": classes(1, count=5)}),
+        Sample("one class", {"input": normal(4, 1), "target": classes(4, count=1)}),
+        Sample("empty", {"input": normal(0, 5), "target": classes(0, count=5)}),
+        Sample(
+            "many rows", {"input": normal(4001, 9), "target": classes(4001, count=9)}, differentiable=False
+        ),
+        Sample(
+            "many classes",
+            {"input": normal(37, 1003), "target": classes(37, count=1003)},
+            differentiable=False,
+        ),
+    ),
+    refusals=(
+        *(
+            Refusal(f"target {value}", {"target": _targets(value)}, IndexError, "target", phase=phase)
+            for phase in ("updateOutput", "updateGradInput")
+            for value in (5, -1, -101, 2**31, 2**32, 2**63 - 1, -(2**63))
+        ),
+        Refusal("-100 when another is ignored", {"target": _targets(-100), "ignore_index": 1}, IndexError),
+        Refusal("three dimensions", {"input": normal(2, 3, 5)}, ValueError, "input"),
+        Refusal("no dimensions", {"input": normal()}, ValueError, "input"),
+        Refusal("target a matrix", {"target": classes(6, 1, count=5)}, ValueError, "target"),
+        Refusal("target of another size", {"target": classes(5, count=5)}, ValueError, "target"),
+        Refusal("several targets of a vector", {"input": normal(5)}, ValueError, "target"),
+        Refusal("weights a matrix", {"weights": uniform(1, 5)}, ValueError, "weights"),
+        Refusal("one weight", {"weights": uniform(1)}, ValueError, "weights"),
+        Refusal("no classes", {"input": normal(6, 0), "weights": None}, (IndexError, ValueError)),
+        Refusal(
+            "two total_weights", {"total_weight": normal(2)}, ValueError, "total_weight", "updateGradInput"
+        ),
+    ),
+    rows=(
+        Row(
+            "ClassNLLCriterion (256,1000)",
+            Sample("row", {"input": normal(256, 1000), "target": classes(256, count=1000)}),
+            bytes_moved={"fwd": 256.0 * 12, "fb": 256.0 * 20 + 4 * 256 * 1000},
+        ),
+    ),
+)

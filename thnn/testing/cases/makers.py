@@ -1,0 +1,96 @@
+"""What the tensors of cases are made of. Each word here gives a maker: a function of a generator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Generator, Tensor
+
+from thnn.testing.cases.model import Maker
+
+
+def normal(*shape: int, scale: float = 1.0, shift: float = 0.0) -> Maker:
+    """Normally distributed values."""
+
+    def maker(generator: Generator) -> Tensor:
+        return torch.randn(shape, generator=generator, dtype=torch.float64) * scale + shift
+
+    return maker
+
+
+def uniform(*shape: int, low: float = 0.0, high: float = 1.0) -> Maker:
+    """Values spread evenly from `low` to `high`."""
+
+    def maker(generator: Generator) -> Tensor:
+        return torch.rand(shape, generator=generator, dtype=torch.float64) * (high - low) + low
+
+    return maker
+
+
+def distinct(*shape: int) -> Maker:
+    """Values in random order, no two of them closer than 0.1: nothing ties, and no finite difference reorders them."""
+
+    def maker(generator: Generator) -> Tensor:
+        count = math.prod(shape)
+        values = torch.randperm(count, generator=generator).to(torch.float64)
+        return (values / 10 - count / 20).reshape(shape)
+
+    return maker
+
+
+def whole(*shape: int, high: int = 3) -> Maker:
+    """Small whole numbers, many of them equal."""
+
+    def maker(generator: Generator) -> Tensor:
+        return torch.randint(high, shape, generator=generator).to(torch.float64)
+
+    return maker
+
+
+def classes(*shape: int, count: int) -> Maker:
+    """Class numbers from 0 to `count` - 1."""
+
+    def maker(generator: Generator) -> Tensor:
+        return torch.randint(count, shape, generator=generator)
+
+    return maker
+
+
+def given(values: Sequence[Any] | float, dtype: torch.dtype = torch.float64) -> Maker:
+    """These very values."""
+
+    def maker(generator: Generator) -> Tensor:
+        return torch.tensor(values, dtype=dtype)
+
+    return maker
+
+
+def constant(*shape: int, value: float = 0.0) -> Maker:
+    """One value everywhere."""
+
+    def maker(generator: Generator) -> Tensor:
+        return torch.full(shape, value, dtype=torch.float64)
+
+    return maker
+
+
+def expanded(*shape: int) -> Maker:
+    """One element seen as a tensor of any size."""
+
+    def maker(generator: Generator) -> Tensor:
+        return torch.zeros((), dtype=torch.float64).expand(shape)
+
+    return maker
+
+
+def flops(multiply_adds: float) -> dict[str, float]:
+    """Floating-point operations of a row by phase: gradInput and gradWeight take what the output does."""
+    return {"fwd": 2.0 * multiply_adds, "fb": 6.0 * multiply_adds}
+
+
+def along(kind: str, axes: str, sizes: Sequence[int]) -> dict[str, int]:
+    """Scalars of a geometry: ``along("pad", "WH", (1, 0))`` is ``{"padW": 1, "padH": 0}``."""
+    return {kind + axis: size for axis, size in zip(axes, sizes, strict=True)}

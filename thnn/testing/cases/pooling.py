@@ -1,0 +1,261 @@
+"""Windows that slide over images."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from thnn.testing.cases.makers import classes, distinct, expanded, given, normal, whole
+from thnn.testing.cases.model import Case, Maker, Refusal, Row, Sample
+
+
+def _size(size: int, kernel: int, stride: int, padding: int, ceil_mode: bool, padded: bool) -> int:
+    room = size + 2 * padding - kernel
+    out = (math.ceil(room / stride) if ceil_mode else room // stride) + 1
+    return out - 1 if padded and (out - 1) * stride >= size + padding else out
+
+
+def _windows(
+    input: Tensor, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, ceil_mode: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Rows (oH, kH) and columns (oW, kW) that the windows see, and the elements (..., oH, oW, kH*kW) there.
+
+    A row or column outside the image has a number below 0 or beyond it; the element there means nothing.
+    """
+    H, W = input.shape[-2:]
+    padded = padW > 0 or padH > 0
+    starts_h = torch.arange(_size(H, kH, dH, padH, ceil_mode, padded)) * dH - padH
+    starts_w = torch.arange(_size(W, kW, dW, padW, ceil_mode, padded)) * dW - padW
+    rows = starts_h[:, None] + torch.arange(kH)
+    columns = starts_w[:, None] + torch.arange(kW)
+    seen = input[..., rows.clamp(0, H - 1), :][..., columns.clamp(0, W - 1)]
+    return rows, columns, seen.transpose(-2, -3).flatten(-2)
+
+
+def _cross(rows: Tensor, columns: Tensor) -> tuple[Tensor, Tensor]:
+    """Row and column of each element of the windows, (oH, oW, kH*kW)."""
+    shape = (rows.shape[0], columns.shape[0], rows.shape[1], columns.shape[1])
+    return (
+        rows[:, None, :, None].expand(shape).flatten(-2),
+        columns[None, :, None, :].expand(shape).flatten(-2),
+    )
+
+
+def _max_pooling(
+    input: Tensor,
+    kW: int,
+    kH: int,
+    dW: int,
+    dH: int,
+    padW: int,
+    padH: int,
+    ceil_mode: bool = False,
+) -> tuple[Tensor, dict[str, Tensor]]:
+    H, W = input.shape[-2:]
+    rows, columns, seen = _windows(input, kW, kH, dW, dH, padW, padH, ceil_mode)
+    row, column = _cross(rows, columns)
+    inside = (row >= 0) & (row < H) & (column >= 0) & (column < W)
+    # argmax takes the first of equal values, and NaN for the largest of all; where -inf wins, padding may have.
+    best = seen.masked_fill(~inside, -math.inf).argmax(-1, keepdim=True)
+    first = inside.to(torch.uint8).argmax(-1, keepdim=True).expand_as(best)
+    best = torch.where(seen.gather(-1, best) == -math.inf, first, best)
+    best = torch.where(inside.expand_as(seen).gather(-1, best), best, first)
+    nothing = ~inside.any(-1)
+    position = (row * W + column).expand_as(seen).gather(-1, best).squeeze(-1)
+    output = seen.gather(-1, best).squeeze(-1)
+    lowest = torch.finfo(input.dtype).min
+    return output.masked_fill(nothing, lowest), {"indices": position.masked_fill(nothing, -1)}
+
+
+def _average_pooling(
+    input: Tensor,
+    kW: int,
+    kH: int,
+    dW: int,
+    dH: int,
+    padW: int,
+    padH: int,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    H, W = input.shape[-2:]
+    rows, columns, seen = _windows(input, kW, kH, dW, dH, padW, padH, ceil_mode)
+    row, column = _cross(rows, columns)
+    inside = (row >= 0) & (row < H) & (column >= 0) & (column < W)
+    counted = inside
+    if count_include_pad:
+        counted = (row < H + padH) & (column < W + padW)
+    total = torch.where(inside, seen, 0).sum(-1)
+    return total / counted.sum(-1).clamp(min=1)
+
+
+def _sample(
+    name: str,
+    input: Maker,
+    kernel: tuple[int, int],
+    stride: tuple[int, int],
+    padding: tuple[int, int] = (0, 0),
+    small: bool = True,
+    **flags: bool,
+) -> Sample:
+    """Kernel, stride and padding are width first."""
+    scalars: dict[str, Any] = {"kW": kernel[0], "kH": kernel[1], "dW": stride[0], "dH": stride[1]}
+    scalars |= {"padW": padding[0], "padH": padding[1], **flags}
+    return Sample(name, {"input": input, **scalars}, differentiable=small)
+
+
+_NOT_FINITE = [[[math.nan, 1, 2, math.inf], [0, -math.inf, 3, 1], [-1, 0, 1, 2]]]
+
+_SAMPLES = (
+    _sample("batch", distinct(2, 3, 6, 7), (3, 2), (2, 1), (1, 1)),
+    _sample("batchless", distinct(3, 5, 6), (2, 2), (2, 2)),
+    _sample("ceil_mode", distinct(2, 2, 6, 5), (2, 3), (2, 2), ceil_mode=True),
+    _sample("ceil_mode, padding", distinct(2, 2, 6, 5), (3, 2), (2, 3), (1, 1), ceil_mode=True),
+    _sample(
+        "ceil_mode, last window in the padding", distinct(1, 2, 5, 5), (2, 2), (3, 3), (1, 1), ceil_mode=True
+    ),
+    _sample("ceil_mode, padding of one axis", distinct(1, 2, 5, 6), (2, 1), (3, 4), (1, 0), ceil_mode=True),
+    _sample("windows without elements", distinct(1, 2, 5, 6), (1, 1), (3, 4), ceil_mode=True),
+    _sample("stride above kernel", distinct(1, 2, 7, 8), (2, 1), (3, 4)),
+    _sample("overlap", distinct(1, 2, 5, 6), (4, 3), (1, 1), (2, 1)),
+    _sample("kernel 1", distinct(2, 2, 3, 4), (1, 1), (1, 1)),
+    _sample("kernel of the image", distinct(2, 2, 4, 5), (5, 4), (1, 1)),
+    _sample("kernel of the padded image", distinct(2, 2, 2, 3), (5, 4), (1, 1), (1, 1)),
+    _sample("one row", distinct(2, 2, 1, 7), (3, 1), (2, 1), (1, 0)),
+    _sample("one column", distinct(2, 2, 7, 1), (1, 2), (1, 3)),
+    _sample("sizes 1", distinct(1, 1, 1, 1), (1, 1), (1, 1)),
+    _sample("empty", distinct(0, 3, 5, 6), (2, 2), (2, 2)),
+    _sample("stride of years", distinct(1, 2, 5, 6), (2, 3), (2**31 - 1, 2**31 - 1)),
+    _sample("2x2, stride 2", normal(2, 19, 22, 38), (2, 2), (2, 2), small=False),
+    _sample("3x3, stride 2, padding 1", normal(3, 18, 29, 45), (3, 3), (2, 2), (1, 1), small=False),
+    _sample("5x3, stride 3", normal(1, 3, 150, 131), (5, 3), (3, 3), (2, 1), small=False),
+    _sample("not finite", given(_NOT_FINITE), (2, 2), (1, 1), small=False),
+)
+
+_GEOMETRY = (
+    ("kernel 0", {"kW": 0}),
+    ("kernel below 0", {"kH": -3}),
+    ("stride 0", {"dH": 0}),
+    ("stride below 0", {"dW": -1}),
+    ("padding below 0", {"padW": -1}),
+    ("padding far below 0", {"padH": -(2**31)}),
+    ("padding above half the kernel", {"padW": 2}),
+    ("padding far above the kernel", {"padH": 2**31 - 1, "padW": 2**31 - 1}),
+    ("kernel larger than the padded image", {"kH": 9}),
+    ("huge kernel", {"kW": 2**31 - 1}),
+)
+_REFUSALS = (
+    *(Refusal(name, change, ValueError) for name, change in _GEOMETRY),
+    *(Refusal(name, change, ValueError, phase="updateGradInput") for name, change in _GEOMETRY),
+    Refusal("a matrix", {"input": distinct(6, 7)}, ValueError, "input"),
+    Refusal("five dimensions", {"input": distinct(1, 2, 3, 6, 7)}, ValueError, "input"),
+    Refusal("no pixels", {"input": distinct(2, 3, 0, 7)}, ValueError),
+    Refusal("no planes", {"input": distinct(2, 0, 6, 7)}, ValueError),
+    Refusal("too large", {"input": expanded(2**20, 2**20, 6, 7)}, ValueError),
+    Refusal("gradOutput batchless", {"gradOutput": normal(3, 7, 4)}, ValueError, phase="updateGradInput"),
+)
+
+
+def _indices(*shape: int, at: tuple[int, ...] = (1, 2, 3, 0), value: int) -> Maker:
+    def maker(generator: torch.Generator) -> Tensor:
+        indices = classes(*shape, count=42)(generator)
+        indices[at] = value
+        return indices
+
+    return maker
+
+
+def _bytes(shape: tuple[int, ...], stride: int, index_bytes: int) -> dict[str, float]:
+    """Read the input, write the output and its indices; read the gradient and the indices, write gradInput."""
+    N, C, H, W = shape
+    image, pooled = N * C * H * W, N * C * math.ceil(H / stride) * math.ceil(W / stride)
+    forward = 4.0 * image + (4 + index_bytes) * pooled
+    return {"fwd": forward, "fb": 2 * forward}
+
+
+def _row(
+    name: str, shape: tuple[int, ...], kernel: int, stride: int, padding: int, goals: dict[str, float]
+) -> Row:
+    return Row(
+        f"{name} {kernel}x{kernel} s{stride}{f' p{padding}' if padding else ''} ({','.join(map(str, shape))})",
+        _sample("row", normal(*shape), (kernel, kernel), (stride, stride), (padding, padding)),
+        bytes_moved=_bytes(shape, stride, 8 if "Max" in name else 0),
+        **goals,  # type: ignore[arg-type]
+    )
+
+
+_MAX_GOALS = {"ratio": 12, "fraction": 0.45, "best": 1.3, "channels_last": 1.1}
+
+SPATIAL_MAX_POOLING = Case(
+    module="SpatialMaxPooling",
+    reference=_max_pooling,
+    peer=lambda input, kW, kH, dW, dH, padW, padH, ceil_mode=False: F.max_pool2d(
+        input, (kH, kW), (dH, dW), (padH, padW), 1, ceil_mode
+    ),
+    samples=(
+        *_SAMPLES,
+        _sample("equal values", whole(2, 3, 6, 7), (3, 2), (2, 1), (1, 1), small=False),
+        _sample("all equal", whole(2, 2, 5, 6, high=1), (3, 3), (1, 1), (1, 1), small=False),
+        _sample("only -inf", given([[[-math.inf] * 4] * 3]), (2, 3), (1, 1), (1, 1), small=False),
+    ),
+    refusals=(
+        *_REFUSALS,
+        *(
+            Refusal(
+                f"index {i}",
+                {"indices": _indices(2, 3, 7, 4, value=i)},
+                IndexError,
+                "indices",
+                "updateGradInput",
+            )
+            for i in (42, -2, 2**31, 2**32 + 1, 2**62, -(2**63))
+        ),
+        Refusal(
+            "first index out of the plane",
+            {"indices": _indices(2, 3, 7, 4, at=(0, 0, 0, 0), value=42)},
+            IndexError,
+            "indices",
+            "updateGradInput",
+        ),
+    ),
+    rows=(
+        _row("SpatialMaxPooling", (8, 64, 112, 112), 3, 2, 1, _MAX_GOALS),
+        _row("SpatialMaxPooling", (32, 64, 56, 56), 2, 2, 0, _MAX_GOALS),
+    ),
+)
+
+SPATIAL_AVERAGE_POOLING = Case(
+    module="SpatialAveragePooling",
+    reference=_average_pooling,
+    peer=lambda input, kW, kH, dW, dH, padW, padH, ceil_mode=False, count_include_pad=True: F.avg_pool2d(
+        input, (kH, kW), (dH, dW), (padH, padW), ceil_mode, count_include_pad
+    ),
+    samples=(
+        *_SAMPLES,
+        *(
+            Sample(
+                f"{s.name}, padding not counted",
+                {**s.arguments, "count_include_pad": False},
+                s.differentiable,
+            )
+            for s in _SAMPLES
+            if s.arguments["padW"] or s.arguments["padH"]
+        ),
+    ),
+    refusals=_REFUSALS,
+    rows=(
+        _row(
+            "SpatialAveragePooling",
+            (32, 64, 56, 56),
+            2,
+            2,
+            0,
+            {"ratio": 8, "fraction": 0.45, "best": 1.2, "channels_last": 1.1},
+        ),
+        _row("SpatialAveragePooling", (8, 128, 28, 28), 3, 1, 1, {}),
+    ),
+)

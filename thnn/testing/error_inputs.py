@@ -1,0 +1,241 @@
+"""What must be refused: the refusals of a case, and those that follow from the header for every argument.
+
+A refused call raises TypeError, ValueError, IndexError or NotImplementedError, names function and argument, and leaves
+every tensor as it was.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from thnn._header import Argument, Function
+from thnn._header.roles import BACKWARD_PHASES, Role
+from thnn.testing.case_runner import Failed, Snapshot, Trial, written
+from thnn.testing.cases import dtype_of, make
+from thnn.testing.cases.model import Case, Refusal
+
+ERRORS = (TypeError, ValueError, IndexError, NotImplementedError)
+Errors = type[Exception] | tuple[type[Exception], ...]
+
+
+def _after_forward(trial: Trial, function: Function) -> dict[str, Any]:
+    """The arguments of a call, what the forward made among them."""
+    made: dict[str, Any] = {}
+    if function is not trial.forward:
+        row = trial.row(trial.forward)
+        trial.call(trial.forward, row)
+        made = {n: row[n] for n in written(trial.forward, row)}
+    return trial.row(function, made)
+
+
+def _refuse(
+    trial: Trial, function: Function, change: Mapping[str, Any], errors: Errors, message: str, what: str
+) -> None:
+    """Calls with some arguments replaced: the call must raise, say where, and leave every tensor as it was."""
+    for sized in (False, True):
+        row = _after_forward(trial, function)
+        if sized:
+            for a in function.tensors("output", "saved", "gradInput"):
+                if a in function.written and row[a.name] is not None:
+                    row[a.name] = row[a.name].new_full((3,), 7)
+        row.update(change)
+        _must_refuse(trial, function, list(row.values()), row, errors, message, what)
+
+
+def _must_refuse(
+    trial: Trial,
+    function: Function,
+    values: Sequence[Any],
+    row: Mapping[str, Any],
+    errors: Errors,
+    message: str,
+    what: str,
+) -> None:
+    where = f"{function.name} with {what}"
+    before = {n: Snapshot(v) for n, v in row.items() if isinstance(v, Tensor) and v.layout is torch.strided}
+    expected = " or ".join(e.__name__ for e in (errors if isinstance(errors, tuple) else (errors,)))
+    try:
+        trial.call(function, values)
+    except Exception as raised:
+        text = str(raised)
+        if not isinstance(raised, errors):
+            raise Failed(f"{where}: expected {expected}, got {type(raised).__name__}: {text}") from raised
+        if not re.search(message, text):
+            raise Failed(f"{where}: the text does not match {message!r}: {text}") from raised
+    else:
+        raise Failed(f"{where}: expected {expected}, but it was taken")
+    for name, snapshot in before.items():
+        if difference := snapshot.difference(row[name]):
+            raise Failed(f"{where}: refused, but {name} is not as it was: {difference}")
+
+
+def _place(function: Function, argument: Argument | None = None) -> str:
+    """A pattern of how an error begins: with the function and this argument, or any of its arguments."""
+    names = argument.name if argument else "|".join(a.name for a in function.arguments)
+    return rf"^{function.name}: ({names}): "
+
+
+def check_refusal(case: Case, refusal: Refusal) -> None:
+    """A refusal of the case."""
+    trial = Trial(case, case.samples[refusal.of])
+    function = trial.module.functions[case.phase or refusal.phase]
+    change = {n: make(v, trial.dtype) for n, v in refusal.arguments.items()}
+    message = f"^(?=.*({refusal.message})){_place(function)[1:]}"
+    _refuse(trial, function, change, refusal.error, message, refusal.name)
+    if function is trial.forward and trial.has_class:
+        given = {k: v.clone() if isinstance(v, Tensor) else v for k, v in trial.values.items()}
+        given.update({k: v for k, v in change.items() if k in given})
+        try:
+            with torch.no_grad():
+                trial.cls.apply(**given)
+        except refusal.error:
+            pass
+        except Exception as raised:
+            text = f"got {type(raised).__name__}: {raised}"
+            raise Failed(f"{trial.cls.__name__} with {refusal.name}: {text}") from raised
+        else:
+            raise Failed(f"{trial.cls.__name__} with {refusal.name}: was taken")
+
+
+def _wrong_tensors(a: Argument, value: Tensor, others: int) -> Iterator[tuple[str, Any, Errors]]:
+    """What no tensor argument may be."""
+    other = torch.int32 if a.type == "THIndexTensor*" else torch.float16
+    yield "float16" if other is torch.float16 else "int32", value.to(other), TypeError
+    yield "bool", value.to(torch.bool), TypeError
+    if a.type == "THIndexTensor*":
+        yield "float64", value.to(torch.float64), TypeError
+    else:
+        yield "int64", torch.zeros(value.shape, dtype=torch.int64), TypeError
+        yield "complex", value.to(torch.complex128), TypeError
+        yield "a negative view", torch.conj(torch.complex(value, value)).imag, TypeError
+        # No backend has been told a type that it could take: it is the one for float64.
+        yield "float32", value.to(torch.float32), TypeError
+    if others:
+        yield "a meta tensor", value.to("meta"), TypeError
+    yield "sparse", value.to_sparse() if value.dim() else value.reshape(1).to_sparse(), TypeError
+    yield "a number", 1.0, TypeError
+    yield "a string", "tensor", TypeError
+    yield "a list", [1.0, 2.0], TypeError
+    yield "numpy", value.numpy(), TypeError
+    yield "the class", torch.Tensor, TypeError
+
+
+_WRONG_NUMBERS: Mapping[str, tuple[tuple[str, Any, type[Exception]], ...]] = {
+    "bool": (
+        ("2", 2, ValueError),
+        ("-1", -1, ValueError),
+        ("a float", 1.0, TypeError),
+        ("a string", "True", TypeError),
+        ("None", None, TypeError),
+        ("a list", [], TypeError),
+        ("a float tensor", torch.tensor(1.0), TypeError),
+    ),
+    "float": (
+        ("None", None, TypeError),
+        ("a string", "0.5", TypeError),
+        ("bytes", b"1", TypeError),
+        ("a list", [0.5], TypeError),
+        ("complex", 1 + 1j, TypeError),
+        ("beyond any float", 10**400, ValueError),
+    ),
+    "int": (
+        ("a float", 2.0, TypeError),
+        ("NaN", math.nan, TypeError),
+        ("infinity", math.inf, TypeError),
+        ("None", None, TypeError),
+        ("a string", "2", TypeError),
+        ("a tuple", (2, 2), TypeError),
+        ("a float tensor", torch.tensor(2.5), TypeError),
+        ("2**63", 2**63, ValueError),
+        ("-2**63 - 1", -(2**63) - 1, ValueError),
+        ("beyond any integer", 10**400, ValueError),
+    ),
+}
+
+
+def check_wrong_argument(case: Case, function: Function, argument: Argument) -> None:
+    """Wrong kinds of one argument, derived from the header."""
+    trial = Trial(case, case.samples[0])
+    this, any_argument = _place(function, argument), _place(function)
+    if not argument.is_tensor:
+        kind = argument.type if argument.type == "bool" else "int" if "int" in argument.type else "float"
+        wrong = _WRONG_NUMBERS[kind]
+        if argument.type == "int":
+            wrong = (*wrong, ("2**31", 2**31, ValueError), ("-2**31 - 1", -(2**31) - 1, ValueError))
+        for what, value, error in wrong:
+            _refuse(trial, function, {argument.name: value}, error, this, f"{argument.name} {what}")
+        return
+
+    filled = _filled_row(trial, function)
+    value = filled[argument.name]
+    others = sum(isinstance(v, Tensor) for n, v in filled.items() if n != argument.name)
+    for what, wrong_value, errors in _wrong_tensors(argument, value, others):
+        # Where two disagree it may be the other that is told to be wrong.
+        message = any_argument if what in ("float32", "a meta tensor") else this
+        _refuse(trial, function, {argument.name: wrong_value}, errors, message, f"{argument.name} {what}")
+    if not argument.is_optional and argument.role != "buffer":
+        _refuse(trial, function, {argument.name: None}, TypeError, this, f"{argument.name} None")
+    if argument.name in written(function, filled) and value.numel() > 1:
+        overlapping = value.new_full((1,) * value.dim(), 1.0).expand(value.shape)
+        change = {argument.name: overlapping}
+        _refuse(trial, function, change, ValueError, any_argument, f"{argument.name} expanded")
+    free = case.any_size.get(argument.name, ()) if function is trial.forward else ()
+    for what, resized in _wrong_sizes(function, argument, value, free):
+        change = {argument.name: resized}
+        _refuse(trial, function, change, (ValueError, IndexError), any_argument, f"{argument.name} {what}")
+
+
+def _filled_row(trial: Trial, function: Function) -> dict[str, Any]:
+    """The arguments of a call that has been made: outputs have their sizes, buffers and what is None one element."""
+    row = _after_forward(trial, function)
+    trial.call(function, row)
+    for a in function.tensors():
+        if row[a.name] is None:
+            row[a.name] = torch.zeros(1, dtype=dtype_of(a, trial.dtype))
+    return row
+
+
+def _wrong_sizes(
+    function: Function, argument: Argument, value: Tensor, free: Sequence[int]
+) -> Iterator[tuple[str, Tensor]]:
+    """Sizes that can never fit: one more in a dimension that is not free, or a dimension more."""
+    if argument.role == "input" and argument.is_optional:
+        return  # nothing reads it
+    if argument.role == "input":
+        others: list[Role] = ["gradOutput", "target"]
+        if function.phase in BACKWARD_PHASES:
+            others.append("saved")
+        dims = [0] if function.phase != "updateOutput" and function.tensors(*others) else []
+    elif argument.role == "gradInput" or (
+        argument in function.written and argument.role in ("output", "saved")
+    ):
+        dims = []  # is resized
+    else:
+        dims = list(range(value.dim())) if argument.role != "buffer" else []
+        if argument.role == "gradOutput" and not function.tensors("input", "output", "saved"):
+            dims = []  # nothing else tells what size it has to have
+    for dim in dims:
+        if dim in free:
+            continue
+        size = [s + (d == dim) for d, s in enumerate(value.shape)]
+        yield f"with size {tuple(size)}", torch.zeros(size, dtype=value.dtype)
+    if dims and argument.role != "input":
+        size = [2, *value.shape]
+        yield f"with size {tuple(size)}", torch.zeros(size, dtype=value.dtype)
+
+
+def check_arity(case: Case, function: Function) -> None:
+    """One argument too few or too many."""
+    trial = Trial(case, case.samples[0])
+    row = _filled_row(trial, function)
+    for what, values in (
+        ("an argument missing", [*row.values()][:-1]),
+        ("an argument too many", [*row.values(), 1]),
+    ):
+        _must_refuse(trial, function, values, row, TypeError, function.name, what)
