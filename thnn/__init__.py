@@ -24,14 +24,14 @@ from thnn._version import __version__
 
 if TYPE_CHECKING:
     from thnn import graph, nn, parallel
-    from thnn._binding.backend import type2backend
     from thnn._batch_norm.operator import BatchNormOutput, batch_norm
+    from thnn._batch_norm.sync import SyncBatchNormalizationFunction
+    from thnn._binding.backend import type2backend
+    from thnn._binding.library import cpu_capability
     from thnn._functions.classes import function_classes
     from thnn._generated.functions import *  # noqa: F403
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
-    from thnn._binding.library import cpu_capability
     from thnn._header.registry import THNN_H_PATH, functions, modules
-    from thnn._batch_norm.sync import SyncBatchNormalizationFunction
 
 __all__ = [
     "THNN_H_PATH",

@@ -120,7 +120,7 @@ def _facts() -> dict[str, Any]:
         "cpu": _library.cpu_name(),
         "instruction set": _library.cpu_capability(),
         "threads": torch.get_num_threads(),
-        "tensor exchange": "DLPack C exchange API" if _library.open_exchange() else "views filled by Python",
+        "tensor exchange": "DLPack C exchange API" if _library.connect() else "views filled by Python",
         "library": str(Path(_C.__file__).with_name("libTHNN.so")),
         "binding": _C.__file__,
         "header": THNN_H_PATH,

@@ -1,21 +1,19 @@
-"""Writes the C source of the binding `thnn._C` with cffi: python emit_binding.py CDEF OUTPUT.
-
-Run by CMake at build time, so that the committed part of the binding is only what thnn itself decides:
-lib/binding/generated/cdef.h (what Python sees) and glue.c (what it calls).
-"""
+"""Writes the C source of the binding `thnn._C` with cffi: python emit_binding.py lib/binding OUTPUT. Run by CMake."""
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
 from cffi import FFI
 
 
-def main(cdef: str, output: str) -> None:
+def main(binding: str, output: str) -> None:
+    cdef = (Path(binding) / "cdef.h").read_text(encoding="utf-8")
     ffi = FFI()
-    ffi.cdef(Path(cdef).read_text())
-    ffi.set_source("thnn._C", '#include "binding/dlpack.c"\n#include "binding/generated/glue.c"\n')
+    ffi.cdef(re.sub(r"/\*.*?\*/", "", cdef, flags=re.DOTALL))
+    ffi.set_source("thnn._C", '#include "binding/binding.c"\n')
     ffi.emit_c_code(output)
 
 

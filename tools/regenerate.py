@@ -38,13 +38,11 @@ def generate(root: Path) -> dict[Path, str]:
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     emit_c.check_supported(functions)
     return {
-        root / "lib/THNN/generated/dispatch.c": emit_c.emit_dispatch(functions),
+        root / "lib/THNN/generated/functions.inc": emit_c.emit_functions(functions, digest),
         **{
             root / f"lib/THNN/generated/modules/{name}.h": text
             for name, text in emit_c.emit_declarations(functions).items()
         },
-        root / "lib/binding/generated/glue.c": emit_c.emit_glue(functions, digest),
-        root / "lib/binding/generated/cdef.h": emit_c.emit_cdef(functions),
         root / "thnn/_generated/model.py": emit_python.emit_model(functions, digest),
         root / "thnn/_generated/functions.pyi": emit_python.emit_stubs(functions),
         root / "docs/functions.md": emit_docs.emit_catalogue(functions),

@@ -181,7 +181,7 @@ def test_without_the_exchange_api() -> None:
     backend = type2backend["torch.FloatTensor"]
     x = torch.randn(2, 3, 5, 5)
     try:
-        assert not _library.open_exchange(enable=False)
+        assert not _library.connect(enable=False)
         y, indices = torch.empty(0), torch.empty(0, dtype=torch.int64)
         backend.SpatialMaxPooling_updateOutput(0, x, y, indices, 2, 2, 2, 2, 0, 0, False)
         torch.testing.assert_close(y, torch.nn.functional.max_pool2d(x, 2))
@@ -195,7 +195,7 @@ def test_without_the_exchange_api() -> None:
         backend.Tanh_updateOutput(0, big.t(), out)
         torch.testing.assert_close(out, big.t().tanh())
     finally:
-        assert _library.open_exchange()
+        assert _library.connect()
 
 
 def _in_new_process(code: str, **environment: str) -> subprocess.CompletedProcess[str]:

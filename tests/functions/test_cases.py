@@ -20,11 +20,11 @@ from torch import Tensor
 
 import thnn
 from thnn.testing import check as _check
-from thnn.testing.error_inputs import check_refusal
 from thnn.testing.case_runner import Failed, Trial, compare
 from thnn.testing.cases import cases
 from thnn.testing.cases.makers import normal
 from thnn.testing.cases.model import Case, Refusal, Sample
+from thnn.testing.error_inputs import check_refusal
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PLAN = list(_check.plan())

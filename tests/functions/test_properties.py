@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 import thnn
-from thnn.testing.error_inputs import ERRORS
 from thnn.testing.case_runner import TIGHT, Trial, compare_all
 from thnn.testing.cases import cases
 from thnn.testing.cases.makers import along, classes, constant, distinct, normal, uniform
 from thnn.testing.cases.model import Maker, Sample
+from thnn.testing.error_inputs import ERRORS
 
 dtypes = st.sampled_from([torch.float32, torch.float64])
 small = st.integers(1, 5)

@@ -3,17 +3,17 @@ their running statistics do not fit the generated classes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
-from thnn._torch import uncompiled
-from thnn._functions.documentation import docstring
+from thnn._binding.call import call, flag, invoke, run
+from thnn._binding.library import ALLOCATE, ANY, THNN
 from thnn._functions.base import FunctionBase, in_transform
-from thnn._binding.library import ALLOCATE, ANY, flag, invoke, lib, run
+from thnn._functions.documentation import docstring
 from thnn._header.registry import modules
+from thnn._torch import uncompiled
 
 _empty_like, _zeros_like = torch.empty_like, torch.zeros_like
 _is_grad_enabled = torch.is_grad_enabled
@@ -72,9 +72,8 @@ class BatchNormalization(FunctionBase):
 def _make(name: str, relu: bool) -> type[BatchNormalization]:
     """The class of a module."""
     module = modules()[name]
-    updateOutput, updateGradients = module.functions["updateOutput"], module.functions["backward"]
-    call_forward: Callable[[int, int], int] = getattr(lib, updateOutput.name)
-    call_backward: Callable[[int, int], int] = getattr(lib, updateGradients.name)
+    updateOutput, updateGradients = (THNN.bind(module.functions[f]) for f in ("updateOutput", "backward"))
+    forward_address, backward_address = updateOutput.address, updateGradients.address
     refusal = ": inference tensors cannot be differentiated; clone it"
 
     def compute(
@@ -100,8 +99,8 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         arguments = (
             input, output, weight, bias, running_mean, running_var, save_mean, save_std, train, momentum, eps
         )  # fmt: skip
-        if call_forward(ANY, id(arguments)):
-            values = invoke(updateOutput, ANY, arguments)
+        if report := call(forward_address, ANY, id(arguments)):
+            values = invoke(updateOutput, ANY, arguments, report)
             output, save_mean, save_std = values[1], values[6], values[7]
         if train and running_mean is not None and running_var is not None:
             _increment_version((running_mean, running_var))
@@ -149,8 +148,8 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         arguments = (
             input, gradOutput, gradInput, gradWeight, gradBias, *parameters, *statistics, train, 1.0, eps
         )  # fmt: skip
-        if call_backward(ANY, id(arguments)):
-            invoke(updateGradients, ANY, arguments)
+        if report := call(backward_address, ANY, id(arguments)):
+            invoke(updateGradients, ANY, arguments, report)
         return gradInput, gradWeight, gradBias, None
 
     tensors, scalars = BatchNormalization._names[:5], BatchNormalization._names[5:]
@@ -180,11 +179,13 @@ def _through_relu(
     with torch.no_grad():
         given = {"input": input, "weight": weight, "bias": bias}
         if save_mean is not None:
-            made = run(phases["normalize"], **given, save_mean=save_mean, save_std=save_std, relu=False)
+            made = run(
+                THNN.bind(phases["normalize"]), **given, save_mean=save_mean, save_std=save_std, relu=False
+            )
         else:
             given.update(running_mean=running_mean, running_var=running_var)
             made = run(
-                phases["updateOutput"],
+                THNN.bind(phases["updateOutput"]),
                 **given,
                 save_mean=None,
                 save_std=None,

@@ -11,14 +11,16 @@ from torch import Tensor
 
 from thnn._batch_norm import phases as _batch_phases
 from thnn._batch_norm import statistics as _statistics
-from thnn._torch import uncompiled
+from thnn._binding.arguments import address_of
+from thnn._binding.call import invoke
+from thnn._binding.library import ALLOCATE, ANY, THNN
 from thnn._functions.classes import function_classes
-from thnn._binding.library import ALLOCATE, ANY, _address, invoke
 from thnn._header.registry import modules
+from thnn._torch import uncompiled
 
 _NAME = "batch_norm"
 _apply = function_classes["BatchNormalizationFunction"].apply
-_forward = modules()["BatchNormalization"].functions["updateOutput"]
+_forward = THNN.bind(modules()["BatchNormalization"].functions["updateOutput"])
 
 
 class BatchNormOutput(NamedTuple):
@@ -253,7 +255,7 @@ def _check_written(names: Sequence[str], tensors: Mapping[str, Tensor]) -> None:
 
 def _span(tensor: Tensor) -> tuple[int, int]:
     """First address and the one after the last; nothing for a tensor without memory."""
-    start, count = _address(tensor), tensor.numel()
+    start, count = address_of(tensor), tensor.numel()
     if start == 0 or count == 0:
         return 0, 0
     if not tensor.is_contiguous():

@@ -13,11 +13,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._binding.library import ANY, DOUBLE, invoke, lib
+from thnn._binding.call import call, invoke
+from thnn._binding.library import ANY, DOUBLE, THNN
 from thnn._header.registry import modules
 
-_phases = modules()["BatchNormalization"].functions
-_calls = {phase: getattr(lib, function.name) for phase, function in _phases.items()}
+_phases = {
+    phase: THNN.bind(function) for phase, function in modules()["BatchNormalization"].functions.items()
+}
 _increment_version = getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version)
 
 
@@ -27,8 +29,9 @@ def _has_kernels(tensor: Tensor) -> bool:
 
 def _call(phase: str, flags: int, arguments: tuple[Any, ...]) -> None:
     """Calls a phase whose outputs have been allocated."""
-    if _calls[phase](flags, id(arguments)):
-        invoke(_phases[phase], flags, arguments)
+    bound = _phases[phase]
+    if report := call(bound.address, flags, id(arguments)):
+        invoke(bound, flags, arguments, report)
 
 
 def _channels(vector: Tensor, like: Tensor) -> Tensor:

@@ -15,12 +15,12 @@ from torch import Tensor
 
 from thnn._batch_norm import phases as _batch_phases
 from thnn._batch_norm import statistics as _statistics
-from thnn._batch_norm.function import BatchNormalization, BatchNormalizationFunction
-from thnn._torch import uncompiled
 from thnn._batch_norm.communicator import Exchange, Place, exchange_of, values
+from thnn._batch_norm.function import BatchNormalization, BatchNormalizationFunction
+from thnn._binding.call import flag
 from thnn._functions.base import in_transform
-from thnn._binding.library import flag
 from thnn._header.registry import modules
+from thnn._torch import uncompiled
 
 _NAME = "SyncBatchNormalization"
 _DTYPES = (torch.float32, torch.float64)

@@ -11,20 +11,23 @@ input. Errors are TypeError, ValueError, IndexError or NotImplementedError, with
 
 from __future__ import annotations
 
+import difflib
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
 
-from thnn._torch import uncompiled
+from thnn._binding.call import call, flag, invoke
+from thnn._binding.library import ANY, DOUBLE, FLOAT, THNN, BoundFunction, Library
 from thnn._header import Function
-from thnn._binding.library import ANY, DOUBLE, FLOAT, flag, invoke, lib
 from thnn._header.registry import functions
+from thnn._torch import uncompiled
 
 
-def _method(function: Function, flags: int) -> Callable[..., None]:
-    """The backend method of a C function; see thnn/_functions.py for why it is written as source."""
+def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
+    """The backend method of a C function; see thnn/_functions/generate.py for why it is written as source."""
+    function = bound.function
     arguments = [a for a in function.arguments if a.role != "state"]
     names = [a.variable for a in arguments]
     state = ["state"] if len(arguments) < len(function.arguments) else []
@@ -35,14 +38,15 @@ def _method(function: Function, flags: int) -> Callable[..., None]:
         source, result = ("input", "output") if in_forward else ("gradOutput", "gradInput")
         lines += [
             "    if inplace is not True and inplace is not False:",
-            "        inplace = flag(function, 'inplace', inplace)",
+            "        inplace = flag(function.function, 'inplace', inplace)",
             f"    if inplace and {result} is not {source}:",
             f"        check_shareable(function, {result!r}, {result})",
         ]
     lines += [
         f"    arguments = ({', '.join(names)},)",
-        f"    if call({flags}, id(arguments)):",
-        f"        invoke(function, {flags}, arguments)",
+        f"    report = call({bound.address}, {flags}, id(arguments))",
+        "    if report:",
+        f"        invoke(function, {flags}, arguments, report)",
     ]
     if "inplace" in names:
         lines += [f"    if inplace and {result} is not {source}:", f"        share({result}, {source})"]
@@ -55,8 +59,8 @@ def _method(function: Function, flags: int) -> Callable[..., None]:
         f"        increment_version([t for t in {everything} if t is not None])",
     ]
     namespace: dict[str, Any] = {
-        "call": getattr(lib, function.name),
-        "function": function,
+        "call": call,
+        "function": bound,
         "invoke": invoke,
         "flag": flag,
         "share": _share,
@@ -70,10 +74,10 @@ def _method(function: Function, flags: int) -> Callable[..., None]:
     return uncompiled(method)
 
 
-def _check_shareable(function: Function, name: str, output: torch.Tensor) -> None:
+def _check_shareable(bound: BoundFunction, name: str, output: torch.Tensor) -> None:
     if isinstance(output, torch.Tensor) and output.is_inference() and not torch.is_inference_mode_enabled():
         raise ValueError(
-            f"{function.name}: {name}: inference tensors cannot be changed outside of inference mode"
+            f"{bound.name}: {name}: inference tensors cannot be changed outside of inference mode"
         )
 
 
@@ -82,13 +86,25 @@ def _share(output: torch.Tensor, source: torch.Tensor) -> None:
         output.set_(source)  # type: ignore[call-overload]
 
 
+class MissingFunction(AttributeError, NotImplementedError):
+    """A function that no backend has: hasattr() and getattr() with a default work, old code catches the other."""
+
+
 class Backend:
     """The functions of THNN.h for one element type, or for the type of the first tensor (``THNNBackend``)."""
 
     library_state = 0
 
-    def __init__(self, name: str, flags: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        flags: int,
+        library: Library = THNN,
+        declared: Mapping[str, Function] | None = None,
+    ) -> None:
         self.name = name
+        self.library = library
+        self._functions = functions() if declared is None else declared
         self._flags = flags
         self.methods: dict[str, Callable[..., Any]] = {}
 
@@ -102,19 +118,21 @@ class Backend:
             raise AttributeError(name)
         method = self.methods.get(name)
         if method is None:
-            function = functions().get(name)
+            function = self._functions.get(name)
             if function is None:
-                raise NotImplementedError(f"{self.name} has no function {name!r}; dir() of it lists all")
-            method = self.methods[name] = _method(function, self._flags)
+                near = difflib.get_close_matches(name, self._functions, 1)
+                hint = f"did you mean {near[0]}?" if near else "dir() of it lists all"
+                raise MissingFunction(f"{self.name} has no function {name!r}; {hint}")
+            method = self.methods[name] = _method(self.library.bind(function), self._flags)
         # Found by plain attribute lookup from now on.
         self.__dict__[name] = method
         return method
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *functions(), *self.methods})
+        return sorted({*super().__dir__(), *self._functions, *self.methods})
 
     def __repr__(self) -> str:
-        return f"<{self.name}: {len(functions())} functions>"
+        return f"<{self.name}: {len(self._functions)} functions>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _unpickle_backend, (self.name,)

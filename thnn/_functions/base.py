@@ -14,8 +14,8 @@ from torch import Tensor
 from torch.autograd import forward_ad as _forward_ad
 from torch.autograd.function import FunctionMeta
 
-from thnn._torch import uncompiled
 from thnn._header import Module
+from thnn._torch import uncompiled
 
 _MISSING: Any = object()
 # Function.apply without what it does for torch.func.

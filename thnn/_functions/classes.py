@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from thnn._batch_norm.function import BatchNormalizationFunction, BatchNormalizationReLUFunction
 from thnn._functions.base import FunctionBase
 from thnn._functions.generate import _make_function_class, _make_function_class_criterion
-from thnn._header import Module
 from thnn._functions.linear import LinearFunction
+from thnn._header import Module
 from thnn._header.registry import modules
 
 

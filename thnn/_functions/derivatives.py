@@ -16,8 +16,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from thnn._binding.call import run
+from thnn._binding.library import THNN
 from thnn._header import Function, Module
-from thnn._binding.library import run
 
 Rule = Callable[..., Mapping[str, Tensor]]
 
@@ -167,7 +168,7 @@ def _linear_in_input(module: Module) -> Rule:
         def forward(ctx: Any, gradOutput: Tensor, input: Tensor, settings: dict[str, Any]) -> Tensor:
             ctx.settings = settings
             ctx.save_for_backward(input)
-            return run(grad_input, input=input, gradOutput=gradOutput, **settings)["gradInput"]
+            return run(THNN.bind(grad_input), input=input, gradOutput=gradOutput, **settings)["gradInput"]
 
         @staticmethod
         def backward(ctx: Any, gradient: Tensor) -> Any:
@@ -179,7 +180,7 @@ def _linear_in_input(module: Module) -> Rule:
         def forward(ctx: Any, x: Tensor, input: Tensor, settings: dict[str, Any]) -> Tensor:
             ctx.settings = settings
             ctx.save_for_backward(input)
-            return run(forward, input=x, **settings)["output"]
+            return run(THNN.bind(forward), input=x, **settings)["output"]
 
         @staticmethod
         def backward(ctx: Any, gradient: Tensor) -> Any:
@@ -199,7 +200,7 @@ def _constant_slope(module: Module) -> Rule:
 
     def constant_slope(needs: Any, gradOutput: Tensor, **given: Any) -> dict[str, Tensor]:
         with torch.no_grad():
-            slope = run(grad_input, **given)["gradInput"]
+            slope = run(THNN.bind(grad_input), **given)["gradInput"]
         return {"gradInput": gradOutput * slope}
 
     names = [a.name for a in grad_input.arguments if a.role not in ("state", "gradInput", "buffer")]
@@ -236,7 +237,7 @@ def _bilinear(module: Module, *kept: int) -> Rule:
         def forward(ctx: Any, input: Tensor, weight: Tensor, settings: dict[str, Any]) -> Tensor:
             ctx.settings = settings
             ctx.save_for_backward(input, weight)
-            return run(forward, input=input, weight=weight, **settings)["output"]
+            return run(THNN.bind(forward), input=input, weight=weight, **settings)["output"]
 
         @staticmethod
         def backward(ctx: Any, g: Tensor) -> Any:
@@ -255,7 +256,9 @@ def _bilinear(module: Module, *kept: int) -> Rule:
         ) -> Tensor:
             ctx.settings = settings
             ctx.save_for_backward(gradOutput, weight)
-            values = run(grad_input, input=like.detach(), gradOutput=gradOutput, weight=weight, **settings)
+            values = run(
+                THNN.bind(grad_input), input=like.detach(), gradOutput=gradOutput, weight=weight, **settings
+            )
             return values["gradInput"]
 
         @staticmethod
@@ -280,7 +283,9 @@ def _bilinear(module: Module, *kept: int) -> Rule:
             given = {"weight": like.detach()} if acc.argument("weight") else {}
             if "bias" in settings:
                 given["gradBias"] = torch.zeros_like(settings["bias"])
-            run(acc, input=input, gradOutput=gradOutput, gradWeight=gradWeight, **given, **settings)
+            run(
+                THNN.bind(acc), input=input, gradOutput=gradOutput, gradWeight=gradWeight, **given, **settings
+            )
             return gradWeight
 
         @staticmethod

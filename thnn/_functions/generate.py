@@ -16,13 +16,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from thnn._binding.call import call, flag, invoke
+from thnn._binding.library import ALLOCATE, ANY, THNN, Library
 from thnn._functions import derivatives as _derivatives
-from thnn._functions.documentation import DEFAULTS, docstring
 from thnn._functions.base import Criterion, FunctionBase
+from thnn._functions.documentation import DEFAULTS, docstring
 from thnn._header import Function as HeaderFunction
 from thnn._header import HeaderError, Module
 from thnn._header.roles import BACKWARD_SCALARS
-from thnn._binding.library import ALLOCATE, ANY, flag, invoke, lib
 
 
 class _Source:
@@ -38,7 +39,7 @@ class _Source:
         """What Python itself acts upon has to be True or False."""
         if inplace:
             self.add("if inplace is not True and inplace is not False:")
-            self.add("inplace = flag(updateOutput, 'inplace', inplace)", 2)
+            self.add("inplace = flag(updateOutput.function, 'inplace', inplace)", 2)
         if returns_indices:
             self.add("if return_indices is not True and return_indices is not False:")
             self.add("raise TypeError('return_indices: expected True or False')", 2)
@@ -68,18 +69,19 @@ class _Source:
                 attempt = line.replace("empty_like(", "empty_like_or_not(")
                 self.add(attempt.replace("new_scalar(", "new_scalar_or_not("), indent + 1)
         self.add(f"arguments = {_tuple(expressions)}", indent)
-        self.add(f"if call_{function.phase}({ANY}, id(arguments)):", indent)
+        self.add(f"report = call({function.phase}_address, {ANY}, id(arguments))", indent)
+        self.add("if report:", indent)
         outputs = [
             (k, a.name)
             for k, a in enumerate(arguments)
             if a.name in allocations or expressions[k] == "ALLOCATE"
         ]
         if outputs:
-            self.add(f"values = invoke({function.phase}, {ANY}, arguments)", indent + 1)
+            self.add(f"values = invoke({function.phase}, {ANY}, arguments, report)", indent + 1)
             for k, name in outputs:
                 self.add(f"{name} = values[{k}]", indent + 1)
         else:
-            self.add(f"invoke({function.phase}, {ANY}, arguments)", indent + 1)
+            self.add(f"invoke({function.phase}, {ANY}, arguments, report)", indent + 1)
 
 
 def _tuple(names: Sequence[str]) -> str:
@@ -93,24 +95,28 @@ def _compile(cls_name: str, source: str, namespace: dict[str, Any]) -> dict[str,
     return namespace
 
 
-def _make_function_class(module: Module, name: str | None = None) -> type[FunctionBase]:
+def _make_function_class(
+    module: Module, name: str | None = None, library: Library = THNN
+) -> type[FunctionBase]:
     """The autograd class of a module that maps inputs (and parameters) to an output.
 
     Raises HeaderError when a backward asks for what nothing can give: a class that cannot run is not made.
     """
-    return _make(module, name or module.name + "Function", criterion=False)
+    return _make(module, name or module.name + "Function", library, criterion=False)
 
 
-def _make_function_class_criterion(module: Module, name: str | None = None) -> type[FunctionBase]:
+def _make_function_class_criterion(
+    module: Module, name: str | None = None, library: Library = THNN
+) -> type[FunctionBase]:
     """The autograd class of a criterion: a loss of one element, multiplied by the incoming gradient in backward.
 
     Besides the calls of the other classes, a criterion object takes the target first, as in PyTorch 0.1.1:
     ``XCriterionFunction(target, *scalars, weight=None)(input)``; that form returns a tensor of size (1).
     """
-    return _make(module, name or module.name + "Function", criterion=True)
+    return _make(module, name or module.name + "Function", library, criterion=True)
 
 
-def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
+def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> type[FunctionBase]:
     forward = module.forward
     if forward is None:
         raise ValueError(f"{module.name} has no updateOutput")
@@ -216,6 +222,7 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
         "ALLOCATE": ALLOCATE,
         "flag": flag,
         "check_in_place": _derivatives.check_in_place,
+        "call": call,
         "invoke": invoke,
         "empty_like": torch.empty_like,
         "zeros_like": torch.zeros_like,
@@ -228,8 +235,8 @@ def _make(module: Module, cls_name: str, criterion: bool) -> type[FunctionBase]:
         "increment_version": torch.autograd.graph.increment_version,
     }
     for function in (forward, *module.backwards):
-        namespace[function.phase] = function
-        namespace[f"call_{function.phase}"] = getattr(lib, function.name)
+        namespace[function.phase] = library.bind(function)
+        namespace[f"{function.phase}_address"] = library.bind(function).address
     _compile(cls_name, source, namespace)
 
     constants = [a.name for a in forward.tensors("input", "target", "parameter") if a.name not in gradients]

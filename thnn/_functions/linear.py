@@ -7,16 +7,19 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from thnn._binding.call import call, invoke
+from thnn._binding.library import ALLOCATE, ANY, THNN
 from thnn._functions import derivatives as _derivatives
-from thnn._functions.documentation import docstring
 from thnn._functions.base import FunctionBase
-from thnn._binding.library import ALLOCATE, ANY, invoke, lib
+from thnn._functions.documentation import docstring
 from thnn._header.registry import modules
 
 _module = modules()["Linear"]
 _rule = _derivatives.rule(_module)
 assert _rule is not None
-_phases = _module.functions
+_updateOutput = THNN.bind(_module.functions["updateOutput"])
+_updateGradInput = THNN.bind(_module.functions["updateGradInput"])
+_accGradParameters = THNN.bind(_module.functions["accGradParameters"])
 
 
 class LinearFunction(FunctionBase):
@@ -36,8 +39,8 @@ class LinearFunction(FunctionBase):
         except (AttributeError, IndexError, TypeError, RuntimeError, ValueError):
             output = ALLOCATE
         tensors = (input, output, weight, bias, None)
-        if lib.Linear_updateOutput(ANY, id(tensors)):
-            output = invoke(_phases["updateOutput"], ANY, tensors)[1]
+        if report := call(_updateOutput.address, ANY, id(tensors)):
+            output = invoke(_updateOutput, ANY, tensors, report)[1]
         return (output,)
 
     @staticmethod
@@ -57,12 +60,12 @@ class LinearFunction(FunctionBase):
         if needs[0]:
             gradInput = torch.empty_like(input)
             tensors = (input, gradOutput, gradInput, weight)
-            if lib.Linear_updateGradInput(ANY, id(tensors)):
-                invoke(_phases["updateGradInput"], ANY, tensors)
+            if report := call(_updateGradInput.address, ANY, id(tensors)):
+                invoke(_updateGradInput, ANY, tensors, report)
         if needs[1] or needs[2]:
             gradWeight = torch.zeros_like(weight)
             gradBias = torch.zeros_like(bias) if bias is not None else None
             arguments = (input, gradOutput, None, weight, bias, gradWeight, gradBias, None, 1.0)
-            if lib.Linear_accGradParameters(ANY, id(arguments)):
-                invoke(_phases["accGradParameters"], ANY, arguments)
+            if report := call(_accGradParameters.address, ANY, id(arguments)):
+                invoke(_accGradParameters, ANY, arguments, report)
         return gradInput, gradWeight, gradBias

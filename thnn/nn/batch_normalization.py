@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from thnn._batch_norm import statistics as _statistics
-from thnn._torch import uncompiled
-from thnn._functions.classes import function_classes
-from thnn._binding.library import lib
 from thnn._batch_norm.statistics import FirstBatch
+from thnn._binding.library import lib
+from thnn._functions.classes import function_classes
+from thnn._torch import uncompiled
 from thnn.nn._errors import in_words_of, wrong_count
 
 _ACTIVATIONS: Final = (None, "relu")

@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn._torch import uncompiled
 from thnn._functions.classes import function_classes
+from thnn._torch import uncompiled
 from thnn.nn._errors import in_words_of, wrong_count
 
 _convolution = function_classes["ConvolutionFunction"].apply

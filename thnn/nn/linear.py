@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from thnn._torch import uncompiled
 from thnn._functions.classes import function_classes
+from thnn._torch import uncompiled
 from thnn.nn._errors import in_words_of, wrong_count
 
 _linear = function_classes["LinearFunction"].apply

@@ -25,14 +25,22 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn.testing import bench_sync as _bench_sync
 from thnn._binding import library as _library
 from thnn._functions.classes import function_classes
 from thnn._header.registry import modules
-from thnn.testing.timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, alternate, in_layout, take_turns
+from thnn.testing import bench_sync as _bench_sync
 from thnn.testing.cases import cases
 from thnn.testing.cases.model import Case, Row
 from thnn.testing.cases.overhead import OVERHEADS, Overhead
+from thnn.testing.timing import (
+    CHANNELS_LAST,
+    CONTIGUOUS,
+    Measurement,
+    Timing,
+    alternate,
+    in_layout,
+    take_turns,
+)
 
 # Threads stay where they are, and freed memory stays with the process: page faults would be timed instead of
 # kernels. Both are read when the process starts.

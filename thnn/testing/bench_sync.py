@@ -24,8 +24,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from thnn._batch_norm.function import BatchNormalizationFunction
 from thnn._batch_norm.communicator import Place, exchange_of
+from thnn._batch_norm.function import BatchNormalizationFunction
 from thnn._batch_norm.sync import SyncBatchNormalizationFunction, synchronized
 from thnn.testing.timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, in_layout, take_turns
 

@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 from thnn._binding.backend import type2backend
+from thnn._binding.call import backward_scalar
 from thnn._functions.classes import function_classes
 from thnn._header import Function
-from thnn._binding.library import backward_scalar
 from thnn._header.registry import modules
 from thnn.testing.cases import arguments, dtype_of, function_of
 from thnn.testing.cases.model import Case, Sample

@@ -20,7 +20,6 @@ from torch import Tensor
 from torch.autograd.gradcheck import GradcheckError
 
 from thnn._header import Function
-from thnn.testing.error_inputs import ERRORS, check_arity, check_refusal, check_wrong_argument
 from thnn._header.registry import modules
 from thnn.testing.case_runner import (
     LAYOUTS,
@@ -43,6 +42,7 @@ from thnn.testing.case_runner import (
 )
 from thnn.testing.cases import cases
 from thnn.testing.cases.model import Case, Sample
+from thnn.testing.error_inputs import ERRORS, check_arity, check_refusal, check_wrong_argument
 
 
 @dataclass(frozen=True)

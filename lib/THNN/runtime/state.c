@@ -8,6 +8,8 @@ void THNNTensor_init(THNNTensor *tensor, THNNType type, void *data, int ndim, co
 {
   tensor->data = data;
   tensor->type = type;
+  tensor->device = THNN_DEVICE_CPU;
+  tensor->deviceIndex = 0;
   tensor->ndim = ndim;
   tensor->argument = -1;
   int64_t stride = 1;
@@ -83,7 +85,19 @@ bool THNNTensor_sameView(const THNNTensor *a, const THNNTensor *b)
   return true;
 }
 
-static size_t elementSize(int type) { return type == THNN_TYPE_FLOAT || type == THNN_TYPE_INTEGER ? 4 : 8; }
+static size_t elementSize(int type)
+{
+  switch (type) {
+  case THNN_TYPE_HALF:
+  case THNN_TYPE_BFLOAT16:
+    return 2;
+  case THNN_TYPE_FLOAT:
+  case THNN_TYPE_INTEGER:
+    return 4;
+  default:
+    return 8;
+  }
+}
 
 void THNNTensor_byteRange(const THNNTensor *t, uintptr_t *first, uintptr_t *end)
 {
@@ -146,11 +160,11 @@ static bool shareAnElement(const THNNTensor *a, const THNNTensor *b)
   return reaches(steps, counts, n, apart / bytes, &tries);
 }
 
-bool THNN_overlaps(const THNNTensor *output, const THNNTensor *other, bool same_view_allowed)
+bool THNN_overlaps(const THNNTensor *output, const THNNTensor *other, bool sameViewAllowed)
 {
   if (output->ndim < 0 || other->ndim < 0 || output->data == NULL || other->data == NULL) return false;
   if (THNNTensor_numel(output) == 0 || THNNTensor_numel(other) == 0) return false;
-  if (same_view_allowed && THNNTensor_sameView(output, other)) return false;
+  if (sameViewAllowed && THNNTensor_sameView(output, other)) return false;
   uintptr_t a, a_end, b, b_end;
   THNNTensor_byteRange(output, &a, &a_end);
   THNNTensor_byteRange(other, &b, &b_end);
@@ -191,7 +205,7 @@ void THNNState_begin(THNNState *state, const char *function)
 {
   state->function = function;
   state->status = THNN_OK;
-  state->request_count = 0;
+  state->requestCount = 0;
   state->message[0] = 0;
 }
 
@@ -231,11 +245,11 @@ static THNNTensor *request(THNNState *state, const char *name, THNNTensor *tenso
       THNN_fail(state, THNN_VALUE_ERROR, name, "is written, but several of its elements share one address");
     return tensor;
   }
-  if (state->request_count == THNN_MAX_REQUESTS) {
+  if (state->requestCount == THNN_MAX_REQUESTS) {
     THNN_fail(state, THNN_VALUE_ERROR, name, "more than %d outputs to resize", THNN_MAX_REQUESTS);
     return tensor;
   }
-  THNNRequest *r = &state->requests[state->request_count++];
+  THNNRequest *r = &state->requests[state->requestCount++];
   r->argument = tensor->argument;
   r->like = like;
   r->layout = layout;

@@ -7,24 +7,26 @@
 extern "C" {
 #endif
 
-/* What one call has to say to its caller. NULL may be passed for the state: then the calling thread's own
-   state is used, and THNN_lastState() returns it. */
+/* The state of one call: where it runs, and what it reports to its caller. With NULL for the state a function uses the
+   calling thread's own, which THNN_lastState() returns. */
 
 typedef enum THNNStatus {
   THNN_OK,
-  THNN_RESIZE, /* nothing was computed: resize the outputs named in `requests`, then call again */
+  THNN_RESIZE, /* nothing was computed: resize the outputs and buffers named in `requests`, then call again */
   THNN_TYPE_ERROR,
   THNN_VALUE_ERROR,
   THNN_INDEX_ERROR,
-  THNN_NOT_IMPLEMENTED
+  THNN_NOT_IMPLEMENTED,
+  THNN_RUNTIME_ERROR
 } THNNStatus;
 
 typedef enum THNNLayout { THNN_CONTIGUOUS, THNN_CHANNELS_LAST } THNNLayout;
 
+/* An output or a buffer that the caller must resize. */
 typedef struct THNNRequest {
-  int32_t argument; /* which output */
-  int32_t like;     /* take size and layout from this argument, or -1 */
-  int32_t layout;
+  int32_t argument; /* its position */
+  int32_t like;     /* position of the argument whose size and layout it takes, or -1 */
+  int32_t layout;   /* THNNLayout */
   int32_t ndim;
   int64_t size[THNN_MAX_DIM];
 } THNNRequest;
@@ -33,9 +35,12 @@ typedef struct THNNRequest {
 
 typedef struct THNNState {
   const char *function; /* the name that errors begin with */
-  bool meta;            /* check, ask for shapes, and compute nothing */
-  int32_t status;       /* THNNStatus */
-  int32_t request_count;
+  void *stream;         /* the device's stream that kernels are launched on; NULL on the CPU */
+  int32_t device;       /* THNNDevice */
+  int32_t deviceIndex;
+  bool meta;      /* check and request shapes, compute nothing */
+  int32_t status; /* THNNStatus */
+  int32_t requestCount;
   THNNRequest requests[THNN_MAX_REQUESTS];
   char message[1024];
 } THNNState;
@@ -43,7 +48,7 @@ typedef struct THNNState {
 THNNState *THNN_lastState(void);
 void THNNState_begin(THNNState *state, const char *function);
 
-/* The first failure of a call counts; later ones are ignored. */
+/* Records a failure. The first one of a call counts; later ones are ignored. */
 void THNN_fail(THNNState *state, THNNStatus status, const char *argument, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -51,16 +56,16 @@ void THNN_fail(THNNState *state, THNNStatus status, const char *argument, const 
 const char *THNN_shape(const THNNTensor *tensor);
 const char *THNN_shapeOf(int ndim, const int64_t *size);
 
-/* Asks for a size unless the tensor has it; returns the tensor. Fails when a tensor that has the size maps
-   several of its elements to one address. A NULL tensor is left alone. */
+/* Requests a size unless the tensor has it; returns the tensor. Fails if a tensor of that size has several elements at
+   one address. A NULL tensor is left alone. */
 THNNTensor *THNN_resize(THNNState *state, const char *name, THNNTensor *tensor, int ndim, const int64_t *size,
                         THNNLayout layout);
 THNNTensor *THNN_resizeLike(THNNState *state, const char *name, THNNTensor *tensor, const THNNTensor *like);
 
-/* True when an output and another tensor share memory in a way that would spoil the result. Memory that is
-   seen in just the same way by both is fine if `same_view_allowed`. */
-bool THNN_overlaps(const THNNTensor *output, const THNNTensor *other, bool same_view_allowed);
-/* The addresses from the first byte to behind the last one; only tensors whose ranges meet can overlap. */
+/* True if an output shares memory with another tensor in a way that would spoil the result. With `sameViewAllowed` the
+   two may be the same view. */
+bool THNN_overlaps(const THNNTensor *output, const THNNTensor *other, bool sameViewAllowed);
+/* The addresses of the first byte and of the byte behind the last one. */
 void THNNTensor_byteRange(const THNNTensor *t, uintptr_t *first, uintptr_t *end);
 
 #ifdef __cplusplus

@@ -9,23 +9,32 @@
 extern "C" {
 #endif
 
-/* A view of memory that somebody else owns: torch, or the caller of the C library. */
+/* A view of memory that the caller owns: torch, or a C program. */
 
 #define THNN_MAX_DIM 64 /* torch's own limit */
 
+/* Element types. The first THNN_REAL_TYPES may be `real`: a library has a kernel per function for each of them that it
+   was compiled for (function_table.h). */
 typedef enum THNNType {
-  THNN_TYPE_FLOAT,   /* float32 */
-  THNN_TYPE_DOUBLE,  /* float64 */
-  THNN_TYPE_INDEX,   /* int64 */
-  THNN_TYPE_INTEGER, /* int32 */
+  THNN_TYPE_FLOAT,    /* float32 */
+  THNN_TYPE_DOUBLE,   /* float64 */
+  THNN_TYPE_HALF,     /* float16 */
+  THNN_TYPE_BFLOAT16, /* bfloat16 */
+  THNN_REAL_TYPES,
+  THNN_TYPE_INDEX = THNN_REAL_TYPES, /* int64 */
+  THNN_TYPE_INTEGER,                 /* int32 */
   THNN_TYPE_OTHER
 } THNNType;
 
+typedef enum THNNDevice { THNN_DEVICE_CPU, THNN_DEVICE_CUDA, THNN_DEVICE_OTHER } THNNDevice;
+
 typedef struct THNNTensor {
-  void *data; /* first element; NULL in meta mode */
-  int32_t type;
-  int32_t ndim;     /* THNN_UNALLOCATED: an output that the caller will allocate when told its shape */
-  int32_t argument; /* position among the function's arguments, the state being 0 */
+  void *data;          /* first element; NULL in meta mode */
+  int32_t type;        /* THNNType */
+  int32_t device;      /* THNNDevice */
+  int32_t deviceIndex; /* among devices of that kind */
+  int32_t ndim;        /* THNN_UNALLOCATED: the caller allocates this output when its shape is known */
+  int32_t argument;    /* position among the function's arguments, the state being 0 */
   int64_t size[THNN_MAX_DIM];
   int64_t stride[THNN_MAX_DIM]; /* in elements */
 } THNNTensor;
@@ -39,18 +48,19 @@ typedef THNNTensor THIndexTensor;
 typedef THNNTensor THIntegerTensor;
 typedef int64_t THIndex_t;
 
-/* A contiguous view of `data`. */
+/* A contiguous view of `data` on the CPU. */
 void THNNTensor_init(THNNTensor *tensor, THNNType type, void *data, int ndim, const int64_t *size);
 
 int64_t THNNTensor_numel(const THNNTensor *tensor);
 bool THNNTensor_isContiguous(const THNNTensor *tensor);
-/* Channels (dimension 1) innermost, in 4 or 5 dimensions, by torch's rule: strides do not fall from channels over columns
-   and rows to the batch. It also knows parts of such tensors; one channel or pixel is told by the stride it has. */
+/* True if channels (dimension 1) are innermost, in 4 or 5 dimensions, by torch's rule: strides do not decrease from
+   channels over columns and rows to the batch. Views of parts of channels-last tensors are recognised; with one channel or
+   one pixel the strides decide. */
 bool THNNTensor_isChannelsLast(const THNNTensor *tensor);
-/* Every element of a dense block exactly once, in whatever order of dimensions. */
+/* True if the elements fill one block of memory, each address once, in any order of dimensions. */
 bool THNNTensor_isDense(const THNNTensor *tensor);
 bool THNNTensor_sameSize(const THNNTensor *a, const THNNTensor *b);
-/* The same memory seen the same way. */
+/* True for the same memory with the same sizes and strides. */
 bool THNNTensor_sameView(const THNNTensor *a, const THNNTensor *b);
 
 #ifdef __cplusplus

@@ -20,7 +20,8 @@ typedef struct WindowAxis {
 /* Input elements from the first to the last one that a window covers; false where 64 bits do not hold it. */
 static inline bool windowSpan(const WindowAxis *axis, int64_t *span)
 {
-  return !__builtin_mul_overflow(axis->dilation, axis->kernel - 1, span) && !__builtin_add_overflow(*span, 1, span);
+  return !__builtin_mul_overflow(axis->dilation, axis->kernel - 1, span) &&
+         !__builtin_add_overflow(*span, 1, span);
 }
 
 /* Sets axis->output to floor or ceil((input + 2 * padding - span) / stride) + 1, not below 0; false where 64 bits do

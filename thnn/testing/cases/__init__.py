@@ -14,9 +14,9 @@ from typing import Any
 
 import torch
 
+from thnn._binding.arguments import FIXED_DTYPES
 from thnn._functions.documentation import DEFAULTS
 from thnn._header import Argument, Function
-from thnn._binding.library import FIXED_DTYPES
 from thnn._header.registry import modules
 from thnn.testing.cases.model import Case, Sample
 

@@ -6,6 +6,6 @@
 
 void THNN_(FullConvolution_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight, THTensor *bias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH, int groups);
 void THNN_(FullConvolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput, THTensor *weight, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH, int groups);
-void THNN_(FullConvolution_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH, int groups, double scale);
+void THNN_(FullConvolution_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias, int dT, int dW, int dH, int padT, int padW, int padH, int dilationT, int dilationW, int dilationH, int adjT, int adjW, int adjH, int groups, accreal scale);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "runtime/kernel.h"
 
-void THNN_(LeakyReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *output, double negval, bool inplace);
-void THNN_(LeakyReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput, double negval, bool inplace);
+void THNN_(LeakyReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *output, accreal negval, bool inplace);
+void THNN_(LeakyReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput, accreal negval, bool inplace);
 
 #endif

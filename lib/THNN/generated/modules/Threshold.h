@@ -4,7 +4,7 @@
 
 #include "runtime/kernel.h"
 
-void THNN_(Threshold_updateOutput)(THNNState *state, THTensor *input, THTensor *output, double threshold, double val, bool inplace);
-void THNN_(Threshold_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput, double threshold, double val, bool inplace);
+void THNN_(Threshold_updateOutput)(THNNState *state, THTensor *input, THTensor *output, accreal threshold, accreal val, bool inplace);
+void THNN_(Threshold_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput, accreal threshold, accreal val, bool inplace);
 
 #endif

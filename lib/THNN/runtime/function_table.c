@@ -1,0 +1,83 @@
+#include "runtime/function_table.h"
+
+#include "runtime/dispatch.h"
+
+/* The public symbol of every function, THNN_Float<Name> and THNN_Double<Name>, which calls the variant for this CPU; and
+   the table of all functions. generated/functions.inc has a line per function of THNN.h:
+
+     THNN_FUNCTION(name, argument letters, arguments, tensors, (parameters), (their names), (their values in v)) */
+
+#define THNN_PUBLIC __attribute__((visibility("default")))
+#define THTensor THNNTensor
+
+#ifdef THNN_X86_VARIANTS
+#define DECLARE_VARIANTS(symbol, parameters) \
+  void symbol##_default parameters;          \
+  void symbol##_avx2 parameters;             \
+  void symbol##_avx512 parameters;
+#define CALL_VARIANT(symbol, names)                                      \
+  if (thnn_capability == THNN_CAPABILITY_AVX512) symbol##_avx512 names;  \
+  else if (thnn_capability == THNN_CAPABILITY_AVX2) symbol##_avx2 names; \
+  else symbol##_default names;
+#else
+#define DECLARE_VARIANTS(symbol, parameters) void symbol##_default parameters;
+#define CALL_VARIANT(symbol, names) symbol##_default names;
+#endif
+
+/* A public symbol: a fresh state, then the variant. */
+#define DEFINE_SYMBOL(symbol, name, parameters, names, ...) \
+  DECLARE_VARIANTS(symbol, parameters)                      \
+  THNN_PUBLIC void symbol parameters                        \
+  {                                                         \
+    __VA_ARGS__                                             \
+    if (state == NULL) {                                    \
+      state = THNN_lastState();                             \
+      state->meta = false;                                  \
+    }                                                       \
+    THNNState_begin(state, #name);                          \
+    CALL_VARIANT(symbol, names)                             \
+  }
+
+#define DEFINE_FUNCTION(symbol, name, parameters, names, values) \
+  DEFINE_SYMBOL(symbol, name, parameters, names, )               \
+  static void call_##symbol(THNNState *state, const THNNValue *v) { symbol values; }
+
+/* A function without a state argument reports in the state of the thread. */
+#define DEFINE_STATELESS(symbol, name, parameters, names, values)          \
+  DEFINE_SYMBOL(symbol, name, parameters, names, THNNState *state = NULL;) \
+  static void call_##symbol(THNNState *state, const THNNValue *v)          \
+  {                                                                        \
+    symbol values;                                                         \
+    if (THNN_lastState()->status != THNN_OK) *state = *THNN_lastState();   \
+  }
+
+#define THNN_FUNCTION(name, letters, arguments, tensors, ...) \
+  DEFINE_FUNCTION(THNN_Float##name, name, __VA_ARGS__)        \
+  DEFINE_FUNCTION(THNN_Double##name, name, __VA_ARGS__)
+#define THNN_STATELESS_FUNCTION(name, letters, arguments, tensors, ...) \
+  DEFINE_STATELESS(THNN_Float##name, name, __VA_ARGS__)                 \
+  DEFINE_STATELESS(THNN_Double##name, name, __VA_ARGS__)
+
+#include "functions.inc"
+
+#undef THNN_FUNCTION
+#undef THNN_STATELESS_FUNCTION
+#define THNN_FUNCTION(name, letters, arguments, tensors, ...) \
+  {#name, letters, arguments, tensors, {call_THNN_Float##name, call_THNN_Double##name}},
+#define THNN_STATELESS_FUNCTION THNN_FUNCTION
+
+static const THNNFunction functions[] = {
+#include "functions.inc"
+};
+
+static const THNNLibrary library = {
+    .abi = THNN_ABI,
+    .device = THNN_DEVICE_CPU,
+    .count = sizeof functions / sizeof functions[0],
+    .digest = THNN_HEADER_DIGEST,
+    .functions = functions,
+    .capability = THNN_capabilityName,
+    .environmentError = THNN_environmentError,
+};
+
+THNN_PUBLIC const THNNLibrary *THNN_library(void) { return &library; }

@@ -1,0 +1,322 @@
+#include "binding/binding.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The DLPack C exchange ABI, version 1 (dmlc/dlpack, dlpack.h); unused members are void pointers. */
+
+typedef struct DLTensor {
+  void *data;
+  struct {
+    int32_t type, id;
+  } device;
+  int32_t ndim;
+  struct {
+    uint8_t code, bits;
+    uint16_t lanes;
+  } dtype;
+  int64_t *shape;
+  int64_t *strides;
+  uint64_t byte_offset;
+} DLTensor;
+
+typedef struct ExchangeAPI {
+  struct {
+    uint32_t major, minor;
+    struct ExchangeAPI *previous;
+  } header;
+  void *managed_tensor_allocator;
+  void *managed_tensor_from_py_object_no_sync;
+  void *managed_tensor_to_py_object_no_sync;
+  int (*dltensor_from_py_object_no_sync)(void *object, DLTensor *out);
+  void *current_work_stream;
+} ExchangeAPI;
+
+enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_INT = 0, DL_FLOAT = 2, DL_BFLOAT = 4 };
+
+static const ExchangeAPI *exchange;
+static PyObject *numThreads, *allocateMarker;
+
+static void keepReference(PyObject **kept, uintptr_t given)
+{
+  Py_XINCREF((PyObject *)given);
+  Py_XDECREF(*kept);
+  *kept = (PyObject *)given;
+}
+
+int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate)
+{
+  PyGILState_STATE gil = PyGILState_Ensure();
+  exchange = NULL;
+  keepReference(&numThreads, getNumThreads);
+  keepReference(&allocateMarker, allocate);
+  if (capsule != 0) {
+    const ExchangeAPI *api = PyCapsule_GetPointer((PyObject *)capsule, "dlpack_exchange_api");
+    for (; api != NULL && api->header.major != 1; api = api->header.previous) {
+    }
+    if (api != NULL && api->dltensor_from_py_object_no_sync != NULL) exchange = api;
+    PyErr_Clear();
+  }
+  PyGILState_Release(gil);
+  return exchange != NULL;
+}
+
+const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room)
+{
+  reason[0] = 0;
+  void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (handle == NULL) {
+    snprintf(reason, (size_t)room, "%s", dlerror());
+    return NULL;
+  }
+  const THNNLibrary *(*table)(void) = (const THNNLibrary *(*)(void))dlsym(handle, "THNN_library");
+  const THNNLibrary *library = table ? table() : NULL;
+  if (library != NULL && library->abi == THNN_ABI) return library;
+  snprintf(reason, (size_t)room,
+           library ? "%s was built for another version of the binding" : "%s has no THNN_library", path);
+  dlclose(handle);
+  return NULL;
+}
+
+/* --- arguments ----------------------------------------------------------------------------------------------- */
+
+static int typeOf(const DLTensor *t)
+{
+  if (t->dtype.lanes != 1) return THNN_TYPE_OTHER;
+  switch (t->dtype.code << 8 | t->dtype.bits) {
+  case DL_FLOAT << 8 | 32:
+    return THNN_TYPE_FLOAT;
+  case DL_FLOAT << 8 | 64:
+    return THNN_TYPE_DOUBLE;
+  case DL_FLOAT << 8 | 16:
+    return THNN_TYPE_HALF;
+  case DL_BFLOAT << 8 | 16:
+    return THNN_TYPE_BFLOAT16;
+  case DL_INT << 8 | 64:
+    return THNN_TYPE_INDEX;
+  case DL_INT << 8 | 32:
+    return THNN_TYPE_INTEGER;
+  default:
+    return THNN_TYPE_OTHER;
+  }
+}
+
+static int deviceOf(const DLTensor *t)
+{
+  switch (t->device.type) {
+  case DL_CPU:
+  case DL_CUDA_HOST:
+    return THNN_DEVICE_CPU;
+  case DL_CUDA:
+    return THNN_DEVICE_CUDA;
+  default:
+    return THNN_DEVICE_OTHER;
+  }
+}
+
+/* A negative view (the imaginary part of a conjugate) passes through DLPack without its sign. */
+static bool isNegativeView(PyObject *object)
+{
+  PyObject *answer = PyObject_CallMethod(object, "is_neg", NULL);
+  bool negative = answer == NULL || answer == Py_True;
+  Py_XDECREF(answer);
+  PyErr_Clear();
+  return negative;
+}
+
+/* Sets `mayBeNegative` for tensors that may be negative views: those come from the imaginary parts of complex tensors,
+   with a gap between elements. Calling is_neg() costs more than the view itself. */
+static bool viewOf(PyObject *object, THNNTensor *view, bool *mayBeNegative)
+{
+  DLTensor t;
+  if (exchange->dltensor_from_py_object_no_sync(object, &t) != 0) {
+    PyErr_Clear();
+    return false;
+  }
+  if (t.ndim > THNN_MAX_DIM) return false;
+  view->type = typeOf(&t);
+  view->device = deviceOf(&t);
+  view->deviceIndex = view->device == THNN_DEVICE_CPU ? 0 : t.device.id;
+  view->ndim = t.ndim;
+  view->data = t.data == NULL ? NULL : (char *)t.data + t.byte_offset;
+  int64_t numel = 1, contiguous = 1;
+  bool isContiguous = true;
+  for (int d = t.ndim - 1; d >= 0; d--) {
+    view->size[d] = t.shape[d];
+    view->stride[d] = t.strides == NULL ? contiguous : t.strides[d];
+    isContiguous &= view->size[d] == 1 || view->stride[d] == contiguous;
+    contiguous *= t.shape[d] > 1 ? t.shape[d] : 1;
+    numel *= t.shape[d];
+  }
+  *mayBeNegative = !isContiguous || numel == 1;
+  return numel == 0 || view->data != NULL; /* fake tensors have no memory */
+}
+
+/* torch sets a thread's number of OpenMP threads when that thread first calls torch.get_num_threads. */
+static void applyNumThreads(void)
+{
+  static _Thread_local bool done;
+  if (done || numThreads == NULL) return;
+  done = true;
+  PyObject *answer = PyObject_CallObject(numThreads, NULL);
+  Py_XDECREF(answer);
+  PyErr_Clear();
+}
+
+static bool unpackScalar(PyObject *object, char letter, THNNValue *value)
+{
+  if (letter == 'b') {
+    value->integer = object == Py_True;
+    return object == Py_True || object == Py_False;
+  }
+  if (letter == 'd') {
+    if (!PyFloat_Check(object) && !PyLong_Check(object)) return false;
+    value->number = PyFloat_AsDouble(object);
+  } else {
+    if (!PyLong_Check(object)) return false;
+    int overflow;
+    value->integer = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow || (letter == 'i' && value->integer != (int)value->integer)) return false;
+  }
+  if (PyErr_Occurred() == NULL) return true;
+  PyErr_Clear();
+  return false;
+}
+
+/* `mark`: '?' for an optional tensor, '*' for a buffer. A buffer that is absent may still be requested by the kernel. */
+static bool unpackTensor(PyObject *object, int flags, char mark, int position, THNNTensor *view, THNNValue *value,
+                         bool *mayBeNegative)
+{
+  *mayBeNegative = false;
+  value->tensor = view;
+  if (object == Py_None && mark != '*') {
+    value->tensor = NULL;
+    return mark == '?';
+  }
+  if (object == Py_None || object == allocateMarker) {
+    view->data = NULL;
+    view->ndim = THNN_UNALLOCATED;
+  } else if (flags & THNN_CALL_VIEWS) {
+    *view = *(const THNNTensor *)PyLong_AsVoidPtr(object);
+  } else if (exchange == NULL || !viewOf(object, view, mayBeNegative)) {
+    return false;
+  }
+  view->argument = position;
+  return true;
+}
+
+static bool isTensorLetter(char letter) { return letter < 'a'; }
+
+static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, THNNTensor *views,
+                      THNNValue *values)
+{
+  if (PyTuple_Size(tuple) != function->argumentCount) return false;
+  bool calledPython = false;
+  const char *letter = function->arguments;
+  for (int i = 0; i < function->argumentCount; i++, letter++) {
+    PyObject *object = PyTuple_GetItem(tuple, i);
+    if (!isTensorLetter(*letter)) {
+      if (!unpackScalar(object, *letter, &values[i])) return false;
+      continue;
+    }
+    const char mark = letter[1] == '?' || letter[1] == '*' ? *++letter : 0;
+    bool mayBeNegative;
+    if (!unpackTensor(object, flags, mark, i + 1, views++, &values[i], &mayBeNegative)) return false;
+    if (mayBeNegative) {
+      if (isNegativeView(object)) return false;
+      calledPython = true;
+    }
+  }
+  /* is_neg() may have run a subclass's code, which may have changed tensors that were unpacked before. */
+  letter = function->arguments;
+  for (int i = 0; calledPython && i < function->argumentCount; i++, letter++) {
+    if (!isTensorLetter(*letter)) continue;
+    const char mark = letter[1] == '?' || letter[1] == '*' ? *++letter : 0;
+    bool ignored;
+    if (values[i].tensor != NULL &&
+        !unpackTensor(PyTuple_GetItem(tuple, i), flags, mark, i + 1, values[i].tensor, &values[i], &ignored))
+      return false;
+  }
+  applyNumThreads();
+  return true;
+}
+
+/* The element type that the tensors of a call have, or -1 if they do not agree. A function without `real` tensors is the
+   same for every type. Tensors must be on one device; meta views count as the CPU's. */
+static int typeOfCall(const THNNFunction *function, int flags, const THNNValue *values, THNNState *state)
+{
+  int type = flags & THNN_CALL_TYPE;
+  bool hasReal = false, hasDevice = false;
+  const char *letter = function->arguments;
+  for (int i = 0; i < function->argumentCount; i++, letter++) {
+    if (!isTensorLetter(*letter)) continue;
+    const char kind = *letter;
+    if (letter[1] == '?' || letter[1] == '*') letter++;
+    hasReal |= kind == 'R';
+    const THNNTensor *tensor = values[i].tensor;
+    if (tensor == NULL || tensor->ndim == THNN_UNALLOCATED) continue;
+    if (hasDevice && (tensor->device != state->device || tensor->deviceIndex != state->deviceIndex)) return -1;
+    hasDevice = true;
+    state->device = tensor->device;
+    state->deviceIndex = tensor->deviceIndex;
+    if (kind == 'R') {
+      if (type == THNN_CALL_ANY) type = tensor->type;
+      if (tensor->type != type) return -1;
+    } else if (tensor->type != (kind == 'A'   ? THNN_TYPE_DOUBLE
+                                : kind == 'L' ? THNN_TYPE_INDEX
+                                              : THNN_TYPE_INTEGER)) {
+      return -1;
+    }
+  }
+  if (type == THNN_CALL_ANY) type = hasReal ? -1 : THNN_TYPE_FLOAT;
+  return type >= 0 && type < THNN_REAL_TYPES && function->call[type] != NULL ? type : -1;
+}
+
+/* --- calls --------------------------------------------------------------------------------------------------- */
+
+uintptr_t thnn_call(uintptr_t address, int flags, uintptr_t tuple)
+{
+  const THNNFunction *function = (const THNNFunction *)address;
+  THNNTensor views[function->tensorCount + 1];
+  THNNValue values[function->argumentCount + 1];
+  /* On the stack, so that calls may be nested: a tensor subclass may call thnn while its arguments are unpacked. */
+  THNNState state;
+  state.function = function->name;
+  state.stream = NULL;
+  state.device = THNN_DEVICE_CPU;
+  state.deviceIndex = 0;
+  state.meta = (flags & THNN_CALL_META) != 0;
+  state.status = THNN_OK;
+  state.requestCount = 0;
+  state.message[0] = 0;
+  PyGILState_STATE gil = PyGILState_Ensure();
+  const bool unpacked = unpackAll(function, flags, (PyObject *)tuple, views, values);
+  PyGILState_Release(gil);
+  const int type = unpacked ? typeOfCall(function, flags, values, &state) : -1;
+  if (type < 0 || state.device != THNN_DEVICE_CPU) state.status = THNN_UNPACK;
+  else function->call[type](&state, values);
+  if (state.status == THNN_OK) return 0;
+  /* A copy that the caller owns: Python code that runs before it is read (a signal handler, a dispatch mode) may call
+     thnn again. */
+  THNNState *report = malloc(sizeof *report);
+  if (report == NULL) abort();
+  *report = state;
+  return (uintptr_t)report;
+}
+
+void thnn_release(uintptr_t state) { free((THNNState *)state); }
+
+int thnn_increment(uintptr_t tensor)
+{
+  THNNTensor view;
+  bool mayBeNegative;
+  PyGILState_STATE gil = PyGILState_Ensure();
+  bool done = exchange != NULL && viewOf((PyObject *)tensor, &view, &mayBeNegative) &&
+              view.device == THNN_DEVICE_CPU && view.type == THNN_TYPE_INDEX;
+  for (int d = 0; done && d < view.ndim; d++) done = view.size[d] == 1;
+  if (done) ++*(int64_t *)view.data;
+  PyGILState_Release(gil);
+  return done;
+}

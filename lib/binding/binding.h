@@ -1,0 +1,39 @@
+#ifndef THNN_BINDING_H
+#define THNN_BINDING_H
+
+#include "THNN/runtime/function_table.h"
+
+/* The Python binding: calls the functions of any library that exports a table (function_table.h) with torch tensors.
+
+   A call passes all arguments but the state as the id of one tuple, which the caller keeps alive. The binding looks into
+   the tuple itself: that costs a third of cffi's conversions. Tensors are torch tensors, None for absent ones, or the
+   object that stands for an output to allocate. With THNN_CALL_VIEWS they are addresses of THNNTensor views that Python
+   filled. Integers are ints, floating-point scalars floats or ints, flags True or False; for anything else the status is
+   THNN_UNPACK, and Python converts the arguments or raises. */
+
+enum {
+  THNN_CALL_ANY = 15, /* the element type of the tensors; a smaller number is a THNNType that they must have */
+  THNN_CALL_TYPE = 15,
+  THNN_CALL_VIEWS = 16,
+  THNN_CALL_META = 32
+};
+
+/* Status of a call whose arguments the binding could not take as they are. */
+#define THNN_UNPACK 7
+
+/* Opens a library, once per path; NULL with `reason` set if that fails. */
+const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
+
+/* Calls a function (a THNNFunction *). Returns 0 after success, otherwise the address of the call's state, which the
+   caller passes to thnn_release(). */
+uintptr_t thnn_call(uintptr_t function, int flags, uintptr_t arguments);
+void thnn_release(uintptr_t state);
+
+/* Passes, as ids, torch's DLPack exchange capsule (0 if torch has none), torch.get_num_threads, and the object that
+   stands for an output to allocate. Returns whether tensors can be passed as they are. */
+int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate);
+
+/* Adds 1 to an int64 tensor of one element, given by its id; false if its memory is not on the CPU. */
+int thnn_increment(uintptr_t tensor);
+
+#endif

@@ -1,0 +1,42 @@
+/* The part of the binding that Python sees, in cffi's language: `...` stands for members that the C headers add, and the
+   build fails if a member below differs from them. */
+
+typedef struct {
+  void *data;
+  int32_t type, device, deviceIndex, ndim, argument;
+  int64_t size[64], stride[64];
+  ...;
+} THNNTensor;
+
+typedef struct {
+  int32_t argument, like, layout, ndim;
+  int64_t size[64];
+  ...;
+} THNNRequest;
+
+typedef struct {
+  int32_t status, requestCount;
+  THNNRequest requests[16];
+  char message[1024];
+  ...;
+} THNNState;
+
+typedef struct {
+  const char *name, *arguments;
+  ...;
+} THNNFunction;
+
+typedef struct {
+  int32_t device, count;
+  const char *digest;
+  const THNNFunction *functions;
+  const char *(*capability)(void);
+  const char *(*environmentError)(void);
+  ...;
+} THNNLibrary;
+
+const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
+uintptr_t thnn_call(uintptr_t function, int flags, uintptr_t arguments);
+void thnn_release(uintptr_t state);
+int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate);
+int thnn_increment(uintptr_t tensor);

@@ -1,0 +1,152 @@
+"""Arguments of a C function: conversion of scalars, checks of tensors, and errors that name function and argument."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any, Final
+
+import torch
+
+from thnn._binding.library import ALLOCATE, DOUBLE, FLOAT, TYPE_MASK, BoundFunction
+from thnn._header import Argument, Function
+
+MAX_DIM: Final = 64
+REAL_DTYPES: Final = {FLOAT: torch.float32, DOUBLE: torch.float64}
+FIXED_DTYPES: Final = {
+    "THAccrealTensor*": torch.float64,
+    "THIndexTensor*": torch.int64,
+    "THIntegerTensor*": torch.int32,
+}
+
+
+def convert_scalar(function: Function, argument: Argument, value: Any) -> Any:
+    """The value as the C type of the argument; TypeError or ValueError when it does not fit."""
+    if isinstance(value, torch.Tensor):
+        raise TypeError(f"{function.name}: {argument.name}: expected {argument.type}, got a tensor")
+    try:
+        return _converted(function, argument, value)
+    except (TypeError, ValueError):
+        raise
+    except Exception as error:  # of code that belongs to the value
+        raise TypeError(
+            f"{function.name}: {argument.name}: {type(value).__name__} cannot be converted: {type(error).__name__}"
+        ) from error
+
+
+def flag(function: Function, name: str, value: Any) -> bool:
+    """A flag that Python itself acts upon, as the C function would take it."""
+    argument = function.argument(name)
+    assert argument is not None
+    return bool(convert_scalar(function, argument, value))
+
+
+def _converted(function: Function, argument: Argument, value: Any) -> Any:
+    if argument.type in ("accreal", "real", "double", "float"):
+        try:
+            if not hasattr(value, "__float__") and not hasattr(value, "__index__"):
+                raise TypeError
+            return float(value)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"{function.name}: {argument.name}: expected a number, got {_describe(value)}"
+            ) from None
+        except OverflowError:
+            raise ValueError(
+                f"{function.name}: {argument.name}: {_describe(value)} is out of range"
+            ) from None
+    try:
+        number = operator.index(value)
+    except TypeError:
+        expected = "a bool" if argument.type == "bool" else "an integer"
+        raise TypeError(
+            f"{function.name}: {argument.name}: expected {expected}, got {_describe(value)}"
+        ) from None
+    if argument.type == "bool":
+        if number not in (0, 1):
+            raise ValueError(
+                f"{function.name}: {argument.name}: expected True or False, got {_describe(number)}"
+            )
+        return bool(number)
+    bits = 31 if argument.type == "int" else 63
+    if not -(1 << bits) <= number < 1 << bits:
+        raise ValueError(
+            f"{function.name}: {argument.name}: {_describe(number)} does not fit in {bits + 1} bits"
+        )
+    return number
+
+
+def _describe(value: Any) -> str:
+    try:
+        text = repr(value)
+    except Exception:  # too large an int, or code of the value's own
+        return f"an object of type {type(value).__name__}"
+    return f"{type(value).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
+
+
+def check_tensors(
+    bound: BoundFunction, flags: int, arguments: Sequence[Argument], values: Sequence[Any]
+) -> bool:
+    """Raises for a tensor that the call cannot take; returns whether the tensors are meta (or fake) ones."""
+    function, device = bound.function, bound.library.device
+    # Here, where something is out of the ordinary already: it takes long to import.
+    from torch._subclasses.fake_tensor import FakeTensor
+    from torch.fx.experimental.proxy_tensor import get_proxy_mode
+
+    real = REAL_DTYPES.get(flags & TYPE_MASK)
+    first = None
+    meta: bool | None = None
+    for argument, value in zip(arguments, values):
+        if not argument.is_tensor or value is ALLOCATE:
+            continue
+        where = f"{function.name}: {argument.name}: "
+        if value is None:
+            if argument.is_optional or argument.role == "buffer":
+                continue
+            raise TypeError(where + "expected a tensor, got None")
+        if not isinstance(value, torch.Tensor):
+            raise TypeError(where + f"expected a tensor, got {_describe(value)}")
+        if value.layout is not torch.strided or value.is_nested:
+            kind = "a nested one" if value.is_nested else f"layout {value.layout}"
+            raise TypeError(where + f"expected a dense tensor, got {kind}")
+        if value.device.type not in (device, "meta"):
+            raise TypeError(where + f"expected a {device.upper()} tensor, got one on {value.device}")
+        has_no_memory = value.device.type == "meta" or isinstance(value, FakeTensor)
+        if meta is None:
+            meta = has_no_memory
+        elif meta != has_no_memory:
+            raise TypeError(where + "meta (or fake) tensors and others cannot be mixed")
+        if not has_no_memory and value.numel() != 0 and address_of(value) == 0:
+            raise TypeError(where + "has no memory of its own: inside a transform of torch.func, or freed")
+        if argument.type in FIXED_DTYPES:
+            expected = FIXED_DTYPES[argument.type]
+            if value.dtype is not expected:
+                raise TypeError(where + f"expected {expected}, got {value.dtype}")
+        elif real is None and value.dtype in (torch.float32, torch.float64):
+            real, first = value.dtype, argument.name
+        elif value.dtype is not real:
+            if real is None:
+                raise TypeError(where + f"expected torch.float32 or torch.float64, got {value.dtype}")
+            source = f", the type of {first}" if first else f" for the {backend_name(flags)}"
+            raise TypeError(where + f"expected {real}{source}, got {value.dtype}")
+        if value.is_neg():
+            raise TypeError(where + "is a negative view; call resolve_neg() first")
+        if value.ndim > MAX_DIM:
+            raise ValueError(where + f"expected at most {MAX_DIM} dimensions, got {value.ndim}")
+    if meta and get_proxy_mode() is not None:
+        # It would record the allocation of the output and nothing else.
+        raise NotImplementedError(f"{function.name}: cannot be recorded by torch.export")
+    return bool(meta)
+
+
+def backend_name(flags: int) -> str:
+    return {FLOAT: "THNNFloatBackend", DOUBLE: "THNNDoubleBackend"}.get(flags & TYPE_MASK, "THNNBackend")
+
+
+def address_of(tensor: torch.Tensor) -> int:
+    if tensor.is_meta:
+        return 0
+    try:
+        return tensor.data_ptr()
+    except (RuntimeError, ValueError):
+        return 0

@@ -1,0 +1,203 @@
+"""Calls of C functions with torch tensors.
+
+A call has two routes. The fast one passes the id of the tuple of its arguments, ``call(address, ANY, id(arguments))``:
+the binding looks into the tuple, and into its tensors through torch's DLPack C exchange API. It returns 0 after
+success, otherwise a report with which `invoke` takes over: outputs are resized, numbers of other types converted, and
+tensors that the exchange API does not pass although thnn takes them (meta tensors, a torch without the API) become
+views that Python fills. Everything else is an exception.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import torch
+
+from thnn._binding.arguments import (
+    FIXED_DTYPES,
+    REAL_DTYPES,
+    address_of,
+    check_tensors,
+    convert_scalar,
+)
+from thnn._binding.library import ALLOCATE, ANY, META, TYPE_MASK, VIEWS, BoundFunction, ffi, lib
+from thnn._header import Argument, Function
+from thnn._header.roles import BACKWARD_SCALARS
+
+call: Final[Callable[[int, int, int], int]] = lib.thnn_call
+
+_RESIZE, _UNPACK = 1, 7
+_EXCEPTIONS: Final = {2: TypeError, 3: ValueError, 4: IndexError, 5: NotImplementedError, 6: RuntimeError}
+_TYPE_CODES: Final = {
+    torch.float32: 0,
+    torch.float64: 1,
+    torch.float16: 2,
+    torch.bfloat16: 3,
+    torch.int64: 4,
+    torch.int32: 5,
+}
+_OTHER_TYPE: Final = 6
+
+
+def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int = 0) -> list[Any]:
+    """Calls a function with the values of its arguments but the state, by the route that they need.
+
+    Tensors given as ALLOCATE are allocated, tensors of another size are resized. `report` is the result of a call by
+    the fast route, if that was tried. Returns the values, with the allocated tensors in their places. Raises TypeError,
+    ValueError, IndexError, NotImplementedError or RuntimeError, with every tensor left as it was.
+    """
+    state = _take(report)
+    arguments = [a for a in bound.function.arguments if a.role != "state"]
+    values = list(values)
+    if len(values) != len(arguments):
+        raise TypeError(
+            f"{bound.name}: expected {len(arguments)} arguments after the state, got {len(values)}"
+        )
+    given: dict[int, torch.Tensor] = {}
+    as_views = False
+    while True:
+        if state is not None:
+            if state.status == _RESIZE:
+                given.update(_resize(bound, flags, arguments, values, state))
+            elif state.status == _UNPACK and not as_views:
+                for position, argument in enumerate(arguments):
+                    if not argument.is_tensor:
+                        values[position] = convert_scalar(bound.function, argument, values[position])
+                flags |= VIEWS | META if check_tensors(bound, flags, arguments, values) else VIEWS
+                as_views = True
+            else:
+                message = ffi.string(state.message).decode(errors="replace")
+                raise _EXCEPTIONS.get(state.status, TypeError)(message)
+        passed = tuple(values)
+        if as_views:
+            views = [_view(v) if isinstance(v, torch.Tensor) else v for v in values]
+            passed = tuple(int(ffi.cast("uintptr_t", v)) if isinstance(v, ffi.CData) else v for v in views)
+        state = _take(call(bound.address, flags, id(passed)))
+        if state is None:
+            with torch.no_grad():
+                for position, tensor in given.items():
+                    values[position] = tensor.set_(values[position])
+            return values
+
+
+def _take(report: int) -> Any:
+    """The state that a call reports, freed with the Python object; None after success."""
+    return ffi.gc(ffi.cast("THNNState *", report), _release) if report else None
+
+
+def _release(state: Any) -> None:
+    lib.thnn_release(int(ffi.cast("uintptr_t", state)))
+
+
+def run(bound: BoundFunction, **values: Any) -> dict[str, Any]:
+    """Calls a C function with arguments by name; returns all values by name, allocated outputs among them."""
+    arguments = [a for a in bound.function.arguments if a.role != "state"]
+    row = []
+    for argument in arguments:
+        if argument.name in values:
+            row.append(values[argument.name])
+        elif argument.role == "buffer" or argument.is_optional:
+            row.append(None)
+        elif argument.role in ("output", "saved", "gradInput"):
+            row.append(ALLOCATE)
+        else:
+            row.append(backward_scalar(argument.name, values, values["gradOutput"]))
+    return dict(zip((a.name for a in arguments), invoke(bound, ANY, row)))
+
+
+def backward_scalar(name: str, values: Mapping[str, Any], gradOutput: torch.Tensor) -> Any:
+    """A scalar that only a backward takes: a size of the input or the output, or its default."""
+    known = BACKWARD_SCALARS[name]
+    if known.tensor is None or known.dim is None:
+        return known.default
+    return (gradOutput if known.tensor == "output" else values[known.tensor]).shape[known.dim]
+
+
+def flag(function: Function, name: str, value: Any) -> bool:
+    """A flag that Python itself acts upon, converted as for the C function."""
+    argument = function.argument(name)
+    assert argument is not None
+    return bool(convert_scalar(function, argument, value))
+
+
+def _view(tensor: torch.Tensor) -> Any:
+    view = ffi.new("THNNTensor *")
+    view.data = ffi.cast("void *", address_of(tensor))
+    view.type = _TYPE_CODES.get(tensor.dtype, _OTHER_TYPE)
+    view.ndim = tensor.ndim
+    for d, (size, stride) in enumerate(zip(tensor.shape, tensor.stride())):
+        view.size[d] = size
+        view.stride[d] = stride
+    return view
+
+
+_FORMATS: Final = {
+    (0, 4): torch.contiguous_format,
+    (1, 4): torch.channels_last,
+    (1, 5): torch.channels_last_3d,
+}
+
+
+def _resize(
+    bound: BoundFunction, flags: int, arguments: Sequence[Argument], values: list[Any], state: Any
+) -> dict[int, torch.Tensor]:
+    """Puts tensors of the requested sizes in the places of outputs and buffers.
+
+    Returns the outputs that were given, by position: they take over the memory of their replacements when the call has
+    succeeded, since it may still be refused for what the tensors hold.
+    """
+    template = next(v for v in values if isinstance(v, torch.Tensor))
+    real = next(
+        (v.dtype for a, v in zip(arguments, values) if a.type == "THTensor*" and isinstance(v, torch.Tensor)),
+        REAL_DTYPES.get(flags & TYPE_MASK),
+    )
+    given = {}
+    for i in range(state.requestCount):
+        request = state.requests[i]
+        # Positions count from the state.
+        position, like = request.argument - 1, request.like - 1
+        size = ffi.unpack(request.size, request.ndim)
+        memory_format = _FORMATS.get((request.layout, request.ndim), torch.contiguous_format)
+        value, argument = values[position], arguments[position]
+        for other, same in zip(arguments, values):
+            if other is not argument and same is value and isinstance(value, torch.Tensor):
+                raise ValueError(f"{bound.name}: {argument.name}: must not share memory with {other.name}")
+        try:
+            if isinstance(value, torch.Tensor):
+                given[position] = value
+                values[position] = _resized(value, size, memory_format)
+            elif like >= 0:
+                values[position] = torch.empty_like(values[like])
+            else:
+                values[position] = _new(template, size, FIXED_DTYPES.get(argument.type, real), memory_format)
+        except (RuntimeError, ValueError) as error:
+            raise ValueError(
+                f"{bound.name}: {argument.name}: needs size {tuple(size)}, which cannot be allocated:"
+                f" {str(error).splitlines()[0]}"
+            ) from None
+    return given
+
+
+def _new(
+    template: torch.Tensor, size: Sequence[int], dtype: torch.dtype | None, memory_format: torch.memory_format
+) -> torch.Tensor:
+    """A tensor of the template's kind: on its device, fake if it is, of its subclass."""
+    if memory_format is torch.contiguous_format:
+        return template.new_empty(size, dtype=dtype)
+    strides = torch.empty(size, device="meta", memory_format=memory_format).stride()
+    return template.new_empty_strided(size, strides, dtype=dtype)
+
+
+def _resized(tensor: torch.Tensor, size: Sequence[int], memory_format: torch.memory_format) -> torch.Tensor:
+    """What `tensor` would be after resize_: in its own memory as long as there is room."""
+    if tensor.is_inference() and not torch.is_inference_mode_enabled():
+        raise RuntimeError("inference tensors cannot be changed outside of inference mode")
+    strides = torch.empty(size, device="meta", memory_format=memory_format).stride()
+    storage, offset = tensor.untyped_storage(), tensor.storage_offset()
+    if (math.prod(size) + offset) * tensor.element_size() <= storage.nbytes():
+        return tensor.new_empty(0).set_(storage, offset, size, strides)
+    if not storage.resizable():
+        raise RuntimeError("its memory belongs to somebody else")
+    return torch.empty_strided(size, strides, dtype=tensor.dtype, device=tensor.device)
