@@ -49,6 +49,7 @@ bool THNNTensor_isContiguous(const THNNTensor *tensor);
 bool THNNTensor_isChannelsLast(const THNNTensor *tensor);
 /* Every element of a dense block exactly once, in whatever order of dimensions. */
 bool THNNTensor_isDense(const THNNTensor *tensor);
+bool THNNTensor_hasSize(const THNNTensor *tensor, int ndim, const int64_t *size);
 bool THNNTensor_sameSize(const THNNTensor *a, const THNNTensor *b);
 /* The same memory seen the same way. */
 bool THNNTensor_sameView(const THNNTensor *a, const THNNTensor *b);
