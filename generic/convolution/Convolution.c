@@ -6,21 +6,13 @@ static ConvolutionModule convolution(THNNState *state, const THTensor *weight, i
 {
   /* Weights of other dimensions are refused by the checks. */
   const int dims = weight->ndim >= 3 && weight->ndim <= 5 ? weight->ndim - 2 : 2;
-  ConvolutionModule m = convolution_module(CONVOLUTION_FILTERS, dims);
+  ConvolutionModule m = convolutionModuleMake(CONVOLUTION_FILTERS, dims);
   m.kernelOfWeight = true;
   m.groups = groups;
   CONVOLUTION_AXIS(&m, 0, 1, dT, padT, dilationT, 0);
   CONVOLUTION_AXIS(&m, 1, 1, dH, padH, dilationH, 0);
   CONVOLUTION_AXIS(&m, 2, 1, dW, padW, dilationW, 0);
-  for (int d = 0; d < 3 - dims; d++)
-    for (int i = STRIDE; i <= ADDED; i++) {
-      const int64_t idle = i == STRIDE || i == DILATION;
-      if (m.axis[d][i] != idle)
-        THNN_fail(state, THNN_VALUE_ERROR, m.name[d][i],
-                  "expected %lld, as there are %d dimensions only, got %lld", (long long)idle, dims,
-                  (long long)m.axis[d][i]);
-    }
-  if (groups < 1) THNN_fail(state, THNN_VALUE_ERROR, "groups", "expected at least 1, got %d", groups);
+  THNN_(convolutionModuleCheckAxes)(state, &m);
   return m;
 }
 
@@ -31,7 +23,7 @@ void THNN_(Convolution_updateOutput)(THNNState *state, THTensor *input, THTensor
   ConvolutionModule m =
       convolution(state, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups);
   THNN_RETURN_IF_FAILED(state);
-  THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
+  THNN_(convolutionModuleUpdateOutput)(state, &m, input, output, weight, bias);
 }
 
 void THNN_(Convolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -42,7 +34,7 @@ void THNN_(Convolution_updateGradInput)(THNNState *state, THTensor *input, THTen
   ConvolutionModule m =
       convolution(state, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups);
   THNN_RETURN_IF_FAILED(state);
-  THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
+  THNN_(convolutionModuleUpdateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(Convolution_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -53,5 +45,5 @@ void THNN_(Convolution_accGradParameters)(THNNState *state, THTensor *input, THT
   ConvolutionModule m =
       convolution(state, gradWeight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups);
   THNN_RETURN_IF_FAILED(state);
-  THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(convolutionModuleAccGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

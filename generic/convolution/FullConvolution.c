@@ -7,21 +7,13 @@ static ConvolutionModule convolution(THNNState *state, const THTensor *weight, i
 {
   /* Weights of other dimensions are refused by the checks. */
   const int dims = weight->ndim >= 3 && weight->ndim <= 5 ? weight->ndim - 2 : 2;
-  ConvolutionModule m = convolution_module(CONVOLUTION_TRANSPOSED, dims);
+  ConvolutionModule m = convolutionModuleMake(CONVOLUTION_TRANSPOSED, dims);
   m.kernelOfWeight = true;
   m.groups = groups;
   CONVOLUTION_AXIS(&m, 0, 1, dT, padT, dilationT, adjT);
   CONVOLUTION_AXIS(&m, 1, 1, dH, padH, dilationH, adjH);
   CONVOLUTION_AXIS(&m, 2, 1, dW, padW, dilationW, adjW);
-  for (int d = 0; d < 3 - dims; d++)
-    for (int i = STRIDE; i <= ADDED; i++) {
-      const int64_t idle = i == STRIDE || i == DILATION;
-      if (m.axis[d][i] != idle)
-        THNN_fail(state, THNN_VALUE_ERROR, m.name[d][i],
-                  "expected %lld, as there are %d dimensions only, got %lld", (long long)idle, dims,
-                  (long long)m.axis[d][i]);
-    }
-  if (groups < 1) THNN_fail(state, THNN_VALUE_ERROR, "groups", "expected at least 1, got %d", groups);
+  THNN_(convolutionModuleCheckAxes)(state, &m);
   return m;
 }
 
@@ -33,7 +25,7 @@ void THNN_(FullConvolution_updateOutput)(THNNState *state, THTensor *input, THTe
   ConvolutionModule m = convolution(state, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH,
                                     adjT, adjW, adjH, groups);
   THNN_RETURN_IF_FAILED(state);
-  THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
+  THNN_(convolutionModuleUpdateOutput)(state, &m, input, output, weight, bias);
 }
 
 void THNN_(FullConvolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -44,7 +36,7 @@ void THNN_(FullConvolution_updateGradInput)(THNNState *state, THTensor *input, T
   ConvolutionModule m = convolution(state, weight, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH,
                                     adjT, adjW, adjH, groups);
   THNN_RETURN_IF_FAILED(state);
-  THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
+  THNN_(convolutionModuleUpdateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(FullConvolution_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -56,5 +48,5 @@ void THNN_(FullConvolution_accGradParameters)(THNNState *state, THTensor *input,
   ConvolutionModule m = convolution(state, gradWeight, dT, dW, dH, padT, padW, padH, dilationT, dilationW,
                                     dilationH, adjT, adjW, adjH, groups);
   THNN_RETURN_IF_FAILED(state);
-  THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(convolutionModuleAccGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -14,12 +14,12 @@ static void checkLocal(THNNState *state, Convolution *g, const THTensor *input, 
   if (size[0] < 1 || size[1] < 1 || size[2] < 1)
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected no empty dimension but N, got %s",
                      THNN_shape(input));
-  checkAtLeast(state, "kW", kW, 1);
-  checkAtLeast(state, "kH", kH, 1);
-  checkAtLeast(state, "dW", dW, 1);
-  checkAtLeast(state, "dH", dH, 1);
-  checkAtLeast(state, "padW", padW, 0);
-  checkAtLeast(state, "padH", padH, 0);
+  thnn_checkAtLeast(state, "kW", kW, 1);
+  thnn_checkAtLeast(state, "kH", kH, 1);
+  thnn_checkAtLeast(state, "dW", dW, 1);
+  thnn_checkAtLeast(state, "dH", dH, 1);
+  thnn_checkAtLeast(state, "padW", padW, 0);
+  thnn_checkAtLeast(state, "padH", padH, 0);
   THNN_RETURN_IF_FAILED(state);
   if (inputWidth != size[2])
     return THNN_fail(state, THNN_VALUE_ERROR, "inputWidth", "expected the width of the input, %lld, got %lld",
@@ -31,24 +31,23 @@ static void checkLocal(THNNState *state, Convolution *g, const THTensor *input, 
     return THNN_fail(state, THNN_VALUE_ERROR, weightName,
                      "expected 3 dimensions (oH * oW, nOutputPlane, nInputPlane * kH * kW) or all 6, got %s",
                      THNN_shape(weight));
-  *g = convolution_make(2);
+  *g = convolutionMake(2);
   g->batch = input->ndim == 4 ? input->size[0] : 1;
-  g->inputPlanes = size[0];
-  g->outputPlanes = weight->size[weight->ndim / 3];
-  memcpy(g->inputSize + 1, size + 1, 2 * sizeof *size);
-  memcpy(g->kernel + 1, (int64_t[]){kH, kW}, 2 * sizeof *size);
-  memcpy(g->stride + 1, (int64_t[]){dH, dW}, 2 * sizeof *size);
-  memcpy(g->padding + 1, (int64_t[]){padH, padW}, 2 * sizeof *size);
+  g->inputChannels = size[0];
+  g->outputChannels = weight->size[weight->ndim / 3];
+  g->axis[1] = (WindowAxis){.input = size[1], .kernel = kH, .stride = dH, .padding = padH, .dilation = 1};
+  g->axis[2] = (WindowAxis){.input = size[2], .kernel = kW, .stride = dW, .padding = padW, .dilation = 1};
   slide(state, g, "input");
   THNN_RETURN_IF_FAILED(state);
-  if (outputWidth != g->outputSize[2])
+  if (outputWidth != g->axis[2].output)
     return THNN_fail(state, THNN_VALUE_ERROR, "outputWidth", "expected %lld, got %lld",
-                     (long long)g->outputSize[2], (long long)outputWidth);
-  if (outputHeight != g->outputSize[1])
+                     (long long)g->axis[2].output, (long long)outputWidth);
+  if (outputHeight != g->axis[1].output)
     return THNN_fail(state, THNN_VALUE_ERROR, "outputHeight", "expected %lld, got %lld",
-                     (long long)g->outputSize[1], (long long)outputHeight);
-  const int64_t *out = g->outputSize, whole[6] = {out[1], out[2], g->outputPlanes, size[0], kH, kW};
-  int64_t flat[3] = {out[1] * out[2], g->outputPlanes, size[0]};
+                     (long long)g->axis[1].output, (long long)outputHeight);
+  const int64_t oH = g->axis[1].output, oW = g->axis[2].output;
+  const int64_t whole[6] = {oH, oW, g->outputChannels, size[0], kH, kW};
+  int64_t flat[3] = {oH * oW, g->outputChannels, size[0]};
   const bool fits = !__builtin_mul_overflow(flat[2], (int64_t)kH * kW, flat + 2);
   const int64_t *expected = weight->ndim == 6 ? whole : flat;
   if (!fits || memcmp(weight->size, expected, sizeof *expected * (size_t)weight->ndim) != 0)
@@ -59,7 +58,7 @@ static void checkLocal(THNNState *state, Convolution *g, const THTensor *input, 
 /* bias or gradBias: (nOutputPlane, oH, oW) */
 static void checkLocalBias(THNNState *state, const Convolution *g, const THTensor *bias, const char *name)
 {
-  const int64_t expected[3] = {g->outputPlanes, g->outputSize[1], g->outputSize[2]};
+  const int64_t expected[3] = {g->outputChannels, g->axis[1].output, g->axis[2].output};
   if (bias->ndim != 3 || memcmp(bias->size, expected, sizeof expected) != 0)
     THNN_fail(state, THNN_VALUE_ERROR, name, "expected one value per output element, %s, got %s",
               THNN_shapeOf(3, expected), THNN_shape(bias));
@@ -68,8 +67,8 @@ static void checkLocalBias(THNNState *state, const Convolution *g, const THTenso
 static void checkLocalGradient(THNNState *state, const Convolution *g, const THTensor *input,
                                const THTensor *gradOutput)
 {
-  const int64_t size[4] = {g->batch, g->outputPlanes, g->outputSize[1], g->outputSize[2]};
-  checkGradientSize(state, input, gradOutput, size, 4);
+  const int64_t size[4] = {g->batch, g->outputChannels, g->axis[1].output, g->axis[2].output};
+  thnn_checkGradOutput(state, gradOutput, input->ndim, size + (4 - input->ndim));
 }
 
 static UntiedFilters untiedFilters(const Convolution *g, const THTensor *t)
@@ -77,9 +76,9 @@ static UntiedFilters untiedFilters(const Convolution *g, const THTensor *t)
   const int64_t *s = t->stride;
   if (t->ndim == 6) return (UntiedFilters){t->data, {s[0], s[1]}, s[2], {s[3], s[4], s[5]}};
   return (UntiedFilters){t->data,
-                         {g->outputSize[2] * s[0], s[0]},
+                         {g->axis[2].output * s[0], s[0]},
                          s[1],
-                         {g->kernel[1] * g->kernel[2] * s[2], g->kernel[2] * s[2], s[2]}};
+                         {g->axis[1].kernel * g->axis[2].kernel * s[2], g->axis[2].kernel * s[2], s[2]}};
 }
 
 void THNN_(SpatialConvolutionLocal_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
@@ -95,7 +94,7 @@ void THNN_(SpatialConvolutionLocal_updateOutput)(THNNState *state, THTensor *inp
   THNN_RETURN_IF_FAILED(state);
   checkLocalBias(state, &g, bias, "bias");
   THNN_RETURN_IF_FAILED(state);
-  const int64_t size[4] = {g.batch, g.outputPlanes, g.outputSize[1], g.outputSize[2]};
+  const int64_t size[4] = {g.batch, g.outputChannels, g.axis[1].output, g.axis[2].output};
   const THNNLayout layout = THNNTensor_isChannelsLast(input) ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS;
   THNN_resize(state, "output", output, input->ndim, size + (4 - input->ndim), layout);
   THNN_RETURN_IF_FAILED(state);

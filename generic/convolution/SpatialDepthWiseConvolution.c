@@ -3,7 +3,7 @@
 
 static ConvolutionModule convolution(int kW, int kH, int dW, int dH, int padW, int padH)
 {
-  ConvolutionModule m = convolution_module(CONVOLUTION_DEPTHWISE, 2);
+  ConvolutionModule m = convolutionModuleMake(CONVOLUTION_DEPTHWISE, 2);
   m.flattened = true;
   CONVOLUTION_AXIS(&m, 1, kH, dH, padH, 1, 0);
   CONVOLUTION_AXIS(&m, 2, kW, dW, padW, 1, 0);
@@ -17,7 +17,7 @@ void THNN_(SpatialDepthWiseConvolution_updateOutput)(THNNState *state, THTensor 
 {
   (void)finput, (void)fgradInput;
   ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH);
-  THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
+  THNN_(convolutionModuleUpdateOutput)(state, &m, input, output, weight, bias);
 }
 
 void THNN_(SpatialDepthWiseConvolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -27,7 +27,7 @@ void THNN_(SpatialDepthWiseConvolution_updateGradInput)(THNNState *state, THTens
 {
   (void)finput, (void)fgradInput;
   ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH);
-  THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
+  THNN_(convolutionModuleUpdateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(SpatialDepthWiseConvolution_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -37,5 +37,5 @@ void THNN_(SpatialDepthWiseConvolution_accGradParameters)(THNNState *state, THTe
 {
   (void)finput, (void)fgradInput;
   ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH);
-  THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(convolutionModuleAccGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

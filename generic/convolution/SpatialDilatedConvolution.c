@@ -4,7 +4,7 @@
 static ConvolutionModule convolution(int kW, int kH, int dW, int dH, int padW, int padH, int dilationW,
                                      int dilationH)
 {
-  ConvolutionModule m = convolution_module(CONVOLUTION_FILTERS, 2);
+  ConvolutionModule m = convolutionModuleMake(CONVOLUTION_FILTERS, 2);
   CONVOLUTION_AXIS(&m, 1, kH, dH, padH, dilationH, 0);
   CONVOLUTION_AXIS(&m, 2, kW, dW, padW, dilationW, 0);
   return m;
@@ -17,7 +17,7 @@ void THNN_(SpatialDilatedConvolution_updateOutput)(THNNState *state, THTensor *i
 {
   (void)columns, (void)ones;
   ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, dilationW, dilationH);
-  THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
+  THNN_(convolutionModuleUpdateOutput)(state, &m, input, output, weight, bias);
 }
 
 void THNN_(SpatialDilatedConvolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -27,7 +27,7 @@ void THNN_(SpatialDilatedConvolution_updateGradInput)(THNNState *state, THTensor
 {
   (void)gradColumns;
   ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, dilationW, dilationH);
-  THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
+  THNN_(convolutionModuleUpdateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(SpatialDilatedConvolution_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -38,5 +38,5 @@ void THNN_(SpatialDilatedConvolution_accGradParameters)(THNNState *state, THTens
 {
   (void)columns, (void)ones;
   ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, dilationW, dilationH);
-  THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(convolutionModuleAccGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -3,7 +3,7 @@
 
 static ConvolutionModule convolution(int kW, int kH, int dW, int dH, int padW, int padH, int adjW, int adjH)
 {
-  ConvolutionModule m = convolution_module(CONVOLUTION_TRANSPOSED, 2);
+  ConvolutionModule m = convolutionModuleMake(CONVOLUTION_TRANSPOSED, 2);
   CONVOLUTION_AXIS(&m, 1, kH, dH, padH, 1, adjH);
   CONVOLUTION_AXIS(&m, 2, kW, dW, padW, 1, adjW);
   return m;
@@ -16,7 +16,7 @@ void THNN_(SpatialFullConvolution_updateOutput)(THNNState *state, THTensor *inpu
 {
   (void)columns, (void)ones;
   ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, adjW, adjH);
-  THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
+  THNN_(convolutionModuleUpdateOutput)(state, &m, input, output, weight, bias);
 }
 
 void THNN_(SpatialFullConvolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -26,7 +26,7 @@ void THNN_(SpatialFullConvolution_updateGradInput)(THNNState *state, THTensor *i
 {
   (void)gradColumns;
   ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, adjW, adjH);
-  THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
+  THNN_(convolutionModuleUpdateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(SpatialFullConvolution_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -36,5 +36,5 @@ void THNN_(SpatialFullConvolution_accGradParameters)(THNNState *state, THTensor 
 {
   (void)columns, (void)ones;
   ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, adjW, adjH);
-  THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(convolutionModuleAccGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -4,7 +4,7 @@
 static ConvolutionModule convolution(int kW, int kH, int dW, int dH, int padW, int padH, int dilationW,
                                      int dilationH, int adjW, int adjH)
 {
-  ConvolutionModule m = convolution_module(CONVOLUTION_TRANSPOSED, 2);
+  ConvolutionModule m = convolutionModuleMake(CONVOLUTION_TRANSPOSED, 2);
   CONVOLUTION_AXIS(&m, 1, kH, dH, padH, dilationH, adjH);
   CONVOLUTION_AXIS(&m, 2, kW, dW, padW, dilationW, adjW);
   return m;
@@ -17,7 +17,7 @@ void THNN_(SpatialFullDilatedConvolution_updateOutput)(THNNState *state, THTenso
 {
   (void)columns, (void)ones;
   ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
-  THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
+  THNN_(convolutionModuleUpdateOutput)(state, &m, input, output, weight, bias);
 }
 
 void THNN_(SpatialFullDilatedConvolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -28,7 +28,7 @@ void THNN_(SpatialFullDilatedConvolution_updateGradInput)(THNNState *state, THTe
 {
   (void)gradColumns;
   ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
-  THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
+  THNN_(convolutionModuleUpdateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(SpatialFullDilatedConvolution_accGradParameters)(THNNState *state, THTensor *input,
@@ -40,5 +40,5 @@ void THNN_(SpatialFullDilatedConvolution_accGradParameters)(THNNState *state, TH
 {
   (void)columns, (void)ones;
   ConvolutionModule m = convolution(kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH);
-  THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(convolutionModuleAccGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -3,8 +3,8 @@
 
 static ConvolutionModule convolution(int kW, int dW)
 {
-  ConvolutionModule m = convolution_module(CONVOLUTION_FRAMES, 1);
-  m.planesLast = true;
+  ConvolutionModule m = convolutionModuleMake(CONVOLUTION_FRAMES, 1);
+  m.channelsLast = true;
   CONVOLUTION_AXIS(&m, 2, kW, dW, 0, 1, 0);
   return m;
 }
@@ -27,14 +27,14 @@ void THNN_(TemporalConvolution_updateOutput)(THNNState *state, THTensor *input, 
   ConvolutionModule m = convolution(kW, dW);
   checkFrames(state, input, inputFrameSize, weight, outputFrameSize);
   THNN_RETURN_IF_FAILED(state);
-  THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
+  THNN_(convolutionModuleUpdateOutput)(state, &m, input, output, weight, bias);
 }
 
 void THNN_(TemporalConvolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
                                                 THTensor *gradInput, THTensor *weight, int kW, int dW)
 {
   ConvolutionModule m = convolution(kW, dW);
-  THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
+  THNN_(convolutionModuleUpdateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(TemporalConvolution_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -42,5 +42,5 @@ void THNN_(TemporalConvolution_accGradParameters)(THNNState *state, THTensor *in
                                                   accreal scale)
 {
   ConvolutionModule m = convolution(kW, dW);
-  THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(convolutionModuleAccGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

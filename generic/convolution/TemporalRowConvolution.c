@@ -3,8 +3,8 @@
 
 static ConvolutionModule convolution(int kW, int dW, int padW, bool featFirst)
 {
-  ConvolutionModule m = convolution_module(CONVOLUTION_ROWS, 1);
-  m.planesLast = !featFirst;
+  ConvolutionModule m = convolutionModuleMake(CONVOLUTION_ROWS, 1);
+  m.channelsLast = !featFirst;
   CONVOLUTION_AXIS(&m, 2, kW, dW, padW, 1, 0);
   return m;
 }
@@ -15,7 +15,7 @@ void THNN_(TemporalRowConvolution_updateOutput)(THNNState *state, THTensor *inpu
 {
   (void)finput, (void)fgradInput;
   ConvolutionModule m = convolution(kW, dW, padW, featFirst);
-  THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
+  THNN_(convolutionModuleUpdateOutput)(state, &m, input, output, weight, bias);
 }
 
 void THNN_(TemporalRowConvolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -24,7 +24,7 @@ void THNN_(TemporalRowConvolution_updateGradInput)(THNNState *state, THTensor *i
 {
   (void)finput, (void)fgradInput;
   ConvolutionModule m = convolution(kW, dW, padW, featFirst);
-  THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
+  THNN_(convolutionModuleUpdateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(TemporalRowConvolution_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -34,5 +34,5 @@ void THNN_(TemporalRowConvolution_accGradParameters)(THNNState *state, THTensor 
 {
   (void)finput, (void)fgradInput;
   ConvolutionModule m = convolution(kW, dW, padW, featFirst);
-  THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(convolutionModuleAccGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

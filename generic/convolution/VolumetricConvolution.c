@@ -3,7 +3,7 @@
 
 static ConvolutionModule convolution(int dT, int dW, int dH, int pT, int pW, int pH)
 {
-  ConvolutionModule m = convolution_module(CONVOLUTION_FILTERS, 3);
+  ConvolutionModule m = convolutionModuleMake(CONVOLUTION_FILTERS, 3);
   m.kernelOfWeight = true;
   CONVOLUTION_AXIS(&m, 0, 1, dT, pT, 1, 0);
   CONVOLUTION_AXIS(&m, 1, 1, dH, pH, 1, 0);
@@ -18,7 +18,7 @@ void THNN_(VolumetricConvolution_updateOutput)(THNNState *state, THTensor *input
 {
   (void)finput, (void)fgradInput;
   ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH);
-  THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
+  THNN_(convolutionModuleUpdateOutput)(state, &m, input, output, weight, bias);
 }
 
 void THNN_(VolumetricConvolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -27,7 +27,7 @@ void THNN_(VolumetricConvolution_updateGradInput)(THNNState *state, THTensor *in
 {
   (void)finput;
   ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH);
-  THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
+  THNN_(convolutionModuleUpdateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(VolumetricConvolution_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -37,5 +37,5 @@ void THNN_(VolumetricConvolution_accGradParameters)(THNNState *state, THTensor *
 {
   (void)finput, (void)fgradInput;
   ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH);
-  THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(convolutionModuleAccGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

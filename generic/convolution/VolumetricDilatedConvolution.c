@@ -4,7 +4,7 @@
 static ConvolutionModule convolution(int kT, int kW, int kH, int dT, int dW, int dH, int padT, int padW, int padH,
                                      int dilationT, int dilationW, int dilationH)
 {
-  ConvolutionModule m = convolution_module(CONVOLUTION_FILTERS, 3);
+  ConvolutionModule m = convolutionModuleMake(CONVOLUTION_FILTERS, 3);
   CONVOLUTION_AXIS(&m, 0, kT, dT, padT, dilationT, 0);
   CONVOLUTION_AXIS(&m, 1, kH, dH, padH, dilationH, 0);
   CONVOLUTION_AXIS(&m, 2, kW, dW, padW, dilationW, 0);
@@ -19,7 +19,7 @@ void THNN_(VolumetricDilatedConvolution_updateOutput)(THNNState *state, THTensor
 {
   (void)columns, (void)ones;
   ConvolutionModule m = convolution(kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH);
-  THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
+  THNN_(convolutionModuleUpdateOutput)(state, &m, input, output, weight, bias);
 }
 
 void THNN_(VolumetricDilatedConvolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -30,7 +30,7 @@ void THNN_(VolumetricDilatedConvolution_updateGradInput)(THNNState *state, THTen
 {
   (void)gradColumns;
   ConvolutionModule m = convolution(kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH);
-  THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
+  THNN_(convolutionModuleUpdateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(VolumetricDilatedConvolution_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -42,5 +42,5 @@ void THNN_(VolumetricDilatedConvolution_accGradParameters)(THNNState *state, THT
 {
   (void)columns, (void)ones;
   ConvolutionModule m = convolution(kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH);
-  THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(convolutionModuleAccGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -3,7 +3,7 @@
 
 static ConvolutionModule convolution(int dT, int dW, int dH, int pT, int pW, int pH, int aT, int aW, int aH)
 {
-  ConvolutionModule m = convolution_module(CONVOLUTION_TRANSPOSED, 3);
+  ConvolutionModule m = convolutionModuleMake(CONVOLUTION_TRANSPOSED, 3);
   m.kernelOfWeight = true;
   CONVOLUTION_AXIS(&m, 0, 1, dT, pT, 1, aT);
   CONVOLUTION_AXIS(&m, 1, 1, dH, pH, 1, aH);
@@ -18,7 +18,7 @@ void THNN_(VolumetricFullConvolution_updateOutput)(THNNState *state, THTensor *i
 {
   (void)finput, (void)fgradInput;
   ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH, aT, aW, aH);
-  THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
+  THNN_(convolutionModuleUpdateOutput)(state, &m, input, output, weight, bias);
 }
 
 void THNN_(VolumetricFullConvolution_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -28,7 +28,7 @@ void THNN_(VolumetricFullConvolution_updateGradInput)(THNNState *state, THTensor
 {
   (void)finput, (void)fgradInput;
   ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH, aT, aW, aH);
-  THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
+  THNN_(convolutionModuleUpdateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(VolumetricFullConvolution_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -38,5 +38,5 @@ void THNN_(VolumetricFullConvolution_accGradParameters)(THNNState *state, THTens
 {
   (void)finput, (void)fgradInput;
   ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH, aT, aW, aH);
-  THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(convolutionModuleAccGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

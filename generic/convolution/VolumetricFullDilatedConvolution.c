@@ -4,7 +4,7 @@
 static ConvolutionModule convolution(int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW,
                                      int dilationH, int aT, int aW, int aH)
 {
-  ConvolutionModule m = convolution_module(CONVOLUTION_TRANSPOSED, 3);
+  ConvolutionModule m = convolutionModuleMake(CONVOLUTION_TRANSPOSED, 3);
   m.kernelOfWeight = true;
   CONVOLUTION_AXIS(&m, 0, 1, dT, pT, dilationT, aT);
   CONVOLUTION_AXIS(&m, 1, 1, dH, pH, dilationH, aH);
@@ -20,7 +20,7 @@ void THNN_(VolumetricFullDilatedConvolution_updateOutput)(THNNState *state, THTe
 {
   (void)finput, (void)fgradInput;
   ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH);
-  THNN_(convolution_updateOutput)(state, &m, input, output, weight, bias);
+  THNN_(convolutionModuleUpdateOutput)(state, &m, input, output, weight, bias);
 }
 
 void THNN_(VolumetricFullDilatedConvolution_updateGradInput)(THNNState *state, THTensor *input,
@@ -32,7 +32,7 @@ void THNN_(VolumetricFullDilatedConvolution_updateGradInput)(THNNState *state, T
 {
   (void)finput, (void)fgradInput;
   ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH);
-  THNN_(convolution_updateGradInput)(state, &m, input, gradOutput, gradInput, weight);
+  THNN_(convolutionModuleUpdateGradInput)(state, &m, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
@@ -42,5 +42,5 @@ void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
 {
   (void)finput, (void)fgradInput;
   ConvolutionModule m = convolution(dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH);
-  THNN_(convolution_accGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(convolutionModuleAccGradParameters)(state, &m, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -23,10 +23,10 @@ static void checkConnections(THNNState *state, Connections *m, bool transposed, 
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected 4 dimensions (N, nInputPlane, H, W) or 3, got %s",
                      THNN_shape(input));
   const int64_t *size = input->size + (input->ndim - 3), *kernel = weight->size + 1;
-  checkAtLeast(state, "nInputPlane", nInputPlane, 1);
-  checkAtLeast(state, "nOutputPlane", nOutputPlane, 1);
-  checkAtLeast(state, "dW", dW, 1);
-  checkAtLeast(state, "dH", dH, 1);
+  thnn_checkAtLeast(state, "nInputPlane", nInputPlane, 1);
+  thnn_checkAtLeast(state, "nOutputPlane", nOutputPlane, 1);
+  thnn_checkAtLeast(state, "dW", dW, 1);
+  thnn_checkAtLeast(state, "dH", dH, 1);
   THNN_RETURN_IF_FAILED(state);
   if (size[0] != nInputPlane || size[1] < 1 || size[2] < 1)
     return THNN_fail(state, THNN_VALUE_ERROR, "input",
@@ -39,30 +39,27 @@ static void checkConnections(THNNState *state, Connections *m, bool transposed, 
     return THNN_fail(state, THNN_VALUE_ERROR, "connTable", "expected (%lld, 2), one row per kernel, got %s",
                      (long long)weight->size[0], THNN_shape(connTable));
   Convolution *g = &m->g;
-  *g = convolution_make(2);
+  *g = convolutionMake(2);
   m->transposed = transposed;
   g->batch = input->ndim == 4 ? input->size[0] : 1;
-  g->inputPlanes = transposed ? nOutputPlane : nInputPlane;
-  g->outputPlanes = transposed ? nInputPlane : nOutputPlane;
-  memcpy(g->kernel + 1, kernel, 2 * sizeof *kernel);
-  memcpy(g->stride + 1, (int64_t[]){dH, dW}, 2 * sizeof *kernel);
-  memcpy(g->inputSize + 1, size + 1, 2 * sizeof *size);
+  g->inputChannels = transposed ? nOutputPlane : nInputPlane;
+  g->outputChannels = transposed ? nInputPlane : nOutputPlane;
+  g->axis[1] = (WindowAxis){size[1], size[1], kernel[0], dH, 0, 1};
+  g->axis[2] = (WindowAxis){size[2], size[2], kernel[1], dW, 0, 1};
   int64_t elements = (int64_t)sizeof(real) * nOutputPlane;
   bool fits = !__builtin_mul_overflow(elements, g->batch > 1 ? g->batch : 1, &elements);
-  for (int d = 1; transposed && d < 3; d++) {
-    int64_t large;
-    fits = fits && !__builtin_mul_overflow(size[d] - 1, g->stride[d], &large) &&
-           !__builtin_add_overflow(large, g->kernel[d], &large) &&
-           !__builtin_mul_overflow(elements, large, &elements);
-    if (fits) g->inputSize[d] = large;
-  }
+  for (int d = 1; transposed && d < 3; d++)
+    fits =
+        fits && windowInputSize(g->axis + d, 0) && !__builtin_mul_overflow(elements, g->axis[d].input, &elements);
   if (!fits)
     return THNN_fail(state, THNN_VALUE_ERROR, "input",
                      "the output would be larger than memory can hold: input %s, stride %d x %d",
                      THNN_shape(input), dH, dW);
   slide(state, g, "input");
-  const int64_t *out = transposed ? g->inputSize : g->outputSize;
-  memcpy(m->outputSize, (int64_t[]){g->batch, nOutputPlane, out[1], out[2]}, sizeof m->outputSize);
+  const WindowAxis *h = g->axis + 1, *w = g->axis + 2;
+  memcpy(m->outputSize,
+         (int64_t[]){g->batch, nOutputPlane, transposed ? h->input : h->output, transposed ? w->input : w->output},
+         sizeof m->outputSize);
 }
 
 static void checkConnectionsBias(THNNState *state, const THTensor *bias, const char *name, int nOutputPlane)
@@ -140,7 +137,7 @@ static void connectionsGradInput(THNNState *state, bool transposed, THTensor *in
   checkConnections(state, &m, transposed, input, weight, "weight", connTable, nInputPlane, nOutputPlane, dW, dH);
   checkConnectionsBias(state, bias, "bias", nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
-  checkGradientSize(state, input, gradOutput, m.outputSize, 4);
+  thnn_checkGradOutput(state, gradOutput, input->ndim, m.outputSize + (4 - input->ndim));
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_LIKE(gradInput, input);
   THNN_RETURN_IF_FAILED(state);
@@ -162,7 +159,7 @@ static void connectionsGradParameters(THNNState *state, bool transposed, THTenso
                    dW, dH);
   checkConnectionsBias(state, gradBias, "gradBias", nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
-  checkGradientSize(state, input, gradOutput, m.outputSize, 4);
+  thnn_checkGradOutput(state, gradOutput, input->ndim, m.outputSize + (4 - input->ndim));
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradWeight, connTable);
@@ -174,11 +171,11 @@ static void connectionsGradParameters(THNNState *state, bool transposed, THTenso
   THNN_(connected_weight)(&m.g, connectionTable(&m, connTable), transposed ? out : in, transposed ? in : out,
                           filterView(gradWeight), (real)scale);
   Convolution sums = m.g; /* of which the core looks at the planes of gradOutput only */
-  sums.outputPlanes = nOutputPlane;
-  memcpy(sums.outputSize + 1, m.outputSize + 2, 2 * sizeof(int64_t));
-  THNN_(convolution_gradBias)(&sums, planeView(gradOutput),
-                              (ConvolutionView){.data = gradBias->data, .stride = {gradBias->stride[0]}},
-                              (real)scale);
+  sums.outputChannels = nOutputPlane;
+  for (int d = 1; d < 3; d++) sums.axis[d].output = m.outputSize[d + 1];
+  THNN_(convolutionGradBias)(&sums, planeView(gradOutput),
+                             (ConvolutionView){.data = gradBias->data, .stride = {gradBias->stride[0]}},
+                             (real)scale);
 }
 
 #endif

@@ -4,13 +4,14 @@
 
 static void checkInput(THNNState *state, const ConvolutionModule *m, const THTensor *input)
 {
-  static const char *const planesFirst[] = {"(N, nInputPlane, T)", "(N, nInputPlane, H, W)",
-                                            "(N, nInputPlane, T, H, W)"};
-  const char *dimensions = m->planesLast ? "(N, T, nInputPlane)" : planesFirst[m->dims - 1];
-  if (input->ndim != m->dims + 1 && input->ndim != m->dims + 2)
-    return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected %d dimensions %s or %d, got %s", m->dims + 2,
-                     dimensions, m->dims + 1, THNN_shape(input));
-  for (int d = input->ndim - m->dims - 1; d < input->ndim; d++)
+  static const char *const channelsFirst[] = {"(N, nInputPlane, T)", "(N, nInputPlane, H, W)",
+                                              "(N, nInputPlane, T, H, W)"};
+  const int dims = m->geometry.dims;
+  const char *dimensions = m->channelsLast ? "(N, T, nInputPlane)" : channelsFirst[dims - 1];
+  if (input->ndim != dims + 1 && input->ndim != dims + 2)
+    return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected %d dimensions %s or %d, got %s", dims + 2,
+                     dimensions, dims + 1, THNN_shape(input));
+  for (int d = input->ndim - dims - 1; d < input->ndim; d++)
     if (input->size[d] < 1)
       return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected %s, of which only N may be 0, got %s",
                        dimensions, THNN_shape(input));
@@ -18,37 +19,40 @@ static void checkInput(THNNState *state, const ConvolutionModule *m, const THTen
 
 static void checkAxes(THNNState *state, const ConvolutionModule *m)
 {
-  for (int d = 3 - m->dims; d < 3; d++) {
-    const int64_t *axis = m->axis[d];
-    for (int i = 0; i < 5; i++) {
-      const int least = i != PADDING && i != ADDED;
-      if (axis[i] < least)
-        return THNN_fail(state, THNN_VALUE_ERROR, m->name[d][i], "expected at least %d, got %lld", least,
-                         (long long)axis[i]);
-    }
-    if (axis[ADDED] > 0 && axis[ADDED] >= axis[STRIDE] && axis[ADDED] >= axis[DILATION])
-      return THNN_fail(state, THNN_VALUE_ERROR, m->name[d][ADDED],
+  for (int d = WINDOW_AXES - m->geometry.dims; d < WINDOW_AXES; d++) {
+    const WindowAxis *axis = m->geometry.axis + d;
+    const ConvolutionAxisNames *name = m->name + d;
+    const int64_t added = m->outputPadding[d];
+    thnn_checkAtLeast(state, name->kernel, axis->kernel, 1);
+    thnn_checkAtLeast(state, name->stride, axis->stride, 1);
+    thnn_checkAtLeast(state, name->padding, axis->padding, 0);
+    thnn_checkAtLeast(state, name->dilation, axis->dilation, 1);
+    thnn_checkAtLeast(state, name->outputPadding, added, 0);
+    THNN_RETURN_IF_FAILED(state);
+    if (added > 0 && added >= axis->stride && added >= axis->dilation)
+      return THNN_fail(state, THNN_VALUE_ERROR, name->outputPadding,
                        "expected less than the stride (%lld) or the dilation (%lld), got %lld",
-                       (long long)axis[STRIDE], (long long)axis[DILATION], (long long)axis[ADDED]);
+                       (long long)axis->stride, (long long)axis->dilation, (long long)added);
   }
 }
 
-/* Weight's sizes, and what they say about kernel, planes and groups. */
-static void checkWeight(THNNState *state, ConvolutionModule *m, int64_t inputPlanes, const THTensor *weight,
+/* Checks weight's sizes, and takes kernel, channels and groups from them. */
+static void checkWeight(THNNState *state, ConvolutionModule *m, int64_t inputChannels, const THTensor *weight,
                         const char *name)
 {
   static const char *const any[] = {"nOutputPlane", "nOutputPlane", "multiplier", "", "outputFrameSize"};
-  const int ndim = m->weight == CONVOLUTION_FRAMES ? 2 : m->dims + 2;
+  Convolution *g = &m->geometry;
+  const int ndim = m->weight == CONVOLUTION_FRAMES ? 2 : g->dims + 2;
   const bool flat = m->weight == CONVOLUTION_FRAMES || (m->flattened && weight->ndim == 2);
   const bool first = m->weight == CONVOLUTION_TRANSPOSED || m->weight == CONVOLUTION_ROWS;
-  int64_t expected[5] = {first ? inputPlanes : 0,
-                         first ? m->weight == CONVOLUTION_ROWS : inputPlanes / m->groups}; /* 0: any */
+  int64_t expected[5] = {first ? inputChannels : 0,
+                         first ? m->weight == CONVOLUTION_ROWS : inputChannels / m->groups}; /* 0: any */
   bool fits = weight->ndim == (flat ? 2 : ndim);
-  if (inputPlanes % m->groups != 0)
+  if (inputChannels % m->groups != 0)
     return THNN_fail(state, THNN_VALUE_ERROR, "groups", "expected a divisor of the %lld input planes, got %lld",
-                     (long long)inputPlanes, (long long)m->groups);
-  for (int i = 2; i < m->dims + 2; i++) {
-    int64_t *kernel = m->axis[1 - m->dims + i] + KERNEL;
+                     (long long)inputChannels, (long long)m->groups);
+  for (int i = 2; i < g->dims + 2; i++) {
+    int64_t *kernel = &g->axis[1 - g->dims + i].kernel;
     if (m->kernelOfWeight && fits) *kernel = weight->size[i];
     expected[i] = *kernel;
     if (flat) fits = fits && !__builtin_mul_overflow(expected[1], *kernel, expected + 1);
@@ -62,7 +66,7 @@ static void checkWeight(THNNState *state, ConvolutionModule *m, int64_t inputPla
       const char *comma = i ? ", " : "";
       char *to = text + n;
       const size_t room = sizeof text - n;
-      if (i >= 2 && m->kernelOfWeight) n += (size_t)snprintf(to, room, ", k%c", "THW"[1 - m->dims + i]);
+      if (i >= 2 && m->kernelOfWeight) n += (size_t)snprintf(to, room, ", k%c", "THW"[1 - g->dims + i]);
       else if (expected[i] == 0) n += (size_t)snprintf(to, room, "%s%s", comma, any[m->weight]);
       else n += (size_t)snprintf(to, room, "%s%lld", comma, (long long)expected[i]);
     }
@@ -70,75 +74,84 @@ static void checkWeight(THNNState *state, ConvolutionModule *m, int64_t inputPla
     if (m->groups > 1) snprintf(groups, sizeof groups, " in %lld groups", (long long)m->groups);
     return THNN_fail(state, THNN_VALUE_ERROR, name,
                      "expected %d dimensions (%s)%s for an input of %lld planes%s, got %s", ndim, text,
-                     m->flattened ? " or all but the first as one" : "", (long long)inputPlanes, groups,
+                     m->flattened ? " or all but the first as one" : "", (long long)inputChannels, groups,
                      THNN_shape(weight));
   }
   const bool depthwise = m->weight == CONVOLUTION_DEPTHWISE || m->weight == CONVOLUTION_ROWS;
-  m->planes = weight->size[m->weight == CONVOLUTION_TRANSPOSED];
-  if (m->weight == CONVOLUTION_FILTERS && m->planes % m->groups != 0)
+  const bool transposed = m->weight == CONVOLUTION_TRANSPOSED;
+  int64_t outputChannels = weight->size[transposed];
+  if (m->weight == CONVOLUTION_FILTERS && outputChannels % m->groups != 0)
     return THNN_fail(state, THNN_VALUE_ERROR, "groups", "expected a divisor of the %lld output planes, got %lld",
-                     (long long)m->planes, (long long)m->groups);
-  if (m->weight == CONVOLUTION_TRANSPOSED && __builtin_mul_overflow(m->planes, m->groups, &m->planes))
+                     (long long)outputChannels, (long long)m->groups);
+  const int64_t factor = transposed ? m->groups : m->weight == CONVOLUTION_DEPTHWISE ? inputChannels : 1;
+  if (__builtin_mul_overflow(outputChannels, factor, &outputChannels))
     return THNN_fail(state, THNN_VALUE_ERROR, name, "more output planes than can be counted, got %s",
                      THNN_shape(weight));
-  if (m->weight == CONVOLUTION_DEPTHWISE && __builtin_mul_overflow(m->planes, inputPlanes, &m->planes))
-    return THNN_fail(state, THNN_VALUE_ERROR, name, "more output planes than can be counted, got %s",
-                     THNN_shape(weight));
-  m->geometry.groups = depthwise ? inputPlanes : m->groups;
+  g->groups = depthwise ? inputChannels : m->groups;
+  g->inputChannels = transposed ? outputChannels : inputChannels;
+  g->outputChannels = transposed ? inputChannels : outputChannels;
 }
 
-/* Fills in the size of the output; false where it cannot be counted. */
-static bool outputSize(ConvolutionModule *m, const int64_t *input)
+/* The module's output, which is the geometry's input if the module is transposed. */
+static int64_t outputChannels(const ConvolutionModule *m)
 {
-  bool fits = true;
-  for (int d = 3 - m->dims; d < 3; d++) {
-    const int64_t *a = m->axis[d];
-    int64_t reach, size;
-    fits = fits && !__builtin_mul_overflow(a[DILATION], a[KERNEL] - 1, &reach);
-    if (m->weight == CONVOLUTION_TRANSPOSED) {
-      fits = fits && !__builtin_mul_overflow(input[d] - 1, a[STRIDE], &size) &&
-             !__builtin_add_overflow(size, reach, &size) && !__builtin_add_overflow(size, a[ADDED] + 1, &size);
-      if (fits) m->size[d] = size > 2 * a[PADDING] ? size - 2 * a[PADDING] : 0;
-    } else {
-      fits = fits && !__builtin_add_overflow(input[d], 2 * a[PADDING], &size);
-      if (fits) m->size[d] = size <= reach ? 0 : (size - reach - 1) / a[STRIDE] + 1;
-    }
-  }
-  return fits;
+  return m->weight == CONVOLUTION_TRANSPOSED ? m->geometry.inputChannels : m->geometry.outputChannels;
 }
 
-static void checkOutput(THNNState *state, ConvolutionModule *m, int64_t batch, const int64_t *input)
+static int64_t outputSize(const ConvolutionModule *m, int d)
 {
-  int64_t elements = (int64_t)sizeof(real);
-  bool fits = outputSize(m, input), empty = false;
-  for (int d = 3 - m->dims; fits && d < 3; d++) {
-    empty = empty || m->size[d] == 0;
-    fits = empty || !__builtin_mul_overflow(elements, m->size[d], &elements);
+  return m->weight == CONVOLUTION_TRANSPOSED ? m->geometry.axis[d].input : m->geometry.axis[d].output;
+}
+
+/* Appends one number per axis to `text`: 3 x 5 x 5. */
+static size_t appendSizes(char *text, size_t n, size_t room, const char *before, const int64_t *size, int dims)
+{
+  for (int d = WINDOW_AXES - dims; d < WINDOW_AXES; d++, before = " x ")
+    n += (size_t)snprintf(text + n, room - n, "%s%lld", before, (long long)size[d]);
+  return n;
+}
+
+/* Sets the size of the output; fails if it is empty or larger than memory. */
+static void checkOutput(THNNState *state, ConvolutionModule *m)
+{
+  Convolution *g = &m->geometry;
+  const bool transposed = m->weight == CONVOLUTION_TRANSPOSED;
+  int64_t elements = (int64_t)sizeof(real), input[WINDOW_AXES], output[WINDOW_AXES];
+  int64_t kernel[WINDOW_AXES], stride[WINDOW_AXES], padding[WINDOW_AXES], dilation[WINDOW_AXES];
+  bool fits = true, empty = false, dilated = false, padded = false;
+  for (int d = 0; d < WINDOW_AXES; d++) {
+    WindowAxis *a = g->axis + d;
+    input[d] = transposed ? a->output : a->input;
+    fits = fits && (transposed ? windowInputSize(a, m->outputPadding[d]) : windowOutputSize(a, false));
+    output[d] = outputSize(m, d);
+    kernel[d] = a->kernel;
+    stride[d] = a->stride;
+    padding[d] = a->padding;
+    dilation[d] = a->dilation;
+    dilated = dilated || a->dilation > 1;
+    padded = padded || m->outputPadding[d] > 0;
   }
-  fits = fits && !__builtin_mul_overflow(elements, batch ? batch : 1, &elements) &&
-         !__builtin_mul_overflow(elements, m->planes, &elements);
+  for (int d = 0; fits && d < WINDOW_AXES; d++) {
+    empty = empty || output[d] == 0;
+    fits = empty || !__builtin_mul_overflow(elements, output[d], &elements);
+  }
+  fits = fits && !__builtin_mul_overflow(elements, g->batch ? g->batch : 1, &elements) &&
+         !__builtin_mul_overflow(elements, outputChannels(m), &elements);
   if (fits && !empty) return;
-  static const char *const words[] = {"", ", kernel ", ", stride ", ", padding ", ", dilation ", ", added "};
   char text[512], sizes[72];
-  size_t n = 0;
-  for (int i = 0; i < 6; i++) {
-    int64_t most = 0;
-    for (int d = 3 - m->dims; i && d < 3; d++) most |= m->axis[d][i - 1];
-    if ((i == 1 + DILATION && most == 1) || (i == 1 + ADDED && most == 0)) continue;
-    n += (size_t)snprintf(text + n, sizeof text - n, "%s", words[i]);
-    for (int d = 3 - m->dims; d < 3; d++)
-      n += (size_t)snprintf(text + n, sizeof text - n, "%s%lld", d > 3 - m->dims ? " x " : "",
-                            (long long)(i ? m->axis[d][i - 1] : input[d]));
-  }
-  n = 0;
-  for (int d = 3 - m->dims; d < 3; d++)
-    n += (size_t)snprintf(sizes + n, sizeof sizes - n, "%s%lld", n ? " x " : "", (long long)m->size[d]);
+  size_t n = appendSizes(text, 0, sizeof text, "", input, g->dims);
+  n = appendSizes(text, n, sizeof text, ", kernel ", kernel, g->dims);
+  n = appendSizes(text, n, sizeof text, ", stride ", stride, g->dims);
+  n = appendSizes(text, n, sizeof text, ", padding ", padding, g->dims);
+  if (dilated) n = appendSizes(text, n, sizeof text, ", dilation ", dilation, g->dims);
+  if (padded) n = appendSizes(text, n, sizeof text, ", added ", m->outputPadding, g->dims);
+  appendSizes(sizes, 0, sizeof sizes, "", output, g->dims);
   if (!fits)
     THNN_fail(state, THNN_VALUE_ERROR, "input", "the output would be larger than memory can hold: input %s", text);
   else THNN_fail(state, THNN_VALUE_ERROR, "input", "the output would be empty, %s: input %s", sizes, text);
 }
 
-/* What all three functions check; fills the rest of the module. */
+/* The checks of all three functions; fills the rest of the module. */
 static void check(THNNState *state, ConvolutionModule *m, const THTensor *input, const THTensor *weight,
                   const char *weightName)
 {
@@ -146,28 +159,13 @@ static void check(THNNState *state, ConvolutionModule *m, const THTensor *input,
   checkAxes(state, m);
   THNN_RETURN_IF_FAILED(state);
   Convolution *g = &m->geometry;
-  const int64_t *size = input->size + (input->ndim - m->dims - 1);
-  const int64_t planes = size[m->planesLast ? m->dims : 0],
-                batch = input->ndim == m->dims + 2 ? input->size[0] : 1;
-  int64_t inputSize[3] = {1, 1, 1};
-  for (int d = 3 - m->dims; d < 3; d++) inputSize[d] = size[d - (3 - m->dims) + !m->planesLast];
-  memcpy(m->size, inputSize, sizeof inputSize);
-  *g = convolution_make(m->dims);
-  checkWeight(state, m, planes, weight, weightName);
+  const int64_t *size = input->size + (input->ndim - g->dims - 1), *position = size + !m->channelsLast;
+  g->batch = input->ndim == g->dims + 2 ? input->size[0] : 1;
+  for (int d = WINDOW_AXES - g->dims; d < WINDOW_AXES; d++)
+    g->axis[d].input = g->axis[d].output = *position++; /* checkOutput changes one of them */
+  checkWeight(state, m, size[m->channelsLast ? g->dims : 0], weight, weightName);
   THNN_RETURN_IF_FAILED(state);
-  checkOutput(state, m, batch, inputSize);
-  const bool transposed = m->weight == CONVOLUTION_TRANSPOSED;
-  g->batch = batch;
-  g->inputPlanes = transposed ? m->planes : planes;
-  g->outputPlanes = transposed ? planes : m->planes;
-  for (int d = 3 - m->dims; d < 3; d++) {
-    g->inputSize[d] = transposed ? m->size[d] : inputSize[d];
-    g->outputSize[d] = transposed ? inputSize[d] : m->size[d];
-    g->kernel[d] = m->axis[d][KERNEL];
-    g->stride[d] = m->axis[d][STRIDE];
-    g->padding[d] = m->axis[d][PADDING];
-    g->dilation[d] = m->axis[d][DILATION];
-  }
+  checkOutput(state, m);
 }
 
 static void checkBias(THNNState *state, const ConvolutionModule *m, const THTensor *bias, const char *name)
@@ -175,12 +173,12 @@ static void checkBias(THNNState *state, const ConvolutionModule *m, const THTens
   if (bias == NULL) return;
   const int64_t groups = m->geometry.groups;
   if (m->weight == CONVOLUTION_DEPTHWISE) {
-    if (bias->ndim != 2 || bias->size[0] != m->planes / groups || bias->size[1] != groups)
+    if (bias->ndim != 2 || bias->size[0] != outputChannels(m) / groups || bias->size[1] != groups)
       THNN_fail(state, THNN_VALUE_ERROR, name, "expected 2 dimensions (%lld, %lld), got %s",
-                (long long)(m->planes / groups), (long long)groups, THNN_shape(bias));
-  } else if (bias->ndim != 1 || bias->size[0] != m->planes) {
+                (long long)(outputChannels(m) / groups), (long long)groups, THNN_shape(bias));
+  } else if (bias->ndim != 1 || bias->size[0] != outputChannels(m)) {
     THNN_fail(state, THNN_VALUE_ERROR, name, "expected one value per output plane (%lld), got %s",
-              (long long)m->planes, THNN_shape(bias));
+              (long long)outputChannels(m), THNN_shape(bias));
   }
 }
 
@@ -188,44 +186,41 @@ static void checkBias(THNNState *state, const ConvolutionModule *m, const THTens
 static int outputShape(const ConvolutionModule *m, const THTensor *input, int64_t *shape)
 {
   int ndim = 0;
-  if (input->ndim == m->dims + 2) shape[ndim++] = m->geometry.batch;
-  if (!m->planesLast) shape[ndim++] = m->planes;
-  for (int d = 3 - m->dims; d < 3; d++) shape[ndim++] = m->size[d];
-  if (m->planesLast) shape[ndim++] = m->planes;
+  if (input->ndim == m->geometry.dims + 2) shape[ndim++] = m->geometry.batch;
+  if (!m->channelsLast) shape[ndim++] = outputChannels(m);
+  for (int d = WINDOW_AXES - m->geometry.dims; d < WINDOW_AXES; d++) shape[ndim++] = outputSize(m, d);
+  if (m->channelsLast) shape[ndim++] = outputChannels(m);
   return ndim;
 }
 
 static void checkGradOutput(THNNState *state, const ConvolutionModule *m, const THTensor *input,
                             const THTensor *gradOutput)
 {
-  int64_t shape[5];
+  int64_t shape[2 + WINDOW_AXES];
   const int ndim = outputShape(m, input, shape);
-  if (gradOutput->ndim != ndim || memcmp(gradOutput->size, shape, sizeof(int64_t) * (size_t)ndim) != 0)
-    THNN_fail(state, THNN_VALUE_ERROR, "gradOutput", "expected the size of the output, %s, got %s",
-              THNN_shapeOf(ndim, shape), THNN_shape(gradOutput));
+  thnn_checkGradOutput(state, gradOutput, ndim, shape);
 }
 
 static ConvolutionView viewImages(const ConvolutionModule *m, const THTensor *t)
 {
-  const bool batched = t->ndim == m->dims + 2;
+  const bool batched = t->ndim == m->geometry.dims + 2;
   const int64_t *stride = t->stride + batched;
-  ConvolutionView view = {.data = t->data, .stride = {[1] = stride[m->planesLast ? m->dims : 0]}};
+  ConvolutionView view = {.data = t->data, .stride = {[1] = stride[m->channelsLast ? m->geometry.dims : 0]}};
   if (batched) view.stride[0] = t->stride[0];
-  for (int d = 0; d < m->dims; d++) view.stride[5 - m->dims + d] = stride[d + !m->planesLast];
+  for (int d = 0; d < m->geometry.dims; d++) view.stride[5 - m->geometry.dims + d] = stride[d + !m->channelsLast];
   return view;
 }
 
 static ConvolutionView viewWeight(const ConvolutionModule *m, const THTensor *t)
 {
-  const int64_t *kernel = m->geometry.kernel;
   ConvolutionView view = {.data = t->data, .stride = {t->stride[0], t->stride[1]}};
   if (m->weight == CONVOLUTION_FRAMES) {
-    view.stride[4] = m->geometry.inputPlanes * t->stride[1];
-  } else if (t->ndim == m->dims + 2) {
-    for (int d = 0; d < m->dims; d++) view.stride[5 - m->dims + d] = t->stride[2 + d];
+    view.stride[4] = m->geometry.inputChannels * t->stride[1];
+  } else if (t->ndim == m->geometry.dims + 2) {
+    for (int d = 0; d < m->geometry.dims; d++) view.stride[5 - m->geometry.dims + d] = t->stride[2 + d];
   } else {
     view.stride[4] = t->stride[1];
-    for (int d = 3; d > 0; d--) view.stride[d] = view.stride[d + 1] * kernel[d - 1];
+    for (int d = 3; d > 0; d--) view.stride[d] = view.stride[d + 1] * m->geometry.axis[d - 1].kernel;
   }
   if (m->weight == CONVOLUTION_DEPTHWISE) view.group = view.stride[1];
   if (m->weight == CONVOLUTION_ROWS) view.group = view.stride[0];
@@ -239,12 +234,33 @@ static ConvolutionView viewBias(const ConvolutionModule *m, const THTensor *t)
   ConvolutionView view = {.data = t->data, .stride = {t->stride[0]}};
   if (m->weight == CONVOLUTION_DEPTHWISE) view.group = t->stride[1];
   if (m->weight == CONVOLUTION_ROWS) view.group = t->stride[0];
-  if (m->groups > 1) view.group = m->planes / m->groups * t->stride[0];
+  if (m->groups > 1) view.group = outputChannels(m) / m->groups * t->stride[0];
   return view;
 }
 
-void THNN_(convolution_updateOutput)(THNNState *state, ConvolutionModule *m, THTensor *input, THTensor *output,
-                                     THTensor *weight, THTensor *bias)
+static void checkTrivial(THNNState *state, const char *name, int64_t value, int64_t trivial, int dims)
+{
+  if (value != trivial)
+    THNN_fail(state, THNN_VALUE_ERROR, name, "expected %lld, as there are %d dimensions only, got %lld",
+              (long long)trivial, dims, (long long)value);
+}
+
+void THNN_(convolutionModuleCheckAxes)(THNNState *state, const ConvolutionModule *m)
+{
+  const int dims = m->geometry.dims;
+  for (int d = 0; d < WINDOW_AXES - dims; d++) {
+    const WindowAxis *axis = m->geometry.axis + d;
+    checkTrivial(state, m->name[d].stride, axis->stride, 1, dims);
+    checkTrivial(state, m->name[d].padding, axis->padding, 0, dims);
+    checkTrivial(state, m->name[d].dilation, axis->dilation, 1, dims);
+    checkTrivial(state, m->name[d].outputPadding, m->outputPadding[d], 0, dims);
+  }
+  if (m->groups < 1)
+    THNN_fail(state, THNN_VALUE_ERROR, "groups", "expected at least 1, got %lld", (long long)m->groups);
+}
+
+void THNN_(convolutionModuleUpdateOutput)(THNNState *state, ConvolutionModule *m, THTensor *input,
+                                          THTensor *output, THTensor *weight, THTensor *bias)
 {
   check(state, m, input, weight, "weight");
   THNN_RETURN_IF_FAILED(state);
@@ -264,12 +280,12 @@ void THNN_(convolution_updateOutput)(THNNState *state, ConvolutionModule *m, THT
   const ConvolutionView images = viewImages(m, input), result = viewImages(m, output);
   const ConvolutionView filters = viewWeight(m, weight), biases = viewBias(m, bias);
   if (m->weight == CONVOLUTION_TRANSPOSED)
-    THNN_(convolution_gradInput)(&m->geometry, images, filters, biases, result);
-  else THNN_(convolution_output)(&m->geometry, images, filters, biases, result);
+    THNN_(convolutionGradInput)(&m->geometry, images, filters, biases, result);
+  else THNN_(convolutionOutput)(&m->geometry, images, filters, biases, result);
 }
 
-void THNN_(convolution_updateGradInput)(THNNState *state, ConvolutionModule *m, THTensor *input,
-                                        THTensor *gradOutput, THTensor *gradInput, THTensor *weight)
+void THNN_(convolutionModuleUpdateGradInput)(THNNState *state, ConvolutionModule *m, THTensor *input,
+                                             THTensor *gradOutput, THTensor *gradInput, THTensor *weight)
 {
   check(state, m, input, weight, "weight");
   THNN_RETURN_IF_FAILED(state);
@@ -283,13 +299,13 @@ void THNN_(convolution_updateGradInput)(THNNState *state, ConvolutionModule *m, 
   const ConvolutionView gradients = viewImages(m, gradOutput), result = viewImages(m, gradInput);
   const ConvolutionView filters = viewWeight(m, weight), none = {0};
   if (m->weight == CONVOLUTION_TRANSPOSED)
-    THNN_(convolution_output)(&m->geometry, gradients, filters, none, result);
-  else THNN_(convolution_gradInput)(&m->geometry, gradients, filters, none, result);
+    THNN_(convolutionOutput)(&m->geometry, gradients, filters, none, result);
+  else THNN_(convolutionGradInput)(&m->geometry, gradients, filters, none, result);
 }
 
-void THNN_(convolution_accGradParameters)(THNNState *state, ConvolutionModule *m, THTensor *input,
-                                          THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
-                                          accreal scale)
+void THNN_(convolutionModuleAccGradParameters)(THNNState *state, ConvolutionModule *m, THTensor *input,
+                                               THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
+                                               accreal scale)
 {
   check(state, m, input, gradWeight, "gradWeight");
   THNN_RETURN_IF_FAILED(state);
@@ -301,12 +317,11 @@ void THNN_(convolution_accGradParameters)(THNNState *state, ConvolutionModule *m
   const ConvolutionView images = viewImages(m, input), gradients = viewImages(m, gradOutput);
   const ConvolutionView filters = viewWeight(m, gradWeight);
   if (m->weight == CONVOLUTION_TRANSPOSED)
-    THNN_(convolution_gradWeight)(&m->geometry, gradients, images, filters, (real)scale);
-  else THNN_(convolution_gradWeight)(&m->geometry, images, gradients, filters, (real)scale);
+    THNN_(convolutionGradWeight)(&m->geometry, gradients, images, filters, (real)scale);
+  else THNN_(convolutionGradWeight)(&m->geometry, images, gradients, filters, (real)scale);
   if (gradBias == NULL) return;
-  /* Of the geometry the core looks at the images of gradOutput only. */
   Convolution sums = m->geometry;
-  sums.outputPlanes = m->planes;
-  memcpy(sums.outputSize, m->size, sizeof m->size);
-  THNN_(convolution_gradBias)(&sums, gradients, viewBias(m, gradBias), (real)scale);
+  sums.outputChannels = outputChannels(m);
+  for (int d = 0; d < WINDOW_AXES; d++) sums.axis[d].output = outputSize(m, d);
+  THNN_(convolutionGradBias)(&sums, gradients, viewBias(m, gradBias), (real)scale);
 }

@@ -1,8 +1,8 @@
 #ifndef THNN_GENERIC_CONVOLUTION_CONVOLUTION_CHECKS_H
 #define THNN_GENERIC_CONVOLUTION_CONVOLUTION_CHECKS_H
 
-/* What the modules around the core of lib/THNN/cores/convolution.h share. A module says what its arguments mean, in a
-   ConvolutionModule; the three functions below check tensors against it, settle shapes and compute. */
+/* Shared by the modules around lib/THNN/convolution/convolution.h. A module describes its arguments in a
+   ConvolutionModule; the functions below check tensors against it, resize outputs and compute. */
 
 #include "convolution/convolution.h"
 
@@ -15,47 +15,48 @@ typedef enum ConvolutionWeight {
   CONVOLUTION_FRAMES      /* (O, k*I): the pixels of a patch one after another */
 } ConvolutionWeight;
 
-enum { KERNEL, STRIDE, PADDING, DILATION, ADDED };
+/* The names that a function has for the arguments of an axis. */
+typedef struct ConvolutionAxisNames {
+  const char *kernel, *stride, *padding, *dilation, *outputPadding;
+} ConvolutionAxisNames;
 
 typedef struct ConvolutionModule {
   ConvolutionWeight weight;
   bool flattened;      /* weight may also have its last dimensions as one */
   bool kernelOfWeight; /* the kernel is no argument but the size of weight */
-  bool planesLast;     /* images (N, k..., I), not (N, I, k...) */
-  int dims;
-  int64_t groups; /* of filters and transposed weights */
-  int64_t axis[3]
-              [5]; /* depth, height, width: kernel, stride, padding, dilation, and what is added to the output */
-  const char *name[3][5];
-  /* Filled by the checks. A transposed convolution is the geometry's gradInput: its input is the geometry's output. */
+  bool channelsLast;   /* images (N, k..., I), not (N, I, k...) */
+  int64_t groups;      /* of filters and transposed weights */
+  /* The module sets kernel, stride, padding and dilation of the axes, the checks set the rest. */
   Convolution geometry;
-  int64_t planes, size[3]; /* of the output */
+  int64_t outputPadding[WINDOW_AXES]; /* of a transposed convolution */
+  ConvolutionAxisNames name[WINDOW_AXES];
 } ConvolutionModule;
 
-static inline ConvolutionModule convolution_module(ConvolutionWeight weight, int dims)
+static inline ConvolutionModule convolutionModuleMake(ConvolutionWeight weight, int dims)
 {
-  ConvolutionModule m = {.weight = weight, .dims = dims, .groups = 1};
-  for (int d = 0; d < 3; d++) m.axis[d][KERNEL] = m.axis[d][STRIDE] = m.axis[d][DILATION] = 1;
-  return m;
+  return (ConvolutionModule){.weight = weight, .groups = 1, .geometry = convolutionMake(dims)};
 }
 
-/* Axis 0 (depth), 1 (height) or 2 (width), out of the arguments of a function; errors name them. */
-#define CONVOLUTION_AXIS(m, d, kernel, stride, padding, dilation, added)          \
-  do {                                                                            \
-    const int64_t values[5] = {kernel, stride, padding, dilation, added};         \
-    const char *const names[5] = {#kernel, #stride, #padding, #dilation, #added}; \
-    memcpy((m)->axis[d], values, sizeof values);                                  \
-    memcpy((m)->name[d], names, sizeof names);                                    \
+/* Axis 0 (depth), 1 (height) or 2 (width) from the arguments of a function, which errors name. */
+#define CONVOLUTION_AXIS(m, d, k, s, p, dilation_, added)                  \
+  do {                                                                     \
+    (m)->geometry.axis[d] = (WindowAxis){1, 1, k, s, p, dilation_};        \
+    (m)->outputPadding[d] = added;                                         \
+    (m)->name[d] = (ConvolutionAxisNames){#k, #s, #p, #dilation_, #added}; \
   } while (0)
 
-void THNN_(convolution_updateOutput)(THNNState *state, ConvolutionModule *module, THTensor *input,
-                                     THTensor *output, THTensor *weight, THTensor *bias);
+/* For modules whose weight gives the number of dimensions: the arguments of the other axes must be trivial, and groups at
+   least 1. */
+void THNN_(convolutionModuleCheckAxes)(THNNState *state, const ConvolutionModule *module);
 
-void THNN_(convolution_updateGradInput)(THNNState *state, ConvolutionModule *module, THTensor *input,
-                                        THTensor *gradOutput, THTensor *gradInput, THTensor *weight);
+void THNN_(convolutionModuleUpdateOutput)(THNNState *state, ConvolutionModule *module, THTensor *input,
+                                          THTensor *output, THTensor *weight, THTensor *bias);
 
-void THNN_(convolution_accGradParameters)(THNNState *state, ConvolutionModule *module, THTensor *input,
-                                          THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
-                                          accreal scale);
+void THNN_(convolutionModuleUpdateGradInput)(THNNState *state, ConvolutionModule *module, THTensor *input,
+                                             THTensor *gradOutput, THTensor *gradInput, THTensor *weight);
+
+void THNN_(convolutionModuleAccGradParameters)(THNNState *state, ConvolutionModule *module, THTensor *input,
+                                               THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
+                                               accreal scale);
 
 #endif

@@ -14,22 +14,18 @@ static void checkLinear(THNNState *state, Convolution *g, const THTensor *input,
     return THNN_fail(state, THNN_VALUE_ERROR, weightName,
                      "expected 2 dimensions (outputSize, %lld) for an input of %lld columns, got %s",
                      (long long)planes, (long long)planes, THNN_shape(weight));
-  *g = convolution_make(1);
+  *g = convolutionMake(1);
   g->batch = 1;
-  g->inputPlanes = planes;
-  g->outputPlanes = weight->size[0];
-  g->inputSize[2] = g->outputSize[2] = input->ndim == 2 ? input->size[0] : 1;
+  g->inputChannels = planes;
+  g->outputChannels = weight->size[0];
+  g->axis[2].input = g->axis[2].output = input->ndim == 2 ? input->size[0] : 1;
 }
 
 static void checkGradOutputLinear(THNNState *state, const Convolution *g, const THTensor *input,
                                   const THTensor *gradOutput)
 {
-  const int64_t expected[2] = {g->outputSize[2], g->outputPlanes};
-  const int ndim = input->ndim;
-  if (gradOutput->ndim != ndim ||
-      memcmp(gradOutput->size, expected + (2 - ndim), sizeof(int64_t) * (size_t)ndim) != 0)
-    THNN_fail(state, THNN_VALUE_ERROR, "gradOutput", "expected the size of the output, %s, got %s",
-              THNN_shapeOf(ndim, expected + (2 - ndim)), THNN_shape(gradOutput));
+  const int64_t size[2] = {g->axis[2].output, g->outputChannels};
+  thnn_checkGradOutput(state, gradOutput, input->ndim, size + (2 - input->ndim));
 }
 
 static ConvolutionView rowsOfLinear(const THTensor *t)
@@ -54,17 +50,17 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
   Convolution g;
   checkLinear(state, &g, input, weight, "weight");
   THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK(bias == NULL || (bias->ndim == 1 && bias->size[0] == g.outputPlanes), bias,
-             "expected one value per output (%lld), got %s", (long long)g.outputPlanes, THNN_shape(bias));
-  if (input->ndim == 2) THNN_RESIZE_TO(output, THNN_CONTIGUOUS, g.outputSize[2], g.outputPlanes);
-  else THNN_RESIZE_TO(output, THNN_CONTIGUOUS, g.outputPlanes);
+  THNN_CHECK(bias == NULL || (bias->ndim == 1 && bias->size[0] == g.outputChannels), bias,
+             "expected one value per output (%lld), got %s", (long long)g.outputChannels, THNN_shape(bias));
+  if (input->ndim == 2) THNN_RESIZE_TO(output, THNN_CONTIGUOUS, g.axis[2].output, g.outputChannels);
+  else THNN_RESIZE_TO(output, THNN_CONTIGUOUS, g.outputChannels);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(output, input);
   THNN_CHECK_NO_OVERLAP(output, weight);
   THNN_CHECK_NO_OVERLAP(output, bias);
   THNN_RETURN_IF_META(state);
-  THNN_(convolution_output)(&g, rowsOfLinear(input), weightOfLinear(weight), biasOfLinear(bias),
-                            rowsOfLinear(output));
+  THNN_(convolutionOutput)(&g, rowsOfLinear(input), weightOfLinear(weight), biasOfLinear(bias),
+                           rowsOfLinear(output));
 }
 
 void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
@@ -80,8 +76,8 @@ void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
   THNN_RETURN_IF_META(state);
-  THNN_(convolution_gradInput)(&g, rowsOfLinear(gradOutput), weightOfLinear(weight), (ConvolutionView){0},
-                               rowsOfLinear(gradInput));
+  THNN_(convolutionGradInput)(&g, rowsOfLinear(gradOutput), weightOfLinear(weight), (ConvolutionView){0},
+                              rowsOfLinear(gradInput));
 }
 
 void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
@@ -96,15 +92,15 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(THNNTensor_sameSize(weight, gradWeight), weight, "expected the size of gradWeight, %s, got %s",
              THNN_shape(gradWeight), THNN_shape(weight));
-  THNN_CHECK(bias == NULL || (bias->ndim == 1 && bias->size[0] == g.outputPlanes), bias,
-             "expected one value per output (%lld), got %s", (long long)g.outputPlanes, THNN_shape(bias));
+  THNN_CHECK(bias == NULL || (bias->ndim == 1 && bias->size[0] == g.outputChannels), bias,
+             "expected one value per output (%lld), got %s", (long long)g.outputChannels, THNN_shape(bias));
   THNN_CHECK(bias == NULL || gradBias != NULL, gradBias, "expected a tensor, since bias is given");
   if (bias == NULL) gradBias = NULL;
-  THNN_CHECK(gradBias == NULL || (gradBias->ndim == 1 && gradBias->size[0] == g.outputPlanes), gradBias,
-             "expected one value per output (%lld), got %s", (long long)g.outputPlanes, THNN_shape(gradBias));
+  THNN_CHECK(gradBias == NULL || (gradBias->ndim == 1 && gradBias->size[0] == g.outputChannels), gradBias,
+             "expected one value per output (%lld), got %s", (long long)g.outputChannels, THNN_shape(gradBias));
   THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
   const ConvolutionView gradients = rowsOfLinear(gradOutput);
-  THNN_(convolution_gradWeight)(&g, rowsOfLinear(input), gradients, weightOfLinear(gradWeight), (real)scale);
-  if (gradBias) THNN_(convolution_gradBias)(&g, gradients, biasOfLinear(gradBias), (real)scale);
+  THNN_(convolutionGradWeight)(&g, rowsOfLinear(input), gradients, weightOfLinear(gradWeight), (real)scale);
+  if (gradBias) THNN_(convolutionGradBias)(&g, gradients, biasOfLinear(gradBias), (real)scale);
 }

@@ -9,15 +9,11 @@ static void checkSpatialSubSampling(THNNState *state, Convolution *g, const THTe
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected 4 dimensions (N, C, H, W) or 3, got %s",
                      THNN_shape(input));
   const int64_t *size = input->size + (input->ndim - 3);
-  *g = convolution_make(2);
+  *g = convolutionMake(2);
   g->batch = input->ndim == 4 ? input->size[0] : 1;
-  g->inputPlanes = g->outputPlanes = size[0];
-  g->inputSize[1] = size[1];
-  g->inputSize[2] = size[2];
-  g->kernel[1] = kH;
-  g->kernel[2] = kW;
-  g->stride[1] = dH;
-  g->stride[2] = dW;
+  g->inputChannels = g->outputChannels = size[0];
+  g->axis[1] = (WindowAxis){.input = size[1], .kernel = kH, .stride = dH, .dilation = 1};
+  g->axis[2] = (WindowAxis){.input = size[2], .kernel = kW, .stride = dW, .dilation = 1};
   checkSubSampling(state, g, input, weight, weightName);
 }
 

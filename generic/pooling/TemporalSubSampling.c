@@ -9,12 +9,10 @@ static void checkTemporalSubSampling(THNNState *state, Convolution *g, const THT
     return THNN_fail(state, THNN_VALUE_ERROR, "input",
                      "expected 2 dimensions (T, inputFrameSize) or 3 with a batch, got %s", THNN_shape(input));
   const int64_t *size = input->size + (input->ndim - 2);
-  *g = convolution_make(1);
+  *g = convolutionMake(1);
   g->batch = input->ndim == 3 ? input->size[0] : 1;
-  g->inputPlanes = g->outputPlanes = size[1];
-  g->inputSize[2] = size[0];
-  g->kernel[2] = kW;
-  g->stride[2] = dW;
+  g->inputChannels = g->outputChannels = size[1];
+  g->axis[2] = (WindowAxis){.input = size[0], .kernel = kW, .stride = dW, .dilation = 1};
   checkSubSampling(state, g, input, weight, weightName);
 }
 
@@ -24,7 +22,7 @@ void THNN_(TemporalSubSampling_updateOutput)(THNNState *state, THTensor *input, 
   Convolution g;
   checkTemporalSubSampling(state, &g, input, weight, "weight", kW, dW);
   THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK(g.inputPlanes == inputFrameSize, inputFrameSize, "expected the frame size of the input %s, got %d",
+  THNN_CHECK(g.inputChannels == inputFrameSize, inputFrameSize, "expected the frame size of the input %s, got %d",
              THNN_shape(input), inputFrameSize);
   subSamplingOutput(state, &g, input, output, weight, bias);
 }

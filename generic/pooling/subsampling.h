@@ -25,8 +25,9 @@ static ConvolutionView subSamplingValues(const THTensor *t)
 /* The size of the output, batch first. */
 static void subSamplingSize(const Convolution *g, int64_t *size)
 {
-  const int64_t *out = g->outputSize, images[4] = {g->batch, g->outputPlanes, out[1], out[2]},
-                series[3] = {g->batch, out[2], g->outputPlanes};
+  const int64_t height = g->axis[1].output, width = g->axis[2].output;
+  const int64_t images[4] = {g->batch, g->outputChannels, height, width},
+                series[3] = {g->batch, width, g->outputChannels};
   memcpy(size, g->dims == 2 ? images : series, sizeof *size * (size_t)(g->dims + 2));
 }
 
@@ -35,18 +36,18 @@ static void checkSubSampling(THNNState *state, Convolution *g, const THTensor *i
                              const char *weightName)
 {
   for (int d = 3 - g->dims; d < 3; d++) {
-    checkAtLeast(state, d == 1 ? "kH" : "kW", g->kernel[d], 1);
-    checkAtLeast(state, d == 1 ? "dH" : "dW", g->stride[d], 1);
+    thnn_checkAtLeast(state, d == 1 ? "kH" : "kW", g->axis[d].kernel, 1);
+    thnn_checkAtLeast(state, d == 1 ? "dH" : "dW", g->axis[d].stride, 1);
   }
   THNN_RETURN_IF_FAILED(state);
-  if (g->inputPlanes < 1)
+  if (g->inputChannels < 1)
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected planes, only N may be 0, got %s",
                      THNN_shape(input));
-  g->groups = g->inputPlanes;
+  g->groups = g->inputChannels;
   slide(state, g, "input");
-  if (weight->ndim != 1 || weight->size[0] != g->inputPlanes)
+  if (weight->ndim != 1 || weight->size[0] != g->inputChannels)
     THNN_fail(state, THNN_VALUE_ERROR, weightName, "expected one value per plane (%lld), got %s",
-              (long long)g->inputPlanes, THNN_shape(weight));
+              (long long)g->inputChannels, THNN_shape(weight));
 }
 
 static void checkSubSamplingGradient(THNNState *state, const Convolution *g, const THTensor *input,
@@ -54,14 +55,14 @@ static void checkSubSamplingGradient(THNNState *state, const Convolution *g, con
 {
   int64_t size[4];
   subSamplingSize(g, size);
-  checkGradientSize(state, input, gradOutput, size, g->dims + 2);
+  thnn_checkGradOutput(state, gradOutput, input->ndim, size + (g->dims + 2 - input->ndim));
 }
 
 static void subSamplingOutput(THNNState *state, const Convolution *g, THTensor *input, THTensor *output,
                               THTensor *weight, THTensor *bias)
 {
-  THNN_CHECK(bias->ndim == 1 && bias->size[0] == g->inputPlanes, bias,
-             "expected one value per plane (%lld), got %s", (long long)g->inputPlanes, THNN_shape(bias));
+  THNN_CHECK(bias->ndim == 1 && bias->size[0] == g->inputChannels, bias,
+             "expected one value per plane (%lld), got %s", (long long)g->inputChannels, THNN_shape(bias));
   int64_t size[4];
   subSamplingSize(g, size);
   const THNNLayout layout = THNNTensor_isChannelsLast(input) ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS;
@@ -71,8 +72,8 @@ static void subSamplingOutput(THNNState *state, const Convolution *g, THTensor *
   THNN_CHECK_NO_OVERLAP(output, weight);
   THNN_CHECK_NO_OVERLAP(output, bias);
   THNN_RETURN_IF_META(state);
-  THNN_(convolution_output)(g, subSamplingView(g, input), subSamplingValues(weight), subSamplingValues(bias),
-                            subSamplingView(g, output));
+  THNN_(convolutionOutput)(g, subSamplingView(g, input), subSamplingValues(weight), subSamplingValues(bias),
+                           subSamplingView(g, output));
 }
 
 static void subSamplingGradInput(THNNState *state, const Convolution *g, THTensor *input, THTensor *gradOutput,
@@ -85,8 +86,8 @@ static void subSamplingGradInput(THNNState *state, const Convolution *g, THTenso
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
   THNN_RETURN_IF_META(state);
-  THNN_(convolution_gradInput)(g, subSamplingView(g, gradOutput), subSamplingValues(weight), (ConvolutionView){0},
-                               subSamplingView(g, gradInput));
+  THNN_(convolutionGradInput)(g, subSamplingView(g, gradOutput), subSamplingValues(weight), (ConvolutionView){0},
+                              subSamplingView(g, gradInput));
 }
 
 static void subSamplingGradParameters(THNNState *state, const Convolution *g, THTensor *input,
@@ -95,15 +96,15 @@ static void subSamplingGradParameters(THNNState *state, const Convolution *g, TH
 {
   checkSubSamplingGradient(state, g, input, gradOutput);
   THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK(gradBias->ndim == 1 && gradBias->size[0] == g->inputPlanes, gradBias,
-             "expected one value per plane (%lld), got %s", (long long)g->inputPlanes, THNN_shape(gradBias));
+  THNN_CHECK(gradBias->ndim == 1 && gradBias->size[0] == g->inputChannels, gradBias,
+             "expected one value per plane (%lld), got %s", (long long)g->inputChannels, THNN_shape(gradBias));
   THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
   Taps taps = THNN_(taps_make)(g, subSamplingView(g, gradOutput), subSamplingView(g, input));
   taps.weight = gradWeight->data;
   taps.weightPlane = gradWeight->stride[0];
   THNN_(taps_weight)(&taps, (real)scale);
-  THNN_(convolution_gradBias)(g, subSamplingView(g, gradOutput), subSamplingValues(gradBias), (real)scale);
+  THNN_(convolutionGradBias)(g, subSamplingView(g, gradOutput), subSamplingValues(gradBias), (real)scale);
 }
 
 #endif

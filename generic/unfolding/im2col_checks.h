@@ -10,14 +10,14 @@ static void checkWindows(THNNState *state, Convolution *g, const char *name, int
                          int64_t height, int64_t width, int kH, int kW, int dH, int dW, int padH, int padW, int sH,
                          int sW)
 {
-  checkAtLeast(state, "kH", kH, 1);
-  checkAtLeast(state, "kW", kW, 1);
-  checkAtLeast(state, "dH", dH, 1);
-  checkAtLeast(state, "dW", dW, 1);
-  checkAtLeast(state, "padH", padH, 0);
-  checkAtLeast(state, "padW", padW, 0);
-  checkAtLeast(state, "sH", sH, 1);
-  checkAtLeast(state, "sW", sW, 1);
+  thnn_checkAtLeast(state, "kH", kH, 1);
+  thnn_checkAtLeast(state, "kW", kW, 1);
+  thnn_checkAtLeast(state, "dH", dH, 1);
+  thnn_checkAtLeast(state, "dW", dW, 1);
+  thnn_checkAtLeast(state, "padH", padH, 0);
+  thnn_checkAtLeast(state, "padW", padW, 0);
+  thnn_checkAtLeast(state, "sH", sH, 1);
+  thnn_checkAtLeast(state, "sW", sW, 1);
   THNN_RETURN_IF_FAILED(state);
   *g = unfoldGeometry(batch, planes, height, width, kH, kW, sH, sW, padH, padW, dH, dW);
   slide(state, g, name);
@@ -57,10 +57,10 @@ static void foldColumns(THNNState *state, const char *columnsName, THTensor *col
   if (columns->ndim != 2 && columns->ndim != 3)
     return THNN_fail(state, THNN_VALUE_ERROR, columnsName,
                      "expected 3 dimensions (N, C * kH * kW, L) or 2, got %s", THNN_shape(columns));
-  checkAtLeast(state, heightName, height, 1);
-  checkAtLeast(state, widthName, width, 1);
-  checkAtLeast(state, "kH", kH, 1);
-  checkAtLeast(state, "kW", kW, 1);
+  thnn_checkAtLeast(state, heightName, height, 1);
+  thnn_checkAtLeast(state, widthName, width, 1);
+  thnn_checkAtLeast(state, "kH", kH, 1);
+  thnn_checkAtLeast(state, "kW", kW, 1);
   THNN_RETURN_IF_FAILED(state);
   const int64_t *size = columns->size + (columns->ndim - 2), batch = columns->ndim == 3 ? columns->size[0] : 1,
                 area = (int64_t)kH * kW;
@@ -70,11 +70,11 @@ static void foldColumns(THNNState *state, const char *columnsName, THTensor *col
   Convolution g;
   checkWindows(state, &g, columnsName, batch, size[0] / area, height, width, kH, kW, dH, dW, padH, padW, sH, sW);
   THNN_RETURN_IF_FAILED(state);
-  if (size[1] != g.outputSize[1] * g.outputSize[2])
+  if (size[1] != g.axis[1].output * g.axis[2].output)
     return THNN_fail(state, THNN_VALUE_ERROR, columnsName, "expected %lld * %lld columns, one per window, got %s",
-                     (long long)g.outputSize[1], (long long)g.outputSize[2], THNN_shape(columns));
+                     (long long)g.axis[1].output, (long long)g.axis[2].output, THNN_shape(columns));
   int64_t elements = (int64_t)sizeof(real);
-  const int64_t imagesSize[4] = {batch, g.inputPlanes, height, width};
+  const int64_t imagesSize[4] = {batch, g.inputChannels, height, width};
   bool fits = true;
   for (int d = 0; d < 4; d++)
     fits = fits && !__builtin_mul_overflow(elements, imagesSize[d] > 1 ? imagesSize[d] : 1, &elements);

@@ -14,22 +14,22 @@ static void checkUnfolded(THNNState *state, Convolution *g, const THTensor *finp
     return THNN_fail(state, THNN_VALUE_ERROR, "input",
                      "expected (nInputPlane, inputHeight, inputWidth), %s, got %s", THNN_shapeOf(3, images),
                      THNN_shape(input));
-  checkAtLeast(state, "kW", kW, 1);
-  checkAtLeast(state, "kH", kH, 1);
-  checkAtLeast(state, "dW", dW, 1);
-  checkAtLeast(state, "dH", dH, 1);
-  checkAtLeast(state, "padW", padW, 0);
-  checkAtLeast(state, "padH", padH, 0);
+  thnn_checkAtLeast(state, "kW", kW, 1);
+  thnn_checkAtLeast(state, "kH", kH, 1);
+  thnn_checkAtLeast(state, "dW", dW, 1);
+  thnn_checkAtLeast(state, "dH", dH, 1);
+  thnn_checkAtLeast(state, "padW", padW, 0);
+  thnn_checkAtLeast(state, "padH", padH, 0);
   THNN_RETURN_IF_FAILED(state);
   *g = unfoldGeometry(1, nInputPlane, inputHeight, inputWidth, kH, kW, dH, dW, padH, padW, 1, 1);
   slide(state, g, "input");
   THNN_RETURN_IF_FAILED(state);
-  if (g->outputSize[2] != outputWidth)
-    return THNN_fail(state, THNN_VALUE_ERROR, "outputWidth", "expected %lld, got %d", (long long)g->outputSize[2],
+  if (g->axis[2].output != outputWidth)
+    return THNN_fail(state, THNN_VALUE_ERROR, "outputWidth", "expected %lld, got %d", (long long)g->axis[2].output,
                      outputWidth);
-  if (g->outputSize[1] != outputHeight)
-    return THNN_fail(state, THNN_VALUE_ERROR, "outputHeight", "expected %lld, got %d", (long long)g->outputSize[1],
-                     outputHeight);
+  if (g->axis[1].output != outputHeight)
+    return THNN_fail(state, THNN_VALUE_ERROR, "outputHeight", "expected %lld, got %d",
+                     (long long)g->axis[1].output, outputHeight);
   int64_t columns[3];
   sizeOfColumns(state, g, "input", columns);
   if (finput->ndim != 2 || memcmp(finput->size, columns + 1, 2 * sizeof *columns) != 0)

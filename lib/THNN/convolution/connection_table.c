@@ -306,8 +306,8 @@ void THNN_(connected_large)(const Convolution *g, ConnectionTable table, Convolu
                             ConvolutionView weight, ConvolutionView bias, ConvolutionView large)
 {
   Correlation all = {.groups = 1,
-                     .channels = g->outputPlanes,
-                     .outputs = g->inputPlanes,
+                     .channels = g->outputChannels,
+                     .outputs = g->inputChannels,
                      .source = small.data,
                      .target = large.data,
                      .weight = weight.data,
@@ -319,7 +319,7 @@ void THNN_(connected_large)(const Convolution *g, ConnectionTable table, Convolu
   int64_t residues[3], r[3] = {0};
   bool reached = true;
   for (int d = -1; d < 3; d++) {
-    const int64_t count = d < 0 ? g->batch : g->inputSize[d];
+    const int64_t count = d < 0 ? g->batch : g->axis[d].input;
     all.axis[d + 1] = (Axis){.count = count,
                              .size = count,
                              .step = 1,
@@ -328,8 +328,8 @@ void THNN_(connected_large)(const Convolution *g, ConnectionTable table, Convolu
                              .source = small.stride[d < 0 ? 0 : d + 2],
                              .target = large.stride[d < 0 ? 0 : d + 2]};
     if (d < 0) continue;
-    residues[d] = MIN(g->stride[d], g->kernel[d]);
-    reached = reached && residues[d] == g->stride[d];
+    residues[d] = MIN(g->axis[d].stride, g->axis[d].kernel);
+    reached = reached && residues[d] == g->axis[d].stride;
   }
   if (!reached) {
     ConnectionTable none = table;
@@ -341,9 +341,9 @@ void THNN_(connected_large)(const Convolution *g, ConnectionTable table, Convolu
     Correlation c = all;
     for (int d = 0; d < 3; d++) {
       Axis *axis = c.axis + d + 1;
-      const int64_t stride = g->stride[d], taps = (g->kernel[d] - r[d] + stride - 1) / stride;
-      axis->count = r[d] < g->inputSize[d] ? (g->inputSize[d] - r[d] + stride - 1) / stride : 0;
-      axis->size = g->outputSize[d];
+      const int64_t stride = g->axis[d].stride, taps = (g->axis[d].kernel - r[d] + stride - 1) / stride;
+      axis->count = r[d] < g->axis[d].input ? (g->axis[d].input - r[d] + stride - 1) / stride : 0;
+      axis->size = g->axis[d].output;
       axis->first = 1 - taps;
       axis->taps = taps;
       axis->weight = -stride * weight.stride[d + 2];

@@ -514,8 +514,8 @@ static void correlate(const Correlation *correlation)
   }
 }
 
-void THNN_(convolution_output)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
-                               ConvolutionView bias, ConvolutionView output)
+void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
+                              ConvolutionView bias, ConvolutionView output)
 {
   Correlation c = THNN_(correlation_make)(g, input, weight, output);
   c.bias = bias.data;
@@ -536,8 +536,8 @@ void THNN_(convolution_output)(const Convolution *g, ConvolutionView input, Conv
 /* Every plane is its bias, or 0. */
 static void clear(const Convolution *g, ConvolutionView images, ConvolutionView bias)
 {
-  const int64_t planes = g->inputPlanes / g->groups;
-  const int64_t count[5] = {g->batch, g->inputPlanes, g->inputSize[0], g->inputSize[1], g->inputSize[2]};
+  const int64_t planes = g->inputChannels / g->groups;
+  const int64_t count[5] = {g->batch, g->inputChannels, g->axis[0].input, g->axis[1].input, g->axis[2].input};
   const int64_t rows = count[0] * count[1] * count[2] * count[3];
   THNN_PARALLEL_FOR(row, rows, rows * count[4]) {
     real *data = images.data;
@@ -554,15 +554,15 @@ static void clear(const Convolution *g, ConvolutionView images, ConvolutionView 
    Its taps are counted backwards, since the last one meets the smallest coordinate. False when no y is left. */
 static bool residueAxis(const Convolution *g, int d, int64_t firstTap, Axis *axis, int64_t *y, int64_t *lastTap)
 {
-  const int64_t s = g->stride[d], dilation = g->dilation[d], period = s / greatestDivisor(s, dilation);
-  const int64_t residue = firstTap * dilation % s, shift = g->padding[d] - residue;
-  const int64_t first = shift > 0 ? ceilDivide(shift, s) : 0, reach = g->inputSize[d] - 1 + shift;
+  const int64_t s = g->axis[d].stride, dilation = g->axis[d].dilation, period = s / greatestDivisor(s, dilation);
+  const int64_t residue = firstTap * dilation % s, shift = g->axis[d].padding - residue;
+  const int64_t first = shift > 0 ? ceilDivide(shift, s) : 0, reach = g->axis[d].input - 1 + shift;
   if (reach < first * s) return false;
-  const int64_t taps = (g->kernel[d] - 1 - firstTap) / period + 1;
+  const int64_t taps = (g->axis[d].kernel - 1 - firstTap) / period + 1;
   *lastTap = firstTap + (taps - 1) * period;
   *y = first * s - shift;
   axis->count = reach / s + 1 - first;
-  axis->size = g->outputSize[d];
+  axis->size = g->axis[d].output;
   axis->step = 1;
   axis->first = first - (*lastTap * dilation - residue) / s;
   axis->taps = taps;
@@ -600,19 +600,20 @@ static bool gradInputOfFew(const Convolution *g, Correlation c, ConvolutionView 
   return true;
 }
 
-void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
-                                  ConvolutionView bias, ConvolutionView gradInput)
+void THNN_(convolutionGradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
+                                 ConvolutionView bias, ConvolutionView gradInput)
 {
   int64_t residues[3], i[3] = {0};
   bool reached = true;
   for (int d = 0; d < 3; d++) {
-    residues[d] = MIN(g->stride[d] / greatestDivisor(g->stride[d], g->dilation[d]), g->kernel[d]);
-    reached = reached && residues[d] == g->stride[d];
+    residues[d] =
+        MIN(g->axis[d].stride / greatestDivisor(g->axis[d].stride, g->axis[d].dilation), g->axis[d].kernel);
+    reached = reached && residues[d] == g->axis[d].stride;
   }
   if (!reached) clear(g, gradInput, bias);
   Correlation all = {.groups = g->groups,
-                     .channels = g->outputPlanes / g->groups,
-                     .outputs = g->inputPlanes / g->groups,
+                     .channels = g->outputChannels / g->groups,
+                     .outputs = g->inputChannels / g->groups,
                      .source = gradOutput.data,
                      .target = gradInput.data,
                      .weight = weight.data,
@@ -626,14 +627,14 @@ void THNN_(convolution_gradInput)(const Convolution *g, ConvolutionView gradOutp
                      .biasOutput = bias.stride[0]};
   for (int d = -1; d < 3; d++)
     all.axis[d + 1] = (Axis){.count = g->batch,
-                             .size = d < 0 ? g->batch : g->outputSize[d],
+                             .size = d < 0 ? g->batch : g->axis[d].output,
                              .step = 1,
                              .taps = 1,
                              .skip = 1,
                              .source = gradOutput.stride[d < 0 ? 0 : d + 2],
-                             .target = gradInput.stride[d < 0 ? 0 : d + 2] * (d < 0 ? 1 : g->stride[d])};
+                             .target = gradInput.stride[d < 0 ? 0 : d + 2] * (d < 0 ? 1 : g->axis[d].stride)};
   Correlation allTaps = all;
-  for (int d = 0; d < 3; d++) allTaps.axis[d + 1].taps = g->kernel[d];
+  for (int d = 0; d < 3; d++) allTaps.axis[d + 1].taps = g->axis[d].kernel;
   const bool depthwise = THNN_(depthwise_is)(&allTaps);
   if (!depthwise && gradInputOfFew(g, all, weight, gradInput, residues)) return;
   for (int64_t n = residues[0] * residues[1] * residues[2]; n > 0; n--, box_next(i, residues, 3)) {

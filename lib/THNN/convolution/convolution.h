@@ -2,56 +2,54 @@
 #define THNN_CONVOLUTION_CONVOLUTION_H
 
 #include "runtime/kernel.h"
+#include "runtime/window.h"
 
-/* Convolution in one, two or three dimensions, with stride, padding, dilation and groups: the three products
-   that every convolution module is made of.
+/* Convolution in one, two or three dimensions, with stride, padding, dilation and groups: the three products that
+   every convolution module consists of.
 
      output[n, o, y] = bias[o] + sum over i, k of
-                       weight[o, i, k] * input[n, i, y * stride + k * dilation - padding]
+                       weight[o, i, k] * input[n, i, y * stride - padding + k * dilation]
 
-   where o and i belong to the same group. Modules check their arguments, fill a Convolution, and describe
-   their tensors as views; nothing in here looks at a tensor or fails (generic/convolution_modules.h). */
+   where o and i belong to the same group. Modules check their arguments, fill a Convolution and describe their tensors
+   as views; the core reads no tensor header and cannot fail. */
 
-/* Lists are in the order depth, height, width, and begin with trivial entries when there are fewer dimensions. */
+/* With fewer than three dimensions the first axes are trivial. A transposed convolution is the gradInput of a
+   Convolution: the module's input is the Convolution's output. */
 typedef struct Convolution {
   int dims;
-  int64_t batch, groups, inputPlanes, outputPlanes;
-  int64_t inputSize[3], outputSize[3], kernel[3], stride[3], padding[3], dilation[3];
+  int64_t batch, groups, inputChannels, outputChannels;
+  WindowAxis axis[WINDOW_AXES];
 } Convolution;
 
-/* Strides of images: batch, plane, depth, height, width. Of filters: output plane, input plane of the group, depth,
-   height, width. Of biases: plane. For filters and biases `group` leads from a group's first plane to the next one's. */
+/* Strides of images: batch, channel, depth, height, width. Strides of filters: output channel, input channel within the
+   group, depth, height, width. Stride of biases: channel. For filters and biases `group` is the stride between groups. */
 typedef struct ConvolutionView {
   void *data;
-  int64_t stride[5], group;
+  int64_t stride[2 + WINDOW_AXES], group;
 } ConvolutionView;
 
-/* One position on every axis, kernel and stride 1, one group: to be filled where it is more. */
-static inline Convolution convolution_make(int dims)
+/* One group and trivial axes; the caller fills the rest. */
+static inline Convolution convolutionMake(int dims)
 {
-  return (Convolution){.dims = dims,
-                       .groups = 1,
-                       .inputSize = {1, 1, 1},
-                       .outputSize = {1, 1, 1},
-                       .kernel = {1, 1, 1},
-                       .stride = {1, 1, 1},
-                       .dilation = {1, 1, 1}};
+  return (Convolution){
+      .dims = dims, .groups = 1, .axis = {WINDOW_AXIS_TRIVIAL, WINDOW_AXIS_TRIVIAL, WINDOW_AXIS_TRIVIAL}};
 }
 
-/* output is overwritten. No biases where their data is NULL. */
-void THNN_(convolution_output)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,
-                               ConvolutionView bias, ConvolutionView output);
+/* output is overwritten. bias.data may be NULL. */
+void THNN_(convolutionOutput)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,
+                              ConvolutionView bias, ConvolutionView output);
 
-/* gradInput is overwritten. As the output of a transposed convolution it may have biases, one per plane. */
-void THNN_(convolution_gradInput)(const Convolution *geometry, ConvolutionView gradOutput, ConvolutionView weight,
-                                  ConvolutionView bias, ConvolutionView gradInput);
+/* gradInput is overwritten. As the output of a transposed convolution it may have biases, one per channel. */
+void THNN_(convolutionGradInput)(const Convolution *geometry, ConvolutionView gradOutput, ConvolutionView weight,
+                                 ConvolutionView bias, ConvolutionView gradInput);
 
 /* gradWeight += scale * its gradient. */
-void THNN_(convolution_gradWeight)(const Convolution *geometry, ConvolutionView input, ConvolutionView gradOutput,
-                                   ConvolutionView gradWeight, real scale);
+void THNN_(convolutionGradWeight)(const Convolution *geometry, ConvolutionView input, ConvolutionView gradOutput,
+                                  ConvolutionView gradWeight, real scale);
 
-/* gradBias += scale * gradOutput summed over everything but planes. */
-void THNN_(convolution_gradBias)(const Convolution *geometry, ConvolutionView gradOutput, ConvolutionView gradBias,
-                                 real scale);
+/* gradBias += scale * gradOutput summed over batch and positions. Reads batch, groups, outputChannels and the output
+   sizes of the geometry. */
+void THNN_(convolutionGradBias)(const Convolution *geometry, ConvolutionView gradOutput, ConvolutionView gradBias,
+                                real scale);
 
 #endif

@@ -529,8 +529,8 @@ static void multiply(const Correlation *c, real scale)
   THNN_(product)(&p);
 }
 
-void THNN_(convolution_gradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
-                                   ConvolutionView gradWeight, real scale)
+void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
+                                  ConvolutionView gradWeight, real scale)
 {
   Plan p = {.c = THNN_(correlation_make)(g, input, gradWeight, gradOutput)};
   double terms = (double)p.c.groups * (double)p.c.outputs * (double)p.c.channels;
@@ -558,19 +558,18 @@ void THNN_(convolution_gradWeight)(const Convolution *g, ConvolutionView input, 
 }
 
 /* Planes are summed in four vectors of 16 terms per lane, these pairwise, and what they add up to in double. */
-void THNN_(convolution_gradBias)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView gradBias,
-                                 real scale)
+void THNN_(convolutionGradBias)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView gradBias,
+                                real scale)
 {
   /* The filters play no role: one tap, seen from the output alone. */
-  Convolution plain = convolution_make(3);
+  Convolution plain = convolutionMake(3);
   plain.batch = g->batch;
-  plain.inputPlanes = plain.outputPlanes = g->outputPlanes;
-  memcpy(plain.inputSize, g->outputSize, sizeof plain.inputSize);
-  memcpy(plain.outputSize, g->outputSize, sizeof plain.outputSize);
+  plain.inputChannels = plain.outputChannels = g->outputChannels;
+  for (int d = 0; d < WINDOW_AXES; d++) plain.axis[d].input = plain.axis[d].output = g->axis[d].output;
   const Correlation c = THNN_(correlation_make)(&plain, gradOutput, (ConvolutionView){0}, gradOutput);
   const int64_t count[3] = {c.axis[0].count, c.axis[1].count, c.axis[2].count}, width = c.axis[3].count,
                 stride = c.axis[3].source;
-  const int64_t rows = count[0] * count[1] * count[2], planes = g->outputPlanes;
+  const int64_t rows = count[0] * count[1] * count[2], planes = g->outputChannels;
   if (rows * width == 0) return;
   const int64_t planesOfGroup = planes / g->groups;
   const int64_t together = c.sourceChannel == 1 && planes > 1 ? VL : 1, tasks = ceilDivide(planes, together);

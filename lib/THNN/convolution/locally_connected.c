@@ -18,27 +18,28 @@ typedef struct Part {
 } Part;
 
 /* The taps of a part as runs of one kernel row: those from..end - 1 of plane i, row kh. */
-#define FOR_RUNS(g, part, i, kh, from, end, at)                                                \
-  for (int64_t at = 0, from, end, i, kh, k_ = (part).first;                                    \
-       at < (part).count &&                                                                    \
-       (i = k_ / ((g)->kernel[1] * (g)->kernel[2]), kh = k_ / (g)->kernel[2] % (g)->kernel[1], \
-       from = k_ % (g)->kernel[2], end = MIN((g)->kernel[2], from + (part).count - at), true); \
+#define FOR_RUNS(g, part, i, kh, from, end, at)                                                                   \
+  for (int64_t at = 0, from, end, i, kh, k_ = (part).first;                                                       \
+       at < (part).count && (i = k_ / ((g)->axis[1].kernel * (g)->axis[2].kernel),                                \
+                            kh = k_ / (g)->axis[2].kernel % (g)->axis[1].kernel, from = k_ % (g)->axis[2].kernel, \
+                            end = MIN((g)->axis[2].kernel, from + (part).count - at), true);                      \
        at += end - from, k_ += end - from)
 
 static void loadPatch(const Convolution *g, const ConvolutionView *input, int64_t n, int64_t y, int64_t x,
                       Part part, real *patch)
 {
-  const int64_t top = y * g->stride[1] - g->padding[1], left = x * g->stride[2] - g->padding[2];
+  const int64_t top = y * g->axis[1].stride - g->axis[1].padding,
+                left = x * g->axis[2].stride - g->axis[2].padding;
   FOR_RUNS(g, part, i, kh, from, end, at)
   {
     const int64_t row = top + kh;
-    const bool inside = row >= 0 && row < g->inputSize[1];
+    const bool inside = row >= 0 && row < g->axis[1].input;
     const real *source = (const real *)input->data + n * input->stride[0] + i * input->stride[1];
     if (inside) source += row * input->stride[3];
     for (int64_t kw = from; kw < end; kw++) {
       const int64_t column = left + kw;
       patch[at + kw - from] =
-          inside && column >= 0 && column < g->inputSize[2] ? source[column * input->stride[4]] : 0;
+          inside && column >= 0 && column < g->axis[2].input ? source[column * input->stride[4]] : 0;
     }
   }
 }
@@ -46,23 +47,24 @@ static void loadPatch(const Convolution *g, const ConvolutionView *input, int64_
 static void addPatch(const Convolution *g, const ConvolutionView *gradInput, int64_t n, int64_t y, int64_t x,
                      Part part, const real *patch)
 {
-  const int64_t top = y * g->stride[1] - g->padding[1], left = x * g->stride[2] - g->padding[2];
+  const int64_t top = y * g->axis[1].stride - g->axis[1].padding,
+                left = x * g->axis[2].stride - g->axis[2].padding;
   FOR_RUNS(g, part, i, kh, from, end, at)
   {
     const int64_t row = top + kh;
-    if (row < 0 || row >= g->inputSize[1]) continue;
+    if (row < 0 || row >= g->axis[1].input) continue;
     real *target =
         (real *)gradInput->data + n * gradInput->stride[0] + i * gradInput->stride[1] + row * gradInput->stride[3];
     for (int64_t kw = from; kw < end; kw++) {
       const int64_t column = left + kw;
-      if (column >= 0 && column < g->inputSize[2]) target[column * gradInput->stride[4]] += patch[at + kw - from];
+      if (column >= 0 && column < g->axis[2].input) target[column * gradInput->stride[4]] += patch[at + kw - from];
     }
   }
 }
 
 static bool isInOrder(const Convolution *g, const UntiedFilters *w)
 {
-  return w->tap[2] == 1 && w->tap[1] == g->kernel[2] && w->tap[0] == g->kernel[1] * g->kernel[2];
+  return w->tap[2] == 1 && w->tap[1] == g->axis[2].kernel && w->tap[0] == g->axis[1].kernel * g->axis[2].kernel;
 }
 
 /* A part of a filter, in place or in the buffer. */
@@ -101,11 +103,11 @@ static void dots(const real *filter, const real *patches, int64_t pitch, int ima
 void THNN_(untied_output)(const Convolution *g, ConvolutionView input, UntiedFilters weight, const real *bias,
                           const int64_t *biasStride, ConvolutionView output)
 {
-  const int64_t width = g->outputSize[2], positions = g->outputSize[1] * width;
-  const int64_t taps = g->inputPlanes * g->kernel[1] * g->kernel[2], pitch = MIN(taps, PATCH_REALS);
+  const int64_t width = g->axis[2].output, positions = g->axis[1].output * width;
+  const int64_t taps = g->inputChannels * g->axis[1].kernel * g->axis[2].kernel, pitch = MIN(taps, PATCH_REALS);
   const bool inOrder = isInOrder(g, &weight);
   if (g->batch == 0) return;
-  THNN_PARALLEL_FOR(p, positions, positions * taps * g->outputPlanes * g->batch) {
+  THNN_PARALLEL_FOR(p, positions, positions * taps * g->outputChannels * g->batch) {
     const int64_t y = p / width, x = p % width;
     real *patches = thnn_scratch(sizeof(real) * (size_t)((IMAGES + 1) * pitch)),
          *buffer = patches + IMAGES * pitch;
@@ -115,7 +117,7 @@ void THNN_(untied_output)(const Convolution *g, ConvolutionView input, UntiedFil
       for (Part part = {0, 0}; part.first < taps; part.first += part.count) {
         part.count = MIN(pitch, taps - part.first);
         for (int j = 0; j < images; j++) loadPatch(g, &input, n + j, y, x, part, patches + j * pitch);
-        for (int64_t o = 0; o < g->outputPlanes; o++) {
+        for (int64_t o = 0; o < g->outputChannels; o++) {
           const real *filter = loadFilter(g, &weight, filters + o * weight.output, part, inOrder, buffer);
           real sum[IMAGES];
           dots(filter, patches, pitch, images, part.count, sum);
@@ -136,10 +138,10 @@ void THNN_(untied_output)(const Convolution *g, ConvolutionView input, UntiedFil
 void THNN_(untied_gradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
                               UntiedFilters gradWeight, real scale)
 {
-  const int64_t width = g->outputSize[2], positions = g->outputSize[1] * width;
-  const int64_t taps = g->inputPlanes * g->kernel[1] * g->kernel[2], pitch = MIN(taps, PATCH_REALS);
+  const int64_t width = g->axis[2].output, positions = g->axis[1].output * width;
+  const int64_t taps = g->inputChannels * g->axis[1].kernel * g->axis[2].kernel, pitch = MIN(taps, PATCH_REALS);
   const bool inOrder = isInOrder(g, &gradWeight);
-  THNN_PARALLEL_FOR(p, positions, positions * taps * g->outputPlanes * g->batch) {
+  THNN_PARALLEL_FOR(p, positions, positions * taps * g->outputChannels * g->batch) {
     const int64_t y = p / width, x = p % width;
     real *patches = thnn_scratch(sizeof(real) * (size_t)((IMAGES + 1) * pitch)),
          *buffer = patches + IMAGES * pitch;
@@ -149,7 +151,7 @@ void THNN_(untied_gradWeight)(const Convolution *g, ConvolutionView input, Convo
       for (Part part = {0, 0}; part.first < taps; part.first += part.count) {
         part.count = MIN(pitch, taps - part.first);
         for (int j = 0; j < images; j++) loadPatch(g, &input, n + j, y, x, part, patches + j * pitch);
-        for (int64_t o = 0; o < g->outputPlanes; o++) {
+        for (int64_t o = 0; o < g->outputChannels; o++) {
           const real *gradient = (const real *)gradOutput.data + n * gradOutput.stride[0] +
                                  o * gradOutput.stride[1] + y * gradOutput.stride[3] + x * gradOutput.stride[4];
           real *filter = filters + o * gradWeight.output, factor[IMAGES];
@@ -196,23 +198,24 @@ static void addFilters(const real *const *filter, int together, const real *grad
 void THNN_(untied_gradInput)(const Convolution *g, ConvolutionView gradOutput, UntiedFilters weight,
                              ConvolutionView gradInput)
 {
-  const int64_t width = g->outputSize[2], positions = g->outputSize[1] * width, area = g->kernel[1] * g->kernel[2];
-  const int64_t shares = MAX(4, g->inputPlanes * area / 256),
-                planesAtOnce = (g->inputPlanes + shares - 1) / shares;
-  const int64_t groups = (g->inputPlanes + planesAtOnce - 1) / planesAtOnce;
+  const int64_t width = g->axis[2].output, positions = g->axis[1].output * width,
+                area = g->axis[1].kernel * g->axis[2].kernel;
+  const int64_t shares = MAX(4, g->inputChannels * area / 256),
+                planesAtOnce = (g->inputChannels + shares - 1) / shares;
+  const int64_t groups = (g->inputChannels + planesAtOnce - 1) / planesAtOnce;
   const int64_t batches = (g->batch + IMAGES - 1) / IMAGES, pitch = MIN(planesAtOnce * area, PATCH_REALS);
   const bool inOrder = isInOrder(g, &weight);
-  const int64_t work = g->batch * positions * g->inputPlanes * area * g->outputPlanes;
+  const int64_t work = g->batch * positions * g->inputChannels * area * g->outputChannels;
   THNN_PARALLEL_FOR(task, batches * groups, work) {
     real *patches = thnn_scratch(sizeof(real) * (size_t)((IMAGES + FILTERS) * pitch)),
          *buffer = patches + IMAGES * pitch;
     const int64_t n = task / groups * IMAGES, plane = task % groups * planesAtOnce;
     const int images = (int)MIN(IMAGES, g->batch - n);
-    const int64_t planes = MIN(planesAtOnce, g->inputPlanes - plane), end = (plane + planes) * area;
+    const int64_t planes = MIN(planesAtOnce, g->inputChannels - plane), end = (plane + planes) * area;
     for (int j = 0; j < images; j++)
       for (int64_t i = plane; i < plane + planes; i++)
-        for (int64_t row = 0; row < g->inputSize[1]; row++)
-          for (int64_t column = 0; column < g->inputSize[2]; column++)
+        for (int64_t row = 0; row < g->axis[1].input; row++)
+          for (int64_t column = 0; column < g->axis[2].input; column++)
             ((real *)gradInput.data)[(n + j) * gradInput.stride[0] + i * gradInput.stride[1] +
                                      row * gradInput.stride[3] + column * gradInput.stride[4]] = 0;
     for (int64_t p = 0; p < positions; p++) {
@@ -222,8 +225,8 @@ void THNN_(untied_gradInput)(const Convolution *g, ConvolutionView gradOutput, U
                               x * gradOutput.stride[4];
       for (Part part = {plane * area, 0}; part.first < end; part.first += part.count) {
         part.count = MIN(pitch, end - part.first);
-        for (int64_t first = 0; first < g->outputPlanes; first += SUM_TERMS) {
-          const int64_t last = MIN(first + SUM_TERMS, g->outputPlanes);
+        for (int64_t first = 0; first < g->outputChannels; first += SUM_TERMS) {
+          const int64_t last = MIN(first + SUM_TERMS, g->outputChannels);
           memset(patches, 0, sizeof(real) * (size_t)(images * pitch));
           for (int64_t o = first; o < last; o += FILTERS) {
             const int together = (int)MIN(FILTERS, last - o);
@@ -245,8 +248,9 @@ void THNN_(untied_gradInput)(const Convolution *g, ConvolutionView gradOutput, U
 void THNN_(untied_gradBias)(const Convolution *g, ConvolutionView gradOutput, real *gradBias,
                             const int64_t *gradBiasStride, real scale)
 {
-  const int64_t height = g->outputSize[1], width = g->outputSize[2], elements = g->outputPlanes * height * width;
-  THNN_PARALLEL_FOR(task, g->outputPlanes, elements * g->batch) {
+  const int64_t height = g->axis[1].output, width = g->axis[2].output,
+                elements = g->outputChannels * height * width;
+  THNN_PARALLEL_FOR(task, g->outputChannels, elements * g->batch) {
     for (int64_t y = 0; y < height; y++)
       for (int64_t x = 0; x < width; x++) {
         const real *from = (const real *)gradOutput.data + task * gradOutput.stride[1] + y * gradOutput.stride[3] +

@@ -23,19 +23,13 @@ Taps THNN_(taps_make)(const Convolution *g, ConvolutionView small, ConvolutionVi
             .largeBatch = large.stride[0],
             .smallPlane = small.stride[1],
             .largePlane = large.stride[1],
-            .planes = g->inputPlanes,
+            .planes = g->inputChannels,
             .small = small.data,
             .large = large.data};
-  t.axis[0] = (TapAxis){.small = 1, .large = 1, .taps = 1, .stride = 1, .dilation = 1};
+  t.axis[0] = (TapAxis){.window = WINDOW_AXIS_TRIVIAL};
   for (int d = 0; d < 3; d++)
-    t.axis[d + 1] = (TapAxis){.small = g->outputSize[d],
-                              .large = g->inputSize[d],
-                              .taps = g->kernel[d],
-                              .stride = g->stride[d],
-                              .padding = g->padding[d],
-                              .dilation = g->dilation[d],
-                              .smallStep = small.stride[d + 2],
-                              .largeStep = large.stride[d + 2]};
+    t.axis[d + 1] =
+        (TapAxis){.window = g->axis[d], .smallStep = small.stride[d + 2], .largeStep = large.stride[d + 2]};
   return t;
 }
 
@@ -57,13 +51,13 @@ static inline void addRun(real *to, int64_t step, const real *from, int64_t from
 static inline int64_t across(const TapAxis *a, bool toSmall, int64_t at, int64_t k)
 {
   if (toSmall) {
-    const int64_t x = at * a->stride + k * a->dilation - a->padding;
-    return x < a->large ? x : -1;
+    const int64_t x = at * a->window.stride + k * a->window.dilation - a->window.padding;
+    return x < a->window.input ? x : -1;
   }
-  const int64_t q = at + a->padding - k * a->dilation;
-  if (q < 0 || (a->stride > 1 && q % a->stride != 0)) return -1;
-  const int64_t position = a->stride > 1 ? q / a->stride : q;
-  return position < a->small ? position : -1;
+  const int64_t q = at + a->window.padding - k * a->window.dilation;
+  if (q < 0 || (a->window.stride > 1 && q % a->window.stride != 0)) return -1;
+  const int64_t position = a->window.stride > 1 ? q / a->window.stride : q;
+  return position < a->window.output ? position : -1;
 }
 
 /* A run of lanes of the target: which batch, which place on the first three axes, and where in the lanes. */
@@ -110,7 +104,7 @@ static void addTap(const Block *b, const real *source, const int64_t *k, real *s
 {
   const Taps *t = b->t;
   const TapAxis *a = t->axis, *last = a + 3;
-  const int64_t start = k[3] * last->dilation - last->padding; /* of the large coordinates */
+  const int64_t start = k[3] * last->window.dilation - last->window.padding; /* of the large coordinates */
   int64_t all[2];
   tap_positions(last, k[3], all, all + 1);
   for (int d = 0; d < 4; d++) source += k[d] * a[d].smallTap;
@@ -127,13 +121,13 @@ static void addTap(const Block *b, const real *source, const int64_t *k, real *s
     int64_t low = all[0], high = all[1];
     if (unit.first > 0 || unit.count < b->lanes) { /* q * stride + start from unit.first to its end */
       const int64_t begin = unit.first - start, end = begin + unit.count;
-      low = MAX(low, begin <= 0 ? 0 : (begin + last->stride - 1) / last->stride);
-      high = MIN(high, end <= 0 ? 0 : (end + last->stride - 1) / last->stride);
+      low = MAX(low, begin <= 0 ? 0 : (begin + last->window.stride - 1) / last->window.stride);
+      high = MIN(high, end <= 0 ? 0 : (end + last->window.stride - 1) / last->window.stride);
     }
     if (low >= high) continue;
-    const int64_t at = low * last->stride + start - unit.first;
+    const int64_t at = low * last->window.stride + start - unit.first;
     const int64_t place = b->phases > 1 ? at % b->phases * b->phase + at / b->phases : at;
-    addRun(sums + place, b->phases > 1 ? 1 : last->stride, from + low * last->smallStep, last->smallStep,
+    addRun(sums + place, b->phases > 1 ? 1 : last->window.stride, from + low * last->smallStep, last->smallStep,
            high - low);
   }
 }
@@ -162,11 +156,12 @@ static void finishUnit(const Block *b, int64_t count, const real *sums, const re
 void THNN_(taps_fold)(const Taps *t, bool add)
 {
   const TapAxis *a = t->axis;
-  Block all = {.t = t, .lanes = a[3].large, .phases = a[3].stride <= MOST_PHASES ? a[3].stride : 1};
+  Block all = {
+      .t = t, .lanes = a[3].window.input, .phases = a[3].window.stride <= MOST_PHASES ? a[3].window.stride : 1};
   const int64_t pieces = (all.lanes + UNIT_REALS - 1) / UNIT_REALS, most = MIN(all.lanes, UNIT_REALS);
   int64_t units = t->batch * pieces, taps = 1;
-  for (int d = 0; d < 3; d++) units *= all.size[d] = a[d].large;
-  for (int d = 0; d < 4; d++) taps *= a[d].taps;
+  for (int d = 0; d < 3; d++) units *= all.size[d] = a[d].window.input;
+  for (int d = 0; d < 4; d++) taps *= a[d].window.kernel;
   if (units * t->planes == 0) return;
   all.phase = (most + all.phases - 1) / all.phases;
   const int64_t step = a[3].largeStep, plane = t->largePlane;
@@ -189,7 +184,7 @@ void THNN_(taps_fold)(const Taps *t, bool add)
       int64_t k[4] = {0};
       for (int64_t tap = 0; tap < taps; tap++) {
         addTap(&block, source, k, sum);
-        for (int d = 3; d >= 0 && ++k[d] == a[d].taps; d--) k[d] = 0;
+        for (int d = 3; d >= 0 && ++k[d] == a[d].window.kernel; d--) k[d] = 0;
         if ((tap + 1) % SUM_TERMS != 0) continue;
         for (int64_t i = 0; i < reals; i++) aside[i] += sum[i];
         memset(sum, 0, sizeof(real) * (size_t)reals);
@@ -245,10 +240,10 @@ static double sumProducts(const Taps *t, const real *small, const real *large, i
     int64_t k[4], rest = tap, low[4], high[4];
     const real *from = large;
     for (int d = 3; d >= 0; d--) {
-      k[d] = rest % a[d].taps;
-      rest /= a[d].taps;
+      k[d] = rest % a[d].window.kernel;
+      rest /= a[d].window.kernel;
       tap_positions(a + d, k[d], low + d, high + d);
-      from += (k[d] * a[d].dilation - a[d].padding) * a[d].largeStep;
+      from += (k[d] * a[d].window.dilation - a[d].window.padding) * a[d].largeStep;
     }
     const int64_t n3 = high[3] - low[3];
     if (n3 <= 0) continue;
@@ -258,10 +253,10 @@ static double sumProducts(const Taps *t, const real *small, const real *large, i
           for (int64_t q2 = low[2]; q2 < high[2]; q2++) {
             const real *g = small + n * t->smallBatch + q0 * a[0].smallStep + q1 * a[1].smallStep +
                             q2 * a[2].smallStep + low[3] * last->smallStep;
-            const real *x = from + n * t->largeBatch + q0 * a[0].stride * a[0].largeStep +
-                            q1 * a[1].stride * a[1].largeStep + q2 * a[2].stride * a[2].largeStep +
-                            low[3] * last->stride * last->largeStep;
-            sum += dot(g, last->smallStep, x, last->stride * last->largeStep, n3);
+            const real *x = from + n * t->largeBatch + q0 * a[0].window.stride * a[0].largeStep +
+                            q1 * a[1].window.stride * a[1].largeStep + q2 * a[2].window.stride * a[2].largeStep +
+                            low[3] * last->window.stride * last->largeStep;
+            sum += dot(g, last->smallStep, x, last->window.stride * last->largeStep, n3);
           }
   }
   return sum;
@@ -271,15 +266,17 @@ static double sumProducts(const Taps *t, const real *small, const real *large, i
 static void weightOfChannels(const Taps *t, real scale)
 {
   const TapAxis *a = t->axis;
-  const int64_t channels = a[3].small, tasks = (channels + MOST_LANES - 1) / MOST_LANES;
-  const int64_t taps = a[0].taps * a[1].taps * a[2].taps, gStep = a[2].smallStep,
-                xStep = a[2].stride * a[2].largeStep;
-  THNN_PARALLEL_FOR(task, tasks, t->batch * channels * a[0].small * a[1].small * a[2].small * taps) {
+  const int64_t channels = a[3].window.output, tasks = (channels + MOST_LANES - 1) / MOST_LANES;
+  const int64_t taps = a[0].window.kernel * a[1].window.kernel * a[2].window.kernel, gStep = a[2].smallStep,
+                xStep = a[2].window.stride * a[2].largeStep;
+  THNN_PARALLEL_FOR(task, tasks,
+                    t->batch * channels * a[0].window.output * a[1].window.output * a[2].window.output * taps) {
     const int64_t first = task * MOST_LANES, count = MIN(channels - first, MOST_LANES);
     double sum[MOST_LANES] = {0};
     for (int64_t n = 0; n < t->batch; n++)
       for (int64_t tap = 0; tap < taps; tap++) {
-        const int64_t k[3] = {tap / a[2].taps / a[1].taps, tap / a[2].taps % a[1].taps, tap % a[2].taps};
+        const int64_t k[3] = {tap / a[2].window.kernel / a[1].window.kernel,
+                              tap / a[2].window.kernel % a[1].window.kernel, tap % a[2].window.kernel};
         int64_t low[3], high[3];
         for (int d = 0; d < 3; d++) tap_positions(a + d, k[d], low + d, high + d);
         for (int64_t q0 = low[0]; q0 < high[0]; q0++)
@@ -290,7 +287,8 @@ static void weightOfChannels(const Taps *t, real scale)
               const real *x = (const real *)t->large + n * t->largeBatch + first;
               for (int d = 0; d < 3; d++) {
                 g += q[d] * a[d].smallStep;
-                x += (q[d] * a[d].stride + k[d] * a[d].dilation - a[d].padding) * a[d].largeStep;
+                x += (q[d] * a[d].window.stride + k[d] * a[d].window.dilation - a[d].window.padding) *
+                     a[d].largeStep;
               }
               real part[MOST_LANES] = {0};
               if (count == MOST_LANES) {
@@ -316,8 +314,7 @@ static Taps chooseLanes(const Taps *given)
   Taps t = *given;
   if (t.planes == 1 || t.smallPlane != 1 || t.largePlane != 1) return t;
   memmove(t.axis, t.axis + 1, 3 * sizeof t.axis[0]);
-  t.axis[3] = (TapAxis){
-      .small = t.planes, .large = t.planes, .taps = 1, .stride = 1, .dilation = 1, .smallStep = 1, .largeStep = 1};
+  t.axis[3] = (TapAxis){.window = {t.planes, t.planes, 1, 1, 0, 1}, .smallStep = 1, .largeStep = 1};
   t.weightLane = t.weightPlane;
   t.planes = 1;
   return t;
@@ -332,8 +329,8 @@ void THNN_(taps_weight)(const Taps *given, real scale)
   }
   int64_t taps = 1, positions = t.batch;
   for (int d = 0; d < 4; d++) {
-    taps *= t.axis[d].taps;
-    positions *= t.axis[d].small;
+    taps *= t.axis[d].window.kernel;
+    positions *= t.axis[d].window.output;
   }
   if (positions == 0) return;
   THNN_PARALLEL_FOR(plane, t.planes, t.planes * taps * positions) {
@@ -347,11 +344,11 @@ static void unfoldRow(const TapAxis *a, const real *from, int64_t k, real *to)
 {
   int64_t low, high;
   tap_positions(a, k, &low, &high);
-  const int64_t step = a->smallStep, fromStep = a->stride * a->largeStep;
+  const int64_t step = a->smallStep, fromStep = a->window.stride * a->largeStep;
   if (from == NULL) low = high = 0;
   for (int64_t q = 0; q < low; q++) to[q * step] = 0;
   if (low < high) {
-    from += (low * a->stride + k * a->dilation - a->padding) * a->largeStep;
+    from += (low * a->window.stride + k * a->window.dilation - a->window.padding) * a->largeStep;
     real *first = to + low * step;
     if (step == 1 && fromStep == 1) memcpy(first, from, sizeof(real) * (size_t)(high - low));
     else if (step == 1 && fromStep == 2)
@@ -359,7 +356,7 @@ static void unfoldRow(const TapAxis *a, const real *from, int64_t k, real *to)
     else
       for (int64_t i = 0; i < high - low; i++) first[i * step] = from[i * fromStep];
   }
-  for (int64_t q = high; q < a->small; q++) to[q * step] = 0;
+  for (int64_t q = high; q < a->window.output; q++) to[q * step] = 0;
 }
 
 /* Some rows of columns of neighbouring planes, which are brought into rows first. */
@@ -369,12 +366,15 @@ static void unfoldChannels(const Taps *t, int64_t n, int64_t plane, int64_t plan
   const TapAxis *a = t->axis, *last = a + 3;
   TapAxis lines = *last;
   lines.largeStep = 1;
-  const int64_t pitch = last->large + VL, taps = a[0].taps * a[1].taps * a[2].taps;
+  const int64_t pitch = last->window.input + VL,
+                taps = a[0].window.kernel * a[1].window.kernel * a[2].window.kernel;
   real *memory = thnn_scratch(sizeof(real) * (size_t)(TOGETHER * pitch));
   for (int64_t row = firstRow; row < endRow; row++) {
-    const int64_t q[3] = {row / a[2].small / a[1].small, row / a[2].small % a[1].small, row % a[2].small};
+    const int64_t q[3] = {row / a[2].window.output / a[1].window.output,
+                          row / a[2].window.output % a[1].window.output, row % a[2].window.output};
     for (int64_t tap = 0; tap < taps; tap++) {
-      const int64_t k[3] = {tap / a[2].taps / a[1].taps, tap / a[2].taps % a[1].taps, tap % a[2].taps};
+      const int64_t k[3] = {tap / a[2].window.kernel / a[1].window.kernel,
+                            tap / a[2].window.kernel % a[1].window.kernel, tap % a[2].window.kernel};
       const real *from = (const real *)t->large + n * t->largeBatch + plane;
       real *to = (real *)t->small + n * t->smallBatch + plane * t->smallPlane;
       bool exists = true;
@@ -384,9 +384,9 @@ static void unfoldChannels(const Taps *t, int64_t n, int64_t plane, int64_t plan
         from += x * a[d].largeStep;
         to += q[d] * a[d].smallStep + k[d] * a[d].smallTap;
       }
-      if (exists) THNN_(gemm_transpose)(memory, pitch, from, last->largeStep, last->large, planes);
+      if (exists) THNN_(gemm_transpose)(memory, pitch, from, last->largeStep, last->window.input, planes);
       for (int64_t p = 0; p < planes; p++, to += t->smallPlane)
-        for (int64_t k3 = 0; k3 < last->taps; k3++)
+        for (int64_t k3 = 0; k3 < last->window.kernel; k3++)
           unfoldRow(&lines, exists ? memory + p * pitch : NULL, k3, to + k3 * last->smallTap);
     }
   }
@@ -397,12 +397,12 @@ void THNN_(taps_unfold)(const Taps *t)
   const TapAxis *a = t->axis;
   int64_t taps = 1, positions = 1;
   for (int d = 0; d < 4; d++) {
-    taps *= a[d].taps;
-    positions *= a[d].small;
+    taps *= a[d].window.kernel;
+    positions *= a[d].window.output;
   }
   const int64_t planes = t->planes, work = t->batch * planes * taps * positions;
-  const int64_t rows = a[0].small * a[1].small * a[2].small;
-  if (t->largePlane == 1 && a[3].largeStep != 1 && planes > 1 && a[3].large <= UNIT_REALS) {
+  const int64_t rows = a[0].window.output * a[1].window.output * a[2].window.output;
+  if (t->largePlane == 1 && a[3].largeStep != 1 && planes > 1 && a[3].window.input <= UNIT_REALS) {
     const int64_t groups = (planes + TOGETHER - 1) / TOGETHER, pieces = (rows + TOGETHER - 1) / TOGETHER;
     THNN_PARALLEL_FOR(task, t->batch * groups * pieces, work) {
       const int64_t plane = task / pieces % groups * TOGETHER, row = task % pieces * TOGETHER;
@@ -414,15 +414,16 @@ void THNN_(taps_unfold)(const Taps *t)
   THNN_PARALLEL_FOR(task, t->batch * planes * taps, work) {
     int64_t k[4], rest = task;
     for (int d = 3; d >= 0; d--) {
-      k[d] = rest % a[d].taps;
-      rest /= a[d].taps;
+      k[d] = rest % a[d].window.kernel;
+      rest /= a[d].window.kernel;
     }
     const int64_t plane = rest % planes, n = rest / planes;
     const real *large = (const real *)t->large + n * t->largeBatch + plane * t->largePlane;
     real *small = (real *)t->small + n * t->smallBatch + plane * t->smallPlane;
     for (int d = 0; d < 4; d++) small += k[d] * a[d].smallTap;
     for (int64_t row = 0; row < rows; row++) {
-      const int64_t q[3] = {row / a[2].small / a[1].small, row / a[2].small % a[1].small, row % a[2].small};
+      const int64_t q[3] = {row / a[2].window.output / a[1].window.output,
+                            row / a[2].window.output % a[1].window.output, row % a[2].window.output};
       const real *from = large;
       real *to = small;
       for (int d = 0; d < 3; d++) {

@@ -13,9 +13,8 @@
    Nothing in here looks at a tensor or fails. */
 
 typedef struct TapAxis {
-  int64_t small, large;                    /* sizes */
-  int64_t taps, stride, padding, dilation; /* of the window */
-  int64_t smallStep, largeStep, smallTap;  /* in memory, per coordinate and per tap */
+  WindowAxis window;                      /* from large (its input) to small (its output) */
+  int64_t smallStep, largeStep, smallTap; /* in memory, per coordinate and per tap */
 } TapAxis;
 
 typedef struct Taps {
@@ -30,10 +29,11 @@ typedef struct Taps {
 /* The tap that each of these positions sees exists: *low <= q < *high. */
 static inline void tap_positions(const TapAxis *a, int64_t k, int64_t *low, int64_t *high)
 {
-  const int64_t first = k * a->dilation - a->padding, room = a->large - first; /* x = q * stride + first */
-  *low = first >= 0 ? 0 : a->stride == 1 ? -first : (-first + a->stride - 1) / a->stride;
-  *high = room <= 0 ? 0 : a->stride == 1 ? room : (room + a->stride - 1) / a->stride;
-  if (*high > a->small) *high = a->small;
+  const WindowAxis *w = &a->window;
+  const int64_t first = k * w->dilation - w->padding, room = w->input - first; /* x = q * stride + first */
+  *low = first >= 0 ? 0 : w->stride == 1 ? -first : (-first + w->stride - 1) / w->stride;
+  *high = room <= 0 ? 0 : w->stride == 1 ? room : (room + w->stride - 1) / w->stride;
+  if (*high > w->output) *high = w->output;
   if (*low > *high) *low = *high;
 }
 

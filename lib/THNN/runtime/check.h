@@ -33,6 +33,22 @@
 #define THNN_CHECK_DIM(tensor, n, what) \
   THNN_CHECK((tensor)->ndim == (n), tensor, "expected %d dimensions %s, got %s", n, what, THNN_shape(tensor))
 
+static inline void thnn_checkAtLeast(THNNState *state, const char *name, int64_t value, int64_t least)
+{
+  if (value < least)
+    THNN_fail(state, THNN_VALUE_ERROR, name, "expected at least %lld, got %lld", (long long)least,
+              (long long)value);
+}
+
+/* gradOutput must have the size of the output. */
+static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *gradOutput, int ndim,
+                                        const int64_t *size)
+{
+  if (!THNNTensor_hasSize(gradOutput, ndim, size))
+    THNN_fail(state, THNN_VALUE_ERROR, "gradOutput", "expected the size of the output, %s, got %s",
+              THNN_shapeOf(ndim, size), THNN_shape(gradOutput));
+}
+
 /* An output may not share memory with what is read. */
 #define THNN_CHECK_NO_OVERLAP(output, other)                                                      \
   THNN_CHECK((other) == NULL || (output) == NULL || !THNN_overlaps(output, other, false), output, \

@@ -71,10 +71,14 @@ bool THNNTensor_isDense(const THNNTensor *t)
   return stridesFollow(t, order);
 }
 
+bool THNNTensor_hasSize(const THNNTensor *t, int ndim, const int64_t *size)
+{
+  return t->ndim == ndim && (ndim <= 0 || memcmp(t->size, size, sizeof(int64_t) * (size_t)ndim) == 0);
+}
+
 bool THNNTensor_sameSize(const THNNTensor *a, const THNNTensor *b)
 {
-  return a->ndim == b->ndim &&
-         memcmp(a->size, b->size, sizeof(int64_t) * (size_t)(a->ndim > 0 ? a->ndim : 0)) == 0;
+  return THNNTensor_hasSize(a, b->ndim, b->size);
 }
 
 bool THNNTensor_sameView(const THNNTensor *a, const THNNTensor *b)
@@ -240,7 +244,7 @@ static THNNTensor *request(THNNState *state, const char *name, THNNTensor *tenso
                            THNNLayout layout, int like)
 {
   if (tensor == NULL || state->status > THNN_RESIZE) return tensor;
-  if (tensor->ndim == ndim && memcmp(tensor->size, size, sizeof(int64_t) * (size_t)ndim) == 0) {
+  if (THNNTensor_hasSize(tensor, ndim, size)) {
     if (mapsTwiceToOneAddress(tensor))
       THNN_fail(state, THNN_VALUE_ERROR, name, "is written, but several of its elements share one address");
     return tensor;

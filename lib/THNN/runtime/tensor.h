@@ -59,6 +59,7 @@ bool THNNTensor_isContiguous(const THNNTensor *tensor);
 bool THNNTensor_isChannelsLast(const THNNTensor *tensor);
 /* True if the elements fill one block of memory, each address once, in any order of dimensions. */
 bool THNNTensor_isDense(const THNNTensor *tensor);
+bool THNNTensor_hasSize(const THNNTensor *tensor, int ndim, const int64_t *size);
 bool THNNTensor_sameSize(const THNNTensor *a, const THNNTensor *b);
 /* True for the same memory with the same sizes and strides. */
 bool THNNTensor_sameView(const THNNTensor *a, const THNNTensor *b);

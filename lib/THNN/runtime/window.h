@@ -39,4 +39,16 @@ static inline bool windowOutputSize(WindowAxis *axis, bool ceilMode)
   return true;
 }
 
+/* The inverse, for a transposed convolution: sets axis->input to the elements that `output` windows reach, less the
+   padding on both sides, plus outputPadding at the end; not below 0. False where 64 bits do not hold it. */
+static inline bool windowInputSize(WindowAxis *axis, int64_t outputPadding)
+{
+  int64_t span, size;
+  if (!windowSpan(axis, &span) || __builtin_mul_overflow(axis->output - 1, axis->stride, &size) ||
+      __builtin_add_overflow(size, span, &size) || __builtin_add_overflow(size, outputPadding, &size))
+    return false;
+  axis->input = size > 2 * axis->padding ? size - 2 * axis->padding : 0;
+  return true;
+}
+
 #endif
