@@ -11,10 +11,10 @@ from torch import Tensor
 
 from thnn._batch_norm import phases as _batch_phases
 from thnn._batch_norm import statistics as _statistics
-from thnn._torch import uncompiled
-from thnn._functions.classes import function_classes
 from thnn._binding.library import ALLOCATE, ANY, _address, invoke
+from thnn._functions.classes import function_classes
 from thnn._header.registry import modules
+from thnn._torch import dynamo_disable
 
 _NAME = "batch_norm"
 _apply = function_classes["BatchNormalizationFunction"].apply
@@ -36,7 +36,7 @@ class BatchNormOutput(NamedTuple):
     """estimated_var itself"""
 
 
-@uncompiled
+@dynamo_disable
 def batch_norm(
     x: Tensor,
     scale: Tensor | None,

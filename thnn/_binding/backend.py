@@ -17,10 +17,10 @@ from typing import Any
 
 import torch
 
-from thnn._torch import uncompiled
-from thnn._header import Function
 from thnn._binding.library import ANY, DOUBLE, FLOAT, flag, invoke, lib
+from thnn._header import Function
 from thnn._header.registry import functions
+from thnn._torch import dynamo_disable, increment_version
 
 
 def _method(function: Function, flags: int) -> Callable[..., None]:
@@ -61,13 +61,13 @@ def _method(function: Function, flags: int) -> Callable[..., None]:
         "flag": flag,
         "share": _share,
         "check_shareable": _check_shareable,
-        "increment_version": getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version),
+        "increment_version": increment_version,
     }
     exec("\n".join(lines), namespace)
     method: Callable[..., None] = namespace[function.name]
     method.__doc__ = f"{function!r}\n\n{function.doc}"
     method.__module__ = "thnn"
-    return uncompiled(method)
+    return dynamo_disable(method)
 
 
 def _check_shareable(function: Function, name: str, output: torch.Tensor) -> None:
@@ -96,7 +96,7 @@ class Backend:
         """Adds a method, as compiled modules did."""
         self.methods[name] = method
 
-    @uncompiled
+    @dynamo_disable
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -147,7 +147,7 @@ class Backends(Mapping[Any, Backend]):
         self.backends: dict[str, Backend] = {}
         self._lock = threading.Lock()
 
-    @uncompiled
+    @dynamo_disable
     def __getitem__(self, key: Any) -> Backend:
         name = self._name(key)
         backend = self.backends.get(name)
