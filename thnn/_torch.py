@@ -1,24 +1,121 @@
-"""What torch.compile leaves to Python: whatever calls C functions."""
+"""Every private name of torch that thnn uses, with the consequence of its absence.
+
+thnn reads private names where torch has no public equivalent, or where the public one costs more per call than a small
+kernel. Other files of the package import them from here, so that a new version of torch needs one file looked at.
+
+Private attributes of objects cannot be imported. thnn uses these:
+
+======================================================  ==============================  ===============================
+attribute                                               used by                         without it
+======================================================  ==============================  ===============================
+``Function._backward_cls``                              `_functions.base`               classes cannot be created
+``Module._parameters``, ``_buffers``, ``_modules``,     `nn`, `graph.views`,            layers cannot be called
+hooks, ``_load_from_state_dict``                        `parallel`
+``Module._compiled_call_impl``                          `graph.views`                   no effect
+``Module._replicate_for_data_parallel``                 `parallel._replicas`            modules cannot be replicated
+``_ConvNd._reversed_padding_repeated_twice``            `nn.convolution`                no other padding_mode
+``_ConvTransposeNd._output_padding``                    `nn.convolution`                no output_size
+``fx.Tracer._autowrap_search``                          `graph.tracing`                 no thnn.batch_norm in a fork
+``Tensor._version``                                     `graph.example`, `parallel`     forks and replicas unavailable
+======================================================  ==============================  ===============================
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from datetime import timedelta
+from typing import Any, TypeVar
 
-from torch._C._dynamo.eval_frame import _FrameAction, _FrameExecStrategy, set_code_exec_strategy
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad as _forward_ad
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-_SKIP: Final = _FrameExecStrategy(_FrameAction.SKIP, _FrameAction.SKIP)
+# torch.compile
+
+try:
+    from torch._C._dynamo import eval_frame as _eval_frame
+
+    _set_strategy: Any = _eval_frame.set_code_exec_strategy
+    _SKIP: Any = _eval_frame._FrameExecStrategy(_eval_frame._FrameAction.SKIP, _eval_frame._FrameAction.SKIP)
+except (ImportError, AttributeError):
+    _set_strategy = None
 
 
-def uncompiled(function: _F) -> _F:
-    """Has torch.compile break the graph at calls of a function and look neither into it nor into what it calls.
+def dynamo_disable(function: _F) -> _F:
+    """Makes torch.compile break the graph at a call of `function` and trace neither it nor its callees.
 
-    Otherwise it warns of every C function that it meets, and compiles what is around them once per layer. In place of
-    torch.compiler.disable, which wraps the function and takes a second to import.
+    Without this, torch.compile warns about every C function and compiles the surrounding code once per layer.
+    torch.compiler.disable does the same, but wraps the function and takes a second to import. Without the private
+    names it is used.
     """
+    if _set_strategy is None:
+        return torch.compiler.disable(function)
     function._torchdynamo_disable = True  # type: ignore[attr-defined]
     function._torchdynamo_disable_msg = "it calls C functions of thnn"  # type: ignore[attr-defined]
-    set_code_exec_strategy(function.__code__, _SKIP)
+    _set_strategy(function.__code__, _SKIP)
     return function
+
+
+# Autograd
+
+# torch.autograd.graph.increment_version without its check for a single tensor. Without it: the public function.
+increment_version: Callable[[Any], None] = getattr(
+    torch._C, "_increment_version", torch.autograd.graph.increment_version
+)
+
+# Function.apply without its handling of torch.func. Without it (None): Function.apply, several microseconds slower.
+node_apply: Any = torch._C._FunctionBase.__dict__.get("apply")
+
+functorch_active: Callable[[], bool] = torch._C._are_functorch_transforms_active
+is_tracing: Callable[[], bool] = torch._C._is_tracing
+
+
+def in_transform() -> bool:
+    """True inside torch.func transforms, forward-mode differentiation and torch.jit.trace.
+
+    None of them sees a call of a C function. Without the private names thnn cannot be imported: computing on would
+    return wrong numbers in silence.
+    """
+    return functorch_active() or _forward_ad._current_level >= 0 or is_tracing()
+
+
+# The function that torch.no_grad and torch.set_grad_enabled call, which a TorchFunctionMode intercepts. Without it:
+# torch.fx bakes the mode at tracing time into a branch of a fork.
+set_grad_enabled: Any = getattr(torch._C, "_set_grad_enabled", None)
+
+# Layers: base classes whose public names cover one number of dimensions each. Without them: no thnn.nn.
+
+BatchNormBase = torch.nn.modules.batchnorm._BatchNorm
+ConvBase = torch.nn.modules.conv._ConvNd
+ConvTransposeBase = torch.nn.modules.conv._ConvTransposeNd
+
+
+def assert_async(condition: Tensor, message: str) -> None:
+    """Stops an accelerator where `condition` (one bool) is false, without synchronizing with the host.
+
+    Without the private name the host waits for the value; RuntimeError if it is false.
+    """
+    private = getattr(torch, "_assert_async", None)
+    if private is not None:
+        private(condition, message)
+    elif not condition:
+        raise RuntimeError(message)
+
+
+# torch.distributed, imported by its callers only
+
+
+def backend_of(process_group: Any, device: torch.device) -> Any:
+    """The backend of a process group for a device. Without the private name: no SyncBatchNorm."""
+    return process_group._get_backend(device)
+
+
+def timeout_of(process_group: Any, device: torch.device) -> float:
+    """The timeout of a process group in seconds. Without the private names: torch's default, 30 minutes for gloo."""
+    from torch.distributed import constants
+
+    options = getattr(backend_of(process_group, device), "options", None)
+    timeout: timedelta = getattr(options, "_timeout", constants.default_pg_timeout)
+    return timeout.total_seconds()

@@ -165,7 +165,7 @@ def test_errors_of_threads_do_not_mix() -> None:
         for _ in range(300):
             try:
                 backend.SpatialMaxPooling_updateOutput(0, x, out, indices, kernel, 2, 2, 2, 0, 0, False)
-            except ValueError as error:
+            except ValueError as error:  # noqa: PERF203
                 if f"got {kernel}" not in str(error):
                     failures.append(str(error))
 

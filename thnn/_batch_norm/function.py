@@ -10,14 +10,13 @@ from torch import Tensor
 
 from thnn._binding.call import call, flag, invoke, run
 from thnn._binding.library import ALLOCATE, ANY, THNN
-from thnn._functions.base import FunctionBase, in_transform
+from thnn._functions.base import FunctionBase
 from thnn._functions.documentation import docstring
 from thnn._header.registry import modules
-from thnn._torch import uncompiled
+from thnn._torch import dynamo_disable, in_transform, increment_version
 
 _empty_like, _zeros_like = torch.empty_like, torch.zeros_like
 _is_grad_enabled = torch.is_grad_enabled
-_increment_version = getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version)
 
 
 class BatchNormalization(FunctionBase):
@@ -52,7 +51,7 @@ class BatchNormalization(FunctionBase):
         return self.apply(*tensors, **{**self._keywords, **self._canonical(keywords)})
 
     @classmethod
-    @uncompiled
+    @dynamo_disable
     def apply(cls, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if keywords or len(args) != cls._arity:
@@ -103,7 +102,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
             values = invoke(updateOutput, ANY, arguments, report)
             output, save_mean, save_std = values[1], values[6], values[7]
         if train and running_mean is not None and running_var is not None:
-            _increment_version((running_mean, running_var))
+            increment_version((running_mean, running_var))
         return output, save_mean, save_std
 
     def forward(

@@ -16,7 +16,7 @@ from thnn._binding.call import invoke
 from thnn._binding.library import ALLOCATE, ANY, THNN
 from thnn._functions.classes import function_classes
 from thnn._header.registry import modules
-from thnn._torch import uncompiled
+from thnn._torch import dynamo_disable
 
 _NAME = "batch_norm"
 _apply = function_classes["BatchNormalizationFunction"].apply
@@ -38,7 +38,7 @@ class BatchNormOutput(NamedTuple):
     """estimated_var itself"""
 
 
-@uncompiled
+@dynamo_disable
 def batch_norm(
     x: Tensor,
     scale: Tensor | None,

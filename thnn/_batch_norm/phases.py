@@ -16,11 +16,11 @@ from torch import Tensor
 from thnn._binding.call import call, invoke
 from thnn._binding.library import ANY, DOUBLE, THNN
 from thnn._header.registry import modules
+from thnn._torch import assert_async, increment_version
 
 _phases = {
     phase: THNN.bind(function) for phase, function in modules()["BatchNormalization"].functions.items()
 }
-_increment_version = getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version)
 
 
 def _has_kernels(tensor: Tensor) -> bool:
@@ -112,12 +112,12 @@ def save_statistics(
         saved = statistics.new_empty(C, dtype=dtype), statistics.new_empty(C, dtype=dtype)
         arguments = (statistics, *saved, running_mean, running_var, momentum, eps, unbiased)
         _call("saveStatistics", ANY, arguments)
-        _increment_version(running)
+        increment_version(running)
         return saved
     mean, squares, count = statistics[:C], statistics[C:-1], statistics[-1]
     if count.device.type != "cpu":
         # The host does not wait for the numbers: the device stops.
-        torch._assert_async(count > 1, "expected more than 1 value per channel when training")
+        assert_async(count > 1, "expected more than 1 value per channel when training")
     elif count <= 1:
         raise ValueError(
             f"expected more than 1 value per channel when training, got {count:.0f}: one value has no variance"

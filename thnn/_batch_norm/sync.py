@@ -18,9 +18,8 @@ from thnn._batch_norm import statistics as _statistics
 from thnn._batch_norm.communicator import Exchange, Place, exchange_of, values
 from thnn._batch_norm.function import BatchNormalization, BatchNormalizationFunction
 from thnn._binding.call import flag
-from thnn._functions.base import in_transform
 from thnn._header.registry import modules
-from thnn._torch import uncompiled
+from thnn._torch import dynamo_disable, in_transform
 
 _NAME = "SyncBatchNormalization"
 _DTYPES = (torch.float32, torch.float64)
@@ -64,7 +63,7 @@ class SyncBatchNormalizationFunction(BatchNormalization):
     _defaults: ClassVar[Mapping[str, Any]] = {"process_group": None}
 
     @classmethod
-    @uncompiled
+    @dynamo_disable
     def apply(cls, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors, then the scalars, in the order above."""
         if keywords or len(args) != cls._arity:

@@ -22,7 +22,7 @@ from thnn._binding.call import call, flag, invoke
 from thnn._binding.library import ANY, DOUBLE, FLOAT, THNN, BoundFunction, Library
 from thnn._header import Function
 from thnn._header.registry import functions
-from thnn._torch import uncompiled
+from thnn._torch import dynamo_disable, increment_version
 
 
 def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
@@ -65,13 +65,13 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
         "flag": flag,
         "share": _share,
         "check_shareable": _check_shareable,
-        "increment_version": getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version),
+        "increment_version": increment_version,
     }
     exec("\n".join(lines), namespace)
     method: Callable[..., None] = namespace[function.name]
     method.__doc__ = f"{function!r}\n\n{function.doc}"
     method.__module__ = "thnn"
-    return uncompiled(method)
+    return dynamo_disable(method)
 
 
 def _check_shareable(bound: BoundFunction, name: str, output: torch.Tensor) -> None:
@@ -112,7 +112,7 @@ class Backend:
         """Adds a method, as compiled modules did."""
         self.methods[name] = method
 
-    @uncompiled
+    @dynamo_disable
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
             raise AttributeError(name)
@@ -165,7 +165,7 @@ class Backends(Mapping[Any, Backend]):
         self.backends: dict[str, Backend] = {}
         self._lock = threading.Lock()
 
-    @uncompiled
+    @dynamo_disable
     def __getitem__(self, key: Any) -> Backend:
         name = self._name(key)
         backend = self.backends.get(name)

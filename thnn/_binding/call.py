@@ -22,7 +22,8 @@ from thnn._binding.arguments import (
     check_tensors,
     convert_scalar,
 )
-from thnn._binding.library import ALLOCATE, ANY, META, TYPE_MASK, VIEWS, BoundFunction, ffi, lib
+from thnn._binding.extension import ffi, lib
+from thnn._binding.library import ALLOCATE, ANY, META, TYPE_MASK, VIEWS, BoundFunction
 from thnn._header import Argument, Function
 from thnn._header.roles import BACKWARD_SCALARS
 

@@ -12,22 +12,9 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
-_PACKAGE: Final = Path(__file__).resolve().parent.parent
-
-try:
-    from thnn import _C
-except ImportError as error:
-    if list(_PACKAGE.glob("_C*.so")):
-        raise
-    raise ImportError(
-        f"{_PACKAGE} has no library: in a source tree `make setup` builds it; an installed thnn is found "
-        f"from every other directory ({error})"
-    ) from error
+from thnn._binding.extension import PACKAGE, ffi, lib
 from thnn._generated.model import DIGEST
 from thnn._header import Function
-
-ffi: Final = _C.ffi
-lib: Final = _C.lib
 
 # The element type of a call, or ANY: that of its tensors; and what the binding's other flags are
 # (lib/binding/binding.h).
@@ -93,7 +80,7 @@ def _text(characters: Any) -> str:
 
 
 def connect(enable: bool = True) -> bool:
-    """Passes tensors to C through torch's DLPack C exchange API, or with ``enable=False`` through views that Python fills.
+    """Passes tensors to C by torch's DLPack C exchange API; with ``enable=False`` as views that Python fills.
 
     Returns whether the exchange API is in use: a torch without it has the views only.
     """
@@ -124,9 +111,9 @@ def cpu_name() -> str:
     return name
 
 
-THNN: Final = Library(_PACKAGE / "libTHNN.so")
+THNN: Final = Library(PACKAGE / "libTHNN.so")
 if THNN.digest != DIGEST:
     raise ImportError(
-        f"{THNN.path} was built from another THNN.h than the model in {_PACKAGE}: python -m thnn regenerate"
+        f"{THNN.path} was built from another THNN.h than the model in {PACKAGE}: python -m thnn regenerate"
     )
 connect()

@@ -11,23 +11,14 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
-from torch.autograd import forward_ad as _forward_ad
+from torch.autograd import forward_ad
 from torch.autograd.function import FunctionMeta
 
 from thnn._header import Module
-from thnn._torch import uncompiled
+from thnn._torch import dynamo_disable, functorch_active, in_transform, is_tracing, node_apply
 
 _MISSING: Any = object()
-# Function.apply without what it does for torch.func.
-_NODE_APPLY = torch._C._FunctionBase.__dict__.get("apply")
 _is_grad_enabled = torch.is_grad_enabled
-_functorch_active = torch._C._are_functorch_transforms_active
-_is_tracing = torch._C._is_tracing
-
-
-def in_transform() -> bool:
-    """Whether something is at work that a call of a C function would escape: it then has to be looked at closer."""
-    return _functorch_active() or _forward_ad._current_level >= 0 or _is_tracing()
 
 
 class _FunctionMeta(FunctionMeta):
@@ -44,7 +35,7 @@ class _FunctionMeta(FunctionMeta):
         super().__init__(name, bases, members)
         cls._backward_cls.apply = cls.backward
         if "backward" in members:
-            uncompiled(cls.backward)
+            dynamo_disable(cls.backward)
 
 
 class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
@@ -72,15 +63,15 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         super().__init_subclass__(**kwargs)
         cls._arity = len(cls._names)
         cls._constant_positions = tuple(cls._names.index(name) for name in cls._constants)
-        if _NODE_APPLY is not None:
-            cls._enter = _NODE_APPLY.__get__(None, cls)
+        if node_apply is not None:
+            cls._enter = node_apply.__get__(None, cls)
         else:
             cls._enter = super().apply
         if "forward" in cls.__dict__ and "compute" not in cls.__dict__:
             # A subclass with a forward of its own: that one, whether a gradient is required or not.
             cls.compute = staticmethod(lambda *args: (cls._enter(*args),))
 
-    @uncompiled
+    @dynamo_disable
     def __new__(cls, *scalars: Any, **keywords: Any) -> Any:
         return super().__new__(cls)
 
@@ -167,7 +158,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         return tuple(values)
 
     @classmethod
-    @uncompiled
+    @dynamo_disable
     def apply(cls, *args: Any, **keywords: Any) -> Any:
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if keywords or len(args) != cls._arity:
@@ -201,14 +192,14 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
     @classmethod
     def _refuse_transforms(cls, args: tuple[Any, ...]) -> None:
         """What would give wrong numbers in silence."""
-        if _is_tracing():
+        if is_tracing():
             raise NotImplementedError(f"{cls.__name__}: cannot be recorded by torch.jit.trace")
-        if _functorch_active():
+        if functorch_active():
             raise NotImplementedError(
                 f"{cls.__name__}: torch.func transforms are not supported; use torch.autograd"
             )
         for name, value in zip(cls._names, args):
-            if isinstance(value, Tensor) and _forward_ad.unpack_dual(value).tangent is not None:
+            if isinstance(value, Tensor) and forward_ad.unpack_dual(value).tangent is not None:
                 raise NotImplementedError(
                     f"{cls.__name__}: {name}: forward-mode derivatives are not implemented"
                 )

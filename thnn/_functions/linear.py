@@ -17,9 +17,9 @@ from thnn._header.registry import modules
 _module = modules()["Linear"]
 _rule = _derivatives.rule(_module)
 assert _rule is not None
-_updateOutput = THNN.bind(_module.functions["updateOutput"])
-_updateGradInput = THNN.bind(_module.functions["updateGradInput"])
-_accGradParameters = THNN.bind(_module.functions["accGradParameters"])
+_forward = THNN.bind(_module.functions["updateOutput"])
+_grad_input = THNN.bind(_module.functions["updateGradInput"])
+_grad_parameters = THNN.bind(_module.functions["accGradParameters"])
 
 
 class LinearFunction(FunctionBase):
@@ -39,8 +39,8 @@ class LinearFunction(FunctionBase):
         except (AttributeError, IndexError, TypeError, RuntimeError, ValueError):
             output = ALLOCATE
         tensors = (input, output, weight, bias, None)
-        if report := call(_updateOutput.address, ANY, id(tensors)):
-            output = invoke(_updateOutput, ANY, tensors, report)[1]
+        if report := call(_forward.address, ANY, id(tensors)):
+            output = invoke(_forward, ANY, tensors, report)[1]
         return (output,)
 
     @staticmethod
@@ -60,12 +60,12 @@ class LinearFunction(FunctionBase):
         if needs[0]:
             gradInput = torch.empty_like(input)
             tensors = (input, gradOutput, gradInput, weight)
-            if report := call(_updateGradInput.address, ANY, id(tensors)):
-                invoke(_updateGradInput, ANY, tensors, report)
+            if report := call(_grad_input.address, ANY, id(tensors)):
+                invoke(_grad_input, ANY, tensors, report)
         if needs[1] or needs[2]:
             gradWeight = torch.zeros_like(weight)
             gradBias = torch.zeros_like(bias) if bias is not None else None
             arguments = (input, gradOutput, None, weight, bias, gradWeight, gradBias, None, 1.0)
-            if report := call(_accGradParameters.address, ANY, id(arguments)):
-                invoke(_accGradParameters, ANY, arguments, report)
+            if report := call(_grad_parameters.address, ANY, id(arguments)):
+                invoke(_grad_parameters, ANY, arguments, report)
         return gradInput, gradWeight, gradBias

@@ -19,12 +19,13 @@ import torch
 from torch import Tensor, fx, nn
 from torch.overrides import TorchFunctionMode
 
+from thnn._torch import BatchNormBase, ConvBase, set_grad_enabled
 from thnn.graph.views import Views, has_hooks
 
 _ROOT = "module"  # what the model is called in generated code
 _LIBRARIES = (str(Path(torch.__file__).parent), str(Path(__file__).parent.parent), "<thnn ", "<string>")
-_CONVOLUTIONS = (nn.modules.conv._ConvNd, nn.Linear)
-_NORMALIZATIONS = nn.modules.batchnorm._BatchNorm
+_CONVOLUTIONS = (ConvBase, nn.Linear)
+_NORMALIZATIONS = BatchNormBase
 _number = count()
 _caller = threading.local()
 _tracing = threading.RLock()  # torch.fx patches nn.Module: two tracers would undo each other's patches
@@ -277,7 +278,7 @@ class _Nodes(TorchFunctionMode):
         self.tracer = tracer
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func is torch._C._set_grad_enabled:
+        if func is set_grad_enabled:
             self.tracer.create_proxy("call_function", _set_grad_enabled, args, {})
         elif func in _RANDOM:
             return self.tracer.create_proxy("call_function", func, args, kwargs or {})

@@ -11,15 +11,14 @@ from torch import Tensor
 
 from thnn._batch_norm import statistics as _statistics
 from thnn._batch_norm.statistics import FirstBatch
-from thnn._binding.library import lib
+from thnn._binding.extension import lib
 from thnn._functions.classes import function_classes
-from thnn._torch import uncompiled
+from thnn._torch import BatchNormBase, dynamo_disable, increment_version
 from thnn.nn._errors import in_words_of, wrong_count
 
 _ACTIVATIONS: Final = (None, "relu")
 _batch_normalization = function_classes["BatchNormalizationFunction"].apply
 _add_one = lib.thnn_increment
-_increment_version = getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version)
 
 # The default: told by identity from a momentum that was given, so not a literal that might be the same object.
 _MOMENTUM: Final = float("0.1")
@@ -59,7 +58,7 @@ _DOC = """Batch normalization over {what}, in place of ``torch.nn.{name}``.
     """
 
 
-class _BatchNorm(torch.nn.modules.batchnorm._BatchNorm):
+class _BatchNorm(BatchNormBase):
     """What all layers of batch normalization share.
 
     A subclass has its dimensions in `_dims` and may have its own `_compute`.
@@ -151,7 +150,7 @@ class _BatchNorm(torch.nn.modules.batchnorm._BatchNorm):
                 f" got {input.dim()} dimensions {size}"
             )
 
-    @uncompiled
+    @dynamo_disable
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
         try:
@@ -211,7 +210,7 @@ class _BatchNorm(torch.nn.modules.batchnorm._BatchNorm):
 def _increment(batches: Tensor) -> None:
     """Adds 1: `batches.add_(1)`, which takes as long as a small kernel."""
     if _add_one(id(batches)):
-        _increment_version((batches,))
+        increment_version((batches,))
     else:
         batches.add_(1)
 

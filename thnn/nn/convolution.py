@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn._functions.classes import function_classes
-from thnn._torch import uncompiled
+from thnn._torch import ConvBase, ConvTransposeBase, dynamo_disable
 from thnn.nn._errors import in_words_of, wrong_count
 
 _convolution = function_classes["ConvolutionFunction"].apply
@@ -101,10 +101,10 @@ def _explained(layer: Any, input: Any, error: Exception) -> Exception:
     return in_words_of(layer, error, _WORDS)
 
 
-class _Convolution(torch.nn.modules.conv._ConvNd):
+class _Convolution(ConvBase):
     """The forward computation of all convolutions that are not transposed."""
 
-    @uncompiled
+    @dynamo_disable
     def forward(self, input: Tensor) -> Tensor:
         """The result."""
         try:
@@ -169,10 +169,10 @@ class Conv3d(_Convolution, torch.nn.Conv3d):
     __doc__ = _doc("Conv3d", _image)
 
 
-class _ConvTranspose(torch.nn.modules.conv._ConvTransposeNd):
+class _ConvTranspose(ConvTransposeBase):
     """The forward computation of all transposed convolutions."""
 
-    @uncompiled
+    @dynamo_disable
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """The result; `output_size` chooses among the sizes that the stride leaves open."""
         try:

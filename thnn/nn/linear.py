@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from thnn._functions.classes import function_classes
-from thnn._torch import uncompiled
+from thnn._torch import dynamo_disable
 from thnn.nn._errors import in_words_of, wrong_count
 
 _linear = function_classes["LinearFunction"].apply
@@ -24,7 +24,7 @@ class Linear(torch.nn.Linear):
     for sizes that do not fit.
     """
 
-    @uncompiled
+    @dynamo_disable
     def forward(self, input: Tensor) -> Tensor:
         """The result."""
         try:

@@ -13,6 +13,7 @@ from thnn._batch_norm import statistics as _statistics
 from thnn._batch_norm.communicator import check_process_group, exchange_of
 from thnn._batch_norm.statistics import FirstBatch
 from thnn._batch_norm.sync import synchronized
+from thnn._torch import BatchNormBase
 from thnn.nn.batch_normalization import _MOMENTUM, _BatchNorm, _check_activation
 
 _M = TypeVar("_M", bound=torch.nn.Module)
@@ -43,7 +44,7 @@ class SyncBatchNorm(_BatchNorm):
     process_group: Any = None
     # Where it was converted: the name in the model, and what revert_sync_batchnorm() goes back to.
     _qualified_name: str = ""
-    _class_before: type[torch.nn.modules.batchnorm._BatchNorm] | None = None
+    _class_before: type[BatchNormBase] | None = None
     _state_before: dict[str, Any]
 
     def __init__(
@@ -165,11 +166,7 @@ def convert_sync_batchnorm(module: _M, process_group: Any = None) -> _M:
     """
     _check_module("convert_sync_batchnorm", module)
     check_process_group(process_group)
-    layers = [
-        (name, m)
-        for name, m in module.named_modules()
-        if isinstance(m, torch.nn.modules.batchnorm._BatchNorm)
-    ]
+    layers = [(name, m) for name, m in module.named_modules() if isinstance(m, BatchNormBase)]
     for name, layer in layers:
         if isinstance(layer, torch.nn.modules.lazy.LazyModuleMixin) and layer.has_uninitialized_params():
             raise ValueError(
@@ -197,7 +194,7 @@ def convert_sync_batchnorm(module: _M, process_group: Any = None) -> _M:
 
 # Those that SyncBatchNorm's takes the place of.
 _FORWARDS = (
-    torch.nn.modules.batchnorm._BatchNorm.forward,
+    BatchNormBase.forward,
     torch.nn.SyncBatchNorm.forward,
     _BatchNorm.forward,
 )

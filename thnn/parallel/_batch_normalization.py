@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from thnn._batch_norm import phases
 from thnn._batch_norm import statistics as _statistics
+from thnn._torch import BatchNormBase
 from thnn.nn.batch_normalization import _BatchNorm
 from thnn.nn.sync_batch_normalization import SyncBatchNorm
 from thnn.parallel._replicas import Replicas
@@ -26,17 +27,15 @@ from thnn.parallel._team import Team
 
 MOVING_STATISTICS = ("sync", "first", "last", "mean", "sum")
 
-TorchBatchNorm = nn.modules.batchnorm._BatchNorm
 
-
-def batch_normalizations(module: nn.Module) -> dict[str, TorchBatchNorm]:
+def batch_normalizations(module: nn.Module) -> dict[str, BatchNormBase]:
     """The layers of batch normalization in a network, by what messages call them.
 
     ValueError for those which meet other processes: their replicas would meet them in an order of chance.
     """
     layers = {}
     for name, layer in module.named_modules():
-        if not isinstance(layer, TorchBatchNorm):
+        if not isinstance(layer, BatchNormBase):
             continue
         label = f"{name!r} ({type(layer).__name__})" if name else type(layer).__name__
         if isinstance(layer, (nn.SyncBatchNorm, SyncBatchNorm)):
@@ -51,7 +50,7 @@ def batch_normalizations(module: nn.Module) -> dict[str, TorchBatchNorm]:
 # Normalization across devices
 
 
-def synchronize(replicas: Replicas, layers: dict[str, TorchBatchNorm], team: Team) -> None:
+def synchronize(replicas: Replicas, layers: dict[str, BatchNormBase], team: Team) -> None:
     """Has the replicas of each layer normalize the whole batch together."""
     for label, layer in layers.items():
         for rank, replica in enumerate(replicas.of(layer)):
@@ -65,7 +64,7 @@ def _joint_class(kind: Any) -> type[nn.Module]:
     """The class with torch's forward replaced by thnn's, which leads to `_compute`; its own forward stays in front."""
     bases = (kind,) if issubclass(kind, _BatchNorm) else (kind, _BatchNorm)
     members: dict[str, Any] = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
-    if kind.forward not in (TorchBatchNorm.forward, _BatchNorm.forward):
+    if kind.forward not in (BatchNormBase.forward, _BatchNorm.forward):
         members["forward"] = _checked
     return type(kind.__name__, bases, members)
 
@@ -319,10 +318,10 @@ class MovingStatistics:
     those of the layer of them.
     """
 
-    def __init__(self, how: str, replicas: Replicas, layers: dict[str, TorchBatchNorm]) -> None:
+    def __init__(self, how: str, replicas: Replicas, layers: dict[str, BatchNormBase]) -> None:
         self._how = how
         # With the ranks of the replicas that have come to it.
-        self._updated: dict[TorchBatchNorm, set[int]] = {}
+        self._updated: dict[BatchNormBase, set[int]] = {}
         self._replicas = replicas
         for label, layer in layers.items():
             if not layer.training or layer.running_mean is None:
@@ -335,7 +334,7 @@ class MovingStatistics:
             if layer.track_running_stats and getattr(layer, "update_statistics", True):
                 self._watch(layer)
 
-    def _watch(self, layer: TorchBatchNorm) -> None:
+    def _watch(self, layer: BatchNormBase) -> None:
         updated = self._updated[layer] = set()
         self._replicas.part_buffers(layer)
         for rank, replica in enumerate(self._replicas.of(layer)):

@@ -10,10 +10,10 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
+from thnn._torch import BatchNormBase
 from thnn.parallel._batch_normalization import (
     MOVING_STATISTICS,
     MovingStatistics,
-    TorchBatchNorm,
     batch_normalizations,
     synchronize,
 )
@@ -94,7 +94,7 @@ class SelfDataParallel(nn.Module):
         dim = f", dim={self.dim}" if self.dim else ""
         return f"devices={[str(d) for d in self.devices]}, moving_statistics={self.moving_statistics!r}{dim}"
 
-    def _layers(self) -> dict[str, TorchBatchNorm]:
+    def _layers(self) -> dict[str, BatchNormBase]:
         """The layers of batch normalization; refuses what cannot be synchronized, which may have been put in later."""
         if self.moving_statistics not in MOVING_STATISTICS:
             raise ValueError(

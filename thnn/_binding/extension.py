@@ -1,0 +1,21 @@
+"""The compiled binding, `thnn._C`, or an error that says where it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+PACKAGE: Final = Path(__file__).resolve().parent.parent
+
+try:
+    from thnn import _C
+except ImportError as error:
+    if list(PACKAGE.glob("_C*.so")):
+        raise
+    raise ImportError(
+        f"{PACKAGE} has no library: in a source tree `make setup` builds it; an installed thnn is found "
+        f"from every other directory ({error})"
+    ) from error
+
+ffi: Final = _C.ffi
+lib: Final = _C.lib
