@@ -120,7 +120,7 @@ def test_words_for_padding() -> None:
         ("Conv2d", (3, 4, 3), {}, (2, 5, 8, 8), "input: expected 3 channels (in_channels), got 5 in (2, 5, 8, 8)"),
         ("Conv1d", (4, 4, 3), {"groups": 2}, (6, 8), "input: expected 4 channels (in_channels), got 6 in (6, 8)"),
         ("ConvTranspose2d", (4, 2, 3), {"groups": 2}, (1, 2, 8, 8), "input: expected 4 channels (in_channels), got 2"),
-        ("Conv2d", (3, 4, 3), {}, (3, 8), "input: expected 4 dimensions (N, C, H, W) or 3 (C, H, W), got 2 (3, 8)"),
+        ("Conv2d", (3, 4, 3), {}, (3, 8), "input: expected 4 dimensions (N, C, H, W) or 3 (C, H, W), got shape (3, 8)"),
         ("Conv2d", (3, 4, 3), {"padding": 1, "padding_mode": "reflect"}, (3, 8), "input: expected 4 dimensions"),
         ("Conv3d", (3, 4, 3), {}, (3, 8), "input: expected 5 dimensions (N, C, D, H, W) or 4 (C, D, H, W), got 2"),
         ("Conv2d", (3, 4, 5), {}, (2, 3, 4, 9), "input: the output would be empty, 0 x 5: input 4 x 9, kernel 5 x 5, "),

@@ -7,7 +7,7 @@
    does not hold, leaves the function; `argument` is written as the header names it:
 
      THNN_CHECK(input->ndim == 2, input, "expected 2 dimensions (N, C), got %s", THNN_shape(input));
-     ->  Linear_updateOutput: input: expected 2 dimensions (N, C), got 3 (2, 3, 4)                              */
+     ->  Linear_updateOutput: input: expected 2 dimensions (N, C), got shape (2, 3, 4)                              */
 
 #define THNN_CHECK_AS(kind, condition, argument, ...) \
   do {                                                \

@@ -231,7 +231,7 @@ const char *THNN_shapeOf(int ndim, const int64_t *size)
   static _Thread_local char text[8][256];
   static _Thread_local unsigned next;
   char *s = text[next++ % 8];
-  size_t room = sizeof text[0], n = (size_t)snprintf(s, room, "%d (", ndim < 0 ? 0 : ndim);
+  size_t room = sizeof text[0], n = (size_t)snprintf(s, room, "shape (");
   for (int d = 0; d < ndim && n < room; d++)
     n += (size_t)snprintf(s + n, room - n, "%s%lld", d ? ", " : "", (long long)size[d]);
   if (n < room) snprintf(s + n, room - n, ")");

@@ -52,7 +52,7 @@ void THNNState_begin(THNNState *state, const char *function);
 void THNN_fail(THNNState *state, THNNStatus status, const char *argument, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* "4 (2, 3, 5, 5)": dimensions and sizes, for messages; valid until the eighth next call on this thread. */
+/* "shape (2, 3, 5, 5)", for messages; valid until the eighth next call on this thread. */
 const char *THNN_shape(const THNNTensor *tensor);
 const char *THNN_shapeOf(int ndim, const int64_t *size);
 
