@@ -23,7 +23,7 @@ except ImportError as error:
         f"{_PACKAGE} has no library: in a source tree `make setup` builds it; an installed thnn is found "
         f"from every other directory ({error})"
     ) from error
-from thnn._generated.model import DIGEST
+from thnn._generated import DIGEST
 from thnn._header import Function
 
 ffi: Final = _C.ffi
