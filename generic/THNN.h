@@ -7,8 +7,6 @@
    Conventions, unless a function says otherwise (docs/kernels.md has the whole contract):
      - N batch, C channels, H, W rows and columns. A tensor with one dimension less than the batched form is
        one sample, and so is the result. Scalar order is width before height.
-     - real is float or double; all real tensors of a call have that type. accreal is double, and so are the
-       elements of a THAccrealTensor, whatever real is.
      - output and gradInput may come with any shape: they are resized and wholly overwritten. One that has
        the right size keeps its storage and strides.
      - gradWeight and gradBias come with their shape and accumulate: gradWeight += scale * gradient.
@@ -16,10 +14,37 @@
      - Wrong dimensions, sizes, types and geometry raise TypeError, ValueError or IndexError naming function
        and argument, before anything is written.
 
-   Tags in an argument's comment: [OPTIONAL] may be None; [OUT] is written; [MODIFIED] is read and written;
-   [BUFFER] scratch, accepted for old callers, may be None or empty, is left alone; [SAVED] written by the
-   forward, read by the backward; [LIKE x] has the shape of x. A function that is neither
-   forward nor backward writes what has [OUT] or [MODIFIED], and reads the rest. */
+   Functions. A module X is X_updateOutput, the forward, with X_updateGradInput and X_accGradParameters, or
+   X_backward, which computes both. Their arguments are matched by name. Any other X_name stands alone: it writes the
+   tensors with [OUT] or [MODIFIED] and reads the rest. The kernels of X are in generic/<family>/X.c.
+
+   Families. A comment that begins with the tag FAMILY and a name, in brackets, begins a section: the functions below it
+   belong to that family, which is a folder of generic/, a page of the documentation and a module of the model.
+
+   Types. real is float or double; all THTensor of a call have elements of that type. accreal is double, whatever real
+   is, and so are the elements of a THAccrealTensor; those of a THIndexTensor are int64, of a THIntegerTensor int32.
+   Numbers are int, int64_t, bool, double or accreal.
+
+   Roles. Every tensor has one, mostly from its name:
+     input         input*                            target         target
+     parameter     weight, bias, running_mean, ...   output         output*
+     gradOutput, gradInput, gradParameter            gradX of an output, of an input or target, of a parameter X
+     saved         indices, save_mean, noise, ...    written by the forward, read by the backward
+     buffer        finput, columns, ones, *Buffer    scratch of the original, unused: may be None or empty
+
+   Tags, in brackets in the comment of an argument (thnn/_header/roles.py has all names and rules):
+     [OPTIONAL]        may be None
+     [OUT]             is written
+     [MODIFIED]        is read and written
+     [LIKE x]          has the shape of the earlier argument x
+     [BUFFER] [SAVED]  the role, where the name does not imply it; so do [INPUT] [TARGET] [PARAMETER] [GRADOUTPUT]
+                       [GRADINPUT] [GRADPARAMETER]
+     [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5; all numbers behind it need one, too
+     [SIZE x d]        of a number of a backward that its forward does not take: dimension d of tensor x, -1 the last
+   In a backward, scale without a tag has [DEFAULT 1]. */
+
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY convolution] */
 
 /* SpatialConvolutionMM: cross-correlation of a batch of images with a bank of filters.
 
@@ -35,7 +60,7 @@ TH_API void THNN_(SpatialConvolutionMM_updateOutput)(
     THTensor *input,       // input (N, I, H, W) or (I, H, W)
     THTensor *output,      // [OUT] result (N, O, oH, oW)
     THTensor *weight,      // filters (O, I, kH, kW) or (O, I*kH*kW)
-    THTensor *bias,        // [OPTIONAL] one per output plane (O)
+    THTensor *bias,        // [OPTIONAL] one per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int kW,                // kernel width
@@ -78,7 +103,7 @@ TH_API void THNN_(SpatialConvolutionMM_accGradParameters)(
     int dH,                // stride along the height
     int padW,              // zeros added left and right
     int padH,              // zeros added above and below
-    accreal scale);        // factor of what is added
+    accreal scale);        // factor of the gradients added
 
 /* TemporalConvolution: cross-correlation of sequences of frames with a bank of filters, time before features.
 
@@ -120,7 +145,7 @@ TH_API void THNN_(TemporalConvolution_accGradParameters)(
     THTensor *gradBias,    // [MODIFIED] sized as bias
     int kW,                // kernel length
     int dW,                // stride
-    accreal scale);        // factor of what is added
+    accreal scale);        // factor of the gradients added
 
 /* TemporalRowConvolution: cross-correlation of every feature of a sequence with a filter of its own.
 
@@ -173,9 +198,9 @@ TH_API void THNN_(TemporalRowConvolution_accGradParameters)(
     int dW,                // stride
     int padW,              // zeros added before and after
     bool featFirst,        // features before time
-    accreal scale);        // factor of what is added
+    accreal scale);        // factor of the gradients added
 
-/* SpatialDilatedConvolution: SpatialConvolutionMM with gaps between the taps of a filter.
+/* SpatialDilatedConvolution: SpatialConvolutionMM with gaps between the kernel elements.
 
      output[n,o,y,x] = bias[o] + sum over i, kh, kw of
                        weight[o,i,kh,kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
@@ -189,7 +214,7 @@ TH_API void THNN_(SpatialDilatedConvolution_updateOutput)(
     THTensor *input,    // input (N, I, H, W) or (I, H, W)
     THTensor *output,   // [OUT] result (N, O, oH, oW)
     THTensor *weight,   // filters (O, I, kH, kW)
-    THTensor *bias,     // [OPTIONAL] one per output plane (O)
+    THTensor *bias,     // [OPTIONAL] one per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
     int kW,             // kernel width
@@ -198,8 +223,8 @@ TH_API void THNN_(SpatialDilatedConvolution_updateOutput)(
     int dH,             // stride along the height
     int padW,           // zeros added left and right
     int padH,           // zeros added above and below
-    int dilationW,      // distance of taps along the width
-    int dilationH);     // distance of taps along the height
+    int dilationW,      // distance of kernel elements along the width
+    int dilationH);     // distance of kernel elements along the height
 
 /* Gradient of SpatialDilatedConvolution by its input: gradOutput correlated with the flipped filters. */
 TH_API void THNN_(SpatialDilatedConvolution_updateGradInput)(
@@ -215,8 +240,8 @@ TH_API void THNN_(SpatialDilatedConvolution_updateGradInput)(
     int dH,                 // stride along the height
     int padW,               // zeros added left and right
     int padH,               // zeros added above and below
-    int dilationW,          // distance of taps along the width
-    int dilationH);         // distance of taps along the height
+    int dilationW,          // distance of kernel elements along the width
+    int dilationH);         // distance of kernel elements along the height
 
 /* Gradients of SpatialDilatedConvolution by its parameters, accumulated:
    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
@@ -236,9 +261,9 @@ TH_API void THNN_(SpatialDilatedConvolution_accGradParameters)(
     int dH,                // stride along the height
     int padW,              // zeros added left and right
     int padH,              // zeros added above and below
-    int dilationW,         // distance of taps along the width
-    int dilationH,         // distance of taps along the height
-    accreal scale);        // factor of what is added
+    int dilationW,         // distance of kernel elements along the width
+    int dilationH,         // distance of kernel elements along the height
+    accreal scale);        // factor of the gradients added
 
 /* SpatialFullConvolution: transposed convolution, the gradInput of SpatialConvolutionMM as a function of its own. Every
    pixel of input, times a filter, is added to a patch of output.
@@ -256,17 +281,17 @@ TH_API void THNN_(SpatialFullConvolution_updateOutput)(
     THTensor *input,    // input (N, I, H, W) or (I, H, W)
     THTensor *output,   // [OUT] result (N, O, oH, oW)
     THTensor *weight,   // filters (I, O, kH, kW)
-    THTensor *bias,     // [OPTIONAL] one per output plane (O)
+    THTensor *bias,     // [OPTIONAL] one per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
     int kW,             // kernel width
     int kH,             // kernel height
     int dW,             // stride along the width
     int dH,             // stride along the height
-    int padW,           // left out of the output, left and right
-    int padH,           // left out of the output, above and below
-    int adjW,           // added to the output at the right
-    int adjH);          // added to the output at the bottom
+    int padW,           // output columns cropped left and right
+    int padH,           // output rows cropped above and below
+    int adjW,           // columns added to the output at the right
+    int adjH);          // rows added to the output at the bottom
 
 /* Gradient of SpatialFullConvolution by its input: the convolution of gradOutput with weight. */
 TH_API void THNN_(SpatialFullConvolution_updateGradInput)(
@@ -280,10 +305,10 @@ TH_API void THNN_(SpatialFullConvolution_updateGradInput)(
     int kH,                 // kernel height
     int dW,                 // stride along the width
     int dH,                 // stride along the height
-    int padW,               // left out of the output, left and right
-    int padH,               // left out of the output, above and below
-    int adjW,               // added to the output at the right
-    int adjH);              // added to the output at the bottom
+    int padW,               // output columns cropped left and right
+    int padH,               // output rows cropped above and below
+    int adjW,               // columns added to the output at the right
+    int adjH);              // rows added to the output at the bottom
 
 /* Gradients of SpatialFullConvolution by its parameters, accumulated:
    gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
@@ -301,13 +326,13 @@ TH_API void THNN_(SpatialFullConvolution_accGradParameters)(
     int kH,                // kernel height
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int padW,              // left out of the output, left and right
-    int padH,              // left out of the output, above and below
-    int adjW,              // added to the output at the right
-    int adjH,              // added to the output at the bottom
-    accreal scale);        // factor of what is added
+    int padW,              // output columns cropped left and right
+    int padH,              // output rows cropped above and below
+    int adjW,              // columns added to the output at the right
+    int adjH,              // rows added to the output at the bottom
+    accreal scale);        // factor of the gradients added
 
-/* SpatialFullDilatedConvolution: SpatialFullConvolution with gaps between the taps of a filter.
+/* SpatialFullDilatedConvolution: SpatialFullConvolution with gaps between the kernel elements.
 
      output[n,o,Y,X] = bias[o] + sum over i, y, x, kh, kw with Y = y*dH + kh*dilationH - padH and
                        X = x*dW + kw*dilationW - padW of weight[i,o,kh,kw] * input[n,i,y,x]
@@ -321,19 +346,19 @@ TH_API void THNN_(SpatialFullDilatedConvolution_updateOutput)(
     THTensor *input,    // input (N, I, H, W) or (I, H, W)
     THTensor *output,   // [OUT] result (N, O, oH, oW)
     THTensor *weight,   // filters (I, O, kH, kW)
-    THTensor *bias,     // [OPTIONAL] one per output plane (O)
+    THTensor *bias,     // [OPTIONAL] one per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
     int kW,             // kernel width
     int kH,             // kernel height
     int dW,             // stride along the width
     int dH,             // stride along the height
-    int padW,           // left out of the output, left and right
-    int padH,           // left out of the output, above and below
-    int dilationW,      // distance of taps along the width
-    int dilationH,      // distance of taps along the height
-    int adjW,           // added to the output at the right
-    int adjH);          // added to the output at the bottom
+    int padW,           // output columns cropped left and right
+    int padH,           // output rows cropped above and below
+    int dilationW,      // distance of kernel elements along the width
+    int dilationH,      // distance of kernel elements along the height
+    int adjW,           // columns added to the output at the right
+    int adjH);          // rows added to the output at the bottom
 
 /* Gradient of SpatialFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight. */
 TH_API void THNN_(SpatialFullDilatedConvolution_updateGradInput)(
@@ -347,12 +372,12 @@ TH_API void THNN_(SpatialFullDilatedConvolution_updateGradInput)(
     int kH,                 // kernel height
     int dW,                 // stride along the width
     int dH,                 // stride along the height
-    int padW,               // left out of the output, left and right
-    int padH,               // left out of the output, above and below
-    int dilationW,          // distance of taps along the width
-    int dilationH,          // distance of taps along the height
-    int adjW,               // added to the output at the right
-    int adjH);              // added to the output at the bottom
+    int padW,               // output columns cropped left and right
+    int padH,               // output rows cropped above and below
+    int dilationW,          // distance of kernel elements along the width
+    int dilationH,          // distance of kernel elements along the height
+    int adjW,               // columns added to the output at the right
+    int adjH);              // rows added to the output at the bottom
 
 /* Gradients of SpatialFullDilatedConvolution by its parameters, accumulated:
    gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
@@ -370,15 +395,15 @@ TH_API void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
     int kH,                // kernel height
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int padW,              // left out of the output, left and right
-    int padH,              // left out of the output, above and below
-    int dilationW,         // distance of taps along the width
-    int dilationH,         // distance of taps along the height
-    int adjW,              // added to the output at the right
-    int adjH,              // added to the output at the bottom
-    accreal scale);        // factor of what is added
+    int padW,              // output columns cropped left and right
+    int padH,              // output rows cropped above and below
+    int dilationW,         // distance of kernel elements along the width
+    int dilationH,         // distance of kernel elements along the height
+    int adjW,              // columns added to the output at the right
+    int adjH,              // rows added to the output at the bottom
+    accreal scale);        // factor of the gradients added
 
-/* SpatialDepthWiseConvolution: cross-correlation of every input plane with M filters of its own.
+/* SpatialDepthWiseConvolution: cross-correlation of every input channel with M filters of its own.
 
      output[n, i*M + m, y, x] = bias[m,i] + sum over kh, kw of
                                 weight[m,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
@@ -402,7 +427,7 @@ TH_API void THNN_(SpatialDepthWiseConvolution_updateOutput)(
     int padW,              // zeros added left and right
     int padH);             // zeros added above and below
 
-/* Gradient of SpatialDepthWiseConvolution by its input: every plane of gradOutput correlated with its flipped filter. */
+/* Gradient of SpatialDepthWiseConvolution by its input: every channel of gradOutput correlated with its flipped filter. */
 TH_API void THNN_(SpatialDepthWiseConvolution_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -436,7 +461,7 @@ TH_API void THNN_(SpatialDepthWiseConvolution_accGradParameters)(
     int dH,                // stride along the height
     int padW,              // zeros added left and right
     int padH,              // zeros added above and below
-    accreal scale);        // factor of what is added
+    accreal scale);        // factor of the gradients added
 
 /* VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters, whose size is the kernel.
 
@@ -452,7 +477,7 @@ TH_API void THNN_(VolumetricConvolution_updateOutput)(
     THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,      // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,      // filters (O, I, kT, kH, kW)
-    THTensor *bias,        // [OPTIONAL] one per output plane (O)
+    THTensor *bias,        // [OPTIONAL] one per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int dT,                // stride along the time
@@ -479,7 +504,7 @@ TH_API void THNN_(VolumetricConvolution_updateGradInput)(
 
 /* Gradients of VolumetricConvolution by its parameters, accumulated:
    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-   weight[o,i,kt,kh,kw] met; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+   weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
 TH_API void THNN_(VolumetricConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -494,7 +519,7 @@ TH_API void THNN_(VolumetricConvolution_accGradParameters)(
     int pT,                // zeros added before and after
     int pW,                // zeros added left and right
     int pH,                // zeros added above and below
-    accreal scale);        // factor of what is added
+    accreal scale);        // factor of the gradients added
 
 /* VolumetricConvolutionMM: cross-correlation of a batch of volumes with a bank of filters.
 
@@ -511,7 +536,7 @@ TH_API void THNN_(VolumetricConvolutionMM_updateOutput)(
     THTensor *input,   // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,  // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,  // filters (O, I, kT, kH, kW) or (O, I*kT*kH*kW)
-    THTensor *bias,    // [OPTIONAL] one per output plane (O)
+    THTensor *bias,    // [OPTIONAL] one per output channel (O)
     THTensor *finput,  // [BUFFER] unused
     int kT,            // kernel depth (time)
     int kW,            // kernel width
@@ -544,7 +569,7 @@ TH_API void THNN_(VolumetricConvolutionMM_updateGradInput)(
 
 /* Gradients of VolumetricConvolutionMM by its parameters, accumulated:
    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-   weight[o,i,kt,kh,kw] met; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+   weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
 TH_API void THNN_(VolumetricConvolutionMM_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -561,9 +586,9 @@ TH_API void THNN_(VolumetricConvolutionMM_accGradParameters)(
     int pT,                // zeros added before and after
     int pW,                // zeros added left and right
     int pH,                // zeros added above and below
-    accreal scale);        // factor of what is added
+    accreal scale);        // factor of the gradients added
 
-/* VolumetricDilatedConvolution: VolumetricConvolutionMM with gaps between the taps of a filter.
+/* VolumetricDilatedConvolution: VolumetricConvolutionMM with gaps between the kernel elements.
 
      output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of weight[o,i,kt,kh,kw] *
          input[n, i, z*dT + kt*dilationT - padT, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
@@ -577,7 +602,7 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateOutput)(
     THTensor *input,    // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,   // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,   // filters (O, I, kT, kH, kW)
-    THTensor *bias,     // [OPTIONAL] one per output plane (O)
+    THTensor *bias,     // [OPTIONAL] one per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
     int kT,             // kernel depth (time)
@@ -589,9 +614,9 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateOutput)(
     int padT,           // zeros added before and after
     int padW,           // zeros added left and right
     int padH,           // zeros added above and below
-    int dilationT,      // distance of taps along the time
-    int dilationW,      // distance of taps along the width
-    int dilationH);     // distance of taps along the height
+    int dilationT,      // distance of kernel elements along the time
+    int dilationW,      // distance of kernel elements along the width
+    int dilationH);     // distance of kernel elements along the height
 
 /* Gradient of VolumetricDilatedConvolution by its input: gradOutput correlated with the flipped filters. */
 TH_API void THNN_(VolumetricDilatedConvolution_updateGradInput)(
@@ -610,13 +635,13 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateGradInput)(
     int padT,               // zeros added before and after
     int padW,               // zeros added left and right
     int padH,               // zeros added above and below
-    int dilationT,          // distance of taps along the time
-    int dilationW,          // distance of taps along the width
-    int dilationH);         // distance of taps along the height
+    int dilationT,          // distance of kernel elements along the time
+    int dilationW,          // distance of kernel elements along the width
+    int dilationH);         // distance of kernel elements along the height
 
 /* Gradients of VolumetricDilatedConvolution by its parameters, accumulated:
    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-   weight[o,i,kt,kh,kw] met; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+   weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
 TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -634,10 +659,10 @@ TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
     int padT,              // zeros added before and after
     int padW,              // zeros added left and right
     int padH,              // zeros added above and below
-    int dilationT,         // distance of taps along the time
-    int dilationW,         // distance of taps along the width
-    int dilationH,         // distance of taps along the height
-    accreal scale);        // factor of what is added
+    int dilationT,         // distance of kernel elements along the time
+    int dilationW,         // distance of kernel elements along the width
+    int dilationH,         // distance of kernel elements along the height
+    accreal scale);        // factor of the gradients added
 
 /* VolumetricFullConvolution: transposed convolution of volumes. Every element of input, times a filter, is added to a
    block of output.
@@ -654,18 +679,18 @@ TH_API void THNN_(VolumetricFullConvolution_updateOutput)(
     THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,      // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,      // filters (I, O, kT, kH, kW)
-    THTensor *bias,        // [OPTIONAL] one per output plane (O)
+    THTensor *bias,        // [OPTIONAL] one per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int dT,                // stride along the time
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // left out of the output, before and after
-    int pW,                // left out of the output, left and right
-    int pH,                // left out of the output, above and below
-    int aT,                // added to the output at its end
-    int aW,                // added to the output at the right
-    int aH);               // added to the output at the bottom
+    int pT,                // output frames cropped before and after
+    int pW,                // output columns cropped left and right
+    int pH,                // output rows cropped above and below
+    int aT,                // frames added to the output at its end
+    int aW,                // columns added to the output at the right
+    int aH);               // rows added to the output at the bottom
 
 /* Gradient of VolumetricFullConvolution by its input: the convolution of gradOutput with weight. */
 TH_API void THNN_(VolumetricFullConvolution_updateGradInput)(
@@ -679,16 +704,16 @@ TH_API void THNN_(VolumetricFullConvolution_updateGradInput)(
     int dT,                // stride along the time
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // left out of the output, before and after
-    int pW,                // left out of the output, left and right
-    int pH,                // left out of the output, above and below
-    int aT,                // added to the output at its end
-    int aW,                // added to the output at the right
-    int aH);               // added to the output at the bottom
+    int pT,                // output frames cropped before and after
+    int pW,                // output columns cropped left and right
+    int pH,                // output rows cropped above and below
+    int aT,                // frames added to the output at its end
+    int aW,                // columns added to the output at the right
+    int aH);               // rows added to the output at the bottom
 
 /* Gradients of VolumetricFullConvolution by its parameters, accumulated:
    gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the element of gradOutput that
-   weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of plane o of gradOutput over n. */
+   weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of channel o of gradOutput. */
 TH_API void THNN_(VolumetricFullConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -700,15 +725,15 @@ TH_API void THNN_(VolumetricFullConvolution_accGradParameters)(
     int dT,                // stride along the time
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // left out of the output, before and after
-    int pW,                // left out of the output, left and right
-    int pH,                // left out of the output, above and below
-    int aT,                // added to the output at its end
-    int aW,                // added to the output at the right
-    int aH,                // added to the output at the bottom
-    accreal scale);        // factor of what is added
+    int pT,                // output frames cropped before and after
+    int pW,                // output columns cropped left and right
+    int pH,                // output rows cropped above and below
+    int aT,                // frames added to the output at its end
+    int aW,                // columns added to the output at the right
+    int aH,                // rows added to the output at the bottom
+    accreal scale);        // factor of the gradients added
 
-/* VolumetricFullDilatedConvolution: VolumetricFullConvolution with gaps between the taps of a filter.
+/* VolumetricFullDilatedConvolution: VolumetricFullConvolution with gaps between the kernel elements.
 
      output[n,o,Z,Y,X] = bias[o] + sum over i, z, y, x, kt, kh, kw with Z = z*dT + kt*dilationT - pT,
                          Y = y*dH + kh*dilationH - pH and X = x*dW + kw*dilationW - pW of
@@ -723,21 +748,21 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_updateOutput)(
     THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,      // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,      // filters (I, O, kT, kH, kW)
-    THTensor *bias,        // [OPTIONAL] one per output plane (O)
+    THTensor *bias,        // [OPTIONAL] one per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int dT,                // stride along the time
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // left out of the output, before and after
-    int pW,                // left out of the output, left and right
-    int pH,                // left out of the output, above and below
-    int dilationT,         // distance of taps along the time
-    int dilationW,         // distance of taps along the width
-    int dilationH,         // distance of taps along the height
-    int aT,                // added to the output at its end
-    int aW,                // added to the output at the right
-    int aH);               // added to the output at the bottom
+    int pT,                // output frames cropped before and after
+    int pW,                // output columns cropped left and right
+    int pH,                // output rows cropped above and below
+    int dilationT,         // distance of kernel elements along the time
+    int dilationW,         // distance of kernel elements along the width
+    int dilationH,         // distance of kernel elements along the height
+    int aT,                // frames added to the output at its end
+    int aW,                // columns added to the output at the right
+    int aH);               // rows added to the output at the bottom
 
 /* Gradient of VolumetricFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight. */
 TH_API void THNN_(VolumetricFullDilatedConvolution_updateGradInput)(
@@ -751,19 +776,19 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_updateGradInput)(
     int dT,                // stride along the time
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // left out of the output, before and after
-    int pW,                // left out of the output, left and right
-    int pH,                // left out of the output, above and below
-    int dilationT,         // distance of taps along the time
-    int dilationW,         // distance of taps along the width
-    int dilationH,         // distance of taps along the height
-    int aT,                // added to the output at its end
-    int aW,                // added to the output at the right
-    int aH);               // added to the output at the bottom
+    int pT,                // output frames cropped before and after
+    int pW,                // output columns cropped left and right
+    int pH,                // output rows cropped above and below
+    int dilationT,         // distance of kernel elements along the time
+    int dilationW,         // distance of kernel elements along the width
+    int dilationH,         // distance of kernel elements along the height
+    int aT,                // frames added to the output at its end
+    int aW,                // columns added to the output at the right
+    int aH);               // rows added to the output at the bottom
 
 /* Gradients of VolumetricFullDilatedConvolution by its parameters, accumulated:
    gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the element of gradOutput that
-   weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of plane o of gradOutput over n. */
+   weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of channel o of gradOutput. */
 TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -775,46 +800,46 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     int dT,                // stride along the time
     int dW,                // stride along the width
     int dH,                // stride along the height
-    int pT,                // left out of the output, before and after
-    int pW,                // left out of the output, left and right
-    int pH,                // left out of the output, above and below
-    int dilationT,         // distance of taps along the time
-    int dilationW,         // distance of taps along the width
-    int dilationH,         // distance of taps along the height
-    int aT,                // added to the output at its end
-    int aW,                // added to the output at the right
-    int aH,                // added to the output at the bottom
-    accreal scale);        // factor of what is added
+    int pT,                // output frames cropped before and after
+    int pW,                // output columns cropped left and right
+    int pH,                // output rows cropped above and below
+    int dilationT,         // distance of kernel elements along the time
+    int dilationW,         // distance of kernel elements along the width
+    int dilationH,         // distance of kernel elements along the height
+    int aT,                // frames added to the output at its end
+    int aW,                // columns added to the output at the right
+    int aH,                // rows added to the output at the bottom
+    accreal scale);        // factor of the gradients added
 
-/* Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups: what all other
-   convolutions are special cases of, and what thnn.nn computes with.
+/* Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The other
+   convolutions are special cases of it; the layers of thnn.nn call it.
 
-     output[n,o,y,x] = bias[o] + sum over the planes i of o's group and over kh, kw of
+     output[n,o,y,x] = bias[o] + sum over the channels i of o's group and over kh, kw of
                        weight[o, i, kh, kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
 
    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (O, I/groups, kH, kW); bias (O) or None; output
-   (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one dimension W is
-   the only size, in three there is T before H; the dimensions of weight say which. Group g joins the input planes from
-   g*I/groups on with the output planes from g*O/groups on.
-   Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, planes that groups do not
-   divide, an output without elements, sizes that do not fit; strides and so on of dimensions that there are not, if they
-   say anything. */
+   (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. One dimension has
+   W alone, three have T before H; weight has as many. Group g connects the input channels from g*I/groups on with the
+   output channels from g*O/groups on.
+   Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups does not
+   divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or padding other than 0,
+   of a dimension that weight does not have. */
 TH_API void THNN_(Convolution_updateOutput)(
     THNNState *state,  // library state
     THTensor *input,   // input (N, I, H, W) or (I, H, W)
     THTensor *output,  // [OUT] result (N, O, oH, oW)
     THTensor *weight,  // filters (O, I/groups, kH, kW)
-    THTensor *bias,    // [OPTIONAL] one per output plane (O)
+    THTensor *bias,    // [OPTIONAL] one per output channel (O)
     int dT,            // stride along the depth; without that dimension 1
     int dW,            // stride along the width; without that dimension 1
     int dH,            // stride along the height; without that dimension 1
     int padT,          // zeros added on both sides along the depth; without that dimension 0
     int padW,          // zeros added on both sides along the width; without that dimension 0
     int padH,          // zeros added on both sides along the height; without that dimension 0
-    int dilationT,     // distance of taps along the depth; without that dimension 1
-    int dilationW,     // distance of taps along the width; without that dimension 1
-    int dilationH,     // distance of taps along the height; without that dimension 1
-    int groups);       // into how many groups the planes of input and output are cut
+    int dilationT,     // distance of kernel elements along the depth; without that dimension 1
+    int dilationW,     // distance of kernel elements along the width; without that dimension 1
+    int dilationH,     // distance of kernel elements along the height; without that dimension 1
+    int groups);       // number of groups of the input and output channels
 
 /* Gradient of Convolution by its input: gradOutput correlated with the flipped filters. */
 TH_API void THNN_(Convolution_updateGradInput)(
@@ -829,13 +854,14 @@ TH_API void THNN_(Convolution_updateGradInput)(
     int padT,              // zeros added on both sides along the depth; without that dimension 0
     int padW,              // zeros added on both sides along the width; without that dimension 0
     int padH,              // zeros added on both sides along the height; without that dimension 0
-    int dilationT,         // distance of taps along the depth; without that dimension 1
-    int dilationW,         // distance of taps along the width; without that dimension 1
-    int dilationH,         // distance of taps along the height; without that dimension 1
-    int groups);           // into how many groups the planes of input and output are cut
+    int dilationT,         // distance of kernel elements along the depth; without that dimension 1
+    int dilationW,         // distance of kernel elements along the width; without that dimension 1
+    int dilationH,         // distance of kernel elements along the height; without that dimension 1
+    int groups);           // number of groups of the input and output channels
 
-/* Gradients of Convolution by its parameters, accumulated: gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
-   gradOutput[n,o,y,x] * what that tap sees of input; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
+/* Gradients of Convolution by its parameters, accumulated:
+   gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] times the element of input that
+   weight[o,i,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
 TH_API void THNN_(Convolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -848,40 +874,41 @@ TH_API void THNN_(Convolution_accGradParameters)(
     int padT,              // zeros added on both sides along the depth; without that dimension 0
     int padW,              // zeros added on both sides along the width; without that dimension 0
     int padH,              // zeros added on both sides along the height; without that dimension 0
-    int dilationT,         // distance of taps along the depth; without that dimension 1
-    int dilationW,         // distance of taps along the width; without that dimension 1
-    int dilationH,         // distance of taps along the height; without that dimension 1
-    int groups,            // into how many groups the planes of input and output are cut
-    accreal scale);        // factor of what is added
+    int dilationT,         // distance of kernel elements along the depth; without that dimension 1
+    int dilationW,         // distance of kernel elements along the width; without that dimension 1
+    int dilationH,         // distance of kernel elements along the height; without that dimension 1
+    int groups,            // number of groups of the input and output channels
+    accreal scale);        // factor of the gradients added
 
-/* FullConvolution: Convolution transposed, its gradient by the input: every input pixel is spread over a patch of the output.
+/* FullConvolution: transposed Convolution, the gradInput of Convolution as a function of its own. Every element of input,
+   times a filter, is added to a patch of output.
 
      output[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
-         bias[o] + the sum of all weight[i,o,kh,kw] * input[n,i,y,x] that belong there, i of o's group
+         bias[o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices, over the channels i of o's group
 
    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None; output
    (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and three dimensions
    and groups as in Convolution.
-   Errors: as Convolution; also ValueError for an adj that is below neither stride nor dilation. */
+   Errors: as Convolution; also ValueError for an adj below 0 or below neither stride nor dilation. */
 TH_API void THNN_(FullConvolution_updateOutput)(
     THNNState *state,  // library state
     THTensor *input,   // input (N, I, H, W) or (I, H, W)
     THTensor *output,  // [OUT] result (N, O, oH, oW)
     THTensor *weight,  // filters (I, O/groups, kH, kW)
-    THTensor *bias,    // [OPTIONAL] one per output plane (O)
+    THTensor *bias,    // [OPTIONAL] one per output channel (O)
     int dT,            // stride along the depth; without that dimension 1
     int dW,            // stride along the width; without that dimension 1
     int dH,            // stride along the height; without that dimension 1
-    int padT,          // taken off on both sides along the depth; without that dimension 0
-    int padW,          // taken off on both sides along the width; without that dimension 0
-    int padH,          // taken off on both sides along the height; without that dimension 0
-    int dilationT,     // distance of taps along the depth; without that dimension 1
-    int dilationW,     // distance of taps along the width; without that dimension 1
-    int dilationH,     // distance of taps along the height; without that dimension 1
+    int padT,          // output planes cropped on both sides along the depth; without that dimension 0
+    int padW,          // output columns cropped on both sides along the width; without that dimension 0
+    int padH,          // output rows cropped on both sides along the height; without that dimension 0
+    int dilationT,     // distance of kernel elements along the depth; without that dimension 1
+    int dilationW,     // distance of kernel elements along the width; without that dimension 1
+    int dilationH,     // distance of kernel elements along the height; without that dimension 1
     int adjT,          // added to the depth of the output; without that dimension 0
     int adjW,          // added to the width of the output; without that dimension 0
     int adjH,          // added to the height of the output; without that dimension 0
-    int groups);       // into how many groups the planes of input and output are cut
+    int groups);       // number of groups of the input and output channels
 
 /* Gradient of FullConvolution by its input: gradOutput correlated with the filters. */
 TH_API void THNN_(FullConvolution_updateGradInput)(
@@ -893,19 +920,20 @@ TH_API void THNN_(FullConvolution_updateGradInput)(
     int dT,                // stride along the depth; without that dimension 1
     int dW,                // stride along the width; without that dimension 1
     int dH,                // stride along the height; without that dimension 1
-    int padT,              // taken off on both sides along the depth; without that dimension 0
-    int padW,              // taken off on both sides along the width; without that dimension 0
-    int padH,              // taken off on both sides along the height; without that dimension 0
-    int dilationT,         // distance of taps along the depth; without that dimension 1
-    int dilationW,         // distance of taps along the width; without that dimension 1
-    int dilationH,         // distance of taps along the height; without that dimension 1
+    int padT,              // output planes cropped on both sides along the depth; without that dimension 0
+    int padW,              // output columns cropped on both sides along the width; without that dimension 0
+    int padH,              // output rows cropped on both sides along the height; without that dimension 0
+    int dilationT,         // distance of kernel elements along the depth; without that dimension 1
+    int dilationW,         // distance of kernel elements along the width; without that dimension 1
+    int dilationH,         // distance of kernel elements along the height; without that dimension 1
     int adjT,              // added to the depth of the output; without that dimension 0
     int adjW,              // added to the width of the output; without that dimension 0
     int adjH,              // added to the height of the output; without that dimension 0
-    int groups);           // into how many groups the planes of input and output are cut
+    int groups);           // number of groups of the input and output channels
 
-/* Gradients of FullConvolution by its parameters, accumulated: gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
-   input[n,i,y,x] * what that tap sees of gradOutput; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
+/* Gradients of FullConvolution by its parameters, accumulated:
+   gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] times the element of gradOutput that
+   weight[i,o,kh,kw] contributes to; gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]. */
 TH_API void THNN_(FullConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -915,181 +943,17 @@ TH_API void THNN_(FullConvolution_accGradParameters)(
     int dT,                // stride along the depth; without that dimension 1
     int dW,                // stride along the width; without that dimension 1
     int dH,                // stride along the height; without that dimension 1
-    int padT,              // taken off on both sides along the depth; without that dimension 0
-    int padW,              // taken off on both sides along the width; without that dimension 0
-    int padH,              // taken off on both sides along the height; without that dimension 0
-    int dilationT,         // distance of taps along the depth; without that dimension 1
-    int dilationW,         // distance of taps along the width; without that dimension 1
-    int dilationH,         // distance of taps along the height; without that dimension 1
+    int padT,              // output planes cropped on both sides along the depth; without that dimension 0
+    int padW,              // output columns cropped on both sides along the width; without that dimension 0
+    int padH,              // output rows cropped on both sides along the height; without that dimension 0
+    int dilationT,         // distance of kernel elements along the depth; without that dimension 1
+    int dilationW,         // distance of kernel elements along the width; without that dimension 1
+    int dilationH,         // distance of kernel elements along the height; without that dimension 1
     int adjT,              // added to the depth of the output; without that dimension 0
     int adjW,              // added to the width of the output; without that dimension 0
     int adjH,              // added to the height of the output; without that dimension 0
-    int groups,            // into how many groups the planes of input and output are cut
-    accreal scale);        // factor of what is added
-
-/* TemporalSubSampling: the sum of each window along time, times a number per feature, plus another.
-
-     output[t,f] = bias[f] + weight[f] * sum over k of input[t*dW + k, f]
-
-   Shapes: input (T, inputFrameSize) or, as an extension, (N, T, inputFrameSize); weight and bias (inputFrameSize);
-   output (oT, inputFrameSize) with oT = floor((T - kW) / dW) + 1.
-   Errors: ValueError for a kernel or stride below 1, a kernel longer than the input, sizes that do not fit.
-   Source: Torch7 nn.TemporalSubSampling. */
-TH_API void THNN_(TemporalSubSampling_updateOutput)(
-    THNNState *state,     // library state
-    THTensor *input,      // input (T, inputFrameSize)
-    THTensor *output,     // [OUT] result (oT, inputFrameSize)
-    THTensor *weight,     // factor of each feature (inputFrameSize)
-    THTensor *bias,       // added to each feature (inputFrameSize)
-    int kW,               // kernel length
-    int dW,               // stride
-    int inputFrameSize);  // features of the input
-
-/* Gradient of TemporalSubSampling by its input: weight * gradOutput, added over its window. Frames behind the last
-   window get 0. */
-TH_API void THNN_(TemporalSubSampling_updateGradInput)(
-    THNNState *state,      // library state
-    THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
-    THTensor *weight,      // factor of each feature (inputFrameSize)
-    int kW,                // kernel length
-    int dW);               // stride
-
-/* Gradients of TemporalSubSampling by its parameters, accumulated: gradWeight[f] += scale * sum over t of
-   gradOutput[t,f] * the sum of the window; gradBias[f] += scale * sum over t of gradOutput[t,f]. */
-TH_API void THNN_(TemporalSubSampling_accGradParameters)(
-    THNNState *state,      // library state
-    THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradWeight,  // [MODIFIED] sized as weight
-    THTensor *gradBias,    // [MODIFIED] sized as bias
-    int kW,                // kernel length
-    int dW,                // stride
-    accreal scale);        // factor of what is added
-
-/* SpatialSubSampling: the sum of each window, times a number per plane, plus another.
-
-     output[n,c,y,x] = bias[c] + weight[c] * sum over kh, kw of input[n, c, y*dH + kh, x*dW + kw]
-
-   Shapes: input (N, C, H, W) or (C, H, W); weight and bias (C); output (N, C, oH, oW) with oH = floor((H - kH) / dH) + 1
-   and oW likewise.
-   Errors: ValueError for a kernel or stride below 1, a kernel larger than the image, sizes that do not fit.
-   Source: LeCun et al. 1998; Torch7 nn.SpatialSubSampling. */
-TH_API void THNN_(SpatialSubSampling_updateOutput)(
-    THNNState *state,  // library state
-    THTensor *input,   // input (N, C, H, W) or (C, H, W)
-    THTensor *output,  // [OUT] result (N, C, oH, oW)
-    THTensor *weight,  // factor of each plane (C)
-    THTensor *bias,    // added to each plane (C)
-    int kW,            // kernel width
-    int kH,            // kernel height
-    int dW,            // stride along the width
-    int dH);           // stride along the height
-
-/* Gradient of SpatialSubSampling by its input: weight * gradOutput, added over its window. What no window sees gets
-   0. */
-TH_API void THNN_(SpatialSubSampling_updateGradInput)(
-    THNNState *state,      // library state
-    THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
-    THTensor *weight,      // factor of each plane (C)
-    int kW,                // kernel width
-    int kH,                // kernel height
-    int dW,                // stride along the width
-    int dH);               // stride along the height
-
-/* Gradients of SpatialSubSampling by its parameters, accumulated: gradWeight[c] += scale * sum over n, y, x of
-   gradOutput[n,c,y,x] * the sum of the window; gradBias[c] += scale * sum over n, y, x of gradOutput[n,c,y,x]. */
-TH_API void THNN_(SpatialSubSampling_accGradParameters)(
-    THNNState *state,      // library state
-    THTensor *input,       // input
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradWeight,  // [MODIFIED] sized as weight
-    THTensor *gradBias,    // [MODIFIED] sized as bias
-    int kW,                // kernel width
-    int kH,                // kernel height
-    int dW,                // stride along the width
-    int dH,                // stride along the height
-    accreal scale);        // factor of what is added
-
-/* Im2Col: the patches that a window sees as it slides over an image, one column each. Here dH and dW are dilations, and
-   sH and sW strides.
-
-     output[n, (c*kH + kh)*kW + kw, y*oW + x] = input[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW]
-
-   Shapes: input (N, C, H, W) or (C, H, W); output (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW) with
-   oH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Outside the image input is 0.
-   Errors: ValueError for a kernel, dilation or stride below 1, negative padding, an output without elements, sizes that
-   do not fit. Source: torch.nn.functional.unfold, which gives the same. */
-TH_API void THNN_(Im2Col_updateOutput)(
-    THNNState *state,  // library state
-    THTensor *input,   // images (N, C, H, W) or (C, H, W)
-    THTensor *output,  // [OUT] columns (N, C*kH*kW, oH*oW)
-    int kH,            // kernel height
-    int kW,            // kernel width
-    int dH,            // dilation along the height
-    int dW,            // dilation along the width
-    int padH,          // zeros added above and below
-    int padW,          // zeros added left and right
-    int sH,            // stride along the height
-    int sW);           // stride along the width
-
-/* Gradient of Im2Col by its input: each gradOutput added where its element came from; what no window sees gets 0. */
-TH_API void THNN_(Im2Col_updateGradInput)(
-    THNNState *state,      // library state
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, inputHeight, inputWidth)
-    int inputHeight,       // height of the images
-    int inputWidth,        // width of the images
-    int kH,                // kernel height
-    int kW,                // kernel width
-    int dH,                // dilation along the height
-    int dW,                // dilation along the width
-    int padH,              // zeros added above and below
-    int padW,              // zeros added left and right
-    int sH,                // stride along the height
-    int sW);               // stride along the width
-
-/* Col2Im: columns added up into images, each element where Im2Col takes it from. Here dH and dW are dilations, and sH
-   and sW strides.
-
-     output[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW] = the sum of all input[n, (c*kH + kh)*kW + kw, y*oW + x]
-                                                              that belong there; others belong to padding
-
-   Shapes: input (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW), oH and oW as in Im2Col for images of the size of the output;
-   output (N, C, outputHeight, outputWidth) or (C, outputHeight, outputWidth).
-   Errors: ValueError for a size, kernel, dilation or stride below 1, negative padding, sizes that do not fit.
-   Source: torch.nn.functional.fold, which gives the same. */
-TH_API void THNN_(Col2Im_updateOutput)(
-    THNNState *state,  // library state
-    THTensor *input,   // columns (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW)
-    THTensor *output,  // [OUT] images (N, C, outputHeight, outputWidth)
-    int outputHeight,  // height of the images
-    int outputWidth,   // width of the images
-    int kH,            // kernel height
-    int kW,            // kernel width
-    int dH,            // dilation along the height
-    int dW,            // dilation along the width
-    int padH,          // zeros added above and below
-    int padW,          // zeros added left and right
-    int sH,            // stride along the height
-    int sW);           // stride along the width
-
-/* Gradient of Col2Im by its input: the columns of gradOutput. */
-TH_API void THNN_(Col2Im_updateGradInput)(
-    THNNState *state,      // library state
-    THTensor *gradOutput,  // gradient of the loss by output, sized as output
-    THTensor *gradInput,   // [OUT] gradient of the loss by input
-    int kH,                // kernel height
-    int kW,                // kernel width
-    int dH,                // dilation along the height
-    int dW,                // dilation along the width
-    int padH,              // zeros added above and below
-    int padW,              // zeros added left and right
-    int sH,                // stride along the height
-    int sW);               // stride along the width
+    int groups,            // number of groups of the input and output channels
+    accreal scale);        // factor of the gradients added
 
 /* SpatialConvolutionLocal: convolution with filters of its own for every output position.
 
@@ -1099,7 +963,7 @@ TH_API void THNN_(Col2Im_updateGradInput)(
    Shapes: input (N, I, H, W) or (I, H, W); weight (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW); bias (O, oH, oW);
    output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
-   fit, those of the arguments among them. Source: Torch7 nn.SpatialConvolutionLocal. */
+   fit, and size arguments other than those of the tensors. Source: Torch7 nn.SpatialConvolutionLocal. */
 TH_API void THNN_(SpatialConvolutionLocal_updateOutput)(
     THNNState *state,       // library state
     THTensor *input,        // input (N, I, H, W) or (I, H, W)
@@ -1119,7 +983,8 @@ TH_API void THNN_(SpatialConvolutionLocal_updateOutput)(
     int64_t outputWidth,    // width of the output
     int64_t outputHeight);  // height of the output
 
-/* Gradient of SpatialConvolutionLocal by its input: each gradOutput times its filter, added over its patch. */
+/* Gradient of SpatialConvolutionLocal by its input: each element of gradOutput times its filter, added over
+   its patch. */
 TH_API void THNN_(SpatialConvolutionLocal_updateGradInput)(
     THNNState *state,       // library state
     THTensor *input,        // input
@@ -1160,42 +1025,44 @@ TH_API void THNN_(SpatialConvolutionLocal_accGradParameters)(
     int64_t inputHeight,   // height of the input
     int64_t outputWidth,   // width of the output
     int64_t outputHeight,  // height of the output
-    accreal scale);        // factor of what is added
+    accreal scale);        // factor of the gradients added
 
-/* SpatialConvolutionMap: convolution that joins only the planes that a table lists, each pair by a kernel of its own.
+/* SpatialConvolutionMap: convolution of the pairs of channels in a connection table, each pair with a kernel of
+   its own.
 
      output[n,o,y,x] = bias[o] + sum over rows c of connTable with connTable[c] = (i, o), and over kh, kw, of
                        weight[c,kh,kw] * input[n, i, y*dH + kh, x*dW + kw]
 
    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
-   bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = floor((H - kH) / dH) + 1 and oW likewise. Pairs may be
-   listed several times: they add up. A plane that is not listed gets its bias.
-   Errors: ValueError for a stride or number of planes below 1, a kernel larger than the image, sizes that do not fit;
-   IndexError for a row of connTable that names no plane. Source: LeCun et al. 1998; Torch7 nn.SpatialConvolutionMap. */
+   bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = floor((H - kH) / dH) + 1 and oW likewise. A pair that
+   the table has several times counts several times. An output channel that the table does not have is its bias.
+   Errors: ValueError for a stride or number of channels below 1, a kernel larger than the image, sizes that do not fit;
+   IndexError for a row of connTable with a number that is no channel.
+   Source: LeCun et al. 1998; Torch7 nn.SpatialConvolutionMap. */
 TH_API void THNN_(SpatialConvolutionMap_updateOutput)(
     THNNState *state,     // library state
     THTensor *input,      // input (N, nInputPlane, H, W) or (nInputPlane, H, W)
     THTensor *output,     // [OUT] result (N, nOutputPlane, oH, oW)
     THTensor *weight,     // kernels (n, kH, kW)
-    THTensor *bias,       // one per output plane (nOutputPlane)
-    THTensor *connTable,  // connections (n, 2): input plane, output plane
-    int nInputPlane,      // planes of the input
-    int nOutputPlane,     // planes of the output
+    THTensor *bias,       // one per output channel (nOutputPlane)
+    THTensor *connTable,  // connection table (n, 2): input channel, output channel
+    int nInputPlane,      // channels of the input
+    int nOutputPlane,     // channels of the output
     int dW,               // stride along the width
     int dH);              // stride along the height
 
-/* Gradient of SpatialConvolutionMap by its input: along each connection gradOutput times the kernel, added over its
-   window. What no window sees gets 0. bias is not used. */
+/* Gradient of SpatialConvolutionMap by its input: for each connection gradOutput times the kernel, added over
+   each window. Elements outside every window get 0. bias is not used. */
 TH_API void THNN_(SpatialConvolutionMap_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
     THTensor *weight,      // kernels (n, kH, kW)
-    THTensor *bias,        // one per output plane (nOutputPlane)
-    THTensor *connTable,   // connections (n, 2): input plane, output plane
-    int nInputPlane,       // planes of the input
-    int nOutputPlane,      // planes of the output
+    THTensor *bias,        // one per output channel (nOutputPlane)
+    THTensor *connTable,   // connection table (n, 2): input channel, output channel
+    int nInputPlane,       // channels of the input
+    int nOutputPlane,      // channels of the output
     int dW,                // stride along the width
     int dH);               // stride along the height
 
@@ -1208,46 +1075,47 @@ TH_API void THNN_(SpatialConvolutionMap_accGradParameters)(
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [MODIFIED] sized as bias
-    THTensor *connTable,   // connections (n, 2): input plane, output plane
-    int nInputPlane,       // planes of the input
-    int nOutputPlane,      // planes of the output
+    THTensor *connTable,   // connection table (n, 2): input channel, output channel
+    int nInputPlane,       // channels of the input
+    int nOutputPlane,      // channels of the output
     int dW,                // stride along the width
     int dH,                // stride along the height
-    accreal scale);        // factor of what is added
+    accreal scale);        // factor of the gradients added
 
-/* SpatialFullConvolutionMap: SpatialConvolutionMap transposed: every input pixel is spread over a window of the output.
+/* SpatialFullConvolutionMap: transposed SpatialConvolutionMap. Every element of input, times a kernel, is added to a
+   window of output.
 
-     output[n, o, y*dH + kh, x*dW + kw] = bias[o] + the sum of all weight[c,kh,kw] * input[n,i,y,x] that belong there,
+     output[n, o, y*dH + kh, x*dW + kw] = bias[o] + sum of all weight[c,kh,kw] * input[n,i,y,x] with these indices,
                                           over rows c of connTable with connTable[c] = (i, o)
 
    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
    bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.
-   Errors: ValueError for a stride or number of planes below 1, an output that memory cannot hold, sizes that do not fit;
-   IndexError for a row of connTable that names no plane. Source: Torch7 nn.SpatialFullConvolutionMap. */
+   Errors: ValueError for a stride or number of channels below 1, an output larger than memory, sizes that do not fit;
+   IndexError for a row of connTable with a number that is no channel. Source: Torch7 nn.SpatialFullConvolutionMap. */
 TH_API void THNN_(SpatialFullConvolutionMap_updateOutput)(
     THNNState *state,     // library state
     THTensor *input,      // input (N, nInputPlane, H, W) or (nInputPlane, H, W)
     THTensor *output,     // [OUT] result (N, nOutputPlane, oH, oW)
     THTensor *weight,     // kernels (n, kH, kW)
-    THTensor *bias,       // one per output plane (nOutputPlane)
-    THTensor *connTable,  // connections (n, 2): input plane, output plane
-    int nInputPlane,      // planes of the input
-    int nOutputPlane,     // planes of the output
+    THTensor *bias,       // one per output channel (nOutputPlane)
+    THTensor *connTable,  // connection table (n, 2): input channel, output channel
+    int nInputPlane,      // channels of the input
+    int nOutputPlane,     // channels of the output
     int dW,               // stride along the width
     int dH);              // stride along the height
 
-/* Gradient of SpatialFullConvolutionMap by its input: gradOutput correlated with the kernels of the connections. bias is
-   not used. */
+/* Gradient of SpatialFullConvolutionMap by its input: gradOutput correlated with the kernel of each connection. bias
+   is not used. */
 TH_API void THNN_(SpatialFullConvolutionMap_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
     THTensor *weight,      // kernels (n, kH, kW)
-    THTensor *bias,        // one per output plane (nOutputPlane)
-    THTensor *connTable,   // connections (n, 2): input plane, output plane
-    int nInputPlane,       // planes of the input
-    int nOutputPlane,      // planes of the output
+    THTensor *bias,        // one per output channel (nOutputPlane)
+    THTensor *connTable,   // connection table (n, 2): input channel, output channel
+    int nInputPlane,       // channels of the input
+    int nOutputPlane,      // channels of the output
     int dW,                // stride along the width
     int dH);               // stride along the height
 
@@ -1260,52 +1128,15 @@ TH_API void THNN_(SpatialFullConvolutionMap_accGradParameters)(
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [MODIFIED] sized as bias
-    THTensor *connTable,   // connections (n, 2): input plane, output plane
-    int nInputPlane,       // planes of the input
-    int nOutputPlane,      // planes of the output
+    THTensor *connTable,   // connection table (n, 2): input channel, output channel
+    int nInputPlane,       // channels of the input
+    int nOutputPlane,      // channels of the output
     int dW,                // stride along the width
     int dH,                // stride along the height
-    accreal scale);        // factor of what is added
+    accreal scale);        // factor of the gradients added
 
-/* unfolded_copy: the patches of one image that a window sees, one column each, as Im2Col without dilation.
-
-     finput[(c*kH + kh)*kW + kw, y*outputWidth + x] = input[c, y*dH + kh - padH, x*dW + kw - padW], 0 outside the image
-
-   There is no state to pass. Shapes: input (nInputPlane, inputHeight, inputWidth); finput (nInputPlane*kH*kW,
-   outputHeight*outputWidth) comes with its size, with outputHeight = floor((inputHeight + 2*padH - kH) / dH) + 1 and
-   outputWidth likewise.
-   Errors: ValueError for a kernel or stride below 1, negative padding, sizes that do not fit. Source: Torch7's unfold. */
-TH_API void THNN_(unfolded_copy)(
-    THTensor *finput,   // [INPUT] [MODIFIED] columns; wholly overwritten, keeps its size
-    THTensor *input,    // image (nInputPlane, inputHeight, inputWidth)
-    int kW,             // kernel width
-    int kH,             // kernel height
-    int dW,             // stride along the width
-    int dH,             // stride along the height
-    int padW,           // zeros added left and right
-    int padH,           // zeros added above and below
-    int nInputPlane,    // planes of the input
-    int inputWidth,     // width of the input
-    int inputHeight,    // height of the input
-    int outputWidth,    // width of the output
-    int outputHeight);  // height of the output
-
-/* unfolded_acc: the transpose of unfolded_copy, added: each element of finput is added to input where unfolded_copy takes
-   it from. Shapes and errors as there. */
-TH_API void THNN_(unfolded_acc)(
-    THTensor *finput,   // [INPUT] columns
-    THTensor *input,    // [MODIFIED] image that is added to (nInputPlane, inputHeight, inputWidth)
-    int kW,             // kernel width
-    int kH,             // kernel height
-    int dW,             // stride along the width
-    int dH,             // stride along the height
-    int padW,           // zeros added left and right
-    int padH,           // zeros added above and below
-    int nInputPlane,    // planes of the input
-    int inputWidth,     // width of the input
-    int inputHeight,    // height of the input
-    int outputWidth,    // width of the output
-    int outputHeight);  // height of the output
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY linear] */
 
 /* Linear: output = input * weight^T + bias.
 
@@ -1339,194 +1170,217 @@ TH_API void THNN_(Linear_accGradParameters)(
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
     THTensor *addBuffer,   // [BUFFER] unused
-    accreal scale);        // factor of what is added
+    accreal scale);        // factor of the gradients added
 
-/* BatchNormalization: each channel of a batch shifted and scaled to mean 0 and variance 1, then by weight and bias.
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY unfolding] */
 
-     output = (input - mean) / sqrt(variance + eps) * weight + bias
+/* Im2Col: the patches of an image under a sliding window, one per column. Here dH and dW are dilations, and
+   sH and sW strides.
 
-   Shapes: input (N, C) or (N, C, ...), any number of trailing dimensions; weight, bias, running_mean, running_var,
-   save_mean, save_std (C). n is the number of values per channel.
-   Training: mean and variance (biased) of the batch; save_mean = mean, save_std = 1 / sqrt(variance + eps), that is the
-   inverse deviation; running_mean = momentum * mean + (1 - momentum) * running_mean, and running_var likewise with the
-   unbiased variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but output is written.
-   Where variance and eps are both 0 the inverse deviation is 0.
-   Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for one value
-   per channel, which has no variance (the running statistics stay as they were); TypeError where the statistics that
-   the mode needs are None.
-   Source: Ioffe and Szegedy 2015, algorithm 1; variance by shifted sums, never E[x^2] - E[x]^2.
-   It is statistics, saveStatistics and normalize, below, in one. */
-TH_API void THNN_(BatchNormalization_updateOutput)(
-    THNNState *state,        // library state
-    THTensor *input,         // input (N, C, ...)
-    THTensor *output,        // [OUT] [LIKE input] result
-    THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
-    THTensor *bias,          // [OPTIONAL] shift (C), 0 where None
-    THTensor *running_mean,  // [OPTIONAL] [MODIFIED] running mean (C); where None, training keeps none
-    THTensor *running_var,   // [OPTIONAL] [MODIFIED] running variance (C); where None, training keeps none
-    THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C); evaluation needs none
-    THTensor *save_std,      // [OPTIONAL] [SAVED] inverse deviation of the batch (C); evaluation needs none
-    bool train,              // statistics of the batch, or the running ones
-    double momentum,         // share of the batch in the running statistics
-    double eps);             // added to the variance
+     output[n, (c*kH + kh)*kW + kw, y*oW + x] = input[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW]
 
-/* Gradients of BatchNormalization, each optional; gradWeight and gradBias accumulate. With inv the inverse deviation and
-   xc = input - mean (saved in training, running in evaluation):
-     gradWeight += scale * inv * sum(gradOutput * xc);  gradBias += scale * sum(gradOutput)
-     training:   gradInput = (gradOutput - mean(gradOutput) - xc * inv^2 * sum(gradOutput * xc) / n) * inv * weight
-     evaluation: gradInput = gradOutput * inv * weight
-   It is gradSums and gradInput, below, in one. */
-TH_API void THNN_(BatchNormalization_backward)(
-    THNNState *state,        // library state
-    THTensor *input,         // input
-    THTensor *gradOutput,    // gradient of the loss by output, sized as output
-    THTensor *gradInput,     // [OPTIONAL] [OUT] [LIKE input] gradient of the loss by input
-    THTensor *gradWeight,    // [OPTIONAL] [MODIFIED] (C)
-    THTensor *gradBias,      // [OPTIONAL] [MODIFIED] (C)
-    THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
-    THTensor *running_mean,  // [OPTIONAL] running mean (C), read in evaluation
-    THTensor *running_var,   // [OPTIONAL] running variance (C), read in evaluation
-    THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C), read in training
-    THTensor *save_std,      // [OPTIONAL] [SAVED] inverse deviation of the batch (C), read in training
-    bool train,              // as in the forward
-    double scale,            // factor of what is added to gradWeight and gradBias
-    double eps);             // as in the forward
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW) with
+   oH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Outside the image input is 0.
+   Errors: ValueError for a kernel, dilation or stride below 1, negative padding, an output without elements, sizes that
+   do not fit. Source: torch.nn.functional.unfold, which gives the same. */
+TH_API void THNN_(Im2Col_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // images (N, C, H, W) or (C, H, W)
+    THTensor *output,  // [OUT] columns (N, C*kH*kW, oH*oW)
+    int kH,            // kernel height
+    int kW,            // kernel width
+    int dH,            // dilation along the height
+    int dW,            // dilation along the width
+    int padH,          // zeros added above and below
+    int padW,          // zeros added left and right
+    int sH,            // stride along the height
+    int sW);           // stride along the width
 
-/* Phases of batch normalization, for statistics that do not come from one batch on one machine: a part of the batch
-   each gives its statistics, which are merged, saved and normalized with; the backward sums each part, and takes the
-   sums of all. What a channel is told is 2 * C + 1 numbers of accreal: its mean [C], its centred sum of squares
-   sum((x - mean)^2) [C], and once for all the number of values per channel.
+/* Gradient of Im2Col by its input: each element of gradOutput added at the position that it was copied from; elements
+   outside every window get 0. */
+TH_API void THNN_(Im2Col_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, inputHeight, inputWidth)
+    int inputHeight,       // [SIZE input -2] height of the images
+    int inputWidth,        // [SIZE input -1] width of the images
+    int kH,                // kernel height
+    int kW,                // kernel width
+    int dH,                // dilation along the height
+    int dW,                // dilation along the width
+    int padH,              // zeros added above and below
+    int padW,              // zeros added left and right
+    int sH,                // stride along the height
+    int sW);               // stride along the width
 
-   Mean and centred sum of squares of each channel; zeros for an empty batch.
+/* Col2Im: the sum of columns in images, the transpose of Im2Col. Here dH and dW are dilations, and sH and sW strides.
 
-   Shapes: input (N, C) or (N, C, ...); statistics (2C + 1).
-   Errors: ValueError for fewer than 2 dimensions. Source: shifted sums in blocks, which are merged as below. */
-TH_API void THNN_(BatchNormalization_statistics)(
-    THNNState *state,              // library state
-    THTensor *input,               // input (N, C, ...)
-    THAccrealTensor *statistics);  // [OUT] mean, centred sum of squares, number of values (2C + 1)
+     output[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW] = sum of all input[n, (c*kH + kh)*kW + kw, y*oW + x]
+                                                              with these indices; those in the padding are dropped
 
-/* Statistics of several parts together, joined in their order; parts without values count nothing. For two parts a
-   and b of n_a and n_b values, n = n_a + n_b and d = mean_b - mean_a:
-     mean = mean_a + d * n_b / n;  squares = squares_a + squares_b + d^2 * n_a * n_b / n
+   Shapes: input (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW), oH and oW as in Im2Col for images of the size of the output;
+   output (N, C, outputHeight, outputWidth) or (C, outputHeight, outputWidth).
+   Errors: ValueError for a size, kernel, dilation or stride below 1, negative padding, sizes that do not fit.
+   Source: torch.nn.functional.fold, which gives the same. */
+TH_API void THNN_(Col2Im_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // columns (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW)
+    THTensor *output,  // [OUT] images (N, C, outputHeight, outputWidth)
+    int outputHeight,  // height of the images
+    int outputWidth,   // width of the images
+    int kH,            // kernel height
+    int kW,            // kernel width
+    int dH,            // dilation along the height
+    int dW,            // dilation along the width
+    int padH,          // zeros added above and below
+    int padW,          // zeros added left and right
+    int sH,            // stride along the height
+    int sW);           // stride along the width
 
-   Shapes: parts (K, 2C + 1), as statistics gives them; statistics (2C + 1). K may be 0: zeros.
-   Errors: ValueError for other sizes, and for a number of values that is negative or NaN.
-   Source: Chan, Golub and LeVeque 1979, "Updating formulae and a pairwise algorithm for computing sample variances". */
-TH_API void THNN_(BatchNormalization_mergeStatistics)(
-    THNNState *state,              // library state
-    THAccrealTensor *parts,        // [INPUT] statistics of each part (K, 2C + 1)
-    THAccrealTensor *statistics);  // [OUT] those of all (2C + 1)
+/* Gradient of Col2Im by its input: the columns of gradOutput. */
+TH_API void THNN_(Col2Im_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss by input
+    int kH,                // kernel height
+    int kW,                // kernel width
+    int dH,                // dilation along the height
+    int dW,                // dilation along the width
+    int padH,              // zeros added above and below
+    int padW,              // zeros added left and right
+    int sH,                // stride along the height
+    int sW);               // stride along the width
 
-/* Statistics into what is normalized with, and into the running ones. With n the number of values and squares the
-   centred sum of squares:
-     save_mean = mean;  save_std = 1 / sqrt(squares / n + eps), 0 where that root is 0
-     running_mean = momentum * mean + (1 - momentum) * running_mean
-     running_var = momentum * squares / (n - 1, if unbiased, else n) + (1 - momentum) * running_var
+/* unfolded_copy: the patches of one image under a sliding window, one per column: Im2Col without dilation.
 
-   Shapes: statistics (2C + 1), all others (C).
-   Errors: ValueError for sizes that do not fit, a negative eps, and for one value per channel or none, which have no
-   variance (nothing is written). */
-TH_API void THNN_(BatchNormalization_saveStatistics)(
-    THNNState *state,             // library state
-    THAccrealTensor *statistics,  // [INPUT] mean, centred sum of squares, number of values (2C + 1)
-    THTensor *save_mean,          // [OUT] mean (C)
-    THTensor *save_std,           // [OUT] inverse deviation (C)
-    THTensor *running_mean,       // [OPTIONAL] [MODIFIED] running mean (C)
-    THTensor *running_var,        // [OPTIONAL] [MODIFIED] running variance (C)
-    double momentum,              // share of these statistics in the running ones
-    double eps,                   // added to the variance
-    bool unbiased);               // the running variance is that of the population
+     finput[(c*kH + kh)*kW + kw, y*outputWidth + x] = input[c, y*dH + kh - padH, x*dW + kw - padW], 0 outside the image
 
-/* Normalization with given statistics, followed by max(0, .) if relu:
-     output = (input - save_mean) * save_std * weight + bias
+   The function takes no state. Shapes: input (nInputPlane, inputHeight, inputWidth); finput (nInputPlane*kH*kW,
+   outputHeight*outputWidth) has to have its size, with outputHeight = floor((inputHeight + 2*padH - kH) / dH) + 1 and
+   outputWidth likewise.
+   Errors: ValueError for a kernel or stride below 1, negative padding, sizes that do not fit. Source: Torch7's unfold. */
+TH_API void THNN_(unfolded_copy)(
+    THTensor *finput,   // [INPUT] [MODIFIED] columns; wholly overwritten, keeps its size
+    THTensor *input,    // image (nInputPlane, inputHeight, inputWidth)
+    int kW,             // kernel width
+    int kH,             // kernel height
+    int dW,             // stride along the width
+    int dH,             // stride along the height
+    int padW,           // zeros added left and right
+    int padH,           // zeros added above and below
+    int nInputPlane,    // channels of the input
+    int inputWidth,     // width of the input
+    int inputHeight,    // height of the input
+    int outputWidth,    // width of the output
+    int outputHeight);  // height of the output
 
-   Shapes: input and output (N, C) or (N, C, ...), all others (C).
-   Errors: ValueError for fewer than 2 dimensions and for sizes that do not fit. */
-TH_API void THNN_(BatchNormalization_normalize)(
+/* unfolded_acc: the transpose of unfolded_copy: each element of finput is added to the element of input that unfolded_copy
+   copies to it. Shapes and errors as there. */
+TH_API void THNN_(unfolded_acc)(
+    THTensor *finput,   // [INPUT] columns
+    THTensor *input,    // [MODIFIED] image, accumulated into (nInputPlane, inputHeight, inputWidth)
+    int kW,             // kernel width
+    int kH,             // kernel height
+    int dW,             // stride along the width
+    int dH,             // stride along the height
+    int padW,           // zeros added left and right
+    int padH,           // zeros added above and below
+    int nInputPlane,    // channels of the input
+    int inputWidth,     // width of the input
+    int inputHeight,    // height of the input
+    int outputWidth,    // width of the output
+    int outputHeight);  // height of the output
+
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY pooling] */
+
+/* TemporalSubSampling: the sum of each window along time, scaled and shifted per feature.
+
+     output[t,f] = bias[f] + weight[f] * sum over k of input[t*dW + k, f]
+
+   Shapes: input (T, inputFrameSize) or, as an extension, (N, T, inputFrameSize); weight and bias (inputFrameSize);
+   output (oT, inputFrameSize) with oT = floor((T - kW) / dW) + 1.
+   Errors: ValueError for a kernel or stride below 1, a kernel longer than the input, sizes that do not fit.
+   Source: Torch7 nn.TemporalSubSampling. */
+TH_API void THNN_(TemporalSubSampling_updateOutput)(
     THNNState *state,     // library state
-    THTensor *input,      // input (N, C, ...)
-    THTensor *output,     // [OUT] [LIKE input] result
-    THTensor *weight,     // [OPTIONAL] scale (C), 1 where None
-    THTensor *bias,       // [OPTIONAL] shift (C), 0 where None
-    THTensor *save_mean,  // mean (C)
-    THTensor *save_std,   // inverse deviation (C)
-    bool relu);           // cut off below 0; NaN stays
+    THTensor *input,      // input (T, inputFrameSize)
+    THTensor *output,     // [OUT] result (oT, inputFrameSize)
+    THTensor *weight,     // factor of each feature (inputFrameSize)
+    THTensor *bias,       // added to each feature (inputFrameSize)
+    int kW,               // kernel length
+    int dW,               // stride
+    int inputFrameSize);  // features of the input
 
-/* What the backward needs of all values of a channel: sum(g) [C], then sum(g * (input - save_mean)) [C], where g is
-   gradOutput or, if relu, gradOutput where normalize gives more than 0 (or NaN), and 0 elsewhere. Zeros for an empty
-   batch. The gradient by weight is save_std times the second, that by bias the first.
+/* Gradient of TemporalSubSampling by its input: weight * gradOutput, added over each window. Frames behind the
+   last window get 0. */
+TH_API void THNN_(TemporalSubSampling_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,      // factor of each feature (inputFrameSize)
+    int kW,                // kernel length
+    int dW);               // stride
 
-   Shapes: input and gradOutput (N, C) or (N, C, ...), sums (2C), all others (C).
-   Errors: ValueError for fewer than 2 dimensions and for sizes that do not fit. */
-TH_API void THNN_(BatchNormalization_gradSums)(
-    THNNState *state,       // library state
-    THTensor *input,        // input (N, C, ...)
-    THTensor *gradOutput,   // gradient of the loss by output, sized as input
-    THTensor *weight,       // [OPTIONAL] scale (C), 1 where None; read if relu
-    THTensor *bias,         // [OPTIONAL] shift (C), 0 where None; read if relu
-    THTensor *save_mean,    // mean (C)
-    THTensor *save_std,     // inverse deviation (C); read if relu
-    THAccrealTensor *sums,  // [OUT] sum(g), then sum(g * (input - save_mean)) (2C)
-    bool relu);             // as in normalize
+/* Gradients of TemporalSubSampling by its parameters, accumulated: gradWeight[f] += scale * sum over t of
+   gradOutput[t,f] * the sum of the window; gradBias[f] += scale * sum over t of gradOutput[t,f]. */
+TH_API void THNN_(TemporalSubSampling_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [MODIFIED] sized as bias
+    int kW,                // kernel length
+    int dW,                // stride
+    accreal scale);        // factor of the gradients added
 
-/* Gradient by the input, with the sums of all parts of the batch, of `count` values per channel, and g as in gradSums:
-     gradInput = (g - sum(g) / count - (input - save_mean) * save_std^2 * sum(g * (input - save_mean)) / count)
-                 * save_std * weight
-   Where sums is None the statistics are constants: gradInput = g * save_std * weight.
+/* SpatialSubSampling: the sum of each window, scaled and shifted per channel.
 
-   Shapes: input, gradOutput and gradInput (N, C) or (N, C, ...), sums (2C), all others (C).
-   Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, and with sums a count that is not above 0. */
-TH_API void THNN_(BatchNormalization_gradInput)(
-    THNNState *state,       // library state
-    THTensor *input,        // input (N, C, ...)
-    THTensor *gradOutput,   // gradient of the loss by output, sized as input
-    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
-    THTensor *weight,       // [OPTIONAL] scale (C), 1 where None
-    THTensor *bias,         // [OPTIONAL] shift (C), 0 where None; read if relu
-    THTensor *save_mean,    // mean (C)
-    THTensor *save_std,     // inverse deviation (C)
-    THAccrealTensor *sums,  // [INPUT] [OPTIONAL] sums of the whole batch (2C); None: the statistics are constants
-    double count,           // values per channel in the whole batch
-    bool relu);             // as in normalize
+     output[n,c,y,x] = bias[c] + weight[c] * sum over kh, kw of input[n, c, y*dH + kh, x*dW + kw]
 
-/* BatchNormalizationReLU: batch normalization and max(0, .) in the memory passes of the first alone.
+   Shapes: input (N, C, H, W) or (C, H, W); weight and bias (C); output (N, C, oH, oW) with oH = floor((H - kH) / dH) + 1
+   and oW likewise.
+   Errors: ValueError for a kernel or stride below 1, a kernel larger than the image, sizes that do not fit.
+   Source: LeCun et al. 1998; Torch7 nn.SpatialSubSampling. */
+TH_API void THNN_(SpatialSubSampling_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W) or (C, H, W)
+    THTensor *output,  // [OUT] result (N, C, oH, oW)
+    THTensor *weight,  // factor of each channel (C)
+    THTensor *bias,    // added to each channel (C)
+    int kW,            // kernel width
+    int kH,            // kernel height
+    int dW,            // stride along the width
+    int dH);           // stride along the height
 
-     output = max(0, (input - mean) / sqrt(variance + eps) * weight + bias)
+/* Gradient of SpatialSubSampling by its input: weight * gradOutput, added over each window. Elements outside every
+   window get 0. */
+TH_API void THNN_(SpatialSubSampling_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,      // factor of each channel (C)
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dW,                // stride along the width
+    int dH);               // stride along the height
 
-   Everything else is as in BatchNormalization; NaN stays NaN. */
-TH_API void THNN_(BatchNormalizationReLU_updateOutput)(
-    THNNState *state,        // library state
-    THTensor *input,         // input (N, C, ...)
-    THTensor *output,        // [OUT] [LIKE input] result
-    THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
-    THTensor *bias,          // [OPTIONAL] shift (C), 0 where None
-    THTensor *running_mean,  // [OPTIONAL] [MODIFIED] running mean (C); where None, training keeps none
-    THTensor *running_var,   // [OPTIONAL] [MODIFIED] running variance (C); where None, training keeps none
-    THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C); evaluation needs none
-    THTensor *save_std,      // [OPTIONAL] [SAVED] inverse deviation of the batch (C); evaluation needs none
-    bool train,              // statistics of the batch, or the running ones
-    double momentum,         // share of the batch in the running statistics
-    double eps);             // added to the variance
-
-/* Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is above 0
-   (or NaN), and 0 elsewhere. Where that is, is computed from input again: nothing more is saved. */
-TH_API void THNN_(BatchNormalizationReLU_backward)(
-    THNNState *state,        // library state
-    THTensor *input,         // input
-    THTensor *gradOutput,    // gradient of the loss by output, sized as output
-    THTensor *gradInput,     // [OPTIONAL] [OUT] [LIKE input] gradient of the loss by input
-    THTensor *gradWeight,    // [OPTIONAL] [MODIFIED] (C)
-    THTensor *gradBias,      // [OPTIONAL] [MODIFIED] (C)
-    THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
-    THTensor *bias,          // [OPTIONAL] shift (C), 0 where None
-    THTensor *running_mean,  // [OPTIONAL] running mean (C), read in evaluation
-    THTensor *running_var,   // [OPTIONAL] running variance (C), read in evaluation
-    THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C), read in training
-    THTensor *save_std,      // [OPTIONAL] [SAVED] inverse deviation of the batch (C), read in training
-    bool train,              // as in the forward
-    double scale,            // factor of what is added to gradWeight and gradBias
-    double eps);             // as in the forward
+/* Gradients of SpatialSubSampling by its parameters, accumulated: gradWeight[c] += scale * sum over n, y, x of
+   gradOutput[n,c,y,x] * the sum of the window; gradBias[c] += scale * sum over n, y, x of gradOutput[n,c,y,x]. */
+TH_API void THNN_(SpatialSubSampling_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [MODIFIED] sized as bias
+    int kW,                // kernel width
+    int kH,                // kernel height
+    int dW,                // stride along the width
+    int dH,                // stride along the height
+    accreal scale);        // factor of the gradients added
 
 /* SpatialMaxPooling: the largest value of each window.
 
@@ -1549,7 +1403,7 @@ TH_API void THNN_(SpatialMaxPooling_updateOutput)(
     int dH,                  // stride along the height
     int padW,                // padding left and right
     int padH,                // padding above and below
-    bool ceil_mode);         // round output sizes up
+    bool ceil_mode);         // [DEFAULT false] round output sizes up
 
 /* Gradient of SpatialMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
    Errors: also IndexError for an index outside its plane. */
@@ -1583,8 +1437,8 @@ TH_API void THNN_(SpatialAveragePooling_updateOutput)(
     int dH,                   // stride along the height
     int padW,                 // zeros added left and right
     int padH,                 // zeros added above and below
-    bool ceil_mode,           // round output sizes up
-    bool count_include_pad);  // count padding in the divisor
+    bool ceil_mode,           // [DEFAULT false] round output sizes up
+    bool count_include_pad);  // [DEFAULT true] count padding in the divisor
 
 /* Gradient of SpatialAveragePooling by its input: each gradOutput divided by its divisor, added over its window. */
 TH_API void THNN_(SpatialAveragePooling_updateGradInput)(
@@ -1601,6 +1455,9 @@ TH_API void THNN_(SpatialAveragePooling_updateGradInput)(
     bool ceil_mode,           // as in the forward
     bool count_include_pad);  // as in the forward
 
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY activation] */
+
 /* Threshold: output = val where input <= threshold, else input. Any shape. With threshold and val 0 this is ReLU.
    NaN is not at or below the threshold: it stays NaN.
    Errors: ValueError if inplace and val > threshold, where the backward could no longer tell the two cases apart.
@@ -1609,9 +1466,9 @@ TH_API void THNN_(Threshold_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // [MODIFIED] input, any shape; overwritten if inplace
     THTensor *output,   // [OUT] [LIKE input] result
-    accreal threshold,  // values above it pass
-    accreal val,        // what the others become
-    bool inplace);      // write the result into input
+    accreal threshold,  // values above it are kept
+    accreal val,        // replaces the other values
+    bool inplace);      // [DEFAULT false] write the result into input
 
 /* Gradient of Threshold by its input: 0 where input <= threshold, else gradOutput. */
 TH_API void THNN_(Threshold_updateGradInput)(
@@ -1619,8 +1476,8 @@ TH_API void THNN_(Threshold_updateGradInput)(
     THTensor *input,       // input
     THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
-    accreal threshold,     // values above it pass
-    accreal val,           // what the others become
+    accreal threshold,     // values above it are kept
+    accreal val,           // replaces the other values
     bool inplace);         // write the result into gradOutput
 
 /* LeakyReLU: output = input where input > 0, else negval * input. Any shape.
@@ -1629,8 +1486,8 @@ TH_API void THNN_(LeakyReLU_updateOutput)(
     THNNState *state,  // library state
     THTensor *input,   // [MODIFIED] input, any shape; overwritten if inplace
     THTensor *output,  // [OUT] [LIKE input] result
-    accreal negval,    // slope for what is not positive
-    bool inplace);     // write the result into input
+    accreal negval,    // slope where input is not positive
+    bool inplace);     // [DEFAULT false] write the result into input
 
 /* Gradient of LeakyReLU by its input: gradOutput where input > 0, else negval * gradOutput. */
 TH_API void THNN_(LeakyReLU_updateGradInput)(
@@ -1638,7 +1495,7 @@ TH_API void THNN_(LeakyReLU_updateGradInput)(
     THTensor *input,       // input
     THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
-    accreal negval,        // slope for what is not positive
+    accreal negval,        // slope where input is not positive
     bool inplace);         // write the result into gradOutput
 
 /* Sigmoid: output = 1 / (1 + exp(-input)). Any shape. */
@@ -1703,6 +1560,9 @@ TH_API void THNN_(LogSoftMax_updateGradInput)(
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
     THTensor *output);     // result of the forward
 
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY criterion] */
+
 /* Negative log-likelihood of the target classes: the sum of -weights[t] * input[n, t] over the targets t = target[n] that
    are not ignore_index, divided by total_weight, the sum of their weights, if sizeAverage and it is not 0.
 
@@ -1715,10 +1575,10 @@ TH_API void THNN_(ClassNLLCriterion_updateOutput)(
     THTensor *input,         // log-probabilities (N, C) or (C)
     THIndexTensor *target,   // [TARGET] classes (N) or (1)
     THTensor *output,        // [OUT] the loss, one element
-    bool sizeAverage,        // divide by total_weight
+    bool sizeAverage,        // [DEFAULT true] divide by total_weight
     THTensor *weights,       // [OPTIONAL] one per class (C)
-    THTensor *total_weight,  // [SAVED] [LIKE output] sum of the weights that counted, one element
-    int64_t ignore_index);   // targets of this value count nothing
+    THTensor *total_weight,  // [SAVED] [LIKE output] sum of the weights of the targets, one element
+    int64_t ignore_index);   // [DEFAULT -100] targets of this value are ignored
 
 /* Gradient of ClassNLLCriterion by its input: -weights[t] at the targets (divided by total_weight if sizeAverage; -1 for an
    input (C) if sizeAverage), 0 elsewhere, and 0 everywhere if total_weight is not above 0. */
@@ -1730,7 +1590,7 @@ TH_API void THNN_(ClassNLLCriterion_updateGradInput)(
     bool sizeAverage,        // divide by total_weight
     THTensor *weights,       // [OPTIONAL] one per class (C)
     THTensor *total_weight,  // [SAVED] as the forward left it
-    int64_t ignore_index);   // targets of this value count nothing
+    int64_t ignore_index);   // targets of this value are ignored
 
 /* Sum of squared differences (input - target)^2, divided by the number of elements if sizeAverage.
 
@@ -1740,7 +1600,7 @@ TH_API void THNN_(MSECriterion_updateOutput)(
     THTensor *input,    // input, any shape
     THTensor *target,   // [TARGET] sized as input
     THTensor *output,   // [OUT] the loss, one element
-    bool sizeAverage);  // divide by the number of elements
+    bool sizeAverage);  // [DEFAULT true] divide by the number of elements
 
 /* Gradient of MSECriterion by its input: 2 * (input - target), divided by the number of elements if sizeAverage. */
 TH_API void THNN_(MSECriterion_updateGradInput)(
@@ -1750,7 +1610,8 @@ TH_API void THNN_(MSECriterion_updateGradInput)(
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage);    // divide by the number of elements
 
-/* Sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the number of elements if sizeAverage.
+/* Sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the number of elements if
+   sizeAverage.
 
    Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.
    Source: Girshick 2015 (Huber's loss). */
@@ -1759,7 +1620,7 @@ TH_API void THNN_(SmoothL1Criterion_updateOutput)(
     THTensor *input,    // input, any shape
     THTensor *target,   // [TARGET] sized as input
     THTensor *output,   // [OUT] the loss, one element
-    bool sizeAverage);  // divide by the number of elements
+    bool sizeAverage);  // [DEFAULT true] divide by the number of elements
 
 /* Gradient of SmoothL1Criterion by its input: d clamped to [-1, 1], divided by the number of elements if sizeAverage. */
 TH_API void THNN_(SmoothL1Criterion_updateGradInput)(
@@ -1779,7 +1640,7 @@ TH_API void THNN_(BCECriterion_updateOutput)(
     THTensor *input,     // input, any shape
     THTensor *target,    // [TARGET] sized as input
     THTensor *output,    // [OUT] the loss, one element
-    bool sizeAverage,    // divide by the number of elements
+    bool sizeAverage,    // [DEFAULT true] divide by the number of elements
     THTensor *weights);  // [OPTIONAL] factor of each element, as many as input has
 
 /* Gradient of BCECriterion by its input: weights * (input - target) / max(input * (1 - input), 1e-12), divided by the number of
@@ -1800,7 +1661,7 @@ TH_API void THNN_(AbsCriterion_updateOutput)(
     THTensor *input,    // input, any shape
     THTensor *target,   // [TARGET] sized as input
     THTensor *output,   // [OUT] the loss, one element
-    bool sizeAverage);  // divide by the number of elements
+    bool sizeAverage);  // [DEFAULT true] divide by the number of elements
 
 /* Gradient of AbsCriterion by its input: 1 where input >= target, else -1, divided by the number of elements if sizeAverage. */
 TH_API void THNN_(AbsCriterion_updateGradInput)(
@@ -1809,3 +1670,194 @@ TH_API void THNN_(AbsCriterion_updateGradInput)(
     THTensor *target,     // [TARGET] sized as input
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage);    // divide by the number of elements
+
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY normalization] */
+
+/* BatchNormalization: each channel of a batch shifted and scaled to mean 0 and variance 1, then by weight and bias.
+
+     output = (input - mean) / sqrt(variance + eps) * weight + bias
+
+   Shapes: input (N, C) or (N, C, ...), any number of trailing dimensions; weight, bias, running_mean, running_var,
+   save_mean, save_std (C). n is the number of values per channel.
+   Training: mean and variance (biased) of the batch; save_mean = mean, save_std = 1 / sqrt(variance + eps), that is the
+   inverse deviation; running_mean = momentum * mean + (1 - momentum) * running_mean, and running_var likewise with the
+   unbiased variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but output is written.
+   Where variance and eps are both 0 the inverse deviation is 0.
+   Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for one value
+   per channel, which has no variance (the running statistics stay as they were); TypeError where the statistics that
+   the mode needs are None.
+   Source: Ioffe and Szegedy 2015, algorithm 1; variance by shifted sums, never E[x^2] - E[x]^2.
+   The functions statistics, saveStatistics and normalize, below, are its stages. */
+TH_API void THNN_(BatchNormalization_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, ...)
+    THTensor *output,        // [OUT] [LIKE input] result
+    THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
+    THTensor *bias,          // [OPTIONAL] shift (C), 0 where None
+    THTensor *running_mean,  // [OPTIONAL] [MODIFIED] running mean (C), None to keep none
+    THTensor *running_var,   // [OPTIONAL] [MODIFIED] running variance (C), None to keep none
+    THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C), written in training
+    THTensor *save_std,      // [OPTIONAL] [SAVED] inverse deviation of the batch (C), written in training
+    bool train,              // training: statistics of the batch; evaluation: running statistics
+    double momentum,         // factor of the batch in the running statistics
+    double eps);             // added to the variance
+
+/* Gradients of BatchNormalization, each optional; gradWeight and gradBias accumulate. With inv the inverse deviation and
+   xc = input - mean (saved in training, running in evaluation):
+     gradWeight += scale * inv * sum(gradOutput * xc);  gradBias += scale * sum(gradOutput)
+     training:   gradInput = (gradOutput - mean(gradOutput) - xc * inv^2 * sum(gradOutput * xc) / n) * inv * weight
+     evaluation: gradInput = gradOutput * inv * weight
+   The functions gradSums and gradInput, below, are its stages. */
+TH_API void THNN_(BatchNormalization_backward)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OPTIONAL] [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradWeight,    // [OPTIONAL] [MODIFIED] (C)
+    THTensor *gradBias,      // [OPTIONAL] [MODIFIED] (C)
+    THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
+    THTensor *running_mean,  // [OPTIONAL] running mean (C), read in evaluation
+    THTensor *running_var,   // [OPTIONAL] running variance (C), read in evaluation
+    THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C), read in training
+    THTensor *save_std,      // [OPTIONAL] [SAVED] inverse deviation of the batch (C), read in training
+    bool train,              // as in the forward
+    double scale,            // factor of the gradients added to gradWeight and gradBias
+    double eps);             // as in the forward
+
+/* Mean and centred sum of squares of each channel; zeros for an empty batch.
+
+   The first stage of batch normalization, of which a batch can be divided among threads or processes: statistics of
+   each part, mergeStatistics, saveStatistics, normalize of each part; in the backward gradSums of each part, whose sums
+   are added, and gradInput of each part. The statistics are 2*C + 1 accreal numbers: the mean of each channel (C), its
+   centred sum of squares sum((x - mean)^2) (C), and the number of values per channel.
+
+   Shapes: input (N, C) or (N, C, ...); statistics (2C + 1).
+   Errors: ValueError for fewer than 2 dimensions. Source: shifted sums in blocks, merged as in
+   mergeStatistics. */
+TH_API void THNN_(BatchNormalization_statistics)(
+    THNNState *state,              // library state
+    THTensor *input,               // input (N, C, ...)
+    THAccrealTensor *statistics);  // [OUT] mean, centred sum of squares, number of values (2C + 1)
+
+/* Statistics of a batch from those of its parts, merged in their order; parts without values are skipped. For parts a
+   and b of n_a and n_b values, n = n_a + n_b and d = mean_b - mean_a:
+     mean = mean_a + d * n_b / n;  squares = squares_a + squares_b + d^2 * n_a * n_b / n
+
+   Shapes: parts (K, 2C + 1), as statistics gives them; statistics (2C + 1). K may be 0: zeros.
+   Errors: ValueError for other sizes, and for a number of values that is negative or NaN.
+   Source: Chan, Golub and LeVeque 1979, "Updating formulae and a pairwise algorithm for computing sample variances". */
+TH_API void THNN_(BatchNormalization_mergeStatistics)(
+    THNNState *state,              // library state
+    THAccrealTensor *parts,        // [INPUT] statistics of each part (K, 2C + 1)
+    THAccrealTensor *statistics);  // [OUT] statistics of the batch (2C + 1)
+
+/* Mean and inverse deviation from statistics; updates the running statistics. With n the number of values and squares
+   the centred sum of squares:
+     save_mean = mean;  save_std = 1 / sqrt(squares / n + eps), 0 where that root is 0
+     running_mean = momentum * mean + (1 - momentum) * running_mean
+     running_var = momentum * squares / (n - 1 if unbiased, else n) + (1 - momentum) * running_var
+
+   Shapes: statistics (2C + 1), all others (C).
+   Errors: ValueError for sizes that do not fit, a negative eps, and for fewer than two values per channel, which have
+   no variance (nothing is written). */
+TH_API void THNN_(BatchNormalization_saveStatistics)(
+    THNNState *state,             // library state
+    THAccrealTensor *statistics,  // [INPUT] mean, centred sum of squares, number of values (2C + 1)
+    THTensor *save_mean,          // [OUT] mean (C)
+    THTensor *save_std,           // [OUT] inverse deviation (C)
+    THTensor *running_mean,       // [OPTIONAL] [MODIFIED] running mean (C)
+    THTensor *running_var,        // [OPTIONAL] [MODIFIED] running variance (C)
+    double momentum,              // factor of these statistics in the running ones
+    double eps,                   // added to the variance
+    bool unbiased);               // running variance from squares / (n - 1)
+
+/* Normalization with given mean and inverse deviation, followed by max(0, .) if relu:
+     output = (input - save_mean) * save_std * weight + bias
+
+   Shapes: input and output (N, C) or (N, C, ...), all others (C).
+   Errors: ValueError for fewer than 2 dimensions and for sizes that do not fit. */
+TH_API void THNN_(BatchNormalization_normalize)(
+    THNNState *state,     // library state
+    THTensor *input,      // input (N, C, ...)
+    THTensor *output,     // [OUT] [LIKE input] result
+    THTensor *weight,     // [OPTIONAL] scale (C), 1 where None
+    THTensor *bias,       // [OPTIONAL] shift (C), 0 where None
+    THTensor *save_mean,  // mean (C)
+    THTensor *save_std,   // inverse deviation (C)
+    bool relu);           // apply max(0, .); NaN stays NaN
+
+/* Sums of each channel for the backward: sum(g) (C), then sum(g * (input - save_mean)) (C), where g is gradOutput or, if
+   relu, gradOutput where normalize gives more than 0 (or NaN), and 0 elsewhere. Zeros for an empty batch. The gradient
+   by bias is the first sum, that by weight is save_std times the second.
+
+   Shapes: input and gradOutput (N, C) or (N, C, ...), sums (2C), all others (C).
+   Errors: ValueError for fewer than 2 dimensions and for sizes that do not fit. */
+TH_API void THNN_(BatchNormalization_gradSums)(
+    THNNState *state,       // library state
+    THTensor *input,        // input (N, C, ...)
+    THTensor *gradOutput,   // gradient of the loss by output, sized as input
+    THTensor *weight,       // [OPTIONAL] scale (C), 1 where None; read if relu
+    THTensor *bias,         // [OPTIONAL] shift (C), 0 where None; read if relu
+    THTensor *save_mean,    // mean (C)
+    THTensor *save_std,     // inverse deviation (C); read if relu
+    THAccrealTensor *sums,  // [OUT] sum(g), then sum(g * (input - save_mean)) (2C)
+    bool relu);             // as in normalize
+
+/* Gradient of normalization by the input, from sums over the whole batch of `count` values per channel; g as in gradSums:
+     gradInput = (g - sum(g) / count - (input - save_mean) * save_std^2 * sum(g * (input - save_mean)) / count)
+                 * save_std * weight
+   Where sums is None the statistics are constants: gradInput = g * save_std * weight.
+
+   Shapes: input, gradOutput and gradInput (N, C) or (N, C, ...), sums (2C), all others (C).
+   Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, and with sums a count that is not above 0. */
+TH_API void THNN_(BatchNormalization_gradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // input (N, C, ...)
+    THTensor *gradOutput,   // gradient of the loss by output, sized as input
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,       // [OPTIONAL] scale (C), 1 where None
+    THTensor *bias,         // [OPTIONAL] shift (C), 0 where None; read if relu
+    THTensor *save_mean,    // mean (C)
+    THTensor *save_std,     // inverse deviation (C)
+    THAccrealTensor *sums,  // [INPUT] [OPTIONAL] sums of the whole batch (2C); None: the statistics are constants
+    double count,           // values per channel in the whole batch
+    bool relu);             // as in normalize
+
+/* BatchNormalizationReLU: batch normalization followed by max(0, .), with the memory traffic of batch normalization alone.
+
+     output = max(0, (input - mean) / sqrt(variance + eps) * weight + bias)
+
+   Shapes, arguments and errors are those of BatchNormalization; NaN stays NaN. */
+TH_API void THNN_(BatchNormalizationReLU_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, ...)
+    THTensor *output,        // [OUT] [LIKE input] result
+    THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
+    THTensor *bias,          // [OPTIONAL] shift (C), 0 where None
+    THTensor *running_mean,  // [OPTIONAL] [MODIFIED] running mean (C), None to keep none
+    THTensor *running_var,   // [OPTIONAL] [MODIFIED] running variance (C), None to keep none
+    THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C), written in training
+    THTensor *save_std,      // [OPTIONAL] [SAVED] inverse deviation of the batch (C), written in training
+    bool train,              // training: statistics of the batch; evaluation: running statistics
+    double momentum,         // factor of the batch in the running statistics
+    double eps);             // added to the variance
+
+/* Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is above 0
+   (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved. */
+TH_API void THNN_(BatchNormalizationReLU_backward)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OPTIONAL] [OUT] [LIKE input] gradient of the loss by input
+    THTensor *gradWeight,    // [OPTIONAL] [MODIFIED] (C)
+    THTensor *gradBias,      // [OPTIONAL] [MODIFIED] (C)
+    THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
+    THTensor *bias,          // [OPTIONAL] shift (C), 0 where None
+    THTensor *running_mean,  // [OPTIONAL] running mean (C), read in evaluation
+    THTensor *running_var,   // [OPTIONAL] running variance (C), read in evaluation
+    THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C), read in training
+    THTensor *save_std,      // [OPTIONAL] [SAVED] inverse deviation of the batch (C), read in training
+    bool train,              // as in the forward
+    double scale,            // factor of the gradients added to gradWeight and gradBias
+    double eps);             // as in the forward

@@ -1,31 +1,92 @@
-"""From the header model to the catalogue of functions in the documentation."""
+"""From the header model to the catalogue of functions in the documentation: a page per family, and an index."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
-from thnn._functions.documentation import describe
-from thnn._header import Function, group_modules
+from thnn._functions.documentation import describe, summary
+from thnn._header import Argument, Function, Module, group_modules
 
 BANNER = "<!-- Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit. -->\n"
 
 
-def emit_catalogue(functions: Sequence[Function]) -> str:
-    """docs/functions.md: every module with its formula, shapes, arguments and C functions."""
-    return "".join(_catalogue(functions))
+def emit_docs(functions: Sequence[Function]) -> dict[str, str]:
+    """The files of docs/functions."""
+    modules = group_modules(functions).values()
+    families = list(dict.fromkeys(m.family for m in modules))
+    by_family = {name: [m for m in modules if m.family == name] for name in families}
+    return {
+        "index.md": "".join(_index(functions, by_family)),
+        **{f"{name}.md": "".join(_page(name, members)) for name, members in by_family.items()},
+    }
 
 
-def _catalogue(functions: Sequence[Function]) -> Iterator[str]:
-    modules = group_modules(functions)
+def _title(family: str) -> str:
+    return family.replace("_", " ").capitalize()
+
+
+def _index(functions: Sequence[Function], families: dict[str, list[Module]]) -> Iterator[str]:
+    count = sum(map(len, families.values()))
     yield BANNER + "\n# Functions\n\n"
-    yield f"{len(functions)} functions in {len(modules)} modules, declared in `generic/THNN.h`.\n"
-    for name, module in modules.items():
-        yield f"\n## {name}\n"
+    yield f"{len(functions)} functions in {count} modules, declared in `generic/THNN.h`.\n"
+    for family, modules in families.items():
+        yield f"\n## [{_title(family)}]({family}.md)\n\n"
+        for module in modules:
+            yield f"- [{module.name}]({family}.md#{module.name.lower()}): {_escaped(summary(module))}\n"
+
+
+def _page(family: str, modules: Sequence[Module]) -> Iterator[str]:
+    yield BANNER + f"\n# {_title(family)}\n"
+    for module in modules:
+        yield f"\n## {module.name}\n"
+        forward = module.forward
         for function in module.functions.values():
+            is_backward = function in module.backwards and forward is not None
             yield f"\n### {function.name}\n\n"
             if function.doc:
-                yield f"```text\n{function.doc.strip()}\n```\n\n"
-            for argument in function.arguments:
-                if argument.role != "state":
-                    label, _, rest = describe(argument).partition(": ")
-                    yield f"- `{label}` ({argument.role}): {rest}\n"
+                yield _fenced(function.doc.strip()) + "\n\n"
+            yield from _arguments(function, forward if is_backward else None)
+
+
+def _arguments(function: Function, forward: Function | None) -> Iterator[str]:
+    """The arguments, without those that the forward has with the same meaning."""
+    arguments = [a for a in function.arguments if a.role != "state"]
+    unused = [a for a in arguments if a.role == "buffer" and a.doc == "unused"]
+    used = [a for a in arguments if a not in unused]
+    known = [a for a in used if forward is not None and _is_known(a, forward.argument(a.name))]
+    for argument in used:
+        if argument not in known:
+            name, _, rest = describe(argument).partition(": ")
+            yield f"- `{name}` ({argument.role}): {_escaped(rest)}\n"
+    if known:
+        yield f"- {_names(known)}: as in the forward\n"
+    if unused:
+        yield f"- {_names(unused)} (buffer): unused, may be None\n"
+
+
+def _is_known(argument: Argument, other: Argument | None) -> bool:
+    """Whether an argument of a backward is that of the forward, and its comment says nothing new."""
+    if other is None:
+        return False
+    is_same = (argument.type, argument.role, argument.is_optional) == (
+        other.type,
+        other.role,
+        other.is_optional,
+    )
+    return is_same and (other.doc.startswith(argument.doc) or argument.doc.startswith("as in the forward"))
+
+
+def _names(arguments: Iterable[Argument]) -> str:
+    return ", ".join(f"`{a.name}`" for a in arguments)
+
+
+def _fenced(text: str) -> str:
+    """A block of code, whatever is in it."""
+    fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def _escaped(text: str) -> str:
+    """The text with the signs of Markdown taken literally."""
+    return re.sub(r"[\\`*\[\]<]", r"\\\g<0>", text)

@@ -2,36 +2,120 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import fields
 
-from thnn._header import Function, group_modules
+from thnn._functions.documentation import docstring
+from thnn._header import Argument, Function, HeaderError, Module, group_modules
 
 BANNER = '"""Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit."""\n'
 
+#: Names in the source of function classes and backend methods, which an argument of the same name would hide.
+RESERVED_ARGUMENTS = frozenset(
+    [
+        *("self", "cls", "ctx", "return_indices", "id"),
+        *("TypeError", "AttributeError", "RuntimeError", "ValueError"),
+        *("updateOutput", "updateGradInput", "accGradParameters", "backward"),
+        *("call_updateOutput", "call_updateGradInput", "call_accGradParameters", "call_backward"),
+        *("ALLOCATE", "arguments", "check_in_place", "empty_like", "empty_like_or_not", "flag", "gradients"),
+        *(
+            "increment_version",
+            "invoke",
+            "is_grad_enabled",
+            "new_scalar",
+            "new_scalar_or_not",
+            "rule",
+            "scale_by",
+        ),
+        *("values", "zeros_like", "call", "check_shareable", "function", "share", "state", "t"),
+    ]
+)
+#: Attributes of a backend, which a function of the same name would hide.
+RESERVED_FUNCTIONS = frozenset({"library_state", "register_method"})
+#: Files beside those of the families.
+RESERVED_FAMILIES = frozenset({"functions", "index"})
 
-def emit_model(functions: Sequence[Function], digest: str) -> str:
-    """thnn/_generated/model.py: FUNCTIONS, equal to what parse_header gives, and the digest of the header."""
-    return "".join(_model(functions, digest))
+
+def check_supported(functions: Sequence[Function]) -> None:
+    """Raises HeaderError at the first function that Python cannot have under its name."""
+    for function in functions:
+        if not function.family:
+            raise HeaderError(
+                function.location, f"{function.name} is in no family: begin one with [FAMILY name]"
+            )
+        if function.family in RESERVED_FAMILIES:
+            raise HeaderError(function.location, f"no family can be called {function.family!r}")
+        if function.name.startswith("_") or not function.phase or function.name in RESERVED_FUNCTIONS:
+            raise HeaderError(
+                function.location, f"no function can be called {function.name!r}: expected <Module>_<name>"
+            )
+        _check_arguments(function)
 
 
-def _model(functions: Sequence[Function], digest: str) -> Iterator[str]:
-    yield "# fmt: off\n" + BANNER
-    yield "from thnn._header.model import Argument, Function, Location\n\n"
-    yield f'DIGEST = "{digest}"\n\n'
-    yield 'A, F, L = Argument, Function, Location\nH = "THNN.h"\n\nFUNCTIONS: tuple[Function, ...] = (\n'
+def _check_arguments(function: Function) -> None:
+    seen: set[str] = set()
+    for argument in function.arguments:
+        name = argument.variable
+        is_state = argument.role == "state"
+        if name.startswith("_") or (name in RESERVED_ARGUMENTS and not is_state):
+            raise HeaderError(argument.location, f"no argument can be called {argument.name!r} in Python")
+        if argument.name == "gradOutput" and argument.role != "gradOutput":
+            raise HeaderError(argument.location, "only the gradient of the output can be called 'gradOutput'")
+        if name in seen:
+            raise HeaderError(argument.location, f"Python calls two arguments {name!r}")
+        seen.add(name)
+
+
+def emit_python(functions: Sequence[Function]) -> dict[str, str]:
+    """The files of thnn/_generated: a model and stubs per family, and the packages that collect them."""
+    families = list(dict.fromkeys(f.family for f in functions))
+    by_family = {name: [f for f in functions if f.family == name] for name in families}
+    return {
+        "__init__.py": _collection(families),
+        "functions/__init__.pyi": BANNER + "".join(f"from .{name} import *\n" for name in families),
+        **{f"{name}.py": "".join(_model(members)) for name, members in by_family.items()},
+        **{f"functions/{name}.pyi": emit_stubs(members) for name, members in by_family.items()},
+    }
+
+
+def _collection(families: Sequence[str]) -> str:
+    lines = [
+        BANNER,
+        "from thnn._header.model import Function, digest",
+        "",
+        *(f"from . import {name}" for name in sorted(families)),
+        "",
+        "#: The functions in the order of the header.",
+        "FUNCTIONS: tuple[Function, ...] = (",
+        *(f"    *{name}.FUNCTIONS," for name in families),
+        ")",
+        "DIGEST = digest(FUNCTIONS)",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _model(functions: Sequence[Function]) -> Iterator[str]:
+    has_sizes = any(a.size for f in functions for a in f.arguments)
+    yield BANNER
+    yield f"from thnn._header.model import Argument, Function{', Size' if has_sizes else ''}\n\n"
+    yield "A, F = Argument, Function\n\nFUNCTIONS: tuple[Function, ...] = (\n"
     for f in functions:
         yield f"    F({f.name!r}, (\n"
         for a in f.arguments:
-            extra = "".join(
-                f", {k}={v!r}"
-                for k, v in (("like", a.like), ("is_modified", a.is_modified), ("doc", a.doc))
-                if v
-            )
-            place = f"L(H, {a.location.line}, {a.location.column})"
-            yield f"        A({a.type!r}, {a.name!r}, {a.is_optional!r}, {a.role!r}, {place}{extra}),\n"
-        yield f"    ), {f.doc!r}, L(H, {f.location.line}, {f.location.column})),\n"
+            yield f"        A({a.type!r}, {a.name!r}, {a.role!r}{''.join(_options(a))}),\n"
+        yield f"    ), {f.doc!r}, {f.family!r}),\n"
     yield ")\n"
+
+
+def _options(argument: Argument) -> Iterator[str]:
+    """The fields of an argument that differ from their defaults, but for its location."""
+    for field in fields(argument)[3:]:
+        value = getattr(argument, field.name)
+        if field.name != "location" and (value, type(value)) != (field.default, type(field.default)):
+            yield f", {field.name}={value!r}"
 
 
 _TYPES = {"bool": "bool", "int": "int", "int64_t": "int", "long": "int", "THIndex_t": "int"}
@@ -46,53 +130,59 @@ _HAND_WRITTEN = {
 
 
 def emit_stubs(functions: Sequence[Function]) -> str:
-    """thnn/_generated/functions.pyi: every class with its real signatures and docstring."""
-    return "".join(_stubs(functions))
+    """A stub file: the class of each module with its real signatures and docstring."""
+    modules = [m for m in group_modules(functions).values() if m.forward is not None]
+    bases = sorted({_base(m) for m in modules})
+    return "".join(
+        [
+            BANNER,
+            "# ruff: noqa: N803, E501, D\n",
+            "from typing import Any\n\nfrom torch import Tensor\n\n",
+            f"from thnn._functions.base import {', '.join(bases)}\n" if bases else "",
+            *(part for module in modules for part in _stub(module)),
+        ]
+    )
 
 
-def _stubs(functions: Sequence[Function]) -> Iterator[str]:
-    # Imported here: the defaults and docstrings are those of the classes at run time.
-    from thnn._functions.documentation import DEFAULTS, docstring
+def _base(module: Module) -> str:
+    return "Criterion" if module.is_criterion else "FunctionBase"
 
-    yield BANNER
-    yield "# ruff: noqa: N803, E501, D\n"
-    yield "from typing import Any\n\nfrom torch import Tensor\n\n"
-    yield "from thnn._functions.base import Criterion, FunctionBase\n"
-    for name, module in group_modules(functions).items():
-        forward = module.forward
-        if forward is None:
-            continue
-        tensors = forward.tensors("input", "target", "parameter")
-        returns_indices = any(a.name == "indices" for a in forward.tensors("saved"))
-        seen_default = False
-        spelled, scalars = [], []
-        for a in tensors:
-            seen_default |= a.is_optional
-            kind = "Tensor | None" if a.is_optional else "Tensor"
-            spelled.append(f"{a.name}: {kind}" + (" = ..." if seen_default else ""))
-        # After a tensor that may be left out, Python wants a default for every argument.
-        applied = list(spelled)
-        for a in forward.scalars:
-            kind = _TYPES.get(a.type, "float")
-            scalars.append(f"{a.variable}: {kind}" + (" = ..." if a.name in DEFAULTS else ""))
-            seen_default |= a.name in DEFAULTS
-            applied.append(f"{a.variable}: {kind}" + (" = ..." if seen_default else ""))
-        if returns_indices:
-            scalars.append("*, return_indices: bool = ...")
-            applied.append("return_indices: bool = ...")
-        scalars, called = _HAND_WRITTEN.get(name, (scalars, spelled))
-        if module.is_criterion:
-            scalars = ["*target_and_scalars: Any", "weight: Tensor | None = ...", "**keywords: Any"]
-        result = "Any" if returns_indices else "Tensor"
-        base = "Criterion" if module.is_criterion else "FunctionBase"
-        options = ["return_indices"] if returns_indices else []
-        text = docstring(module, [a.name for a in tensors], [a.name for a in forward.scalars], options)
-        yield f"\nclass {name}Function({base}):\n"
-        yield textwrap.indent(f'"""{text}\n"""\n', "    ", lambda line: bool(line.strip()))
-        yield (
-            f"    def __init__(self, {', '.join(scalars)}) -> None: ...\n"
-            if scalars
-            else "    def __init__(self) -> None: ...\n"
-        )
-        yield f"    def __call__(self, {', '.join(called)}) -> {result}: ...\n"
-        yield f"    @classmethod\n    def apply(cls, {', '.join(applied)}) -> {result}: ...\n"
+
+def _stub(module: Module) -> Iterator[str]:
+    forward = module.forward
+    assert forward is not None
+    tensors = forward.tensors("input", "target", "parameter")
+    returns_indices = any(a.name == "indices" for a in forward.tensors("saved"))
+    seen_default = False
+    called, scalars = [], []
+    for a in tensors:
+        seen_default |= a.is_optional
+        kind = "Tensor | None" if a.is_optional else "Tensor"
+        called.append(f"{a.name}: {kind}" + (" = ..." if seen_default else ""))
+    # Python wants a default for every argument behind one that has a default.
+    applied = list(called)
+    for a in forward.scalars:
+        kind = _TYPES.get(a.type, "float")
+        has_default = a.default is not None
+        scalars.append(f"{a.variable}: {kind}" + (" = ..." if has_default else ""))
+        seen_default |= has_default
+        applied.append(f"{a.variable}: {kind}" + (" = ..." if seen_default else ""))
+    if returns_indices:
+        scalars.append("*, return_indices: bool = ...")
+        applied.append("return_indices: bool = ...")
+    scalars, called = _HAND_WRITTEN.get(module.name, (scalars, called))
+    if module.is_criterion:
+        scalars = ["*target_and_scalars: Any", "weight: Tensor | None = ...", "**keywords: Any"]
+    result = "Any" if returns_indices else "Tensor"
+    options = ["return_indices"] if returns_indices else []
+    text = docstring(module, [a.name for a in tensors], [a.name for a in forward.scalars], options)
+    yield f"\nclass {module.name}Function({_base(module)}):\n"
+    yield textwrap.indent(f'"""{_escaped(text)}\n"""\n', "    ", lambda line: bool(line.strip()))
+    yield f"    def __init__(self{''.join(f', {s}' for s in scalars)}) -> None: ...\n"
+    yield f"    def __call__(self, {', '.join(called)}) -> {result}: ...\n"
+    yield f"    @classmethod\n    def apply(cls, {', '.join(applied)}) -> {result}: ...\n"
+
+
+def _escaped(text: str) -> str:
+    """The text as it stands between triple quotes."""
+    return re.sub(r'\\|"(?="")', r"\\\g<0>", text)

@@ -1,168 +1,149 @@
 """Brings everything that follows from generic/THNN.h up to date: generated files, then the compiled library.
 
-`regenerate(root)` writes only what changed. When anything fails, the header included, the generated files are put
-back and the library that was there stays: a build goes to build/cmake and is moved into place when it is complete.
+`regenerate(root)` writes only files that change. The generated C is written before the library is compiled; Python,
+documentation and libraries follow together when it is. While the compiler runs, and after an error or a `kill -9`, the
+tree has the Python of its library and can be imported.
 """
 
 from __future__ import annotations
 
 import difflib
-import hashlib
-import os
-import re
-import shutil
 import signal
-import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NoReturn
+
+from thnn._header import Function, HeaderError, digest, parse_header
+
+from . import emit_c, emit_docs, emit_python
+from .build import (
+    BuildError,
+    Progress,
+    build,
+    changed_libraries,
+    compile_libraries,
+    configure,
+    lock,
+    replace_together,
+)
+
+__all__ = ["BuildError", "build", "configure", "generate", "regenerate", "stale"]
 
 HEADER = "generic/THNN.h"
-LIBRARIES = ("libTHNN.so", "_C.abi3.so")
+GENERATED = ("lib/THNN/generated", "thnn/_generated", "docs/functions")
 
 
-class BuildError(Exception):
-    """The compiler (or CMake) refused; the text is what it printed."""
+def generate(root: Path) -> dict[Path, str | None]:
+    """The generated files of a source tree, as path -> text; None for files that are there and not generated any more.
+
+    Raises HeaderError for a header that C or Python cannot use.
+    """
+    return _emit(root, _parse(root))
 
 
-def generate(root: Path) -> dict[Path, str]:
-    """The generated files of a source tree, as path -> text. Raises HeaderError for a header it cannot use."""
-    from thnn._header import parse_header
-
-    from . import emit_c, emit_docs, emit_python
-
-    path = root / HEADER
-    functions = parse_header(str(path))
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    emit_c.check_supported(functions)
-    return {
-        root / "lib/THNN/generated/functions.inc": emit_c.emit_functions(functions, digest),
-        **{
-            root / f"lib/THNN/generated/modules/{name}.h": text
-            for name, text in emit_c.emit_declarations(functions).items()
-        },
-        root / "thnn/_generated/model.py": emit_python.emit_model(functions, digest),
-        root / "thnn/_generated/functions.pyi": emit_python.emit_stubs(functions),
-        root / "docs/functions.md": emit_docs.emit_catalogue(functions),
-    }
-
-
-def stale(files: Mapping[Path, str]) -> dict[Path, str]:
-    """Which of the files differ from what they should be, each with its first differing lines."""
+def stale(files: Mapping[Path, str | None]) -> dict[Path, str]:
+    """The files that differ from what they should be, each with its first differing lines."""
     found = {}
     for path, text in files.items():
-        if not path.exists():
+        if text is None:
+            found[path] = "is not generated any more"
+        elif not path.exists():
             found[path] = "is missing"
-        elif (old := path.read_text()) != text:
-            diff = difflib.unified_diff(
-                old.splitlines(), text.splitlines(), "committed", "expected", lineterm="", n=0
-            )
+        elif (old := path.read_bytes()) != text.encode():
+            lines = old.decode("utf-8", "replace").splitlines()
+            diff = difflib.unified_diff(lines, text.splitlines(), "committed", "expected", lineterm="", n=0)
             found[path] = "differs:\n" + "\n".join("    " + line for line in list(diff)[2:8])
     return found
 
 
-def configure(root: Path, directory: Path, cmake_arguments: Sequence[str] = ()) -> str:
-    """Prepares `directory` for building with CMake; returns the cmake to build with."""
-    root = root.resolve()
-    cmake, ninja = _tool("cmake"), _tool("ninja")
-    if cmake is None:
-        raise BuildError("cmake is not installed (pip install cmake)")
-    generator = "Ninja" if ninja else "Unix Makefiles"
-    cache = directory / "CMakeCache.txt"
-    known = {f"CMAKE_HOME_DIRECTORY:INTERNAL={root}", f"CMAKE_GENERATOR:INTERNAL={generator}"}
-    if cache.exists() and not known <= set(cache.read_text().splitlines()):
-        # The tree was copied or moved, or ninja came or went: CMake refuses to go on with such a directory.
-        shutil.rmtree(directory)
-    directory.mkdir(parents=True, exist_ok=True)
-    settings = [
-        f"-DPython3_EXECUTABLE={sys.executable}",
-        *([f"-DCMAKE_MAKE_PROGRAM={ninja}"] if ninja else []),
-    ]
-    _run([cmake, "-G", generator, "-S", str(root), "-B", str(directory), *settings, *cmake_arguments])
-    return cmake
+def regenerate(root: Path, report: Callable[[str], None] = print) -> None:
+    """Rewrites stale files and rebuilds; on any exception or signal the tree is left as it was."""
+    progress = Progress()
+    directory, package = root / "build" / "cmake", root / "thnn"
+    with lock(root), _signals_are_exceptions():
+        progress.show(f"reading {HEADER}")
+        functions = _parse(root)
+        files = _emit(root, functions)
+        new = {path: files[path] for path in stale(files)}
+        for_compiler = {path: text for path, text in new.items() if path.is_relative_to(root / "lib")}
+        before = {path: path.read_text(encoding="utf-8") if path.exists() else None for path in for_compiler}
+        is_new = bool(for_compiler) or not (package / "libTHNN.so").exists()
+        names = [f.name for f in functions] if is_new else []
+        try:
+            replace_together(for_compiler)
+            compile_libraries(root, directory, functions=names, progress=progress)
+            libraries = changed_libraries(directory, package)
+            replace_together({**{p: t for p, t in new.items() if p not in for_compiler}, **libraries})
+        except BaseException:
+            replace_together(before)
+            raise
+        finally:
+            progress.clear()
+    for path in (*new, *libraries):
+        report(f"{'deleted' if files.get(path, '') is None else 'wrote'} {path.relative_to(root)}")
+    if not new and not libraries:
+        report("everything is up to date")
 
 
-def build(
-    root: Path, output: Path, cmake_arguments: Sequence[str] = (), directory: Path | None = None
-) -> list[str]:
-    """Compiles the library and moves it into `output`; returns the names of the files that changed."""
-    directory = directory or root / "build" / "cmake"
-    cmake = configure(root, directory, cmake_arguments)
-    _run([cmake, "--build", str(directory), "--parallel", str(os.cpu_count() or 1)])
-    output.mkdir(parents=True, exist_ok=True)
-    changed = []
-    for name in LIBRARIES:
-        new, old = directory / name, output / name
-        if old.exists() and old.read_bytes() == new.read_bytes():
-            continue
-        # A process that has the old file mapped keeps it: renaming gives the name to a new one.
-        shutil.copy2(new, old.with_suffix(".new"))
-        old.with_suffix(".new").replace(old)
-        changed.append(name)
-    return changed
+def _parse(root: Path) -> list[Function]:
+    """The functions of the header, family by family."""
+    path = root / HEADER
+    functions = parse_header(path)
+    try:
+        emit_python.check_supported(functions)
+        emit_c.check_supported(functions)
+    except HeaderError as error:
+        line = path.read_text(encoding="utf-8").splitlines()[error.location.line - 1]
+        raise HeaderError(error.location, error.message, line) from None
+    families = list(dict.fromkeys(f.family for f in functions))
+    return sorted(functions, key=lambda f: families.index(f.family))
 
 
-def _tool(name: str) -> str | None:
-    """The program that came with this Python's packages, or else the system's."""
-    places = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
-    return shutil.which(name, path=os.pathsep.join(places))
+def _emit(root: Path, functions: list[Function]) -> dict[Path, str | None]:
+    texts = {
+        "lib/THNN/generated/functions.inc": emit_c.emit_functions(functions, digest(functions)),
+        **_in(
+            "lib/THNN/generated/modules",
+            {f"{n}.h": t for n, t in emit_c.emit_declarations(functions).items()},
+        ),
+        **_in("thnn/_generated", emit_python.emit_python(functions)),
+        **_in("docs/functions", emit_docs.emit_docs(functions)),
+    }
+    files: dict[Path, str | None] = {root / name: text for name, text in texts.items()}
+    for folder in GENERATED:
+        for path in sorted((root / folder).rglob("*")):
+            is_ours = path.suffix in (".c", ".h", ".inc", ".py", ".pyi", ".md") and not path.name.startswith(
+                "."
+            )
+            if is_ours and path.is_file():
+                files.setdefault(path, None)
+    return files
 
 
-def _run(command: list[str]) -> None:
-    result = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    if result.returncode != 0:
-        raise BuildError(_without_kernels(result.stdout) or result.stdout)
-
-
-def _without_kernels(output: str) -> str:
-    """What the linker missed, in the words of the header: empty where it missed nothing."""
-    names = sorted(
-        set(
-            re.findall(r"undefined reference to `THNN_(?:Float|Double)(\w+)_(?:default|avx2|avx512)'", output)
-        )
-    )
-    return "".join(
-        f"{name}: declared in THNN.h, and no file of generic/ defines THNN_({name})\n" for name in names
-    )
+def _in(folder: str, texts: Mapping[str, str]) -> dict[str, str]:
+    return {f"{folder}/{name}": text for name, text in texts.items()}
 
 
 @contextmanager
 def _signals_are_exceptions() -> Iterator[None]:
-    """Who ends the program, as `timeout` or a closed terminal, does not leave it half-way."""
+    """Signals that end the program raise SystemExit once, and are ignored while the tree is put back."""
+    handled = [
+        n for n in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT) if signal.getsignal(n) is not signal.SIG_IGN
+    ]
+    before = {number: signal.getsignal(number) for number in handled}
 
-    def end(number: int, _: object) -> NoReturn:
+    def end(number: int, _: object) -> None:
+        for other in handled:
+            signal.signal(other, signal.SIG_IGN)
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
         sys.exit(128 + number)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    for number in handled:
+        signal.signal(number, end)
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def regenerate(root: Path, report: Callable[[str], None] = print) -> None:
-    """Rewrites what is stale and rebuilds; on any exception or signal the tree is left as it was."""
-    files = generate(root)
-    old = {path: path.read_text() if path.exists() else None for path in files}
-    changed = [path for path, text in files.items() if old[path] != text]
-    try:
-        with _signals_are_exceptions():
-            for path in changed:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(files[path])
-            libraries = build(root, root / "thnn")
-    except BaseException:
-        for path in changed:
-            text = old[path]
-            if text is None:
-                path.unlink(missing_ok=True)
-            else:
-                path.write_text(text)
-        raise
-    for name in [str(path.relative_to(root)) for path in changed] + [f"thnn/{name}" for name in libraries]:
-        report(f"wrote {name}")
-    if not changed and not libraries:
-        report("everything is up to date")

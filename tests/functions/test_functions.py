@@ -499,7 +499,7 @@ def test_builders_are_what_makes_the_classes() -> None:
 # The calls of LeakyReLU, with a name that HardShrink and SoftShrink of 2017 have.
 LAMBDA = """
 TH_API void THNN_(LeakyReLU_updateOutput)(
-    THNNState *state, THTensor *input, THTensor *output, accreal lambda, bool inplace);
+    THNNState *state, THTensor *input, THTensor *output, accreal lambda, bool inplace); // [DEFAULT false]
 TH_API void THNN_(LeakyReLU_updateGradInput)(
     THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput, accreal lambda, bool inplace);
 """

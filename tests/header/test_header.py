@@ -1,4 +1,4 @@
-"""The header parser: what it reads, what it refuses and where, what it makes of the 191 functions of 2017."""
+"""The header parser: the styles and tags that it reads, the roles it finds, the 191 functions of 2017."""
 
 from __future__ import annotations
 
@@ -7,31 +7,23 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from headers import STYLES, THNN_2017, parse_one
 
 from thnn._header import (
-    BACKWARD_SCALARS,
     Argument,
     Function,
-    HeaderError,
     Location,
+    Size,
+    digest,
     group_modules,
     parse_header,
     parse_header_text,
 )
 
-THNN_2017 = Path(__file__).resolve().parent.parent / "data" / "thnn_2017.h"
-
 
 @pytest.fixture(scope="module")
 def functions() -> dict[str, Function]:
     return {f.name: f for f in parse_header(THNN_2017)}
-
-
-def parse_one(text: str) -> Function:
-    (function,) = parse_header_text(text, "h")
-    return function
 
 
 def flags(function: Function) -> dict[str, str]:
@@ -92,7 +84,7 @@ def test_module_and_phase(name: str, module: str, phase: str) -> None:
     [("gradWeight", "weight"), ("gradInput", "input"), ("gradient", None), ("grad", None), ("x", None)],
 )
 def test_gradient_of(name: str, of: str | None) -> None:
-    assert Argument("THTensor*", name, False, "buffer", Location("h", 1, 1)).gradient_of == of
+    assert Argument("THTensor*", name, "buffer").gradient_of == of
 
 
 def test_modules(functions: dict[str, Function]) -> None:
@@ -112,77 +104,6 @@ def test_modules(functions: dict[str, Function]) -> None:
     assert modules["LookupTable"].forward is None
     f = parse_one("void Foo_updateOutput(THTensor *input, THTensor *target, THTensor *output);")
     assert group_modules([f])["Foo"].is_criterion
-
-
-# Styles
-
-STYLES = {
-    "2017": """
-        TH_API void THNN_(A_updateOutput)(
-                  THNNState *state,            // library's state
-                  THTensor *input,             // input, values in [0,1]
-                  THTensor *output,            // [OUT] output
-                  THTensor *bias,              // [OPTIONAL] bias [N]
-                  bool inplace);""",
-    "one line": "void A_updateOutput(THNNState*state,THTensor*input,THTensor*output,"
-    "THTensor*bias/*[OPTIONAL]*/,bool inplace);",
-    "repr": "A_updateOutput(THNNState* state, THTensor* input, THTensor* output, "
-    "THTensor* bias /*[optional]*/, bool inplace)",
-    "before": """
-        TH_EXTERNC void THNN_(A_updateOutput)(
-            THNNState * state, const THTensor *input, THTensor* const output,
-            /* [OPTIONAL] the
-               bias */
-            THTensor *bias,
-            bool inplace)
-        ;""",
-    "after a comma": "void A_updateOutput(THNNState *state, THTensor *input, THTensor *output,\n"
-    "  THTensor *bias, // [OPTIONAL]\n  bool inplace);",
-    "several on a line": "void A_updateOutput(THNNState *state, THTensor *input, // prose\n"
-    "  THTensor *output, THTensor *bias, // [OPTIONAL]\n  bool inplace);",
-    "before on the line": "void A_updateOutput(THNNState *state, THTensor *input, THTensor *output,"
-    " /* [OPTIONAL] */ THTensor *bias, bool inplace);",
-    "inside": "extern void A_updateOutput(THNNState *state, THTensor *input, THTensor *output,"
-    " THTensor /* [OPTIONAL] */ *bias, bool inplace);",
-    "second line": """
-        void A_updateOutput(THNNState *state, THTensor *input, THTensor *output,
-            THTensor *bias,   // the bias,
-                              // [OPTIONAL]
-            bool inplace);""",
-    "comma first": """
-        void A_updateOutput(
-            THNNState *state
-          , THTensor *input
-          , THTensor *output
-          , THTensor *bias  // [OPTIONAL]
-          , bool inplace
-        );""",
-    "guards": """
-        #ifndef GUARD /* [NOTATAG] */
-        #define GUARD(x) \\
-            junk ( x
-        typedef struct THNNState THNNState;
-        typedef long THIndex_t;
-        #ifdef __cplusplus
-        extern "C" {
-        #endif
-        #if 0
-        what is /* this ( */
-        #elif defined(X)
-        ;
-        #endif
-        TH_API void THNN_(A_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
-        #ifdef X
-            THTensor *bias,  // [OPTIONAL]
-        #endif
-            bool inplace);
-        #if defined(__cplusplus)
-        }
-        #endif
-        #endif""",
-    "continued": "void A_updateOutput(THNNState *state, \\\n  THTensor *input, THTensor *output, \\\n"
-    "  THTensor *bias, /* [OPTIONAL] */ \\\n bool inplace);",
-}
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
@@ -235,6 +156,7 @@ def test_tags_belong_to_one_argument(text: str, expected: dict[str, str]) -> Non
         ("// far\n\n", ""),
         ("void g(int a); // of g\n", ""),
         ("#define X // of X\n", ""),
+        ("// [FAMILY x] of the family\n", ""),
         ("/* One */ ", "One"),
         ("", ""),
     ],
@@ -323,12 +245,111 @@ def test_backward_has_the_roles_of_the_forward() -> None:
     assert parse_one(forward.declaration()) == forward
 
 
-@pytest.mark.parametrize("name", sorted(BACKWARD_SCALARS))
-def test_conventional_backward_scalars(name: str) -> None:
-    scalar = BACKWARD_SCALARS[name]
-    assert (scalar.tensor is None) == (scalar.dim is None) == (scalar.default is not None)
+# Defaults and sizes
+
+
+@pytest.mark.parametrize(
+    ("declaration", "expected"),
+    [
+        ("bool a); // [DEFAULT true]", True),
+        ("bool a); // [DEFAULT false]", False),
+        ("int a); // [DEFAULT -100]", -100),
+        ("int64_t a); // [DEFAULT 4294967296]", 1 << 32),
+        ("accreal a); // [DEFAULT 1e-5]", 1e-5),
+        ("double a); // [DEFAULT 1]", 1.0),
+        ("real a); // [DEFAULT inf]", float("inf")),
+        ("int a); // [default 1]", None),
+    ],
+)
+def test_default(declaration: str, expected: object) -> None:
+    f = parse_one(f"void A_updateOutput({declaration}")
+    (a,) = f.arguments
+    assert (a.default, type(a.default)) == (expected, type(expected))
+    assert parse_one(f.declaration()) == f
+
+
+def test_size() -> None:
     text = "void A_updateOutput(THTensor *input, THTensor *output);\nvoid A_updateGradInput("
-    assert len(parse_header_text(f"{text}THTensor *gradInput, int {name});")) == 2
+    f = parse_header_text(
+        text + "THTensor *gradInput, int64_t frames); // [SIZE output -2] number of frames"
+    )[1]
+    frames = f.argument("frames")
+    assert frames is not None
+    assert (frames.size, frames.default, frames.doc) == (Size("output", -2), None, "number of frames")
+    assert parse_one(f.declaration()) == f
+
+
+@pytest.mark.parametrize(
+    ("name", "default", "size"),
+    [
+        ("accreal scale", 1.0, None),
+        ("int scale", 1, None),
+        ("accreal weightDecay", 0.0, None),
+        ("int nbatch", None, Size("input", 0)),
+        ("int nchannels", None, Size("input", 1)),
+        ("int inputHeight", None, Size("input", -2)),
+        ("int oheight", None, Size("output", -2)),
+        ("int osizeT", None, Size("output", -3)),
+        ("accreal scale /*[DEFAULT 2]*/", 2.0, None),
+        ("int scale /*[SIZE input 0]*/", None, Size("input", 0)),
+    ],
+)
+def test_conventional_numbers_of_a_backward(name: str, default: object, size: Size | None) -> None:
+    text = "void A_updateOutput(THTensor *input, THTensor *output);\nvoid A_updateGradInput("
+    a = parse_header_text(f"{text}THTensor *gradInput, {name});")[1].arguments[1]
+    assert (a.default, type(a.default), a.size) == (default, type(default), size)
+    # What the forward takes comes from there.
+    text = text.replace("*output", f"*output, {name.split('/', maxsplit=1)[0]}")
+    a = parse_header_text(f"{text}THTensor *gradInput, {name.split('/', maxsplit=1)[0]});")[1].arguments[1]
+    assert (a.default, a.size) == (None, None)
+
+
+# Families
+
+
+def test_families() -> None:
+    functions = parse_header_text(
+        """
+        /* The tag [FAMILY name] begins a section. */
+        void A_updateOutput(int a);
+        /* ------------------------------
+           [FAMILY pooling] */
+        // Of B.
+        void B_updateOutput(int a);
+        // [FAMILY criterion]
+        void C_updateOutput(int a);
+
+        // == [FAMILY pooling] ==
+
+        void D_updateOutput(int a);
+        """
+    )
+    assert [f.family for f in functions] == ["", "pooling", "criterion", "pooling"]
+    assert [f.doc for f in functions] == ["The tag [FAMILY name] begins a section.", "Of B.", "", ""]
+    assert [m.family for m in group_modules(functions).values()] == ["", "pooling", "criterion", "pooling"]
+
+
+def test_families_are_the_folders_of_the_kernels() -> None:
+    generic = Path(__file__).resolve().parent.parent.parent / "generic"
+    families = {f.family for f in parse_header(generic / "THNN.h")}
+    assert families == {folder.name for folder in generic.iterdir() if folder.is_dir()}
+
+
+def test_digest() -> None:
+    text = "void A_updateOutput(THTensor *input, THTensor *bias, int a);"
+    same = [
+        text,
+        "// doc\n\n" + text,
+        "/* [FAMILY x] */" + text.replace(";", "; // a"),
+        text.replace(";", "; // [DEFAULT 1]"),
+    ]
+    others = [
+        text.replace("int", "bool"),
+        text.replace("*bias,", "*bias, // [OPTIONAL]\n"),
+        text.replace(" a", " b"),
+    ]
+    assert len({digest(parse_header_text(t)) for t in same}) == 1
+    assert len({digest(parse_header_text(t)) for t in (text, *others)}) == 4
 
 
 # The header of 2017
@@ -411,306 +432,3 @@ def test_2017_round_trips(functions: dict[str, Function]) -> None:
     assert [[a.role for a in f.arguments] for f in again] == [
         [a.role for a in f.arguments] for f in functions.values()
     ]
-
-
-# Refusals. «|» marks the culprit.
-
-OUT = "THTensor *output"
-FORWARD = f"void A_updateOutput(THTensor *input, THTensor *weight, {OUT}, int kW);\n"
-ERRORS = {
-    "unknown type": ("void f(int a,\n       |THFoo *x);", "unknown type 'THFoo*'"),
-    "unknown number type": ("void f(|unsigned int x);", "unknown type 'unsigned int'"),
-    "tensor by value": ("void f(|THTensor input);", "did you mean 'THTensor*'"),
-    "pointer to a number": ("void f(const |int *x);", "did you mean 'int'"),
-    "struct": ("void f(|struct foo *x);", "unknown type 'struct*'"),
-    "missing type": ("void f(int a, |b);", "argument 'b' has no type"),
-    "missing type with a star": ("void f(int a,\n\t|*b);", "argument 'b' has no type"),
-    "missing name": ("void f(int a, |THTensor *);", "the argument has no name"),
-    "missing name of a number": ("void f(|int);", "the argument has no name"),
-    "type as a name": ("void f(int |THTensor);", "cannot be the name of an argument"),
-    "keyword as a name": ("void f(int |for);", "C cannot read 'for'"),
-    "missing comma": ("void f(THTensor *input |THTensor *output);", "is a ',' missing?"),
-    "empty argument": ("void f(int a, |, int b);", "an argument is missing"),
-    "trailing comma": ("void f(int a,\n       int b,\n  |);", "an argument is missing"),
-    "only a comma": ("void f(|,);", "an argument is missing"),
-    "named twice": ("void f(int a,\n  int b, THTensor *|a);", "argument 'a' is named twice"),
-    "pointer to a pointer": ("void f(THTensor *|*input);", "a pointer to a pointer"),
-    "pointer to a const pointer": ("void f(THTensor *const |*input);", "a pointer to a pointer"),
-    "array": ("void f(int a|[2]);", "array"),
-    "variadic": ("void f(int a, |...);", "variadic"),
-    "pointer to a function": ("void f(void |(*g)(int));", "unexpected '('"),
-    "not closed": ("void f|(int a;", "the parenthesis is not closed"),
-    "not closed at the end": ("void f(int a);\n\nvoid THNN_(g)|(int a", "the parenthesis is not closed"),
-    "not closed before the next": (
-        "TH_API void THNN_(f)|(int a\nTH_API void THNN_(g)(int a);",
-        "is not closed",
-    ),
-    "not closed in repr": ("f|(int a\ng(int b)", "the parenthesis is not closed"),
-    "name not closed": ("void THNN_|(f(int a);", "the parenthesis is not closed"),
-    "closed twice": ("void f(int a|));", "';' is missing"),
-    "nested": ("void f(int a, |" + "(" * 100_000 + "int b" + ")" * 100_001 + ";", "unexpected '('"),
-    "nested and not closed": ("void f|" + "(" * 100_000, "the parenthesis is not closed"),
-    "many stars": ("void f(int *|" + "*" * 100_000 + "x);", "a pointer to a pointer"),
-    "many conditions": ("#if 1\n" * 100_000 + "|#if 1\n", "the #if is not closed"),
-    "missing semicolon": ("void f(int a|)\nvoid g(int a);", "';' is missing"),
-    "a body": ("void f(int a|) {}", "';' is missing"),
-    "not void": ("TH_API |int THNN_(f)(int a);", "must return void, not 'int'"),
-    "pointer returned": ("|void *f(int a);", "must return void, not 'void *'"),
-    "static": ("|static void f(int a);", "must return void, not 'static void'"),
-    "no name": ("|(int a);", "expected the name of a function"),
-    "a variable": ("|extern int x;", "no declaration of a function"),
-    "words": ("void f(int a);\n  |hello", "no declaration of a function"),
-    "typedef": ("|typedef int foo;", "typedef"),
-    "a brace": ("|}", "unexpected '}'"),
-    "extern C without a guard": ('extern |"C" {', "unexpected '\"'"),
-    "non-ASCII": ("void f(int a, int |é);", "unexpected 'é'"),
-    "after non-ASCII": ("void f(int a /* é */, |foo);", "has no type"),
-    "long line": ("void f(" + "int a0123456789, " * 1 + " " * 5000 + "|foo);" + " " * 5000, "has no type"),
-    "comment not closed": ("void f(int a); |/* foo", "the comment is not closed"),
-    "else alone": ("\n |#else", "#else without #if"),
-    "endif alone": ("#if 0\n#endif\n|#endif", "#endif without #if"),
-    "if not closed": ("|#if 0\nvoid f(int a);", "the #if is not closed"),
-    "NUL": ("void f(int a);\n //|\0", "NUL"),
-    "declared twice": (
-        "void f(int a);\nvoid |f(int b);",
-        "declared twice with different arguments, first at h:1:6",
-    ),
-    "declared twice with other tags": ("void f(int a);\nvoid |f(int a /*[OPTIONAL]*/);", "declared twice"),
-    "unknown tag": ("void f(THTensor *input); // and |[OPTOINAL]", "unknown tag [OPTOINAL]"),
-    "tag without an argument": ("void f /* |[OPTIONAL] */ (int a);", "belongs to no argument"),
-    "tag at the end": ("void f(int a\n  // |[OPTIONAL]\n);", "belongs to no argument"),
-    "tag on a number": ("void f(int a); // |[INPUT]", "no tensor"),
-    "contradiction": ("void f(THTensor *a); // [INPUT] |[TARGET]", "[TARGET] contradicts [INPUT]"),
-    "contradiction of old and new": ("void f(THTensor *a); // [PARAMETER] |[BUFFER]", "contradicts"),
-    "contradiction in two comments": ("void f(/*[SAVED]*/ THTensor *a); // |[INPUT]", "contradicts"),
-    "like a later one": (
-        "void f(THTensor *output /*[LIKE |input]*/, THTensor *input);",
-        "no earlier argument",
-    ),
-    "like itself": ("void f(THTensor *output /*[LIKE |output]*/);", "no earlier argument"),
-    "like a number": ("void f(int a, THTensor *output /*[LIKE |a]*/);", "no tensor"),
-    "like on a number": ("void f(THTensor *input, int a /*[LIKE |input]*/);", "no tensor"),
-    "like nothing": ("void f(THTensor *output /*|[LIKE]*/);", "expected [LIKE name]"),
-    "like two": (
-        "void f(THTensor *input, THTensor *target, THTensor *output /*[LIKE input] [LIKE |target]*/);",
-        "contradicts",
-    ),
-    "no role": ("void f(THTensor *input,\n   |THTensor *foo);", "cannot tell the role of tensor 'foo'"),
-    "no role of a gradient": ("void f(THTensor *input, |THTensor *gradWieght);", "cannot tell the role"),
-    "unknown to the forward": (
-        FORWARD + "void A_updateGradInput(THTensor *gradInput, |THTensor *bias);",
-        "A_updateOutput neither takes nor makes 'bias'",
-    ),
-    "saved by nobody": (
-        FORWARD + "void A_backward(THTensor *gradInput, |THTensor *noise);",
-        "neither takes nor makes",
-    ),
-    "unknown scalar": (
-        FORWARD + "void A_accGradParameters(THTensor *gradWeight, |int kH);",
-        "does not take 'kH'",
-    ),
-    "unknown generator": (
-        FORWARD + "void A_updateGradInput(|THGenerator *generator);",
-        "does not take 'generator'",
-    ),
-    "before the forward": ("void A_updateGradInput(|int kH);\n" + FORWARD, "does not take 'kH'"),
-    "other type": (FORWARD + "void A_updateGradInput(|THIndexTensor *input);", "has 'input' as 'THTensor*'"),
-    "other role": (
-        FORWARD + "void A_updateGradInput(|THTensor *weight /*[INPUT]*/);",
-        "as parameter, not input",
-    ),
-}
-
-
-def check_error(error: HeaderError, line: int, column: int, message: str) -> None:
-    assert (error.location.line, error.location.column) == (line, column), error
-    assert message in error.message
-    head, *rest = str(error).split("\n")
-    assert head == f"{error.location}: {error.message}"
-    if rest:
-        excerpt, caret = rest
-        assert caret.strip() == "^"
-        assert excerpt in error.source_line
-        assert excerpt[: len(caret)][-1:] == error.source_line[column - 1 : column]
-        assert len(str(error)) < 1000
-
-
-@pytest.mark.parametrize("kind", ERRORS)
-def test_error(kind: str) -> None:
-    marked, message = ERRORS[kind]
-    before, _, after = marked.partition("|")
-    with pytest.raises(HeaderError) as caught:
-        parse_header_text(before + after, "h")
-    assert caught.value.location.file == "h"
-    check_error(caught.value, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1, message)
-
-
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-def test_error_in_bytes(end: bytes, tmp_path: Path) -> None:
-    path = tmp_path / "THNN.h"
-    path.write_bytes(b"\xef\xbb\xbf// caf\xc3\xa9" + end + b"// \xc3\xa9 caf\xe9" + end)
-    with pytest.raises(HeaderError) as caught:
-        parse_header(path)
-    check_error(caught.value, 2, 9, "0xe9 is not valid UTF-8")
-    assert str(caught.value).startswith(f"{path}:2:9: ")
-
-
-def test_error_of_a_file(tmp_path: Path) -> None:
-    for path in (tmp_path, tmp_path / "missing.h", tmp_path / "x\0y"):
-        with pytest.raises(HeaderError, match="cannot read the header") as caught:
-            parse_header(path)
-        assert str(caught.value).startswith(f"{path}:1:1: ")
-        assert str(caught.value).endswith("\n^")
-
-
-def test_error_of_a_large_file(tmp_path: Path) -> None:
-    path = tmp_path / "large.h"
-    path.write_bytes(b"first\n" + b" " * (2 << 20))
-    with pytest.raises(HeaderError, match=r"larger than 2 MiB\nfirst\n\^$"):
-        parse_header(path)
-
-
-def test_error_text_and_pickle() -> None:
-    with pytest.raises(HeaderError) as caught:
-        parse_header_text("TH_API void THNN_(f)(\n\tTHTensor *input,\n\tTHFoo *foo);\n", "THNN.h")
-    assert isinstance(caught.value, ValueError)
-    assert str(caught.value) == "THNN.h:3:2: unknown type 'THFoo*'\n\tTHFoo *foo);\n\t^"
-    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
-
-
-# Whatever the text
-
-
-def parses_or_refuses(text: str) -> None:
-    try:
-        functions = parse_header_text(text, "h")
-    except HeaderError as error:
-        check_error(error, error.location.line, error.location.column, "")
-    else:
-        for f in functions:
-            assert parse_one(f.declaration()) == f
-
-
-SEED = (
-    '#ifdef __cplusplus\nextern "C" {\n#endif\n'
-    + "\n".join(textwrap.dedent(STYLES[s]) for s in ("2017", "before", "repr"))
-    + """
-// Backward of A [N,C].
-TH_API void THNN_(A_updateGradInput)(
-          THNNState *state, /* [OPTIONAL] */
-          THTensor *gradOutput,        // [MODIFIED]
-          THTensor *gradInput,         // [OUT] [LIKE gradOutput]
-          const THTensor *bias, accreal scale); \\
-typedef long THIndex_t;
-void B_updateOutput(THIndexTensor *indices, THTensor *foo /*[SAVED]*/);
-"""
-)
-PIECES = st.sampled_from(
-    [
-        *(
-            "(",
-            ")",
-            ",",
-            ";",
-            "*",
-            "[",
-            "]",
-            "{",
-            "}",
-            "=",
-            "'",
-            '"',
-            "...",
-            "9",
-            "é",
-            "\0",
-            "\ufeff",
-            "\u2028",
-        ),
-        *(
-            "/*",
-            "*/",
-            "//",
-            "\n",
-            "\\\n",
-            "\r",
-            "\x0c",
-            "#if 0\n",
-            "#else\n",
-            "#endif\n",
-            "[OUT]",
-            "[LIKE input]",
-        ),
-        *(
-            "THNN_",
-            "TH_API ",
-            "void ",
-            "const ",
-            "int ",
-            "THTensor *",
-            "bool",
-            "input",
-            "typedef ",
-            "extern ",
-        ),
-        *("_Static_assert(", "_Pragma(", "struct ", "(" * 5000, "*" * 5000, "/*" * 5000, "a" * 100_000),
-    ]
-)
-
-
-@st.composite
-def mutations(draw: st.DrawFn) -> str:
-    text = SEED
-    for _ in range(draw(st.integers(1, 4))):
-        start = draw(st.integers(0, len(text)))
-        end = min(len(text), start + draw(st.integers(0, 40)))
-        kind = draw(st.sampled_from(["delete", "duplicate", "insert", "flip", "truncate"]))
-        if kind == "delete":
-            text = text[:start] + text[end:]
-        elif kind == "duplicate":
-            text = text[:end] + text[start:end] + text[end:]
-        elif kind == "insert":
-            text = text[:start] + draw(PIECES) + text[start:]
-        elif kind == "flip" and start < len(text):
-            text = text[:start] + chr(ord(text[start]) ^ (1 << draw(st.integers(0, 6)))) + text[start + 1 :]
-        elif kind == "truncate":
-            text = text[:start]
-    return text
-
-
-BOUNDED = settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.too_slow])
-
-
-@BOUNDED
-@given(mutations())
-def test_mutated_header(text: str) -> None:
-    parses_or_refuses(text)
-
-
-@BOUNDED
-@given(st.lists(PIECES, max_size=30).map("".join))
-def test_pieces(text: str) -> None:
-    parses_or_refuses(text)
-
-
-@BOUNDED
-@given(st.binary(max_size=200) | mutations().map(lambda text: text.encode("utf-16")))
-def test_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
-    path = tmp_path_factory.getbasetemp() / "bytes.h"
-    path.write_bytes(data)
-    try:
-        parse_header(path)
-    except HeaderError as error:
-        check_error(error, error.location.line, error.location.column, "")
-
-
-def test_a_huge_header(functions: dict[str, Function]) -> None:
-    """2000 functions, with every token on one line: quadratic steps would not end here."""
-    declarations = [f.declaration() for f in functions.values()] * 10
-    text = "".join(d.replace("THNN_(", f"THNN_(M{i // 191}") for i, d in enumerate(declarations))
-    assert len(parse_header_text(text)) == 1910
-    one_line = " ".join(f"/* */ void f{i}(int a /* [OPTIONAL] */);" for i in range(2000))
-    assert sum(f.arguments[0].is_optional for f in parse_header_text(one_line)) == 2000
-    assert len(parse_header_text("/**/" * 50_000 + "void f(int a /*" + "[A" * 50_000 + "*/);")) == 1
-    with pytest.raises(HeaderError, match=r"^h:1:1: unexpected"):
-        parse_header_text('"\\' * 200_000, "h")

@@ -25,7 +25,6 @@ from thnn._binding.arguments import (
 from thnn._binding.extension import ffi, lib
 from thnn._binding.library import ALLOCATE, ANY, META, TYPE_MASK, VIEWS, BoundFunction
 from thnn._header import Argument, Function
-from thnn._header.roles import BACKWARD_SCALARS
 
 call: Final[Callable[[int, int, int], int]] = lib.thnn_call
 
@@ -104,16 +103,16 @@ def run(bound: BoundFunction, **values: Any) -> dict[str, Any]:
         elif argument.role in ("output", "saved", "gradInput"):
             row.append(ALLOCATE)
         else:
-            row.append(backward_scalar(argument.name, values, values["gradOutput"]))
+            row.append(backward_scalar(argument, values, values["gradOutput"]))
     return dict(zip((a.name for a in arguments), invoke(bound, ANY, row)))
 
 
-def backward_scalar(name: str, values: Mapping[str, Any], gradOutput: torch.Tensor) -> Any:
+def backward_scalar(argument: Argument, values: Mapping[str, Any], gradOutput: torch.Tensor) -> Any:
     """A scalar that only a backward takes: a size of the input or the output, or its default."""
-    known = BACKWARD_SCALARS[name]
-    if known.tensor is None or known.dim is None:
-        return known.default
-    return (gradOutput if known.tensor == "output" else values[known.tensor]).shape[known.dim]
+    size = argument.size
+    if size is None:
+        return argument.default
+    return (gradOutput if size.tensor == "output" else values[size.tensor]).shape[size.dimension]
 
 
 def flag(function: Function, name: str, value: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import torch
 
 from thnn._binding.extension import PACKAGE, ffi, lib
-from thnn._generated.model import DIGEST
+from thnn._generated import DIGEST
 from thnn._header import Function
 
 # The element type of a call, or ANY: that of its tensors; and what the binding's other flags are

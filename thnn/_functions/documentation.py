@@ -1,21 +1,11 @@
-"""What the header says, as Python documentation; used by the classes at run time and by the stub emitter."""
+"""Docstrings from the comments of the header, for the classes at run time and for their stubs."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from thnn._header import Argument, Module
-
-# Scalars that callers have always been allowed to leave out.
-DEFAULTS: Mapping[str, Any] = {
-    "inplace": False,
-    "ceil_mode": False,
-    "count_include_pad": True,
-    "sizeAverage": True,
-    "ignore_index": -100,
-}
-
 
 OPTIONS: Mapping[str, str] = {
     "return_indices": "return_indices: bool, default False: return (output, indices)",
@@ -25,7 +15,7 @@ OPTIONS: Mapping[str, str] = {
 def docstring(
     module: Module, inputs: Sequence[str], scalars: Sequence[str], options: Sequence[str] = ()
 ) -> str:
-    """Shapes, formula, arguments and errors, from the comments of the header."""
+    """Formula, shapes, calls, arguments and errors of a module's class."""
     forward = module.forward
     assert forward is not None
     name = module.name + "Function"
@@ -47,6 +37,13 @@ def docstring(
     return "\n".join(lines)
 
 
+def summary(module: Module) -> str:
+    """The first sentence about a module, without its name."""
+    doc = next((f.doc for f in module.functions.values() if f.doc), "")
+    sentence = re.split(r"(?<=\.)\s|\n\n", doc.removeprefix(f"{module.name}: "), maxsplit=1)[0]
+    return " ".join(sentence.split())
+
+
 _PYTHON_TYPES = {
     "THTensor*": "Tensor (float32 or float64)",
     "THAccrealTensor*": "Tensor (float64)",
@@ -61,9 +58,9 @@ _PYTHON_TYPES = {
 
 
 def describe(argument: Argument) -> str:
-    """One line for an argument of a function."""
+    """Name, type, default and meaning of an argument, in a line."""
     kind = _PYTHON_TYPES.get(argument.type, "float")
     optional = " or None" if argument.is_optional else ""
-    default = f", default {DEFAULTS[argument.name]}" if argument.name in DEFAULTS else ""
+    default = f", default {argument.default}" if argument.default is not None else ""
     doc = f": {argument.doc}" if argument.doc else ""
     return f"{argument.name}: {kind}{optional}{default}{doc}"

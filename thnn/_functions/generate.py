@@ -20,10 +20,9 @@ from thnn._binding.call import call, flag, invoke
 from thnn._binding.library import ALLOCATE, ANY, THNN, Library
 from thnn._functions import derivatives as _derivatives
 from thnn._functions.base import Criterion, FunctionBase
-from thnn._functions.documentation import DEFAULTS, docstring
+from thnn._functions.documentation import docstring
 from thnn._header import Function as HeaderFunction
 from thnn._header import HeaderError, Module
-from thnn._header.roles import BACKWARD_SCALARS
 
 
 class _Source:
@@ -133,6 +132,9 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
     wanted = {a.name for f in module.backwards for a in f.arguments}
     wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradParameter") if a.gradient_of}
     wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradInput") if a.gradient_of}
+    wanted |= {
+        a.size.tensor for f in module.backwards for a in f.arguments if a.size and a.size.tensor != "output"
+    }
     rule = _derivatives.rule(module)
     if rule is None:
         wanted |= {*inputs}
@@ -256,7 +258,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
             **{variable: name for name, variable in scalars.items() if variable != name},
         },
         "_defaults": {
-            **{s: DEFAULTS[s] for s in scalars if s in DEFAULTS},
+            **{a.name: a.default for a in forward.scalars if a.default is not None},
             **({"return_indices": False} if returns_indices else {}),
         },
         "_constants": tuple(constants),
@@ -311,24 +313,11 @@ def _backward_call(
             names[name] = scalars.get(name, name)
         elif argument.is_optional:
             names[name] = "None"
-        elif name in BACKWARD_SCALARS:
-            known = BACKWARD_SCALARS[name]
-            if known.tensor is not None:
-                tensor = next(
-                    (
-                        n
-                        for n in (known.tensor, "gradOutput" if known.tensor == "output" else "")
-                        if n in (*keep, "gradOutput")
-                    ),
-                    None,
-                )
-                if tensor is None:
-                    raise HeaderError(
-                        argument.location, f"{function.name}: cannot tell {name}: {known.tensor} is not saved"
-                    )
-                names[name] = f"{tensor}.shape[{known.dim}]"
-            else:
-                names[name] = repr(known.default)
+        elif argument.size is not None:
+            tensor = "gradOutput" if argument.size.tensor == "output" else argument.size.tensor
+            names[name] = f"{tensor}.shape[{argument.size.dimension}]"
+        elif argument.default is not None:
+            names[name] = repr(argument.default)
         else:
             raise HeaderError(
                 argument.location,

@@ -1,1 +1,23 @@
-"""Written by `python -m thnn regenerate`."""
+"""Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit."""
+
+from thnn._header.model import Function, digest
+
+from . import activation
+from . import convolution
+from . import criterion
+from . import linear
+from . import normalization
+from . import pooling
+from . import unfolding
+
+#: The functions in the order of the header.
+FUNCTIONS: tuple[Function, ...] = (
+    *convolution.FUNCTIONS,
+    *linear.FUNCTIONS,
+    *unfolding.FUNCTIONS,
+    *pooling.FUNCTIONS,
+    *activation.FUNCTIONS,
+    *criterion.FUNCTIONS,
+    *normalization.FUNCTIONS,
+)
+DIGEST = digest(FUNCTIONS)

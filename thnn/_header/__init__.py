@@ -1,24 +1,24 @@
-"""The header: what it declares, and what each argument is for."""
+"""The header: the functions that it declares, and the role of each argument."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .model import Argument, Function, HeaderError, Location, Module, group_modules
-from .roles import BACKWARD_SCALARS, BackwardScalar, Role
+from .model import Argument, Function, HeaderError, Location, Module, Size, digest, group_modules
+from .roles import Role
 
 if TYPE_CHECKING:
     from .parser import parse_header, parse_header_text
 
 __all__ = [
-    "BACKWARD_SCALARS",
     "Argument",
-    "BackwardScalar",
     "Function",
     "HeaderError",
     "Location",
     "Module",
     "Role",
+    "Size",
+    "digest",
     "group_modules",
     "parse_header",
     "parse_header_text",
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # The parser brings pycparser, which only those need who parse.
+    # Loaded when a header is parsed: the generated model needs no parser.
     if name in ("parse_header", "parse_header_text"):
         from . import parser
 

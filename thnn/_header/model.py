@@ -1,7 +1,11 @@
-"""The model of a header: immutable functions and arguments that know where they were declared."""
+"""The model of a header: immutable functions and arguments.
+
+Those of `parse_header` know where they were declared; those of the generated model do not.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import keyword
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -40,7 +44,7 @@ class HeaderError(ValueError):
         self.source_line = source_line
 
     def __str__(self) -> str:
-        text = f"{self.location}: {self.message}"
+        text = f"{self.location}: {self.message}" if self.location.file else self.message
         if not self.source_line:
             return text
         column = self.location.column - 1
@@ -51,18 +55,31 @@ class HeaderError(ValueError):
         return f"{text}\n{excerpt}\n{indent}^"
 
 
+UNKNOWN = Location("", 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A dimension of a tensor of the forward, which a backward takes as a number; -1 is the last one."""
+
+    tensor: str
+    dimension: int
+
+
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument of a function; `type` carries the star and no const: 'THTensor*', 'int'."""
+    """One argument of a function; `type` has the star and no const: 'THTensor*', 'int'."""
 
     type: str
     name: str
-    is_optional: bool
     role: Role
-    location: Location = field(compare=False, repr=False)
-    like: str | None = None  # an earlier argument whose shape this one has
-    is_modified: bool = False  # the function may write into it although it is an input
-    doc: str = field(default="", compare=False, repr=False)  # its comment, without the tags
+    is_optional: bool = False
+    is_modified: bool = False  # an input that the function may write into
+    like: str | None = None  # an earlier argument of the same shape
+    default: bool | int | float | None = None  # of a number that callers may leave out
+    size: Size | None = None  # of a number of a backward
+    doc: str = field(default="", compare=False, repr=False)  # the comment without its tags
+    location: Location = field(default=UNKNOWN, compare=False, repr=False)
 
     @property
     def is_tensor(self) -> bool:
@@ -90,7 +107,8 @@ class Function:
     name: str
     arguments: tuple[Argument, ...]
     doc: str = field(default="", compare=False)
-    location: Location = field(default=Location("", 1, 1), compare=False)
+    family: str = field(default="", compare=False)  # '' in a header without families
+    location: Location = field(default=UNKNOWN, compare=False)
 
     def __repr__(self) -> str:
         return f"{self.name}({', '.join(map(str, self.arguments))})"
@@ -115,7 +133,7 @@ class Function:
 
     @property
     def written(self) -> tuple[Argument, ...]:
-        """The tensors that a call writes, in header order; those that are modified perhaps only in some mode."""
+        """The tensors that a call writes, in header order; a modified one may be written in some modes only."""
         is_backward = self.phase in BACKWARD_PHASES
 
         def is_written(argument: Argument) -> bool:
@@ -133,7 +151,7 @@ class Function:
         return tuple(a for a in self.arguments if a.role == "scalar")
 
     def declaration(self) -> str:
-        """The C declaration, with tags for what names do not tell; parsing it gives an equal function."""
+        """The C declaration, with the tags that names do not imply; parsing it gives an equal function."""
         if not self.arguments:
             return f"TH_API void THNN_({self.name})(void);\n"
         lines = [f"TH_API void THNN_({self.name})("]
@@ -159,6 +177,10 @@ class Function:
             tags.append("MODIFIED")
         if argument.like is not None:
             tags.append(f"LIKE {argument.like}")
+        if argument.default is not None:
+            tags.append(f"DEFAULT {str(argument.default).lower()}")
+        if argument.size is not None:
+            tags.append(f"SIZE {argument.size.tensor} {argument.size.dimension}")
         return tags
 
 
@@ -168,6 +190,11 @@ class Module:
 
     name: str
     functions: Mapping[str, Function] = field(hash=False)
+
+    @property
+    def family(self) -> str:
+        """The family of its functions: 'pooling'."""
+        return next(iter(self.functions.values())).family
 
     @property
     def forward(self) -> Function | None:
@@ -196,7 +223,7 @@ class Module:
 
     @property
     def others(self) -> tuple[Function, ...]:
-        """The functions that are neither forward nor backward, such as the phases that those are made of."""
+        """The functions that are neither forward nor backward."""
         return tuple(f for p, f in self.functions.items() if p not in ("updateOutput", *BACKWARD_PHASES))
 
     @property
@@ -212,3 +239,12 @@ def group_modules(functions: Iterable[Function]) -> dict[str, Module]:
     for function in functions:
         groups.setdefault(function.module, {})[function.phase] = function
     return {name: Module(name, MappingProxyType(phases)) for name, phases in groups.items()}
+
+
+def digest(functions: Iterable[Function]) -> str:
+    """A short hash of the declarations as C sees them: the same before and after an edit of comments.
+
+    It tells whether a library and a model were made from the same declarations.
+    """
+    text = "".join(f"{f!r} {[(a.role, a.is_optional) for a in f.arguments]}\n" for f in functions)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

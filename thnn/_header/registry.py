@@ -24,7 +24,7 @@ THNN_H_PATH = str(_header())
 @cache
 def functions() -> Mapping[str, Function]:
     """Every function of the header by name, from the model that was generated from it."""
-    from thnn._generated.model import FUNCTIONS
+    from thnn._generated import FUNCTIONS
 
     return {f.name: f for f in FUNCTIONS}
 

@@ -1,7 +1,6 @@
-"""What an argument of a THNN function is for, told from its name and its tags.
+"""The role of each argument of a THNN function, from its name and its tags.
 
-Everything here works on plain names: the tables, the rule that applies them (`decide`), and the few scalars
-that a backward may ask for although the forward does not take them (`BACKWARD_SCALARS`).
+Everything here works on plain names: the tables, and the rule that applies them (`decide`).
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ Role = Literal[
     "generator",  # THGenerator*
     "scalar",  # every other argument that is no tensor
     "input",
-    "target",  # what a criterion compares the input with
+    "target",  # a criterion compares the input with it
     "parameter",  # weights, biases, running statistics
     "output",
     "gradOutput",  # gradient of an output
     "gradInput",  # gradient of an input (or of a target)
     "gradParameter",  # gradient of a parameter
     "saved",  # written by the forward, read by the backward
-    "buffer",  # scratch: the values are worth nothing after the call
+    "buffer",  # scratch memory of the call
 ]
 
 #: Tags that say the role outright; they win over names.
@@ -40,13 +39,21 @@ ROLE_TAGS: Mapping[str, Role] = {
 #: The coarse tags of the 2016-2017 headers ([BUFFER] there also marks saved tensors); names win over them.
 COARSE_TAGS: Mapping[str, Role] = {"OUT": "output", "BUFFER": "buffer"}
 
-#: Every tag that the comments of a header may hold.
-TAGS: frozenset[str] = frozenset({*ROLE_TAGS, *COARSE_TAGS, "OPTIONAL", "MODIFIED", "LIKE"})
+#: Tags of numbers; all others but OPTIONAL are of tensors.
+SCALAR_TAGS: frozenset[str] = frozenset({"DEFAULT", "SIZE"})
+
+#: Every tag that the comment of an argument may hold, with its operands: [LIKE name].
+TAGS: Mapping[str, str] = {
+    **dict.fromkeys((*ROLE_TAGS, *COARSE_TAGS, "OPTIONAL", "MODIFIED"), ""),
+    "LIKE": "name",
+    "DEFAULT": "value",
+    "SIZE": "tensor dimension",
+}
 
 #: The tag that gives a role to a tensor whose name does not.
 TAG_OF_ROLE: Mapping[str, str] = {role: tag for tag, role in (*ROLE_TAGS.items(), *COARSE_TAGS.items())}
 
-#: Roles that each tag can stand beside; a pair of tags without a common role contradicts itself.
+#: Roles that each tag allows; two tags without a common role contradict each other.
 _COMPATIBLE: Mapping[str, frozenset[Role]] = {
     **{tag: frozenset({role}) for tag, role in ROLE_TAGS.items()},
     "OUT": frozenset({"output", "saved", "buffer", "gradInput", "gradParameter"}),
@@ -93,50 +100,34 @@ _ROLE_OF_GRADIENT: Mapping[Role, Role] = {
 BACKWARD_PHASES: frozenset[str] = frozenset({"updateGradInput", "accGradParameters", "backward"})
 
 
-@dataclass(frozen=True)
-class BackwardScalar:
-    """A scalar that a backward may take although the forward does not.
-
-    With `tensor` set, it is the size of dimension `dim` of that tensor ('input' or 'output'); otherwise it is
-    a setting of the backward alone, and `default` is the value that changes nothing.
-    """
-
-    meaning: str
-    tensor: str | None = None
-    dim: int | None = None
-    default: float | None = None
-
-
-def _sizes() -> dict[str, BackwardScalar]:
-    axes = (("Width", "W", "width", -1), ("Height", "H", "height", -2), ("Depth", "T", "depth (time)", -3))
-    table = {
-        "nbatch": BackwardScalar("batch size", "input", 0),
-        "nchannels": BackwardScalar("number of channels", "input", 1),
+def _sizes() -> dict[str, tuple[str, ...]]:
+    table: dict[str, tuple[str, ...]] = {
+        "nbatch": ("SIZE", "input", "0"),
+        "nchannels": ("SIZE", "input", "1"),
     }
-    for word, letter, meaning, dim in axes:
-        table["input" + word] = BackwardScalar(f"{meaning} of the input", "input", dim)
+    for word, letter, dimension in (("Width", "W", "-1"), ("Height", "H", "-2"), ("Depth", "T", "-3")):
+        table["input" + word] = ("SIZE", "input", dimension)
         for name in ("output" + word, "output" + letter, "osize" + letter, "o" + letter, "o" + word.lower()):
-            table[name] = BackwardScalar(f"{meaning} of the output", "output", dim)
+            table[name] = ("SIZE", "output", dimension)
     return table
 
 
-#: The conventional scalars of backward functions, by name.
-BACKWARD_SCALARS: Mapping[str, BackwardScalar] = {
-    "scale": BackwardScalar("factor of what is added to the gradients of parameters", default=1.0),
-    "weightDecay": BackwardScalar("factor of the weights added to their gradient", default=0.0),
+#: Tags that scalars of a backward have by convention if its forward does not take them: scale is [DEFAULT 1].
+CONVENTIONAL_TAGS: Mapping[str, tuple[str, ...]] = {
+    "scale": ("DEFAULT", "1"),
+    "weightDecay": ("DEFAULT", "0"),
     **_sizes(),
 }
 
 
 @dataclass(frozen=True)
 class Context:
-    """What is known around an argument when its role is decided."""
+    """The function around an argument whose role is being decided."""
 
     function: str
     names: Set[str]  # every argument of the function
-    forward: Mapping[str, Role] = field(
-        default_factory=dict
-    )  # roles in the forward, unless this is the forward
+    #: Roles in the forward, unless this is the forward.
+    forward: Mapping[str, Role] = field(default_factory=dict)
     own: Mapping[str, Role] = field(default_factory=dict)  # roles of this function already decided
     read_later: Set[str] = frozenset()  # names that the backward functions of the module take
 
@@ -155,7 +146,7 @@ def gradient_of(name: str) -> str | None:
 
 
 def forward_name(name: str, forward: Set[str]) -> str | None:
-    """What a forward with the argument names `forward` calls tensor `name`; None if it does not know it."""
+    """The name that a forward with the argument names `forward` has for tensor `name`, None if it has none."""
     if name in forward:
         return name
     other = FORWARD_NAMES.get(name)
@@ -163,8 +154,10 @@ def forward_name(name: str, forward: Set[str]) -> str | None:
 
 
 def contradict(tag: str, other: str) -> bool:
-    """Whether two role tags cannot both be true of one tensor."""
-    return not _COMPATIBLE[tag] & _COMPATIBLE[other]
+    """Whether two different tags cannot both be true of one argument."""
+    if {tag, other} == SCALAR_TAGS:
+        return True
+    return tag in _COMPATIBLE and other in _COMPATIBLE and not _COMPATIBLE[tag] & _COMPATIBLE[other]
 
 
 def decide(name: str, tags: Set[str], context: Context) -> Role | None:
@@ -180,7 +173,7 @@ def decide(name: str, tags: Set[str], context: Context) -> Role | None:
 
 
 def _stands_alone(function: str) -> bool:
-    """Whether nothing is passed on to a function, or by it: what it makes is its result."""
+    """Whether a function is neither forward nor backward: it saves nothing for another, its outputs are results."""
     return split_name(function)[1] not in ("updateOutput", *BACKWARD_PHASES)
 
 

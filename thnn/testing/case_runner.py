@@ -158,7 +158,7 @@ class Trial:
                 if isinstance(value, Tensor):
                     value = twin(enter(a.name, value))
             else:
-                value = backward_scalar(a.name, self.values, self.gradOutput)
+                value = backward_scalar(a, self.values, self.gradOutput)
             row[a.name] = value
         return row
 

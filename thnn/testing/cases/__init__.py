@@ -15,7 +15,6 @@ from typing import Any
 import torch
 
 from thnn._binding.arguments import FIXED_DTYPES
-from thnn._functions.documentation import DEFAULTS
 from thnn._header import Argument, Function
 from thnn._header.registry import modules
 from thnn.testing.cases.model import Case, Sample
@@ -65,7 +64,7 @@ def arguments(case: Case, sample: Sample, dtype: torch.dtype = torch.float64) ->
         elif argument.is_optional:
             made[name] = None
         else:
-            made[name] = DEFAULTS[name]
+            made[name] = argument.default
     return made
 
 

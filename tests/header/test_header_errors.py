@@ -1,0 +1,228 @@
+"""What the header parser refuses, with line and column. «|» marks the place of each error."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from thnn._header import HeaderError, parse_header, parse_header_text
+
+OUT = "THTensor *output"
+FORWARD = f"void A_updateOutput(THTensor *input, THTensor *weight, {OUT}, int kW);\n"
+ERRORS = {
+    "unknown type": ("void f(int a,\n       |THFoo *x);", "unknown type 'THFoo*'"),
+    "unknown number type": ("void f(|unsigned int x);", "unknown type 'unsigned int'"),
+    "tensor by value": ("void f(|THTensor input);", "did you mean 'THTensor*'"),
+    "pointer to a number": ("void f(const |int *x);", "did you mean 'int'"),
+    "struct": ("void f(|struct foo *x);", "unknown type 'struct*'"),
+    "missing type": ("void f(int a, |b);", "argument 'b' has no type"),
+    "missing type with a star": ("void f(int a,\n\t|*b);", "argument 'b' has no type"),
+    "missing name": ("void f(int a, |THTensor *);", "the argument has no name"),
+    "missing name of a number": ("void f(|int);", "the argument has no name"),
+    "type as a name": ("void f(int |THTensor);", "cannot be the name of an argument"),
+    "keyword as a name": ("void f(int |for);", "'for' cannot be the name of an argument"),
+    "keyword as a function": ("void |while(int a);", "'while' cannot be the name of a function"),
+    "star behind the name": ("void f(THTensor input |*);", "unexpected '*' after the name"),
+    "two stars": ("void f(THTensor *input |*);", "unexpected '*' after the name"),
+    "const behind the name": ("void f(int a |const);", "unexpected 'const' after the name"),
+    "missing comma": ("void f(THTensor *input |THTensor *output);", "is a ',' missing?"),
+    "empty argument": ("void f(int a, |, int b);", "an argument is missing"),
+    "trailing comma": ("void f(int a,\n       int b,\n  |);", "an argument is missing"),
+    "only a comma": ("void f(|,);", "an argument is missing"),
+    "named twice": ("void f(int a,\n  int b, THTensor *|a);", "argument 'a' is named twice"),
+    "pointer to a pointer": ("void f(THTensor *|*input);", "a pointer to a pointer"),
+    "pointer to a const pointer": ("void f(THTensor *const |*input);", "a pointer to a pointer"),
+    "array": ("void f(int a|[2]);", "array"),
+    "variadic": ("void f(int a, |...);", "variadic"),
+    "pointer to a function": ("void f(void |(*g)(int));", "unexpected '('"),
+    "not closed": ("void f|(int a;", "the parenthesis is not closed"),
+    "not closed at the end": ("void f(int a);\n\nvoid THNN_(g)|(int a", "the parenthesis is not closed"),
+    "not closed before the next": (
+        "TH_API void THNN_(f)|(int a\nTH_API void THNN_(g)(int a);",
+        "is not closed",
+    ),
+    "not closed in repr": ("f|(int a\ng(int b)", "the parenthesis is not closed"),
+    "name not closed": ("void THNN_|(f(int a);", "the parenthesis is not closed"),
+    "closed twice": ("void f(int a|));", "';' is missing"),
+    "nested": ("void f(int a, |" + "(" * 100_000 + "int b" + ")" * 100_001 + ";", "unexpected '('"),
+    "nested and not closed": ("void f|" + "(" * 100_000, "the parenthesis is not closed"),
+    "many stars": ("void f(int *|" + "*" * 100_000 + "x);", "a pointer to a pointer"),
+    "many conditions": ("#if 1\n" * 100_000 + "|#if 1\n", "the #if is not closed"),
+    "missing semicolon": ("void f(int a|)\nvoid g(int a);", "';' is missing"),
+    "a body": ("void f(int a|) {}", "';' is missing"),
+    "not void": ("TH_API |int THNN_(f)(int a);", "must return void, not 'int'"),
+    "pointer returned": ("|void *f(int a);", "must return void, not 'void *'"),
+    "static": ("|static void f(int a);", "must return void, not 'static void'"),
+    "no name": ("|(int a);", "expected the name of a function"),
+    "a variable": ("|extern int x;", "no declaration of a function"),
+    "words": ("void f(int a);\n  |hello", "no declaration of a function"),
+    "typedef": ("|typedef int foo;", "typedef"),
+    "a brace": ("|}", "unexpected '}'"),
+    "extern C without a guard": ('extern |"C" {', "unexpected '\"'"),
+    "non-ASCII": ("void f(int a, int |é);", "unexpected 'é'"),
+    "after non-ASCII": ("void f(int a /* é */, |foo);", "has no type"),
+    "long line": ("void f(" + "int a0123456789, " * 1 + " " * 5000 + "|foo);" + " " * 5000, "has no type"),
+    "comment not closed": ("void f(int a); |/* foo", "the comment is not closed"),
+    "else alone": ("\n |#else", "#else without #if"),
+    "endif alone": ("#if 0\n#endif\n|#endif", "#endif without #if"),
+    "if not closed": ("|#if 0\nvoid f(int a);", "the #if is not closed"),
+    "NUL": ("void f(int a);\n //|\0", "NUL"),
+    "declared twice": (
+        "void f(int a);\nvoid |f(int b);",
+        "declared twice with different arguments, first at h:1:6",
+    ),
+    "declared twice with other tags": ("void f(int a);\nvoid |f(int a /*[OPTIONAL]*/);", "declared twice"),
+    "unknown tag": ("void f(THTensor *input); // and |[OPTOINAL]", "unknown tag [OPTOINAL]"),
+    "tag without an argument": ("void f /* |[OPTIONAL] */ (int a);", "belongs to no argument"),
+    "tag at the end": ("void f(int a\n  // |[OPTIONAL]\n);", "belongs to no argument"),
+    "tag on a number": ("void f(int a); // |[INPUT]", "no tensor"),
+    "contradiction": ("void f(THTensor *a); // [INPUT] |[TARGET]", "[TARGET] contradicts [INPUT]"),
+    "contradiction of old and new": ("void f(THTensor *a); // [PARAMETER] |[BUFFER]", "contradicts"),
+    "contradiction in two comments": ("void f(/*[SAVED]*/ THTensor *a); // |[INPUT]", "contradicts"),
+    "like a later one": (
+        "void f(THTensor *output /*|[LIKE input]*/, THTensor *input);",
+        "no earlier argument",
+    ),
+    "like itself": ("void f(THTensor *output /*|[LIKE output]*/);", "no earlier argument"),
+    "like a number": ("void f(int a, THTensor *output /*|[LIKE a]*/);", "no tensor"),
+    "like on a number": ("void f(THTensor *input, int a /*|[LIKE input]*/);", "no tensor"),
+    "default on a tensor": ("void f(THTensor *input); // |[DEFAULT 1]", "which is no number"),
+    "default on the state": ("void f(THNNState *state); // |[DEFAULT 1]", "which is no number"),
+    "default without a value": ("void f(int a); // |[DEFAULT]", "expected [DEFAULT value]"),
+    "two values": ("void f(int a); // |[DEFAULT 1 2]", "expected [DEFAULT value]"),
+    "default of another type": ("void f(int a); // |[DEFAULT 1.5]", "'1.5' is no value of type 'int'"),
+    "default that is too large": ("void f(int a); // |[DEFAULT 2147483648]", "no value of type 'int'"),
+    "default of a flag": ("void f(bool a); // |[DEFAULT 1]", "no value of type 'bool'"),
+    "default that is no number": ("void f(accreal a); // |[DEFAULT nan]", "no value of type 'accreal'"),
+    "two defaults": ("void f(int a); // [DEFAULT 1] |[DEFAULT 2]", "[DEFAULT 2] contradicts [DEFAULT 1]"),
+    "number without default behind one with": (
+        "void A_updateOutput(int a, // [DEFAULT 1]\n|int b);",
+        "'b' needs a [DEFAULT value], as 'a' before it has one",
+    ),
+    "size in a forward": ("void A_updateOutput(int a); // |[SIZE input 0]", "only a backward"),
+    "size of nothing": ("void A_backward(int a); // |[SIZE]", "expected [SIZE tensor dimension]"),
+    "size without a dimension": ("void A_backward(int a); // |[SIZE input]", "expected [SIZE"),
+    "size of a name": ("void A_backward(int a); // |[SIZE input w]", "'w' is no dimension"),
+    "size and default": ("void A_backward(int a); // [SIZE input 0] |[DEFAULT 1]", "contradicts"),
+    "size of a stranger": (
+        FORWARD + "void A_updateGradInput(|int a); // [SIZE frames 0]",
+        "A_updateOutput neither takes nor makes 'frames', whose size 'a' is",
+    ),
+    "size of a number": (FORWARD + "void A_updateGradInput(|int a); // [SIZE kW 0]", "nor makes 'kW'"),
+    "family without a name": ("/* |[FAMILY] */", "expected [FAMILY name]"),
+    "family in upper case": ("/* |[FAMILY Pooling] */", "expected [FAMILY name]"),
+    "family called by a keyword": ("// -- |[FAMILY import]", "expected [FAMILY name]"),
+    "family inside of a declaration": (
+        "void f(int a, /* |[FAMILY x] */ int b);",
+        "a family begins between declarations",
+    ),
+    "family behind an argument": ("void f(int a); // |[FAMILY x]", "a family begins between declarations"),
+    "module in two families": (
+        "// [FAMILY x]\n" + FORWARD + "// [FAMILY y]\nvoid |A_updateGradInput(THTensor *gradInput);",
+        "module A is in two families, 'x' and 'y'",
+    ),
+    "include": ("void f(int a);\n  |#include <x.h>", "#include is not understood"),
+    "macro": ("|#define N 3", "macro 'N' has a value"),
+    "macro with arguments": ("|#define THNN_(x) x", "macro 'THNN_' has a value"),
+    "continued macro": ("|#define N\\\n 3", "macro 'N' has a value"),
+    "guard with arguments": ("#ifndef G\n|#define G(x) x\n#endif", "macro 'G' has a value"),
+    "macro without a name": ("|#define", "#define without a name"),
+    "empty macro in use": ("#define input\nvoid f(THTensor *|input);", "macro 'input' is not expanded"),
+    "undef": ("|#undef N", "#undef is not understood"),
+    "pragma": ("|#pragma pack(1)", "#pragma is not understood"),
+    "stray number sign": ("|## x", "## is not understood"),
+    "if of a macro": ("|#ifdef X\nvoid f(int a);\n#endif", "only include guards, __cplusplus"),
+    "if of an expression": ("|#if X > 2\n#endif", "only include guards"),
+    "if not of a macro": ("|#ifndef X\nvoid f(int a);\n#endif", "only include guards"),
+    "guard of another name": ("|#ifndef X\n#define Y\n#endif", "only include guards"),
+    "empty guard": ("|#ifndef X\n#endif", "only include guards"),
+    "elif": ("#if 0\n|#elif X\n#endif", "only include guards"),
+    "elif alone": ("|#elif X", "#elif without #if"),
+    "like nothing": ("void f(THTensor *output /*|[LIKE]*/);", "expected [LIKE name]"),
+    "like two": (
+        "void f(THTensor *input, THTensor *target, THTensor *output /*[LIKE input] |[LIKE target]*/);",
+        "contradicts",
+    ),
+    "no role": ("void f(THTensor *input,\n   |THTensor *foo);", "cannot tell the role of tensor 'foo'"),
+    "no role of a gradient": ("void f(THTensor *input, |THTensor *gradWieght);", "cannot tell the role"),
+    "unknown to the forward": (
+        FORWARD + "void A_updateGradInput(THTensor *gradInput, |THTensor *bias);",
+        "A_updateOutput neither takes nor makes 'bias'",
+    ),
+    "saved by nobody": (
+        FORWARD + "void A_backward(THTensor *gradInput, |THTensor *noise);",
+        "neither takes nor makes",
+    ),
+    "unknown scalar": (
+        FORWARD + "void A_accGradParameters(THTensor *gradWeight, |int kH);",
+        "does not take 'kH'",
+    ),
+    "unknown generator": (
+        FORWARD + "void A_updateGradInput(|THGenerator *generator);",
+        "does not take 'generator'",
+    ),
+    "before the forward": ("void A_updateGradInput(|int kH);\n" + FORWARD, "does not take 'kH'"),
+    "other type": (FORWARD + "void A_updateGradInput(|THIndexTensor *input);", "has 'input' as 'THTensor*'"),
+    "other role": (
+        FORWARD + "void A_updateGradInput(|THTensor *weight /*[INPUT]*/);",
+        "as parameter, not input",
+    ),
+}
+
+
+def check_error(error: HeaderError, line: int, column: int, message: str) -> None:
+    assert (error.location.line, error.location.column) == (line, column), error
+    assert message in error.message
+    head, *rest = str(error).split("\n")
+    assert head == f"{error.location}: {error.message}"
+    if rest:
+        excerpt, caret = rest
+        assert caret.strip() == "^"
+        assert excerpt in error.source_line
+        assert excerpt[: len(caret)][-1:] == error.source_line[column - 1 : column]
+        assert len(str(error)) < 1000
+
+
+@pytest.mark.parametrize("kind", ERRORS)
+def test_error(kind: str) -> None:
+    marked, message = ERRORS[kind]
+    before, _, after = marked.partition("|")
+    with pytest.raises(HeaderError) as caught:
+        parse_header_text(before + after, "h")
+    assert caught.value.location.file == "h"
+    check_error(caught.value, before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1, message)
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_error_in_bytes(end: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "THNN.h"
+    path.write_bytes(b"\xef\xbb\xbf// caf\xc3\xa9" + end + b"// \xc3\xa9 caf\xe9" + end)
+    with pytest.raises(HeaderError) as caught:
+        parse_header(path)
+    check_error(caught.value, 2, 9, "0xe9 is not valid UTF-8")
+    assert str(caught.value).startswith(f"{path}:2:9: ")
+
+
+def test_error_of_a_file(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "missing.h", tmp_path / "x\0y"):
+        with pytest.raises(HeaderError, match="cannot read the header") as caught:
+            parse_header(path)
+        assert str(caught.value).startswith(f"{path}:1:1: ")
+        assert str(caught.value).endswith("\n^")
+
+
+def test_error_of_a_large_file(tmp_path: Path) -> None:
+    path = tmp_path / "large.h"
+    path.write_bytes(b"first\n" + b" " * (2 << 20))
+    with pytest.raises(HeaderError, match=r"larger than 2 MiB\nfirst\n\^$"):
+        parse_header(path)
+
+
+def test_error_text_and_pickle() -> None:
+    with pytest.raises(HeaderError) as caught:
+        parse_header_text("TH_API void THNN_(f)(\n\tTHTensor *input,\n\tTHFoo *foo);\n", "THNN.h")
+    assert isinstance(caught.value, ValueError)
+    assert str(caught.value) == "THNN.h:3:2: unknown type 'THFoo*'\n\tTHFoo *foo);\n\t^"
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

@@ -1,0 +1,8 @@
+"""Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit."""
+from .convolution import *
+from .linear import *
+from .unfolding import *
+from .pooling import *
+from .activation import *
+from .criterion import *
+from .normalization import *

@@ -1,0 +1,691 @@
+"""Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit."""
+# ruff: noqa: N803, E501, D
+from typing import Any
+
+from torch import Tensor
+
+from thnn._functions.base import FunctionBase
+
+class SpatialConvolutionMMFunction(FunctionBase):
+    """SpatialConvolutionMM: cross-correlation of a batch of images with a bank of filters.
+
+      output[n,o,y,x] = bias[o] + sum over i, kh, kw of
+                        weight[o,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
+
+    Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW) or flattened (O, I*kH*kW); bias (O) or None;
+    output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that
+    do not fit. Source: Torch7 nn.SpatialConvolutionMM.
+
+    Calls:
+        SpatialConvolutionMMFunction(kW, kH, dW, dH, padW, padH)(input, weight, bias)
+        SpatialConvolutionMMFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (float32 or float64): filters (O, I, kH, kW) or (O, I*kH*kW)
+        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        kW: int: kernel width
+        kH: int: kernel height
+        dW: int: stride along the width
+        dH: int: stride along the height
+        padW: int: zeros added left and right
+        padH: int: zeros added above and below
+
+    Gradient of SpatialConvolutionMM by its input: gradOutput correlated with the flipped filters.
+
+    Gradients of SpatialConvolutionMM by its parameters, accumulated:
+    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
+    gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
+    """
+    def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ...) -> Tensor: ...
+
+class TemporalConvolutionFunction(FunctionBase):
+    """TemporalConvolution: cross-correlation of sequences of frames with a bank of filters, time before features.
+
+      output[n,t,o] = bias[o] + sum over k, f of weight[o, k*inputFrameSize + f] * input[n, t*dW + k, f]
+
+    Shapes: input (N, T, inputFrameSize) or (T, inputFrameSize); weight (outputFrameSize, kW*inputFrameSize); bias
+    (outputFrameSize); output (N, oT, outputFrameSize) with oT = floor((T - kW) / dW) + 1.
+    Errors: ValueError for a kernel or stride below 1, a sequence shorter than the kernel, sizes that do not fit or are
+    not inputFrameSize and outputFrameSize. Source: Torch7 nn.TemporalConvolution.
+
+    Calls:
+        TemporalConvolutionFunction(kW, dW, inputFrameSize, outputFrameSize)(input, weight, bias)
+        TemporalConvolutionFunction.apply(input, weight, bias, kW, dW, inputFrameSize, outputFrameSize)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, T, inputFrameSize) or (T, inputFrameSize)
+        weight: Tensor (float32 or float64): filters (outputFrameSize, kW*inputFrameSize)
+        bias: Tensor (float32 or float64): one per output feature (outputFrameSize)
+        kW: int: kernel length
+        dW: int: stride
+        inputFrameSize: int: features of a frame of input
+        outputFrameSize: int: features of a frame of output
+
+    Gradient of TemporalConvolution by its input: sums gradOutput * weight over what each frame contributed to.
+
+    Gradients of TemporalConvolution by its parameters, accumulated:
+    gradWeight[o, k*inputFrameSize + f] += scale * sum over n, t of gradOutput[n,t,o] * input[n, t*dW + k, f];
+    gradBias[o] += scale * sum over n, t of gradOutput[n,t,o].
+    """
+    def __init__(self, kW: int, dW: int, inputFrameSize: int, outputFrameSize: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor, kW: int, dW: int, inputFrameSize: int, outputFrameSize: int) -> Tensor: ...
+
+class TemporalRowConvolutionFunction(FunctionBase):
+    """TemporalRowConvolution: cross-correlation of every feature of a sequence with a filter of its own.
+
+      output[n,f,t] = bias[f] + sum over k of weight[f,0,k] * input[n, f, t*dW + k - padW]
+
+    Shapes: with featFirst input (N, F, T) or (F, T) and output (N, F, oT), otherwise (N, T, F) or (T, F) and
+    (N, oT, F); weight (F, 1, kW); bias (F) or None; oT = floor((T + 2*padW - kW) / dW) + 1. Outside the sequence input
+    is 0.
+    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+    fit. Source: Torch7 nn.TemporalRowConvolution.
+
+    Calls:
+        TemporalRowConvolutionFunction(kW, dW, padW, featFirst)(input, weight, bias)
+        TemporalRowConvolutionFunction.apply(input, weight, bias, kW, dW, padW, featFirst)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, F, T) or (F, T), or with time first
+        weight: Tensor (float32 or float64): filters (F, 1, kW)
+        bias: Tensor (float32 or float64) or None: one per feature (F)
+        kW: int: kernel length
+        dW: int: stride
+        padW: int: zeros added before and after
+        featFirst: bool: features before time
+
+    Gradient of TemporalRowConvolution by its input: every feature of gradOutput correlated with its flipped filter.
+
+    Gradients of TemporalRowConvolution by its parameters, accumulated:
+    gradWeight[f,0,k] += scale * sum over n, t of gradOutput[n,f,t] * input[n, f, t*dW + k - padW];
+    gradBias[f] += scale * sum over n, t of gradOutput[n,f,t].
+    """
+    def __init__(self, kW: int, dW: int, padW: int, featFirst: bool) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., dW: int = ..., padW: int = ..., featFirst: bool = ...) -> Tensor: ...
+
+class SpatialDilatedConvolutionFunction(FunctionBase):
+    """SpatialDilatedConvolution: SpatialConvolutionMM with gaps between the kernel elements.
+
+      output[n,o,y,x] = bias[o] + sum over i, kh, kw of
+                        weight[o,i,kh,kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+
+    Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW); bias (O) or None; output (N, O, oH, oW) with
+    oH = floor((H + 2*padH - dilationH*(kH-1) - 1) / dH) + 1 and oW likewise. Outside the image input is 0.
+    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
+    that do not fit. Source: Yu and Koltun, 2015; Torch7 nn.SpatialDilatedConvolution.
+
+    Calls:
+        SpatialDilatedConvolutionFunction(kW, kH, dW, dH, padW, padH, dilationW, dilationH)(input, weight, bias)
+        SpatialDilatedConvolutionFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH, dilationW, dilationH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (float32 or float64): filters (O, I, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        kW: int: kernel width
+        kH: int: kernel height
+        dW: int: stride along the width
+        dH: int: stride along the height
+        padW: int: zeros added left and right
+        padH: int: zeros added above and below
+        dilationW: int: distance of kernel elements along the width
+        dilationH: int: distance of kernel elements along the height
+
+    Gradient of SpatialDilatedConvolution by its input: gradOutput correlated with the flipped filters.
+
+    Gradients of SpatialDilatedConvolution by its parameters, accumulated:
+    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
+                             gradOutput[n,o,y,x] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW];
+    gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
+    """
+    def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, dilationW: int, dilationH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ..., dilationW: int = ..., dilationH: int = ...) -> Tensor: ...
+
+class SpatialFullConvolutionFunction(FunctionBase):
+    """SpatialFullConvolution: transposed convolution, the gradInput of SpatialConvolutionMM as a function of its own. Every
+    pixel of input, times a filter, is added to a patch of output.
+
+      output[n,o,Y,X] = bias[o] + sum over i, y, x, kh, kw with Y = y*dH + kh - padH and X = x*dW + kw - padW of
+                        weight[i,o,kh,kw] * input[n,i,y,x]
+
+    Shapes: input (N, I, H, W) or (I, H, W); weight (I, O, kH, kW); bias (O) or None; output (N, O, oH, oW) with
+    oH = (H-1)*dH - 2*padH + kH + adjH and oW likewise: adjH chooses among the sizes that a convolution with the same
+    stride would turn into H.
+    Errors: ValueError for a kernel or stride below 1, negative padding, an adj below 0 or not below the stride, an
+    output without elements, sizes that do not fit. Source: Torch7 nn.SpatialFullConvolution.
+
+    Calls:
+        SpatialFullConvolutionFunction(kW, kH, dW, dH, padW, padH, adjW, adjH)(input, weight, bias)
+        SpatialFullConvolutionFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH, adjW, adjH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (float32 or float64): filters (I, O, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        kW: int: kernel width
+        kH: int: kernel height
+        dW: int: stride along the width
+        dH: int: stride along the height
+        padW: int: output columns cropped left and right
+        padH: int: output rows cropped above and below
+        adjW: int: columns added to the output at the right
+        adjH: int: rows added to the output at the bottom
+
+    Gradient of SpatialFullConvolution by its input: the convolution of gradOutput with weight.
+
+    Gradients of SpatialFullConvolution by its parameters, accumulated:
+    gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
+                             input[n,i,y,x] * gradOutput[n, o, y*dH + kh - padH, x*dW + kw - padW];
+    gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X].
+    """
+    def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, adjW: int, adjH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ..., adjW: int = ..., adjH: int = ...) -> Tensor: ...
+
+class SpatialFullDilatedConvolutionFunction(FunctionBase):
+    """SpatialFullDilatedConvolution: SpatialFullConvolution with gaps between the kernel elements.
+
+      output[n,o,Y,X] = bias[o] + sum over i, y, x, kh, kw with Y = y*dH + kh*dilationH - padH and
+                        X = x*dW + kw*dilationW - padW of weight[i,o,kh,kw] * input[n,i,y,x]
+
+    Shapes: input (N, I, H, W) or (I, H, W); weight (I, O, kH, kW); bias (O) or None; output (N, O, oH, oW) with
+    oH = (H-1)*dH - 2*padH + dilationH*(kH-1) + 1 + adjH and oW likewise.
+    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an adj below 0 or below neither the
+    stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+
+    Calls:
+        SpatialFullDilatedConvolutionFunction(kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH)(input, weight, bias)
+        SpatialFullDilatedConvolutionFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (float32 or float64): filters (I, O, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        kW: int: kernel width
+        kH: int: kernel height
+        dW: int: stride along the width
+        dH: int: stride along the height
+        padW: int: output columns cropped left and right
+        padH: int: output rows cropped above and below
+        dilationW: int: distance of kernel elements along the width
+        dilationH: int: distance of kernel elements along the height
+        adjW: int: columns added to the output at the right
+        adjH: int: rows added to the output at the bottom
+
+    Gradient of SpatialFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight.
+
+    Gradients of SpatialFullDilatedConvolution by its parameters, accumulated:
+    gradWeight[i,o,kh,kw] += scale * sum over n, y, x of
+                             input[n,i,y,x] * gradOutput[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW];
+    gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X].
+    """
+    def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, dilationW: int, dilationH: int, adjW: int, adjH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ..., dilationW: int = ..., dilationH: int = ..., adjW: int = ..., adjH: int = ...) -> Tensor: ...
+
+class SpatialDepthWiseConvolutionFunction(FunctionBase):
+    """SpatialDepthWiseConvolution: cross-correlation of every input channel with M filters of its own.
+
+      output[n, i*M + m, y, x] = bias[m,i] + sum over kh, kw of
+                                 weight[m,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
+
+    Shapes: input (N, I, H, W) or (I, H, W); weight (M, I, kH, kW) or flattened (M, I*kH*kW); bias (M, I) or None; output
+    (N, I*M, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+    fit. Source: Torch7 nn.SpatialDepthWiseConvolution.
+
+    Calls:
+        SpatialDepthWiseConvolutionFunction(kW, kH, dW, dH, padW, padH)(input, weight, bias)
+        SpatialDepthWiseConvolutionFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (float32 or float64): filters (M, I, kH, kW) or (M, I*kH*kW)
+        bias: Tensor (float32 or float64) or None: one per filter (M, I)
+        kW: int: kernel width
+        kH: int: kernel height
+        dW: int: stride along the width
+        dH: int: stride along the height
+        padW: int: zeros added left and right
+        padH: int: zeros added above and below
+
+    Gradient of SpatialDepthWiseConvolution by its input: every channel of gradOutput correlated with its flipped filter.
+
+    Gradients of SpatialDepthWiseConvolution by its parameters, accumulated:
+    gradWeight[m,i,kh,kw] += scale * sum over n, y, x of
+                             gradOutput[n, i*M + m, y, x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
+    gradBias[m,i] += scale * sum over n, y, x of gradOutput[n, i*M + m, y, x].
+    """
+    def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ...) -> Tensor: ...
+
+class VolumetricConvolutionFunction(FunctionBase):
+    """VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters, whose size is the kernel.
+
+      output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of
+                          weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
+
+    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
+    with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Outside the volume input is 0.
+    Errors: ValueError for a stride below 1, negative padding, an output without elements, sizes that do not fit.
+    Source: Torch7 nn.VolumetricConvolution.
+
+    Calls:
+        VolumetricConvolutionFunction(dT, dW, dH, pT, pW, pH)(input, weight, bias)
+        VolumetricConvolutionFunction.apply(input, weight, bias, dT, dW, dH, pT, pW, pH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
+        weight: Tensor (float32 or float64): filters (O, I, kT, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        dT: int: stride along the time
+        dW: int: stride along the width
+        dH: int: stride along the height
+        pT: int: zeros added before and after
+        pW: int: zeros added left and right
+        pH: int: zeros added above and below
+
+    Gradient of VolumetricConvolution by its input: gradOutput correlated with the flipped filters.
+
+    Gradients of VolumetricConvolution by its parameters, accumulated:
+    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
+    weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
+    """
+    def __init__(self, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., pT: int = ..., pW: int = ..., pH: int = ...) -> Tensor: ...
+
+class VolumetricConvolutionMMFunction(FunctionBase):
+    """VolumetricConvolutionMM: cross-correlation of a batch of volumes with a bank of filters.
+
+      output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of
+                          weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
+
+    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW) or flattened (O, I*kT*kH*kW); bias (O) or
+    None; output (N, O, oT, oH, oW) with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Outside the volume
+    input is 0.
+    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+    fit. Source: Torch7 nn.VolumetricConvolution.
+
+    Calls:
+        VolumetricConvolutionMMFunction(kT, kW, kH, dT, dW, dH, pT, pW, pH)(input, weight, bias)
+        VolumetricConvolutionMMFunction.apply(input, weight, bias, kT, kW, kH, dT, dW, dH, pT, pW, pH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
+        weight: Tensor (float32 or float64): filters (O, I, kT, kH, kW) or (O, I*kT*kH*kW)
+        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        kT: int: kernel depth (time)
+        kW: int: kernel width
+        kH: int: kernel height
+        dT: int: stride along the time
+        dW: int: stride along the width
+        dH: int: stride along the height
+        pT: int: zeros added before and after
+        pW: int: zeros added left and right
+        pH: int: zeros added above and below
+
+    Gradient of VolumetricConvolutionMM by its input: gradOutput correlated with the flipped filters.
+
+    Gradients of VolumetricConvolutionMM by its parameters, accumulated:
+    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
+    weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
+    """
+    def __init__(self, kT: int, kW: int, kH: int, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kT: int = ..., kW: int = ..., kH: int = ..., dT: int = ..., dW: int = ..., dH: int = ..., pT: int = ..., pW: int = ..., pH: int = ...) -> Tensor: ...
+
+class VolumetricDilatedConvolutionFunction(FunctionBase):
+    """VolumetricDilatedConvolution: VolumetricConvolutionMM with gaps between the kernel elements.
+
+      output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of weight[o,i,kt,kh,kw] *
+          input[n, i, z*dT + kt*dilationT - padT, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+
+    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
+    with oT = floor((T + 2*padT - dilationT*(kT-1) - 1) / dT) + 1, and oH and oW likewise. Outside the volume input is 0.
+    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
+    that do not fit. Source: Torch7 nn.VolumetricDilatedConvolution.
+
+    Calls:
+        VolumetricDilatedConvolutionFunction(kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH)(input, weight, bias)
+        VolumetricDilatedConvolutionFunction.apply(input, weight, bias, kT, kW, kH, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
+        weight: Tensor (float32 or float64): filters (O, I, kT, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        kT: int: kernel depth (time)
+        kW: int: kernel width
+        kH: int: kernel height
+        dT: int: stride along the time
+        dW: int: stride along the width
+        dH: int: stride along the height
+        padT: int: zeros added before and after
+        padW: int: zeros added left and right
+        padH: int: zeros added above and below
+        dilationT: int: distance of kernel elements along the time
+        dilationW: int: distance of kernel elements along the width
+        dilationH: int: distance of kernel elements along the height
+
+    Gradient of VolumetricDilatedConvolution by its input: gradOutput correlated with the flipped filters.
+
+    Gradients of VolumetricDilatedConvolution by its parameters, accumulated:
+    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
+    weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
+    """
+    def __init__(self, kT: int, kW: int, kH: int, dT: int, dW: int, dH: int, padT: int, padW: int, padH: int, dilationT: int, dilationW: int, dilationH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kT: int = ..., kW: int = ..., kH: int = ..., dT: int = ..., dW: int = ..., dH: int = ..., padT: int = ..., padW: int = ..., padH: int = ..., dilationT: int = ..., dilationW: int = ..., dilationH: int = ...) -> Tensor: ...
+
+class VolumetricFullConvolutionFunction(FunctionBase):
+    """VolumetricFullConvolution: transposed convolution of volumes. Every element of input, times a filter, is added to a
+    block of output.
+
+      output[n,o,Z,Y,X] = bias[o] + sum over i, z, y, x, kt, kh, kw with Z = z*dT + kt - pT, Y = y*dH + kh - pH and
+                          X = x*dW + kw - pW of weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
+
+    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), whose size is the kernel; bias (O) or None;
+    output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + kT + aT, and oH and oW likewise.
+    Errors: ValueError for a stride below 1, negative padding, an aT, aW or aH below 0 or not below the stride, an output
+    without elements, sizes that do not fit. Source: Torch7 nn.VolumetricFullConvolution.
+
+    Calls:
+        VolumetricFullConvolutionFunction(dT, dW, dH, pT, pW, pH, aT, aW, aH)(input, weight, bias)
+        VolumetricFullConvolutionFunction.apply(input, weight, bias, dT, dW, dH, pT, pW, pH, aT, aW, aH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
+        weight: Tensor (float32 or float64): filters (I, O, kT, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        dT: int: stride along the time
+        dW: int: stride along the width
+        dH: int: stride along the height
+        pT: int: output frames cropped before and after
+        pW: int: output columns cropped left and right
+        pH: int: output rows cropped above and below
+        aT: int: frames added to the output at its end
+        aW: int: columns added to the output at the right
+        aH: int: rows added to the output at the bottom
+
+    Gradient of VolumetricFullConvolution by its input: the convolution of gradOutput with weight.
+
+    Gradients of VolumetricFullConvolution by its parameters, accumulated:
+    gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the element of gradOutput that
+    weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of channel o of gradOutput.
+    """
+    def __init__(self, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int, aT: int, aW: int, aH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., pT: int = ..., pW: int = ..., pH: int = ..., aT: int = ..., aW: int = ..., aH: int = ...) -> Tensor: ...
+
+class VolumetricFullDilatedConvolutionFunction(FunctionBase):
+    """VolumetricFullDilatedConvolution: VolumetricFullConvolution with gaps between the kernel elements.
+
+      output[n,o,Z,Y,X] = bias[o] + sum over i, z, y, x, kt, kh, kw with Z = z*dT + kt*dilationT - pT,
+                          Y = y*dH + kh*dilationH - pH and X = x*dW + kw*dilationW - pW of
+                          weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
+
+    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), whose size is the kernel; bias (O) or None;
+    output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + dilationT*(kT-1) + 1 + aT, and oH and oW likewise.
+    Errors: ValueError for a stride or dilation below 1, negative padding, an aT, aW or aH below 0 or below neither the
+    stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+
+    Calls:
+        VolumetricFullDilatedConvolutionFunction(dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH)(input, weight, bias)
+        VolumetricFullDilatedConvolutionFunction.apply(input, weight, bias, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
+        weight: Tensor (float32 or float64): filters (I, O, kT, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        dT: int: stride along the time
+        dW: int: stride along the width
+        dH: int: stride along the height
+        pT: int: output frames cropped before and after
+        pW: int: output columns cropped left and right
+        pH: int: output rows cropped above and below
+        dilationT: int: distance of kernel elements along the time
+        dilationW: int: distance of kernel elements along the width
+        dilationH: int: distance of kernel elements along the height
+        aT: int: frames added to the output at its end
+        aW: int: columns added to the output at the right
+        aH: int: rows added to the output at the bottom
+
+    Gradient of VolumetricFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight.
+
+    Gradients of VolumetricFullDilatedConvolution by its parameters, accumulated:
+    gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the element of gradOutput that
+    weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of channel o of gradOutput.
+    """
+    def __init__(self, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int, dilationT: int, dilationW: int, dilationH: int, aT: int, aW: int, aH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., pT: int = ..., pW: int = ..., pH: int = ..., dilationT: int = ..., dilationW: int = ..., dilationH: int = ..., aT: int = ..., aW: int = ..., aH: int = ...) -> Tensor: ...
+
+class ConvolutionFunction(FunctionBase):
+    """Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The other
+    convolutions are special cases of it; the layers of thnn.nn call it.
+
+      output[n,o,y,x] = bias[o] + sum over the channels i of o's group and over kh, kw of
+                        weight[o, i, kh, kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+
+    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (O, I/groups, kH, kW); bias (O) or None; output
+    (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. One dimension has
+    W alone, three have T before H; weight has as many. Group g connects the input channels from g*I/groups on with the
+    output channels from g*O/groups on.
+    Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups does not
+    divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or padding other than 0,
+    of a dimension that weight does not have.
+
+    Calls:
+        ConvolutionFunction(dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups)(input, weight, bias)
+        ConvolutionFunction.apply(input, weight, bias, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, groups)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (float32 or float64): filters (O, I/groups, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        dT: int: stride along the depth; without that dimension 1
+        dW: int: stride along the width; without that dimension 1
+        dH: int: stride along the height; without that dimension 1
+        padT: int: zeros added on both sides along the depth; without that dimension 0
+        padW: int: zeros added on both sides along the width; without that dimension 0
+        padH: int: zeros added on both sides along the height; without that dimension 0
+        dilationT: int: distance of kernel elements along the depth; without that dimension 1
+        dilationW: int: distance of kernel elements along the width; without that dimension 1
+        dilationH: int: distance of kernel elements along the height; without that dimension 1
+        groups: int: number of groups of the input and output channels
+
+    Gradient of Convolution by its input: gradOutput correlated with the flipped filters.
+
+    Gradients of Convolution by its parameters, accumulated:
+    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] times the element of input that
+    weight[o,i,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
+    """
+    def __init__(self, dT: int, dW: int, dH: int, padT: int, padW: int, padH: int, dilationT: int, dilationW: int, dilationH: int, groups: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., padT: int = ..., padW: int = ..., padH: int = ..., dilationT: int = ..., dilationW: int = ..., dilationH: int = ..., groups: int = ...) -> Tensor: ...
+
+class FullConvolutionFunction(FunctionBase):
+    """FullConvolution: transposed Convolution, the gradInput of Convolution as a function of its own. Every element of input,
+    times a filter, is added to a patch of output.
+
+      output[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
+          bias[o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices, over the channels i of o's group
+
+    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None; output
+    (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and three dimensions
+    and groups as in Convolution.
+    Errors: as Convolution; also ValueError for an adj below 0 or below neither stride nor dilation.
+
+    Calls:
+        FullConvolutionFunction(dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, adjT, adjW, adjH, groups)(input, weight, bias)
+        FullConvolutionFunction.apply(input, weight, bias, dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, adjT, adjW, adjH, groups)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (float32 or float64): filters (I, O/groups, kH, kW)
+        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        dT: int: stride along the depth; without that dimension 1
+        dW: int: stride along the width; without that dimension 1
+        dH: int: stride along the height; without that dimension 1
+        padT: int: output planes cropped on both sides along the depth; without that dimension 0
+        padW: int: output columns cropped on both sides along the width; without that dimension 0
+        padH: int: output rows cropped on both sides along the height; without that dimension 0
+        dilationT: int: distance of kernel elements along the depth; without that dimension 1
+        dilationW: int: distance of kernel elements along the width; without that dimension 1
+        dilationH: int: distance of kernel elements along the height; without that dimension 1
+        adjT: int: added to the depth of the output; without that dimension 0
+        adjW: int: added to the width of the output; without that dimension 0
+        adjH: int: added to the height of the output; without that dimension 0
+        groups: int: number of groups of the input and output channels
+
+    Gradient of FullConvolution by its input: gradOutput correlated with the filters.
+
+    Gradients of FullConvolution by its parameters, accumulated:
+    gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] times the element of gradOutput that
+    weight[i,o,kh,kw] contributes to; gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X].
+    """
+    def __init__(self, dT: int, dW: int, dH: int, padT: int, padW: int, padH: int, dilationT: int, dilationW: int, dilationH: int, adjT: int, adjW: int, adjH: int, groups: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., padT: int = ..., padW: int = ..., padH: int = ..., dilationT: int = ..., dilationW: int = ..., dilationH: int = ..., adjT: int = ..., adjW: int = ..., adjH: int = ..., groups: int = ...) -> Tensor: ...
+
+class SpatialConvolutionLocalFunction(FunctionBase):
+    """SpatialConvolutionLocal: convolution with filters of its own for every output position.
+
+      output[n,o,y,x] = bias[o,y,x] + sum over i, kh, kw of
+                        weight[y,x,o,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
+
+    Shapes: input (N, I, H, W) or (I, H, W); weight (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW); bias (O, oH, oW);
+    output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
+    fit, and size arguments other than those of the tensors. Source: Torch7 nn.SpatialConvolutionLocal.
+
+    Calls:
+        SpatialConvolutionLocalFunction(kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth, outputHeight)(input, weight, bias)
+        SpatialConvolutionLocalFunction.apply(input, weight, bias, kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth, outputHeight)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
+        weight: Tensor (float32 or float64): filters (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW)
+        bias: Tensor (float32 or float64): one per output element (O, oH, oW)
+        kW: int: kernel width
+        kH: int: kernel height
+        dW: int: stride along the width
+        dH: int: stride along the height
+        padW: int: zeros added left and right
+        padH: int: zeros added above and below
+        inputWidth: int: width of the input
+        inputHeight: int: height of the input
+        outputWidth: int: width of the output
+        outputHeight: int: height of the output
+
+    Gradient of SpatialConvolutionLocal by its input: each element of gradOutput times its filter, added over
+    its patch.
+
+    Gradients of SpatialConvolutionLocal by its parameters, accumulated:
+    gradWeight[y,x,o,i,kh,kw] += scale * sum over n of gradOutput[n,o,y,x] * input[n, i, y*dH + kh - padH, x*dW + kw - padW];
+    gradBias[o,y,x] += scale * sum over n of gradOutput[n,o,y,x].
+    """
+    def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, inputWidth: int, inputHeight: int, outputWidth: int, outputHeight: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, inputWidth: int, inputHeight: int, outputWidth: int, outputHeight: int) -> Tensor: ...
+
+class SpatialConvolutionMapFunction(FunctionBase):
+    """SpatialConvolutionMap: convolution of the pairs of channels in a connection table, each pair with a kernel of
+    its own.
+
+      output[n,o,y,x] = bias[o] + sum over rows c of connTable with connTable[c] = (i, o), and over kh, kw, of
+                        weight[c,kh,kw] * input[n, i, y*dH + kh, x*dW + kw]
+
+    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
+    bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = floor((H - kH) / dH) + 1 and oW likewise. A pair that
+    the table has several times counts several times. An output channel that the table does not have is its bias.
+    Errors: ValueError for a stride or number of channels below 1, a kernel larger than the image, sizes that do not fit;
+    IndexError for a row of connTable with a number that is no channel.
+    Source: LeCun et al. 1998; Torch7 nn.SpatialConvolutionMap.
+
+    Calls:
+        SpatialConvolutionMapFunction(nInputPlane, nOutputPlane, dW, dH)(input, weight, bias, connTable)
+        SpatialConvolutionMapFunction.apply(input, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, nInputPlane, H, W) or (nInputPlane, H, W)
+        weight: Tensor (float32 or float64): kernels (n, kH, kW)
+        bias: Tensor (float32 or float64): one per output channel (nOutputPlane)
+        connTable: Tensor (float32 or float64): connection table (n, 2): input channel, output channel
+        nInputPlane: int: channels of the input
+        nOutputPlane: int: channels of the output
+        dW: int: stride along the width
+        dH: int: stride along the height
+
+    Gradient of SpatialConvolutionMap by its input: for each connection gradOutput times the kernel, added over
+    each window. Elements outside every window get 0. bias is not used.
+
+    Gradients of SpatialConvolutionMap by its parameters, accumulated, for each row c of connTable = (i, o):
+    gradWeight[c,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] * input[n, i, y*dH + kh, x*dW + kw];
+    gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
+    """
+    def __init__(self, nInputPlane: int, nOutputPlane: int, dW: int, dH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor, connTable: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor, connTable: Tensor, nInputPlane: int, nOutputPlane: int, dW: int, dH: int) -> Tensor: ...
+
+class SpatialFullConvolutionMapFunction(FunctionBase):
+    """SpatialFullConvolutionMap: transposed SpatialConvolutionMap. Every element of input, times a kernel, is added to a
+    window of output.
+
+      output[n, o, y*dH + kh, x*dW + kw] = bias[o] + sum of all weight[c,kh,kw] * input[n,i,y,x] with these indices,
+                                           over rows c of connTable with connTable[c] = (i, o)
+
+    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
+    bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.
+    Errors: ValueError for a stride or number of channels below 1, an output larger than memory, sizes that do not fit;
+    IndexError for a row of connTable with a number that is no channel. Source: Torch7 nn.SpatialFullConvolutionMap.
+
+    Calls:
+        SpatialFullConvolutionMapFunction(nInputPlane, nOutputPlane, dW, dH)(input, weight, bias, connTable)
+        SpatialFullConvolutionMapFunction.apply(input, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, nInputPlane, H, W) or (nInputPlane, H, W)
+        weight: Tensor (float32 or float64): kernels (n, kH, kW)
+        bias: Tensor (float32 or float64): one per output channel (nOutputPlane)
+        connTable: Tensor (float32 or float64): connection table (n, 2): input channel, output channel
+        nInputPlane: int: channels of the input
+        nOutputPlane: int: channels of the output
+        dW: int: stride along the width
+        dH: int: stride along the height
+
+    Gradient of SpatialFullConvolutionMap by its input: gradOutput correlated with the kernel of each connection. bias
+    is not used.
+
+    Gradients of SpatialFullConvolutionMap by its parameters, accumulated, for each row c of connTable = (i, o):
+    gradWeight[c,kh,kw] += scale * sum over n, y, x of gradOutput[n, o, y*dH + kh, x*dW + kw] * input[n,i,y,x];
+    gradBias[o] += scale * sum of gradOutput[n,o] over n and all pixels.
+    """
+    def __init__(self, nInputPlane: int, nOutputPlane: int, dW: int, dH: int) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor, bias: Tensor, connTable: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, bias: Tensor, connTable: Tensor, nInputPlane: int, nOutputPlane: int, dW: int, dH: int) -> Tensor: ...

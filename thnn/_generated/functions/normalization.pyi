@@ -1,0 +1,79 @@
+"""Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit."""
+# ruff: noqa: N803, E501, D
+from typing import Any
+
+from torch import Tensor
+
+from thnn._functions.base import FunctionBase
+
+class BatchNormalizationFunction(FunctionBase):
+    """BatchNormalization: each channel of a batch shifted and scaled to mean 0 and variance 1, then by weight and bias.
+
+      output = (input - mean) / sqrt(variance + eps) * weight + bias
+
+    Shapes: input (N, C) or (N, C, ...), any number of trailing dimensions; weight, bias, running_mean, running_var,
+    save_mean, save_std (C). n is the number of values per channel.
+    Training: mean and variance (biased) of the batch; save_mean = mean, save_std = 1 / sqrt(variance + eps), that is the
+    inverse deviation; running_mean = momentum * mean + (1 - momentum) * running_mean, and running_var likewise with the
+    unbiased variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but output is written.
+    Where variance and eps are both 0 the inverse deviation is 0.
+    Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for one value
+    per channel, which has no variance (the running statistics stay as they were); TypeError where the statistics that
+    the mode needs are None.
+    Source: Ioffe and Szegedy 2015, algorithm 1; variance by shifted sums, never E[x^2] - E[x]^2.
+    The functions statistics, saveStatistics and normalize, below, are its stages.
+
+    Calls:
+        BatchNormalizationFunction(train, momentum, eps)(input, weight, bias, running_mean, running_var)
+        BatchNormalizationFunction.apply(input, weight, bias, running_mean, running_var, train, momentum, eps)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, C, ...)
+        weight: Tensor (float32 or float64) or None: scale (C), 1 where None
+        bias: Tensor (float32 or float64) or None: shift (C), 0 where None
+        running_mean: Tensor (float32 or float64) or None: running mean (C), None to keep none
+        running_var: Tensor (float32 or float64) or None: running variance (C), None to keep none
+        train: bool: training: statistics of the batch; evaluation: running statistics
+        momentum: float: factor of the batch in the running statistics
+        eps: float: added to the variance
+
+    Gradients of BatchNormalization, each optional; gradWeight and gradBias accumulate. With inv the inverse deviation and
+    xc = input - mean (saved in training, running in evaluation):
+      gradWeight += scale * inv * sum(gradOutput * xc);  gradBias += scale * sum(gradOutput)
+      training:   gradInput = (gradOutput - mean(gradOutput) - xc * inv^2 * sum(gradOutput * xc) / n) * inv * weight
+      evaluation: gradInput = gradOutput * inv * weight
+    The functions gradSums and gradInput, below, are its stages.
+    """
+    def __init__(self, running_mean: Tensor, running_var: Tensor, train: bool, momentum: float, eps: float) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
+
+class BatchNormalizationReLUFunction(FunctionBase):
+    """BatchNormalizationReLU: batch normalization followed by max(0, .), with the memory traffic of batch normalization alone.
+
+      output = max(0, (input - mean) / sqrt(variance + eps) * weight + bias)
+
+    Shapes, arguments and errors are those of BatchNormalization; NaN stays NaN.
+
+    Calls:
+        BatchNormalizationReLUFunction(train, momentum, eps)(input, weight, bias, running_mean, running_var)
+        BatchNormalizationReLUFunction.apply(input, weight, bias, running_mean, running_var, train, momentum, eps)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, C, ...)
+        weight: Tensor (float32 or float64) or None: scale (C), 1 where None
+        bias: Tensor (float32 or float64) or None: shift (C), 0 where None
+        running_mean: Tensor (float32 or float64) or None: running mean (C), None to keep none
+        running_var: Tensor (float32 or float64) or None: running variance (C), None to keep none
+        train: bool: training: statistics of the batch; evaluation: running statistics
+        momentum: float: factor of the batch in the running statistics
+        eps: float: added to the variance
+
+    Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is above 0
+    (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved.
+    """
+    def __init__(self, running_mean: Tensor, running_var: Tensor, train: bool, momentum: float, eps: float) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...

@@ -1,0 +1,274 @@
+"""The tags in the comments of a header: their syntax, and the argument that each comment belongs to."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from . import roles
+from .lexer import Comment, Lexed, Source, Token
+from .model import TENSOR_TYPES, Size
+
+_BRACKETS = re.compile(r"\[([^\[\]\n]*)\]")
+_TAG_LIKE = re.compile(r"[A-Z][A-Z0-9_]{2,}")
+_COMMENT_MARKS = re.compile(r"^//+|^/\*+|\*+/$")
+_FAMILY = re.compile(r"(?://+|/\*+)[\s*=-]*\[FAMILY\b(?P<name>[^\]\n]*)\]")
+_FAMILY_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?inf", re.ASCII)
+_BITS = {"int": 31, "int64_t": 63, "long": 63, "THIndex_t": 63}
+
+
+@dataclass(slots=True)
+class Tag:
+    """A tag and the words behind it: LIKE with 'input', SIZE with 'input' and '-1'."""
+
+    name: str
+    words: tuple[str, ...]
+    start: int  # of the bracket
+
+    def __str__(self) -> str:
+        return f"[{' '.join((self.name, *self.words))}]"
+
+
+@dataclass(slots=True)
+class Parameter:
+    """An argument as it is declared, before its role is known; `first` and `last` are tokens."""
+
+    first: int
+    last: int
+    type: str
+    name: str
+    tags: dict[str, Tag] = field(default_factory=dict)
+    comments: list[str] = field(default_factory=list)
+
+    @property
+    def like(self) -> str | None:
+        return self.tags["LIKE"].words[0] if "LIKE" in self.tags else None
+
+    def doc(self) -> str:
+        """The comments of the argument without their tags."""
+        text = " ".join(_BRACKETS.sub(_prose, _COMMENT_MARKS.sub(" ", comment)) for comment in self.comments)
+        return " ".join(text.split())
+
+
+@dataclass(slots=True)
+class Declaration:
+    """A function as it is declared: tokens first..last, that of its name, and its arguments."""
+
+    first: int
+    name: int
+    last: int
+    function: str
+    parameters: list[Parameter]
+
+
+def families(lexed: Lexed, declarations: list[Declaration]) -> list[str]:
+    """The family of each declaration: the name in the last comment before it that begins with [FAMILY name]."""
+    headings: list[tuple[int, str]] = []
+    for comment in lexed.comments:
+        if match := _FAMILY.match(comment.text):
+            name = match["name"].strip()
+            if not _FAMILY_NAME.fullmatch(name) or keyword.iskeyword(name):
+                lexed.source.fail(_bracket(comment), "expected [FAMILY name], in lower case")
+            headings.append((comment.start, name))
+    found = []
+    for declaration in declarations:
+        before = bisect_left(headings, lexed.tokens[declaration.first].start, key=lambda h: h[0])
+        found.append(headings[before - 1][1] if before else "")
+    return found
+
+
+def is_family(comment: Comment) -> bool:
+    """Whether the comment begins a family."""
+    return _FAMILY.match(comment.text) is not None
+
+
+def _bracket(comment: Comment) -> int:
+    return comment.start + comment.text.index("[")
+
+
+def attach(lexed: Lexed, declarations: list[Declaration]) -> None:
+    """Give the tags of each comment to its argument; a comment outside of declarations is prose."""
+    owners = _Owners(lexed, declarations)
+    for comment in lexed.comments:
+        owner = owners.owner(comment)
+        if owner is None and not owners.is_inside(comment):
+            continue
+        if is_family(comment):
+            lexed.source.fail(_bracket(comment), "a family begins between declarations")
+        if owner is not None:
+            owner.comments.append(comment.text)
+        for tag in _tags(lexed.source, comment):
+            if owner is None:
+                lexed.source.fail(tag.start, f"tag {tag} belongs to no argument")
+            _add(lexed.source, owner, tag)
+    for declaration in declarations:
+        earlier: dict[str, str] = {}
+        for parameter in declaration.parameters:
+            _check(lexed.source, declaration, parameter, earlier)
+            earlier[parameter.name] = parameter.type
+
+
+def default(source: Source, parameter: Parameter) -> bool | int | float | None:
+    """The value of a [DEFAULT value] tag, of the argument's type."""
+    tag = parameter.tags.get("DEFAULT")
+    if tag is None:
+        return None
+    text = tag.words[0]
+    try:
+        if parameter.type == "bool":
+            return {"true": True, "false": False}[text]
+        if not _NUMBER.fullmatch(text):
+            raise ValueError
+        bits = _BITS.get(parameter.type)
+        if bits is None:
+            return float(text)
+        if not -(1 << bits) <= int(text) < 1 << bits:
+            raise ValueError
+        return int(text)
+    except (KeyError, ValueError):
+        source.fail(tag.start, f"{tag}: {text!r} is no value of type {parameter.type!r}")
+
+
+def size(source: Source, parameter: Parameter) -> Size | None:
+    """The tensor and dimension of a [SIZE tensor dimension] tag."""
+    tag = parameter.tags.get("SIZE")
+    if tag is None:
+        return None
+    try:
+        return Size(tag.words[0], int(tag.words[1]))
+    except ValueError:
+        source.fail(tag.start, f"{tag}: {tag.words[1]!r} is no dimension")
+
+
+class _Owners:
+    """The argument that each comment belongs to; comments are looked up in their order in the text."""
+
+    def __init__(self, lexed: Lexed, declarations: list[Declaration]) -> None:
+        self._source, self._tokens, self._starts = lexed.source, lexed.tokens, lexed.starts
+        self._declaration: list[int | None] = [None] * len(lexed.tokens)
+        # A comma and the end of the declaration belong to the argument before them.
+        self._parameter: list[Parameter | None] = [None] * len(lexed.tokens)
+        self._trailing: tuple[Comment, Parameter] | None = None  # the last comment behind an argument
+        for number, declaration in enumerate(declarations):
+            for i in range(declaration.first, declaration.last + 1):
+                self._declaration[i] = number
+            for parameter in declaration.parameters:
+                for i in range(parameter.first, parameter.last + 2):
+                    self._parameter[i] = parameter
+            if declaration.parameters:
+                self._parameter[declaration.last] = declaration.parameters[-1]
+
+    def is_inside(self, comment: Comment) -> bool:
+        """Whether the comment stands between two tokens of one declaration."""
+        after = bisect_left(self._starts, comment.start)
+        if after in (0, len(self._tokens)):
+            return False
+        return self._declaration[after - 1] == self._declaration[after] is not None
+
+    def owner(self, comment: Comment) -> Parameter | None:
+        """The argument that the comment belongs to."""
+        owner = self._continued(comment)
+        if owner is None:
+            owner = self._owner_before(comment)
+            if owner is None:
+                return self._owner_after(comment)
+        self._trailing = (comment, owner)
+        return owner
+
+    def _continued(self, comment: Comment) -> Parameter | None:
+        """For a comment right below a trailing one, at the same column: the argument of that one."""
+        if self._trailing is None or self._is_behind_code(comment):
+            return None
+        above, owner = self._trailing
+        source = self._source
+        is_below = source.line(comment.start) == source.line(above.end - 1) + 1
+        return owner if is_below and source.column(comment.start) == source.column(above.start) else None
+
+    def _owner_before(self, comment: Comment) -> Parameter | None:
+        """The argument on the line of the comment and before it."""
+        after = bisect_left(self._starts, comment.start)
+        owner = self._parameter[after - 1] if after > 0 else None
+        if owner is None or not self._is_behind_code(comment):
+            return None
+        before: Token = self._tokens[after - 1]
+        if before.text == ",":
+            # `a, /* tag */ b`: the comment directly precedes the second argument.
+            is_followed = self._tokens[after].line == self._source.line(comment.end - 1)
+            return None if is_followed else owner
+        return owner if self._tokens[owner.last].line == before.line else None
+
+    def _owner_after(self, comment: Comment) -> Parameter | None:
+        """The argument that the comment directly precedes."""
+        after = bisect_left(self._starts, comment.start)
+        if not self.is_inside(comment) or self._tokens[after].text == ")":
+            return None
+        return self._parameter[after]
+
+    def _is_behind_code(self, comment: Comment) -> bool:
+        after = bisect_left(self._starts, comment.start)
+        return after > 0 and self._tokens[after - 1].line == self._source.line(comment.start)
+
+
+def _tags(source: Source, comment: Comment) -> Iterator[Tag]:
+    for match in _BRACKETS.finditer(comment.text):
+        words = match[1].split()
+        start = comment.start + match.start()
+        if not words:
+            continue
+        name, count = words[0].upper(), len(words) - 1
+        if _is_tag(words):
+            yield Tag(name, tuple(words[1:]), start)
+        elif words[0] in roles.TAGS and roles.TAGS[name]:
+            source.fail(start, f"expected [{name} {roles.TAGS[name]}]")
+        elif not count and _TAG_LIKE.fullmatch(words[0]):
+            source.fail(start, f"unknown tag [{words[0]}]")
+
+
+def _is_tag(words: list[str]) -> bool:
+    """Whether the words in a pair of brackets are a tag; '[a tag]' and '[N, C]' are prose."""
+    name, operands = words[0].upper(), roles.TAGS.get(words[0].upper())
+    # Lower case reads as prose where operands follow, except for [like x] of old headers.
+    is_spelled = words[0] == name or not operands or name == "LIKE"
+    return operands is not None and is_spelled and len(words) - 1 == len(operands.split())
+
+
+def _prose(match: re.Match[str]) -> str:
+    words = match[1].split()
+    return "" if words and _is_tag(words) else match[0]
+
+
+def _add(source: Source, parameter: Parameter, tag: Tag) -> None:
+    for other in parameter.tags.values():
+        is_contradiction = (
+            other.words != tag.words if other.name == tag.name else roles.contradict(other.name, tag.name)
+        )
+        if is_contradiction:
+            source.fail(tag.start, f"{tag} contradicts {other}")
+    parameter.tags.setdefault(tag.name, tag)
+
+
+def _check(
+    source: Source, declaration: Declaration, parameter: Parameter, earlier: Mapping[str, str]
+) -> None:
+    is_tensor = parameter.type in TENSOR_TYPES
+    for tag in parameter.tags.values():
+        if tag.name in roles.SCALAR_TAGS:
+            if is_tensor or parameter.type.endswith("*"):
+                source.fail(tag.start, f"{tag} on {parameter.name!r}, which is no number")
+        elif tag.name != "OPTIONAL" and not is_tensor:
+            source.fail(tag.start, f"{tag} on {parameter.name!r}, which is no tensor")
+    like = parameter.like
+    if like is not None and earlier.get(like) not in TENSOR_TYPES:
+        what = "no tensor" if like in earlier else "no earlier argument"
+        source.fail(parameter.tags["LIKE"].start, f"[LIKE {like}]: {like!r} is {what} of the function")
+    if "SIZE" in parameter.tags and roles.split_name(declaration.function)[1] not in roles.BACKWARD_PHASES:
+        source.fail(
+            parameter.tags["SIZE"].start, "only a backward function knows sizes: [SIZE] belongs there"
+        )
+    default(source, parameter)
+    size(source, parameter)
