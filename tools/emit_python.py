@@ -35,14 +35,6 @@ def _model(functions: Sequence[Function], digest: str) -> Iterator[str]:
 
 
 _TYPES = {"bool": "bool", "int": "int", "int64_t": "int", "long": "int", "THIndex_t": "int"}
-_BATCH_NORMALIZATION = (
-    ["running_mean: Tensor", "running_var: Tensor", "train: bool", "momentum: float", "eps: float"],
-    ["input: Tensor", "weight: Tensor | None = ...", "bias: Tensor | None = ..."],
-)
-_HAND_WRITTEN = {
-    "BatchNormalization": _BATCH_NORMALIZATION,
-    "BatchNormalizationReLU": _BATCH_NORMALIZATION,
-}
 
 
 def emit_stubs(functions: Sequence[Function]) -> str:
@@ -80,7 +72,10 @@ def _stubs(functions: Sequence[Function]) -> Iterator[str]:
         if returns_indices:
             scalars.append("*, return_indices: bool = ...")
             applied.append("return_indices: bool = ...")
-        scalars, called = _HAND_WRITTEN.get(name, (scalars, spelled))
+        # Running statistics are settings of an object, required ones.
+        count = len(spelled) - len(forward.running)
+        called, running = spelled[:count], [text.removesuffix(" = ...") for text in spelled[count:]]
+        scalars = [*running, *scalars]
         if module.is_criterion:
             scalars = ["*target_and_scalars: Any", "weight: Tensor | None = ...", "**keywords: Any"]
         result = "Any" if returns_indices else "Tensor"
