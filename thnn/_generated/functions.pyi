@@ -862,7 +862,7 @@ class BatchNormalizationFunction(FunctionBase):
     It is statistics, saveStatistics and normalize, below, in one.
 
     Calls:
-        BatchNormalizationFunction(train, momentum, eps)(input, weight, bias, running_mean, running_var)
+        BatchNormalizationFunction(running_mean, running_var, train, momentum, eps)(input, weight, bias)
         BatchNormalizationFunction.apply(input, weight, bias, running_mean, running_var, train, momentum, eps)
 
     Arguments:
@@ -882,7 +882,7 @@ class BatchNormalizationFunction(FunctionBase):
       evaluation: gradInput = gradOutput * inv * weight
     It is gradSums and gradInput, below, in one.
     """
-    def __init__(self, running_mean: Tensor, running_var: Tensor, train: bool, momentum: float, eps: float) -> None: ...
+    def __init__(self, running_mean: Tensor | None, running_var: Tensor | None, train: bool, momentum: float, eps: float) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
     @classmethod
     def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
@@ -895,7 +895,7 @@ class BatchNormalizationReLUFunction(FunctionBase):
     Everything else is as in BatchNormalization; NaN stays NaN.
 
     Calls:
-        BatchNormalizationReLUFunction(train, momentum, eps)(input, weight, bias, running_mean, running_var)
+        BatchNormalizationReLUFunction(running_mean, running_var, train, momentum, eps)(input, weight, bias)
         BatchNormalizationReLUFunction.apply(input, weight, bias, running_mean, running_var, train, momentum, eps)
 
     Arguments:
@@ -911,7 +911,7 @@ class BatchNormalizationReLUFunction(FunctionBase):
     Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is above 0
     (or NaN), and 0 elsewhere. Where that is, is computed from input again: nothing more is saved.
     """
-    def __init__(self, running_mean: Tensor, running_var: Tensor, train: bool, momentum: float, eps: float) -> None: ...
+    def __init__(self, running_mean: Tensor | None, running_var: Tensor | None, train: bool, momentum: float, eps: float) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
     @classmethod
     def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
