@@ -119,3 +119,13 @@ def timeout_of(process_group: Any, device: torch.device) -> float:
     options = getattr(backend_of(process_group, device), "options", None)
     timeout: timedelta = getattr(options, "_timeout", constants.default_pg_timeout)
     return timeout.total_seconds()
+
+
+def store_client_of(process_group: Any) -> Any:
+    """A client of its own for the key-value store of a process group.
+
+    The store object that torch keeps is one client for all groups: a call that waits on it blocks every other call.
+    Without ``Store.clone`` that client is returned, and threads with groups of their own can block each other.
+    """
+    store = process_group.get_group_store()
+    return store.clone() if hasattr(store, "clone") else store

@@ -119,14 +119,6 @@ def _options(argument: Argument) -> Iterator[str]:
 
 
 _TYPES = {"bool": "bool", "int": "int", "int64_t": "int", "long": "int", "THIndex_t": "int"}
-_BATCH_NORMALIZATION = (
-    ["running_mean: Tensor", "running_var: Tensor", "train: bool", "momentum: float", "eps: float"],
-    ["input: Tensor", "weight: Tensor | None = ...", "bias: Tensor | None = ..."],
-)
-_HAND_WRITTEN = {
-    "BatchNormalization": _BATCH_NORMALIZATION,
-    "BatchNormalizationReLU": _BATCH_NORMALIZATION,
-}
 
 
 def emit_stubs(functions: Sequence[Function]) -> str:
@@ -170,7 +162,10 @@ def _stub(module: Module) -> Iterator[str]:
     if returns_indices:
         scalars.append("*, return_indices: bool = ...")
         applied.append("return_indices: bool = ...")
-    scalars, called = _HAND_WRITTEN.get(module.name, (scalars, called))
+    # Running statistics are settings of an object, required ones.
+    count = len(called) - len(forward.running)
+    called, running = called[:count], [text.removesuffix(" = ...") for text in called[count:]]
+    scalars = [*running, *scalars]
     if module.is_criterion:
         scalars = ["*target_and_scalars: Any", "weight: Tensor | None = ...", "**keywords: Any"]
     result = "Any" if returns_indices else "Tensor"

@@ -270,7 +270,7 @@ REFUSED = {
     "elsewhere": (_with(bias=lambda g: g["bias"].to("meta")), TypeError, "bias: expected a tensor on cpu, as x"),
     "epsilon": (_with(epsilon=lambda g: -1e-9), ValueError, "epsilon: expected a number that is not negative"),
     "epsilon NaN": (_with(epsilon=lambda g: math.nan), ValueError, "epsilon: expected"),
-    "epsilon huge": (_with(epsilon=lambda g: 10**400), ValueError, "epsilon: too large for a number of float64"),
+    "epsilon huge": (_with(epsilon=lambda g: 10**400), ValueError, "epsilon: exceeds the range of float64"),
     "sparse": (_with(x=lambda g: g["x"].to_sparse()), TypeError, "x: expected a dense tensor"),
     "mean of inference": (
         _with(estimated_mean=lambda g: _of_inference(g["estimated_mean"])), ValueError,
@@ -358,6 +358,18 @@ def test_inference_takes_what_training_refuses() -> None:
     shared = {**given, "estimated_var": given["estimated_mean"].abs_()}
     assert thnn.batch_norm(**shared, is_infer=True).y.isfinite().all()
     assert thnn.batch_norm(**{**given, "x": given["x"][:0]}, is_infer=True).y.shape == (0, 3, 5, 2)
+
+
+def test_autocast_computes_in_float32() -> None:
+    x = torch.randn(8, 3).bfloat16()
+    scale, bias, mean, variance = torch.rand(3), torch.rand(3), torch.zeros(3), torch.ones(3)
+    expected = thnn.batch_norm(x.float(), scale, bias, mean.clone(), variance.clone(), momentum=0.9)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = thnn.batch_norm(x, scale, bias, mean, variance, momentum=0.9)
+    for actual, value in zip(found, expected):
+        assert actual.equal(value)
+    with pytest.raises(TypeError, match=r"x: expected torch\.float32"):
+        thnn.batch_norm(x, scale, bias, mean, variance)
 
 
 def test_transforms_are_refused() -> None:

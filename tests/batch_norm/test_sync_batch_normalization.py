@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -309,6 +310,12 @@ def bad_arguments(rank: int) -> Any:
     ):
         made = model(channels)["body"]["first"]
         found.append(failure(lambda made=made, x=x: made(x if rank == 1 else whole(1, 3, made.num_features))))
+    made = model()["second"]
+    found.append(failure(lambda: made(None if rank == 1 else whole(1, 3, C))))
+    made = layer(SyncBatchNorm, {})
+    if rank == 1:
+        made.first_batch = "ignore"
+    found.append(failure(lambda: made(whole(1, 3, C))))
     weight, *others = parameters()
     if rank == 1:
         weight = weight.float()
@@ -326,6 +333,38 @@ def bad_arguments(rank: int) -> Any:
     found.append(failure(lambda: model()["second"](negative)))
     wrong = failure(lambda: model()["second"](whole(1, C)))
     return found, wrong, model()["second"](part(whole(1, sum(PARTS), C), rank))
+
+
+@scenario
+def a_group_for_each_thread(rank: int) -> Any:
+    """The threads of each rank start with another group, which the others reach later."""
+    groups = [dist.new_group(timeout=timedelta(seconds=20)) for _ in range(SIZE)]
+    layers = [layer(SyncBatchNorm, {"process_group": group}) for group in groups]
+    outputs: dict[int, Any] = {}
+
+    def run(k: int) -> None:
+        try:
+            outputs[k] = layers[k](part(whole(k, sum(PARTS), C), rank)).detach()
+        except (ValueError, RuntimeError) as error:
+            outputs[k] = str(error)
+
+    threads = [threading.Thread(target=run, args=((rank + k) % SIZE,)) for k in range(SIZE)]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.3)
+    for thread in threads:
+        thread.join()
+    return [outputs[k] for k in range(SIZE)]
+
+
+@scenario
+def autocast(rank: int) -> Any:
+    made = layer(SyncBatchNorm, {}, torch.float32)
+    x = part(whole(1, sum(PARTS), C, dtype=torch.bfloat16), rank).requires_grad_()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = made(x)
+    y.square().sum().backward()
+    return y.detach(), made.running_var, x.grad
 
 
 @scenario
@@ -562,12 +601,27 @@ def test_bad_arguments_are_told_to_all(found: Any) -> None:
         assert kind in ("TypeError", "ValueError") and "rank" not in text
         for other, message, waited in others:
             assert other == "ValueError"
-            assert "rank 1 is in" in message and f"where it fails: {kind}: {text}" in message
+            assert "rank 1 is in" in message and f"which failed: {kind}: {text}" in message
             assert max(seconds, waited) < 30
     for _, wrong, _ in (first, second, third):
         assert wrong[0] == "ValueError" and "rank" not in wrong[1]
     expected = torch.nn.BatchNorm1d(C, dtype=torch.float64)(whole(1, sum(PARTS), C))
     close(torch.cat([first[2], second[2], third[2]]), expected)
+
+
+def test_a_group_for_each_thread(found: Any) -> None:
+    for k, parts in enumerate(zip(*found(a_group_for_each_thread))):
+        assert all(isinstance(p, Tensor) for p in parts), parts
+        close(torch.cat(parts), layer(thnn.nn.BatchNorm1d, {})(whole(k, sum(PARTS), C)).detach())
+
+
+def test_autocast(found: Any) -> None:
+    outputs, variances, gradients = zip(*found(autocast))
+    made = layer(thnn.nn.BatchNorm1d, {}, torch.float32)
+    expected = made(whole(1, sum(PARTS), C, dtype=torch.bfloat16).float()).detach()
+    close(torch.cat(outputs), expected, rtol=1e-5, atol=1e-5)
+    assert all(v.equal(variances[0]) for v in variances)
+    assert all(g.dtype is torch.bfloat16 for g in gradients)
 
 
 def test_layer_skipped(found: Any) -> None:

@@ -437,6 +437,54 @@ def test_second_derivatives() -> None:
         assert torch.autograd.gradgradcheck(function, (x, weight, bias))
 
 
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("activation", [None, "relu"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_gradient_where_variance_and_eps_are_zero(
+    training: bool, activation: Any, dtype: torch.dtype
+) -> None:
+    layer = thnn.nn.BatchNorm1d(3, eps=0.0, activation=activation, update_statistics=False, dtype=dtype)
+    layer.train(training)
+    with torch.no_grad():
+        layer.running_var[1] = 0
+        layer.bias.fill_(0.5)
+    x = batch(6, 3, dtype=dtype)
+    x[:, 1] = 0.1
+    x.requires_grad_()
+    inputs = x, layer.weight, layer.bias
+    expected = torch.autograd.grad(layer(x).pow(3).sum(), inputs)
+    gradients = torch.autograd.grad(layer(x).pow(3).sum(), inputs, create_graph=True)
+    torch.testing.assert_close(gradients, expected)
+    second = torch.autograd.grad(sum(g.square().sum() for g in gradients), inputs)
+    assert all(g.isfinite().all() for g in (*gradients, *second))
+
+
+@pytest.mark.parametrize("options", [{}, {"unbiased": False, "activation": "relu"}])
+@pytest.mark.parametrize("low", [torch.bfloat16, torch.float16])
+def test_autocast_computes_in_float32(options: dict[str, Any], low: torch.dtype) -> None:
+    layer = thnn.nn.BatchNorm2d(3, **options)
+    alone = copy.deepcopy(layer)
+    x = batch(4, 3, 5, 2).to(low).requires_grad_()
+    for training in (True, False):
+        layer.train(training)
+        alone.train(training)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = layer(x)
+        assert y.dtype is torch.float32
+        torch.testing.assert_close(y, alone(x.detach().float()))
+        assert_same(layer, alone)
+    y.square().sum().backward()
+    assert x.grad is not None
+    assert x.grad.dtype is low
+    assert layer.weight.grad is not None
+    assert layer.weight.grad.dtype is torch.float32
+    with pytest.raises(TypeError, match=r"expected torch\.float32"):
+        layer(x)  # outside of autocast
+    # Running statistics are written, so they are not cast.
+    with torch.autocast("cpu", dtype=torch.bfloat16), pytest.raises(TypeError, match="running_mean"):
+        thnn.nn.BatchNorm2d(3).to(low)(x)
+
+
 @pytest.mark.parametrize("options", [{}, {"momentum": None, "unbiased": False, "activation": "relu"}])
 def test_compiled(options: dict[str, Any]) -> None:
     x = batch(4, 3, 5, 2)

@@ -48,6 +48,21 @@ def agree(ours: nn.Module, theirs: nn.Module, x: Tensor, *args: Any, tolerance: 
 
 
 @pytest.mark.parametrize("name", [*NAMES, "Linear"])
+def test_autocast_computes_in_float32(name: str) -> None:
+    layer = getattr(thnn.nn, name)(4, 6, *(() if name == "Linear" else (3,)))
+    x = image(name, 4).bfloat16().requires_grad_()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = layer(x)
+    assert y.dtype is torch.float32
+    torch.testing.assert_close(y, layer(x.detach().float()))
+    y.square().sum().backward()
+    assert x.grad is not None
+    assert x.grad.dtype is torch.bfloat16
+    with pytest.raises(TypeError, match=r"expected torch\.float32"):
+        layer(x)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "Linear"])
 def test_a_layer_is_that_of_torch(name: str) -> None:
     arguments = (5, 3) if name == "Linear" else (4, 6, 3)
     ours, theirs = pair(name, *arguments, dtype=torch.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import concurrent.futures
 import contextvars
 import copy
 import pickle
@@ -20,7 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 import thnn
-from thnn._batch_norm import phases as _batch_phases
+from thnn._batch_norm import stages
 from thnn.nn import BatchNorm1d, BatchNorm2d
 from thnn.parallel import AllReduce, DataParallelCriterion, SelfDataParallel, equivalent_decay
 
@@ -193,13 +194,13 @@ def test_twice_differentiable(activation: Any) -> None:
 
 @pytest.mark.parametrize("activation", [None, "relu"])
 def test_without_kernels(monkeypatch: pytest.MonkeyPatch, activation: Any) -> None:
-    """On a device that the library has no kernels for, all phases are torch operations."""
+    """On a device that the library has no kernels for, all stages are torch operations."""
     found = []
     net = network(activation=activation)
     x = images(7)
     for kernels in (True, False):
         if not kernels:
-            monkeypatch.setattr(_batch_phases, "_has_kernels", lambda tensor: False)
+            monkeypatch.setattr(stages, "_has_kernels", lambda tensor: False)
         twin = copy.deepcopy(net)
         x = x.detach().requires_grad_()
         output = torch.cat(SelfDataParallel(twin, CPUS)(x))
@@ -223,6 +224,46 @@ def test_gradcheck_of_the_joint_node() -> None:
     weight, bias = torch.randn(2).double(), torch.randn(2).double()
     assert torch.autograd.gradcheck(lambda x: run(x, weight, bias), x)
     assert torch.autograd.gradgradcheck(lambda x: run(x, weight, bias), x)
+
+
+def test_gradient_where_variance_and_eps_are_zero() -> None:
+    net = thnn.nn.BatchNorm1d(3, eps=0.0, dtype=torch.float64)
+    x = torch.randn(6, 3, dtype=torch.float64)
+    x[:, 1] = 0.1
+    for create_graph in (False, True):
+        x = x.detach().requires_grad_()
+        y = torch.cat(SelfDataParallel(net, CPUS)(x))
+        gradients = torch.autograd.grad(y.pow(3).sum(), (x, net.weight), create_graph=create_graph)
+        if not create_graph:
+            expected = gradients
+    torch.testing.assert_close(gradients, expected)
+    second = torch.autograd.grad(sum(g.square().sum() for g in gradients), x)
+    assert all(g.isfinite().all() for g in (*gradients, *second))
+
+
+def test_statistics_stay_where_the_output_cannot_be_allocated(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = thnn.nn.BatchNorm1d(3)
+    x = torch.randn(6, 3)
+
+    def no_memory(like: Tensor, **_: Any) -> Tensor:
+        raise RuntimeError(f"no memory for {tuple(like.shape)}")
+
+    monkeypatch.setattr(torch, "empty_like", no_memory)
+    with pytest.raises(RuntimeError, match="no memory"):
+        SelfDataParallel(net, CPUS)(x)
+    assert net.running_mean.eq(0).all()
+    assert net.running_var.eq(1).all()
+    assert net.num_batches_tracked == 0
+
+
+def test_autocast_computes_in_float32() -> None:
+    x = torch.randn(8, 3).bfloat16()
+    net = thnn.nn.BatchNorm1d(3)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        expected = copy.deepcopy(net)(x)
+        y = torch.cat(SelfDataParallel(net, CPUS)(x))
+    assert y.dtype is expected.dtype is torch.float32
+    torch.testing.assert_close(y, expected)
 
 
 def test_bits_do_not_depend_on_timing() -> None:
@@ -393,16 +434,16 @@ def later(**attributes: Any) -> SelfDataParallel:
         (lambda: SelfDataParallel(network(), "cpu"), TypeError, ["devices", "'cpu'"]),
         (lambda: SelfDataParallel(network(), ["cpu", "nowhere"]), ValueError, ["'nowhere'"]),
         (lambda: SelfDataParallel(network(), ["cuda:77"]), ValueError, ["'cuda:77'"]),
-        (lambda: SelfDataParallel(network(), ["cpu", "meta"]), ValueError, ["'meta'", "no numbers"]),
+        (lambda: SelfDataParallel(network(), ["cpu", "meta"]), ValueError, ["'meta'", "no memory"]),
         (lambda: SelfDataParallel(network(), [1.5]), TypeError, ["devices", "float"]),  # type: ignore[list-item]
         (lambda: SelfDataParallel(network(), None), TypeError, ["devices", "None"]),  # type: ignore[arg-type]
         (lambda: SelfDataParallel(network(), CPUS, dim=1.5), TypeError, ["dim", "float"]),  # type: ignore[arg-type]
         (
             lambda: SelfDataParallel(SelfDataParallel(network(), CPUS), CPUS),
             ValueError,
-            ["module", "already"],
+            ["module", "got a SelfDataParallel"],
         ),
-        (lambda: later(module=nn.Sequential(later())), ValueError, ["'0'", "part of a part"]),
+        (lambda: later(module=nn.Sequential(later())), ValueError, ["'0'", "cannot be nested"]),
         (lambda: later(moving_statistics="median")(torch.ones(4, 3)), ValueError, ["'sync'", "'median'"]),
         (lambda: later()(torch.ones(4, 3).to_sparse()), TypeError, ["dense", "sparse_coo"]),
         (lambda: SelfDataParallel(F.relu, CPUS), TypeError, ["module", "function"]),  # type: ignore[arg-type]
@@ -561,7 +602,7 @@ def test_interrupting_the_caller() -> None:
             lambda net, x: x,
             r"layer 'first' \(BatchNorm1d\): .*replica {place} on cpu has finished without it",
         ),
-        (lambda net, x: net.second(x), r"layer '(first|second)' .* has come to layer '(first|second)'"),
+        (lambda net, x: net.second(x), r"layer '(first|second)' .* is in layer '(first|second)'"),
         (
             lambda net, x: net.second(net.second(net.first(x))),
             r"layer 'second' .* replica \d on cpu has finished without it",
@@ -675,6 +716,47 @@ def test_replicas_share_the_threads() -> None:
     with pytest.raises(Fault):
         SelfDataParallel(Wrong(raise_fault), CPUS)(one_negative(0))
     assert torch.get_num_threads() == 4
+
+
+def test_overlapping_calls_leave_the_number_of_threads() -> None:
+    release = [threading.Event(), threading.Event()]
+    entered = [threading.Semaphore(0), threading.Semaphore(0)]
+
+    class Wait(nn.Module):
+        def __init__(self, k: int) -> None:
+            super().__init__()
+            self.k = k
+
+        def forward(self, x: Tensor) -> int:
+            entered[self.k].release()
+            assert release[self.k].wait(20)
+            return torch.get_num_threads()
+
+    found: list[Any] = [None, None]
+
+    def call(k: int) -> None:
+        found[k] = SelfDataParallel(Wait(k), ["cpu"] * 2)(torch.ones(2)), torch.get_num_threads()
+
+    def in_a_new_thread() -> int:
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            return pool.submit(torch.get_num_threads).result()
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(8)
+    try:
+        callers = [threading.Thread(target=call, args=(k,)) for k in range(2)]
+        for k, caller in enumerate(callers):
+            caller.start()
+            assert entered[k].acquire(timeout=20)
+            assert entered[k].acquire(timeout=20)
+        assert in_a_new_thread() == 8
+        for event, caller in zip(release, callers):
+            event.set()
+            caller.join()
+        assert found == [([4, 4], 8), ([4, 4], 8)]
+        assert in_a_new_thread() == torch.get_num_threads() == 8
+    finally:
+        torch.set_num_threads(before)
 
 
 # As a module

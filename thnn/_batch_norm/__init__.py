@@ -1,1 +1,1 @@
-"""Batch normalization: autograd classes, operator, phases, and the form across processes."""
+"""Batch normalization: autograd classes, operator, stages, and the form across processes."""

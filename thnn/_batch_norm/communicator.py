@@ -1,7 +1,7 @@
-"""What batch normalizations that work together tell each other: sums over the parts of one batch.
+"""Collectives of synchronized batch normalization: each member contributes a vector and receives those of all members.
 
-An exchange has a ``size`` and ``gather(local, place)``, which takes a vector of float64 from each member and gives all
-of them, in the order of ranks, to each. ``ProcessExchange`` is the one between the processes of a group.
+A `Communicator` has a ``size`` and ``all_gather(local, tag)``, a collective on vectors of float64.
+`ProcessGroupCommunicator` implements it between the processes of a torch.distributed group.
 """
 
 from __future__ import annotations
@@ -19,44 +19,46 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-# The first number of a message says where its sender is.
+from thnn._torch import assert_async, backend_of, store_client_of, timeout_of
+
+# A message begins with one number, the checksum of its tag.
 _HEADER = 1
-# Seconds to wait for word from others when an exchange has failed: for the last one, in general, and in all.
+# Seconds to wait for announcements after a failed collective: for the last missing one, by default, and at most.
 _LAST_GRACE, _GRACE, _LONGEST_GRACE = 0.5, 1.0, 10.0
-# The part of a short timeout that is left for that.
-_GRACE_PART = 0.25
+# Fraction of a short timeout that is reserved for those announcements.
+_GRACE_FRACTION = 0.25
 
 
-class Place(NamedTuple):
-    """Where a member is when it exchanges; all have to be at the same place."""
+class Tag(NamedTuple):
+    """Identifies a collective; the tags of all members must be equal."""
 
     layer: str
-    phase: str
-    what: str
+    operation: str
+    payload: str
 
     def __str__(self) -> str:
-        return f"{self.layer}, {self.phase}, {self.what}"
+        return f"{self.layer}, {self.operation}, {self.payload}"
 
 
-def values(tensor: Tensor) -> str:
-    """What of a tensor has to be the same everywhere, for a Place."""
-    return f"{tensor.shape[1]} channels of {tensor.dtype}"
+def payload_of(input: Tensor) -> str:
+    """The properties of an input (N, C, ...) that all members must share, for a Tag."""
+    return f"{input.shape[1]} channels of {input.dtype}"
 
 
-class Exchange(Protocol):
-    """How the members of a group share sums."""
+class Communicator(Protocol):
+    """A collective between the members of a group."""
 
     size: int
 
-    def gather(self, local: Tensor, place: Place) -> Tensor:
+    def all_gather(self, local: Tensor, tag: Tag) -> Tensor:
         """The vectors (n) of all members as (size, n), in the order of ranks."""
 
-    def refuse(self, layer: str, arguments: Iterable[Any], error: Exception) -> None:
-        """Instead of a ``gather``: has the others fail, too."""
+    def announce_error(self, layer: str, arguments: Iterable[Any], error: Exception) -> None:
+        """Replaces the ``all_gather`` of a forward that failed before it, so that the other members fail too."""
 
 
 def check_process_group(process_group: Any) -> None:
-    """TypeError for what is no group of torch.distributed, None, or what new_group() gives to those outside."""
+    """Raises TypeError unless the argument is a process group, None, or the result of new_group() for non-members."""
     if process_group is None or (
         dist.is_available()
         and (
@@ -70,10 +72,11 @@ def check_process_group(process_group: Any) -> None:
     )
 
 
-def exchange_of(process_group: Any) -> ProcessExchange | None:
-    """The exchange between the processes of a group (None: of all); None where there is nobody to exchange with.
+def communicator_of(process_group: Any) -> ProcessGroupCommunicator | None:
+    """The communicator of a process group (None: of all processes).
 
-    That is so without ``torch.distributed.init_process_group``, in a group of one, and outside of the group.
+    Returns None if there is no other member: without ``torch.distributed.init_process_group``, in a group of one, and
+    in processes outside of the group.
     """
     if process_group is None:
         process_group = dist.group.WORLD if dist.is_available() else None
@@ -83,160 +86,162 @@ def exchange_of(process_group: Any) -> ProcessExchange | None:
         check_process_group(process_group)
         if process_group is dist.GroupMember.NON_GROUP_MEMBER:
             return None
-    return None if process_group.size() == 1 else _exchange_between(process_group)
+    if process_group.size() == 1:
+        return None
+    communicator = _communicators.get(process_group)
+    if communicator is None:
+        communicator = _communicators.setdefault(process_group, ProcessGroupCommunicator(process_group))
+    return communicator
 
 
-def _exchange_between(process_group: Any) -> ProcessExchange:
-    exchange = _exchanges.get(process_group)
-    if exchange is None:
-        exchange = _exchanges.setdefault(process_group, ProcessExchange(process_group))
-    return exchange
+_communicators: weakref.WeakKeyDictionary[Any, ProcessGroupCommunicator] = weakref.WeakKeyDictionary()
 
 
-_exchanges: weakref.WeakKeyDictionary[Any, ProcessExchange] = weakref.WeakKeyDictionary()
+class ProcessGroupCommunicator:
+    """A communicator between the processes of a torch.distributed group: one dist.all_gather per ``all_gather``.
 
+    gloo does not verify that a received message is the expected one: a message of another length ends the process or
+    leaves garbage, and a process that took another branch may be in a collective of the application. Therefore
 
-class ProcessExchange:
-    """Between the processes of a torch.distributed group: one all_gather for each ``gather``.
-
-    gloo takes what arrives for what it waits for: a message of another length ends the process or leaves numbers that
-    were never sent, and a process that is elsewhere may be waiting in a collective of somebody else's. Therefore
-
-    - all messages of a group have one length, that of the longest so far. A longer one is agreed upon through the
-      group's store before it is sent, which happens once for the widest layer of a net;
-    - a message begins with the place of its sender, and is refused where that is not the place of the receiver;
+    - all messages of a group have one length, that of the longest so far. The processes agree on a longer one through
+      the group's store before it is sent, once for the widest layer of a net;
+    - a message begins with a checksum of its tag; a receiver with another tag raises an error;
     - on gloo the messages have connections of their own.
+
+    Each communicator has its own client of the store. Threads with different groups therefore never wait for each
+    other; threads must not share a group, as everywhere in torch.distributed.
     """
 
     def __init__(self, group: Any) -> None:
         self.size: int = group.size()
         self._rank: int = group.rank()
-        self._ranks = dist.get_process_group_ranks(group)  # as the user counts them
+        self._global_ranks = dist.get_process_group_ranks(group)
         self._group = weakref.ref(group)
-        self._channels: dict[str, Any] = {}
-        self._store = dist.PrefixStore("thnn", group.get_group_store())  # type: ignore[attr-defined]
+        self._channels: dict[str, Any] = {}  # by device type
+        self._store = dist.PrefixStore("thnn", store_client_of(group))  # type: ignore[attr-defined]
         self._length = 0
-        self._exchanges = 0
+        self._collectives = 0
 
-    def gather(self, local: Tensor, place: Place) -> Tensor:
-        """The vectors (n) of all processes as (size, n), in the order of ranks.
+    def all_gather(self, local: Tensor, tag: Tag) -> Tensor:
+        """The vectors (n) of all processes as (size, n), in the order of ranks; float64 on the device of `local`.
 
-        Raises ValueError where another process is elsewhere or its channels or element type differ, RuntimeError
-        where one has not come within the group's timeout, or is gone. Both say which, where that can be known.
+        Raises ValueError if another process has another tag, RuntimeError if one is gone or does not arrive within the
+        timeout of the group. The message names that process if it can be determined.
         """
         timeout = self._timeout(local.device)
-        # Who is missing is to be said within the timeout of the group.
-        grace = min(_GRACE, _GRACE_PART * timeout)
+        # The diagnosis of a failure has to fit into the timeout, too.
+        grace = min(_GRACE, _GRACE_FRACTION * timeout)
         deadline = time.monotonic() + timeout - 0.2 * grace
         timeout -= grace
-        self._exchanges += 1
+        self._collectives += 1
         needed = _HEADER + local.numel()
         try:
             if needed > self._length:
-                self._enlarge(needed, place, timeout)
-            # What is not used is sent all the same, so it should not be what happens to be in memory.
+                self._agree_on_length(needed, tag, timeout)
+            # Zeros, since the unused part is sent as well and must not disclose memory.
             message = local.new_zeros(self._length)
-            message[0] = zlib.crc32(str(place).encode())
+            message[0] = zlib.crc32(str(tag).encode())
             message[_HEADER:needed] = local
             received = local.new_empty(self.size, self._length)
             dist.all_gather(list(received.unbind()), message, self._channel(local.device, timeout))
         except RuntimeError as error:
-            raise RuntimeError(self._failure(place, deadline, error)) from error
-        self._compare(received[:, 0], place)
+            raise RuntimeError(self._diagnose(tag, deadline, error)) from error
+        self._check_tags(received[:, 0], tag)
         return received[:, _HEADER:needed]
 
-    def refuse(self, layer: str, arguments: Iterable[Any], error: Exception) -> None:
-        """Takes part in the exchange of a forward that does not take these `arguments`: the others are told why."""
+    def announce_error(self, layer: str, arguments: Iterable[Any], error: Exception) -> None:
+        """Takes part in the collective of a forward that rejected `arguments`; its tag tells the others why."""
         tensors = [t for t in arguments if isinstance(t, Tensor) and t.dim()]
-        # The others send numbers for as many channels as they have; here most arguments have as many.
+        # The message should have the length that the others use, which depends on the number of channels. A wrong
+        # argument may have another number; most have the right one.
         channels = mode([t.shape[min(t.dim(), 2) - 1] for t in tensors] or [0])
         device = tensors[0].device if tensors else torch.device("cpu")
         with suppress(ValueError, RuntimeError):
-            nothing = torch.zeros(2 * channels + 1, dtype=torch.float64, device=device)
-            self.gather(nothing, Place(layer, "forward", f"where it fails: {type(error).__name__}: {error}"))
+            message = torch.zeros(2 * channels + 1, dtype=torch.float64, device=device)
+            self.all_gather(message, Tag(layer, "forward", f"which failed: {type(error).__name__}: {error}"))
 
-    def _backend(self, device: torch.device) -> Any:
+    def _group_of_process(self) -> Any:
         group = self._group()
         assert group is not None
-        return group._get_backend(device)
+        return group
 
     def _timeout(self, device: torch.device) -> float:
-        """That of the group, in seconds."""
-        options = getattr(self._backend(device), "options", None)
-        timeout: timedelta = getattr(options, "_timeout", dist.constants.default_pg_timeout)
-        return timeout.total_seconds()
+        """The timeout of the group in seconds."""
+        return timeout_of(self._group_of_process(), device)
 
     def _channel(self, device: torch.device, timeout: float) -> Any:
-        """The group to send messages through."""
+        """The group that transfers the messages."""
         channel = self._channels.get(device.type)
         if channel is None:
-            # Other backends order what is sent through them on the device, where a second group could block the first.
+            group = self._group_of_process()
+            # Other backends order messages on the device, where a second group could block the first.
             gloo = getattr(dist, "ProcessGroupGloo", None)
-            if gloo is None or not isinstance(self._backend(device), gloo):
-                return self._group()
+            if gloo is None or not isinstance(backend_of(group, device), gloo):
+                return group
             store = dist.PrefixStore(device.type, self._store)  # type: ignore[attr-defined]
             channel = gloo(store, self._rank, self.size, timedelta(seconds=timeout))
             self._channels[device.type] = channel
         return channel
 
-    def _enlarge(self, length: int, place: Place, timeout: float) -> None:
-        """Agrees with all others upon longer messages."""
-        keys = self._say(place)
+    def _agree_on_length(self, length: int, tag: Tag, timeout: float) -> None:
+        """Sets the length of messages in all processes; raises ValueError if their tags differ."""
+        keys = self._announce(tag)
         self._store.wait(keys, timedelta(seconds=timeout))
-        for rank, theirs in zip(self._ranks, self._store.multi_get(keys)):
-            if theirs.decode() != str(place):
-                raise ValueError(f"{place}: rank {rank} is in {theirs.decode()}")
+        for rank, announced in zip(self._global_ranks, self._store.multi_get(keys)):
+            if announced.decode() != str(tag):
+                raise ValueError(f"{tag}: rank {rank} is in {announced.decode()}")
         self._length = length
 
-    def _say(self, place: Place) -> list[str]:
-        """Puts into the store where this process is; returns the keys under which all do so, by rank."""
-        keys = [f"{self._exchanges}/{rank}" for rank in range(self.size)]
-        self._store.set(keys[self._rank], str(place))
+    def _announce(self, tag: Tag) -> list[str]:
+        """Writes the tag of this process to the store; returns the keys of all processes, by rank."""
+        keys = [f"{self._collectives}/{rank}" for rank in range(self.size)]
+        self._store.set(keys[self._rank], str(tag))
         return keys
 
-    def _compare(self, headers: Tensor, place: Place) -> None:
-        """Refuses messages from other places."""
-        if headers.device.type != "cpu":
-            # The host does not wait for the numbers: the device stops.
-            torch._assert_async(
-                (headers == headers[self._rank]).all(), f"{place}: another process is elsewhere"
+    def _check_tags(self, checksums: Tensor, tag: Tag) -> None:
+        """Raises ValueError if the tags of the received messages differ."""
+        if checksums.device.type != "cpu":
+            # Without synchronization with the host.
+            assert_async(
+                (checksums == checksums[self._rank]).all(), f"{tag}: another process is in another collective"
             )
             return
-        numbers = headers.tolist()
-        strangers = {rank for rank, number in enumerate(numbers) if number != numbers[self._rank]}
-        if strangers:
-            said = self._places(place, strangers, time.monotonic() + _GRACE)
-            rank = min(said, default=min(strangers))
-            raise ValueError(f"{place}: rank {self._ranks[rank]} is in {said.get(rank, 'another place')}")
+        numbers = checksums.tolist()
+        differing = {rank for rank, number in enumerate(numbers) if number != numbers[self._rank]}
+        if differing:
+            announced = self._announcements(tag, differing, time.monotonic() + _GRACE)
+            rank = min(announced, default=min(differing))
+            other = announced.get(rank, "another collective")
+            raise ValueError(f"{tag}: rank {self._global_ranks[rank]} is in {other}")
 
-    def _failure(self, place: Place, deadline: float, error: RuntimeError) -> str:
-        """Who is to blame for an exchange that has failed: who was in it says so."""
+    def _diagnose(self, tag: Tag, deadline: float, error: RuntimeError) -> str:
+        """The message for a failed collective: which process was elsewhere or absent, as far as announced."""
         others = {*range(self.size)} - {self._rank}
         try:
-            said = self._places(place, others, deadline)
+            announced = self._announcements(tag, others, deadline)
         except RuntimeError:
-            return f"{place}: the exchange failed, and so did asking which process is missing: {error}"
-        for rank in sorted(said):
-            if said[rank] != str(place):
-                return f"{place}: rank {self._ranks[rank]} is in {said[rank]}"
-        silent = [str(self._ranks[rank]) for rank in sorted(others - said.keys())]
-        if silent:
-            return f"{place}: {'ranks' if len(silent) > 1 else 'rank'} {', '.join(silent)} did not take part: {error}"
-        return f"{place}: the exchange failed: {error}"
+            return f"{tag}: all_gather failed, and so did the search for the missing process: {error}"
+        for rank in sorted(announced):
+            if announced[rank] != str(tag):
+                return f"{tag}: rank {self._global_ranks[rank]} is in {announced[rank]}"
+        absent = [str(self._global_ranks[rank]) for rank in sorted(others - announced.keys())]
+        if absent:
+            return f"{tag}: {'ranks' if len(absent) > 1 else 'rank'} {', '.join(absent)} did not take part: {error}"
+        return f"{tag}: all_gather failed: {error}"
 
-    def _places(self, place: Place, others: set[int], deadline: float) -> dict[int, str]:
-        """Where other processes say that they are, through the store; this one says it too."""
-        keys = self._say(place)
-        said: dict[int, str] = {}
+    def _announcements(self, tag: Tag, others: set[int], deadline: float) -> dict[int, str]:
+        """The tags that other processes announce until `deadline`, by rank; announces the own one first."""
+        keys = self._announce(tag)
+        announced: dict[int, str] = {}
         start = time.monotonic()
         deadline = min(deadline, start + _LONGEST_GRACE)
         last = min(deadline, start + _LAST_GRACE)
-        while len(said) < len(others):
-            for rank in others - said.keys():
+        while len(announced) < len(others):
+            for rank in others - announced.keys():
                 if self._store.check([keys[rank]]):
-                    said[rank] = self._store.get(keys[rank]).decode()
-            # Somebody has to be missing: the last one need not be waited for.
-            if time.monotonic() > (last if len(said) == len(others) - 1 else deadline):
+                    announced[rank] = self._store.get(keys[rank]).decode()
+            # At least one process is the cause: the last one gets less time.
+            if time.monotonic() > (last if len(announced) == len(others) - 1 else deadline):
                 break
             time.sleep(0.01)
-        return said
+        return announced

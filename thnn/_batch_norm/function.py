@@ -1,5 +1,8 @@
-"""``BatchNormalizationFunction`` and ``BatchNormalizationReLUFunction``, written by hand: their one fused backward and
-their running statistics do not fit the generated classes."""
+"""``BatchNormalizationFunction`` and ``BatchNormalizationReLUFunction``.
+
+They are not generated, because one fused backward computes all gradients and needs other tensors in training than in
+evaluation.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,10 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from thnn._binding.call import call, flag, invoke, run
+from thnn._batch_norm import double_backward, stages
+from thnn._binding.call import call, flag, invoke
 from thnn._binding.library import ALLOCATE, ANY, THNN
-from thnn._functions.base import FunctionBase
+from thnn._functions.base import FunctionBase, cast_for_autocast
 from thnn._functions.documentation import docstring
 from thnn._header.registry import modules
 from thnn._torch import dynamo_disable, in_transform, increment_version
@@ -20,7 +24,7 @@ _is_grad_enabled = torch.is_grad_enabled
 
 
 class BatchNormalization(FunctionBase):
-    """The two ways of calling that both classes have; what they compute comes from `_make`."""
+    """Arguments and calls of the batch normalization classes; `_make` adds the computation."""
 
     __module__ = "thnn"
 
@@ -28,27 +32,9 @@ class BatchNormalization(FunctionBase):
         "input", "weight", "bias", "running_mean", "running_var", "train", "momentum", "eps"
     )  # fmt: skip
     _tensor_count = 5
+    _running = ("running_mean", "running_var")
     _optional = frozenset({"weight", "bias", "running_mean", "running_var"})
-    _constants = ("running_mean", "running_var")
-
-    def __init__(self, *settings: Any, **keywords: Any) -> None:
-        names = self._names[3:]
-        if len(settings) > len(names):
-            raise TypeError(f"{type(self).__name__}: expected at most {len(names)} arguments {names}")
-        for name, value in zip(names, settings):
-            if name in keywords:
-                raise TypeError(f"{type(self).__name__}: {name} was given twice")
-            keywords[name] = value
-        self._keywords = self._canonical(keywords)
-        missing = [n for n in names if n not in self._keywords and n not in self._defaults]
-        if missing:
-            raise TypeError(f"{type(self).__name__}: {missing[0]} is missing; expected {names}")
-        self._settings = tuple(self._keywords.get(n, self._defaults.get(n)) for n in names)
-
-    def __call__(self, *tensors: Any, **keywords: Any) -> Any:
-        if len(tensors) == 3 and not keywords:
-            return self.apply(*tensors, *self._settings)
-        return self.apply(*tensors, **{**self._keywords, **self._canonical(keywords)})
+    _constants = _running
 
     @classmethod
     @dynamo_disable
@@ -62,14 +48,20 @@ class BatchNormalization(FunctionBase):
         if train is not True and train is not False:
             train = flag(cls.module.functions["updateOutput"], "train", train)
         settings = running_mean, running_var, train, momentum, eps
-        if _is_grad_enabled() and cls._wants_gradient(args):
-            # What autograd has no business with goes as one object: each argument of a node costs.
-            return cls._enter(input, weight, bias, settings)
-        return cls.compute(input, weight, bias, *settings)[0]
+        try:
+            if _is_grad_enabled() and cls._wants_gradient(args):
+                # One object for all arguments without a gradient, since each argument of a node costs time.
+                return cls._enter(input, weight, bias, settings)
+            return cls.compute(input, weight, bias, *settings)[0]
+        except TypeError:
+            cast = cast_for_autocast((input, weight, bias))
+            if cast is None:
+                raise
+            return cls.apply(*cast, *settings)
 
 
 def _make(name: str, relu: bool) -> type[BatchNormalization]:
-    """The class of a module."""
+    """The class of a module, whose output goes through relu if `relu`."""
     module = modules()[name]
     updateOutput, updateGradients = (THNN.bind(module.functions[f]) for f in ("updateOutput", "backward"))
     forward_address, backward_address = updateOutput.address, updateGradients.address
@@ -109,16 +101,16 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         ctx: Any, input: Tensor, weight: Tensor | None, bias: Tensor | None, settings: tuple[Any, ...]
     ) -> Tensor:
         running_mean, running_var, train, _, eps = settings
-        # Autograd would refuse them as well, but only after the running statistics have changed.
+        # Autograd would raise an error, too, but only after the update of the running statistics.
         if isinstance(input, Tensor) and input.is_inference():
             raise ValueError(f"{updateOutput.name}: input{refusal}")
         if isinstance(weight, Tensor) and weight.is_inference():
             raise ValueError(f"{updateOutput.name}: weight{refusal}")
         output, save_mean, save_std = compute(input, weight, bias, *settings)
-        # Where the output was above 0, the backward tells from the input; it needs the bias for that.
+        # The backward of relu recomputes the output from input, weight and bias.
         saved: tuple[Any, ...] = (input, weight, bias) if relu else (input, weight)
-        # What the backward needs of the statistics. Running ones go on changing while a graph of training steps
-        # lives, but spoil a graph of evaluation, which autograd notices; saved ones nobody else can reach.
+        # In evaluation, an update of the running statistics invalidates the graph; autograd detects that for saved
+        # tensors. The statistics of a batch are private to the node and need no such check.
         if not train:
             saved += running_mean, running_var
             save_mean = save_std = None
@@ -138,9 +130,11 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         weight = parameters[0]
         needs = ctx.needs_input_grad
         if _is_grad_enabled():
-            if relu:
-                gradOutput = _through_relu(gradOutput, input, weight, parameters[1], statistics, eps)
-            return (*_gradients(needs, gradOutput, input, weight, statistics, eps), None)
+            bias = parameters[1] if relu else None
+            return (
+                *_gradients(needs, gradOutput, input, weight, bias, statistics, eps, has_bias, relu),
+                None,
+            )
         gradInput = _empty_like(input) if needs[0] else None
         gradWeight = _zeros_like(weight) if needs[1] else None
         gradBias = _zeros_like(save_mean if train else running_mean) if needs[2] and has_bias else None
@@ -154,8 +148,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
     tensors, scalars = BatchNormalization._names[:5], BatchNormalization._names[5:]
     members = {
         "__module__": "thnn",
-        "__doc__": f"{docstring(module, tensors, scalars)}\n\nThe legacy call is"
-        f" {name}Function(running_mean, running_var, train, momentum, eps)(input, weight, bias).",
+        "__doc__": docstring(module, tensors, scalars),
         "module": module,
         "compute": staticmethod(compute),
         "forward": staticmethod(forward),
@@ -164,71 +157,29 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
     return type(f"{name}Function", (BatchNormalization,), members)
 
 
-def _through_relu(
+def _gradients(
+    needs: Any,
     gradOutput: Tensor,
     input: Tensor,
     weight: Tensor | None,
     bias: Tensor | None,
     statistics: tuple[Any, ...],
     eps: float,
-) -> Tensor:
-    """What of the gradient comes through relu: the mask is a constant, made of the numbers that the forward had."""
-    running_mean, running_var, save_mean, save_std = statistics
-    phases = modules()["BatchNormalization"].functions
-    with torch.no_grad():
-        given = {"input": input, "weight": weight, "bias": bias}
-        if save_mean is not None:
-            made = run(
-                THNN.bind(phases["normalize"]), **given, save_mean=save_mean, save_std=save_std, relu=False
-            )
-        else:
-            given.update(running_mean=running_mean, running_var=running_var)
-            made = run(
-                THNN.bind(phases["updateOutput"]),
-                **given,
-                save_mean=None,
-                save_std=None,
-                train=False,
-                momentum=0.0,
-                eps=eps,
-            )
-        is_cut = made["output"] <= 0
-    return gradOutput.masked_fill(is_cut, 0)
-
-
-def _gradients(
-    needs: Any,
-    gradOutput: Tensor,
-    input: Tensor,
-    weight: Tensor | None,
-    statistics: tuple[Any, ...],
-    eps: float,
-) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-    """The gradients out of differentiable operations."""
-    running_mean, running_var, *saved = statistics
-    train = saved[0] is not None
-    dims = [d for d in range(input.dim()) if d != 1]
-    shape = [1, input.shape[1]] + [1] * (input.dim() - 2)
-    if train:
-        # Recomputed, since what the forward saved is not a function of input to autograd.
-        centred = input - input.mean(dims, keepdim=True)
-        inverse = (centred.square().mean(dims, keepdim=True) + eps).rsqrt()
-    else:
-        centred = input - running_mean.reshape(shape)
-        inverse = (running_var.reshape(shape) + eps).rsqrt()
-    total = gradOutput.sum(dims, keepdim=True)
-    product = (gradOutput * centred).sum(dims, keepdim=True)
-    gradInput = None
-    if needs[0]:
-        scale = inverse if weight is None else inverse * weight.reshape(shape)
-        if train:
-            n = input.numel() // max(input.shape[1], 1)
-            gradInput = (gradOutput - total / n - centred * inverse.square() * product / n) * scale
-        else:
-            gradInput = gradOutput * scale
-    gradWeight = (product * inverse).reshape(-1) if needs[1] and weight is not None else None
-    gradBias = total.reshape(-1) if needs[2] else None
-    return gradInput, gradWeight, gradBias
+    has_bias: bool,
+    relu: bool,
+) -> double_backward.Gradients:
+    """The gradients by input, weight and bias as differentiable operations."""
+    running_mean, running_var, mean, inverse = statistics
+    count = None
+    if mean is None:
+        mean, inverse = running_mean, stages.inverse_deviation(running_var, eps)
+    elif input.requires_grad:
+        count = input.numel() // max(input.shape[1], 1)
+    part = double_backward.Part(gradOutput, input, weight, bias, mean, inverse)
+    if relu:
+        part = double_backward.relu_backward(part)
+    needs = needs[0], needs[1], needs[2] and has_bias
+    return double_backward.gradients([part], [needs], eps, count)[0]
 
 
 BatchNormalizationFunction = _make("BatchNormalization", relu=False)

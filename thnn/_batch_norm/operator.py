@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from thnn._batch_norm import phases as _batch_phases
+from thnn._batch_norm import stages
 from thnn._batch_norm import statistics as _statistics
 from thnn._binding.arguments import address_of
 from thnn._binding.call import invoke
 from thnn._binding.library import ALLOCATE, ANY, THNN
+from thnn._functions.base import cast_for_autocast
 from thnn._functions.classes import function_classes
 from thnn._header.registry import modules
 from thnn._torch import dynamo_disable
@@ -95,7 +96,16 @@ def batch_norm(
     is_first = _is_first(batch_id)
     try:
         _check(x, scale, bias, estimated_mean, estimated_var, out, is_infer)
-    except RuntimeError:  # torch's own, of the size that a nested tensor does not have
+    except TypeError:
+        cast = cast_for_autocast((x, scale, bias))
+        if cast is None:
+            raise
+        x, scale, bias = cast
+        return batch_norm(
+            x, scale, bias, estimated_mean, estimated_var, is_infer=is_infer, use_global_est=use_global_est,
+            epsilon=epsilon, momentum=momentum, batch_id=batch_id, out=out,
+        )  # fmt: skip
+    except RuntimeError:  # of torch, since a nested tensor has no size
         _refuse_nested(
             x=x, scale=scale, bias=bias, estimated_mean=estimated_mean, estimated_var=estimated_var, out=out
         )
@@ -114,9 +124,9 @@ def batch_norm(
         y, mean, variance = _statistics.normalize_by_batch(
             apply, x, scale, bias, estimated_mean, estimated_var, epsilon, unbiased=False
         )
-    share = 1.0 if is_first else 1 - momentum
-    _statistics.update(estimated_mean, mean, share)
-    _statistics.update(estimated_var, variance, share)
+    weight = 1.0 if is_first else 1 - momentum
+    _statistics.update(estimated_mean, mean, weight)
+    _statistics.update(estimated_var, variance, weight)
     return BatchNormOutput(y, mean, variance, estimated_mean, estimated_var)
 
 
@@ -144,7 +154,7 @@ def _into(out: Tensor) -> Callable[..., Tensor]:
 def _mean_and_variance(x: Tensor) -> tuple[Tensor, Tensor]:
     with torch.no_grad():
         channels = x.shape[1]
-        statistics = _batch_phases.statistics(x)
+        statistics = stages.statistics(x)
         mean, variance = statistics[:channels], statistics[channels:-1] / statistics[-1]
         return mean.to(x.dtype), variance.to(x.dtype)
 

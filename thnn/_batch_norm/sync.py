@@ -1,8 +1,7 @@
-"""``SyncBatchNormalizationFunction``: batch normalization of a batch whose parts are in several places.
+"""``SyncBatchNormalizationFunction``: batch normalization of a batch whose parts are in several processes.
 
-The forward gathers the statistics of the parts, the backward the sums of their gradients: one exchange each. Everybody
-merges what it has been given in the same order, and so has the same statistics to the bit. Between processes the
-exchange is ``thnn._batch_norm.communicator.ProcessExchange``.
+The forward gathers the statistics of the parts, the backward the sums of their gradients: one collective each. All
+processes merge the same vectors in the same order, so that their statistics are equal to the bit.
 """
 
 from __future__ import annotations
@@ -13,11 +12,12 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from thnn._batch_norm import phases as _batch_phases
+from thnn._batch_norm import double_backward, stages
 from thnn._batch_norm import statistics as _statistics
-from thnn._batch_norm.communicator import Exchange, Place, exchange_of, values
+from thnn._batch_norm.communicator import Communicator, Tag, communicator_of, payload_of
 from thnn._batch_norm.function import BatchNormalization, BatchNormalizationFunction
 from thnn._binding.call import flag
+from thnn._functions.base import cast_for_autocast
 from thnn._header.registry import modules
 from thnn._torch import dynamo_disable, in_transform
 
@@ -34,26 +34,26 @@ class SyncBatchNormalizationFunction(BatchNormalization):
     SyncBatchNormalizationFunction.apply(
         input, weight, bias, running_mean, running_var, train, momentum, eps, process_group=None)
 
-    In training mean and variance are those of all parts, so that output, running statistics (the same bits in all
-    processes) and the gradient by input are what one process has for all parts in one batch. The gradients by weight
-    and bias are the sums over the own part, of which DistributedDataParallel makes the mean. Parts may differ in size
-    and layout, and be empty. One collective in the forward, one in the backward if input requires a gradient. In
-    evaluation, in a group of one and outside of the group it is BatchNormalizationFunction, and nobody is asked.
+    In training mean and variance are those of all parts: output, running statistics (the same bits in all processes)
+    and the gradient by input are those of one process with the whole batch. The gradients by weight and bias are sums
+    over the part of the process; DistributedDataParallel averages them. Parts may differ in size and layout, and be
+    empty. The forward has one collective, and so has the backward if input requires a gradient. In evaluation, in a
+    group of one and outside of the group it is BatchNormalizationFunction, without a collective.
 
     Arguments (tensors, then scalars, in the order of ``apply``):
         input: (N, C) or (N, C, ...), float32 or float64; N may differ, and be 0
         weight, bias: (C), optional
         running_mean, running_var: (C), optional in training
         train: bool: statistics of the batch, or the running ones
-        momentum: share of the batch in the running statistics
+        momentum: weight of the batch in the running statistics
         eps: added to the variance
         process_group: group of torch.distributed, or None for all processes. All of its processes have to call.
 
-    Errors, beyond those of BatchNormalizationFunction: ValueError where the processes of the group do not agree on the
-    layer, the direction, the number of channels or the element type, and in all others where one refuses its arguments;
-    RuntimeError where one is gone or has not come within the timeout of the group. One value per channel means one in
-    all parts together.
-    Source of merging: Chan, Golub and LeVeque 1979.
+    Errors, beyond those of BatchNormalizationFunction: ValueError if the processes of the group are in different layers
+    or directions, or differ in the number of channels or the element type, and in all other processes if one rejects
+    its arguments; RuntimeError if a process is gone or does not arrive within the timeout of the group. The error for
+    one value per channel counts the values of all parts.
+    Source of the merged statistics: Chan, Golub and LeVeque 1979.
     """
 
     __module__ = "thnn"
@@ -67,18 +67,18 @@ class SyncBatchNormalizationFunction(BatchNormalization):
     def apply(cls, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors, then the scalars, in the order above."""
         if keywords or len(args) != cls._arity:
-            # All but the last, which has a default: how most callers call, and binding costs more than small kernels.
+            # The usual call omits process_group only; binding costs more than a small kernel.
             args = (
                 (*args, None) if not keywords and len(args) == cls._arity - 1 else cls._bind(args, keywords)
             )
         train = args[5]
         if train is not True and train is not False:
             train = flag(cls.module.functions["updateOutput"], "train", train)
-        exchange = exchange_of(args[8])
-        if exchange is None or not train:
+        communicator = communicator_of(args[8])
+        if communicator is None or not train:
             return BatchNormalizationFunction.apply(*args[:5], train, *args[6:8])
         input, weight, bias, running_mean, running_var, _, momentum, eps, _ = args
-        return synchronized(input, weight, bias, running_mean, running_var, momentum, eps, exchange)
+        return synchronized(input, weight, bias, running_mean, running_var, momentum, eps, communicator)
 
     @staticmethod
     def compute(
@@ -91,24 +91,28 @@ class SyncBatchNormalizationFunction(BatchNormalization):
         eps: float,
         unbiased: bool,
         relu: bool,
-        exchange: Exchange,
+        communicator: Communicator,
         layer: str,
         statistics: Tensor,
+        output: Tensor,
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Output, mean, inverse deviation, and number of values per channel (1) of all parts; `statistics` are those
-        of the own part."""
-        parts = exchange.gather(statistics, Place(layer, "forward", values(input)))
-        merged = _batch_phases.merge_statistics(parts)
-        mean, inverse = _batch_phases.save_statistics(
+        """Output, mean, inverse deviation, and number of values per channel (1) of all parts.
+
+        `statistics` are those of the part of this process. `output` is uninitialized: allocated by the caller, before
+        the update of the running statistics, since that can fail.
+        """
+        parts = communicator.all_gather(statistics, Tag(layer, "forward", payload_of(input)))
+        merged = stages.merge_statistics(parts)
+        mean, inverse = stages.save_statistics(
             merged,
-            _batch_phases.statistics_dtype(input),
+            stages.statistics_dtype(input),
             running_mean,
             running_var,
             momentum,
             eps,
             unbiased,
         )
-        output = _batch_phases.normalize(input, weight, bias, mean, inverse, relu)
+        stages.normalize(input, weight, bias, mean, inverse, relu, output)
         return output, mean, inverse, merged[-1:]
 
     @staticmethod
@@ -116,35 +120,38 @@ class SyncBatchNormalizationFunction(BatchNormalization):
         ctx: Any, input: Tensor, weight: Tensor | None, bias: Tensor | None, settings: tuple[Any, ...]
     ) -> Tensor:
         output, *ctx.statistics = SyncBatchNormalizationFunction.compute(input, weight, bias, *settings)
-        _, _, _, eps, _, relu, exchange, layer, _ = settings
+        _, _, _, eps, _, relu, communicator, layer, _, _ = settings
         ctx.save_for_backward(input, weight, bias)
-        ctx.settings = eps, relu, exchange, layer
+        ctx.settings = eps, relu, communicator, layer
         return output
 
     @staticmethod
     def backward(ctx: Any, gradOutput: Tensor) -> tuple[Tensor | None, ...]:
         input, weight, bias = ctx.saved_tensors
-        eps, relu, exchange, layer = ctx.settings
+        eps, relu, communicator, layer = ctx.settings
         mean, inverse, count = ctx.statistics
         needs = ctx.needs_input_grad
-        place = Place(layer, "backward", values(input))
+        tag = Tag(layer, "backward", payload_of(input))
         if _is_grad_enabled():
-            # What is exchanged differs from that of a backward that is not recorded.
-            place = place._replace(phase="backward with create_graph")
-            return (
-                *_gradients(
-                    needs, gradOutput, input, weight, bias, ctx.statistics, eps, relu, exchange, place
-                ),
-                None,
+            # Its messages differ from those of a backward without create_graph.
+            tag = tag._replace(operation="backward with create_graph")
+            part = double_backward.Part(gradOutput, input, weight, bias, mean, inverse)
+            if relu:
+                part = double_backward.relu_backward(part)
+            (gradients,) = double_backward.gradients(
+                [part],
+                [needs],
+                eps,
+                count if input.requires_grad else None,
+                lambda vectors: [_AllReduce.apply(vectors[0], communicator, tag)],
             )
-        sums = _batch_phases.grad_sums(input, gradOutput, weight, bias, mean, inverse, relu)
+            return *gradients, None
+        sums = stages.grad_sums(input, gradOutput, weight, bias, mean, inverse, relu)
         gradInput = None
         if needs[0]:
-            # Divided here, since `count` may be in the memory of a device.
-            means = exchange.gather(sums, place).sum(0).div_(count)
-            gradInput = _batch_phases.grad_input(
-                input, gradOutput, weight, bias, mean, inverse, means, 1.0, relu
-            )
+            # Divided here, since `count` may be on an accelerator.
+            means = communicator.all_gather(sums, tag).sum(0).div_(count)
+            gradInput = stages.grad_input(input, gradOutput, weight, bias, mean, inverse, means, 1.0, relu)
         total, product = sums.chunk(2)
         gradWeight = (product * inverse).to(weight.dtype) if needs[1] else None
         gradBias = total.to(bias.dtype) if needs[2] else None
@@ -159,31 +166,36 @@ def synchronized(
     running_var: Tensor | None,
     momentum: float,
     eps: float,
-    exchange: Exchange,
+    communicator: Communicator,
     layer: str = "SyncBatchNormalizationFunction",
     *,
     unbiased: bool = True,
     relu: bool = False,
 ) -> Tensor:
-    """Batch normalization in training, of the parts of all members of `exchange` as one batch.
+    """Batch normalization in training over the parts of all members of `communicator`.
 
-    `layer` stands for it in errors, and is what members have to agree upon.
+    Errors contain the name `layer`, which must be the same in all members.
     """
     cls = SyncBatchNormalizationFunction
     vectors = weight, bias, running_mean, running_var
     try:
         if in_transform():
             cls._refuse_transforms((input, *vectors))
+        input, weight, bias = cast_for_autocast((input, weight, bias)) or (input, weight, bias)
+        vectors = weight, bias, running_mean, running_var
         _check(input, vectors, momentum, eps)
         recorded = _is_grad_enabled() and cls._wants_gradient((input, *vectors))
         if recorded:
             _check_saved(input=input, weight=weight, bias=bias)
         with torch.no_grad():
-            statistics = _batch_phases.statistics(input)
+            statistics = stages.statistics(input)
+            output = torch.empty_like(input)
     except Exception as error:
-        exchange.refuse(layer, (input, *vectors), error)
+        communicator.announce_error(layer, (input, *vectors), error)
         raise
-    settings = running_mean, running_var, momentum, eps, unbiased, relu, exchange, layer, statistics
+    settings = (
+        running_mean, running_var, momentum, eps, unbiased, relu, communicator, layer, statistics, output
+    )  # fmt: skip
     if recorded:
         return cls._enter(input, weight, bias, settings)
     return cls.compute(input, weight, bias, *settings)[0]
@@ -204,7 +216,7 @@ def _check(input: Tensor, vectors: tuple[Tensor | None, ...], momentum: float, e
     _statistics.number(_NAME, "momentum", momentum)
     _statistics.not_negative(_NAME, "eps", eps)
     expected = (input.shape[1],)
-    dtype = _batch_phases.statistics_dtype(input)
+    dtype = stages.statistics_dtype(input)
     for name, vector in zip(("weight", "bias", "running_mean", "running_var"), vectors):
         if vector is None:
             continue
@@ -214,69 +226,25 @@ def _check(input: Tensor, vectors: tuple[Tensor | None, ...], momentum: float, e
             raise TypeError(f"{_NAME}: {name}: expected {dtype}, got {vector.dtype}")
         if vector.shape != expected:
             raise ValueError(
-                f"{_NAME}: {name}: expected one number for each of {expected[0]} channels, got {tuple(vector.shape)}"
+                f"{_NAME}: {name}: expected one number per channel ({expected[0]}), got size {tuple(vector.shape)}"
             )
 
 
 def _check_saved(**tensors: Tensor | None) -> None:
-    """Autograd would refuse them as well, but only after the running statistics have changed."""
+    """Raises ValueError for inference tensors. Autograd does so, too, but after the update of running statistics."""
     for name, tensor in tensors.items():
         if tensor is not None and tensor.is_inference():
             raise ValueError(f"{_NAME}: {name}: inference tensors cannot be differentiated; clone it")
 
 
-class _Total(torch.autograd.Function):
-    """The sum of the vectors of all members: a function of each of them."""
+class _AllReduce(torch.autograd.Function):
+    """The sum of the vectors of all members, differentiable any number of times."""
 
     @staticmethod
-    def forward(ctx: Any, local: Tensor, exchange: Exchange, place: Place) -> Tensor:
-        ctx.exchange, ctx.place = exchange, place._replace(phase="derivative of the backward")
-        return exchange.gather(local, place).sum(0)
+    def forward(ctx: Any, local: Tensor, communicator: Communicator, tag: Tag) -> Tensor:
+        ctx.communicator, ctx.tag = communicator, tag._replace(operation="derivative of the backward")
+        return communicator.all_gather(local, tag).sum(0)
 
     @staticmethod
     def backward(ctx: Any, gradOutput: Tensor) -> tuple[Tensor | None, ...]:
-        return _Total.apply(gradOutput, ctx.exchange, ctx.place), None, None
-
-
-def _gradients(
-    needs: Any,
-    gradOutput: Tensor,
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    statistics: tuple[Tensor, Tensor, Tensor],
-    eps: float,
-    relu: bool,
-    exchange: Exchange,
-    place: Place,
-) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
-    """The gradients out of differentiable operations, with one exchange."""
-    mean, inverse, count = statistics
-    shape = [1, input.shape[1]] + [1] * (input.dim() - 2)
-    dims = [d for d in range(input.dim()) if d != 1]
-
-    def spread(vector: Tensor) -> Tensor:
-        return vector.to(input.dtype).reshape(shape)
-
-    g = gradOutput
-    if relu:
-        g = g * (_batch_phases.normalize(input, weight, bias, mean, inverse, True) > 0)
-    centred = input - spread(mean)
-    local = g.sum(dims, dtype=torch.float64), (g * centred).sum(dims, dtype=torch.float64)
-    if input.requires_grad:
-        # To autograd the saved mean is a constant. With it subtracted first, the sums of x and x * x make mean and
-        # variance functions of the input without a loss of digits.
-        moments = centred.sum(dims, dtype=torch.float64), centred.square().sum(dims, dtype=torch.float64)
-        total, product, first, second = _Total.apply(torch.cat((*local, *moments)), exchange, place).chunk(4)
-        offset = first / count
-        inverse = (second / count - offset.square() + eps).rsqrt()
-        centred = centred - spread(offset)
-        local = local[0], local[1] - offset * local[0]
-        product = product - offset * total
-    gradInput = None
-    if needs[0]:
-        g = g - spread(total / count) - centred * spread(inverse.square() * product / count)
-        gradInput = g * spread(inverse if weight is None else inverse * weight)
-    gradWeight = (local[1] * inverse).to(weight.dtype) if needs[1] and weight is not None else None
-    gradBias = local[0].to(bias.dtype) if needs[2] and bias is not None else None
-    return gradInput, gradWeight, gradBias
+        return _AllReduce.apply(gradOutput, ctx.communicator, ctx.tag), None, None

@@ -1,7 +1,7 @@
-"""What the classes of all modules share: the two ways of calling them.
+"""The base of all function classes: their two forms of call.
 
-``XFunction(*scalars)(*tensors)`` and ``XFunction.apply(*tensors, *scalars)``. Where nothing requires a gradient no
-autograd node is made.
+``XFunction(*settings)(*tensors)`` and ``XFunction.apply(*tensors, *scalars)``. No autograd node is created where no
+tensor requires a gradient.
 """
 
 from __future__ import annotations
@@ -22,10 +22,8 @@ _is_grad_enabled = torch.is_grad_enabled
 
 
 class _FunctionMeta(FunctionMeta):
-    """Tells torch.compile that these are classes like others, whose `apply` it leaves alone. Of a plain autograd
-    function it would trace `forward` as a whole, and fail there.
-
-    Its second use: a node calls the class's `backward` itself, not through a method that looks it up at each call.
+    """Keeps torch.compile from tracing `forward`, as it does for classes whose metaclass is torch's own; and has a
+    node call the `backward` of its class directly instead of through a method that looks it up in each call.
     """
 
     _backward_cls: Any
@@ -39,22 +37,29 @@ class _FunctionMeta(FunctionMeta):
 
 
 class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
-    """What all function classes share: the two ways of calling.
+    """Base class of all function classes.
 
-    ``XFunction(*scalars)`` makes a reusable object that is called with the tensors; ``XFunction.apply(*tensors,
-    *scalars)`` does both at once. Both take keywords by the names in THNN.h; optional tensors may be left out or None.
+    ``XFunction(*settings)`` creates a reusable object that is called with the tensors; ``XFunction.apply(*tensors,
+    *scalars)`` does both at once. Settings are the scalars and, before them, running statistics. Both forms accept
+    keywords with the names in THNN.h; optional tensors may be omitted or None.
+
+    Inside ``torch.autocast``, tensors of float16 and bfloat16 are cast to float32 and computed in it, as by
+    ``torch.amp.custom_fwd(cast_inputs=torch.float32)``; running statistics, which a call updates, are not cast.
     """
 
     module: ClassVar[Module]
     source: ClassVar[str] = ""
-    # Names in the order of `apply`, and how many of them are tensors.
+    # Names in the order of `apply`, and the number of tensors among them.
     _names: ClassVar[tuple[str, ...]] = ()
     _tensor_count: ClassVar[int] = 0
+    # Tensors that a call updates, the last ones of all tensors: settings of an object, like scalars.
+    _running: ClassVar[tuple[str, ...]] = ()
+    _call_count: ClassVar[int] = 0  # tensors that an object is called with
     _arity: ClassVar[int] = 0
     _optional: ClassVar[frozenset[str]] = frozenset()
     _aliases: ClassVar[Mapping[str, str]] = {}
     _defaults: ClassVar[Mapping[str, Any]] = {}
-    _constants: ClassVar[tuple[str, ...]] = ()  # tensors that no gradient is computed for
+    _constants: ClassVar[tuple[str, ...]] = ()  # tensors without a gradient
     _constant_positions: ClassVar[tuple[int, ...]] = ()
     compute: ClassVar[Callable[..., Any]]
     _enter: ClassVar[Callable[..., Any]]
@@ -62,27 +67,29 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._arity = len(cls._names)
+        cls._call_count = cls._tensor_count - len(cls._running)
         cls._constant_positions = tuple(cls._names.index(name) for name in cls._constants)
         if node_apply is not None:
             cls._enter = node_apply.__get__(None, cls)
         else:
             cls._enter = super().apply
         if "forward" in cls.__dict__ and "compute" not in cls.__dict__:
-            # A subclass with a forward of its own: that one, whether a gradient is required or not.
+            # A subclass that overrides forward only: use it without a gradient, too.
             cls.compute = staticmethod(lambda *args: (cls._enter(*args),))
 
     @dynamo_disable
     def __new__(cls, *scalars: Any, **keywords: Any) -> Any:
         return super().__new__(cls)
 
-    def __init__(self, *scalars: Any, **keywords: Any) -> None:
-        names = self._names[self._tensor_count :]
-        if len(scalars) > len(names):
+    def __init__(self, *settings: Any, **keywords: Any) -> None:
+        names = self._names[self._call_count :]
+        if len(settings) > len(names):
+            kind = "settings" if self._running else "scalars"
             raise TypeError(
-                f"{type(self).__name__}: expected at most {len(names)} scalars {names}, got {len(scalars)}"
+                f"{type(self).__name__}: expected at most {len(names)} {kind} {names}, got {len(settings)}"
             )
-        for name, value in zip(names, scalars):
-            if isinstance(value, Tensor):
+        for name, value in zip(names, settings):
+            if isinstance(value, Tensor) and name not in self._running:
                 raise TypeError(f"{type(self).__name__}: {name}: expected a scalar, got a tensor")
             if name in keywords:
                 raise TypeError(f"{type(self).__name__}: {name} was given twice")
@@ -91,17 +98,12 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         for name in names:
             if name not in self._keywords and name not in self._defaults:
                 raise TypeError(f"{type(self).__name__}: {name} is missing; expected {names}")
-        self._ready()
-
-    def _ready(self) -> None:
-        """Once the keywords are known: the scalars in order, for calls with all tensors and nothing else."""
-        names = self._names[self._tensor_count :]
-        self._scalars = tuple(self._keywords.get(n, self._defaults.get(n)) for n in names)
-        self._tensors_by_keyword = any(n in self._names[: self._tensor_count] for n in self._keywords)
+        self._settings = tuple(self._keywords.get(n, self._defaults.get(n)) for n in names)
+        self._tensors_by_keyword = any(n in self._names[: self._call_count] for n in self._keywords)
 
     def __call__(self, *tensors: Any, **keywords: Any) -> Any:
-        if len(tensors) == self._tensor_count and not keywords and not self._tensors_by_keyword:
-            return self.apply(*tensors, *self._scalars)
+        if len(tensors) == self._call_count and not keywords and not self._tensors_by_keyword:
+            return self.apply(*tensors, *self._settings)
         return self.apply(*tensors, **{**self._keywords, **self._canonical(keywords)})
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -132,7 +134,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
             if not rest:
                 break
             if name in bound:
-                # By keyword: its place among the positional ones is skipped, as legacy callers do.
+                # A keyword leaves no gap among the positional arguments: legacy callers rely on that.
                 continue
             is_tensor_slot = position < cls._tensor_count
             if (
@@ -165,13 +167,20 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
             args = cls._bind(args, keywords)
         if in_transform():
             cls._refuse_transforms(args)
-        if _is_grad_enabled() and cls._wants_gradient(args):
-            return cls._enter(*args)
-        return cls.compute(*args)[0]
+        try:
+            if _is_grad_enabled() and cls._wants_gradient(args):
+                return cls._enter(*args)
+            return cls.compute(*args)[0]
+        except TypeError:
+            # The C functions refuse float16 and bfloat16, so that other calls need not ask for the state of autocast.
+            cast = cast_for_autocast(args[: cls._call_count])
+            if cast is None:
+                raise
+            return cls.apply(*cast, *args[cls._call_count :])
 
     @classmethod
     def _wants_gradient(cls, args: tuple[Any, ...]) -> bool:
-        """Whether some tensor requires a gradient; refuses what has none."""
+        """Whether some tensor requires a gradient; NotImplementedError if it is one without a gradient formula."""
         try:
             for tensor in args[: cls._tensor_count]:
                 if tensor is not None and tensor.requires_grad:
@@ -186,12 +195,12 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
                         f"{cls.__name__}: {name}: the gradient by {name} is not implemented"
                     )
         except AttributeError:
-            return False  # not a tensor: the call says which one
+            return False  # not a tensor: the C function reports which one
         return True
 
     @classmethod
     def _refuse_transforms(cls, args: tuple[Any, ...]) -> None:
-        """What would give wrong numbers in silence."""
+        """Raises NotImplementedError inside transforms that would return wrong numbers in silence."""
         if is_tracing():
             raise NotImplementedError(f"{cls.__name__}: cannot be recorded by torch.jit.trace")
         if functorch_active():
@@ -203,6 +212,22 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
                 raise NotImplementedError(
                     f"{cls.__name__}: {name}: forward-mode derivatives are not implemented"
                 )
+
+
+def cast_for_autocast(tensors: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The arguments with float16 and bfloat16 tensors cast to float32; None outside of autocast, or if there are none.
+
+    The rule of ``torch.amp.custom_fwd(cast_inputs=torch.float32)``.
+    """
+    is_cast = [
+        isinstance(t, Tensor)
+        and t.dtype in (torch.float16, torch.bfloat16)
+        and torch.is_autocast_enabled(t.device.type)
+        for t in tensors
+    ]
+    if not any(is_cast):
+        return None
+    return tuple(t.float() if cast else t for t, cast in zip(tensors, is_cast))
 
 
 def _restore(cls: type[FunctionBase], state: dict[str, Any]) -> FunctionBase:

@@ -41,14 +41,15 @@ class FunctionClasses(Mapping[str, "type[FunctionBase]"]):
         return f"function_classes({', '.join(self)})"
 
 
+_HAND_WRITTEN: dict[str, type[FunctionBase]] = {
+    cls.module.name: cls
+    for cls in (BatchNormalizationFunction, BatchNormalizationReLUFunction, LinearFunction)
+}
+
+
 def _make(module: Module) -> type[FunctionBase]:
-    by_hand: dict[str, type[FunctionBase]] = {
-        "BatchNormalization": BatchNormalizationFunction,
-        "BatchNormalizationReLU": BatchNormalizationReLUFunction,
-        "Linear": LinearFunction,
-    }
-    if module.name in by_hand:
-        return by_hand[module.name]
+    if module.name in _HAND_WRITTEN:
+        return _HAND_WRITTEN[module.name]
     return (_make_function_class_criterion if module.is_criterion else _make_function_class)(module)
 
 

@@ -19,11 +19,12 @@ def docstring(
     forward = module.forward
     assert forward is not None
     name = module.name + "Function"
+    running = [a.name for a in forward.running]
     lines = [
         forward.doc.strip(),
         "",
         "Calls:",
-        f"    {name}({', '.join(scalars)})({', '.join(inputs)})",
+        f"    {name}({', '.join([*running, *scalars])})({', '.join(n for n in inputs if n not in running)})",
         f"    {name}.apply({', '.join([*inputs, *scalars])})",
         "",
         "Arguments:",

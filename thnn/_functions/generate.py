@@ -262,6 +262,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
             **({"return_indices": False} if returns_indices else {}),
         },
         "_constants": tuple(constants),
+        "_running": tuple(a.name for a in forward.running),
     }
     bases = (Criterion,) if criterion else (FunctionBase,)
     return type(cls_name, bases, members)

@@ -132,6 +132,11 @@ class Function:
         return tuple(a for a in self.arguments if a.is_tensor and (not roles or a.role in roles))
 
     @property
+    def running(self) -> tuple[Argument, ...]:
+        """The parameters that a call updates, such as running statistics, in header order."""
+        return tuple(a for a in self.tensors("parameter") if a.is_modified)
+
+    @property
     def written(self) -> tuple[Argument, ...]:
         """The tensors that a call writes, in header order; a modified one may be written in some modes only."""
         is_backward = self.phase in BACKWARD_PHASES

@@ -170,7 +170,7 @@ class _BatchNorm(BatchNormBase):
             return self._compute(input, weight, bias, None, None, True, 0.0)
         momentum = self.momentum
         if momentum is None or self.first_batch != "blend":
-            momentum = _statistics.share(momentum, self.first_batch, batches)
+            momentum = _statistics.weight_of_batch(momentum, self.first_batch, batches)
         output = self._compute(input, weight, bias, running_mean, running_var, True, momentum)
         if batches is not None:
             _increment(batches)

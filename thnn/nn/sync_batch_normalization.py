@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.utils import parametrize
 
 from thnn._batch_norm import statistics as _statistics
-from thnn._batch_norm.communicator import check_process_group, exchange_of
+from thnn._batch_norm.communicator import check_process_group, communicator_of
 from thnn._batch_norm.statistics import FirstBatch
 from thnn._batch_norm.sync import synchronized
 from thnn._torch import BatchNormBase
@@ -100,18 +100,21 @@ class SyncBatchNorm(_BatchNorm):
     def _check_input_dim(self, input: Tensor) -> None:
         try:
             self._check_call(input)
-        except (TypeError, ValueError) as error:
-            exchange = exchange_of(self.process_group) if self.training else None
-            if exchange is not None:
-                exchange.refuse(self._label(), (self.weight, self.running_mean), error)
+        except Exception as error:
+            communicator = communicator_of(self.process_group) if self.training else None
+            if communicator is not None:
+                communicator.announce_error(self._label(), (self.weight, self.running_mean), error)
             raise
 
     def _check_call(self, input: Tensor) -> None:
+        """Raises what the forward would raise before its collective."""
         _check_activation(self.activation)
+        if self.training and self.track_running_stats and self.update_statistics:
+            _statistics.weight_of_batch(self.momentum, self.first_batch, self.num_batches_tracked)
+        if not isinstance(input, Tensor):
+            raise TypeError(f"SyncBatchNorm: input: expected a tensor, got {type(input).__name__}")
         if self._class_before is not None:
             self._class_before._check_input_dim(self, input)
-        elif not isinstance(input, Tensor):
-            raise TypeError(f"SyncBatchNorm: input: expected a tensor, got {type(input).__name__}")
         elif input.dim() < 2:
             raise ValueError(
                 f"SyncBatchNorm: input: expected 2 dimensions (N, C) or more, got {input.dim()} {tuple(input.shape)}"
@@ -127,17 +130,17 @@ class SyncBatchNorm(_BatchNorm):
         train: bool,
         momentum: float,
     ) -> Tensor:
-        # In evaluation without running statistics, too, nobody else is asked.
-        exchange = exchange_of(self.process_group) if train and self.training else None
-        if exchange is None:
+        # Evaluation has no collective, even without running statistics.
+        communicator = communicator_of(self.process_group) if train and self.training else None
+        if communicator is None:
             return super()._compute(input, weight, bias, running_mean, running_var, train, momentum)
         replaced = None
         if momentum == 1 and running_mean is not None and running_var is not None:
-            # They may be NaN, of which nothing must be left.
+            # They may be NaN, which 0 * NaN would keep.
             replaced = running_mean, running_var
             running_mean, running_var = torch.zeros_like(running_mean), torch.zeros_like(running_var)
         output = synchronized(
-            input, weight, bias, running_mean, running_var, momentum, self.eps, exchange, self._label(),
+            input, weight, bias, running_mean, running_var, momentum, self.eps, communicator, self._label(),
             unbiased=self.unbiased, relu=self.activation == "relu",
         )  # fmt: skip
         if replaced is not None and running_mean is not None and running_var is not None:

@@ -1,12 +1,12 @@
-"""Training across the devices of one process: one network, replicated, one thread per device.
+"""Training on several devices of one process: a replica of the network and a thread per device.
 
-``SelfDataParallel`` runs a network on several devices and normalizes batches across them, ``DataParallelCriterion`` is
-the loss of what it returns, ``AllReduce`` the differentiable sum over devices, ``equivalent_decay`` says which decay
-makes summed updates of running statistics equal to one.
+``SelfDataParallel`` runs a network on several devices with batch normalization across them. ``DataParallelCriterion``
+computes the loss of its outputs. ``AllReduce`` is the differentiable sum over devices. ``equivalent_decay`` converts
+the decay of one device to that of several devices whose updates of running statistics are added.
 """
 
-from thnn.parallel._batch_normalization import equivalent_decay
-from thnn.parallel._sums import AllReduce
+from thnn.parallel._collectives import AllReduce
+from thnn.parallel._moving_statistics import equivalent_decay
 from thnn.parallel.criterion import DataParallelCriterion
 from thnn.parallel.data_parallel import SelfDataParallel
 

@@ -7,17 +7,16 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from thnn.parallel._sums import Broadcast
+from thnn.parallel._collectives import Broadcast
 
 _Buffers = dict[tuple[nn.Module, str], Tensor]
 
 
 class Replicas:
-    """Copies of the tree of modules under `module`, one per device.
+    """Replicas of a module and its submodules, one per device.
 
-    Parameters: those of the module, moved where they are not there yet; gradients of all replicas arrive at the module,
-    added in the order of the devices. Buffers: the first replica has the module's own as long as they are on its
-    device; all others are copies.
+    Parameters are those of the module, copied to other devices; the gradients of all replicas are added to those of the
+    module, in the order of the devices. Buffers are copies, except those of the first replica that are on its device.
     """
 
     def __init__(self, module: nn.Module, devices: Sequence[torch.device]) -> None:
@@ -33,13 +32,13 @@ class Replicas:
         self.roots = [copies[module] for copies in self._copies]
 
     def of(self, original: nn.Module) -> list[nn.Module]:
-        """The replicas of one module in the tree, by device."""
+        """The replicas of one submodule, by device."""
         return [copies[original] for copies in self._copies]
 
     def _copy(
         self, device: torch.device, parameters: dict[Tensor, Tensor], first: bool
     ) -> dict[nn.Module, nn.Module]:
-        # torch's own protocol for this: modules that cache their parameters, as RNNs do, take part in it.
+        # torch's method for DataParallel; modules that cache their parameters, such as RNNs, override it.
         copies = {original: original._replicate_for_data_parallel() for original in self._modules}
         buffers: dict[Tensor, Tensor] = {}
         for original, copy in copies.items():
@@ -54,37 +53,37 @@ class Replicas:
                 if buffer is None:
                     continue
                 if buffer not in buffers:
-                    buffers[buffer] = buffer if first and buffer.device == device else own(buffer, device)
+                    buffers[buffer] = buffer if first and buffer.device == device else copy_of(buffer, device)
                 copy._buffers[name] = buffers[buffer]
                 if first:
                     self._given[original, name] = buffers[buffer]
         return copies
 
-    def part_buffers(self, original: nn.Module) -> None:
-        """Gives each replica of one module buffers of its own, which `keep_buffers` leaves alone."""
+    def separate_buffers(self, original: nn.Module) -> None:
+        """Gives each replica of one submodule buffers of its own, which `keep_buffers` ignores."""
         for name, buffer in original._buffers.items():
             self._given.pop((original, name), None)
             if buffer is not None:
                 for copy in self.of(original):
                     given = copy._buffers[name]
                     assert given is not None
-                    copy._buffers[name] = own(buffer, given.device)
+                    copy._buffers[name] = copy_of(buffer, given.device)
 
     def keep_buffers(self) -> None:
-        """What the first replica has done to its buffers is done to those of the module."""
+        """Copies the changed buffers of the first replica to the module."""
         for (original, name), given in self._given.items():
             value, buffer = self._copies[0][original]._buffers.get(name), original._buffers[name]
             assert buffer is not None
             if value is not given:  # assigned
                 original._buffers[name] = None if value is None else value.to(buffer.device)
             elif given is not buffer and (original.training or given._version > 0):
-                # torch does not count the writes of its normalization, which are made in training only.
+                # The batch normalization of torch, which writes in training only, does not increment the version.
                 with torch.no_grad():
                     buffer.copy_(given)
 
 
-def own(buffer: Tensor, device: torch.device) -> Tensor:
-    """A copy whose writes are counted from 0, in inference mode, too."""
+def copy_of(buffer: Tensor, device: torch.device) -> Tensor:
+    """A copy of a buffer on a device, with version 0; a normal tensor in inference mode, too."""
     with torch.inference_mode(False):
         return buffer.detach().to(device, copy=True)
 
@@ -93,11 +92,11 @@ def _check(module: nn.Module) -> None:
     if isinstance(module, torch.jit.ScriptModule):
         raise NotImplementedError(f"{type(module).__name__}: scripted modules cannot be replicated")
     if isinstance(module, nn.modules.lazy.LazyModuleMixin) and module.has_uninitialized_params():
-        raise ValueError(f"{type(module).__name__} has parameters without a size: run the module once before")
+        raise ValueError(f"{type(module).__name__} has uninitialized parameters: run the module once before")
 
 
 def _parameters_on(module: nn.Module, devices: Sequence[torch.device]) -> list[dict[Tensor, Tensor]]:
-    """For each device: the parameters of the module as they are there."""
+    """The parameters of the module on each device."""
     learning: list[Tensor] = []
     others: list[Tensor] = []
     for parameter in module.parameters():

@@ -1,4 +1,4 @@
-"""Batches into parts and back: tensors, and tuples, lists, dicts of them."""
+"""Scatter and gather of batches: tensors, and tuples, lists and dicts of them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from torch import Tensor
 
 
 def map_tensors(function: Callable[[Tensor], Any], value: Any) -> Any:
-    """The value with `function` of each tensor in its tuples, lists and dicts; anything else stays as it is."""
+    """Applies `function` to each tensor in tuples, lists and dicts; other leaves stay unchanged."""
     return zip_map(
         lambda leaves: function(leaves[0]) if isinstance(leaves[0], Tensor) else leaves[0], [value]
     )
 
 
 def zip_map(function: Callable[[list[Any]], Any], values: Sequence[Any]) -> Any:
-    """One structure out of several alike: each leaf is `function` of the leaves at its place.
+    """One structure out of several equal ones: each leaf is `function` of the corresponding leaves.
 
-    ValueError where they are not alike.
+    Raises ValueError if the structures differ.
     """
     first = values[0]
     if not isinstance(first, (tuple, list, dict)):
@@ -58,10 +58,10 @@ def tensors(value: Any) -> Iterator[Tensor]:
             yield from tensors(item)
 
 
-def rows(where: str, value: Any, dim: int = 0) -> int | None:
-    """How many rows the tensors in a structure have along `dim`; None without tensors that have any.
+def batch_size(where: str, value: Any, dim: int = 0) -> int | None:
+    """The size along `dim` of the tensors in a structure; None if all are without dimensions, or there are none.
 
-    ValueError where they differ, TypeError for tensors that cannot be cut. A tensor without dimensions has no rows.
+    Raises ValueError if the sizes differ, TypeError for sparse and nested tensors.
     """
     count: int | None = None
     for tensor in tensors(value):
@@ -82,27 +82,27 @@ def rows(where: str, value: Any, dim: int = 0) -> int | None:
 
 
 def even_sizes(count: int, devices: int) -> list[int]:
-    """The rows of each device, as torch.tensor_split has them: sizes differ by 1 at most, the larger ones first.
+    """The sizes of the parts, as of torch.tensor_split: they differ by at most 1, the larger ones first.
 
-    With fewer rows than devices only as many devices get one; no rows at all go to the first.
+    At most `count` devices get a part, and at least one, which is empty for an empty batch.
     """
     parts = max(1, min(count, devices))
     return [count // parts + (rank < count % parts) for rank in range(parts)]
 
 
 def scatter(value: Any, sizes: Sequence[int], devices: Sequence[torch.device], dim: int = 0) -> list[Any]:
-    """The structure once per device, with the tensors cut along `dim` in parts of the given sizes.
+    """The structure once per device, with the tensors split along `dim` into parts of the given sizes.
 
-    What has no rows, tensors without dimensions and whatever is no tensor, goes to all.
+    Tensors without dimensions, and leaves that are no tensors, go to all devices.
     """
 
     def part(rank: int) -> Callable[[Tensor], Tensor]:
         start = sum(sizes[:rank])
 
-        def cut(tensor: Tensor) -> Tensor:
+        def split(tensor: Tensor) -> Tensor:
             piece = tensor.narrow(dim, start, sizes[rank]) if tensor.dim() else tensor
             return piece.to(devices[rank], non_blocking=True)
 
-        return cut
+        return split
 
     return [map_tensors(part(rank), value) for rank in range(len(sizes))]

@@ -1,4 +1,4 @@
-"""DataParallelCriterion: the loss of what SelfDataParallel returns."""
+"""DataParallelCriterion: the loss of the outputs of SelfDataParallel."""
 
 from __future__ import annotations
 
@@ -10,40 +10,40 @@ import torch
 from torch import Tensor, nn
 
 from thnn._functions.base import FunctionBase
+from thnn.parallel._collectives import ordered_sum
+from thnn.parallel._replica_group import ReplicaGroup, run_replicas
 from thnn.parallel._replicas import Replicas
-from thnn.parallel._scatter import rows, scatter, tensors, zip_map
-from thnn.parallel._sums import add_up
-from thnn.parallel._team import Team, run_together
+from thnn.parallel._scatter import batch_size, scatter, tensors, zip_map
 
 _REDUCTIONS = ("mean", "sum")
 
 
 class DataParallelCriterion(nn.Module):
-    """The loss of outputs that lie on several devices, computed there and combined to that of the whole batch.
+    """The loss of outputs on several devices: computed on each device and combined to that of the whole batch.
 
         criterion = thnn.parallel.DataParallelCriterion(torch.nn.CrossEntropyLoss())
         loss = criterion(outputs, labels)  # outputs: a list, as SelfDataParallel returns
 
-    Targets are cut along dimension 0 as the outputs are, and each device computes criterion(output, *targets) in a
+    Targets are split along dimension 0 as the outputs are, and each device computes criterion(output, *targets) in a
     thread. Losses without dimensions are combined on the device of the first output,
 
         'mean': sum(count_k * loss_k) / sum(count_k)        'sum': sum(loss_k)
 
-    where count_k is how many the mean of device k is over: its samples or, for class indices and losses that weigh or
-    ignore classes (torch's CrossEntropyLoss and NLLLoss, thnn's ClassNLLCriterion), the weight of those that count.
-    That is what the criterion gives for the whole batch. A device whose count is 0 adds nothing. Losses with
-    dimensions, as of reduction='none', are concatenated along dimension 0. Tuples, lists and dicts of losses are
-    combined leaf by leaf.
+    where count_k is the number of samples on device k or, for class indices and losses that weight or ignore classes
+    (torch's CrossEntropyLoss and NLLLoss, thnn's ClassNLLCriterion), the sum of the weights of its samples. The result
+    is that of the criterion for the whole batch. A device with count 0 contributes nothing. Losses with dimensions, as
+    of reduction='none', are concatenated along dimension 0. Tuples, lists and dicts of losses are combined leaf by
+    leaf.
 
     Arguments:
         criterion: nn.Module or function (output, *targets) -> loss; a module's parameters and buffers are shared
-        reduction: 'mean', 'sum', or None: what the criterion says (`reduction` of torch's, `sizeAverage` of thnn's),
-            else 'mean'
+        reduction: 'mean', 'sum', or None: that of the criterion (`reduction` of torch's, `sizeAverage` of thnn's), or
+            'mean'
         count: function (output, *targets) -> number or tensor without dimensions; replaces the count above
 
     Errors: TypeError for a criterion or count that cannot be called and for outputs that are no list; ValueError for
-    another reduction, no outputs, outputs without a batch, and targets of another size than the outputs together.
-    Exceptions of the criterion come out as they are.
+    another reduction, no outputs, outputs without a batch, and targets whose size is not the sum of those of the
+    outputs. Exceptions of the criterion are raised unchanged.
     """
 
     def __init__(
@@ -90,16 +90,16 @@ class DataParallelCriterion(nn.Module):
             raise ValueError("DataParallelCriterion: outputs: expected one or more, got none")
         sizes = []
         for output in outputs:
-            size = rows("DataParallelCriterion: outputs", output)
+            size = batch_size("DataParallelCriterion: outputs", output)
             if size is None:
                 raise ValueError(
                     "DataParallelCriterion: outputs: expected tensors with a batch, got one without dimensions"
                 )
             sizes.append(size)
-        size = rows("DataParallelCriterion: targets", (targets, keywords))
+        size = batch_size("DataParallelCriterion: targets", (targets, keywords))
         if size not in (None, sum(sizes)):
             raise ValueError(
-                f"DataParallelCriterion: targets: expected {' + '.join(map(str, sizes))} rows as the outputs have,"
+                f"DataParallelCriterion: targets: expected {' + '.join(map(str, sizes))} rows, as of the outputs,"
                 f" got {size}"
             )
         devices = [next(tensors(output)).device for output in outputs]
@@ -111,7 +111,7 @@ class DataParallelCriterion(nn.Module):
         jobs = [
             functools.partial(self._part, *arguments) for arguments in zip(criteria, outputs, parts, sizes)
         ]
-        done = run_together(Team(devices), jobs)
+        done = run_replicas(ReplicaGroup(devices), jobs)
         counts = [count for _, count in done]
         return zip_map(functools.partial(self._combine, counts), [loss for loss, _ in done])
 
@@ -136,11 +136,11 @@ class DataParallelCriterion(nn.Module):
         if losses[0].dim():
             return torch.cat([loss.to(home) for loss in losses])
         if self._reduction() == "sum":
-            return add_up(losses)
+            return ordered_sum(losses)
         weights = [torch.as_tensor(c, device=home).to(losses[0].dtype) for c in counts]
-        # A mean over nothing is NaN, and NaN times 0 would be, too.
+        # The mean over no samples is NaN, and so is 0 times NaN.
         weighted = [torch.where(w == 0, 0, loss.to(home) * w) for loss, w in zip(losses, weights)]
-        return add_up(weighted) / add_up(weights)
+        return ordered_sum(weighted) / ordered_sum(weights)
 
 
 def _setting(criterion: FunctionBase, name: str, default: Any) -> Any:
@@ -148,7 +148,7 @@ def _setting(criterion: FunctionBase, name: str, default: Any) -> Any:
 
 
 def _count(criterion: Any, targets: Sequence[Any], size: int) -> Any:
-    """What the mean of a loss is over: samples, or the weight of the classes that are not ignored."""
+    """The divisor of the mean of a loss: the number of samples, or the sum of their weights."""
     if isinstance(criterion, (nn.CrossEntropyLoss, nn.NLLLoss)):
         weight, ignored = criterion.weight, criterion.ignore_index
     elif isinstance(criterion, FunctionBase) and type(criterion).module.name == "ClassNLLCriterion":

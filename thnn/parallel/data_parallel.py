@@ -11,63 +11,61 @@ import torch
 from torch import nn
 
 from thnn._torch import BatchNormBase
-from thnn.parallel._batch_normalization import (
-    MOVING_STATISTICS,
-    MovingStatistics,
+from thnn.parallel._joint_batch_norm import (
     batch_normalizations,
     synchronize,
 )
+from thnn.parallel._moving_statistics import MOVING_STATISTICS, MovingStatistics
+from thnn.parallel._replica_group import ReplicaGroup, run_replicas
 from thnn.parallel._replicas import Replicas
-from thnn.parallel._scatter import even_sizes, rows, scatter
-from thnn.parallel._team import Team, run_together
+from thnn.parallel._scatter import batch_size, even_sizes, scatter
 
 Device = torch.device | str | int
 
 
 class SelfDataParallel(nn.Module):
-    """Runs a network on several devices at once, each with a part of the batch, batch normalization over the whole.
+    """Runs a network on several devices, each with a part of the batch; batch normalization is over the whole batch.
 
         network = thnn.parallel.SelfDataParallel(network, ["cuda:0", "cuda:1"])
         criterion = thnn.parallel.DataParallelCriterion(torch.nn.CrossEntropyLoss())
-        outputs = network(images)  # one per device, left where it is
+        outputs = network(images)  # a list, one per device
         criterion(outputs, labels).backward()
 
     Each call replicates the module (replicas share its parameters), scatters the batch, and runs one thread per
-    device. It returns the list of what the replicas return, in the order of the devices. Outputs, gradients and running
-    statistics are those of the module on the whole batch.
+    device. It returns the list of the outputs of the replicas, in the order of the devices and on them. Outputs,
+    gradients and running statistics are those of the module on the whole batch.
 
     Arguments:
         module: nn.Module: the network; its parameters stay where they are
         devices: devices, which may repeat: ["cpu", "cpu"]
-        moving_statistics: what becomes of the running statistics of each layer of batch normalization, when K devices
-            each see a part of a batch:
-            'sync': all replicas of a layer normalize with the statistics of the whole batch, and update by them once;
-            with the others each replica normalizes with the statistics of its part, and
+        moving_statistics: the running statistics of each layer of batch normalization after a batch on K devices:
+            'sync': all replicas of a layer normalize with the statistics of the whole batch, which update the running
+            ones once; with the other choices each replica normalizes with the statistics of its part, and
             'first': the update of the first device is kept
             'last': the update of the last device is kept
             'mean': the mean of the K updates
             'sum': all K are added: old + sum(new_k - old). See `equivalent_decay`.
         dim: int: the dimension of the inputs that is the batch
 
-    Call: inputs and keywords may be tensors, and tuples, lists and dicts of them; each tensor is cut along `dim` in
-    parts as by torch.tensor_split: sizes that differ by 1 at most, the larger ones first. With fewer rows than devices
-    the last devices have nothing to do, and the list is shorter; an empty batch goes to the first. Tensors without
-    dimensions, and whatever is no tensor, go to all.
+    Call: inputs and keywords may be tensors, and tuples, lists and dicts of them; each tensor is split along `dim` as
+    by torch.tensor_split: into sizes that differ by at most 1, the larger ones first. With fewer rows than devices the
+    last devices are idle, and the list is shorter; an empty batch goes to the first. Tensors without dimensions, and
+    objects that are no tensors, go to all devices.
 
-    Synchronized are thnn.nn.BatchNorm1d/2d/3d and torch.nn.BatchNorm1d/2d/3d, and classes derived of them whose forward
-    calls that of the base class. Buffers of other layers: what the first replica does to them stays, as in torch's
-    DataParallel. On the CPU replicas draw from one random generator, dropout for example, in the order of chance.
+    Synchronized layers are thnn.nn.BatchNorm1d/2d/3d and torch.nn.BatchNorm1d/2d/3d, and classes derived from them
+    whose forward calls that of the base class. Changes of other buffers in the first replica are kept, as in torch's
+    DataParallel. On the CPU all replicas draw from one random generator (dropout, for example), in random order.
 
-    state_dict and load_state_dict have the keys of the module itself, with nothing in front. train(), eval(), to() and
-    parameters() go to the module.
+    state_dict and load_state_dict have the keys of the module itself, without a prefix. train(), eval(), to() and
+    parameters() act on the module.
 
-    Threads have the caller's grad mode, inference mode, autocast, default device, streams and context variables, and
-    share the number of torch's threads where several compute on the CPU.
+    Threads have the caller's grad mode, inference mode, autocast, default device, streams and context variables.
+    Replicas on the CPU divide torch's number of threads among them.
 
-    Errors: TypeError for a module, device or dim that is none, and for sparse and nested inputs; ValueError for no
-    devices, one that does not exist or holds no numbers (meta), another moving_statistics, a SyncBatchNorm or
-    SelfDataParallel in the network, inputs without a batch or of different sizes. An exception in a replica stops the
-    others and comes out as it is. Where replicas do not run the same layers of batch normalization in the same order,
+    Errors: TypeError for a module, device or dim of another type, and for sparse and nested inputs; ValueError for an
+    empty list of devices, one that does not exist or has no memory (meta), another moving_statistics, a SyncBatchNorm
+    or SelfDataParallel in the network, inputs without a batch or of different sizes. An exception in a replica aborts
+    the others and is raised unchanged. If replicas do not run the same layers of batch normalization in the same order,
     ValueError names the layer.
     """
 
@@ -95,7 +93,7 @@ class SelfDataParallel(nn.Module):
         return f"devices={[str(d) for d in self.devices]}, moving_statistics={self.moving_statistics!r}{dim}"
 
     def _layers(self) -> dict[str, BatchNormBase]:
-        """The layers of batch normalization; refuses what cannot be synchronized, which may have been put in later."""
+        """The layers of batch normalization; ValueError if the network, which may have changed, is not supported."""
         if self.moving_statistics not in MOVING_STATISTICS:
             raise ValueError(
                 f"SelfDataParallel: moving_statistics: expected one of {MOVING_STATISTICS},"
@@ -104,35 +102,35 @@ class SelfDataParallel(nn.Module):
         for name, part in self.module.named_modules():
             if isinstance(part, SelfDataParallel):
                 raise ValueError(
-                    f"SelfDataParallel: {name!r} is one, too; each would normalize its own part of a part"
+                    f"SelfDataParallel: {name!r} is a SelfDataParallel, too; they cannot be nested"
                     if name
-                    else "SelfDataParallel: module: is one already"
+                    else "SelfDataParallel: module: expected another module, got a SelfDataParallel"
                 )
         return batch_normalizations(self.module)
 
     def forward(self, *inputs: Any, **keywords: Any) -> list[Any]:
         layers = self._layers()
-        count = rows("SelfDataParallel", (inputs, keywords), self.dim)
+        count = batch_size("SelfDataParallel", (inputs, keywords), self.dim)
         if count is None:
             raise ValueError("SelfDataParallel: expected an input with a batch, got none")
         sizes = even_sizes(count, len(self.devices))
         devices = self.devices[: len(sizes)]
-        team = Team(devices)
+        group = ReplicaGroup(devices)
         parts = scatter((inputs, keywords), sizes, devices, self.dim)
         replicas = Replicas(self.module, devices)
         moving = None
         if self.moving_statistics == "sync":
-            synchronize(replicas, layers, team)
+            synchronize(replicas, layers, group)
         else:
             moving = MovingStatistics(self.moving_statistics, replicas, layers)
         jobs = [
             functools.partial(replica, *part, **words)
             for replica, (part, words) in zip(replicas.roots, parts)
         ]
-        outputs = run_together(team, jobs)
+        outputs = run_replicas(group, jobs)
         replicas.keep_buffers()
         if moving is not None:
-            moving.settle()
+            moving.combine()
         return outputs
 
     def state_dict(self, *args: Any, **keywords: Any) -> Any:
@@ -144,7 +142,7 @@ class SelfDataParallel(nn.Module):
         return self.module.load_state_dict(state_dict, strict, assign)
 
     def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
-        """As a part of a larger module: torch looks for the keys of `module` under its name."""
+        """Inserts the prefix that torch expects when this module is part of another one."""
         for key in [k for k in state_dict if k.startswith(prefix)]:
             state_dict[f"{prefix}module.{key[len(prefix) :]}"] = state_dict.pop(key)
         super()._load_from_state_dict(state_dict, prefix, *args)
@@ -160,7 +158,7 @@ def _devices(devices: Sequence[Device]) -> tuple[torch.device, ...]:
 
 
 def _device(name: Device) -> torch.device:
-    """The device by its full name: 'cuda' is the current 'cuda:0'."""
+    """The device with its index: 'cuda:0' for 'cuda'."""
     if isinstance(name, bool) or not isinstance(name, (str, int, torch.device)):
         raise TypeError(
             f"SelfDataParallel: devices: expected names, numbers or torch.device, got {type(name).__name__}"
@@ -169,7 +167,7 @@ def _device(name: Device) -> torch.device:
         device = torch.empty(0, device=torch.device(name)).device
     except (RuntimeError, AssertionError) as error:  # the latter where torch was built without it
         reason = str(error).splitlines()[0]
-        raise ValueError(f"SelfDataParallel: devices: {name!r} cannot be had: {reason}") from None
+        raise ValueError(f"SelfDataParallel: devices: {name!r} is not available: {reason}") from None
     if device.type == "meta":
-        raise ValueError(f"SelfDataParallel: devices: {name!r} holds no numbers")
+        raise ValueError(f"SelfDataParallel: devices: {name!r} has no memory")
     return device

@@ -24,7 +24,7 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
-from thnn._batch_norm.communicator import Place, exchange_of
+from thnn._batch_norm.communicator import Tag, communicator_of
 from thnn._batch_norm.function import BatchNormalizationFunction
 from thnn._batch_norm.sync import SyncBatchNormalizationFunction, synchronized
 from thnn.testing.timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, in_layout, take_turns
@@ -136,11 +136,11 @@ def _two_processes(shape: tuple[int, ...], rounds: int) -> dict[str, Timing]:
 
 
 class _Alone:
-    """Stands for an exchange between two, without the communication."""
+    """A communicator of two members without the communication."""
 
     size = 2
 
-    def gather(self, local: Tensor, place: Place) -> Tensor:
+    def all_gather(self, local: Tensor, tag: Tag) -> Tensor:
         return torch.stack((local, local))
 
 
@@ -150,15 +150,15 @@ def _process(directory: str, shape: tuple[int, ...], rounds: int, rank: int) -> 
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[rank % len(cores)]})
     dist.init_process_group("gloo", f"file://{directory}/store", rank=rank, world_size=2)
-    exchange = exchange_of(None)
-    assert exchange is not None
+    communicator = communicator_of(None)
+    assert communicator is not None
     message = torch.zeros(2 * shape[1] + 2, dtype=torch.float64)
     received = torch.zeros(2, message.numel(), dtype=torch.float64)
     calls: dict[str, Callable[[], Any]] = {}
     for layout in (CONTIGUOUS, CHANNELS_LAST):
         tensors = _tensors(shape, layout)
 
-        def apply(x: Tensor, w: Tensor, b: Tensor, mean: Tensor, var: Tensor, by: Any = exchange) -> Tensor:
+        def apply(x: Tensor, w: Tensor, b: Tensor, mean: Tensor, var: Tensor, by: Any = communicator) -> Tensor:
             return synchronized(x, w, b, mean, var, 0.1, 1e-5, by)
 
         together, alone = _Call(tensors, apply), _Call(tensors, partial(apply, by=_Alone()))

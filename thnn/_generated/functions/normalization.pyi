@@ -24,7 +24,7 @@ class BatchNormalizationFunction(FunctionBase):
     The functions statistics, saveStatistics and normalize, below, are its stages.
 
     Calls:
-        BatchNormalizationFunction(train, momentum, eps)(input, weight, bias, running_mean, running_var)
+        BatchNormalizationFunction(running_mean, running_var, train, momentum, eps)(input, weight, bias)
         BatchNormalizationFunction.apply(input, weight, bias, running_mean, running_var, train, momentum, eps)
 
     Arguments:
@@ -44,7 +44,7 @@ class BatchNormalizationFunction(FunctionBase):
       evaluation: gradInput = gradOutput * inv * weight
     The functions gradSums and gradInput, below, are its stages.
     """
-    def __init__(self, running_mean: Tensor, running_var: Tensor, train: bool, momentum: float, eps: float) -> None: ...
+    def __init__(self, running_mean: Tensor | None, running_var: Tensor | None, train: bool, momentum: float, eps: float) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
     @classmethod
     def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
@@ -57,7 +57,7 @@ class BatchNormalizationReLUFunction(FunctionBase):
     Shapes, arguments and errors are those of BatchNormalization; NaN stays NaN.
 
     Calls:
-        BatchNormalizationReLUFunction(train, momentum, eps)(input, weight, bias, running_mean, running_var)
+        BatchNormalizationReLUFunction(running_mean, running_var, train, momentum, eps)(input, weight, bias)
         BatchNormalizationReLUFunction.apply(input, weight, bias, running_mean, running_var, train, momentum, eps)
 
     Arguments:
@@ -73,7 +73,7 @@ class BatchNormalizationReLUFunction(FunctionBase):
     Gradients of BatchNormalizationReLU, each optional: those of BatchNormalization with gradOutput where output is above 0
     (or NaN), and 0 elsewhere. This mask is recomputed from input, and not saved.
     """
-    def __init__(self, running_mean: Tensor, running_var: Tensor, train: bool, momentum: float, eps: float) -> None: ...
+    def __init__(self, running_mean: Tensor | None, running_var: Tensor | None, train: bool, momentum: float, eps: float) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
     @classmethod
     def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...

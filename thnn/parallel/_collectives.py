@@ -1,4 +1,4 @@
-"""Sums over devices as autograd nodes: `AllReduce`, and `Broadcast`, whose backward is a sum."""
+"""Differentiable collectives over the devices of one process: `AllReduce` and `Broadcast`."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 
-def add_up(tensors: Sequence[Tensor]) -> Tensor:
-    """The sum, added in order on the device of the first, so that its bits depend on nothing else."""
+def ordered_sum(tensors: Sequence[Tensor]) -> Tensor:
+    """The sum in the order of the tensors, on the device of the first: its bits depend on nothing else."""
     total = tensors[0]
     for tensor in tensors[1:]:
         total = total + tensor.to(total.device)
@@ -18,15 +18,15 @@ def add_up(tensors: Sequence[Tensor]) -> Tensor:
 
 
 class AllReduce(torch.autograd.Function):
-    """Sum over devices: ``AllReduce.apply(*tensors)`` takes a tensor from each and gives each the sum of all.
+    """Sum over devices: ``AllReduce.apply(*tensors)`` takes a tensor per device and returns the sum on each device.
 
-    Shapes: any, the same for all tensors, and one element type; devices may repeat. Returns a tuple with as many
-    tensors, the i-th on the device of the i-th argument, none sharing memory with another or with an argument.
-    Backward: each argument gets the sum of the gradients of all outputs; differentiable any number of times.
-    Tensors are added in the order of the arguments, on the device of the first: the same call gives the same bits.
+    Shapes: any, equal for all tensors, as is the element type; devices may repeat. Returns a tuple of as many tensors,
+    the i-th on the device of the i-th argument; none shares memory with another or with an argument.
+    Backward: the gradient of each argument is the sum of the gradients of all outputs; differentiable any number of
+    times. The sum is in the order of the arguments, on the device of the first: equal calls give equal bits.
 
-    Errors: TypeError for something that is no tensor; ValueError without any tensor, and for shapes or element types
-    that differ.
+    Errors: TypeError for an argument that is no tensor; ValueError without arguments, and for different shapes or
+    element types.
     """
 
     @staticmethod
@@ -46,7 +46,7 @@ class AllReduce(torch.autograd.Function):
                     raise ValueError(
                         f"AllReduce: expected {what}, got {values[0]} and, as argument {i}, {value}"
                     )
-        total = add_up(tensors)
+        total = ordered_sum(tensors)
         if total is first:
             total = total.clone()
         return (total, *(total.to(t.device, copy=True) for t in tensors[1:]))
@@ -57,11 +57,11 @@ class AllReduce(torch.autograd.Function):
 
 
 class Broadcast(torch.autograd.Function):
-    """Tensors on each of several devices: ``Broadcast.apply(devices, *tensors)``.
+    """Copies of tensors on several devices: ``Broadcast.apply(devices, *tensors)``.
 
-    Returns the tensors as the first device sees them, then as the second does, and so on. Where a tensor is there
-    already its memory is used. Backward: the gradients from all devices, added in the order of the devices, whatever
-    the threads that used them did first.
+    Returns all tensors on the first device, then all on the second, and so on. A tensor on its own device is not
+    copied. Backward: the gradients from all devices, added in the order of the devices, not in the order in which the
+    threads of the devices computed them.
     """
 
     @staticmethod
@@ -82,5 +82,5 @@ class Broadcast(torch.autograd.Function):
         summed: list[Tensor | None] = []
         for i, home in enumerate(ctx.homes):
             given = [g for g in gradients[i :: len(ctx.homes)] if g is not None]
-            summed.append(add_up([given[0].to(home), *given[1:]]) if given else None)
+            summed.append(ordered_sum([given[0].to(home), *given[1:]]) if given else None)
         return None, *summed

@@ -1,8 +1,11 @@
-"""The phases of batch normalization on any device: what `BatchNormalization_statistics` and its companions in THNN.h
-compute, by them where the library has kernels (the CPU, float32 and float64), by torch operations elsewhere.
+"""The stages of batch normalization on any device.
 
-Statistics are one tensor of 2C + 1 numbers of float64: mean [C], centred sum of squares [C], number of values per
-channel. Nothing here is recorded by autograd; callers are autograd nodes, or hold no_grad.
+Each function computes as the C function of the same name (`BatchNormalization_statistics`, ...; see THNN.h): by calling
+it for CPU tensors of float32 and float64, by torch operations for all others.
+
+Statistics are one tensor (2C + 1) of float64: mean [C], centred sum of squares [C], number of values per channel [1].
+Inputs are (N, C, ...), vectors (C). Autograd records none of these functions: callers are autograd nodes or hold
+no_grad.
 """
 
 from __future__ import annotations
@@ -28,14 +31,14 @@ def _has_kernels(tensor: Tensor) -> bool:
 
 
 def _call(phase: str, flags: int, arguments: tuple[Any, ...]) -> None:
-    """Calls a phase whose outputs have been allocated."""
+    """Calls a C function with allocated outputs."""
     bound = _phases[phase]
     if report := call(bound.address, flags, id(arguments)):
         invoke(bound, flags, arguments, report)
 
 
 def _channels(vector: Tensor, like: Tensor) -> Tensor:
-    """A vector over the channels, shaped so that it broadcasts over `like`."""
+    """A vector (C) reshaped to (1, C, 1, ...), which broadcasts over `like`."""
     return vector.reshape([1, -1] + [1] * (like.dim() - 2))
 
 
@@ -43,18 +46,18 @@ def _dims(input: Tensor) -> list[int]:
     return [d for d in range(input.dim()) if d != 1]
 
 
-def _wide(tensor: Tensor) -> Tensor:
-    """In a type that sums can be made in."""
+def _upcast(tensor: Tensor) -> Tensor:
+    """The tensor in float32 if it is float16 or bfloat16."""
     return tensor.float() if tensor.dtype in (torch.float16, torch.bfloat16) else tensor
 
 
 def statistics_dtype(input: Tensor) -> torch.dtype:
-    """The element type of a mean or an inverse deviation that normalizes `input`."""
+    """The element type of mean and inverse deviation for an input: its own, float32 for float16 and bfloat16."""
     return torch.float32 if input.dtype in (torch.float16, torch.bfloat16) else input.dtype
 
 
 def statistics(input: Tensor) -> Tensor:
-    """Mean, centred sum of squares and number of values per channel of `input` (N, C, ...): (2C + 1), float64."""
+    """The statistics (2C + 1) of an input."""
     C = input.shape[1]
     if _has_kernels(input):
         result = input.new_empty(2 * C + 1, dtype=torch.float64)
@@ -63,7 +66,7 @@ def statistics(input: Tensor) -> Tensor:
     count = math.prod(input.shape[:1] + input.shape[2:])
     result = torch.zeros(2 * C + 1, dtype=torch.float64, device=input.device)
     if count:
-        variance, mean = torch.var_mean(_wide(input), _dims(input), correction=0)
+        variance, mean = torch.var_mean(_upcast(input), _dims(input), correction=0)
         result[:C] = mean
         result[C:-1] = variance.double() * count
         result[-1] = count
@@ -71,7 +74,10 @@ def statistics(input: Tensor) -> Tensor:
 
 
 def merge_statistics(parts: Tensor) -> Tensor:
-    """Statistics of the union of parts (K, 2C + 1), joined in their order (Chan, Golub and LeVeque): (2C + 1)."""
+    """The statistics (2C + 1) of the union of K parts with statistics (K, 2C + 1), merged in their order.
+
+    Source: Chan, Golub and LeVeque 1979.
+    """
     if _has_kernels(parts):
         merged = torch.empty_like(parts[0])
         _call("mergeStatistics", DOUBLE, (parts, merged))
@@ -80,12 +86,12 @@ def merge_statistics(parts: Tensor) -> Tensor:
     merged = torch.zeros_like(parts[0])
     for part in parts:
         count = merged[-1] + part[-1]
-        share = part[-1] / count.clamp(min=1)
+        fraction = part[-1] / count.clamp(min=1)
         difference = part[:C] - merged[:C]
         merged = torch.cat(
             [
-                merged[:C] + difference * share,
-                merged[C:-1] + part[C:-1] + difference.square() * (merged[-1] * share),
+                merged[:C] + difference * fraction,
+                merged[C:-1] + part[C:-1] + difference.square() * (merged[-1] * fraction),
                 count[None],
             ]
         )
@@ -101,10 +107,10 @@ def save_statistics(
     eps: float,
     unbiased: bool,
 ) -> tuple[Tensor, Tensor]:
-    """Mean and inverse deviation (C) to normalize with; running statistics are moved towards the batch.
+    """Mean and inverse deviation (C) of a batch with the given statistics; updates the running statistics.
 
-    ValueError where there is at most one value per channel; nothing is written then. (On other devices than the CPU the
-    device stops.)
+    Raises ValueError, with nothing written, if there is at most one value per channel. (Other devices than the CPU are
+    stopped instead.)
     """
     C = statistics.shape[0] // 2
     running = [t for t in (running_mean, running_var) if t is not None]
@@ -116,15 +122,14 @@ def save_statistics(
         return saved
     mean, squares, count = statistics[:C], statistics[C:-1], statistics[-1]
     if count.device.type != "cpu":
-        # The host does not wait for the numbers: the device stops.
+        # Without synchronization with the host.
         assert_async(count > 1, "expected more than 1 value per channel when training")
     elif count <= 1:
         raise ValueError(
             f"expected more than 1 value per channel when training, got {count:.0f}: one value has no variance"
         )
     variance = squares / count
-    inverse = (variance + eps).rsqrt()
-    inverse = torch.where(variance + eps > 0, inverse, torch.where(inverse.isnan(), inverse, 0))
+    inverse = inverse_deviation(variance, eps)
     if running_mean is not None:
         running_mean.copy_(momentum * mean + (1 - momentum) * running_mean)
     if running_var is not None:
@@ -133,18 +138,30 @@ def save_statistics(
     return mean.to(dtype), inverse.to(dtype)
 
 
+def inverse_deviation(variance: Tensor, eps: float) -> Tensor:
+    """1 / sqrt(variance + eps), and 0 where variance + eps is 0. Differentiable; the derivative there is 0."""
+    shifted = variance + eps
+    is_zero = shifted == 0
+    return shifted.masked_fill(is_zero, 1).rsqrt().masked_fill(is_zero, 0)
+
+
 def normalize(
-    input: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor, inverse: Tensor, relu: bool
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    mean: Tensor,
+    inverse: Tensor,
+    relu: bool,
+    output: Tensor | None = None,
 ) -> Tensor:
-    """(input - mean) * inverse * weight + bias, cut off below 0 if relu."""
-    if _has_kernels(input):
+    """(input - mean) * inverse * weight + bias, followed by relu if `relu`; written to `output` if given."""
+    if output is None:
         output = torch.empty_like(input)
+    if _has_kernels(input):
         _call("normalize", ANY, (input, output, weight, bias, mean, inverse, relu))
         return output
-    output = _affine(_wide(input), weight, bias, mean, inverse)
-    if relu:
-        output = output.relu()
-    return output.to(input.dtype)
+    result = _affine(_upcast(input), weight, bias, mean, inverse)
+    return output.copy_(result.relu() if relu else result)
 
 
 def _affine(
@@ -155,7 +172,7 @@ def _affine(
     return output if bias is None else output + _channels(bias, input)
 
 
-def _masked(
+def _before_relu(
     input: Tensor,
     gradOutput: Tensor,
     weight: Tensor | None,
@@ -164,10 +181,11 @@ def _masked(
     inverse: Tensor,
     relu: bool,
 ) -> Tensor:
-    gradOutput = _wide(gradOutput)
+    """The gradient before relu: 0 where the output is at most 0. NaN passes."""
+    gradOutput = _upcast(gradOutput)
     if not relu:
         return gradOutput
-    return torch.where(_affine(_wide(input), weight, bias, mean, inverse) <= 0, 0, gradOutput)
+    return torch.where(_affine(_upcast(input), weight, bias, mean, inverse) <= 0, 0, gradOutput)
 
 
 def grad_sums(
@@ -179,14 +197,14 @@ def grad_sums(
     inverse: Tensor,
     relu: bool,
 ) -> Tensor:
-    """sum(g), then sum(g * (input - mean)), per channel: (2C), float64. g is gradOutput where relu let it through."""
+    """sum(g) and sum(g * (input - mean)) per channel: (2C) of float64, where g is the gradient before relu."""
     if _has_kernels(input):
         sums = input.new_empty(2 * input.shape[1], dtype=torch.float64)
         _call("gradSums", ANY, (input, gradOutput, weight, bias, mean, inverse, sums, relu))
         return sums
-    g = _masked(input, gradOutput, weight, bias, mean, inverse, relu)
+    g = _before_relu(input, gradOutput, weight, bias, mean, inverse, relu)
     dims = _dims(input)
-    product = g * (_wide(input) - _channels(mean, input))
+    product = g * (_upcast(input) - _channels(mean, input))
     return torch.cat([g.sum(dims, dtype=torch.float64), product.sum(dims, dtype=torch.float64)])
 
 
@@ -201,9 +219,9 @@ def grad_input(
     count: float,
     relu: bool,
 ) -> Tensor:
-    """Gradient by the input, given the sums over the whole batch of `count` values per channel.
+    """Gradient by the input, from the grad_sums of the whole batch with `count` values per channel.
 
-    Where sums is None, mean and inverse are constants.
+    Without sums, mean and inverse deviation are constants.
     """
     if _has_kernels(input):
         gradInput = torch.empty_like(input)
@@ -213,10 +231,10 @@ def grad_input(
             (input, gradOutput, gradInput, weight, bias, mean, inverse, sums, count, relu),
         )
         return gradInput
-    g = _masked(input, gradOutput, weight, bias, mean, inverse, relu)
+    g = _before_relu(input, gradOutput, weight, bias, mean, inverse, relu)
     if sums is not None:
         total, product = (sums / count).chunk(2)
-        centred = _wide(input) - _channels(mean, input)
+        centred = _upcast(input) - _channels(mean, input)
         g = (
             g
             - _channels(total.to(g.dtype), g)

@@ -1,0 +1,108 @@
+"""The backward of batch normalization as differentiable operations, for ``create_graph=True``.
+
+One expression serves all forms: the batch is a list of parts, one per device, and `reduce` sums vectors over all parts,
+those of other processes included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from thnn._batch_norm import stages
+
+Reduce = Callable[[list[Tensor]], Sequence[Tensor]]
+
+
+class Part(NamedTuple):
+    """One part of a batch, with the mean and inverse deviation (C) of the whole batch that its forward used."""
+
+    gradOutput: Tensor
+    input: Tensor
+    weight: Tensor | None
+    bias: Tensor | None
+    mean: Tensor
+    inverse: Tensor
+
+
+Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
+
+
+def relu_backward(part: Part) -> Part:
+    """The part with its gradient before relu. The mask is a constant: the derivative of relu is 0 or 1."""
+    with torch.no_grad():
+        _, input, weight, bias, mean, inverse = part
+        is_cut = stages.normalize(input, weight, bias, mean, inverse, False) <= 0
+    return part._replace(gradOutput=part.gradOutput.masked_fill(is_cut, 0))
+
+
+def gradients(
+    parts: Sequence[Part],
+    needs: Sequence[Sequence[bool]],
+    eps: float,
+    count: Tensor | float | None,
+    reduce: Reduce = lambda vectors: vectors,
+) -> list[Gradients]:
+    """Gradients of each part by input, weight and bias; those by weight and bias are sums over the part alone.
+
+        gradInput = (g - sum(g) / n - centred * inverse^2 * sum(g * centred) / n) * inverse * weight
+
+    Arguments:
+        parts: Sequence: the parts in this process; `gradOutput` as before relu
+        needs: Sequence: for each part, whether input, weight and bias need a gradient
+        eps: float: added to the variance
+        count: number of values per channel in all parts, n; None: mean and inverse deviation are constants
+        reduce: function: vectors (m) of float64, one per part, to their sum over all parts, on the device of each;
+            differentiable. Called once, unless mean and inverse deviation are constants.
+    """
+    dims = [d for d in range(parts[0].input.dim()) if d != 1]
+    shape = [1, -1] + [1] * (parts[0].input.dim() - 2)
+
+    def channel_sum(tensor: Tensor) -> Tensor:
+        return tensor.sum(dims, dtype=torch.float64)
+
+    inputs = [p.input.to(stages.statistics_dtype(p.input)) for p in parts]
+    g = [p.gradOutput.to(x.dtype) for p, x in zip(parts, inputs)]
+    # For autograd the saved mean is a constant. With it subtracted, the sums of x and x * x give mean and variance
+    # as functions of the input without cancellation.
+    centred = [x - p.mean.to(x.dtype).reshape(shape) for p, x in zip(parts, inputs)]
+    local = [[channel_sum(a), channel_sum(a * c)] for a, c in zip(g, centred)]
+    inverses = [p.inverse for p in parts]
+    totals: list[tuple[Tensor, Tensor]] = []
+    if count is not None:
+        moments = [[channel_sum(c), channel_sum(c.square())] for c in centred]
+        reduced = reduce([torch.cat((*a, *b)) for a, b in zip(local, moments)])
+        for k, vector in enumerate(reduced):
+            total, product, first, second = vector.chunk(4)
+            offset = first / count
+            inverse = stages.inverse_deviation((second / count - offset.square()).clamp(min=0), eps)
+            # What the forward took for a variance of 0 is one, whatever rounding makes of it here.
+            inverses[k] = inverse.masked_fill(parts[k].inverse == 0, 0)
+            centred[k] = centred[k] - offset.to(centred[k].dtype).reshape(shape)
+            local[k][1] = local[k][1] - offset * local[k][0]
+            totals.append((total / count, (product - offset * total) / count))
+
+    found: list[Gradients] = []
+    for k, (part, wanted) in enumerate(zip(parts, needs)):
+        x, inverse = inputs[k], inverses[k]
+
+        def spread(vector: Tensor, x: Tensor = x) -> Tensor:
+            return vector.to(x.dtype).reshape(shape)
+
+        gradInput = gradWeight = gradBias = None
+        if wanted[0]:
+            a = g[k]
+            if totals:
+                mean_g, mean_product = totals[k]
+                a = a - spread(mean_g) - centred[k] * spread(inverse.square() * mean_product)
+            scale = inverse if part.weight is None else inverse * part.weight
+            gradInput = (a * spread(scale)).to(part.input.dtype)
+        if wanted[1] and part.weight is not None:
+            gradWeight = (local[k][1] * inverse).to(part.weight.dtype)
+        if wanted[2]:
+            gradBias = local[k][0].to(part.bias.dtype if part.bias is not None else x.dtype)
+        found.append((gradInput, gradWeight, gradBias))
+    return found
