@@ -1,55 +1,166 @@
 #ifndef THNN_GENERIC_POINTWISE_H
 #define THNN_GENERIC_POINTWISE_H
 
+#include "elementwise/map.h"
 #include "simd/vector_math.h"
 
-/* The mathematics of point-wise functions and criteria, one element at a time: x input, y output, g gradOutput,
-   t target. The kernels loop over these; they know nothing of tensors, threads or vectors, so that any device
-   that has th_exp and its companions can do the same. */
+/* updateOutput and updateGradInput of a point-wise module or an element-wise criterion from one line of mathematics:
 
-#ifndef TH_POINTWISE
-#define TH_POINTWISE static inline
-#endif
+     POINTWISE(module, (arguments), FROM_INPUT, output of x, gradInput of x and g)
+     POINTWISE(module, (arguments), FROM_OUTPUT, output of x, gradInput of y and g)
+     CRITERION(module, (arguments), loss of x and t, gradInput of x, t and norm)
+     COST(module, loss of x, gradInput of x and norm)            a criterion with neither target nor sizeAverage
 
-TH_POINTWISE real Threshold(real x, real threshold, real val) { return x <= threshold ? val : x; }
-TH_POINTWISE real Threshold_grad(real x, real g, real threshold) { return x <= threshold ? 0 : g; }
+   The expressions see one element: x of input, y of output, g of gradOutput, t of target. They know nothing of tensors,
+   threads or vectors, so that another device can compile the same lines with THNN_MAP... and th_... of its own. norm is
+   1, or 1 / elements if sizeAverage, times the weight of the element.
 
-TH_POINTWISE real LeakyReLU(real x, real negval) { return x > 0 ? x : x * negval; }
-TH_POINTWISE real LeakyReLU_grad(real x, real g, real negval) { return x > 0 ? g : g * negval; }
+   (arguments) are those after the tensors and sizeAverage, in the order of THNN.h:
 
-TH_POINTWISE real Sigmoid(real x) { return th_sigmoid(x); }
-TH_POINTWISE real Sigmoid_grad(real y, real g) { return g * (1 - y) * y; }
+     SCALAR(name)    accreal name_; the expressions see it as `name`, of type real
+     INPLACE         bool inplace
+     WEIGHTS         THTensor *weights: a factor for each element, or NULL
+     BUFFER(name)    THTensor *name, neither read nor written
 
-TH_POINTWISE real Tanh(real x) { return th_tanh(x); }
-TH_POINTWISE real Tanh_grad(real y, real g) { return g * (1 - y * y); }
+   Any further arguments of the macros are statements. Those of POINTWISE precede all other checks of both functions;
+   those of CRITERION follow the sum, `double loss`, and precede the store of the result. Where the two functions of a
+   module take different arguments, POINTWISE_OUTPUT and POINTWISE_GRAD_INPUT define one of them. */
 
-TH_POINTWISE real MSECriterion(real x, real t) { return (x - t) * (x - t); }
-TH_POINTWISE real MSECriterion_grad(real x, real t) { return 2 * (x - t); }
+#define FROM_INPUT input, x
+#define FROM_OUTPUT output, y
 
-TH_POINTWISE real AbsCriterion(real x, real t) { return x < t ? t - x : x - t; }
-TH_POINTWISE real AbsCriterion_grad(real x, real t) { return x >= t ? 1 : -1; }
+/* clang-format off */
 
-TH_POINTWISE real SmoothL1Criterion(real x, real t)
-{
-  const real d = AbsCriterion(x, t);
-  return d < 1 ? (real)0.5 * d * d : d - (real)0.5;
-}
-TH_POINTWISE real SmoothL1Criterion_grad(real x, real t)
-{
-  const real d = x - t;
-  return d < -1 ? -1 : d > 1 ? 1 : d;
-}
+#define POINTWISE(module, arguments, source, f, gradient, ...)                                                  \
+  POINTWISE_OUTPUT(module, arguments, f, __VA_ARGS__)                                                           \
+  POINTWISE_GRAD_INPUT_(module, arguments, source, gradient, __VA_ARGS__)
 
-/* Logarithms not below -100; NaN where x is not in [0, 1]. */
-TH_POINTWISE real BCECriterion(real x, real t)
-{
-  const real loss = (t - 1) * th_log_of_rest(x) - t * th_log_of_probability(x);
-  return x >= 0 && x <= 1 ? loss : (real)NAN;
-}
-TH_POINTWISE real BCECriterion_grad(real x, real t)
-{
-  const real slope = (1 - x) * x, least = (real)1e-12;
-  return (x - t) / (slope < least ? least : slope);
-}
+#define POINTWISE_OUTPUT(module, arguments, f, ...)                                                             \
+  void THNN_(module##_updateOutput)(THNNState *state, THTensor *input, THTensor *output                         \
+                                    TH_EACH(TH_PARAMETER, arguments))                                          \
+  {                                                                                                             \
+    __VA_ARGS__;                                                                                                \
+    if (inplace) {                                                                                              \
+      THNN_RESIZE_LIKE(input, input);                                                                           \
+    } else {                                                                                                    \
+      THNN_RESIZE_LIKE(output, input);                                                                          \
+      THNN_CHECK_SAME_OR_NO_OVERLAP(output, input);                                                             \
+    }                                                                                                           \
+    THNN_RETURN_IF_META(state);                                                                                 \
+    TH_EACH(TH_CONSTANT, arguments)                                                                            \
+    THNN_MAP2(result, inplace ? input : output, x, input, f);                                                   \
+  }
 
+#define POINTWISE_GRAD_INPUT(module, arguments, source, gradient, ...)                                          \
+  POINTWISE_GRAD_INPUT_(module, arguments, source, gradient, __VA_ARGS__)
+#define POINTWISE_GRAD_INPUT_(module, arguments, source, element, gradient, ...)                                \
+  void THNN_(module##_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,                 \
+                                       THTensor *gradInput TH_PARAMETER_##source                                \
+                                       TH_EACH(TH_PARAMETER, arguments))                                       \
+  {                                                                                                             \
+    (void)input;                                                                                                \
+    __VA_ARGS__;                                                                                                \
+    THNN_CHECK_SAME_SIZE(source, gradOutput);                                                                   \
+    if (inplace) {                                                                                              \
+      THNN_RESIZE_LIKE(gradOutput, gradOutput);                                                                 \
+      THNN_CHECK_SAME_OR_NO_OVERLAP(gradOutput, source);                                                        \
+    } else {                                                                                                    \
+      THNN_RESIZE_LIKE(gradInput, source);                                                                      \
+      THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, source);                                                         \
+      THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, gradOutput);                                                     \
+    }                                                                                                           \
+    THNN_RETURN_IF_META(state);                                                                                 \
+    TH_EACH(TH_CONSTANT, arguments)                                                                            \
+    THNN_MAP3(result, inplace ? gradOutput : gradInput, element, source, g, gradOutput, gradient);              \
+  }
+
+#define CRITERION(module, arguments, f, gradient, ...)                                                          \
+  void THNN_(module##_updateOutput)(THNNState *state, THTensor *input, THTensor *target, THTensor *output,      \
+                                    bool sizeAverage TH_EACH(TH_PARAMETER, arguments))                         \
+  {                                                                                                             \
+    CRITERION_OUTPUT_(target, arguments, f, __VA_ARGS__)                                                        \
+  }                                                                                                             \
+  void THNN_(module##_updateGradInput)(THNNState *state, THTensor *input, THTensor *target,                     \
+                                       THTensor *gradInput, bool sizeAverage TH_EACH(TH_PARAMETER, arguments)) \
+  {                                                                                                             \
+    CRITERION_GRAD_INPUT_(target, arguments, gradient)                                                          \
+  }
+
+#define COST(module, f, gradient)                                                                               \
+  void THNN_(module##_updateOutput)(THNNState *state, THTensor *input, THTensor *output)                        \
+  {                                                                                                             \
+    CRITERION_OUTPUT_(input, (), ((void)t, f), )                                                                \
+  }                                                                                                             \
+  void THNN_(module##_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,                 \
+                                       THTensor *gradInput)                                                     \
+  {                                                                                                             \
+    (void)gradOutput;                                                                                           \
+    CRITERION_GRAD_INPUT_(input, (), ((void)t, gradient))                                                       \
+  }
+
+#define CRITERION_OUTPUT_(target, arguments, f, ...)                                                            \
+  THNN_CHECK_SAME_COUNT(input, target);                                                                         \
+  if (weights) THNN_CHECK_SAME_COUNT(input, weights);                                                           \
+  THNN_RESIZE_TO_ONE(output);                                                                                   \
+  THNN_CHECK_NO_OVERLAP(output, input);                                                                         \
+  THNN_CHECK_NO_OVERLAP(output, target);                                                                        \
+  THNN_CHECK_NO_OVERLAP(output, weights);                                                                       \
+  THNN_RETURN_IF_META(state);                                                                                   \
+  TH_EACH(TH_CONSTANT, arguments)                                                                              \
+  double loss;                                                                                                  \
+  if (weights) THNN_SUM3(loss, x, input, t, target, w, weights, w * (f));                                       \
+  else THNN_SUM2(loss, x, input, t, target, f);                                                                 \
+  __VA_ARGS__;                                                                                                  \
+  *TH_DATA(output) = (real)(sizeAverage ? loss / (double)THNNTensor_numel(input) : loss);
+
+#define CRITERION_GRAD_INPUT_(target, arguments, gradient)                                                      \
+  THNN_CHECK_SAME_COUNT(input, target);                                                                         \
+  if (weights) THNN_CHECK_SAME_COUNT(input, weights);                                                           \
+  THNN_RESIZE_LIKE(gradInput, input);                                                                           \
+  THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, input);                                                              \
+  THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, target);                                                             \
+  THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, weights);                                                            \
+  THNN_RETURN_IF_META(state);                                                                                   \
+  TH_EACH(TH_CONSTANT, arguments)                                                                              \
+  const real norm_ = (real)(sizeAverage ? 1.0 / (double)THNNTensor_numel(input) : 1.0);                         \
+  if (weights) {                                                                                                \
+    THNN_MAP4(result, gradInput, x, input, t, target, w, weights,                                               \
+              ({ const real norm = norm_ * w; (real)(gradient); }));                                            \
+  } else {                                                                                                      \
+    const real norm = norm_;                                                                                    \
+    THNN_MAP3(result, gradInput, x, input, t, target, gradient);                                                \
+  }
+
+/* --- arguments -------------------------------------------------------------------------------------------- */
+
+/* An argument that a function lacks; a parameter of the same name hides it. */
+enum { inplace = false, sizeAverage = false };
+static THNNTensor *const weights __attribute__((unused)) = NULL;
+
+/* As parameters of the function. */
+#define TH_PARAMETER_
+#define TH_PARAMETER_SCALAR(name) , accreal name##_
+#define TH_PARAMETER_INPLACE , bool inplace
+#define TH_PARAMETER_WEIGHTS , THTensor *weights
+#define TH_PARAMETER_BUFFER(name) , THTensor *name __attribute__((unused))
+#define TH_PARAMETER_input
+#define TH_PARAMETER_output , THTensor *output
+
+/* As constants of the expressions. */
+#define TH_CONSTANT_
+#define TH_CONSTANT_SCALAR(name) const real name __attribute__((unused)) = (real)name##_;
+#define TH_CONSTANT_INPLACE
+#define TH_CONSTANT_WEIGHTS
+#define TH_CONSTANT_BUFFER(name)
+
+/* TH_EACH(prefix, (A, B(b))) is prefix_A prefix_B(b), for up to three arguments. */
+#define TH_EACH(prefix, arguments) TH_EACH_(prefix, TH_UNWRAP arguments)
+#define TH_UNWRAP(...) __VA_ARGS__
+#define TH_EACH_(prefix, ...) TH_FOURTH(__VA_ARGS__, TH_EACH_3, TH_EACH_2, TH_EACH_1, )(prefix, __VA_ARGS__)
+#define TH_FOURTH(a, b, c, d, ...) d
+#define TH_EACH_1(prefix, a) prefix##_##a
+#define TH_EACH_2(prefix, a, b) prefix##_##a prefix##_##b
+#define TH_EACH_3(prefix, a, b, c) prefix##_##a prefix##_##b prefix##_##c
+
+/* clang-format on */
 #endif

@@ -31,7 +31,7 @@ static bool sameStrides(const THNNTensor *a, const THNNTensor *b)
   return true;
 }
 
-static bool streams(const THNNMap *map)
+static bool usesNonTemporalStores(const THNNMap *map)
 {
   if (!map->writes || !map->contiguous || (uintptr_t)map->operand[0].data % 64 != 0) return false;
   for (int k = 1; k < map->count; k++)
@@ -49,7 +49,7 @@ void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const T
   map->count = count;
   map->writes = writes;
   map->contiguous = true;
-  map->streams = false;
+  map->nonTemporal = false;
   if (map->elements == 0) return;
 
   /* A map may go along the memory of its output. So may a sum if that is the memory order of all operands;
@@ -71,7 +71,7 @@ void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const T
     makeOperand(&map->operand[k], t, dims, t->ndim, element);
     if (map->operand[k].ndim > 1 || map->operand[k].stride[0] != (int64_t)element) map->contiguous = false;
   }
-  map->streams = streams(map);
+  map->nonTemporal = usesNonTemporalStores(map);
 }
 
 typedef uint32_t Word4 __attribute__((may_alias));

@@ -5,29 +5,33 @@
 #include "runtime/parallel.h"
 #include "runtime/streaming.h"
 
-/* Loops over all elements of tensors with equally many elements, with threads and SIMD, whatever their strides:
+/* Loops over all elements of tensors that have equally many, with threads and SIMD, for any strides:
 
      THNN_MAP2(y, output, x, input, x > 0 ? x : x * slope);           output = f(input)
      THNN_MAP3(dx, gradInput, x, input, g, gradOutput, x > 0 ? g : 0);
      THNN_MAP4(...)                                                   output = f(three inputs)
      THNN_SUM2(loss, x, input, t, target, (x - t) * (x - t));         double loss = sum of f(two inputs)
-     THNN_SUM3(...)                                                   of three
+     THNN_SUM3(...)                                                   sum of f(three inputs)
 
-   The names before the tensors are the elements in the expression, constants of type real (the first one of a map
-   names the result). Elements are paired in row-major order, also between different shapes. An output may be the
+   The name before each input is its element in the expression, a constant of type real; the name before the output only
+   says what the result is. Elements are paired in row-major order, also between different shapes. An output may be the
    very same view as an input.
 
-   Elements are taken in blocks of fixed size. Tensors that a block is contiguous in are read and written where
-   they are, others through a small buffer. A map computes whole groups of THNN_MAP_GROUP elements, so that an
-   element gets the same bits in every place. A sum adds doubles, in an order that depends on the shapes and on
-   whether all tensors have the same strides, but not on the number of threads. */
+   Tensors are split into blocks of fixed size. A block that is contiguous in a tensor is read and written in place,
+   otherwise through a buffer. Maps compute whole groups of THNN_MAP_GROUP elements, so that an element's bits do not
+   depend on its position. Sums accumulate in double, in an order that depends on the shapes and on whether all tensors
+   have the same strides, but not on the number of threads. */
 
 #define THNN_MAP_BLOCK 2048
 #define THNN_MAP_GROUP 16
 #define THNN_MAP_TENSORS 4
 #define THNN_SUM_TASKS 1024
 
-/* One tensor, neighbouring dimensions merged where memory allows; innermost first, strides in bytes. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A tensor whose neighbouring dimensions are merged where its strides allow; innermost first, strides in bytes. */
 typedef struct THNNOperand {
   char *data;
   int ndim;
@@ -37,18 +41,18 @@ typedef struct THNNOperand {
 
 typedef struct THNNMap {
   int64_t elements, blocks, tasks;
-  size_t element; /* its bytes */
+  size_t element; /* size in bytes */
   int count;
-  bool writes;     /* operand 0 is an output */
-  bool contiguous; /* every operand is */
-  bool streams;    /* operands are too large for the caches, see streaming.h */
+  bool writes;      /* operand 0 is an output */
+  bool contiguous;  /* all operands are */
+  bool nonTemporal; /* the output is written with non-temporal stores */
   THNNOperand operand[THNN_MAP_TENSORS];
 } THNNMap;
 
 void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const THNNTensor *const *tensor);
 
-/* Elements of the block; p[k] is where operand k has them, in memory or in its part of `buffer`. The slow one
-   is for blocks that some operand needs the buffer for. */
+/* Returns the number of elements of the block and sets p[k] to those of operand k, in memory or copied to its part of
+   `buffer`. The buffered variant serves blocks of which some operand is not contiguous. */
 int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, void *buffer, void **p);
 void thnn_mapStoreBuffered(const THNNMap *map, int64_t block, const void *buffer);
 
@@ -62,14 +66,19 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
   return n;
 }
 
-/* --- how the macros are made ------------------------------------------------------------------------------ */
+#ifdef __cplusplus
+}
+#endif
+
+/* --- parts of the macros ---------------------------------------------------------------------------------- */
 /* clang-format off */
 
 #define THNN_MAP_BEGIN_(writes, count, ...)                                                                  \
+  const THNNTensor *const thnn_tensors[] = {__VA_ARGS__};                                                    \
   THNNMap thnn_map;                                                                                          \
-  thnn_mapBegin(&thnn_map, sizeof(real), writes, count, (const THNNTensor *const[]){__VA_ARGS__});
+  thnn_mapBegin(&thnn_map, sizeof(real), writes, count, thnn_tensors);
 
-/* A parallel region costs 0.2 us even with one thread: a single task does without. */
+/* A parallel region costs 0.2 us even with one thread, so a single task runs outside of one. */
 #define THNN_MAP_FOR_(i, tasks, ...)                                                                         \
   if ((tasks) == 1) {                                                                                        \
     const int64_t i = 0;                                                                                     \
@@ -79,21 +88,20 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
   }
 
 #define THNN_MAP_LOAD_(count)                                                                                \
-  _Alignas(64) real thnn_buffer[count][THNN_MAP_BLOCK];                                                      \
+  real thnn_buffer[count][THNN_MAP_BLOCK] __attribute__((aligned(64)));                                      \
   void *thnn_p[count];                                                                                       \
   const int thnn_n = thnn_mapLoad(&thnn_map, count, thnn_block, thnn_buffer, thnn_p);
 
 #define THNN_MAP_STORE_                                                                                      \
   if (thnn_p[0] == (void *)thnn_buffer) thnn_mapStoreBuffered(&thnn_map, thnn_block, thnn_buffer);
 
-/* What is too large for the caches is fetched well before it is used, and written past them. */
 #define THNN_MAP_LOOP_(count, ...)                                                                           \
-  real *const thnn_y = thnn_p[0];                                                                            \
-  if (thnn_map.streams) {                                                                                    \
+  real *const thnn_y = (real *)thnn_p[0];                                                                    \
+  if (thnn_map.nonTemporal) {                                                                                \
     for (int thnn_g = 0; thnn_g < thnn_n; thnn_g += THNN_MAP_GROUP) {                                        \
       real thnn_group[THNN_MAP_GROUP];                                                                       \
       for (int thnn_k = 1; thnn_k < count; thnn_k++)                                                         \
-        thnn_prefetchAhead((const real *)thnn_p[thnn_k] + thnn_g, THNN_MAP_GROUP * (int)sizeof(real));          \
+        thnn_prefetchAhead((const real *)thnn_p[thnn_k] + thnn_g, THNN_MAP_GROUP * (int)sizeof(real));       \
       THNN_PRAGMA(omp simd)                                                                                  \
       for (int thnn_i = 0; thnn_i < THNN_MAP_GROUP; thnn_i++) {                                              \
         const int thnn_at = thnn_g + thnn_i;                                                                 \
@@ -113,7 +121,7 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
     THNN_MAP_BEGIN_(true, 2, output, first)                                                                  \
     THNN_MAP_FOR_(thnn_block, thnn_map.blocks,                                                               \
       THNN_MAP_LOAD_(2)                                                                                      \
-      const real *a##_data = thnn_p[1];                                                                      \
+      const real *a##_data = (real *)thnn_p[1];                                                              \
       THNN_MAP_LOOP_(2, ({                                                                                   \
         const real a = a##_data[thnn_at];                                                                    \
         (real)(__VA_ARGS__);                                                                                 \
@@ -126,7 +134,7 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
     THNN_MAP_BEGIN_(true, 3, output, first, second)                                                          \
     THNN_MAP_FOR_(thnn_block, thnn_map.blocks,                                                               \
       THNN_MAP_LOAD_(3)                                                                                      \
-      const real *a##_data = thnn_p[1], *b##_data = thnn_p[2];                                               \
+      const real *a##_data = (real *)thnn_p[1], *b##_data = (real *)thnn_p[2];                               \
       THNN_MAP_LOOP_(3, ({                                                                                   \
         const real a = a##_data[thnn_at], b = b##_data[thnn_at];                                             \
         (real)(__VA_ARGS__);                                                                                 \
@@ -139,7 +147,7 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
     THNN_MAP_BEGIN_(true, 4, output, first, second, third)                                                   \
     THNN_MAP_FOR_(thnn_block, thnn_map.blocks,                                                               \
       THNN_MAP_LOAD_(4)                                                                                      \
-      const real *a##_data = thnn_p[1], *b##_data = thnn_p[2], *c##_data = thnn_p[3];                        \
+      const real *a##_data = (real *)thnn_p[1], *b##_data = (real *)thnn_p[2], *c##_data = (real *)thnn_p[3];\
       THNN_MAP_LOOP_(4, ({                                                                                   \
         const real a = a##_data[thnn_at], b = b##_data[thnn_at], c = c##_data[thnn_at];                      \
         (real)(__VA_ARGS__);                                                                                 \
@@ -147,9 +155,9 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
       THNN_MAP_STORE_)                                                                                       \
   } while (0)
 
-/* Each task adds up its share of the blocks, and the shares are added in order. */
+/* Each task sums its range of blocks; the partial sums are added in task order. */
 #define THNN_SUM_FOR_(total, count, ...)                                                                     \
-  double thnn_share[THNN_SUM_TASKS];                                                                         \
+  double thnn_partial[THNN_SUM_TASKS];                                                                       \
   THNN_MAP_FOR_(thnn_task, thnn_map.tasks,                                                                   \
     double thnn_sum = 0;                                                                                     \
     const int64_t thnn_end = (thnn_task + 1) * thnn_map.blocks / thnn_map.tasks;                             \
@@ -158,9 +166,9 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
       THNN_MAP_LOAD_(count)                                                                                  \
       __VA_ARGS__                                                                                            \
     }                                                                                                        \
-    thnn_share[thnn_task] = thnn_sum;)                                                                       \
+    thnn_partial[thnn_task] = thnn_sum;)                                                                     \
   total = 0;                                                                                                 \
-  for (int64_t thnn_task = 0; thnn_task < thnn_map.tasks; thnn_task++) total += thnn_share[thnn_task];
+  for (int64_t thnn_task = 0; thnn_task < thnn_map.tasks; thnn_task++) total += thnn_partial[thnn_task];
 
 #define THNN_SUM_LOOP_                                                                                       \
   THNN_PRAGMA(omp simd reduction(+ : thnn_sum))                                                              \
@@ -170,7 +178,7 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
   do {                                                                                                       \
     THNN_MAP_BEGIN_(false, 2, first, second)                                                                 \
     THNN_SUM_FOR_(total, 2,                                                                                  \
-      const real *a##_data = thnn_p[0], *b##_data = thnn_p[1];                                               \
+      const real *a##_data = (real *)thnn_p[0], *b##_data = (real *)thnn_p[1];                               \
       THNN_SUM_LOOP_ {                                                                                       \
         const real a = a##_data[thnn_i], b = b##_data[thnn_i];                                               \
         thnn_sum += (__VA_ARGS__);                                                                           \
@@ -181,7 +189,7 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
   do {                                                                                                       \
     THNN_MAP_BEGIN_(false, 3, first, second, third)                                                          \
     THNN_SUM_FOR_(total, 3,                                                                                  \
-      const real *a##_data = thnn_p[0], *b##_data = thnn_p[1], *c##_data = thnn_p[2];                        \
+      const real *a##_data = (real *)thnn_p[0], *b##_data = (real *)thnn_p[1], *c##_data = (real *)thnn_p[2];\
       THNN_SUM_LOOP_ {                                                                                       \
         const real a = a##_data[thnn_i], b = b##_data[thnn_i], c = c##_data[thnn_i];                         \
         thnn_sum += (__VA_ARGS__);                                                                           \
@@ -189,16 +197,4 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
   } while (0)
 
 /* clang-format on */
-/* --- criteria --------------------------------------------------------------------------------------------- */
-
-/* Equally many elements, and a loss of one element in whatever dimensions it comes. */
-#define THNN_CHECK_SAME_COUNT(a, b)                                                                            \
-  THNN_CHECK(THNNTensor_numel(a) == THNNTensor_numel(b), b, "expected as many elements as %s, %s, got %s", #a, \
-             THNN_shape(a), THNN_shape(b))
-#define THNN_RESIZE_TO_ONE(output)                                           \
-  do {                                                                       \
-    if ((output)->ndim == THNN_UNALLOCATED || THNNTensor_numel(output) != 1) \
-      THNN_RESIZE_TO(output, THNN_CONTIGUOUS, 1);                            \
-  } while (0)
-
 #endif

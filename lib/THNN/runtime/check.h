@@ -3,8 +3,8 @@
 
 #include "runtime/state.h"
 
-/* The words that a kernel checks its arguments with. Each uses the variable `state` and, when the condition
-   does not hold, leaves the function; `argument` is written as the header names it:
+/* Checks of a kernel's arguments. Each uses the variable `state` and returns from the function if the condition does
+   not hold; `argument` is spelled as in the header:
 
      THNN_CHECK(input->ndim == 2, input, "expected 2 dimensions (N, C), got %s", THNN_shape(input));
      ->  Linear_updateOutput: input: expected 2 dimensions (N, C), got shape (2, 3, 4)                              */
@@ -21,7 +21,7 @@
 #define THNN_CHECK_INDEX(condition, argument, ...) \
   THNN_CHECK_AS(THNN_INDEX_ERROR, condition, argument, __VA_ARGS__)
 
-/* After a helper that may have failed. */
+/* After a call of a function that may have failed. */
 #define THNN_RETURN_IF_FAILED(state)           \
   do {                                         \
     if ((state)->status > THNN_RESIZE) return; \
@@ -29,6 +29,10 @@
 
 #define THNN_CHECK_SAME_SIZE(a, b) \
   THNN_CHECK(THNNTensor_sameSize(a, b), b, "expected the size of %s, %s, got %s", #a, THNN_shape(a), THNN_shape(b))
+
+#define THNN_CHECK_SAME_COUNT(a, b)                                                                            \
+  THNN_CHECK(THNNTensor_numel(a) == THNNTensor_numel(b), b, "expected as many elements as %s, %s, got %s", #a, \
+             THNN_shape(a), THNN_shape(b))
 
 #define THNN_CHECK_DIM(tensor, n, what) \
   THNN_CHECK((tensor)->ndim == (n), tensor, "expected %d dimensions %s, got %s", n, what, THNN_shape(tensor))
@@ -49,24 +53,33 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
               THNN_shapeOf(ndim, size), THNN_shape(gradOutput));
 }
 
-/* An output may not share memory with what is read. */
+/* An output may not share memory with a tensor that is read. */
 #define THNN_CHECK_NO_OVERLAP(output, other)                                                      \
   THNN_CHECK((other) == NULL || (output) == NULL || !THNN_overlaps(output, other, false), output, \
              "must not share memory with %s", #other)
 
-/* Element-wise functions: the very same view is allowed, any other sharing is not. */
+/* An output of an element-wise function may be the very same view as a tensor that is read. */
 #define THNN_CHECK_SAME_OR_NO_OVERLAP(output, other)                                             \
   THNN_CHECK((other) == NULL || (output) == NULL || !THNN_overlaps(output, other, true), output, \
              "may be the same tensor as %s but must not share memory with it in any other way", #other)
 
-/* Outputs get their shape before anything is computed. */
-#define THNN_RESIZE_TO(tensor, layout, ...)                                                      \
-  THNN_resize(state, #tensor, tensor, (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), \
-              (int64_t[]){__VA_ARGS__}, layout)
+/* Outputs get their size before anything is computed. */
+#define THNN_RESIZE_TO(tensor, layout, ...)                                                              \
+  do {                                                                                                   \
+    const int64_t thnn_size[] = {__VA_ARGS__};                                                           \
+    THNN_resize(state, #tensor, tensor, (int)(sizeof thnn_size / sizeof *thnn_size), thnn_size, layout); \
+  } while (0)
 #define THNN_RESIZE_LIKE(tensor, like) THNN_resizeLike(state, #tensor, tensor, like)
 
-/* What a backward adds to. It has its size already, checked by then: asking for that refuses a tensor that has several
-   elements at one address. gradBias may be NULL. */
+/* A scalar result may have any number of dimensions. */
+#define THNN_RESIZE_TO_ONE(output)                                           \
+  do {                                                                       \
+    if ((output)->ndim == THNN_UNALLOCATED || THNNTensor_numel(output) != 1) \
+      THNN_RESIZE_TO(output, THNN_CONTIGUOUS, 1);                            \
+  } while (0)
+
+/* For gradients of parameters, which accumulate and have their sizes already: resizing them to those sizes refuses a
+   tensor with several elements at one address. gradBias may be NULL. */
 #define THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput) \
   do {                                                               \
     THNN_RESIZE_LIKE(gradWeight, gradWeight);                        \
@@ -79,8 +92,8 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
     THNN_CHECK_NO_OVERLAP(gradBias, gradWeight);                     \
   } while (0)
 
-/* The end of the checks: what follows may write. Shapes are all that a meta call wants, and a call whose
-   outputs had another shape comes again. */
+/* The end of the checks. A meta call wants the sizes of outputs only, and a call whose outputs had another size is
+   repeated with resized outputs. */
 #define THNN_RETURN_IF_META(state)                           \
   do {                                                       \
     if ((state)->meta || (state)->status != THNN_OK) return; \

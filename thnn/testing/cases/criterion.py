@@ -69,11 +69,13 @@ def _mse(input: Tensor, target: Tensor, sizeAverage: bool = True) -> Tensor:
     return _reduced((input - target).square(), sizeAverage)
 
 
+_NEAR_OVERFLOW = {"input": given([3e38, -3e38, 1.0, 0.0]), "target": constant(4, value=0.0)}
+
 MSE_CRITERION = Case(
     module="MSECriterion",
     reference=_mse,
     peer=lambda input, target, sizeAverage=True: F.mse_loss(input, target),
-    samples=_samples(normal, normal),
+    samples=(*_samples(normal, normal), Sample("near overflow", _NEAR_OVERFLOW, differentiable=False)),
     refusals=_REFUSALS,
     rows=(_row("MSECriterion", normal(2**20), normal(2**20), _DISTANCE_GOALS),),
 )
