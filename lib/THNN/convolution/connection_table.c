@@ -1,4 +1,3 @@
-#include "gemm/microkernel.h"
 #include "convolution/convolution.h"
 #include "convolution/packing.h"
 #include "convolution/connection_table.h"
@@ -34,7 +33,7 @@ typedef struct Plan {
   int64_t count[4], taps[4], box[4], boxTaps[4];
   int64_t majors, minors, minorBlocks;
   int64_t boxes;
-  Strip strip;
+  PackedTile strip;
   const Connection *list;
   int64_t connections;
   size_t listBytes, scratch; /* of a thread's scratch memory: where its work begins, behind the list; all of it */
@@ -101,14 +100,14 @@ static size_t listBytes(const ConnectionTable *table)
 /* --- small from large and large from small ---------------------------------------------------------------- */
 
 /* One run of positions, as long as vectors can be read without regard to rows. */
-static bool isFlat(const Correlation *c) { return c->axis[2].step == 1 && c->axis[3].step == 1; }
+static bool isFlat(const Correlation *c) { return c->axis[2].stride == 1 && c->axis[3].stride == 1; }
 
 static int64_t runs(const Correlation *c, const int64_t *box)
 {
   return box[0] * box[1] * (isFlat(c) ? 1 : box[2]);
 }
 
-static int64_t runLength(const Plan *p, const Strip *strip, const int64_t *box)
+static int64_t runLength(const Plan *p, const PackedTile *strip, const int64_t *box)
 {
   const int64_t positions = box[3] + (isFlat(&p->c) ? (box[2] - 1) * strip->pitch[2] : 0);
   return ceilDivide(positions, VL) * VL;
@@ -117,9 +116,10 @@ static int64_t runLength(const Plan *p, const Strip *strip, const int64_t *box)
 static bool boxFits(const Plan *p, const int64_t *box, int64_t minors)
 {
   const int64_t realBytes = sizeof(real);
-  const Strip strip = strip_make(p->c.axis, box, p->boxTaps, REALS_PER_LINE);
-  return strip.channel * minors * realBytes <= CONNECTED_STRIP_BYTES &&
-         runs(&p->c, box) * runLength(p, &strip, box) * MIN(p->c.outputs, 16) * realBytes <= CONNECTED_SUM_BYTES;
+  const PackedTile strip = packedTileLayout(p->c.axis, box, p->boxTaps);
+  return strip.channelPitch * minors * realBytes <= CONNECTED_STRIP_BYTES &&
+         runs(&p->c, box) * runLength(p, &strip, box) * MIN(p->c.outChannels, 16) * realBytes <=
+             CONNECTED_SUM_BYTES;
 }
 
 static void makePlan(Plan *p, const ConnectionTable *table)
@@ -127,30 +127,30 @@ static void makePlan(Plan *p, const ConnectionTable *table)
   const Correlation *c = &p->c;
   const int64_t realBytes = sizeof(real);
   for (int d = 0; d < 4; d++) {
-    p->count[d] = c->axis[d].count;
-    p->taps[d] = c->axis[d].taps;
+    p->count[d] = c->axis[d].targetSize;
+    p->taps[d] = c->axis[d].kernel;
     p->box[d] = 1;
   }
   p->box[3] = MIN(p->count[3], CONNECTED_VECTORS * VL);
-  THNN_(correlation_cutTaps)(c, p->boxTaps, &p->box[3]);
-  p->minors = c->channels;
+  THNN_(correlationSplitKernel)(c, p->boxTaps, &p->box[3]);
+  p->minors = c->inChannels;
   while (p->minors > 1 && !boxFits(p, p->box, p->minors)) p->minors = (p->minors + 1) / 2;
   for (int d = 3; d >= 0 && (d == 3 || p->box[d + 1] == p->count[d + 1]); d--) {
     int64_t box[4];
     memcpy(box, p->box, sizeof box);
     for (box[d] = p->count[d]; box[d] > p->box[d] && !boxFits(p, box, p->minors);)
-      box[d] = nextPiece(p->count[d], box[d]);
+      box[d] = smallerTile(p->count[d], box[d]);
     p->box[d] = MAX(box[d], p->box[d]);
   }
   for (int d = 0; d < 3; d++)
-    while (p->box[d] > 1 && box_pieces(p->count, p->box) < 8) p->box[d] = nextPiece(p->count[d], p->box[d]);
-  p->boxes = box_pieces(p->count, p->box);
-  p->strip = strip_make(c->axis, p->box, p->boxTaps, REALS_PER_LINE);
+    while (p->box[d] > 1 && tileCount(p->count, p->box) < 8) p->box[d] = smallerTile(p->count[d], p->box[d]);
+  p->boxes = tileCount(p->count, p->box);
+  p->strip = packedTileLayout(c->axis, p->box, p->boxTaps);
   const int64_t sums = runs(c, p->box) * runLength(p, &p->strip, p->box);
-  p->majors = MAX(MIN(c->outputs, CONNECTED_SUM_BYTES / (sums * realBytes)), 1);
-  p->minorBlocks = ceilDivide(c->channels, p->minors);
+  p->majors = MAX(MIN(c->outChannels, CONNECTED_SUM_BYTES / (sums * realBytes)), 1);
+  p->minorBlocks = ceilDivide(c->inChannels, p->minors);
   /* Vectors of the last run may be read beyond the strip. */
-  const int64_t reals = p->strip.channel * p->minors + (CONNECTED_VECTORS + 1) * VL + sums * p->majors;
+  const int64_t reals = p->strip.channelPitch * p->minors + (CONNECTED_VECTORS + 1) * VL + sums * p->majors;
   p->listBytes = listBytes(table);
   p->scratch = p->listBytes + (size_t)(reals * realBytes);
 }
@@ -177,9 +177,9 @@ static inline __attribute__((always_inline)) void addTerms(const int V, real *su
   for (int v = 0; v < V; v++) v_store(sum + v * VL, v_load(sum + v * VL) + acc[v]);
 }
 
-#define TERMS(V)                                                                           \
-  case V:                                                                                  \
-    addTerms(V, to, from, plane, list, n, weight, c->weightOutput, source, tap, T, minor); \
+#define TERMS(V)                                                                              \
+  case V:                                                                                     \
+    addTerms(V, to, from, plane, list, n, weight, c->weightOutStride, source, tap, T, minor); \
     break;
 
 /* The terms of n connections of one target plane over a box, of whose planes from `minor` on this is the strip. */
@@ -189,13 +189,13 @@ static void addConnections(const Plan *p, const int64_t *box, const real *strip,
 {
   const Correlation *c = &p->c;
   const real *weight = c->weight;
-  const int64_t plane = p->strip.channel, length = runLength(p, &p->strip, box), vectors = length / VL;
+  const int64_t plane = p->strip.channelPitch, length = runLength(p, &p->strip, box), vectors = length / VL;
   const int64_t tiles = ceilDivide(vectors, CONNECTED_VECTORS), runs[3] = {box[0], box[1], isFlat(c) ? 1 : box[2]};
   int64_t q[4] = {0};
-  for (int64_t run = runs[0] * runs[1] * runs[2]; run > 0; run--, box_next(q, runs, 3), sum += length)
+  for (int64_t run = runs[0] * runs[1] * runs[2]; run > 0; run--, nextIndex(q, runs, 3), sum += length)
     for (int64_t tile = 0, v = 0; tile < tiles; tile++) {
       const int64_t end = (tile + 1) * vectors / tiles;
-      const real *from = strip + strip_position(&p->strip, c->axis, q) + v * VL;
+      const real *from = strip + packedTilePositionOffset(&p->strip, c->axis, q) + v * VL;
       real *to = sum + v * VL;
       switch (end - v) {
         TERMS(1)
@@ -215,7 +215,7 @@ static void addConnections(const Plan *p, const int64_t *box, const real *strip,
 static void storeRow(const Plan *p, const real *sum, int64_t length, real *target, int64_t planes,
                      int64_t positions)
 {
-  const int64_t plane = p->c.targetChannel, step = p->c.axis[3].target;
+  const int64_t plane = p->c.targetChannelStride, step = p->c.axis[3].targetStride;
   if (!p->add && step == 1) {
     for (int64_t o = 0; o < planes; o++, sum += length, target += plane) {
       int64_t i = 0;
@@ -223,7 +223,7 @@ static void storeRow(const Plan *p, const real *sum, int64_t length, real *targe
       if (i < positions) v_store_n(target + i, v_load(sum + i), (int)(positions - i));
     }
   } else if (!p->add && plane == 1) {
-    THNN_(gemm_transpose)(target, step, sum, length, planes, positions);
+    THNN_(transpose)(target, step, sum, length, planes, positions);
   } else {
     for (int64_t o = 0; o < planes; o++)
       for (int64_t i = 0; i < positions; i++) {
@@ -236,58 +236,61 @@ static void storeRow(const Plan *p, const real *sum, int64_t length, real *targe
 static void correlateTask(const Plan *p, int64_t task)
 {
   const Correlation *c = &p->c;
-  const Box box = box_piece(p->count, p->box, task % p->boxes);
-  const int64_t group = task / p->boxes, first = group * p->majors, majors = MIN(p->majors, c->outputs - first);
-  const int64_t length = runLength(p, &p->strip, box.count), each = runs(c, box.count) * length;
+  const Tile box = tileAt(p->count, p->box, task % p->boxes);
+  const int64_t group = task / p->boxes, first = group * p->majors,
+                majors = MIN(p->majors, c->outChannels - first);
+  const int64_t length = runLength(p, &p->strip, box.size), each = runs(c, box.size) * length;
   real *sums = (real *)((char *)thnn_scratch(p->scratch) + p->listBytes), *strip = sums + each * p->majors;
   for (int64_t o = 0; o < majors; o++) {
-    const real bias = c->bias && !p->add ? c->bias[(first + o) * c->biasOutput] : 0;
+    const real bias = c->bias && !p->add ? c->bias[(first + o) * c->biasOutStride] : 0;
     for (int64_t i = 0; i < each; i += VL) v_store(sums + o * each + i, v_set1(bias));
   }
   const Connection *begin = beginPlane(p, group * p->minorBlocks),
                    *end = beginPlane(p, (group + 1) * p->minorBlocks);
-  for (int64_t piece = 0; piece < box_pieces(p->taps, p->boxTaps); piece++) {
-    const Box taps = box_piece(p->taps, p->boxTaps, piece);
-    const int64_t T = volume(taps.count), most = MAX(CONNECTED_TERMS / T, 1);
-    int64_t source[PIECE_TAPS], tap[PIECE_TAPS], t[4] = {0};
-    for (int64_t i = 0; i < T; i++, box_next(t, taps.count, 4)) {
-      source[i] = strip_tap(&p->strip, c->axis, t);
+  for (int64_t piece = 0; piece < tileCount(p->taps, p->boxTaps); piece++) {
+    const Tile taps = tileAt(p->taps, p->boxTaps, piece);
+    const int64_t T = volume(taps.size), most = MAX(CONNECTED_TERMS / T, 1);
+    int64_t source[KERNEL_TILE_ELEMENTS], tap[KERNEL_TILE_ELEMENTS], t[4] = {0};
+    for (int64_t i = 0; i < T; i++, nextIndex(t, taps.size, 4)) {
+      source[i] = packedTileKernelOffset(&p->strip, c->axis, t);
       tap[i] = 0;
-      for (int d = 0; d < 4; d++) tap[i] += (taps.start[d] + t[d]) * c->axis[d].weight;
+      for (int d = 0; d < 4; d++) tap[i] += (taps.start[d] + t[d]) * c->axis[d].weightStride;
     }
     for (const Connection *next, *at = begin; at < end; at = next) {
       const int32_t minor = at->minor - at->minor % (int32_t)p->minors;
       if (at == begin || at[-1].minor < minor || at[-1].minor >= minor + p->minors)
-        THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + minor * c->sourceChannel,
-                          MIN(p->minors, c->channels - minor), strip);
+        THNN_(packTile)(c, &p->strip, &box, &taps, c->source + minor * c->sourceChannelStride,
+                        MIN(p->minors, c->inChannels - minor), strip);
       for (next = at + 1; next < end && next - at < most && next->major == at->major && next->minor >= minor &&
                           next->minor < minor + p->minors;)
         next++;
-      addConnections(p, box.count, strip, minor, at, next - at, source, tap, T, sums + (at->major - first) * each);
+      addConnections(p, box.size, strip, minor, at, next - at, source, tap, T, sums + (at->major - first) * each);
     }
   }
   int64_t q[4] = {0};
-  for (int64_t row = box.count[0] * box.count[1] * box.count[2]; row > 0; row--, box_next(q, box.count, 3)) {
-    real *target = c->target + first * c->targetChannel + box.start[3] * c->axis[3].target;
-    for (int d = 0; d < 3; d++) target += (box.start[d] + q[d]) * c->axis[d].target;
-    const int64_t run = (q[0] * box.count[1] + q[1]) * (isFlat(c) ? 1 : box.count[2]);
+  for (int64_t row = box.size[0] * box.size[1] * box.size[2]; row > 0; row--, nextIndex(q, box.size, 3)) {
+    real *target = c->target + first * c->targetChannelStride + box.start[3] * c->axis[3].targetStride;
+    for (int d = 0; d < 3; d++) target += (box.start[d] + q[d]) * c->axis[d].targetStride;
+    const int64_t run = (q[0] * box.size[1] + q[1]) * (isFlat(c) ? 1 : box.size[2]);
     const int64_t at = isFlat(c) ? run * length + q[2] * p->strip.pitch[2] : (run + q[2]) * length;
-    storeRow(p, sums + at, each, target, majors, box.count[3]);
+    storeRow(p, sums + at, each, target, majors, box.size[3]);
   }
 }
 
 static void correlate(Correlation c, const ConnectionTable *table, int targetColumn)
 {
   Plan p = {.c = c};
-  if (volume((int64_t[]){c.axis[0].count, c.axis[1].count, c.axis[2].count, c.axis[3].count}) == 0) return;
+  if (volume((int64_t[]){c.axis[0].targetSize, c.axis[1].targetSize, c.axis[2].targetSize,
+                         c.axis[3].targetSize}) == 0)
+    return;
   makePlan(&p, table);
   for (int64_t row = 0; row < table->rows || row == 0; row += TABLE_ROWS) {
     p.connections = MIN(table->rows - row, TABLE_ROWS);
     p.add = row > 0;
-    p.c.weight = c.weight + row * c.weightOutput;
+    p.c.weight = c.weight + row * c.weightOutStride;
     makeList(&p, table, row, targetColumn);
-    const double work = (double)volume(p.count) * (double)(p.connections * volume(p.taps) + c.outputs);
-    THNN_PARALLEL_FOR(task, p.boxes * ceilDivide(c.outputs, p.majors), (int64_t)MIN(work / 8, 1e15))
+    const double work = (double)volume(p.count) * (double)(p.connections * volume(p.taps) + c.outChannels);
+    THNN_PARALLEL_FOR(task, p.boxes * ceilDivide(c.outChannels, p.majors), (int64_t)MIN(work / 8, 1e15))
       correlateTask(&p, task);
   }
 }
@@ -295,9 +298,9 @@ static void correlate(Correlation c, const ConnectionTable *table, int targetCol
 void THNN_(connected_small)(const Convolution *g, ConnectionTable table, ConvolutionView large,
                             ConvolutionView weight, ConvolutionView bias, ConvolutionView small)
 {
-  Correlation c = THNN_(correlation_make)(g, large, weight, small);
+  Correlation c = THNN_(correlationForward)(g, large, weight, small);
   c.bias = bias.data;
-  c.biasOutput = bias.stride[0];
+  c.biasOutStride = bias.stride[0];
   correlate(c, &table, table.small);
 }
 
@@ -306,27 +309,27 @@ void THNN_(connected_large)(const Convolution *g, ConnectionTable table, Convolu
                             ConvolutionView weight, ConvolutionView bias, ConvolutionView large)
 {
   Correlation all = {.groups = 1,
-                     .channels = g->outputChannels,
-                     .outputs = g->inputChannels,
+                     .inChannels = g->outputChannels,
+                     .outChannels = g->inputChannels,
                      .source = small.data,
                      .target = large.data,
                      .weight = weight.data,
-                     .sourceChannel = small.stride[1],
-                     .targetChannel = large.stride[1],
-                     .weightOutput = weight.stride[0],
+                     .sourceChannelStride = small.stride[1],
+                     .targetChannelStride = large.stride[1],
+                     .weightOutStride = weight.stride[0],
                      .bias = bias.data,
-                     .biasOutput = bias.stride[0]};
+                     .biasOutStride = bias.stride[0]};
   int64_t residues[3], r[3] = {0};
   bool reached = true;
   for (int d = -1; d < 3; d++) {
     const int64_t count = d < 0 ? g->batch : g->axis[d].input;
-    all.axis[d + 1] = (Axis){.count = count,
-                             .size = count,
-                             .step = 1,
-                             .taps = 1,
-                             .skip = 1,
-                             .source = small.stride[d < 0 ? 0 : d + 2],
-                             .target = large.stride[d < 0 ? 0 : d + 2]};
+    all.axis[d + 1] = (CorrelationAxis){.targetSize = count,
+                                        .sourceSize = count,
+                                        .stride = 1,
+                                        .kernel = 1,
+                                        .dilation = 1,
+                                        .sourceStride = small.stride[d < 0 ? 0 : d + 2],
+                                        .targetStride = large.stride[d < 0 ? 0 : d + 2]};
     if (d < 0) continue;
     residues[d] = MIN(g->axis[d].stride, g->axis[d].kernel);
     reached = reached && residues[d] == g->axis[d].stride;
@@ -337,21 +340,21 @@ void THNN_(connected_large)(const Convolution *g, ConnectionTable table, Convolu
     correlate(all, &none, !table.small);
   }
   for (int64_t n = volume((int64_t[]){1, residues[0], residues[1], residues[2]}); n > 0;
-       n--, box_next(r, residues, 3)) {
+       n--, nextIndex(r, residues, 3)) {
     Correlation c = all;
     for (int d = 0; d < 3; d++) {
-      Axis *axis = c.axis + d + 1;
+      CorrelationAxis *axis = c.axis + d + 1;
       const int64_t stride = g->axis[d].stride, taps = (g->axis[d].kernel - r[d] + stride - 1) / stride;
-      axis->count = r[d] < g->axis[d].input ? (g->axis[d].input - r[d] + stride - 1) / stride : 0;
-      axis->size = g->axis[d].output;
-      axis->first = 1 - taps;
-      axis->taps = taps;
-      axis->weight = -stride * weight.stride[d + 2];
-      axis->target *= stride;
+      axis->targetSize = r[d] < g->axis[d].input ? (g->axis[d].input - r[d] + stride - 1) / stride : 0;
+      axis->sourceSize = g->axis[d].output;
+      axis->offset = 1 - taps;
+      axis->kernel = taps;
+      axis->weightStride = -stride * weight.stride[d + 2];
+      axis->targetStride *= stride;
       c.target += r[d] * large.stride[d + 2];
       c.weight += (r[d] + (taps - 1) * stride) * weight.stride[d + 2];
     }
-    THNN_(correlation_simplify)(&c);
+    THNN_(correlationSimplify)(&c);
     correlate(c, &table, !table.small);
   }
 }
@@ -369,7 +372,7 @@ static int64_t vectors(const int64_t *box) { return box[0] * box[1] * box[2] * c
 static bool weightBoxFits(const Plan *p, const int64_t *box)
 {
   const int64_t realBytes = sizeof(real),
-                planes = p->majors * strip_make(p->c.axis, box, p->boxTaps, REALS_PER_LINE).channel +
+                planes = p->majors * packedTileLayout(p->c.axis, box, p->boxTaps).channelPitch +
                          p->minors * volume(box);
   return vectors(box) <= CONNECTED_TERMS && planes * realBytes <= CONNECTED_WEIGHT_BYTES;
 }
@@ -384,8 +387,8 @@ static inline __attribute__((always_inline)) void products(const int T, const Pl
 #pragma GCC unroll 9
   for (int t = 0; t < T; t++) acc[t] = (vreal){0};
   int64_t q[4] = {0};
-  for (int64_t row = box[0] * box[1] * box[2]; row > 0; row--, box_next(q, box, 3)) {
-    const real *x = strip + strip_position(&p->strip, p->c.axis, q), *g = gradient;
+  for (int64_t row = box[0] * box[1] * box[2]; row > 0; row--, nextIndex(q, box, 3)) {
+    const real *x = strip + packedTilePositionOffset(&p->strip, p->c.axis, q), *g = gradient;
     for (int d = 0; d < 3; d++) g += q[d] * gradients->pitch[d];
     int64_t i = 0;
     for (; i + VL <= box[3]; i += VL) {
@@ -404,9 +407,9 @@ static inline __attribute__((always_inline)) void products(const int T, const Pl
   for (int t = 0; t < T; t++) sum[t] += (double)v_sum(acc[t]);
 }
 
-#define PRODUCTS(T)                                                            \
-  case T:                                                                      \
-    products(T, p, box.count, x, &gradients, gradient, source + k, total + k); \
+#define PRODUCTS(T)                                                           \
+  case T:                                                                     \
+    products(T, p, box.size, x, &gradients, gradient, source + k, total + k); \
     break;
 
 static void weightTask(const Plan *p, int64_t task, real scale)
@@ -415,45 +418,49 @@ static void weightTask(const Plan *p, int64_t task, real scale)
   const int64_t major = task / p->minorBlocks * p->majors, minor = task % p->minorBlocks * p->minors;
   const Connection *end = beginPlane(p, task + 1);
   double *totals = (double *)((char *)thnn_scratch(p->scratch) + p->listBytes);
-  real *strip = (real *)(totals + CONNECTED_TOTALS), *copied = strip + p->majors * p->strip.channel + VL;
-  Gradients gradients = {.data = c->target + minor * c->targetChannel, .plane = c->targetChannel};
-  Correlation copy = {.source = c->target, .sourceChannel = c->targetChannel};
+  real *strip = (real *)(totals + CONNECTED_TOTALS), *copied = strip + p->majors * p->strip.channelPitch + VL;
+  Gradients gradients = {.data = c->target + minor * c->targetChannelStride, .plane = c->targetChannelStride};
+  Correlation copy = {.source = c->target, .sourceChannelStride = c->targetChannelStride};
   for (int d = 0; d < 4; d++) {
-    copy.axis[d] = (Axis){
-        .count = p->count[d], .size = p->count[d], .step = 1, .taps = 1, .skip = 1, .source = c->axis[d].target};
-    if (d < 3) gradients.pitch[d] = c->axis[d].target;
+    copy.axis[d] = (CorrelationAxis){.targetSize = p->count[d],
+                                     .sourceSize = p->count[d],
+                                     .stride = 1,
+                                     .kernel = 1,
+                                     .dilation = 1,
+                                     .sourceStride = c->axis[d].targetStride};
+    if (d < 3) gradients.pitch[d] = c->axis[d].targetStride;
   }
-  const Box one = {.count = {1, 1, 1, 1}};
-  Strip copyStrip = strip_make(copy.axis, p->box, one.count, REALS_PER_LINE);
-  const bool inPlace = c->axis[3].target == 1;
+  const Tile one = {.size = {1, 1, 1, 1}};
+  PackedTile copyStrip = packedTileLayout(copy.axis, p->box, one.size);
+  const bool inPlace = c->axis[3].targetStride == 1;
   if (!inPlace) {
-    gradients = (Gradients){.data = copied, .plane = copyStrip.channel};
+    gradients = (Gradients){.data = copied, .plane = copyStrip.channelPitch};
     memcpy(gradients.pitch, copyStrip.pitch, sizeof gradients.pitch);
   }
-  for (int64_t piece = 0; piece < box_pieces(p->taps, p->boxTaps); piece++) {
-    const Box taps = box_piece(p->taps, p->boxTaps, piece);
-    const int64_t T = volume(taps.count), together = ceilDivide(T, ceilDivide(T, CONNECTED_TAPS));
-    int64_t source[PIECE_TAPS], tap[PIECE_TAPS], t[4] = {0};
-    for (int64_t i = 0; i < T; i++, box_next(t, taps.count, 4)) {
-      source[i] = strip_tap(&p->strip, c->axis, t);
+  for (int64_t piece = 0; piece < tileCount(p->taps, p->boxTaps); piece++) {
+    const Tile taps = tileAt(p->taps, p->boxTaps, piece);
+    const int64_t T = volume(taps.size), together = ceilDivide(T, ceilDivide(T, CONNECTED_TAPS));
+    int64_t source[KERNEL_TILE_ELEMENTS], tap[KERNEL_TILE_ELEMENTS], t[4] = {0};
+    for (int64_t i = 0; i < T; i++, nextIndex(t, taps.size, 4)) {
+      source[i] = packedTileKernelOffset(&p->strip, c->axis, t);
       tap[i] = 0;
-      for (int d = 0; d < 4; d++) tap[i] += (taps.start[d] + t[d]) * c->axis[d].weight;
+      for (int d = 0; d < 4; d++) tap[i] += (taps.start[d] + t[d]) * c->axis[d].weightStride;
     }
     for (const Connection *next, *at = beginPlane(p, task); at < end; at = next) {
       next = at + MIN(end - at, CONNECTED_TOTALS / T);
       memset(totals, 0, sizeof(double) * (size_t)((next - at) * T));
       for (int64_t b = 0; b < p->boxes; b++) {
-        const Box box = box_piece(p->count, p->box, b);
-        THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + major * c->sourceChannel,
-                          MIN(p->majors, c->channels - major), strip);
+        const Tile box = tileAt(p->count, p->box, b);
+        THNN_(packTile)(c, &p->strip, &box, &taps, c->source + major * c->sourceChannelStride,
+                        MIN(p->majors, c->inChannels - major), strip);
         const real *first = gradients.data;
         if (inPlace)
-          for (int d = 0; d < 4; d++) first += box.start[d] * c->axis[d].target;
+          for (int d = 0; d < 4; d++) first += box.start[d] * c->axis[d].targetStride;
         else
-          THNN_(strip_fill)(&copy, &copyStrip, &box, &one, c->target + minor * c->targetChannel,
-                            MIN(p->minors, c->outputs - minor), copied);
+          THNN_(packTile)(&copy, &copyStrip, &box, &one, c->target + minor * c->targetChannelStride,
+                          MIN(p->minors, c->outChannels - minor), copied);
         for (const Connection *i = at; i < next; i++) {
-          const real *x = strip + (i->major - major) * p->strip.channel;
+          const real *x = strip + (i->major - major) * p->strip.channelPitch;
           const real *gradient = first + (i->minor - minor) * gradients.plane;
           double *total = totals + (i - at) * T;
           for (int64_t k = 0; k < T; k += together) switch (MIN(together, T - k)) {
@@ -463,7 +470,7 @@ static void weightTask(const Plan *p, int64_t task, real scale)
       }
       for (const Connection *i = at; i < next; i++)
         for (int64_t k = 0; k < T; k++)
-          c->weight[i->row * c->weightOutput + tap[k]] += (real)((double)scale * totals[(i - at) * T + k]);
+          c->weight[i->row * c->weightOutStride + tap[k]] += (real)((double)scale * totals[(i - at) * T + k]);
     }
   }
 }
@@ -471,39 +478,39 @@ static void weightTask(const Plan *p, int64_t task, real scale)
 void THNN_(connected_weight)(const Convolution *g, ConnectionTable table, ConvolutionView large,
                              ConvolutionView small, ConvolutionView weight, real scale)
 {
-  Plan p = {.c = THNN_(correlation_make)(g, large, weight, small)};
+  Plan p = {.c = THNN_(correlationForward)(g, large, weight, small)};
   const Correlation c = p.c;
   const int64_t realBytes = sizeof(real);
   for (int d = 0; d < 4; d++) {
-    p.count[d] = c.axis[d].count;
-    p.taps[d] = c.axis[d].taps;
+    p.count[d] = c.axis[d].targetSize;
+    p.taps[d] = c.axis[d].kernel;
     p.box[d] = 1;
   }
   if (volume(p.count) == 0) return;
   p.box[3] = MIN(p.count[3], 8 * VL);
-  THNN_(correlation_cutTaps)(&c, p.boxTaps, &p.box[3]);
-  p.majors = MIN(ceilDivide(c.channels, 4), CONNECTED_BLOCK);
-  p.minors = MIN(ceilDivide(c.outputs, 4), CONNECTED_BLOCK);
+  THNN_(correlationSplitKernel)(&c, p.boxTaps, &p.box[3]);
+  p.majors = MIN(ceilDivide(c.inChannels, 4), CONNECTED_BLOCK);
+  p.minors = MIN(ceilDivide(c.outChannels, 4), CONNECTED_BLOCK);
   while (p.majors > 1 && !weightBoxFits(&p, p.box)) p.majors = (p.majors + 1) / 2;
   for (int d = 3; d >= 0 && (d == 3 || p.box[d + 1] == p.count[d + 1]); d--) {
     int64_t box[4];
     memcpy(box, p.box, sizeof box);
     for (box[d] = p.count[d]; box[d] > p.box[d] && !weightBoxFits(&p, box);)
-      box[d] = nextPiece(p.count[d], box[d]);
+      box[d] = smallerTile(p.count[d], box[d]);
     p.box[d] = MAX(box[d], p.box[d]);
   }
-  p.boxes = box_pieces(p.count, p.box);
-  p.strip = strip_make(c.axis, p.box, p.boxTaps, REALS_PER_LINE);
-  p.minorBlocks = ceilDivide(c.outputs, p.minors);
-  const int64_t reals = p.majors * p.strip.channel + p.minors * (volume(p.box) + 2 * REALS_PER_LINE) + 2 * VL;
+  p.boxes = tileCount(p.count, p.box);
+  p.strip = packedTileLayout(c.axis, p.box, p.boxTaps);
+  p.minorBlocks = ceilDivide(c.outChannels, p.minors);
+  const int64_t reals = p.majors * p.strip.channelPitch + p.minors * (volume(p.box) + 2 * REALS_PER_LINE) + 2 * VL;
   p.listBytes = listBytes(&table);
   p.scratch = p.listBytes + sizeof(double) * CONNECTED_TOTALS + (size_t)(reals * realBytes);
   for (int64_t row = 0; row < table.rows; row += TABLE_ROWS) {
     p.connections = MIN(table.rows - row, TABLE_ROWS);
-    p.c.weight = c.weight + row * c.weightOutput;
+    p.c.weight = c.weight + row * c.weightOutStride;
     makeList(&p, &table, row, !table.small);
     const double work = (double)volume(p.count) * (double)(p.connections * volume(p.taps));
-    THNN_PARALLEL_FOR(task, ceilDivide(c.channels, p.majors) * p.minorBlocks, (int64_t)MIN(work / 8, 1e15))
+    THNN_PARALLEL_FOR(task, ceilDivide(c.inChannels, p.majors) * p.minorBlocks, (int64_t)MIN(work / 8, 1e15))
       weightTask(&p, task, scale);
   }
 }

@@ -1,4 +1,3 @@
-#include "gemm/microkernel.h"
 #include "convolution/convolution.h"
 #include "convolution/packing.h"
 #include "convolution/depthwise.h"
@@ -69,24 +68,25 @@ typedef struct Work {
 
 bool THNN_(depthwise_is)(const Correlation *c)
 {
-  if (c->groups == 1 || c->outputs > DEPTHWISE_OUTPUTS || c->channels > VL || c->channels < 1) return false;
-  if (c->sourceChannel != 1 || c->targetChannel != 1) return false;
-  if (4 * (VL / MAX(c->channels, c->outputs)) * c->outputs < VL) return false;
-  double terms = (double)c->channels;
-  for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].taps;
+  if (c->groups == 1 || c->outChannels > DEPTHWISE_OUTPUTS || c->inChannels > VL || c->inChannels < 1)
+    return false;
+  if (c->sourceChannelStride != 1 || c->targetChannelStride != 1) return false;
+  if (4 * (VL / MAX(c->inChannels, c->outChannels)) * c->outChannels < VL) return false;
+  double terms = (double)c->inChannels;
+  for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].kernel;
   return terms <= DEPTHWISE_TERMS;
 }
 
 static Plan makePlan(const Correlation *c)
 {
-  Plan p = {.c = c, .rows = c->axis[0].count * c->axis[1].count * c->axis[2].count};
-  for (int d = 0; d < 4; d++) p.taps[d] = c->axis[d].taps;
-  p.terms = volume(p.taps) * c->channels;
-  p.more = MAX(c->channels, c->outputs);
-  p.fewer = MIN(c->channels, c->outputs);
+  Plan p = {.c = c, .rows = c->axis[0].targetSize * c->axis[1].targetSize * c->axis[2].targetSize};
+  for (int d = 0; d < 4; d++) p.taps[d] = c->axis[d].kernel;
+  p.terms = volume(p.taps) * c->inChannels;
+  p.more = MAX(c->inChannels, c->outChannels);
+  p.fewer = MIN(c->inChannels, c->outChannels);
   p.groups = VL / p.more;
   p.vectors = ceilDivide(c->groups, p.groups);
-  p.plain = c->channels == 1 && c->outputs == 1;
+  p.plain = c->inChannels == 1 && c->outChannels == 1;
   return p;
 }
 
@@ -98,12 +98,13 @@ static void makeWork(const Plan *p, int64_t width, int64_t count, Work *w)
     w->same[l] = (vlane)l;
     for (int64_t i = 0; i < count; i++) w->pick[i][l] = (vlane)(l < p->groups * width ? l / width * count + i : 0);
   }
-  const Axis *a = c->axis + 3;
+  const CorrelationAxis *a = c->axis + 3;
   w->segments = 0;
-  for (int64_t q = 0, x = a->first; q < a->count; q++, x += a->step) {
+  for (int64_t q = 0, x = a->offset; q < a->targetSize; q++, x += a->stride) {
     /* Tap t sees x + t * skip. */
-    const int64_t low = x < 0 ? MIN(ceilDivide(-x, a->skip), a->taps) : 0;
-    const int64_t high = x < a->size ? MAX(MIN((a->size - 1 - x) / a->skip + 1, a->taps), low) : low;
+    const int64_t low = x < 0 ? MIN(ceilDivide(-x, a->dilation), a->kernel) : 0;
+    const int64_t high =
+        x < a->sourceSize ? MAX(MIN((a->sourceSize - 1 - x) / a->dilation + 1, a->kernel), low) : low;
     Segment *s = w->segment + MAX(w->segments - 1, 0);
     if (w->segments == 0 || s->low != low || s->high != high) s = w->segment + w->segments++;
     *s = (Segment){q + 1, low, high};
@@ -115,14 +116,14 @@ static void findRows(const Plan *p, Work *w, const int64_t *q)
   const Correlation *c = p->c;
   int64_t t[3] = {0};
   w->rows = 0;
-  for (int64_t tap = 0; tap < volume(p->taps); tap += p->taps[3], box_next(t, p->taps, 3)) {
+  for (int64_t tap = 0; tap < volume(p->taps); tap += p->taps[3], nextIndex(t, p->taps, 3)) {
     int64_t offset = 0;
     bool exists = true;
     for (int d = 0; d < 3; d++) {
-      const Axis *a = c->axis + d;
-      const int64_t x = a->first + q[d] * a->step + t[d] * a->skip;
-      exists = exists && x >= 0 && x < a->size;
-      offset += t[d] * a->skip * a->source;
+      const CorrelationAxis *a = c->axis + d;
+      const int64_t x = a->offset + q[d] * a->stride + t[d] * a->dilation;
+      exists = exists && x >= 0 && x < a->sourceSize;
+      offset += t[d] * a->dilation * a->sourceStride;
     }
     if (!exists) continue;
     w->rowTap[w->rows] = tap;
@@ -132,7 +133,7 @@ static void findRows(const Plan *p, Work *w, const int64_t *q)
 
 static void findTaps(const Plan *p, Work *w, const Segment *segment)
 {
-  const int64_t skip = p->c->axis[3].skip * p->c->axis[3].source;
+  const int64_t skip = p->c->axis[3].dilation * p->c->axis[3].sourceStride;
   w->taps = 0;
   for (int64_t row = 0; row < w->rows; row++)
     for (int64_t i = segment->low; i < segment->high; i++) {
@@ -144,14 +145,15 @@ static void findTaps(const Plan *p, Work *w, const Segment *segment)
 /* Where a row begins in the source and in the target. */
 static const real *rowSource(const Correlation *c, const int64_t *q)
 {
-  int64_t at = c->axis[3].first * c->axis[3].source;
-  for (int d = 0; d < 3; d++) at += (c->axis[d].first + q[d] * c->axis[d].step) * c->axis[d].source;
+  int64_t at = c->axis[3].offset * c->axis[3].sourceStride;
+  for (int d = 0; d < 3; d++) at += (c->axis[d].offset + q[d] * c->axis[d].stride) * c->axis[d].sourceStride;
   return c->source + at;
 }
 
 static real *rowTarget(const Correlation *c, const int64_t *q)
 {
-  return c->target + q[0] * c->axis[0].target + q[1] * c->axis[1].target + q[2] * c->axis[2].target;
+  return c->target + q[0] * c->axis[0].targetStride + q[1] * c->axis[1].targetStride +
+         q[2] * c->axis[2].targetStride;
 }
 
 /* The vectors of a tile: of the source, channels lanes; of the target, outputs lanes. */
@@ -164,13 +166,13 @@ typedef struct Lanes {
 static inline Lanes makeLanes(const Plan *p, int64_t vector)
 {
   const Correlation *c = p->c;
-  const Axis *row = c->axis + 2, *column = c->axis + 3;
+  const CorrelationAxis *row = c->axis + 2, *column = c->axis + 3;
   const int64_t groups = MIN(p->groups, c->groups - vector * p->groups);
-  return (Lanes){.channels = (int)(groups * c->channels),
-                 .outputs = (int)(groups * c->outputs),
-                 .sourceStep = column->step * column->source,
-                 .targetStep = column->target,
-                 .last = (row->taps - 1) * row->skip * row->source};
+  return (Lanes){.channels = (int)(groups * c->inChannels),
+                 .outputs = (int)(groups * c->outChannels),
+                 .sourceStep = column->stride * column->sourceStride,
+                 .targetStep = column->targetStride,
+                 .last = (row->kernel - 1) * row->dilation * row->sourceStride};
 }
 
 /* P positions of one vector. `full`: no lane is empty. `plain`: lanes of the source are those of the target. */
@@ -207,11 +209,11 @@ static inline __attribute__((always_inline)) void Sums(const int P, const bool f
   }
 }
 
-#define SUMS(P)                                                                      \
-  case P:                                                                            \
-    if (!full) Sums(P, false, false, w, c->channels, lanes, from, weight, to);       \
-    else if (p->plain) Sums(P, true, true, w, c->channels, lanes, from, weight, to); \
-    else Sums(P, true, false, w, c->channels, lanes, from, weight, to);              \
+#define SUMS(P)                                                                        \
+  case P:                                                                              \
+    if (!full) Sums(P, false, false, w, c->inChannels, lanes, from, weight, to);       \
+    else if (p->plain) Sums(P, true, true, w, c->inChannels, lanes, from, weight, to); \
+    else Sums(P, true, false, w, c->inChannels, lanes, from, weight, to);              \
     break;
 
 /* n positions of some vectors. */
@@ -219,8 +221,8 @@ static void sumTile(const Plan *p, const Work *w, int n, const real *from, const
                     int64_t firstVector, int64_t endVector)
 {
   const Correlation *c = p->c;
-  from += firstVector * p->groups * c->channels;
-  to += firstVector * p->groups * c->outputs;
+  from += firstVector * p->groups * c->inChannels;
+  to += firstVector * p->groups * c->outChannels;
   for (int64_t v = firstVector; v < endVector; v++) {
     const Lanes lanes = makeLanes(p, v);
     const bool full = lanes.channels == VL && lanes.outputs == VL;
@@ -236,8 +238,8 @@ static void sumTile(const Plan *p, const Work *w, int n, const real *from, const
       SUMS(8)
 #endif
     }
-    from += p->groups * c->channels;
-    to += p->groups * c->outputs;
+    from += p->groups * c->inChannels;
+    to += p->groups * c->outChannels;
     weight += (p->terms + 1) * VL;
   }
 }
@@ -250,15 +252,15 @@ static void packWeights(const Plan *p, int64_t firstVector, int64_t endVector, r
     const Lanes lanes = makeLanes(p, v);
     memset(packed, 0, sizeof(real) * VL * (size_t)(p->terms + 1));
     for (int l = 0; l < lanes.outputs; l++) {
-      const int64_t group = v * p->groups + l / c->outputs, output = l % c->outputs;
-      const real *weight = c->weight + group * c->weightGroup + output * c->weightOutput;
-      if (c->bias) packed[l] = c->bias[group * c->biasGroup + output * c->biasOutput];
+      const int64_t group = v * p->groups + l / c->outChannels, output = l % c->outChannels;
+      const real *weight = c->weight + group * c->weightGroupStride + output * c->weightOutStride;
+      if (c->bias) packed[l] = c->bias[group * c->biasGroupStride + output * c->biasOutStride];
       real *to = packed + VL + l;
       int64_t t[4] = {0};
-      for (int64_t i = volume(p->taps); i > 0; i--, box_next(t, p->taps, 4)) {
+      for (int64_t i = volume(p->taps); i > 0; i--, nextIndex(t, p->taps, 4)) {
         const real *from = weight;
-        for (int d = 0; d < 4; d++) from += t[d] * c->axis[d].weight;
-        for (int64_t ch = 0; ch < c->channels; ch++, to += VL) *to = from[ch * c->weightChannel];
+        for (int d = 0; d < 4; d++) from += t[d] * c->axis[d].weightStride;
+        for (int64_t ch = 0; ch < c->inChannels; ch++, to += VL) *to = from[ch * c->weightInStride];
       }
     }
   }
@@ -267,11 +269,11 @@ static void packWeights(const Plan *p, int64_t firstVector, int64_t endVector, r
 static void correlateRows(const Plan *p, int64_t firstVector, int64_t endVector, int64_t firstRow, int64_t endRow)
 {
   const Correlation *c = p->c;
-  const int64_t count[3] = {c->axis[0].count, c->axis[1].count, c->axis[2].count};
+  const int64_t count[3] = {c->axis[0].targetSize, c->axis[1].targetSize, c->axis[2].targetSize};
   const int64_t most = MAX(DEPTHWISE_BYTES / ((p->terms + 1) * VBYTES), 1),
                 together = MIN(most, endVector - firstVector);
   Work w;
-  makeWork(p, c->outputs, c->channels, &w);
+  makeWork(p, c->outChannels, c->inChannels, &w);
   real *packed = thnn_scratch((size_t)(together * (p->terms + 1) * VBYTES));
   for (int64_t v = firstVector; v < endVector; v += together) {
     const int64_t end = MIN(v + together, endVector);
@@ -287,8 +289,8 @@ static void correlateRows(const Plan *p, int64_t firstVector, int64_t endVector,
         for (int n; x < s->end; x += n) {
           const int64_t left = s->end - x;
           n = (int)ceilDivide(left, ceilDivide(left, DEPTHWISE_POSITIONS));
-          sumTile(p, &w, n, from + x * c->axis[3].step * c->axis[3].source, packed, to + x * c->axis[3].target, v,
-                  end);
+          sumTile(p, &w, n, from + x * c->axis[3].stride * c->axis[3].sourceStride, packed,
+                  to + x * c->axis[3].targetStride, v, end);
         }
       }
     }
@@ -299,7 +301,7 @@ void THNN_(depthwise_correlate)(const Correlation *c)
 {
   const Plan p = makePlan(c);
   const double terms =
-      (double)(c->groups * c->outputs) * (double)(p.rows * c->axis[3].count) * (double)p.terms / 8;
+      (double)(c->groups * c->outChannels) * (double)(p.rows * c->axis[3].targetSize) * (double)p.terms / 8;
   const int64_t work = (int64_t)MIN(terms, 1e15);
   const int threads = thnn_threads(1 << 20, work);
   const bool byRows = p.rows >= threads; /* which a series does not have */
@@ -352,8 +354,8 @@ static void addTile(const Plan *p, const Work *w, int n, const real *source, con
 {
   const Correlation *c = p->c;
   const int64_t taps = volume(p->taps);
-  source += firstVector * p->groups * c->channels;
-  gradient += firstVector * p->groups * c->outputs;
+  source += firstVector * p->groups * c->inChannels;
+  gradient += firstVector * p->groups * c->outChannels;
   for (int64_t v = firstVector; v < endVector; v++) {
     const Lanes lanes = makeLanes(p, v);
     const bool full = lanes.channels == VL && lanes.outputs == VL;
@@ -362,8 +364,8 @@ static void addTile(const Plan *p, const Work *w, int n, const real *source, con
       thnn_prefetchAhead(gradient + i * lanes.targetStep, VBYTES);
     }
     for (int64_t i = 0; i < p->fewer; i++, sum += taps * VL) {
-      const vint pickSource = vi_load(p->more == c->channels ? w->same : w->pick[i]);
-      const vint pickGradient = vi_load(p->more == c->channels ? w->pick[i] : w->same);
+      const vint pickSource = vi_load(p->more == c->inChannels ? w->same : w->pick[i]);
+      const vint pickGradient = vi_load(p->more == c->inChannels ? w->pick[i] : w->same);
       for (int64_t first = 0, end; first < w->taps; first = end) {
         end = MIN(first + DEPTHWISE_SUMS, w->taps);
         switch (end - first) {
@@ -372,15 +374,15 @@ static void addTile(const Plan *p, const Work *w, int n, const real *source, con
         }
       }
     }
-    source += p->groups * c->channels;
-    gradient += p->groups * c->outputs;
+    source += p->groups * c->inChannels;
+    gradient += p->groups * c->outChannels;
   }
 }
 
 static void addVectors(const Plan *p, real scale, int64_t firstVector, int64_t endVector)
 {
   const Correlation *c = p->c;
-  const int64_t count[3] = {c->axis[0].count, c->axis[1].count, c->axis[2].count};
+  const int64_t count[3] = {c->axis[0].targetSize, c->axis[1].targetSize, c->axis[2].targetSize};
   const int64_t each = volume(p->taps) * VL, sums = (endVector - firstVector) * p->fewer * each;
   Work w;
   makeWork(p, p->more, p->fewer, &w);
@@ -388,7 +390,7 @@ static void addVectors(const Plan *p, real scale, int64_t firstVector, int64_t e
   real *sum = (real *)(total + sums);
   memset(total, 0, (sizeof(double) + sizeof(real)) * (size_t)sums);
   int64_t q[3] = {0}, chain = 0;
-  for (int64_t row = 0; row < p->rows; row++, box_next(q, count, 3)) {
+  for (int64_t row = 0; row < p->rows; row++, nextIndex(q, count, 3)) {
     const real *source = rowSource(c, q), *gradient = rowTarget(c, q);
     findRows(p, &w, q);
     int64_t x = 0;
@@ -397,10 +399,10 @@ static void addVectors(const Plan *p, real scale, int64_t firstVector, int64_t e
       for (int n; x < s->end; x += n) {
         const int64_t left = s->end - x;
         n = (int)ceilDivide(left, ceilDivide(left, DEPTHWISE_RUN));
-        addTile(p, &w, n, source + x * c->axis[3].step * c->axis[3].source, gradient + x * c->axis[3].target, sum,
-                firstVector, endVector);
+        addTile(p, &w, n, source + x * c->axis[3].stride * c->axis[3].sourceStride,
+                gradient + x * c->axis[3].targetStride, sum, firstVector, endVector);
         chain += n;
-        if (chain < DEPTHWISE_CHAIN && (x + n < c->axis[3].count || row + 1 < p->rows)) continue;
+        if (chain < DEPTHWISE_CHAIN && (x + n < c->axis[3].targetSize || row + 1 < p->rows)) continue;
         for (int64_t i = 0; i < sums; i++) {
           total[i] += (double)sum[i];
           sum[i] = 0;
@@ -412,14 +414,14 @@ static void addVectors(const Plan *p, real scale, int64_t firstVector, int64_t e
   for (int64_t v = firstVector; v < endVector; v++)
     for (int64_t i = 0; i < p->fewer; i++, total += each)
       for (int64_t l = 0; l < MIN(p->groups, c->groups - v * p->groups) * p->more; l++) {
-        const int64_t channel = p->more == c->channels ? l % p->more : i,
-                      output = p->more == c->channels ? i : l % p->more;
-        real *weight = c->weight + (v * p->groups + l / p->more) * c->weightGroup + output * c->weightOutput +
-                       channel * c->weightChannel;
+        const int64_t channel = p->more == c->inChannels ? l % p->more : i,
+                      output = p->more == c->inChannels ? i : l % p->more;
+        real *weight = c->weight + (v * p->groups + l / p->more) * c->weightGroupStride +
+                       output * c->weightOutStride + channel * c->weightInStride;
         int64_t t[4] = {0};
-        for (int64_t tap = 0; tap < volume(p->taps); tap++, box_next(t, p->taps, 4)) {
+        for (int64_t tap = 0; tap < volume(p->taps); tap++, nextIndex(t, p->taps, 4)) {
           real *to = weight;
-          for (int d = 0; d < 4; d++) to += t[d] * c->axis[d].weight;
+          for (int d = 0; d < 4; d++) to += t[d] * c->axis[d].weightStride;
           *to += (real)((double)scale * total[tap * VL + l]);
         }
       }
@@ -430,7 +432,7 @@ void THNN_(depthwise_gradWeight)(const Correlation *c, real scale)
 {
   const Plan p = makePlan(c);
   const double terms =
-      (double)(c->groups * c->outputs) * (double)(p.rows * c->axis[3].count) * (double)p.terms / 8;
+      (double)(c->groups * c->outChannels) * (double)(p.rows * c->axis[3].targetSize) * (double)p.terms / 8;
   const int64_t work = (int64_t)MIN(terms, 1e15);
   const int64_t each = volume(p.taps) * p.fewer * VL * (int64_t)(sizeof(real) + sizeof(double));
   const int64_t most = MAX(DEPTHWISE_BYTES / each, 1);

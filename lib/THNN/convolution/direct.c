@@ -1,4 +1,3 @@
-#include "gemm/microkernel.h"
 #include "convolution/convolution.h"
 #include "convolution/packing.h"
 #include "convolution/direct.h"
@@ -167,40 +166,41 @@ static const FewRowTile fewRowTiles[FEW_ROW_TAPS / 2 + 1][2][2] = {FEW_ROW_TILES
 void THNN_(few_join)(Correlation *c, Residues *residues)
 {
   for (int d = 0; d < 4; d++) {
-    Axis *axis = c->axis + d;
+    CorrelationAxis *axis = c->axis + d;
     Residues *all = residues + d;
     int64_t end = 0;
-    axis->count = 0;
-    axis->first = all->list[0].first;
-    for (int64_t i = 0; i < all->count; i++) axis->first = MIN(axis->first, all->list[i].first);
+    axis->targetSize = 0;
+    axis->offset = all->list[0].first;
+    for (int64_t i = 0; i < all->count; i++) axis->offset = MIN(axis->offset, all->list[i].first);
     for (int64_t i = 0; i < all->count; i++) {
       Residue *r = all->list + i;
-      r->first -= axis->first;
-      axis->count = MAX(axis->count, r->count);
+      r->first -= axis->offset;
+      axis->targetSize = MAX(axis->targetSize, r->count);
       end = MAX(end, r->first + (r->taps - 1) * r->skip);
     }
-    axis->taps = end + 1;
-    axis->skip = 1;
+    axis->kernel = end + 1;
+    axis->dilation = 1;
   }
 }
 
 /* One run of positions, as long as vectors can be read without regard to rows. */
-static bool isFlat(const Correlation *c) { return c->axis[2].step == 1 && c->axis[3].step == 1; }
+static bool isFlat(const Correlation *c) { return c->axis[2].stride == 1 && c->axis[3].stride == 1; }
 
 bool THNN_(few_suits)(const Correlation *c)
 {
-  const Axis *last = c->axis + 3;
-  const int64_t taps[4] = {c->axis[0].taps, c->axis[1].taps, c->axis[2].taps, last->taps};
-  const bool fewOfGroup = c->groups > 1 && c->outputs <= FEW_OF_GROUP;
+  const CorrelationAxis *last = c->axis + 3;
+  const int64_t taps[4] = {c->axis[0].kernel, c->axis[1].kernel, c->axis[2].kernel, last->kernel};
+  const bool fewOfGroup = c->groups > 1 && c->outChannels <= FEW_OF_GROUP;
   const bool oneTap = taps[0] == 1 && taps[1] == 1 && taps[2] == 1 && taps[3] == 1;
-  if (!fewOfGroup && (c->outputs > VL / 2 || oneTap)) return false;
+  if (!fewOfGroup && (c->outChannels > VL / 2 || oneTap)) return false;
   /* Vectors for a row with positions in the lanes, and with outputs there, which come with less to do for each group. */
-  const int64_t width = isFlat(c) ? last->count + last->taps - 1 : ceilDivide(last->count, VL) * VL;
-  const int64_t positions = c->outputs * width, outputs = ceilDivide(c->outputs, VL) * VL * last->count;
+  const int64_t width = isFlat(c) ? last->targetSize + last->kernel - 1 : ceilDivide(last->targetSize, VL) * VL;
+  const int64_t positions = c->outChannels * width,
+                outputs = ceilDivide(c->outChannels, VL) * VL * last->targetSize;
   if (positions > (fewOfGroup ? outputs : outputs / 2)) return false;
-  const int64_t one[4] = {1, 1, 1, MIN(last->count, FEW_VECTORS * VL)};
-  const Strip strip = strip_make(c->axis, one, taps, REALS_PER_LINE);
-  return strip.phases <= FEW_TERMS && strip.channel * (int64_t)sizeof(real) <= FEW_STRIP_BYTES;
+  const int64_t one[4] = {1, 1, 1, MIN(last->targetSize, FEW_VECTORS * VL)};
+  const PackedTile strip = packedTileLayout(c->axis, one, taps);
+  return strip.residues <= FEW_TERMS && strip.channelPitch * (int64_t)sizeof(real) <= FEW_STRIP_BYTES;
 }
 
 typedef struct FewPlan {
@@ -211,7 +211,7 @@ typedef struct FewPlan {
   int64_t stripChannels;
   int64_t kinds; /* combinations of residues */
   bool direct;   /* by fewRows: 3, 5 or 7 taps along dense columns, and rows that fill half of their vectors */
-  Strip strip;
+  PackedTile strip;
 } FewPlan;
 
 /* The runs of a box: how many and how long. */
@@ -220,7 +220,7 @@ static int64_t contiguousRuns(const Correlation *c, const int64_t *box)
   return box[0] * box[1] * (isFlat(c) ? 1 : box[2]);
 }
 
-static int64_t runLength(const Correlation *c, const Strip *strip, const int64_t *box)
+static int64_t runLength(const Correlation *c, const PackedTile *strip, const int64_t *box)
 {
   const int64_t positions = box[3] + (isFlat(c) ? (box[2] - 1) * strip->pitch[2] : 0);
   return ceilDivide(positions, VL) * VL;
@@ -228,15 +228,14 @@ static int64_t runLength(const Correlation *c, const Strip *strip, const int64_t
 
 static int64_t sumReals(const FewPlan *p, const int64_t *box)
 {
-  const Strip strip = strip_make(p->c.axis, box, p->taps, REALS_PER_LINE);
-  return contiguousRuns(&p->c, box) * runLength(&p->c, &strip, box) * p->c.outputs * p->kinds;
+  const PackedTile strip = packedTileLayout(p->c.axis, box, p->taps);
+  return contiguousRuns(&p->c, box) * runLength(&p->c, &strip, box) * p->c.outChannels * p->kinds;
 }
 
 static bool boxFits(const FewPlan *p, const int64_t *box, int64_t stripBytes, int64_t sumBytes)
 {
   const int64_t realBytes = sizeof(real);
-  return strip_make(p->c.axis, box, p->taps, REALS_PER_LINE).channel * p->stripChannels * realBytes <=
-             stripBytes &&
+  return packedTileLayout(p->c.axis, box, p->taps).channelPitch * p->stripChannels * realBytes <= stripBytes &&
          sumReals(p, box) * realBytes <= sumBytes;
 }
 
@@ -250,91 +249,92 @@ static void makeFewPlan(FewPlan *p, int threads)
     for (int64_t i = 0; i < p->residues[d].count; i++) taps = MAX(taps, p->residues[d].list[i].taps);
     most *= taps;
     p->kinds *= p->residues[d].count;
-    p->count[d] = c->axis[d].count;
-    p->taps[d] = c->axis[d].taps;
+    p->count[d] = c->axis[d].targetSize;
+    p->taps[d] = c->axis[d].kernel;
     p->box[d] = 1;
   }
-  const bool atOnce = most <= FEW_TERMS && c->channels <= FEW_TERMS / most;
-  p->channels = p->stripChannels = MAX(atOnce ? c->channels : MIN(GEMM_CHAIN / most, c->channels), 1);
+  const bool atOnce = most <= FEW_TERMS && c->inChannels <= FEW_TERMS / most;
+  p->channels = p->stripChannels = MAX(atOnce ? c->inChannels : MIN(PARTIAL_SUM_TERMS / most, c->inChannels), 1);
   int64_t box[4] = {1, 1, 1, MIN(p->count[3], VL)};
   while (p->channels > 1 && !boxFits(p, box, FEW_STRIP_BYTES, FEW_SUM_BYTES))
     p->channels = p->stripChannels = (p->channels + 1) / 2;
   /* Channels that are innermost in memory are copied a cache line at a time. */
-  if (c->sourceChannel == 1) p->stripChannels = MIN(ceilDivide(VL, p->channels) * p->channels, c->channels);
+  if (c->sourceChannelStride == 1)
+    p->stripChannels = MIN(ceilDivide(VL, p->channels) * p->channels, c->inChannels);
   if (!boxFits(p, box, FEW_STRIP_BYTES, FEW_SUM_BYTES)) p->stripChannels = p->channels;
-  const bool once = p->channels >= c->channels;
+  const bool once = p->channels >= c->inChannels;
   const int64_t stripBytes = once ? FEW_ONCE_BYTES : FEW_STRIP_BYTES,
                 sumBytes = once ? FEW_ONCE_BYTES : FEW_SUM_BYTES;
   box[3] = p->count[3];
   while (box[3] > VL && !boxFits(p, box, stripBytes, sumBytes))
-    box[3] = nextPiece(ceilDivide(p->count[3], VL), ceilDivide(box[3], VL)) * VL;
+    box[3] = smallerTile(ceilDivide(p->count[3], VL), ceilDivide(box[3], VL)) * VL;
   p->box[3] = MIN(box[3], p->count[3]);
   const Residue *rows = p->residues[2].list;
   const int64_t width = ceilDivide(p->count[3], VL) * VL;
-  p->direct = once && most <= FEW_TERMS && p->kinds == 1 && c->axis[2].step == 1 && c->axis[3].target == 1 &&
-              rows->skip == 1 && rows->taps % 2 == 1 && rows->taps > 1 && rows->taps <= FEW_ROW_TAPS &&
-              width <= 2 * (p->count[3] + p->taps[3] - 1);
+  p->direct = once && most <= FEW_TERMS && p->kinds == 1 && c->axis[2].stride == 1 &&
+              c->axis[3].targetStride == 1 && rows->skip == 1 && rows->taps % 2 == 1 && rows->taps > 1 &&
+              rows->taps <= FEW_ROW_TAPS && width <= 2 * (p->count[3] + p->taps[3] - 1);
   for (int d = 2; d >= 0 && p->box[d + 1] == p->count[d + 1]; d--) {
     memcpy(box, p->box, sizeof box);
     for (box[d] = p->count[d]; box[d] > 1 && !boxFits(p, box, stripBytes, sumBytes);)
-      box[d] = nextPiece(p->count[d], box[d]);
+      box[d] = smallerTile(p->count[d], box[d]);
     p->box[d] = box[d];
   }
   for (;;) {
-    const int64_t tasks = c->groups * box_pieces(p->count, p->box);
+    const int64_t tasks = c->groups * tileCount(p->count, p->box);
     if (tasks % threads == 0 || tasks >= 8 * threads) break;
     int d = 0;
     while (d < 3 && p->box[d] == 1) d++;
     if (d == 3) break;
-    p->box[d] = nextPiece(p->count[d], p->box[d]);
+    p->box[d] = smallerTile(p->count[d], p->box[d]);
   }
-  p->strip = strip_make(c->axis, p->box, p->taps, REALS_PER_LINE);
+  p->strip = packedTileLayout(c->axis, p->box, p->taps);
 }
 
 /* Adds the terms of channels first .. first + channels - 1, whose strip this is, for all residues. */
-static void addStrip(const FewPlan *p, const Box *box, int64_t group, int64_t first, int64_t channels,
+static void addStrip(const FewPlan *p, const Tile *box, int64_t group, int64_t first, int64_t channels,
                      const real *strip, real *sum)
 {
   const Correlation *c = &p->c;
-  const int64_t runs = contiguousRuns(c, box->count), length = runLength(c, &p->strip, box->count);
+  const int64_t runs = contiguousRuns(c, box->size), length = runLength(c, &p->strip, box->size);
   const int64_t vectors = length / VL, tiles = ceilDivide(vectors, FEW_VECTORS);
-  const int64_t runBox[3] = {box->count[0], box->count[1], isFlat(c) ? 1 : box->count[2]};
+  const int64_t runBox[3] = {box->size[0], box->size[1], isFlat(c) ? 1 : box->size[2]};
   int64_t kind[4] = {0}, kinds[4];
   for (int d = 0; d < 4; d++) kinds[d] = p->residues[d].count;
-  FewSteps k = {.channels = channels, .sourceChannel = p->strip.channel, .weightChannel = c->weightChannel};
-  for (int64_t n = 0; n < p->kinds; n++, box_next(kind, kinds, 4)) {
+  FewSteps k = {.channels = channels, .sourceChannel = p->strip.channelPitch, .weightChannel = c->weightInStride};
+  for (int64_t n = 0; n < p->kinds; n++, nextIndex(kind, kinds, 4)) {
     const Residue *r[4];
     int64_t taps[4], t[4] = {0};
-    const real *weight = c->weight + group * c->weightGroup + first * c->weightChannel;
+    const real *weight = c->weight + group * c->weightGroupStride + first * c->weightInStride;
     for (int d = 0; d < 4; d++) {
       r[d] = p->residues[d].list + kind[d];
       taps[d] = r[d]->taps;
       weight += r[d]->weight;
     }
     for (int64_t done = 0; done < volume(taps); done += k.taps) {
-      for (k.taps = 0; k.taps < FEW_TERMS && done + k.taps < volume(taps); k.taps++, box_next(t, taps, 4)) {
+      for (k.taps = 0; k.taps < FEW_TERMS && done + k.taps < volume(taps); k.taps++, nextIndex(t, taps, 4)) {
         int64_t seen[4];
         k.weight[k.taps] = 0;
         for (int d = 0; d < 4; d++) {
           seen[d] = r[d]->first + t[d] * r[d]->skip;
           k.weight[k.taps] += t[d] * r[d]->weightStep;
         }
-        k.source[k.taps] = strip_tap(&p->strip, c->axis, seen);
+        k.source[k.taps] = packedTileKernelOffset(&p->strip, c->axis, seen);
       }
-      for (int64_t o = 0; o < c->outputs; o += FEW_OUTPUTS) {
-        const int64_t P = MIN(FEW_OUTPUTS, c->outputs - o);
+      for (int64_t o = 0; o < c->outChannels; o += FEW_OUTPUTS) {
+        const int64_t P = MIN(FEW_OUTPUTS, c->outChannels - o);
         real bias[FEW_OUTPUTS] = {0};
         for (int64_t i = 0; c->bias && i < P; i++)
-          bias[i] = c->bias[group * c->biasGroup + (o + i) * c->biasOutput];
+          bias[i] = c->bias[group * c->biasGroupStride + (o + i) * c->biasOutStride];
         const real *begin = first == 0 && done == 0 ? bias : NULL;
         int64_t q[4] = {0};
-        for (int64_t run = 0; run < runs; run++, box_next(q, runBox, 3)) {
-          const real *from = strip + strip_position(&p->strip, c->axis, q);
-          real *to = sum + ((n * c->outputs + o) * runs + run) * length;
+        for (int64_t run = 0; run < runs; run++, nextIndex(q, runBox, 3)) {
+          const real *from = strip + packedTilePositionOffset(&p->strip, c->axis, q);
+          real *to = sum + ((n * c->outChannels + o) * runs + run) * length;
           for (int64_t tile = 0, v = 0; tile < tiles; tile++) {
             const int64_t end = (tile + 1) * vectors / tiles;
-            fewTiles[P][end - v](to + v * VL, runs * length, begin, from + v * VL, weight + o * c->weightOutput,
-                                 c->weightOutput, &k);
+            fewTiles[P][end - v](to + v * VL, runs * length, begin, from + v * VL, weight + o * c->weightOutStride,
+                                 c->weightOutStride, &k);
             v = end;
           }
         }
@@ -363,81 +363,82 @@ static inline void storeRow(real *to, int64_t stride, const real *from, int64_t 
   }
 }
 
-static void storeSums(const FewPlan *p, const Box *box, int64_t group, const real *sum)
+static void storeSums(const FewPlan *p, const Tile *box, int64_t group, const real *sum)
 {
   const Correlation *c = &p->c;
   const bool flat = isFlat(c);
-  const int64_t length = runLength(c, &p->strip, box->count), stride = c->axis[3].target;
-  const int64_t plane = contiguousRuns(c, box->count) * length;
-  const bool together = c->targetChannel == 1 && c->outputs > 1; /* planes are innermost: a position at a time */
+  const int64_t length = runLength(c, &p->strip, box->size), stride = c->axis[3].targetStride;
+  const int64_t plane = contiguousRuns(c, box->size) * length;
+  const bool together =
+      c->targetChannelStride == 1 && c->outChannels > 1; /* planes are innermost: a position at a time */
   int64_t kind[4] = {0}, kinds[4];
   for (int d = 0; d < 4; d++) kinds[d] = p->residues[d].count;
-  for (int64_t n = 0; n < p->kinds; n++, box_next(kind, kinds, 4)) {
+  for (int64_t n = 0; n < p->kinds; n++, nextIndex(kind, kinds, 4)) {
     int64_t count[4], start = 0; /* of the box, what there is of this kind */
     for (int d = 0; d < 4; d++) {
       const Residue *r = p->residues[d].list + kind[d];
-      count[d] = MIN(box->count[d], r->count - box->start[d]);
-      start += r->target + box->start[d] * c->axis[d].target;
+      count[d] = MIN(box->size[d], r->count - box->start[d]);
+      start += r->target + box->start[d] * c->axis[d].targetStride;
     }
-    for (int64_t o = 0; o < (together ? 1 : c->outputs); o++) {
-      real *target = c->target + (group * c->outputs + o) * c->targetChannel + start;
-      for (int64_t i = 0; i < box->count[0]; i++)
-        for (int64_t j = 0; j < box->count[1]; j++, sum += (flat ? 1 : box->count[2]) * length) {
+    for (int64_t o = 0; o < (together ? 1 : c->outChannels); o++) {
+      real *target = c->target + (group * c->outChannels + o) * c->targetChannelStride + start;
+      for (int64_t i = 0; i < box->size[0]; i++)
+        for (int64_t j = 0; j < box->size[1]; j++, sum += (flat ? 1 : box->size[2]) * length) {
           if (i >= count[0] || j >= count[1]) continue;
-          real *to = target + i * c->axis[0].target + j * c->axis[1].target;
+          real *to = target + i * c->axis[0].targetStride + j * c->axis[1].targetStride;
           const real *from = sum;
           for (int64_t row = 0; row < count[2]; row++) {
-            if (together) THNN_(gemm_transpose)(to, stride, from, plane, c->outputs, count[3]);
-            else storeRow(to, stride, from, count[3], 2 * c->targetChannel);
-            to += c->axis[2].target;
+            if (together) THNN_(transpose)(to, stride, from, plane, c->outChannels, count[3]);
+            else storeRow(to, stride, from, count[3], 2 * c->targetChannelStride);
+            to += c->axis[2].targetStride;
             from += flat ? p->strip.pitch[2] : length;
           }
         }
     }
-    if (together) sum += (c->outputs - 1) * plane;
+    if (together) sum += (c->outChannels - 1) * plane;
   }
 }
 
 /* A box at once, where no sum is left for another pass. */
-static void correlateRows(const FewPlan *p, const Box *box, int64_t group, const real *strip)
+static void correlateRows(const FewPlan *p, const Tile *box, int64_t group, const real *strip)
 {
   const Correlation *c = &p->c;
   const Residue *r[4];
-  const real *weight = c->weight + group * c->weightGroup;
-  real *target = c->target + group * c->outputs * c->targetChannel;
+  const real *weight = c->weight + group * c->weightGroupStride;
+  real *target = c->target + group * c->outChannels * c->targetChannelStride;
   int64_t taps[4], t[4] = {0};
   for (int d = 0; d < 4; d++) {
     r[d] = p->residues[d].list;
     taps[d] = d == 2 ? 1 : r[d]->taps;
     weight += r[d]->weight;
-    target += r[d]->target + box->start[d] * c->axis[d].target;
+    target += r[d]->target + box->start[d] * c->axis[d].targetStride;
   }
-  FewSteps k = {.channels = c->channels,
+  FewSteps k = {.channels = c->inChannels,
                 .taps = volume(taps),
-                .sourceChannel = p->strip.channel,
-                .weightChannel = c->weightChannel};
-  for (int64_t i = 0; i < k.taps; i++, box_next(t, taps, 4)) {
+                .sourceChannel = p->strip.channelPitch,
+                .weightChannel = c->weightInStride};
+  for (int64_t i = 0; i < k.taps; i++, nextIndex(t, taps, 4)) {
     int64_t seen[4];
     for (int d = 0; d < 4; d++) {
       seen[d] = r[d]->first + t[d] * r[d]->skip;
       k.weight[i] += t[d] * r[d]->weightStep;
     }
-    k.source[i] = strip_tap(&p->strip, c->axis, seen);
+    k.source[i] = packedTileKernelOffset(&p->strip, c->axis, seen);
   }
-  const int64_t width = box->count[3], vectors = ceilDivide(width, VL), last = MAX(width - VL, 0);
+  const int64_t width = box->size[3], vectors = ceilDivide(width, VL), last = MAX(width - VL, 0);
   FewColumns columns = {.lanes = (int)MIN(width, VL),
-                        .rows = box->count[2],
-                        .toRow = c->axis[2].target,
+                        .rows = box->size[2],
+                        .toRow = c->axis[2].targetStride,
                         .sourceRow = p->strip.pitch[2],
                         .weightRow = r[2]->weightStep,
-                        .ahead = 2 * c->targetChannel};
+                        .ahead = 2 * c->targetChannelStride};
   int64_t q[4] = {0};
-  for (int64_t plane = box->count[0] * box->count[1]; plane > 0; plane--, box_next(q, box->count, 2)) {
-    const real *from = strip + strip_position(&p->strip, c->axis, q);
-    real *to = target + q[0] * c->axis[0].target + q[1] * c->axis[1].target;
-    for (int64_t o = 0; o < c->outputs; o++, to += c->targetChannel) {
-      columns.weight = weight + o * c->weightOutput;
-      columns.bias = c->bias ? c->bias[group * c->biasGroup + o * c->biasOutput] : 0;
+  for (int64_t plane = box->size[0] * box->size[1]; plane > 0; plane--, nextIndex(q, box->size, 2)) {
+    const real *from = strip + packedTilePositionOffset(&p->strip, c->axis, q);
+    real *to = target + q[0] * c->axis[0].targetStride + q[1] * c->axis[1].targetStride;
+    for (int64_t o = 0; o < c->outChannels; o++, to += c->targetChannelStride) {
+      columns.weight = weight + o * c->weightOutStride;
+      columns.bias = c->bias ? c->bias[group * c->biasGroupStride + o * c->biasOutStride] : 0;
       for (int64_t v = 0; v < vectors; v += 2) {
         const int64_t x = MIN(v * VL, last);
         columns.to = to + x;
@@ -452,17 +453,18 @@ static void correlateRows(const FewPlan *p, const Box *box, int64_t group, const
 static void fewTask(const FewPlan *p, int64_t group, int64_t piece)
 {
   const Correlation *c = &p->c;
-  const Box box = box_piece(p->count, p->box, piece),
-            taps = {.count = {p->taps[0], p->taps[1], p->taps[2], p->taps[3]}};
-  const int64_t stripReals = p->strip.channel * p->stripChannels + VL, sums = sumReals(p, p->box);
+  const Tile box = tileAt(p->count, p->box, piece),
+             taps = {.size = {p->taps[0], p->taps[1], p->taps[2], p->taps[3]}};
+  const int64_t stripReals = p->strip.channelPitch * p->stripChannels + VL, sums = sumReals(p, p->box);
   real *strip = thnn_scratch(sizeof(real) * (size_t)(stripReals + sums)), *sum = strip + stripReals;
-  for (int64_t first = 0; first < c->channels || first == 0; first += p->stripChannels) {
-    const int64_t channels = MIN(p->stripChannels, c->channels - first);
-    THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + (group * c->channels + first) * c->sourceChannel,
-                      channels, strip);
+  for (int64_t first = 0; first < c->inChannels || first == 0; first += p->stripChannels) {
+    const int64_t channels = MIN(p->stripChannels, c->inChannels - first);
+    THNN_(packTile)(c, &p->strip, &box, &taps,
+                    c->source + (group * c->inChannels + first) * c->sourceChannelStride, channels, strip);
     if (p->direct) return correlateRows(p, &box, group, strip);
     for (int64_t ch = 0; ch < channels || ch == 0; ch += p->channels)
-      addStrip(p, &box, group, first + ch, MIN(p->channels, channels - ch), strip + ch * p->strip.channel, sum);
+      addStrip(p, &box, group, first + ch, MIN(p->channels, channels - ch), strip + ch * p->strip.channelPitch,
+               sum);
   }
   storeSums(p, &box, group, sum);
 }
@@ -470,7 +472,7 @@ static void fewTask(const FewPlan *p, int64_t group, int64_t piece)
 void THNN_(few_correlate)(const Correlation *correlation, const Residues *residues)
 {
   FewPlan p = {.c = *correlation, .residues = residues};
-  double terms = (double)(p.c.groups * p.c.outputs) * (double)(p.c.channels + 1);
+  double terms = (double)(p.c.groups * p.c.outChannels) * (double)(p.c.inChannels + 1);
   for (int d = 0; d < 4; d++) {
     double axis = 0;
     for (int64_t i = 0; i < residues[d].count; i++)
@@ -481,6 +483,6 @@ void THNN_(few_correlate)(const Correlation *correlation, const Residues *residu
   const int64_t work = (int64_t)MIN(terms / 16, 1e15);
   makeFewPlan(&p, thnn_threads(1 << 20, work));
   /* Group by group within a box: what strip_fill and storeRow ask for ahead of time is what comes next. */
-  const int64_t tasks = p.c.groups * box_pieces(p.count, p.box);
+  const int64_t tasks = p.c.groups * tileCount(p.count, p.box);
   THNN_PARALLEL_FOR(i, tasks, work) fewTask(&p, i % p.c.groups, i / p.c.groups);
 }

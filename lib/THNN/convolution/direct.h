@@ -11,7 +11,7 @@
    out when they are stored. A strip is shared by the residues of a stride, which read it at different places. */
 
 #define FEW_RESIDUES 4
-#define FEW_TERMS 128  /* of a sum in registers; a longer one is a sum of chains of GEMM_CHAIN */
+#define FEW_TERMS 128  /* of a sum in registers; a longer one is a sum of chains of PARTIAL_SUM_TERMS */
 #define FEW_OF_GROUP 4 /* outputs, at most, that are few for a group */
 
 /* Positions of an axis that meet the same taps: the first sees source coordinate `first`, relative to the axis. */

@@ -1,4 +1,3 @@
-#include "gemm/microkernel.h"
 #include "convolution/convolution.h"
 #include "convolution/packing.h"
 #include "convolution/direct.h"
@@ -19,33 +18,33 @@ typedef struct Plan {
   const Correlation *c;
   int64_t count[4], taps[4], box[4];
   int64_t boxes, terms;
-  Strip strip;
+  PackedTile strip;
   int32_t offset[FEW_WEIGHT_TERMS]; /* of a term, from the position's own place */
 } Plan;
 
 static int64_t stripBytes(const Plan *p, const int64_t *box)
 {
-  return strip_make(p->c->axis, box, p->taps, REALS_PER_LINE).channel * p->c->channels * (int64_t)sizeof(real);
+  return packedTileLayout(p->c->axis, box, p->taps).channelPitch * p->c->inChannels * (int64_t)sizeof(real);
 }
 
 bool THNN_(few_suitsWeight)(const Correlation *c)
 {
-  if (c->groups == 1 || c->outputs > FEW_OF_GROUP) return false;
-  double terms = (double)c->channels;
-  for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].taps;
+  if (c->groups == 1 || c->outChannels > FEW_OF_GROUP) return false;
+  double terms = (double)c->inChannels;
+  for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].kernel;
   if (terms > FEW_WEIGHT_TERMS) return false;
   Plan p = {.c = c};
-  for (int d = 0; d < 4; d++) p.taps[d] = c->axis[d].taps;
-  const int64_t one[4] = {1, 1, 1, MIN(c->axis[3].count, 4 * VL)};
-  return stripBytes(&p, one) <= STRIP_BYTES;
+  for (int d = 0; d < 4; d++) p.taps[d] = c->axis[d].kernel;
+  const int64_t one[4] = {1, 1, 1, MIN(c->axis[3].targetSize, 4 * VL)};
+  return stripBytes(&p, one) <= PACKED_TILE_BYTES;
 }
 
 static void makePlan(Plan *p)
 {
   const Correlation *c = p->c;
   for (int d = 0; d < 4; d++) {
-    p->count[d] = c->axis[d].count;
-    p->taps[d] = c->axis[d].taps;
+    p->count[d] = c->axis[d].targetSize;
+    p->taps[d] = c->axis[d].kernel;
     p->box[d] = 1;
   }
   for (int d = 3; d >= 0 && (d == 3 || p->box[d + 1] == p->count[d + 1]); d--) {
@@ -54,17 +53,18 @@ static void makePlan(Plan *p)
     int64_t box[4];
     memcpy(box, p->box, sizeof box);
     for (box[d] = p->count[d]; box[d] > unit && stripBytes(p, box) > FEW_WEIGHT_STRIP_BYTES;)
-      box[d] = nextPiece(ceilDivide(p->count[d], unit), ceilDivide(box[d], unit)) * unit;
+      box[d] = smallerTile(ceilDivide(p->count[d], unit), ceilDivide(box[d], unit)) * unit;
     p->box[d] = box[d];
   }
-  p->strip = strip_make(c->axis, p->box, p->taps, REALS_PER_LINE);
-  p->boxes = box_pieces(p->count, p->box);
+  p->strip = packedTileLayout(c->axis, p->box, p->taps);
+  p->boxes = tileCount(p->count, p->box);
   const int64_t T = volume(p->taps);
-  p->terms = c->channels * T;
+  p->terms = c->inChannels * T;
   int64_t t[4] = {0};
-  for (int64_t i = 0; i < T; i++, box_next(t, p->taps, 4))
-    for (int64_t ch = 0; ch < c->channels; ch++)
-      p->offset[ch * T + i] = (int32_t)(ch * p->strip.channel + strip_tap(&p->strip, c->axis, t));
+  for (int64_t i = 0; i < T; i++, nextIndex(t, p->taps, 4))
+    for (int64_t ch = 0; ch < c->inChannels; ch++)
+      p->offset[ch * T + i] =
+          (int32_t)(ch * p->strip.channelPitch + packedTileKernelOffset(&p->strip, c->axis, t));
 }
 
 static inline vreal loadEach(const real *from, int64_t stride, int n)
@@ -75,14 +75,15 @@ static inline vreal loadEach(const real *from, int64_t stride, int n)
 }
 
 /* The sums of T terms over a box. */
-static inline __attribute__((always_inline)) void products(const int T, const Plan *p, const Box *box,
+static inline __attribute__((always_inline)) void products(const int T, const Plan *p, const Tile *box,
                                                            const real *strip, const int32_t *offset,
                                                            const real *gradient, double *sum)
 {
   const Correlation *c = p->c;
-  const int64_t stride = c->axis[3].target, width = box->count[3];
-  const int64_t sourceRow = c->axis[2].step * p->strip.pitch[2];
-  const int64_t ahead = c->outputs * c->targetChannel; /* the same place of the next group, on another page */
+  const int64_t stride = c->axis[3].targetStride, width = box->size[3];
+  const int64_t sourceRow = c->axis[2].stride * p->strip.pitch[2];
+  const int64_t ahead =
+      c->outChannels * c->targetChannelStride; /* the same place of the next group, on another page */
   vreal acc[FEW_WEIGHT_SUMS];
   const real *from[FEW_WEIGHT_SUMS];
 #pragma GCC unroll 10
@@ -91,10 +92,10 @@ static inline __attribute__((always_inline)) void products(const int T, const Pl
     from[t] = strip + offset[t];
   }
   int64_t q[4] = {0};
-  for (int64_t plane = box->count[0] * box->count[1]; plane > 0; plane--, box_next(q, box->count, 2)) {
-    int64_t x = strip_position(&p->strip, c->axis, q);
-    const real *g = gradient + q[0] * c->axis[0].target + q[1] * c->axis[1].target;
-    for (int64_t row = 0; row < box->count[2]; row++, x += sourceRow, g += c->axis[2].target)
+  for (int64_t plane = box->size[0] * box->size[1]; plane > 0; plane--, nextIndex(q, box->size, 2)) {
+    int64_t x = packedTilePositionOffset(&p->strip, c->axis, q);
+    const real *g = gradient + q[0] * c->axis[0].targetStride + q[1] * c->axis[1].targetStride;
+    for (int64_t row = 0; row < box->size[2]; row++, x += sourceRow, g += c->axis[2].targetStride)
       for (int64_t i = 0; i < width; i += VL) {
         /* Lanes beyond are 0 on both sides: what lies there need not be finite. */
         const int n = (int)MIN(VL, width - i);
@@ -118,16 +119,16 @@ static void task(const Plan *p, int64_t group, real scale)
   const Correlation *c = p->c;
   const int64_t T = volume(p->taps);
   real *strip = thnn_scratch((size_t)stripBytes(p, p->box) + 4 * VBYTES); /* vectors may begin in the last row */
-  const Box taps = {.count = {p->taps[0], p->taps[1], p->taps[2], p->taps[3]}};
+  const Tile taps = {.size = {p->taps[0], p->taps[1], p->taps[2], p->taps[3]}};
   const int64_t together = ceilDivide(p->terms, ceilDivide(p->terms, FEW_WEIGHT_SUMS));
   double total[FEW_OF_GROUP][FEW_WEIGHT_TERMS] = {{0}};
   for (int64_t b = 0; b < p->boxes; b++) {
-    const Box box = box_piece(p->count, p->box, b);
-    THNN_(strip_fill)(c, &p->strip, &box, &taps, c->source + group * c->channels * c->sourceChannel, c->channels,
-                      strip);
-    for (int64_t o = 0; o < c->outputs; o++) {
-      const real *gradient = c->target + (group * c->outputs + o) * c->targetChannel;
-      for (int d = 0; d < 4; d++) gradient += box.start[d] * c->axis[d].target;
+    const Tile box = tileAt(p->count, p->box, b);
+    THNN_(packTile)(c, &p->strip, &box, &taps, c->source + group * c->inChannels * c->sourceChannelStride,
+                    c->inChannels, strip);
+    for (int64_t o = 0; o < c->outChannels; o++) {
+      const real *gradient = c->target + (group * c->outChannels + o) * c->targetChannelStride;
+      for (int d = 0; d < 4; d++) gradient += box.start[d] * c->axis[d].targetStride;
       for (int64_t k = 0; k < p->terms; k += together) {
         switch (MIN(together, p->terms - k)) {
           UP_TO_9(PRODUCTS)
@@ -136,13 +137,13 @@ static void task(const Plan *p, int64_t group, real scale)
       }
     }
   }
-  for (int64_t o = 0; o < c->outputs; o++) {
-    real *weight = c->weight + group * c->weightGroup + o * c->weightOutput;
+  for (int64_t o = 0; o < c->outChannels; o++) {
+    real *weight = c->weight + group * c->weightGroupStride + o * c->weightOutStride;
     int64_t t[4] = {0};
-    for (int64_t i = 0; i < T; i++, box_next(t, p->taps, 4))
-      for (int64_t ch = 0; ch < c->channels; ch++) {
-        real *to = weight + ch * c->weightChannel;
-        for (int d = 0; d < 4; d++) to += t[d] * c->axis[d].weight;
+    for (int64_t i = 0; i < T; i++, nextIndex(t, p->taps, 4))
+      for (int64_t ch = 0; ch < c->inChannels; ch++) {
+        real *to = weight + ch * c->weightInStride;
+        for (int d = 0; d < 4; d++) to += t[d] * c->axis[d].weightStride;
         *to += (real)((double)scale * total[o][ch * T + i]);
       }
   }
@@ -152,6 +153,6 @@ void THNN_(few_gradWeight)(const Correlation *c, real scale)
 {
   Plan p = {.c = c};
   makePlan(&p);
-  const double work = (double)(c->groups * c->outputs) * (double)volume(p.count) * (double)p.terms / 8;
+  const double work = (double)(c->groups * c->outChannels) * (double)volume(p.count) * (double)p.terms / 8;
   THNN_PARALLEL_FOR(group, c->groups, (int64_t)MIN(work, 1e15)) task(&p, group, scale);
 }

@@ -1,167 +1,113 @@
 #ifndef THNN_CONVOLUTION_PACKING_H
 #define THNN_CONVOLUTION_PACKING_H
 
-#include "convolution/convolution.h"
+#include "convolution/correlation.h"
 #include "gemm/microkernel.h"
+#include "gemm/transpose.h"
 
-/* How convolutions read patches without unfolding them.
+/* Packed input tiles: a copy of the source with its zero padding, for a tile of target positions and some channels, from
+   which kernels read patches without bounds checks and without unfolding them.
 
-   A correlation maps positions of a target to patches of a source. Along each of its four axes (batch, depth,
-   height, width, or fewer after simplification) position q sees, for tap t, the source coordinate
+   Rows of a packed tile are split by the residue of the width coordinate modulo the stride. Adjacent positions are then
+   adjacent in memory whatever the stride. */
 
-     first + q * step + t * skip
+/* A range of positions or of kernel elements on every axis. */
+typedef struct Tile {
+  int64_t start[4], size[4];
+} Tile;
 
-   and zero where that lies outside 0 .. size - 1. Output and gradWeight are such correlations of input and
-   output; gradInput is one per residue of the stride.
+typedef struct PackedTile {
+  int64_t residues;     /* that occur on the last axis: kernel element t is in residue t % residues */
+  int64_t pitch[4];     /* between coordinates of the first three axes; between residues on the last */
+  int64_t channelPitch; /* between channels */
+} PackedTile;
 
-   A strip is a piece of the source copied with its surrounding zeros, for a box of target positions and some
-   channels, so that the register tiles of gemm.h read it without a test. Its rows are split by the residue of the
-   width modulo step: neighbouring positions are neighbours in memory whatever the stride. */
+/* The largest packed tile, which stays in L2. */
+#define PACKED_TILE_BYTES ((int64_t)576 << 10)
 
-typedef struct Axis {
-  int64_t count;                  /* target positions */
-  int64_t size;                   /* source coordinates */
-  int64_t step, first;            /* of the positions */
-  int64_t taps, skip;             /* of the kernel, skip > 0 */
-  int64_t source, target, weight; /* strides: per source coordinate, target position, tap */
-} Axis;
+/* The most kernel elements of a tile. */
+#define KERNEL_TILE_ELEMENTS 128
 
-/* A range of positions or taps on every axis. */
-typedef struct Box {
-  int64_t start[4], count[4];
-} Box;
+/* For functions that are instantiated for each number of accumulators, which are registers. */
+#define UP_TO_9(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
 
-typedef struct Strip {
-  int64_t phases; /* residues of t * skip modulo step that occur on the last axis: tap t is in phase t % phases */
-  int64_t pitch[4]; /* from one coordinate to the next on the first three axes; of a phase on the last */
-  int64_t channel;  /* from one channel to the next */
-} Strip;
-
-#define STRIP_BYTES ((int64_t)576 << 10)
-#define PIECE_TAPS 128
-
-static inline int64_t greatestDivisor(int64_t a, int64_t b)
+/* The next smaller tile size: tiles of about equal sizes, one more of them. */
+static inline int64_t smallerTile(int64_t size, int64_t tile)
 {
-  while (b) {
-    const int64_t rest = a % b;
-    a = b;
-    b = rest;
+  const int64_t next = ceilDivide(size, ceilDivide(size, tile) + 1);
+  return next < tile ? next : tile - 1;
+}
+
+/* Tile number i of the tiles of tileSize that cover `size`. */
+static inline Tile tileAt(const int64_t *size, const int64_t *tileSize, int64_t i)
+{
+  Tile tile;
+  for (int d = 3; d >= 0; d--) {
+    int64_t tiles = ceilDivide(size[d], tileSize[d]);
+    tile.start[d] = i % tiles * tileSize[d];
+    tile.size[d] = MIN(tileSize[d], size[d] - tile.start[d]);
+    i /= tiles;
   }
-  return a;
-}
-/* Division by strides, which mostly are 1. */
-static inline int64_t quotient(int64_t a, int64_t b) { return b == 1 ? a : a / b; }
-static inline int64_t modulo(int64_t a, int64_t b) { return b == 1 ? 0 : a % b; }
-/* The size of equal pieces when there are more of them. */
-static inline int64_t nextPiece(int64_t all, int64_t piece)
-{
-  const int64_t next = ceilDivide(all, ceilDivide(all, piece) + 1);
-  return next < piece ? next : piece - 1;
+  return tile;
 }
 
-/* Source rows that `count` positions and `taps` taps of an axis touch. */
-static inline int64_t axis_extent(const Axis *axis, int64_t count, int64_t taps)
+static inline int64_t tileCount(const int64_t *size, const int64_t *tileSize)
 {
-  return (count - 1) * axis->step + (taps - 1) * axis->skip + 1;
+  int64_t tiles = 1;
+  for (int d = 0; d < 4; d++) tiles *= ceilDivide(size[d], tileSize[d]);
+  return tiles;
 }
 
-/* A position is a coordinate. */
-static inline bool axis_isPlain(const Axis *a)
-{
-  return a->taps == 1 && a->step == 1 && a->first == 0 && a->size == a->count;
-}
-
-/* Of what is larger than any strip may be, no more is known. */
-#define STRIP_MOST ((int64_t)1 << 28)
-static inline int64_t strip_product(int64_t a, int64_t b)
+/* Saturates at PACKED_TILE_MOST, which is more than any packed tile may have. */
+#define PACKED_TILE_MOST ((int64_t)1 << 28)
+static inline int64_t saturatingProduct(int64_t a, int64_t b)
 {
   int64_t product;
-  return __builtin_mul_overflow(a, b, &product) || product > STRIP_MOST ? STRIP_MOST : product;
+  return __builtin_mul_overflow(a, b, &product) || product > PACKED_TILE_MOST ? PACKED_TILE_MOST : product;
 }
 
-/* The strip for boxes of these counts. */
-static inline Strip strip_make(const Axis *axis, const int64_t *count, const int64_t *taps, int realsPerLine)
+/* The layout for tiles of these sizes. */
+static inline PackedTile packedTileLayout(const CorrelationAxis *axis, const int64_t *positions,
+                                          const int64_t *kernel)
 {
-  const Axis *last = axis + 3;
-  Strip strip = {.phases = MIN(last->step / greatestDivisor(last->step, last->skip), taps[3])};
-  strip.pitch[3] = count[3] + (taps[3] - 1) * last->skip / last->step;
-  strip.pitch[2] = strip_product(strip.pitch[3], strip.phases);
-  strip.pitch[1] = strip_product(strip.pitch[2], axis_extent(axis + 2, count[2], taps[2]));
-  strip.pitch[0] = strip_product(strip.pitch[1], axis_extent(axis + 1, count[1], taps[1]));
-  /* An odd number of cache lines, so that the channels of one pixel do not fall into one cache set. */
-  const int64_t reals = strip_product(strip.pitch[0], axis_extent(axis, count[0], taps[0]));
-  strip.channel = (ceilDivide(reals, realsPerLine) | 1) * realsPerLine;
-  return strip;
+  const CorrelationAxis *last = axis + 3;
+  PackedTile packed = {.residues = MIN(last->stride / gcd(last->stride, last->dilation), kernel[3])};
+  packed.pitch[3] = positions[3] + (kernel[3] - 1) * last->dilation / last->stride;
+  packed.pitch[2] = saturatingProduct(packed.pitch[3], packed.residues);
+  packed.pitch[1] = saturatingProduct(packed.pitch[2], axisExtent(axis + 2, positions[2], kernel[2]));
+  packed.pitch[0] = saturatingProduct(packed.pitch[1], axisExtent(axis + 1, positions[1], kernel[1]));
+  /* An odd number of cache lines: the channels of one pixel map to different cache sets. */
+  const int64_t reals = saturatingProduct(packed.pitch[0], axisExtent(axis, positions[0], kernel[0]));
+  packed.channelPitch = (ceilDivide(reals, REALS_PER_LINE) | 1) * REALS_PER_LINE;
+  return packed;
 }
 
-/* Where tap t lies from the position's own place. */
-static inline int64_t strip_tap(const Strip *strip, const Axis *axis, const int64_t *t)
+/* Offset from a position to what kernel element t reads there. */
+static inline int64_t packedTileKernelOffset(const PackedTile *packed, const CorrelationAxis *axis,
+                                             const int64_t *t)
 {
-  int64_t at = modulo(t[3], strip->phases) * strip->pitch[3] + quotient(t[3] * axis[3].skip, axis[3].step);
-  for (int d = 0; d < 3; d++) at += t[d] * axis[d].skip * strip->pitch[d];
-  return at;
+  int64_t offset =
+      modulo(t[3], packed->residues) * packed->pitch[3] + quotient(t[3] * axis[3].dilation, axis[3].stride);
+  for (int d = 0; d < 3; d++) offset += t[d] * axis[d].dilation * packed->pitch[d];
+  return offset;
 }
 
-static inline int64_t strip_position(const Strip *strip, const Axis *axis, const int64_t *q)
+/* Offset of position q of the tile, as kernel element 0 reads it. */
+static inline int64_t packedTilePositionOffset(const PackedTile *packed, const CorrelationAxis *axis,
+                                               const int64_t *q)
 {
-  int64_t at = q[3];
-  for (int d = 0; d < 3; d++) at += q[d] * axis[d].step * strip->pitch[d];
-  return at;
+  int64_t offset = q[3];
+  for (int d = 0; d < 3; d++) offset += q[d] * axis[d].stride * packed->pitch[d];
+  return offset;
 }
 
-/* Counts q up within count, the last index fastest. */
-static inline void box_next(int64_t *q, const int64_t *count, int axes)
-{
-  for (int d = axes - 1; d >= 0; d--) {
-    if (++q[d] < count[d]) return;
-    q[d] = 0;
-  }
-}
+/* Sets the size of kernel tiles so that a tile has at most KERNEL_TILE_ELEMENTS elements, and one channel of the packed
+   tile for `width` positions at most PACKED_TILE_BYTES. Reduces the width if nothing else helps. */
+void THNN_(correlationSplitKernel)(const Correlation *correlation, int64_t *kernelTile, int64_t *width);
 
-/* Range number i of those that cut `all` into pieces of at most `piece`. */
-static inline Box box_piece(const int64_t *all, const int64_t *piece, int64_t i)
-{
-  Box box;
-  for (int d = 3; d >= 0; d--) {
-    int64_t pieces = ceilDivide(all[d], piece[d]);
-    box.start[d] = i % pieces * piece[d];
-    box.count[d] = MIN(piece[d], all[d] - box.start[d]);
-    i /= pieces;
-  }
-  return box;
-}
-
-static inline int64_t box_pieces(const int64_t *all, const int64_t *piece)
-{
-  int64_t pieces = 1;
-  for (int d = 0; d < 4; d++) pieces *= ceilDivide(all[d], piece[d]);
-  return pieces;
-}
-
-typedef struct Correlation {
-  Axis axis[4];
-  int64_t groups, channels, outputs; /* channels of the source and of the target, per group */
-  const real *source;
-  real *target;
-  real *weight;
-  int64_t sourceChannel, targetChannel; /* strides */
-  int64_t weightGroup, weightChannel, weightOutput;
-  const real *bias; /* of a target, or NULL */
-  int64_t biasGroup, biasOutput;
-} Correlation;
-
-/* The forward correlation of a convolution, with as few axes that matter as possible. */
-Correlation THNN_(correlation_make)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,
-                                    ConvolutionView output);
-void THNN_(correlation_simplify)(Correlation *correlation);
-
-/* Taps per piece so that one piece has at most PIECE_TAPS of them and that the strip of a channel and `width`
-   positions fits into STRIP_BYTES. Less width, if nothing else helps. */
-void THNN_(correlation_cutTaps)(const Correlation *correlation, int64_t *taps, int64_t *width);
-
-/* Copies `channels` channels of the source, beginning at `source`, and may write VL reals beyond them. The strip has at
-   most GEMM_DEPTH phases. */
-void THNN_(strip_fill)(const Correlation *correlation, const Strip *strip, const Box *positions, const Box *taps,
-                       const real *source, int64_t channels, real *memory);
+/* Packs `channels` channels, of which `source` is the first. Up to VL reals after the last channel are overwritten. The
+   layout has at most GEMM_KC residues. */
+void THNN_(packTile)(const Correlation *correlation, const PackedTile *packed, const Tile *positions,
+                     const Tile *kernel, const real *source, int64_t channels, real *memory);
 
 #endif

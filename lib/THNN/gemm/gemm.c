@@ -1,33 +1,34 @@
-#include "gemm/microkernel.h"
 #include "gemm/gemm.h"
+#include "gemm/microkernel.h"
+#include "gemm/transpose.h"
 
-/* Cut as follows, so that each piece stays in a cache while it is used:
+/* Blocking, so that every operand stays in a cache while it is reused:
 
-     for each block of rows and panels
-       for each GEMM_DEPTH terms k
-         pack the rows, tile by tile, [k][row]           ROW_BYTES, second level; or read them in place
-         for each panel of LANES lanes
-           pack it, [k][lane]                            first level
-           for each tile: multiply, add to its sums      SUM_BYTES, second level or beyond
-       sums go to c
+     for each block of c                                      a task
+       for each K-block of GEMM_KC terms
+         pack the rows of a, [micro-tile][k][m]               A_BYTES, L2; or read them in place
+         for each panel of GEMM_NR columns
+           pack b, [k][n]                                     L1
+           for each micro-tile: multiply, add to its sums     SUM_BYTES, L2 or beyond
+       store the sums to c
 
-   Sums are packed, [row][lane], since the rows of c may all fall into one set of a cache. These cuts depend on sizes
-   alone; only who computes a block depends on threads. */
+   Sums are packed, [panel][micro-tile][m][n], because all rows of c may map to one cache set. The order of summation
+   depends on sizes alone; the number of threads decides only which task computes a part of c. */
 
-#define LANES (2 * VL)
-#define ROW_BYTES ((int64_t)576 << 10)
+#define A_BYTES ((int64_t)576 << 10)
 #define SUM_BYTES ((int64_t)1088 << 10)
-#define IN_PLACE_PANELS 4
-#define TILE_TERMS (GEMM_ROWS * GEMM_DEPTH)
-#define TILE_SUMS (GEMM_ROWS * LANES)
+#define TILE_A (GEMM_MR * GEMM_KC) /* reals of a packed per micro-tile and K-block */
 
-/* Where element i of an index lies, and how many from there on follow each other with the last stride. */
-static int64_t locate(const int64_t *count, const int64_t *stride, int64_t i, int64_t *run)
+/* Rows of a are read in place only if at most this many panels reuse them. */
+#define IN_PLACE_PANELS 4
+
+/* Offset of element i of an index over four axes. *run is the number of elements from i on that the last axis holds. */
+static int64_t locate(const int64_t *size, const int64_t *stride, int64_t i, int64_t *run)
 {
-  int64_t at = i % count[3] * stride[3];
-  *run = count[3] - i % count[3];
-  i /= count[3];
-  for (int d = 2; i > 0; i /= count[d], d--) at += i % count[d] * stride[d];
+  int64_t at = i % size[3] * stride[3];
+  *run = size[3] - i % size[3];
+  i /= size[3];
+  for (int d = 2; i > 0; i /= size[d], d--) at += i % size[d] * stride[d];
   return at;
 }
 
@@ -42,241 +43,246 @@ static void copy(real *to, int64_t toRow, int64_t toColumn, const real *from, in
       if (j < columns) v_store_n(to + j, v_load_n(from + j, (int)(columns - j)), (int)(columns - j));
     }
   } else if (toColumn == 1 && fromRow == 1) {
-    THNN_(gemm_transpose)(to, toRow, from, fromColumn, columns, rows);
+    THNN_(transpose)(to, toRow, from, fromColumn, columns, rows);
   } else if (toRow == 1 && fromColumn == 1) {
-    THNN_(gemm_transpose)(to, toColumn, from, fromRow, rows, columns);
+    THNN_(transpose)(to, toColumn, from, fromRow, rows, columns);
   } else {
     for (int64_t i = 0; i < rows; i++)
       for (int64_t j = 0; j < columns; j++) to[i * toRow + j * toColumn] = from[i * fromRow + j * fromColumn];
   }
 }
 
-/* Some of the values of an index, and its axes. */
+/* Elements start .. start + length - 1 of an index over four axes. */
 typedef struct Range {
-  const int64_t *count, *stride;
+  const int64_t *size, *stride;
   int64_t start, length;
 } Range;
 
-/* packed[i * pitch + j] = data at (i, j), or the reverse. */
+/* packed[i * pitch + j] = data[i][j] */
 static void pack(real *packed, int64_t pitch, const real *data, Range rows, Range columns)
 {
   for (int64_t i = 0, m; i < rows.length; i += m) {
-    const real *from = data + locate(rows.count, rows.stride, rows.start + i, &m);
+    const real *from = data + locate(rows.size, rows.stride, rows.start + i, &m);
     m = MIN(m, rows.length - i);
     for (int64_t j = 0, n; j < columns.length; j += n) {
-      const int64_t at = locate(columns.count, columns.stride, columns.start + j, &n);
+      const int64_t at = locate(columns.size, columns.stride, columns.start + j, &n);
       n = MIN(n, columns.length - j);
       copy(packed + i * pitch + j, pitch, 1, from + at, rows.stride[3], columns.stride[3], m, n);
     }
   }
 }
 
+/* data[i][j] = packed[i * pitch + j] */
 static void unpack(const real *packed, int64_t pitch, real *data, Range rows, Range columns)
 {
   for (int64_t i = 0, m; i < rows.length; i += m) {
-    real *to = data + locate(rows.count, rows.stride, rows.start + i, &m);
+    real *to = data + locate(rows.size, rows.stride, rows.start + i, &m);
     m = MIN(m, rows.length - i);
     for (int64_t j = 0, n; j < columns.length; j += n) {
-      const int64_t at = locate(columns.count, columns.stride, columns.start + j, &n);
+      const int64_t at = locate(columns.size, columns.stride, columns.start + j, &n);
       n = MIN(n, columns.length - j);
       copy(to + at, rows.stride[3], columns.stride[3], packed + i * pitch + j, pitch, 1, m, n);
     }
   }
 }
 
-/* Rows of tile number `tile` begin here. */
-static int64_t rowOfTile(int64_t tile, int64_t rows) { return tile * rows / ceilDivide(rows, GEMM_ROWS); }
+/* The first of `rows` rows that belongs to a micro-tile. All micro-tiles have nearly equal heights. */
+static int64_t firstRow(int64_t tile, int64_t rows) { return tile * rows / ceilDivide(rows, GEMM_MR); }
 
-/* Where the sums of a block are, [panel][tile][row][lane]. */
-typedef struct Sums {
-  real *data;
-  int64_t firstTile, tiles, firstLane, lastLane;
-} Sums;
+/* A block of c: some micro-tiles of rows by some columns, and its packed sums. */
+typedef struct Block {
+  real *sums;
+  int64_t firstTile, tiles, firstColumn, endColumn;
+} Block;
 
-/* Finished sums of a tile to c, along the whole width of the block: where the rows of c share a cache set, a row at a
-   time is what costs least. */
-static void finish(const Product *p, const Sums *s, int64_t tile)
+/* Stores one row of micro-tiles across the whole block: rows of c that share a cache set are cheapest one by one. */
+static void storeTileRow(const Gemm *p, const Block *s, int64_t tile)
 {
-  const int64_t allRows = volume(p->rows.count), row = rowOfTile(s->firstTile + tile, allRows),
-                rows = rowOfTile(s->firstTile + tile + 1, allRows) - row, next = s->tiles * TILE_SUMS;
-  real *sum = s->data + tile * TILE_SUMS;
+  const int64_t allRows = volume(p->a.size), row = firstRow(s->firstTile + tile, allRows),
+                rows = firstRow(s->firstTile + tile + 1, allRows) - row, nextPanel = s->tiles * MICROTILE_REALS;
+  real *sum = s->sums + tile * MICROTILE_REALS;
   int64_t run;
-  real *c = p->c + locate(p->lanes.count, p->lanes.result, s->firstLane, &run);
-  if (p->lanes.result[3] == 1 && run >= s->lastLane - s->firstLane) {
+  real *c = p->c + locate(p->b.size, p->b.cStride, s->firstColumn, &run);
+  if (p->b.cStride[3] == 1 && run >= s->endColumn - s->firstColumn) {
     for (int64_t r = 0; r < rows; r++) {
-      real *to = c + locate(p->rows.count, p->rows.result, row + r, &run) - s->firstLane;
+      real *to = c + locate(p->a.size, p->a.cStride, row + r, &run) - s->firstColumn;
       const real *from = sum;
       const int64_t later = MIN(row + r + 1, allRows - 1); /* on another page */
-      const real *after = c + locate(p->rows.count, p->rows.result, later, &run) - s->firstLane;
-      for (int64_t lane = s->firstLane; lane < s->lastLane; lane += LANES, from += next) {
-        const int n = (int)MIN(LANES, s->lastLane - lane), width = n > VL ? LANES : VL;
+      const real *after = c + locate(p->a.size, p->a.cStride, later, &run) - s->firstColumn;
+      for (int64_t column = s->firstColumn; column < s->endColumn; column += GEMM_NR, from += nextPanel) {
+        const int n = (int)MIN(GEMM_NR, s->endColumn - column), width = n > VL ? GEMM_NR : VL;
         for (int v = 0; v < n; v += VL) {
           vreal x = v_load(from + r * width + v);
           const int m = MIN(VL, n - v);
-          if (p->add) x = v_load_n(to + lane + v, m) + p->scale * x;
-          __builtin_prefetch(after + lane + v, 1);
-          if (m == VL) v_store(to + lane + v, x);
-          else v_store_n(to + lane + v, x, m);
+          if (p->accumulate) x = v_load_n(to + column + v, m) + p->scale * x;
+          __builtin_prefetch(after + column + v, 1);
+          if (m == VL) v_store(to + column + v, x);
+          else v_store_n(to + column + v, x, m);
         }
       }
     }
   } else {
-    for (int64_t lane = s->firstLane; lane < s->lastLane; lane += LANES, sum += next) {
-      const int64_t n = MIN(LANES, s->lastLane - lane), width = n > VL ? LANES : VL;
-      const Range r = {p->rows.count, p->rows.result, row, rows}, l = {p->lanes.count, p->lanes.result, lane, n};
-      if (p->add) {
-        real before[TILE_SUMS];
-        pack(before, width, p->c, r, l);
+    for (int64_t column = s->firstColumn; column < s->endColumn; column += GEMM_NR, sum += nextPanel) {
+      const int64_t n = MIN(GEMM_NR, s->endColumn - column), width = n > VL ? GEMM_NR : VL;
+      const Range rowRange = {p->a.size, p->a.cStride, row, rows},
+                  columnRange = {p->b.size, p->b.cStride, column, n};
+      if (p->accumulate) {
+        real before[MICROTILE_REALS];
+        pack(before, width, p->c, rowRange, columnRange);
         for (int64_t i = 0; i < rows; i++)
           for (int64_t x = i * width; x < i * width + n; x++) sum[x] = before[x] + p->scale * sum[x];
       }
-      unpack(sum, width, p->c, r, l);
+      unpack(sum, width, p->c, rowRange, columnRange);
     }
   }
 }
 
-/* n rows or lanes as they lie in memory, if they are whole there. */
-static Pieces piecesOf(const Product *p, const Factor *f, int64_t i, int64_t n, int64_t k, int64_t K)
+/* Elements i .. i + n - 1 and K terms of an operand, to be prefetched; empty unless each lies in one axis. */
+static PrefetchRegion operandRegion(const Gemm *p, const GemmOperand *f, int64_t i, int64_t n, int64_t k,
+                                    int64_t K)
 {
   int64_t run, terms;
-  const real *from = f->data + locate(f->count, f->stride, i, &run);
-  from += locate(p->depth, f->depth, k, &terms);
-  if (run < n || terms < K) return (Pieces){0};
-  if (f->stride[3] == 1) return (Pieces){from, K, f->depth[3], n};
-  return (Pieces){from, n, f->stride[3], f->depth[3] == 1 ? K : 0};
+  const real *from = f->data + locate(f->size, f->stride, i, &run);
+  from += locate(p->kSize, f->kStride, k, &terms);
+  if (run < n || terms < K) return (PrefetchRegion){0};
+  if (f->stride[3] == 1) return (PrefetchRegion){from, K, f->kStride[3], n};
+  return (PrefetchRegion){from, n, f->stride[3], f->kStride[3] == 1 ? K : 0};
 }
 
-static Pieces rowsOf(const Product *p, int64_t tile, int64_t k, int64_t K)
+static PrefetchRegion tileRegion(const Gemm *p, int64_t tile, int64_t k, int64_t K)
 {
-  const int64_t all = volume(p->rows.count), row = rowOfTile(tile, all);
-  return piecesOf(p, &p->rows, row, rowOfTile(tile + 1, all) - row, k, K);
+  const int64_t allRows = volume(p->a.size), row = firstRow(tile, allRows);
+  return operandRegion(p, &p->a, row, firstRow(tile + 1, allRows) - row, k, K);
 }
 
-/* Rows whose terms follow each other in memory are read there, where few panels would share what is packed; not if all
-   fall into one set of the first-level cache, and not if many tiles would lack rows. */
-static bool isInPlace(const Product *p, int64_t panels)
+/* Rows of a with contiguous terms are read in place if few panels would reuse the packed copy. Not if all rows map to
+   one L1 set, and not for a short a, where many micro-tiles are incomplete. */
+static bool readsInPlace(const Gemm *p, int64_t panels)
 {
-  const Factor *f = &p->rows;
-  return panels <= IN_PLACE_PANELS && f->depth[3] == 1 && volume(p->depth) == p->depth[3] &&
-         f->stride[3] * (int64_t)sizeof(real) % 4096 != 0 && volume(f->count) >= 16 * GEMM_ROWS;
+  const GemmOperand *a = &p->a;
+  return panels <= IN_PLACE_PANELS && a->kStride[3] == 1 && volume(p->kSize) == p->kSize[3] &&
+         a->stride[3] * (int64_t)sizeof(real) % 4096 != 0 && volume(a->size) >= 16 * GEMM_MR;
 }
 
-/* Where the rows of a tile begin; the last one stands in for rows beyond. */
-static void rowsInPlace(const Product *p, int64_t row, int64_t rows, int64_t k, const real **a)
+/* Row pointers of a micro-tile that is read in place. Incomplete micro-tiles repeat their last row. */
+static void rowPointers(const Gemm *p, int64_t row, int64_t rows, int64_t k, const real **a)
 {
   int64_t run;
-  const Factor *f = &p->rows;
-  const real *first = f->data + locate(f->count, f->stride, row, &run) + k;
-  for (int64_t r = 0; r < GEMM_ROWS; r++) {
+  const GemmOperand *f = &p->a;
+  const real *first = f->data + locate(f->size, f->stride, row, &run) + k;
+  for (int64_t r = 0; r < GEMM_MR; r++) {
     const int64_t inside = MIN(r, rows - 1);
     a[r] = inside < run ? first + inside * f->stride[3]
-                        : f->data + locate(f->count, f->stride, row + inside, &(int64_t){0}) + k;
+                        : f->data + locate(f->size, f->stride, row + inside, &(int64_t){0}) + k;
   }
 }
 
-/* Tiles first .. last - 1 times lanes from .. to - 1. */
-static void Block(const Product *p, int64_t first, int64_t last, int64_t from, int64_t to)
+/* Micro-tiles firstTile .. endTile - 1 times columns firstColumn .. endColumn - 1. */
+static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int64_t firstColumn,
+                          int64_t endColumn)
 {
-  const int64_t allRows = volume(p->rows.count), depth = volume(p->depth), tiles = last - first,
-                panels = ceilDivide(to - from, LANES);
-  real *terms = thnn_scratch(sizeof(real) *
-                             (size_t)(tiles * TILE_TERMS + LANES * GEMM_DEPTH + (1 + tiles * panels) * TILE_SUMS));
-  real *panel = terms + tiles * TILE_TERMS, *start = panel + LANES * GEMM_DEPTH;
-  const Sums sums = {start + TILE_SUMS, first, tiles, from, to};
-  const bool inPlace = isInPlace(p, panels);
-  int32_t step[GEMM_DEPTH];
-  for (int k = 0; k < GEMM_DEPTH; k++) step[k] = inPlace ? k : k * GEMM_ROWS;
-  for (int64_t k = 0; k < depth || k == 0; k += GEMM_DEPTH) { /* without terms c is its bias */
-    const int64_t K = MIN(GEMM_DEPTH, depth - k);
+  const int64_t allRows = volume(p->a.size), terms = volume(p->kSize), tiles = endTile - firstTile,
+                panels = ceilDivide(endColumn - firstColumn, GEMM_NR);
+  real *packedA = thnn_scratch(
+      sizeof(real) * (size_t)(tiles * TILE_A + GEMM_NR * GEMM_KC + (1 + tiles * panels) * MICROTILE_REALS));
+  real *packedB = packedA + tiles * TILE_A, *initial = packedB + GEMM_NR * GEMM_KC;
+  const Block block = {initial + MICROTILE_REALS, firstTile, tiles, firstColumn, endColumn};
+  const bool inPlace = readsInPlace(p, panels);
+  int32_t offset[GEMM_KC];
+  for (int k = 0; k < GEMM_KC; k++) offset[k] = inPlace ? k : k * GEMM_MR;
+  for (int64_t k = 0; k < terms || k == 0; k += GEMM_KC) { /* without terms c is its bias */
+    const int64_t K = MIN(GEMM_KC, terms - k);
     for (int64_t tile = 0; tile < tiles && !inPlace; tile++) {
-      const int64_t row = rowOfTile(first + tile, allRows), rows = rowOfTile(first + tile + 1, allRows) - row;
+      const int64_t row = firstRow(firstTile + tile, allRows),
+                    rows = firstRow(firstTile + tile + 1, allRows) - row;
       if (tile + 1 < tiles) {
-        const Pieces next = rowsOf(p, first + tile + 1, k, K);
-        fetch(&next, 0, 1);
+        const PrefetchRegion next = tileRegion(p, firstTile + tile + 1, k, K);
+        prefetchPart(&next, 0, 1);
       }
-      pack(terms + tile * TILE_TERMS, GEMM_ROWS, p->rows.data, (Range){p->depth, p->rows.depth, k, K},
-           (Range){p->rows.count, p->rows.stride, row, rows});
+      pack(packedA + tile * TILE_A, GEMM_MR, p->a.data, (Range){p->kSize, p->a.kStride, k, K},
+           (Range){p->a.size, p->a.stride, row, rows});
     }
-    real *sum = sums.data;
-    for (int64_t lane = from; lane < to; lane += LANES) {
-      const int n = (int)MIN(LANES, to - lane), V = n > VL ? 2 : 1;
+    real *sum = block.sums;
+    for (int64_t column = firstColumn; column < endColumn; column += GEMM_NR) {
+      const int n = (int)MIN(GEMM_NR, endColumn - column), V = n > VL ? 2 : 1;
       const int64_t width = V * VL;
-      if (n < width) memset(panel, 0, sizeof(real) * (size_t)(K * width));
-      pack(panel, width, p->lanes.data, (Range){p->depth, p->lanes.depth, k, K},
-           (Range){p->lanes.count, p->lanes.stride, lane, n});
+      if (n < width) memset(packedB, 0, sizeof(real) * (size_t)(K * width));
+      pack(packedB, width, p->b.data, (Range){p->kSize, p->b.kStride, k, K},
+           (Range){p->b.size, p->b.stride, column, n});
       for (int64_t l = 0; k == 0 && l < width; l++)
-        start[l] = l < n && p->bias ? p->bias[(lane + l) * p->lanes.bias] : 0;
-      Requests next = {0};
-      if (K > 0 && lane + LANES < to)
-        next = requests_make(piecesOf(p, &p->lanes, lane + LANES, MIN(LANES, to - lane - LANES), k, K), tiles, K);
-      for (int64_t tile = 0; tile < tiles; tile++, sum += TILE_SUMS) {
-        const int64_t row = rowOfTile(first + tile, allRows);
-        const int rows = (int)(rowOfTile(first + tile + 1, allRows) - row);
-        if (k == 0 && p->rows.bias)
+        initial[l] = l < n && p->bias ? p->bias[(column + l) * p->b.biasStride] : 0;
+      PrefetchPlan prefetch = {0};
+      if (K > 0 && column + GEMM_NR < endColumn)
+        prefetch = makePrefetchPlan(
+            operandRegion(p, &p->b, column + GEMM_NR, MIN(GEMM_NR, endColumn - column - GEMM_NR), k, K), tiles, K);
+      for (int64_t tile = 0; tile < tiles; tile++, sum += MICROTILE_REALS) {
+        const int64_t row = firstRow(firstTile + tile, allRows);
+        const int rows = (int)(firstRow(firstTile + tile + 1, allRows) - row);
+        if (k == 0 && p->a.biasStride)
           for (int64_t r = 0; r < rows; r++)
             for (int v = 0; v < V; v++)
-              v_store(start + r * width + v * VL, v_set1(p->bias[(row + r) * p->rows.bias]));
-        const real *a[GEMM_ROWS] = {terms + tile * TILE_TERMS}, *before = k ? sum : start;
-        const int64_t beforeStride = k || p->rows.bias ? width : 0;
-        if (inPlace) rowsInPlace(p, row, rows, k, a);
-        if (inPlace && lane == from && tile + 1 < tiles)
-          next = requests_make(rowsOf(p, first + tile + 1, k, K), 1, K);
-        const GemmAhead ahead = requests_next(&next);
-        THNN_(gemm_tile)(inPlace ? GEMM_ROWS : 1, inPlace ? 1 : rows, V,
-                         ahead.row > 0)(sum, before, beforeStride, a, (GemmSteps){step, 0, K}, panel, &ahead);
+              v_store(initial + r * width + v * VL, v_set1(p->bias[(row + r) * p->a.biasStride]));
+        const real *a[GEMM_MR] = {packedA + tile * TILE_A}, *before = k ? sum : initial;
+        const int64_t beforeStride = k || p->a.biasStride ? width : 0;
+        if (inPlace) rowPointers(p, row, rows, k, a);
+        if (inPlace && column == firstColumn && tile + 1 < tiles)
+          prefetch = makePrefetchPlan(tileRegion(p, firstTile + tile + 1, k, K), 1, K);
+        const PrefetchLines lines = nextPrefetch(&prefetch);
+        THNN_(microkernel)(inPlace ? GEMM_MR : 1, inPlace ? 1 : rows, V,
+                           lines.run > 0)(sum, before, beforeStride, a, (KRange){offset, 0, K}, packedB, &lines);
       }
     }
   }
-  for (int64_t tile = 0; tile < tiles; tile++) finish(p, &sums, tile);
+  for (int64_t tile = 0; tile < tiles; tile++) storeTileRow(p, &block, tile);
 }
 
-/* About how long it takes, in multiply-adds. A tile of few rows waits for its own sums. Copies cost more where they
-   transpose: rows and panels whose innermost index is k, and results whose innermost is not l. */
-static double cost(const Factor *rows, const Factor *lanes, int64_t depth)
+/* Estimated time of a x b in multiply-adds. A micro-tile of few rows waits for its own accumulators. A copy costs more if
+   it transposes: packing an operand whose last axis of i is strided, storing a c whose columns are strided. */
+static double orientationCost(const GemmOperand *a, const GemmOperand *b, int64_t terms)
 {
-  const double r = (double)volume(rows->count), l = (double)volume(lanes->count),
-               padded = (double)(ceilDivide(volume(lanes->count), VL) * VL);
-  return MAX(r, 4) * padded + (rows->stride[3] == 1 ? 2 : 8) * r + (lanes->stride[3] == 1 ? 2 : 8) * l +
-         (lanes->result[3] == 1 ? 2 : 10) * r * l / (double)depth;
+  const double m = (double)volume(a->size), n = (double)volume(b->size),
+               padded = (double)(ceilDivide(volume(b->size), VL) * VL);
+  return MAX(m, 4) * padded + (a->stride[3] == 1 ? 2 : 8) * m + (b->stride[3] == 1 ? 2 : 8) * n +
+         (b->cStride[3] == 1 ? 2 : 10) * m * n / (double)terms;
 }
 
-void THNN_(product)(const Product *product)
+void THNN_(gemm)(const Gemm *gemm)
 {
-  Product p = *product;
-  const int64_t depth = MAX(volume(p.depth), 1);
-  if (cost(&p.lanes, &p.rows, depth) < cost(&p.rows, &p.lanes, depth)) {
-    p.rows = product->lanes;
-    p.lanes = product->rows;
+  Gemm p = *gemm;
+  const int64_t terms = MAX(volume(p.kSize), 1);
+  if (orientationCost(&p.b, &p.a, terms) < orientationCost(&p.a, &p.b, terms)) {
+    p.a = gemm->b;
+    p.b = gemm->a;
   }
-  const int64_t lanes = volume(p.lanes.count), panels = ceilDivide(lanes, LANES),
-                tiles = ceilDivide(volume(p.rows.count), GEMM_ROWS);
-  const double terms = (double)p.groups * (double)tiles * (double)lanes * (double)depth;
-  if (terms == 0) return;
-  const int64_t work = (int64_t)MIN(terms, 1e15);
-  /* Threads share tiles and panels so that the slowest has least to do. Each packs all that it reads. */
+  const int64_t columns = volume(p.b.size), panels = ceilDivide(columns, GEMM_NR),
+                tiles = ceilDivide(volume(p.a.size), GEMM_MR);
+  const double products = (double)p.groups * (double)tiles * (double)columns * (double)terms;
+  if (products == 0) return;
+  const int64_t work = (int64_t)MIN(products, 1e15);
+  /* A grid of down x across blocks, chosen so that the largest block costs least. Each block packs what it reads. */
   const int threads = thnn_threads(1 << 20, work);
-  const int64_t mostTiles = ROW_BYTES / (TILE_TERMS * (int64_t)sizeof(real));
+  const int64_t tilesOfA = A_BYTES / (TILE_A * (int64_t)sizeof(real));
   int64_t down = 1, across = 1;
   double least = INFINITY;
   for (int64_t i = 1; i <= threads && p.groups % threads != 0; i++) {
     const int64_t j = threads / i, t = ceilDivide(tiles, i), n = ceilDivide(panels, j);
-    const double cost = (double)(t * n * GEMM_ROWS + 4 * t + 8 * n * ceilDivide(t, mostTiles));
+    const double cost = (double)(t * n * GEMM_MR + 4 * t + 8 * n * ceilDivide(t, tilesOfA));
     if (cost >= least) continue;
     least = cost;
     down = MIN(i, tiles);
     across = MIN(j, panels);
   }
-  down = MIN(ceilDivide(ceilDivide(tiles, mostTiles), down) * down, tiles);
-  const int64_t mostPanels = SUM_BYTES / (ceilDivide(tiles, down) * TILE_SUMS * (int64_t)sizeof(real));
-  across = MIN(ceilDivide(ceilDivide(panels, mostPanels), across) * across, panels);
+  down = MIN(ceilDivide(ceilDivide(tiles, tilesOfA), down) * down, tiles);
+  const int64_t panelsOfSums = SUM_BYTES / (ceilDivide(tiles, down) * MICROTILE_REALS * (int64_t)sizeof(real));
+  across = MIN(ceilDivide(ceilDivide(panels, panelsOfSums), across) * across, panels);
   THNN_PARALLEL_FOR(i, p.groups * down * across, work) {
     const int64_t group = i / (down * across), row = i / across % down, column = i % across;
-    Product one = p;
-    one.rows.data += group * p.rows.group;
-    one.lanes.data += group * p.lanes.group;
-    one.c += group * p.resultGroup;
-    if (p.bias) one.bias += group * p.biasGroup;
-    Block(&one, row * tiles / down, (row + 1) * tiles / down, column * panels / across * LANES,
-          MIN((column + 1) * panels / across * LANES, lanes));
+    Gemm one = p;
+    one.a.data += group * p.a.groupStride;
+    one.b.data += group * p.b.groupStride;
+    one.c += group * p.cGroupStride;
+    if (p.bias) one.bias += group * p.biasGroupStride;
+    multiplyBlock(&one, row * tiles / down, (row + 1) * tiles / down, column * panels / across * GEMM_NR,
+                  MIN((column + 1) * panels / across * GEMM_NR, columns));
   }
 }

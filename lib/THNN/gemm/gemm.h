@@ -3,32 +3,33 @@
 
 #include "runtime/kernel.h"
 
-/* The product of two matrices, both with any strides:
+/* Matrix product of operands with any strides:
 
-     c[r][l] = bias[r or l] + sum over k of rows[r][k] * lanes[l][k]      or      c[r][l] += scale * that sum
+     c[m][n] = bias[m or n] + sum over k of a[m][k] * b[n][k]      or      c[m][n] += scale * sum over k of ...
 
-   A convolution without taps is one: Linear and 1x1 convolutions, where positions are one index of output and
-   gradInput, and the k of gradWeight. Positions run over several axes, so every index may. */
+   Convolutions with a 1x1 kernel and Linear are such products. Their positions (batch, depth, height, width) form one
+   index, m of output and gradInput or k of gradWeight, so each index runs over up to four axes, the last one fastest. */
 
-typedef struct Factor {
+/* One of the two factors; its own index, m or n, is called i. */
+typedef struct GemmOperand {
   const real *data;
-  int64_t count[4];                   /* sizes of the axes of r or l, the last one fastest */
-  int64_t stride[4], depth[4], group; /* in data: of these axes, of those of k, and from group to group */
-  int64_t result[4];                  /* strides of the axes in c */
-  int64_t bias;                       /* stride in bias; 0 in at least one of the two factors */
-} Factor;
+  int64_t size[4];                            /* axes of i */
+  int64_t stride[4], kStride[4], groupStride; /* in data: of the axes of i and of k, and of the groups */
+  int64_t cStride[4];                         /* in c: of the axes of i */
+  int64_t biasStride;                         /* 0 in at least one of the operands */
+} GemmOperand;
 
-typedef struct Product {
-  Factor rows, lanes; /* changes them where that is faster */
-  int64_t depth[4];   /* sizes of the axes of k */
-  int64_t groups;     /* so many products */
+typedef struct Gemm {
+  GemmOperand a, b; /* gemm() swaps them where that is faster */
+  int64_t kSize[4]; /* axes of k */
+  int64_t groups;   /* independent products */
   real *c;
   const real *bias; /* or NULL */
-  int64_t resultGroup, biasGroup;
-  bool add; /* to c; otherwise scale is 1 */
+  int64_t cGroupStride, biasGroupStride;
+  bool accumulate; /* c += scale * product; otherwise scale is 1 */
   real scale;
-} Product;
+} Gemm;
 
-void THNN_(product)(const Product *product);
+void THNN_(gemm)(const Gemm *gemm);
 
 #endif

@@ -1,6 +1,7 @@
-#include "gemm/microkernel.h"
+#include "gemm/transpose.h"
 #include "convolution/convolution.h"
 #include "im2col/im2col.h"
+#include "runtime/integer.h"
 
 /* Folding, a task is a block of one large plane: some units, each a run of at most UNIT_REALS lanes. One tap after another goes through a block, which is so small that its source stays in L1. */
 #define UNIT_REALS 4096
@@ -12,9 +13,6 @@
 #define MOST_LANES 16
 /* Lanes of a target with a stride up to this are kept by residue, so that a tap of them is a run. */
 #define MOST_PHASES 4
-
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
 
 Taps THNN_(taps_make)(const Convolution *g, ConvolutionView small, ConvolutionView large)
 {
@@ -204,7 +202,7 @@ void THNN_(taps_fold)(const Taps *t, bool add)
         else if (together == 1)
           for (int64_t i = 0; i < unit.count; i++) to[i * step] = line[i];
       }
-      if (together > 1) THNN_(gemm_transpose)(to, step, lines, pitch + VL, planes, unit.count);
+      if (together > 1) THNN_(transpose)(to, step, lines, pitch + VL, planes, unit.count);
     }
   }
 }
@@ -384,7 +382,7 @@ static void unfoldChannels(const Taps *t, int64_t n, int64_t plane, int64_t plan
         from += x * a[d].largeStep;
         to += q[d] * a[d].smallStep + k[d] * a[d].smallTap;
       }
-      if (exists) THNN_(gemm_transpose)(memory, pitch, from, last->largeStep, last->window.input, planes);
+      if (exists) THNN_(transpose)(memory, pitch, from, last->largeStep, last->window.input, planes);
       for (int64_t p = 0; p < planes; p++, to += t->smallPlane)
         for (int64_t k3 = 0; k3 < last->window.kernel; k3++)
           unfoldRow(&lines, exists ? memory + p * pitch : NULL, k3, to + k3 * last->smallTap);

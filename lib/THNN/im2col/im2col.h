@@ -2,7 +2,6 @@
 #define THNN_IM2COL_IM2COL_H
 
 #include "convolution/convolution.h"
-#include "gemm/microkernel.h"
 
 /* What sliding windows see, plane by plane: columns for unfolding, and gradients of subsampling's weights.
 

@@ -1,0 +1,136 @@
+#include "convolution/correlation.h"
+
+Correlation THNN_(correlationForward)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
+                                      ConvolutionView output)
+{
+  Correlation c = {.groups = g->groups,
+                   .inChannels = g->inputChannels / g->groups,
+                   .outChannels = g->outputChannels / g->groups,
+                   .source = input.data,
+                   .target = output.data,
+                   .weight = weight.data,
+                   .sourceChannelStride = input.stride[1],
+                   .targetChannelStride = output.stride[1],
+                   .weightGroupStride = weight.group,
+                   .weightInStride = weight.stride[1],
+                   .weightOutStride = weight.stride[0]};
+  c.axis[0] = (CorrelationAxis){.targetSize = g->batch,
+                                .sourceSize = g->batch,
+                                .stride = 1,
+                                .kernel = 1,
+                                .dilation = 1,
+                                .sourceStride = input.stride[0],
+                                .targetStride = output.stride[0]};
+  for (int d = 0; d < 3; d++)
+    c.axis[d + 1] = (CorrelationAxis){.targetSize = g->axis[d].output,
+                                      .sourceSize = g->axis[d].input,
+                                      .stride = g->axis[d].stride,
+                                      .offset = -g->axis[d].padding,
+                                      .kernel = g->axis[d].kernel,
+                                      .dilation = g->axis[d].dilation,
+                                      .sourceStride = input.stride[d + 2],
+                                      .targetStride = output.stride[d + 2],
+                                      .weightStride = weight.stride[d + 2]};
+  THNN_(correlationSimplify)(&c);
+  return c;
+}
+
+void THNN_(correlationSimplify)(Correlation *c)
+{
+  for (int d = 0; d < 4; d++) {
+    CorrelationAxis *a = c->axis + d;
+    if (a->kernel != 1 || a->targetSize == 0 || a->offset < 0 ||
+        a->offset + (a->targetSize - 1) * a->stride >= a->sourceSize)
+      continue;
+    c->source += a->offset * a->sourceStride;
+    a->sourceStride *= a->stride;
+    a->sourceSize = a->targetSize;
+    a->offset = 0;
+    a->stride = a->dilation = 1;
+  }
+  CorrelationAxis kept[4];
+  int n = 0;
+  for (int d = 0; d < 4; d++) {
+    CorrelationAxis *a = c->axis + d, *before = kept + n - 1;
+    if (axisIsTrivial(a) && a->targetSize == 1) continue;
+    if (n > 0 && axisIsTrivial(a) && axisIsTrivial(before) &&
+        before->sourceStride == a->targetSize * a->sourceStride &&
+        before->targetStride == a->targetSize * a->targetStride) {
+      a->sourceSize = a->targetSize *= before->targetSize;
+      *before = *a;
+    } else {
+      kept[n++] = *a;
+    }
+  }
+  const CorrelationAxis one = {.targetSize = 1, .sourceSize = 1, .stride = 1, .kernel = 1, .dilation = 1};
+  for (int d = 0; d < 4; d++) c->axis[d] = d < 4 - n ? one : kept[d - (4 - n)];
+}
+
+Correlation THNN_(correlationBackward)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
+                                       ConvolutionView bias, ConvolutionView gradInput)
+{
+  Correlation c = {.groups = g->groups,
+                   .inChannels = g->outputChannels / g->groups,
+                   .outChannels = g->inputChannels / g->groups,
+                   .source = gradOutput.data,
+                   .target = gradInput.data,
+                   .weight = weight.data,
+                   .sourceChannelStride = gradOutput.stride[1],
+                   .targetChannelStride = gradInput.stride[1],
+                   .weightGroupStride = weight.group,
+                   .weightInStride = weight.stride[0],
+                   .weightOutStride = weight.stride[1],
+                   .bias = bias.data,
+                   .biasGroupStride = bias.group,
+                   .biasOutStride = bias.stride[0]};
+  c.axis[0] = (CorrelationAxis){.targetSize = g->batch,
+                                .sourceSize = g->batch,
+                                .stride = 1,
+                                .kernel = 1,
+                                .dilation = 1,
+                                .sourceStride = gradOutput.stride[0],
+                                .targetStride = gradInput.stride[0]};
+  for (int d = 0; d < 3; d++)
+    c.axis[d + 1] = (CorrelationAxis){.sourceSize = g->axis[d].output,
+                                      .stride = 1,
+                                      .kernel = g->axis[d].kernel,
+                                      .dilation = 1,
+                                      .sourceStride = gradOutput.stride[d + 2],
+                                      .targetStride = gradInput.stride[d + 2] * g->axis[d].stride};
+  return c;
+}
+
+/* Input coordinate y and kernel element t belong to output (y + padding - t * dilation) / stride if that is an integer. */
+bool THNN_(residueAxis)(const WindowAxis *window, int64_t residue, CorrelationAxis *axis, int64_t *coordinate,
+                        int64_t *lastElement)
+{
+  const int64_t stride = window->stride, dilation = window->dilation, period = stride / gcd(stride, dilation);
+  const int64_t remainder = residue * dilation % stride, shift = window->padding - remainder;
+  const int64_t first = shift > 0 ? ceilDivide(shift, stride) : 0, reach = window->input - 1 + shift;
+  if (reach < first * stride) return false;
+  const int64_t kernel = (window->kernel - 1 - residue) / period + 1;
+  *lastElement = residue + (kernel - 1) * period;
+  *coordinate = first * stride - shift;
+  axis->targetSize = reach / stride + 1 - first;
+  axis->sourceSize = window->output;
+  axis->stride = 1;
+  axis->offset = first - (*lastElement * dilation - remainder) / stride;
+  axis->kernel = kernel;
+  axis->dilation = period * dilation / stride;
+  axis->weightStride = -period;
+  return true;
+}
+
+bool THNN_(correlationOfResidue)(Correlation *c, const Convolution *g, const int64_t *residue,
+                                 ConvolutionView weight, ConvolutionView gradInput)
+{
+  for (int d = 0; d < 3; d++) {
+    CorrelationAxis *axis = c->axis + d + 1;
+    int64_t coordinate, lastElement;
+    if (!THNN_(residueAxis)(g->axis + d, residue[d], axis, &coordinate, &lastElement)) return false;
+    axis->weightStride *= weight.stride[d + 2];
+    c->target += coordinate * gradInput.stride[d + 2];
+    c->weight += lastElement * weight.stride[d + 2];
+  }
+  return true;
+}

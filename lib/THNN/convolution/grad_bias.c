@@ -1,0 +1,78 @@
+#include "convolution/correlation.h"
+
+/* Sums over rows are kept in double. Within a row, blocks of 16 terms per lane and accumulator are summed in four vector
+   accumulators. */
+#define BLOCK_TERMS 64
+
+/* A row of `width` positions of n channels that are innermost in memory: a lane per channel. */
+static inline void addChannels(const real *from, int64_t width, int64_t stride, int n, double *sum)
+{
+  for (int64_t x = 0; x < width;) {
+    vreal part[4] = {{0}};
+    const int64_t end = MIN(x + BLOCK_TERMS, width);
+    for (; x + 4 <= end; x += 4)
+      for (int i = 0; i < 4; i++) {
+        __builtin_prefetch(from + (x + 16 + i) * stride);
+        part[i] += v_load_n(from + (x + i) * stride, n);
+      }
+    for (; x < end; x++) part[0] += v_load_n(from + x * stride, n);
+    const vreal all = (part[0] + part[1]) + (part[2] + part[3]);
+    for (int i = 0; i < n; i++) sum[i] += (double)all[i];
+  }
+}
+
+/* A contiguous row of one channel. */
+static inline double rowSum(const real *from, int64_t width, double sum)
+{
+  for (int64_t x = 0; x < width;) {
+    vreal part[4] = {{0}};
+    const int64_t end = MIN(x + BLOCK_TERMS * VL, width);
+    for (; x + 4 * VL <= end; x += 4 * VL)
+      for (int i = 0; i < 4; i++) {
+        __builtin_prefetch(from + x + (64 + i) * VL);
+        part[i] += v_load(from + x + i * VL);
+      }
+    for (; x + VL <= end; x += VL) part[0] += v_load(from + x);
+    if (x < end) part[0] += v_load_n(from + x, (int)(end - x));
+    x = end;
+    sum += (double)v_sum((part[0] + part[1]) + (part[2] + part[3]));
+  }
+  return sum;
+}
+
+void THNN_(convolutionGradBias)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView gradBias,
+                                real scale)
+{
+  /* The output correlated with itself, which merges contiguous axes. */
+  Convolution plain = convolutionMake(3);
+  plain.batch = g->batch;
+  plain.inputChannels = plain.outputChannels = g->outputChannels;
+  for (int d = 0; d < WINDOW_AXES; d++) plain.axis[d].input = plain.axis[d].output = g->axis[d].output;
+  const Correlation c = THNN_(correlationForward)(&plain, gradOutput, (ConvolutionView){0}, gradOutput);
+  const int64_t size[3] = {c.axis[0].targetSize, c.axis[1].targetSize, c.axis[2].targetSize},
+                width = c.axis[3].targetSize, stride = c.axis[3].sourceStride;
+  const int64_t rows = size[0] * size[1] * size[2], channels = g->outputChannels;
+  if (rows * width == 0) return;
+  const int64_t channelsOfGroup = channels / g->groups;
+  const int64_t together = c.sourceChannelStride == 1 && channels > 1 ? VL : 1,
+                tasks = ceilDivide(channels, together);
+  THNN_PARALLEL_FOR(task, tasks, rows * width * channels) {
+    const int64_t first = task * together;
+    const int n = (int)MIN(together, channels - first);
+    double sum[VBYTES / sizeof(real)] = {0};
+    int64_t q[3] = {0};
+    for (int64_t row = 0; row < rows; row++, nextIndex(q, size, 3)) {
+      const real *from = c.source + first * c.sourceChannelStride;
+      for (int d = 0; d < 3; d++) from += q[d] * c.axis[d].sourceStride;
+      if (together > 1) addChannels(from, width, stride, n, sum);
+      else if (stride == 1) sum[0] = rowSum(from, width, sum[0]);
+      else
+        for (int64_t x = 0; x < width; x++) sum[0] += (double)from[x * stride];
+    }
+    for (int i = 0; i < n; i++) {
+      const int64_t group = (first + i) / channelsOfGroup, channel = (first + i) % channelsOfGroup;
+      real *to = gradBias.data;
+      to[group * gradBias.group + channel * gradBias.stride[0]] += (real)((double)scale * sum[i]);
+    }
+  }
+}

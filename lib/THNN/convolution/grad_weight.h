@@ -1,0 +1,122 @@
+#ifndef THNN_CONVOLUTION_GRAD_WEIGHT_H
+#define THNN_CONVOLUTION_GRAD_WEIGHT_H
+
+#include "convolution/packing.h"
+
+/* gradWeight[o, c, t] += scale * sum over n, q of target[n, o, q] * source[n, c, patch of q at t]
+
+   as an implicit GEMM, where the target is gradOutput:
+
+   M: (channel, kernel element). The patches of a packed input tile are read in place.
+   N: output channels of a group, in panels of GEMM_NR.
+   K: positions, in output tiles of at most TILE_POSITIONS, each of which is a K-block.
+
+   A task owns some output channels, channels and kernel elements of gradWeight and goes through all output tiles, so no
+   sum is reduced over threads. Its scratch memory holds the packed input tile, the gradients of the output tile as
+   [panel][position][n], and sums as [panel][micro-tile][m][n].
+
+   A sum depends on the output tiles alone, which depend on sizes alone. How gradWeight is divided into tasks may depend on
+   the number of threads. */
+
+#define TILE_POSITIONS 256
+
+typedef struct GradWeightPlan {
+  Correlation c;
+  int64_t outputSize[4], kernelSize[4];
+  int64_t outputTile[4], kernelTile[4];
+  int64_t panels, channels; /* of a task */
+  PackedTile packed;
+  int64_t panelTasks, channelTasks, kernelTasks;
+} GradWeightPlan;
+
+/* Plans p->c, which is not empty, for this number of threads. */
+void THNN_(gradWeightPlan)(GradWeightPlan *p, int threads);
+
+/* --- rows of micro-tiles ----------------------------------------------------------------------------------------- */
+
+/* A row group holds Q adjacent kernel elements per row pointer, of all channels. Kernel elements of one residue that are
+   adjacent in a packed tile share a row pointer, and there is one group per residue. Otherwise Q is 1 and there is one
+   group.
+
+   A kernel element of the outermost kernel axis reads only padding at the positions near one end of that axis, which
+   micro-tiles leave out. Therefore the R pointers of a micro-tile share this element where possible: among R channels it
+   is the outermost index. */
+typedef struct RowGroup {
+  int64_t residue, lastSize; /* kernel elements on the last axis that have a pointer each */
+  int64_t rows, channels;
+  int64_t outer, rest; /* rows of a channel: elements of the outermost kernel axis, and of the other axes */
+  int Q, R;
+} RowGroup;
+
+/* The outermost kernel axis, or 3. */
+static inline int outermostKernelAxis(const Correlation *c)
+{
+  int d = 0;
+  while (d < 3 && c->axis[d].kernel == 1) d++;
+  return d;
+}
+
+/* Kernel elements of a residue that share a row pointer. */
+static inline int64_t adjacentElements(const Correlation *c, const PackedTile *packed, int64_t kernel,
+                                       int64_t residue)
+{
+  const int64_t n = (kernel - residue - 1) / packed->residues + 1;
+  return packed->residues * c->axis[3].dilation == c->axis[3].stride && n <= GEMM_MR ? n : 1;
+}
+
+static inline int64_t rowGroupCount(const Correlation *c, const PackedTile *packed, const int64_t *kernel)
+{
+  return adjacentElements(c, packed, kernel[3], 0) > 1 ? packed->residues : 1;
+}
+
+static inline RowGroup rowGroupAt(const Correlation *c, const PackedTile *packed, const int64_t *kernel,
+                                  int64_t channels, int64_t residue)
+{
+  const bool adjacent = adjacentElements(c, packed, kernel[3], 0) > 1;
+  RowGroup g = {.residue = residue,
+                .lastSize = adjacent ? 1 : kernel[3],
+                .Q = adjacent ? (int)adjacentElements(c, packed, kernel[3], residue) : 1};
+  g.R = microtileRows(g.Q);
+  const int outer = outermostKernelAxis(c);
+  g.channels = channels;
+  g.rest = kernel[0] * kernel[1] * kernel[2] * g.lastSize;
+  g.rows = channels * g.rest;
+  g.outer = outer < 3 ? kernel[outer] : 1;
+  g.rest /= g.outer;
+  return g;
+}
+
+/* Micro-tiles of a panel of a task and, in *rows, their row pointers. */
+static inline int64_t taskMicrotiles(const GradWeightPlan *p, int64_t channels, int64_t *rows)
+{
+  int64_t tiles = 0;
+  *rows = 0;
+  for (int64_t residue = 0; residue < rowGroupCount(&p->c, &p->packed, p->kernelTile); residue++) {
+    const RowGroup g = rowGroupAt(&p->c, &p->packed, p->kernelTile, channels, residue);
+    tiles += ceilDivide(g.rows, g.R);
+    *rows += g.rows;
+  }
+  return tiles;
+}
+
+/* --- operands ---------------------------------------------------------------------------------------------------- */
+
+/* Packs the gradients of an output tile, [position][n]: `lanes` target channels from `channel` on. */
+void THNN_(packGradients)(const Correlation *c, const Tile *output, int64_t channel, int64_t lanes, int64_t width,
+                          real *packed);
+
+/* The memory that packGradients reads, if the positions of the tile are contiguous. */
+PrefetchRegion THNN_(gradientRegion)(const Correlation *c, const Tile *output, int64_t channel, int64_t lanes);
+
+/* --- algorithms -------------------------------------------------------------------------------------------------- */
+
+/* Task number `index` of the plan. */
+void THNN_(gradWeightImplicitGemm)(const GradWeightPlan *p, int64_t index, real scale);
+
+/* Few positions and many weights, as of 7x7 images: most of the time goes into the addition to gradWeight. So N is
+   gradWeight's own order in memory, patches are unfolded (im2col) for a block of channels and an output tile, and M are
+   output channels. */
+bool THNN_(gradWeightUnfoldedSuits)(const GradWeightPlan *p);
+void THNN_(gradWeightUnfolded)(const GradWeightPlan *p, int threads, int64_t work, real scale);
+
+#endif

@@ -1,0 +1,276 @@
+#include "convolution/implicit_gemm.h"
+#include "gemm/gemm.h"
+
+/* A task's scratch memory, and tables of the current output tile. A row is a row of adjacent positions. */
+typedef struct Work {
+  real *input, *weights, *sums; /* all packed */
+  int32_t offset[2]
+                [GEMM_KC]; /* of the terms of a K-block from a position: of a full K-block, and of the last one */
+  int64_t rowInput[IMPLICIT_GEMM_ROWS + GEMM_MR], rowTarget[IMPLICIT_GEMM_ROWS + GEMM_MR];
+  int32_t rowKernel[IMPLICIT_GEMM_ROWS + GEMM_MR]
+                   [2]; /* range on the padded axis, for a micro-tile from this row on */
+  int64_t rowsOfRun;    /* rows that are contiguous in the target */
+} Work;
+
+/* --- epilogue ---------------------------------------------------------------------------------------------------- */
+
+/* Stores at most VL finished positions, [position][n]. */
+static void storePositions(const Correlation *c, const real *sum, int64_t width, real *target, int64_t positions,
+                           int64_t lanes)
+{
+  const int64_t stride = c->axis[3].targetStride;
+  if (c->targetChannelStride == 1) {
+    for (int64_t q = 0; q < positions; q++, target += stride, sum += width) {
+      int64_t i = 0;
+      for (; i + VL <= lanes; i += VL) v_store(target + i, v_load(sum + i));
+      if (i < lanes) v_store_n(target + i, v_load(sum + i), (int)(lanes - i));
+    }
+  } else if (stride == 1) {
+    THNN_(transpose)(target, c->targetChannelStride, sum, width, positions, lanes);
+  } else {
+    real row[GEMM_NR * REALS_PER_LINE]; /* [n][position] */
+    THNN_(transpose)(row, VL, sum, width, positions, lanes);
+    for (int64_t i = 0; i < lanes; i++)
+      for (int64_t q = 0; q < positions; q++) target[q * stride + i * c->targetChannelStride] = row[i * VL + q];
+  }
+}
+
+/* Positions first .. end - 1 of an output tile are finished. Stores as many as fill vectors or end a run, and returns the
+   first position that is not stored. */
+static int64_t storeRuns(const Correlation *c, const Work *w, const real *sum, int64_t width, real *target,
+                         int64_t columns, int64_t lanes, int64_t first, int64_t end)
+{
+  const int64_t run = w->rowsOfRun * columns;
+  while (first < end) {
+    const int64_t x = first < run ? first : first % run, n = MIN(VL, run - x);
+    if (first + n > end) break;
+    storePositions(c, sum + first * width, width,
+                   target + w->rowTarget[first / run * w->rowsOfRun] + x * c->axis[3].targetStride, n, lanes);
+    first += n;
+  }
+  return first;
+}
+
+/* Prefetches the lines that a row of positions will be stored to. */
+static inline void prefetchRow(const Correlation *c, const real *target, int64_t positions, int64_t lanes)
+{
+  if (c->targetChannelStride == 1) {
+    for (int64_t q = 0; q < positions; q++)
+      for (int64_t i = 0; i < lanes; i += REALS_PER_LINE)
+        __builtin_prefetch(target + q * c->axis[3].targetStride + i, 1);
+  } else {
+    /* A row begins on the line on which the row before ends. */
+    for (int64_t i = 0; i < lanes; i++)
+      __builtin_prefetch(target + (positions - 1) * c->axis[3].targetStride + i * c->targetChannelStride, 1);
+  }
+}
+
+/* --- micro-tiles ------------------------------------------------------------------------------------------------- */
+
+/* One panel, output tile and block of channels, whose weights are packed. `begins` and `ends`: the block is the first or
+   the last of the sums. Prefetches `next`. */
+static void multiplyPanel(const ImplicitGemmPlan *p, const Work *w, const Tile *output, const real *weights,
+                          const WeightBlock *b, real *sums, bool begins, bool ends, PrefetchRegion next)
+{
+  const Correlation *c = &p->c;
+  const int64_t channels = b->channels, elements = volume(b->kernel->size);
+  const int64_t lanes = MIN(GEMM_NR, c->outChannels - b->outChannel);
+  const int V = lanes > VL ? 2 : 1;
+  const int64_t width = V * VL, columns = microtileColumns(output->size[3]), rows = volume(output->size) / columns;
+  const int together = microtileRows(columns);
+  const int64_t tiles = together > 1 ? 1 : ceilDivide(columns, GEMM_MR); /* of a row */
+  const int64_t narrow = columns / tiles, wider = columns % tiles;       /* tiles of narrow + 1 columns */
+  real *target = c->target + (b->group * c->outChannels + b->outChannel) * c->targetChannelStride;
+  PrefetchPlan prefetch =
+      makePrefetchPlan(next, MAX(ceilDivide(channels, p->kBlockChannels), 1) * ceilDivide(rows, together) * tiles,
+                       MIN(p->kBlockChannels, channels) * elements);
+  for (int64_t k = 0; k < channels || k == 0; k += p->kBlockChannels) {
+    const int64_t n = MIN(p->kBlockChannels, channels - k);
+    const int32_t *offset = w->offset[n < p->kBlockChannels];
+    const int64_t termsPerElement = n * elements / (p->paddedAxis < 0 ? 1 : p->kernelTile[p->paddedAxis]);
+    const bool first = begins && k == 0, last = ends && k + n == channels;
+    const real *packed = weights + (1 + k * elements) * width;
+    real *sum = sums;
+    int64_t done = 0, stored = 0;
+    for (int64_t row = 0; row < rows; row += together) {
+      const int R = rows - row > 1 ? together : 1;
+      for (int64_t tile = 0, x = 0, Q; tile < tiles; tile++, x += Q) {
+        Q = narrow + (tile < wider);
+        const real *a[GEMM_MR];
+        for (int r = 0; r < R; r++) a[r] = w->input + k * p->packed.channelPitch + w->rowInput[row + r] + x;
+        for (int r = 0; last && r < R && row + r < rows; r++) /* one pixel per row: only the last of a line */
+          if (columns > 1 || r + 1 == R || c->targetChannelStride == 1 ||
+              w->rowTarget[row + r + 1] - w->rowTarget[row + r] != c->axis[3].targetStride)
+            prefetchRow(c, target + w->rowTarget[row + r] + x * c->axis[3].targetStride, Q, lanes);
+        const KRange range = {offset, w->rowKernel[row][0] * termsPerElement,
+                              w->rowKernel[row][1] * termsPerElement};
+        const PrefetchLines lines = nextPrefetch(&prefetch);
+        THNN_(microkernel)(R, (int)Q, V, lines.run > 0)(sum, first ? weights : sum, first ? 0 : width, a, range,
+                                                        packed, &lines);
+        sum += R * Q * width;
+        done = MIN(done + R * Q, rows * columns);
+        if (last) stored = storeRuns(c, w, sums, width, target, columns, lanes, stored, done);
+      }
+    }
+  }
+}
+
+/* --- tasks ------------------------------------------------------------------------------------------------------- */
+
+/* Kernel elements of the padded axis that read the source from this position, as a range. */
+static void elementsInside(const CorrelationAxis *a, int64_t position, int32_t *range)
+{
+  const int64_t first = a->offset + position * a->stride, left = a->sourceSize - first;
+  const int64_t begin = first < 0 ? MIN(ceilDivide(-first, a->dilation), a->kernel) : 0,
+                end = left > 0 ? MIN(ceilDivide(left, a->dilation), a->kernel) : 0;
+  range[0] = (int32_t)begin;
+  range[1] = (int32_t)MAX(begin, end);
+}
+
+/* Sets the tables of rows for an output tile. */
+static void locateRows(const ImplicitGemmPlan *p, const Tile *output, Work *w)
+{
+  const Correlation *c = &p->c;
+  int64_t q[4] = {0};
+  const int64_t columns = microtileColumns(output->size[3]);
+  const int64_t rows[4] = {output->size[0], output->size[1], output->size[2], output->size[3] / columns};
+  w->rowsOfRun = rows[3];
+  for (int d = 2; d >= 0; d--) {
+    if (output->size[d] == 1) continue;
+    if (c->axis[d].targetStride != w->rowsOfRun * columns * c->axis[3].targetStride) break;
+    w->rowsOfRun *= output->size[d];
+  }
+  const int64_t lastRow = volume(rows) - 1;
+  for (int64_t row = 0; row <= lastRow; row++, nextIndex(q, rows, 4)) {
+    w->rowInput[row] = packedTilePositionOffset(&p->packed, c->axis, q);
+    w->rowTarget[row] = 0;
+    for (int d = 0; d < 4; d++) w->rowTarget[row] += (output->start[d] + q[d]) * c->axis[d].targetStride;
+    w->rowKernel[row][0] = 0;
+    w->rowKernel[row][1] = 1;
+    if (p->paddedAxis >= 0)
+      elementsInside(c->axis + p->paddedAxis, output->start[p->paddedAxis] + q[p->paddedAxis], w->rowKernel[row]);
+  }
+  /* The last micro-tile repeats the last row; a micro-tile takes the union of its rows' ranges. */
+  const int together = microtileRows(columns);
+  for (int r = 1; r < together; r++) w->rowInput[lastRow + r] = w->rowInput[lastRow];
+  for (int64_t row = 0; row <= lastRow; row += together)
+    for (int64_t r = row; r < MIN(row + together, lastRow + 1); r++) {
+      w->rowKernel[row][0] = MIN(w->rowKernel[row][0], w->rowKernel[r][0]);
+      w->rowKernel[row][1] = MAX(w->rowKernel[row][1], w->rowKernel[r][1]);
+    }
+}
+
+/* Sets the offsets of terms, in the order of packWeights. */
+static void locateTerms(const ImplicitGemmPlan *p, const WeightBlock *b, Work *w)
+{
+  const int64_t elements = volume(b->kernel->size);
+  for (int last = 0; last < 2; last++) {
+    const int64_t n = last ? b->channels % p->kBlockChannels : p->kBlockChannels;
+    const int64_t rest = p->paddedAxis < 0 ? elements : elements / b->kernel->size[p->paddedAxis];
+    int64_t t[4] = {0};
+    for (int64_t i = 0; i < elements; i++, nextIndex(t, b->kernel->size, 4)) {
+      const int64_t element = packedTileKernelOffset(&p->packed, p->c.axis, t);
+      for (int64_t ch = 0; ch < n; ch++)
+        w->offset[last][(i / rest * n + ch) * rest + i % rest] = (int32_t)(ch * p->packed.channelPitch + element);
+    }
+  }
+}
+
+/* Panels firstPanel .. endPanel - 1 of output tiles firstTile .. endTile - 1. */
+static void multiplyRange(const ImplicitGemmPlan *p, int64_t firstPanel, int64_t endPanel, int64_t firstTile,
+                          int64_t endTile)
+{
+  const Correlation *c = &p->c;
+  const int64_t panelsOfGroup = ceilDivide(c->outChannels, GEMM_NR);
+  const int64_t weightReals = packedPanelReals(p, p->packedChannels),
+                sumReals = microtileCount(p->outputTile) * MICROTILE_REALS;
+  const int64_t inputReals = ceilDivide(packedTileReals(p, p->outputTile, p->packedChannels), VL) * VL;
+  const int64_t weightPanels = p->weightsResident ? p->panelsTogether : 1,
+                sumPanels = p->weightsResident ? 1 : p->panelsTogether;
+  Work w;
+  w.input = thnn_scratch(sizeof(real) * (size_t)(inputReals + weightReals * weightPanels + sumReals * sumPanels));
+  w.sums = w.input + inputReals;
+  w.weights = w.sums + sumReals * sumPanels;
+  const int64_t channelBlocks = MAX(ceilDivide(c->inChannels, p->packedChannels), 1),
+                blocks = channelBlocks * tileCount(p->kernelSize, p->kernelTile);
+
+  for (int64_t panel = firstPanel, next; panel < endPanel; panel = next) {
+    const int64_t group = panel / panelsOfGroup, firstOfGroup = group * panelsOfGroup;
+    next = MIN(MIN(panel + p->panelsTogether, endPanel), firstOfGroup + panelsOfGroup);
+    for (int64_t tile = firstTile; tile < endTile; tile++) {
+      const Tile output = tileAt(p->outputSize, p->outputTile, tile);
+      locateRows(p, &output, &w);
+      for (int64_t block = 0; block < blocks; block++) {
+        const Tile kernel = tileAt(p->kernelSize, p->kernelTile, block / channelBlocks);
+        const int64_t channel = block % channelBlocks * p->packedChannels;
+        WeightBlock b = {.group = group,
+                         .channel = channel,
+                         .channels = MIN(p->packedChannels, c->inChannels - channel),
+                         .kernel = &kernel};
+        locateTerms(p, &b, &w);
+        const real *source = c->source + (group * c->inChannels + channel) * c->sourceChannelStride;
+        THNN_(packTile)(c, &p->packed, &output, &kernel, source, b.channels, w.input);
+        for (int64_t i = panel; i < next; i++) {
+          b.outChannel = (i - firstOfGroup) * GEMM_NR;
+          real *weights = w.weights + (p->weightsResident ? (i - panel) * weightReals : 0);
+          if (!p->weightsResident || tile == firstTile)
+            THNN_(packWeights)(p, &b, c->outChannels - b.outChannel > VL ? GEMM_NR : VL, weights);
+          PrefetchRegion ahead = {0};
+          if (!p->weightsResident && (i + 1 < next || block + 1 < blocks)) {
+            WeightBlock after = b;
+            after.outChannel = ((i + 1 < next ? i + 1 : panel) - firstOfGroup) * GEMM_NR;
+            if (i + 1 == next) after.channel = (block + 1) % channelBlocks * p->packedChannels;
+            ahead = THNN_(weightRegion)(c, &after);
+          }
+          multiplyPanel(p, &w, &output, weights, &b, w.sums + (p->weightsResident ? 0 : (i - panel) * sumReals),
+                        block == 0, block == blocks - 1, ahead);
+        }
+      }
+    }
+  }
+}
+
+/* Without kernel: positions times filters. */
+static void multiply(const Correlation *c)
+{
+  Gemm p = {.a = {.data = c->source,
+                  .kStride = {[3] = c->sourceChannelStride},
+                  .groupStride = c->inChannels * c->sourceChannelStride},
+            .b = {.data = c->weight,
+                  .size = {1, 1, 1, c->outChannels},
+                  .stride = {[3] = c->weightOutStride},
+                  .kStride = {[3] = c->weightInStride},
+                  .groupStride = c->weightGroupStride,
+                  .cStride = {[3] = c->targetChannelStride},
+                  .biasStride = c->biasOutStride},
+            .kSize = {1, 1, 1, c->inChannels},
+            .groups = c->groups,
+            .c = c->target,
+            .bias = c->bias,
+            .cGroupStride = c->outChannels * c->targetChannelStride,
+            .biasGroupStride = c->biasGroupStride,
+            .scale = 1};
+  for (int d = 0; d < 4; d++) {
+    p.a.size[d] = c->axis[d].targetSize;
+    p.a.stride[d] = c->axis[d].sourceStride;
+    p.a.cStride[d] = c->axis[d].targetStride;
+  }
+  THNN_(gemm)(&p);
+}
+
+void THNN_(implicitGemm)(const Correlation *correlation)
+{
+  if (correlationIsProduct(correlation)) return multiply(correlation);
+  ImplicitGemmPlan p = {.c = *correlation};
+  const Correlation *c = &p.c;
+  double terms = (double)(c->groups * c->outChannels) * (double)(c->inChannels + 16);
+  for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].targetSize * (double)c->axis[d].kernel;
+  if (terms == 0) return;
+  const int64_t work = (int64_t)MIN(terms / 16, 1e15);
+  THNN_(implicitGemmPlan)(&p, thnn_threads(1 << 20, work));
+  const int64_t parts = MIN(p.splitsPanels ? p.panels : p.outputTiles, thnn_threads(1 << 20, work));
+  THNN_PARALLEL_FOR(i, parts, work) {
+    if (p.splitsPanels) multiplyRange(&p, i * p.panels / parts, (i + 1) * p.panels / parts, 0, p.outputTiles);
+    else multiplyRange(&p, 0, p.panels, i * p.outputTiles / parts, (i + 1) * p.outputTiles / parts);
+  }
+}

@@ -1,0 +1,157 @@
+#include "convolution/implicit_gemm.h"
+
+/* Limits that keep a task's data in L2, with its packed input tile. */
+#define RESIDENT_WEIGHT_BYTES ((int64_t)1 << 20)
+#define RESIDENT_MICROTILES ((int64_t)128)
+#define BLOCK_WEIGHT_BYTES ((int64_t)256 << 10)
+#define SUM_MICROTILES ((int64_t)(((int64_t)1 << 20) / (2 * VBYTES * GEMM_MR)))
+
+/* What an output tile may need. */
+typedef struct TileLimits {
+  int64_t packedBytes, microtiles;
+} TileLimits;
+
+static bool tileFits(const ImplicitGemmPlan *p, const int64_t *tile, TileLimits limits)
+{
+  return packedTileReals(p, tile, p->packedChannels) * (int64_t)sizeof(real) <= limits.packedBytes &&
+         microtileCount(tile) <= limits.microtiles &&
+         volume(tile) / microtileColumns(tile[3]) <= IMPLICIT_GEMM_ROWS;
+}
+
+/* Grows the output tile within the limits, along the axes that are innermost in memory first. */
+static void growTile(ImplicitGemmPlan *p, TileLimits limits)
+{
+  for (int d = 3; d >= 0; d--) {
+    int64_t tile[4];
+    memcpy(tile, p->outputTile, sizeof tile);
+    const int64_t step = d == 3 ? GEMM_MR : 1;
+    while (p->outputTile[d] < p->outputSize[d]) {
+      tile[d] = MIN((p->outputTile[d] / step + 1) * step, p->outputSize[d]);
+      if (!tileFits(p, tile, limits)) break;
+      p->outputTile[d] = tile[d];
+    }
+    if (p->outputTile[d] < p->outputSize[d]) {
+      if (d < 3) p->outputTile[d] = ceilDivide(p->outputSize[d], ceilDivide(p->outputSize[d], p->outputTile[d]));
+      break;
+    }
+  }
+}
+
+/* Reals that are packed for all output tiles: input, and weights unless they are resident. */
+static double packingCost(const ImplicitGemmPlan *p)
+{
+  const double input = (double)packedTileReals(p, p->outputTile, MAX(p->c.inChannels, 1)),
+               weights =
+                   p->weightsResident ? 0 : (double)(p->c.outChannels * p->c.inChannels * volume(p->kernelSize));
+  return (input + weights) * (double)tileCount(p->outputSize, p->outputTile);
+}
+
+/* Sets the output tile. Tiles of several depths overlap less in their halos: of all depths the one that costs least. */
+static void chooseTile(ImplicitGemmPlan *p, TileLimits limits)
+{
+  int64_t start[4];
+  memcpy(start, p->outputTile, sizeof start);
+  growTile(p, limits);
+  for (int64_t depth = p->c.axis[1].kernel > 1 ? p->outputSize[1] : 1; depth > 1;
+       depth = smallerTile(p->outputSize[1], depth)) {
+    ImplicitGemmPlan deep = *p;
+    memcpy(deep.outputTile, start, sizeof start);
+    deep.outputTile[1] = depth;
+    if (!tileFits(p, deep.outputTile, limits)) continue;
+    growTile(&deep, limits);
+    if (packingCost(&deep) < packingCost(p)) *p = deep;
+  }
+}
+
+/* Makes output tiles smaller until threads share them evenly, and counts them. */
+static void balanceTiles(ImplicitGemmPlan *p, int threads)
+{
+  for (;;) {
+    p->outputTiles = tileCount(p->outputSize, p->outputTile);
+    if (p->splitsPanels || p->outputTiles % threads == 0 || p->outputTiles >= 8 * threads) break;
+    int d = 0;
+    while (d < 4 && p->outputTile[d] == 1) d++;
+    if (d == 4 || (d == 3 && p->outputTile[3] <= GEMM_MR)) break;
+    if (d < 3) p->outputTile[d] = smallerTile(p->outputSize[d], p->outputTile[d]);
+    else
+      p->outputTile[d] =
+          smallerTile(ceilDivide(p->outputSize[d], GEMM_MR), ceilDivide(p->outputTile[d], GEMM_MR)) * GEMM_MR;
+  }
+}
+
+/* The number of panels that share a packed input tile, and the micro-tiles of a tile that are left for each. The input is
+   packed once per group of panels, the weights once per output tile; sums limit both. */
+static int64_t groupPanels(ImplicitGemmPlan *p, int64_t panels, int64_t input, int64_t weights)
+{
+  const int64_t allTiles = microtileCount(p->outputSize);
+  int64_t microtiles = RESIDENT_MICROTILES;
+  double least = INFINITY;
+  for (int64_t groups = 1; groups <= panels; groups++) {
+    const int64_t together = ceilDivide(panels, groups), most = SUM_MICROTILES / together;
+    if (most < microtileCount(p->outputTile)) continue;
+    const double cost = (double)input * (double)groups + (double)weights * (double)ceilDivide(allTiles, most);
+    if (cost >= least) continue;
+    least = cost;
+    microtiles = most;
+    p->panelsTogether = together;
+  }
+  return microtiles;
+}
+
+/* The outermost axis of the kernel, if positions near its ends see padding: the kernel elements that micro-tiles need
+   there are a range of a K-block. Micro-tiles of several whole rows have no such range. */
+static int choosePaddedAxis(const ImplicitGemmPlan *p)
+{
+  const CorrelationAxis *axis = p->c.axis;
+  int d = 0;
+  while (d < 3 && axis[d].kernel == 1) d++;
+  const CorrelationAxis *outer = axis + d;
+  const bool seesPadding =
+      outer->offset < 0 || outer->offset + axisExtent(outer, outer->targetSize, outer->kernel) > outer->sourceSize;
+  return d < 3 && p->kernelTile[d] >= outer->kernel && p->outputSize[3] > GEMM_MR / 2 && seesPadding ? d : -1;
+}
+
+void THNN_(implicitGemmPlan)(ImplicitGemmPlan *p, int threads)
+{
+  const Correlation *c = &p->c;
+  const int64_t panelsOfGroup = ceilDivide(c->outChannels, GEMM_NR), realBytes = sizeof(real);
+  for (int d = 0; d < 4; d++) {
+    p->outputSize[d] = c->axis[d].targetSize;
+    p->kernelSize[d] = c->axis[d].kernel;
+    p->outputTile[d] = 1;
+  }
+  int64_t width = MIN(p->outputSize[3], 4 * GEMM_MR);
+  THNN_(correlationSplitKernel)(c, p->kernelTile, &width);
+  p->outputTile[3] = width;
+  const int64_t elements = volume(p->kernelTile), channels = MAX(c->inChannels, 1);
+  p->kBlockChannels = MIN(GEMM_KC / elements, channels);
+  while (p->kBlockChannels > 1 &&
+         packedTileReals(p, p->outputTile, p->kBlockChannels) * realBytes > PACKED_TILE_BYTES)
+    p->kBlockChannels = (p->kBlockChannels + 1) / 2;
+
+  /* An operand that tasks divide is packed by one task only, the other operand by each: divide the larger one. */
+  const int64_t weights = c->outChannels * c->inChannels * volume(p->kernelSize),
+                input = volume(p->outputSize) * c->inChannels;
+  p->panels = c->groups * panelsOfGroup;
+  p->splitsPanels = p->panels >= threads && (weights > input || microtileCount(p->outputSize) < 4 * threads);
+  const int64_t panels = MIN(p->splitsPanels ? ceilDivide(p->panels, threads) : p->panels, panelsOfGroup);
+
+  p->weightsResident = elements == volume(p->kernelSize) &&
+                       panels * packedPanelReals(p, channels) * realBytes <= RESIDENT_WEIGHT_BYTES &&
+                       packedTileReals(p, p->outputTile, channels) * realBytes <= PACKED_TILE_BYTES;
+  p->panelsTogether = panels;
+  p->packedChannels = p->weightsResident ? channels : p->kBlockChannels;
+  TileLimits limits = {PACKED_TILE_BYTES / 2, RESIDENT_MICROTILES};
+  if (!p->weightsResident) limits = (TileLimits){PACKED_TILE_BYTES, groupPanels(p, panels, input, weights)};
+  chooseTile(p, limits);
+  balanceTiles(p, threads);
+  p->packed = packedTileLayout(c->axis, p->outputTile, p->kernelTile);
+  p->paddedAxis = choosePaddedAxis(p);
+  while (!p->weightsResident && p->packedChannels < channels) {
+    const int64_t more = p->packedChannels + p->kBlockChannels;
+    if (packedTileReals(p, p->outputTile, more) * realBytes > PACKED_TILE_BYTES ||
+        more * elements * GEMM_NR * realBytes > BLOCK_WEIGHT_BYTES)
+      break;
+    p->packedChannels = more;
+  }
+}

@@ -1,0 +1,108 @@
+#include "convolution/implicit_gemm.h"
+
+/* The stride between successive kernel elements, which may be negative, or 0 if they are not evenly spaced. */
+static int64_t kernelStride(const Correlation *c, const Tile *kernel)
+{
+  int64_t stride = 0, run = 1;
+  for (int d = 3; d >= 0; d--) {
+    if (kernel->size[d] == 1) continue;
+    if (stride == 0) stride = c->axis[d].weightStride;
+    if (c->axis[d].weightStride != stride * run) return 0;
+    run *= kernel->size[d];
+  }
+  return stride;
+}
+
+/* The weights of a K-block: a row of output channels per channel and kernel element, in this order. If channels are
+   innermost in memory, the kernel elements can be in `parts` parts, which become the outermost order. */
+static void packKBlock(const Correlation *c, const real *weight, int64_t lanes, int64_t width, int64_t channels,
+                       const Tile *kernel, int64_t parts, real *packed)
+{
+  const int64_t elements = volume(kernel->size), stride = kernelStride(c, kernel);
+  int64_t t[4] = {0}, at[GEMM_KC];
+  for (int64_t k = 0; k < elements; k++, nextIndex(t, kernel->size, 4)) {
+    at[k] = 0;
+    for (int d = 0; d < 4; d++) at[k] += t[d] * c->axis[d].weightStride;
+  }
+  if (c->weightOutStride != 1 && c->weightInStride == 1) {
+    const int64_t rest = elements / parts;
+    for (int64_t k = 0; k < elements; k++)
+      THNN_(transpose)(packed + (k / rest * channels * rest + k % rest) * width, rest * width, weight + at[k],
+                       c->weightOutStride, lanes, channels);
+  } else if (c->weightOutStride != 1 && stride == 1 && c->weightInStride == elements) {
+    THNN_(transpose)(packed, width, weight, c->weightOutStride, lanes, channels * elements);
+  } else if (c->weightOutStride != 1 && (stride == 1 || stride == -1)) {
+    for (int64_t i = 0; i < channels; i++, packed += elements * width, weight += c->weightInStride) {
+      if (stride > 0) THNN_(transpose)(packed, width, weight, c->weightOutStride, lanes, elements);
+      else
+        THNN_(transpose)(packed + (elements - 1) * width, -width, weight - (elements - 1), c->weightOutStride,
+                         lanes, elements);
+    }
+  } else {
+    /* The kernel elements of a channel share cache lines. */
+    for (int64_t i = 0; i < channels; i++, weight += c->weightInStride)
+      for (int64_t k = 0; k < elements; k++, packed += width) {
+        const real *from = weight + at[k];
+        if (c->weightOutStride == 1)
+          for (int64_t l = 0; l < lanes; l++) packed[l] = from[l];
+        else
+          for (int64_t l = 0; l < lanes; l++) packed[l] = from[l * c->weightOutStride];
+      }
+  }
+}
+
+static const real *firstWeight(const Correlation *c, const WeightBlock *b)
+{
+  const real *weight = c->weight + b->group * c->weightGroupStride + b->outChannel * c->weightOutStride +
+                       b->channel * c->weightInStride;
+  for (int d = 0; d < 4; d++) weight += b->kernel->start[d] * c->axis[d].weightStride;
+  return weight;
+}
+
+/* A row per output channel or per channel, whichever stride is larger; a row per kernel element too if these are evenly
+   spaced rows. */
+PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *b)
+{
+  const int64_t lanes = MIN(GEMM_NR, c->outChannels - b->outChannel), elements = volume(b->kernel->size);
+  const real *from = firstWeight(c, b);
+  for (int d = 0; d < 4; d++) from += MIN(c->axis[d].weightStride, 0) * (b->kernel->size[d] - 1);
+  const bool byChannel = c->weightOutStride < c->weightInStride;
+  PrefetchRegion p = byChannel
+                         ? (PrefetchRegion){from, b->channels, c->weightInStride, lanes * c->weightOutStride}
+                         : (PrefetchRegion){from, lanes, c->weightOutStride, b->channels * c->weightInStride};
+  /* Filters far apart, or the arbitrary stride of an axis of size 1. */
+  if (p.length > 64 * lanes * b->channels * elements) return (PrefetchRegion){0};
+  const int64_t stride = kernelStride(c, b->kernel);
+  if (p.stride == elements * llabs(stride) && p.length <= llabs(stride)) {
+    p.count *= elements;
+    p.stride = llabs(stride);
+  }
+  return p;
+}
+
+/* Within a K-block the elements of the padded axis are outermost, so that the elements a micro-tile needs are a range. */
+void THNN_(packWeights)(const ImplicitGemmPlan *p, const WeightBlock *b, int64_t width, real *packed)
+{
+  const Correlation *c = &p->c;
+  const int64_t lanes = MIN(GEMM_NR, c->outChannels - b->outChannel), channels = b->channels;
+  const int64_t elements = volume(b->kernel->size), outer = p->paddedAxis < 0 ? 1 : b->kernel->size[p->paddedAxis],
+                rest = elements / outer;
+  if (lanes < width) memset(packed, 0, sizeof(real) * (size_t)((channels * elements + 1) * width));
+  for (int64_t i = 0; i < lanes; i++)
+    packed[i] = c->bias ? c->bias[b->group * c->biasGroupStride + (b->outChannel + i) * c->biasOutStride] : 0;
+  packed += width;
+  const real *weight = firstWeight(c, b);
+  const bool inOrder = outer == 1 || (c->weightOutStride != 1 && c->weightInStride == 1);
+  const int64_t blockChannels = outer == 1 ? channels : p->kBlockChannels;
+  real kBlock[GEMM_KC * GEMM_NR];
+  if (lanes < width && !inOrder) memset(kBlock, 0, sizeof kBlock);
+  for (int64_t k = 0; k < channels; k += blockChannels, weight += blockChannels * c->weightInStride) {
+    const int64_t n = MIN(blockChannels, channels - k);
+    packKBlock(c, weight, lanes, width, n, b->kernel, inOrder ? outer : 1, inOrder ? packed : kBlock);
+    for (int64_t s = 0; s < outer && !inOrder; s++)
+      for (int64_t i = 0; i < n; i++)
+        memcpy(packed + (s * n + i) * rest * width, kBlock + (i * elements + s * rest) * width,
+               sizeof(real) * (size_t)(rest * width));
+    packed += n * elements * width;
+  }
+}

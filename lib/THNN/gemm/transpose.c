@@ -1,0 +1,140 @@
+#include "gemm/transpose.h"
+#include "runtime/integer.h"
+
+/* Every instruction set shuffles fast within segments of 128 bits. */
+#define SEGMENT ((int)(16 / sizeof(real)))
+
+/* Lane lists for __builtin_shufflevector(a, b, ...). ZIP interleaves the elements of each segment of a with those of the
+   same segment of b: of the lower halves (h = 0) or of the upper halves (h = SEGMENT / 2). UNZIP takes every second
+   segment of a and b: the even ones (h = 0) or the odd ones (h = SEGMENT). */
+#ifdef THNN_REAL_IS_FLOAT
+#define ZIP_SEGMENT(i) i, VL + i, i + 1, VL + i + 1
+#define WHOLE_SEGMENT(i) i, i + 1, i + 2, i + 3
+#else
+#define ZIP_SEGMENT(i) i, VL + i
+#define WHOLE_SEGMENT(i) i, i + 1
+#endif
+#if VBYTES == 64
+#define ZIP(h) ZIP_SEGMENT(h), ZIP_SEGMENT(h + SEGMENT), ZIP_SEGMENT(h + 2 * SEGMENT), ZIP_SEGMENT(h + 3 * SEGMENT)
+#define UNZIP(h) \
+  WHOLE_SEGMENT(h), WHOLE_SEGMENT(h + 2 * SEGMENT), WHOLE_SEGMENT(h + 4 * SEGMENT), WHOLE_SEGMENT(h + 6 * SEGMENT)
+#elif VBYTES == 32
+#define ZIP(h) ZIP_SEGMENT(h), ZIP_SEGMENT(h + SEGMENT)
+#define UNZIP(h) WHOLE_SEGMENT(h), WHOLE_SEGMENT(h + 2 * SEGMENT)
+#else
+#define ZIP(h) ZIP_SEGMENT(h)
+#define UNZIP(h) WHOLE_SEGMENT(h)
+#endif
+
+/* One segment of each of the rows i, i + SEGMENT, i + 2 * SEGMENT ... Row numbers are clamped to rows - 1. */
+static inline __attribute__((always_inline)) vreal loadSegments(const real *src, int64_t stride, int i, int rows)
+{
+#define PLACE(p) (const float *)(src + MIN(i + (p) * SEGMENT, rows - 1) * stride)
+#define PAIR(p) _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(PLACE(p))), _mm_loadu_ps(PLACE(p + 1)), 1)
+#if VBYTES == 64
+  return (vreal)_mm512_insertf32x8(_mm512_castps256_ps512(PAIR(0)), PAIR(2), 1);
+#elif VBYTES == 32
+  return (vreal)PAIR(0);
+#else
+  return v_load(src + MIN(i, rows - 1) * stride);
+#endif
+#undef PAIR
+#undef PLACE
+}
+
+/* The same segment of SEGMENT vectors is a square matrix. All these squares are transposed by zipping the vectors i and
+   i + SEGMENT / 2, for all i < SEGMENT / 2, log2(SEGMENT) times. */
+static inline __attribute__((always_inline)) void transposeSegments(vreal *x)
+{
+  vreal y[SEGMENT];
+#pragma GCC unroll 2
+  for (int n = 1; n < SEGMENT; n *= 2) {
+#pragma GCC unroll 2
+    for (int i = 0; i < SEGMENT / 2; i++) {
+      y[2 * i] = __builtin_shufflevector(x[i], x[i + SEGMENT / 2], ZIP(0));
+      y[2 * i + 1] = __builtin_shufflevector(x[i], x[i + SEGMENT / 2], ZIP(SEGMENT / 2));
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < SEGMENT; i++) x[i] = y[i];
+  }
+}
+
+static inline __attribute__((always_inline)) void storeRow(real *dst, vreal x, int n)
+{
+  if (n == VL) v_store(dst, x);
+  else v_store_n(dst, x, n);
+}
+
+/* Transposes SEGMENT columns of up to VL rows. */
+static inline __attribute__((always_inline)) void transposeColumns(real *dst, int64_t dstStride, const real *src,
+                                                                   int64_t srcStride, int rows)
+{
+  vreal x[SEGMENT];
+#pragma GCC unroll 4
+  for (int i = 0; i < SEGMENT; i++) x[i] = loadSegments(src, srcStride, i, rows);
+  transposeSegments(x);
+#pragma GCC unroll 4
+  for (int i = 0; i < SEGMENT; i++) storeRow(dst + i * dstStride, x[i], rows);
+}
+
+/* Transposes VL columns of up to VL rows: within the segments, then the segments as elements of a square. */
+static inline __attribute__((always_inline)) void transposeBlock(real *dst, int64_t dstStride, const real *src,
+                                                                 int64_t srcStride, int rows)
+{
+  vreal x[VBYTES / sizeof(real)], y[VBYTES / sizeof(real)];
+#pragma GCC unroll 16
+  for (int i = 0; i < VL; i++) x[i] = v_load(src + MIN(i, rows - 1) * srcStride);
+#pragma GCC unroll 4
+  for (int i = 0; i < VL; i += SEGMENT) transposeSegments(x + i);
+#pragma GCC unroll 2
+  for (int n = SEGMENT; n < VL; n *= 2) {
+#pragma GCC unroll 8
+    for (int i = 0; i < VL / 2; i++) {
+      const vreal *even = x + i / SEGMENT * 2 * SEGMENT + i % SEGMENT, *odd = even + SEGMENT;
+      y[i] = __builtin_shufflevector(*even, *odd, UNZIP(0));
+      y[i + VL / 2] = __builtin_shufflevector(*even, *odd, UNZIP(SEGMENT));
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < VL; i++) x[i] = y[i];
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < VL; i++) storeRow(dst + i * dstStride, x[i], rows);
+}
+
+static inline __attribute__((always_inline)) void transposeRows(real *dst, int64_t dstStride, const real *src,
+                                                                int64_t srcStride, int rows, int64_t columns)
+{
+  int64_t j = 0;
+  for (; j + VL <= columns; j += VL) transposeBlock(dst + j * dstStride, dstStride, src + j, srcStride, rows);
+  for (; j < columns && columns >= SEGMENT; j += SEGMENT) { /* the last segments overlap */
+    const int64_t from = MIN(j, columns - SEGMENT);
+    transposeColumns(dst + from * dstStride, dstStride, src + from, srcStride, rows);
+  }
+  for (; j < columns; j++)
+    for (int i = 0; i < rows; i++) dst[j * dstStride + i] = src[i * srcStride + j];
+}
+
+/* Fewer than VL columns. The last VL rows overlap with the rows before, which avoids masked stores. */
+static __attribute__((noinline)) void transposeNarrow(real *dst, int64_t dstStride, const real *src,
+                                                      int64_t srcStride, int64_t rows, int64_t columns)
+{
+  for (int64_t i = 0; i < rows; i += VL) {
+    const int64_t row = MIN(i, rows - VL);
+    for (int64_t j = 0; j < columns; j += SEGMENT) {
+      const int64_t column = MIN(j, columns - SEGMENT);
+      transposeColumns(dst + column * dstStride + row, dstStride, src + row * srcStride + column, srcStride, VL);
+    }
+  }
+}
+
+void THNN_(transpose)(real *dst, int64_t dstStride, const real *src, int64_t srcStride, int64_t rows,
+                      int64_t columns)
+{
+  if (rows >= VL && columns >= SEGMENT && columns < VL) {
+    transposeNarrow(dst, dstStride, src, srcStride, rows, columns);
+    return;
+  }
+  for (; rows >= VL; rows -= VL, dst += VL, src += VL * srcStride)
+    transposeRows(dst, dstStride, src, srcStride, VL, columns);
+  if (rows > 0) transposeRows(dst, dstStride, src, srcStride, (int)rows, columns);
+}

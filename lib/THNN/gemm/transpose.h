@@ -1,0 +1,10 @@
+#ifndef THNN_GEMM_TRANSPOSE_H
+#define THNN_GEMM_TRANSPOSE_H
+
+#include "runtime/kernel.h"
+
+/* dst[j * dstStride + i] = src[i * srcStride + j] for i < rows and j < columns, in blocks of VL x VL. */
+void THNN_(transpose)(real *dst, int64_t dstStride, const real *src, int64_t srcStride, int64_t rows,
+                      int64_t columns);
+
+#endif
