@@ -172,7 +172,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
     code.flags(inplace, returns_indices)
     if inplace:
         code.add("if inplace:")
-        code.add(f"check_in_place(updateOutput, {inputs[0]}, {_tuple(variables)})", 2)
+        code.add(f"check_in_place(updateOutput.function, {inputs[0]}, {_tuple(variables)})", 2)
     code.call(forward, names, allocations)
     if inplace:
         code.add("if inplace:")
