@@ -181,7 +181,7 @@ BROKEN = r"""
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "state.h"
+#include "runtime/state.h"
 
 /* Stands in for the kernel of the library, wrong in the way that BREAK says. It calls nothing of the library, which
    is not loaded yet when this is. */
@@ -190,7 +190,7 @@ void THNN_DoubleTanh_updateGradInput(THNNState *state, THNNTensor *input, THNNTe
 {
   const char *how = getenv("BREAK");
   state->status = THNN_OK;
-  state->request_count = 0;
+  state->requestCount = 0;
   size_t bytes = sizeof(int64_t) * gradOutput->ndim;
   for (int d = 0; d < gradInput->ndim; d++)
     if (gradInput->size[d] > 1 && gradInput->stride[d] == 0) {
@@ -204,7 +204,7 @@ void THNN_DoubleTanh_updateGradInput(THNNState *state, THNNTensor *input, THNNTe
     return;
   }
   if (gradInput->ndim != gradOutput->ndim || memcmp(gradInput->size, gradOutput->size, bytes)) {
-    THNNRequest *r = &state->requests[state->request_count++];
+    THNNRequest *r = &state->requests[state->requestCount++];
     r->argument = gradInput->argument;
     r->like = gradOutput->argument;
     r->layout = THNN_CONTIGUOUS;

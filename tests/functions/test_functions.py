@@ -507,6 +507,7 @@ TH_API void THNN_(LeakyReLU_updateGradInput)(
 
 def test_an_argument_named_by_a_word_of_python(monkeypatch: pytest.MonkeyPatch) -> None:
     from thnn._binding import backend as _backend
+    from thnn._binding.library import ANY, THNN
     from thnn._functions import derivatives as _derivatives
 
     monkeypatch.setattr(_derivatives, "_RULES", {"LeakyReLU": lambda needs, lambda_: {}})
@@ -521,7 +522,7 @@ def test_an_argument_named_by_a_word_of_python(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(TypeError, match="LeakyReLU_updateOutput: lambda: expected"):
         cls.apply(x, "0.5")
     output = torch.empty(0, dtype=x.dtype)
-    _backend._method(functions[0], _backend.ANY)(0, x.detach(), output, 0.5, False)
+    _backend._method(THNN.bind(functions[0]), ANY)(0, x.detach(), output, 0.5, False)
     torch.testing.assert_close(output, expected.detach())
 
 
