@@ -17,6 +17,7 @@ inference (``thnn.graph``), one network on several devices (``thnn.parallel``), 
 
 from __future__ import annotations
 
+import difflib
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -33,28 +34,28 @@ if TYPE_CHECKING:
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
     from thnn._header.registry import THNN_H_PATH, functions, modules
 
-__all__ = [
-    "THNN_H_PATH",
-    "Argument",
-    "BatchNormOutput",
-    "Function",
-    "HeaderError",
-    "Location",
-    "Module",
-    "SyncBatchNormalizationFunction",
-    "__version__",
-    "batch_norm",
-    "cpu_capability",
-    "function_classes",
-    "functions",
-    "graph",
-    "modules",
-    "nn",
-    "parallel",
-    "parse_header",
-    "type2backend",
-]
-
+    # For type checkers; at run time `__getattr__` lists the public names.
+    __all__ = [
+        "THNN_H_PATH",
+        "Argument",
+        "BatchNormOutput",
+        "Function",
+        "HeaderError",
+        "Location",
+        "Module",
+        "SyncBatchNormalizationFunction",
+        "__version__",
+        "batch_norm",
+        "cpu_capability",
+        "function_classes",
+        "functions",
+        "graph",
+        "modules",
+        "nn",
+        "parallel",
+        "parse_header",
+        "type2backend",
+    ]
 
 # Loaded when first asked for, so that `python -m thnn regenerate` works without a library that loads.
 _HOMES = {
@@ -80,28 +81,44 @@ _SUBPACKAGES = ("graph", "nn", "parallel")
 def _hint(name: str) -> str:
     if name.startswith("_"):  # asked for by tools, and often
         return ""
-    if f"{name}Function" in import_module("thnn._functions.classes").function_classes:
+    classes = import_module("thnn._functions.classes").function_classes
+    if f"{name}Function" in classes:
         return f"; did you mean thnn.{name}Function?"
     if name in import_module("thnn.nn").__all__:
         return f"; did you mean thnn.nn.{name}?"
+    near = difflib.get_close_matches(name, classes, 1, 0.85)
+    if near:
+        return f"; did you mean thnn.{near[0]}?"
     return "; `python -m thnn list` shows the modules" if name.endswith("Function") else ""
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is not None:
-        value = getattr(import_module(home), name)
-    elif name in _SUBPACKAGES:
-        value = import_module(f"thnn.{name}")
-    elif name.endswith("Function") and name in (
-        classes := import_module("thnn._functions.classes").function_classes
-    ):
-        value = classes[name]
-    else:
-        raise AttributeError(f"module 'thnn' has no attribute {name!r}{_hint(name)}")
-    globals()[name] = value
-    return value
+def _public() -> list[str]:
+    """`from thnn import *`: the classes and functions, without names that torch and others use alike."""
+    shadowing = {"Argument", "Function", "HeaderError", "Location", "Module", *_SUBPACKAGES}
+    classes = import_module("thnn._functions.classes").function_classes
+    return sorted({"__version__", *classes, *_HOMES} - shadowing)
+
+
+if not TYPE_CHECKING:  # a type checker knows the names above, and reports every other one
+
+    def __getattr__(name: str) -> Any:
+        home = _HOMES.get(name)
+        if name == "__all__":
+            return _public()
+        if home is not None:
+            value = getattr(import_module(home), name)
+        elif name in _SUBPACKAGES:
+            value = import_module(f"thnn.{name}")
+        elif name.endswith("Function") and name in (
+            classes := import_module("thnn._functions.classes").function_classes
+        ):
+            value = classes[name]
+        else:
+            raise AttributeError(f"module 'thnn' has no attribute {name!r}{_hint(name)}")
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *import_module("thnn._functions.classes").function_classes})
+    dunder = [name for name in globals() if name.startswith("__")]
+    return sorted({*dunder, *_public(), *_HOMES, *_SUBPACKAGES})

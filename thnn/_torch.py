@@ -72,13 +72,39 @@ functorch_active: Callable[[], bool] = torch._C._are_functorch_transforms_active
 is_tracing: Callable[[], bool] = torch._C._is_tracing
 
 
+# The length of the stack of dispatch modes. Without it thnn cannot be imported, as for `in_transform`.
+_dispatch_modes: Callable[[], int] = torch._C._len_torch_dispatch_stack
+
+
+def recording_mode() -> str | None:
+    """A dispatch mode that would record or copy only the torch operations of a call, by the name users know it by."""
+    for i in range(_dispatch_modes()):
+        mode = type(torch._C._get_dispatch_stack_at(i)).__name__
+        if mode == "ProxyTorchDispatchMode":
+            return "make_fx or torch.export"
+        if mode == "_CloneArgBeforeMutateMode":
+            return "allow_mutation_on_saved_tensors"
+    return None
+
+
+def is_output_of_several(tensor: Tensor) -> bool:
+    """True for a view that an operation with several outputs made (unbind, split): autograd allows no in-place changes.
+
+    Without the private names: autograd refuses it itself, but after the tensor was overwritten.
+    """
+    try:
+        return torch._C._autograd._get_creation_meta(tensor).name == "MULTI_OUTPUT_NODE"
+    except (AttributeError, RuntimeError):
+        return False
+
+
 def in_transform() -> bool:
-    """True inside torch.func transforms, forward-mode differentiation and torch.jit.trace.
+    """True inside torch.func transforms, forward-mode differentiation, torch.jit.trace and dispatch modes.
 
     None of them sees a call of a C function. Without the private names thnn cannot be imported: computing on would
     return wrong numbers in silence.
     """
-    return functorch_active() or _forward_ad._current_level >= 0 or is_tracing()
+    return functorch_active() or _forward_ad._current_level >= 0 or is_tracing() or _dispatch_modes() > 0
 
 
 # The function that torch.no_grad and torch.set_grad_enabled call, which a TorchFunctionMode intercepts. Without it:

@@ -163,11 +163,23 @@ def test_bad_scalars(arguments: tuple[object, ...], error: type[Exception], mess
     assert (y == 5).all() and (i == 5).all()
 
 
-def test_negative_views_are_refused() -> None:
+def test_negative_views() -> None:
     x = torch.randn(4, dtype=torch.complex64).conj().imag
     assert x.is_neg()
-    with pytest.raises(TypeError, match="negative view"):
-        type2backend["torch.FloatTensor"].Tanh_updateOutput(0, x, torch.empty(0))
+    y = torch.empty(0)
+    type2backend["torch.FloatTensor"].Tanh_updateOutput(0, x, y)
+    torch.testing.assert_close(y, x.tanh())
+    with pytest.raises(TypeError, match="output: is a negative view"):
+        type2backend["torch.FloatTensor"].Tanh_updateOutput(0, torch.randn(4), x)
+
+
+def test_a_gradient_that_is_a_negative_view() -> None:
+    a, w = torch.randn(5, requires_grad=True), torch.randn(5, dtype=torch.complex64)
+    gradients = []
+    for tanh in (thnn.TanhFunction.apply, torch.tanh):
+        c = torch.complex(tanh(a), tanh(a))
+        gradients += torch.autograd.grad(((c.conj() * w).sum()).abs(), a)
+    torch.testing.assert_close(*gradients)
 
 
 def test_sparse_and_quantized_tensors_are_refused() -> None:

@@ -11,6 +11,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
 
 import thnn
 from thnn._functions.base import FunctionBase
@@ -83,12 +85,18 @@ def test_call_shapes_of_a_plain_function() -> None:
     ("make", "message"),
     [
         (lambda: thnn.ThresholdFunction(0), "val is missing"),
-        (lambda: thnn.ThresholdFunction(0, 0, False, 1), "at most 3 scalars"),
+        (
+            lambda: thnn.ThresholdFunction(0, 0, False, 1),
+            r"1 argument too many; takes \(threshold, val, inplace=False\)",
+        ),
         (lambda: thnn.ThresholdFunction(0, 0, limit=1), "unexpected keyword 'limit'"),
         (lambda: thnn.ThresholdFunction(0, 0, threshold=1), "threshold was given twice"),
         (lambda: thnn.ThresholdFunction(torch.zeros(1), 0), "threshold: expected a scalar, got a tensor"),
         (lambda: thnn.ThresholdFunction.apply(leaf(2)), "threshold is missing"),
-        (lambda: thnn.ThresholdFunction.apply(leaf(2), 0, 0, False, 9), "1 arguments too many"),
+        (
+            lambda: thnn.ThresholdFunction.apply(leaf(2), 0, 0, False, 9),
+            r"1 argument too many; takes \(input, threshold, val",
+        ),
         (lambda: thnn.ThresholdFunction.apply(0, 0, False), "val is missing|expected a tensor"),
         (lambda: thnn.TanhFunction.apply([1.0]), "input: expected a tensor, got list"),
         (lambda: thnn.TanhFunction()(None), "input: expected a tensor, got None"),
@@ -547,3 +555,74 @@ def test_a_module_without_a_rule_is_differentiated_through_its_reference(
         torch.autograd.grad(cls.apply(x).sum(), x, create_graph=True)
     (gradient,) = torch.autograd.grad(cls.apply(x).sum(), x)
     torch.testing.assert_close(gradient, 1 - x.tanh() ** 2)
+
+
+def test_fake_tensors_outside_of_their_mode() -> None:
+    """The outputs are fake as well, and no memory is read."""
+    mode = FakeTensorMode()
+    x, w = mode.from_tensor(torch.randn(2, 3, 8, 8)), mode.from_tensor(torch.randn(4, 3, 3, 3))
+    y = thnn.SpatialConvolutionMMFunction.apply(x, w, None, 3, 3, 1, 1, 1, 1)
+    assert isinstance(y, FakeTensor)
+    assert y.shape == (2, 4, 8, 8)
+    pooled = thnn.SpatialMaxPoolingFunction.apply(x, 2, 2, 2, 2, 0, 0)
+    assert isinstance(pooled, FakeTensor)
+
+
+def test_subclasses_are_kept_where_the_shape_changes() -> None:
+    class Image(torch.Tensor):
+        pass
+
+    x = torch.randn(2, 3, 8, 8).as_subclass(Image)
+    w = torch.randn(4, 3, 3, 3)
+    assert type(thnn.SpatialConvolutionMMFunction.apply(x, w, None, 3, 3, 1, 1, 1, 1)) is Image
+    assert type(thnn.SpatialMaxPoolingFunction.apply(x, 2, 2, 2, 2, 0, 0)) is Image
+
+
+def test_outputs_of_unbind_are_left_alone() -> None:
+    base = torch.randn(3, 4, requires_grad=True) * 1
+    part = base.unbind(0)[0]
+    before = base.detach().clone()
+    with pytest.raises(ValueError, match="cannot be overwritten in place"):
+        thnn.ThresholdFunction.apply(part, 0, 0, True)
+    assert base.detach().equal(before)
+
+
+def test_recording_modes_are_refused() -> None:
+    """They would record the allocation of the output and nothing else."""
+    x = torch.randn(4)
+    with pytest.raises(NotImplementedError, match="make_fx"):
+        make_fx(lambda v: thnn.TanhFunction.apply(v))(x)
+    leaf_ = torch.randn(4, requires_grad=True)
+    with (
+        torch.autograd.graph.allow_mutation_on_saved_tensors(),
+        pytest.raises(NotImplementedError, match="allow_mutation_on_saved_tensors"),
+    ):
+        thnn.ThresholdFunction.apply(leaf_ * 1, 0, 0, True)
+
+
+def test_names_are_those_of_users() -> None:
+    names: dict[str, object] = {}
+    exec("from thnn import *", names)
+    assert names["TanhFunction"] is thnn.TanhFunction
+    assert "Function" not in names  # torch's
+    assert not {"Any", "TYPE_CHECKING", "import_module"} & set(dir(thnn))
+    with pytest.raises(AttributeError, match=r"did you mean thnn\.SpatialConvolutionMMFunction\?"):
+        _ = thnn.SpatialConvolutionMMFunktion
+    with pytest.raises(KeyError, match="did you mean 'ThresholdFunction'"):
+        _ = thnn.function_classes["Threshold"]
+    backend = thnn.type2backend["torch.FloatTensor"]
+    assert not hasattr(backend, "Tahn_updateOutput")
+    assert getattr(backend, "Tahn_updateOutput", None) is None
+    with pytest.raises(NotImplementedError, match="did you mean Tanh_updateOutput"):
+        _ = backend.Tahn_updateOutput
+
+
+def test_signatures() -> None:
+    assert str(inspect.signature(thnn.ThresholdFunction)) == "(threshold, val, inplace=False)"
+    assert str(inspect.signature(thnn.TanhFunction)) == "()"
+    with pytest.raises(TypeError, match="kW: expected an integer, got float 3.5"):
+        thnn.SpatialMaxPoolingFunction(3.5, 2, 2, 2, 0, 0)
+    with pytest.raises(TypeError, match="takes no settings; give the tensors in the call"):
+        thnn.TanhFunction(1)
+    with pytest.raises(TypeError, match="did you mean inplace"):
+        thnn.ThresholdFunction(0, 0, inplac=True)

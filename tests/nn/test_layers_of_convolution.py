@@ -135,11 +135,11 @@ def test_words_for_padding() -> None:
         ("Conv2d", (3, 4, 3), {}, (2, 5, 8, 8), "input: expected 3 channels (in_channels), got 5 in (2, 5, 8, 8)"),
         ("Conv1d", (4, 4, 3), {"groups": 2}, (6, 8), "input: expected 4 channels (in_channels), got 6 in (6, 8)"),
         ("ConvTranspose2d", (4, 2, 3), {"groups": 2}, (1, 2, 8, 8), "input: expected 4 channels (in_channels), got 2"),
-        ("Conv2d", (3, 4, 3), {}, (3, 8), "input: expected 4 dimensions (N, C, H, W) or 3 (C, H, W), got shape (3, 8)"),
+        ("Conv2d", (3, 4, 3), {}, (3, 8), "input: expected 4 dimensions (N, C, H, W) or 3 (C, H, W), got shape (3,"),
         ("Conv2d", (3, 4, 3), {"padding": 1, "padding_mode": "reflect"}, (3, 8), "input: expected 4 dimensions"),
-        ("Conv3d", (3, 4, 3), {}, (3, 8), "input: expected 5 dimensions (N, C, D, H, W) or 4 (C, D, H, W), got 2"),
+        ("Conv3d", (3, 4, 3), {}, (3, 8), "input: expected 5 dimensions (N, C, D, H, W) or 4 (C, D, H, W), got shape"),
         ("Conv2d", (3, 4, 5), {}, (2, 3, 4, 9), "input: the output would be empty, 0 x 5: input 4 x 9, kernel 5 x 5, "),
-        ("Conv2d", (3, 4, 1), {}, (2, 3, 0, 4), "input: expected (N, C, H, W), of which only N may be 0, got 4 "),
+        ("Conv2d", (3, 4, 1), {}, (2, 3, 0, 4), "input: expected (N, C, H, W), of which only N may be 0, got shape"),
         ("Conv2d", (3, 4, 0), {}, (2, 3, 8, 8), "kernel_size: expected at least 1, got (0, 0)"),
         ("Conv2d", (3, 4, (3, 3, 3)), {}, (2, 3, 8, 8), "kernel_size: expected 2 numbers, got (3, 3, 3)"),
         ("Conv2d", (3, 0, 3), {}, (2, 3, 8, 8), "weight: expected 4 dimensions (out_channels, 3, kH, kW) for an input"),
@@ -152,7 +152,7 @@ def test_words_for_padding() -> None:
             "output_padding: expected less than the stride (1) or the dilation (1), got 1",
         ),
         ("Linear", (5, 3), {}, (2, 4, 6), "input: expected 5 features (in_features), got 6 in (2, 4, 6)"),
-        ("Linear", (5, 3), {}, (), "input: expected 2 dimensions (N, in_features) or 1, got 0"),
+        ("Linear", (5, 3), {}, (), "input: expected 2 dimensions (N, in_features) or 1, got shape ()"),
     ],
 )  # fmt: skip
 def test_errors_are_in_words_of_the_layer(

@@ -65,6 +65,15 @@ def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int 
                 for position, argument in enumerate(arguments):
                     if not argument.is_tensor:
                         values[position] = convert_scalar(bound.function, argument, values[position])
+                # Autograd makes negative views of gradients (the imaginary part of a conjugate).
+                for position, argument in enumerate(arguments):
+                    value = values[position]
+                    if (
+                        argument not in bound.function.written
+                        and isinstance(value, torch.Tensor)
+                        and value.is_neg()
+                    ):
+                        values[position] = value.resolve_neg()
                 flags |= VIEWS | META if check_tensors(bound, flags, arguments, values) else VIEWS
                 as_views = True
             else:

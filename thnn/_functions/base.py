@@ -6,6 +6,9 @@ tensor requires a gradient.
 
 from __future__ import annotations
 
+import difflib
+import inspect
+import keyword
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -14,8 +17,16 @@ from torch import Tensor
 from torch.autograd import forward_ad
 from torch.autograd.function import FunctionMeta
 
+from thnn._binding.arguments import convert_scalar
 from thnn._header import Module
-from thnn._torch import dynamo_disable, functorch_active, in_transform, is_tracing, node_apply
+from thnn._torch import (
+    dynamo_disable,
+    functorch_active,
+    in_transform,
+    is_tracing,
+    node_apply,
+    recording_mode,
+)
 
 _MISSING: Any = object()
 _is_grad_enabled = torch.is_grad_enabled
@@ -69,6 +80,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         cls._arity = len(cls._names)
         cls._call_count = cls._tensor_count - len(cls._running)
         cls._constant_positions = tuple(cls._names.index(name) for name in cls._constants)
+        cls.__signature__ = cls._signature(cls._names[cls._call_count :])
         if node_apply is not None:
             cls._enter = node_apply.__get__(None, cls)
         else:
@@ -77,6 +89,20 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
             # A subclass that overrides forward only: use it without a gradient, too.
             cls.compute = staticmethod(lambda *args: (cls._enter(*args),))
 
+    @classmethod
+    def _signature(cls, names: Sequence[str]) -> inspect.Signature:
+        """The signature of the constructor, for help() and inspect."""
+        empty = inspect.Parameter.empty
+        parameters: list[inspect.Parameter] = []
+        by_keyword = False
+        for name in names:
+            default = cls._defaults.get(name, empty)
+            # Python allows no argument without a default behind one with a default.
+            by_keyword |= default is empty and any(p.default is not empty for p in parameters)
+            kind = inspect.Parameter.KEYWORD_ONLY if by_keyword else inspect.Parameter.POSITIONAL_OR_KEYWORD
+            parameters.append(inspect.Parameter(_identifier(name), kind, default=default))
+        return inspect.Signature(parameters)
+
     @dynamo_disable
     def __new__(cls, *scalars: Any, **keywords: Any) -> Any:
         return super().__new__(cls)
@@ -84,10 +110,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
     def __init__(self, *settings: Any, **keywords: Any) -> None:
         names = self._names[self._call_count :]
         if len(settings) > len(names):
-            kind = "settings" if self._running else "scalars"
-            raise TypeError(
-                f"{type(self).__name__}: expected at most {len(names)} {kind} {names}, got {len(settings)}"
-            )
+            raise TypeError(f"{type(self).__name__}: {self._too_many(len(settings), names)}")
         for name, value in zip(names, settings):
             if isinstance(value, Tensor) and name not in self._running:
                 raise TypeError(f"{type(self).__name__}: {name}: expected a scalar, got a tensor")
@@ -97,7 +120,12 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         self._keywords = self._canonical(keywords)
         for name in names:
             if name not in self._keywords and name not in self._defaults:
-                raise TypeError(f"{type(self).__name__}: {name} is missing; expected {names}")
+                raise TypeError(f"{type(self).__name__}: {name} is missing; takes {self._spelled(names)}")
+        forward = self.module.forward
+        assert forward is not None
+        for argument in forward.scalars:
+            if self._keywords.get(argument.name) is not None:
+                convert_scalar(forward, argument, self._keywords[argument.name])
         self._settings = tuple(self._keywords.get(n, self._defaults.get(n)) for n in names)
         self._tensors_by_keyword = any(n in self._names[: self._call_count] for n in self._keywords)
 
@@ -119,11 +147,36 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         for key, value in keywords.items():
             name = cls._aliases.get(key, key)
             if name not in cls._names:
-                raise TypeError(f"{cls.__name__}: unexpected keyword {key!r}; expected some of {cls._names}")
+                near = difflib.get_close_matches(key, cls._names, 1)
+                hint = f"did you mean {near[0]}?" if near else f"takes {cls._spelled(cls._names)}"
+                raise TypeError(f"{cls.__name__}: unexpected keyword {key!r}; {hint}")
             if name in renamed:
                 raise TypeError(f"{cls.__name__}: {name} was given twice")
             renamed[name] = value
         return renamed
+
+    @classmethod
+    def _spelled(cls, names: Sequence[str]) -> str:
+        """The arguments of a call for messages: (input, kW, kH, ceil_mode=False)."""
+        words = []
+        for name in names:
+            default = cls._defaults.get(name, _MISSING)
+            if name in cls._optional and default is _MISSING:
+                default = None
+            words.append(name if default is _MISSING else f"{name}={default!r}")
+        return f"({', '.join(words)})"
+
+    @classmethod
+    def _too_many(cls, count: int, names: Sequence[str]) -> str:
+        if not names:
+            return f"takes no settings; give the tensors in the call: {cls.__name__}()(...)"
+        excess = count - len(names)
+        many = (
+            f"{excess} argument{'s' if excess != 1 else ''} too many; "
+            if excess > 0
+            else "too many arguments; "
+        )
+        return many + f"takes {cls._spelled(names)}"
 
     @classmethod
     def _bind(cls, args: Sequence[Any], keywords: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -145,7 +198,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
                 continue
             bound[name] = rest.pop(0)
         if rest:
-            raise TypeError(f"{cls.__name__}: expected {cls._names}, got {len(rest)} arguments too many")
+            raise TypeError(f"{cls.__name__}: {cls._too_many(len(args), cls._names)}")
         values = []
         for name in cls._names:
             value = bound.get(name, _MISSING)
@@ -155,7 +208,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
                 elif name in cls._defaults:
                     value = cls._defaults[name]
                 else:
-                    raise TypeError(f"{cls.__name__}: {name} is missing; expected {cls._names}")
+                    raise TypeError(f"{cls.__name__}: {name} is missing; takes {cls._spelled(cls._names)}")
             values.append(value)
         return tuple(values)
 
@@ -203,6 +256,8 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         """Raises NotImplementedError inside transforms that would return wrong numbers in silence."""
         if is_tracing():
             raise NotImplementedError(f"{cls.__name__}: cannot be recorded by torch.jit.trace")
+        if (mode := recording_mode()) is not None:
+            raise NotImplementedError(f"{cls.__name__}: does not work inside {mode}")
         if functorch_active():
             raise NotImplementedError(
                 f"{cls.__name__}: torch.func transforms are not supported; use torch.autograd"
@@ -228,6 +283,10 @@ def cast_for_autocast(tensors: Sequence[Any]) -> tuple[Any, ...] | None:
     if not any(is_cast):
         return None
     return tuple(t.float() if cast else t for t, cast in zip(tensors, is_cast))
+
+
+def _identifier(name: str) -> str:
+    return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def _restore(cls: type[FunctionBase], state: dict[str, Any]) -> FunctionBase:

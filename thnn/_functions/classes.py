@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Mapping
 
 from thnn._batch_norm.function import BatchNormalizationFunction, BatchNormalizationReLUFunction
@@ -24,6 +25,9 @@ class FunctionClasses(Mapping[str, "type[FunctionBase]"]):
 
     def __getitem__(self, name: str) -> type[FunctionBase]:
         cls = self._classes.get(name)
+        if cls is None and name not in self:
+            near = difflib.get_close_matches(f"{name}Function", self._names, 1, 0.7)
+            raise KeyError(f"no class {name!r}" + (f"; did you mean {near[0]!r}?" if near else ""))
         if cls is None:
             cls = self._classes.setdefault(name, _make(modules()[self._names[name]]))
         return cls

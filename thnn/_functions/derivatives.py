@@ -19,6 +19,7 @@ from torch import Tensor
 from thnn._binding.call import run
 from thnn._binding.library import THNN
 from thnn._header import Function, Module
+from thnn._torch import is_output_of_several
 
 Rule = Callable[..., Mapping[str, Tensor]]
 
@@ -31,6 +32,10 @@ def check_in_place(function: Function, input: Tensor, scalars: Sequence[Any]) ->
     base = input._base
     if base is not None and base.requires_grad and base.is_leaf:
         raise ValueError(where + "a view of a leaf that requires a gradient cannot be overwritten in place")
+    if is_output_of_several(input):
+        raise ValueError(
+            where + "one of several outputs of an operation (unbind, split) cannot be overwritten in place"
+        )
     if function.module == "LeakyReLU":
         try:
             is_positive = float(scalars[0]) >= 0

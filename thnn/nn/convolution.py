@@ -92,8 +92,8 @@ def _explained(layer: Any, input: Any, error: Exception) -> Exception:
         if input.dim() not in (dims + 1, dims + 2):
             batch, image = f"(N, C, {', '.join(axes)})", f"(C, {', '.join(axes)})"
             return ValueError(
-                f"{name}: input: expected {dims + 2} dimensions {batch} or {dims + 1} {image}, got {input.dim()}"
-                f" {tuple(input.shape)}"
+                f"{name}: input: expected {dims + 2} dimensions {batch} or {dims + 1} {image}, got"
+                f" shape {tuple(input.shape)}"
             )
         channels = weight.shape[0] if layer.transposed else weight.shape[1] * layer.groups
         if input.shape[-dims - 1] != channels:

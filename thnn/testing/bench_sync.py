@@ -158,7 +158,9 @@ def _process(directory: str, shape: tuple[int, ...], rounds: int, rank: int) -> 
     for layout in (CONTIGUOUS, CHANNELS_LAST):
         tensors = _tensors(shape, layout)
 
-        def apply(x: Tensor, w: Tensor, b: Tensor, mean: Tensor, var: Tensor, by: Any = communicator) -> Tensor:
+        def apply(
+            x: Tensor, w: Tensor, b: Tensor, mean: Tensor, var: Tensor, by: Any = communicator
+        ) -> Tensor:
             return synchronized(x, w, b, mean, var, 0.1, 1e-5, by)
 
         together, alone = _Call(tensors, apply), _Call(tensors, partial(apply, by=_Alone()))
