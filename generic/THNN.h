@@ -16,10 +16,11 @@
 
    Functions. A module X is X_updateOutput, the forward, with X_updateGradInput and X_accGradParameters, or
    X_backward, which computes both. Their arguments are matched by name. Any other X_name stands alone: it writes the
-   tensors with [OUT] or [MODIFIED] and reads the rest. The kernels of X are in generic/<family>/X.c.
+   tensors with [OUT] or [MODIFIED] and reads the rest.
 
-   Families. A comment that begins with the tag FAMILY and a name, in brackets, begins a section: the functions below it
-   belong to that family, which is a folder of generic/, a page of the documentation and a module of the model.
+   Families. A comment that begins with [FAMILY name] begins a section: the functions below it belong to that family. Its
+   kernels are in generic/<family>/, its page of the documentation is docs/functions/<family>.md, and its part of the
+   Python model is thnn/_generated/<family>.py.
 
    Types. real is float or double; all THTensor of a call have elements of that type. accreal is double, whatever real
    is, and so are the elements of a THAccrealTensor; those of a THIndexTensor are int64, of a THIntegerTensor int32.
@@ -124,7 +125,7 @@ TH_API void THNN_(TemporalConvolution_updateOutput)(
     int inputFrameSize,    // features of a frame of input
     int outputFrameSize);  // features of a frame of output
 
-/* Gradient of TemporalConvolution by its input: sums gradOutput * weight over what each frame contributed to. */
+/* Gradient of TemporalConvolution by its input: sums gradOutput * weight over the outputs of each frame. */
 TH_API void THNN_(TemporalConvolution_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -1421,8 +1422,8 @@ TH_API void THNN_(SpatialMaxPooling_updateGradInput)(
     int padH,                // padding above and below
     bool ceil_mode);         // as in the forward
 
-/* SpatialAveragePooling: the mean of each window, clipped to the padded image (count_include_pad: padding counts in
-   the divisor, what lies beyond it never does) or to the image.
+/* SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded image, whose
+   zeros count in the divisor; otherwise it is clipped to the image.
 
    Shapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.
    Errors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.
@@ -1526,7 +1527,7 @@ TH_API void THNN_(Tanh_updateGradInput)(
     THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
     THTensor *output);     // result of the forward
 
-/* SoftMax over the channels: output = exp(input) / sum over channels of exp(input), the maximum subtracted first.
+/* SoftMax: output = exp(input) / sum over channels of exp(input), the maximum subtracted first.
 
    Shapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.
    Source: Torch7 nn.SoftMax. */
@@ -1543,7 +1544,7 @@ TH_API void THNN_(SoftMax_updateGradInput)(
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
     THTensor *output);     // result of the forward
 
-/* Logarithm of SoftMax over the channels: output = input - log(sum over channels of exp(input)).
+/* LogSoftMax: output = input - log(sum over channels of exp(input)), the logarithm of SoftMax.
 
    Shapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.
    Source: Torch7 nn.LogSoftMax. */
@@ -1563,8 +1564,9 @@ TH_API void THNN_(LogSoftMax_updateGradInput)(
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY criterion] */
 
-/* Negative log-likelihood of the target classes: the sum of -weights[t] * input[n, t] over the targets t = target[n] that
-   are not ignore_index, divided by total_weight, the sum of their weights, if sizeAverage and it is not 0.
+/* ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the targets
+   t = target[n] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their weights, unless
+   that is 0.
 
    Shapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;
    weights (C) or None for 1 each; output and total_weight one element.
@@ -1592,7 +1594,7 @@ TH_API void THNN_(ClassNLLCriterion_updateGradInput)(
     THTensor *total_weight,  // [SAVED] as the forward left it
     int64_t ignore_index);   // targets of this value are ignored
 
-/* Sum of squared differences (input - target)^2, divided by the number of elements if sizeAverage.
+/* MSECriterion: sum of (input - target)^2, divided by the number of elements if sizeAverage.
 
    Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. */
 TH_API void THNN_(MSECriterion_updateOutput)(
@@ -1610,8 +1612,8 @@ TH_API void THNN_(MSECriterion_updateGradInput)(
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage);    // divide by the number of elements
 
-/* Sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the number of elements if
-   sizeAverage.
+/* SmoothL1Criterion: sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the number of
+   elements if sizeAverage.
 
    Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.
    Source: Girshick 2015 (Huber's loss). */
@@ -1630,8 +1632,8 @@ TH_API void THNN_(SmoothL1Criterion_updateGradInput)(
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage);    // divide by the number of elements
 
-/* Binary cross entropy: the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)), each logarithm not below
-   -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.
+/* BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)) with each
+   logarithm at least -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.
 
    Shapes: input and target of one size; weights as many elements as input; output one element.
    Errors: ValueError for sizes that differ and for an input outside [0, 1], NaN included. */
@@ -1653,7 +1655,7 @@ TH_API void THNN_(BCECriterion_updateGradInput)(
     bool sizeAverage,     // divide by the number of elements
     THTensor *weights);   // [OPTIONAL] factor of each element, as many as input has
 
-/* Sum of |input - target|, divided by the number of elements if sizeAverage.
+/* AbsCriterion: sum of |input - target|, divided by the number of elements if sizeAverage.
 
    Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. */
 TH_API void THNN_(AbsCriterion_updateOutput)(

@@ -136,11 +136,11 @@ def replace_together(contents: Mapping[Path, str | Path | None]) -> None:
             new, old = _beside(path)
             old.unlink(missing_ok=True)
             if isinstance(content, Path):
-                shutil.copy2(content, new)
+                _copy(content, new)
             elif content is not None:
                 new.write_text(content, encoding="utf-8")
             if path.exists():
-                shutil.copy2(path, old)
+                _copy(path, old)
         for path, content in contents.items():
             begun.append(path)
             if content is None:
@@ -160,6 +160,11 @@ def replace_together(contents: Mapping[Path, str | Path | None]) -> None:
             for leftover in _beside(path):
                 with suppress(OSError):
                     leftover.unlink(missing_ok=True)
+
+
+def _copy(source: Path, target: Path) -> None:
+    shutil.copyfile(source, target)
+    shutil.copymode(source, target)
 
 
 def _beside(path: Path) -> tuple[Path, Path]:
@@ -201,31 +206,28 @@ def _read(path: Path) -> str:
 
 def _run(command: Sequence[str], progress: Progress) -> str:
     """Runs a command, shows what ninja is compiling, and returns the output; raises BuildError if the command fails."""
-    environment = {**os.environ, "NINJA_STATUS": "[%f/%t] "}
-    process = subprocess.Popen(
+    lines: list[str] = []
+    with subprocess.Popen(
         command,
-        env=environment,
+        env={**os.environ, "NINJA_STATUS": "[%f/%t] "},
         encoding="utf-8",
         errors="replace",
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-    )
-    assert process.stdout is not None
-    lines: list[str] = []
-    try:
-        for line in process.stdout:
-            status = _NINJA_STATUS.match(line)
-            if status is None:
-                lines.append(line)
-            elif status[2]:
-                progress.show(f"compiling {status[1]}: {status[3]} ({status[2]})")
-            else:
-                progress.show(f"building {line.strip()}")
-        process.wait()
-    except BaseException:
-        process.terminate()
-        process.wait()
-        raise
+    ) as process:
+        assert process.stdout is not None
+        try:
+            for line in process.stdout:
+                status = _NINJA_STATUS.match(line)
+                if status is None:
+                    lines.append(line)
+                elif status[2]:
+                    progress.show(f"compiling {status[1]}: {status[3]} ({status[2]})")
+                else:
+                    progress.show(f"building {line.strip()}")
+        except BaseException:
+            process.terminate()
+            raise
     output = "".join(lines)
     if process.returncode != 0:
         missing = set(_UNDEFINED.findall(output))

@@ -18,18 +18,18 @@ RESERVED_ARGUMENTS = frozenset(
         *("self", "cls", "ctx", "return_indices", "id"),
         *("TypeError", "AttributeError", "RuntimeError", "ValueError"),
         *("updateOutput", "updateGradInput", "accGradParameters", "backward"),
-        *("call_updateOutput", "call_updateGradInput", "call_accGradParameters", "call_backward"),
-        *("ALLOCATE", "arguments", "check_in_place", "empty_like", "empty_like_or_not", "flag", "gradients"),
+        *("updateOutput_address", "updateGradInput_address", "accGradParameters_address", "backward_address"),
         *(
-            "increment_version",
-            "invoke",
-            "is_grad_enabled",
-            "new_scalar",
-            "new_scalar_or_not",
-            "rule",
-            "scale_by",
+            "ALLOCATE",
+            "arguments",
+            "call",
+            "check_in_place",
+            "check_shareable",
+            "empty_like",
+            "empty_like_or_not",
         ),
-        *("values", "zeros_like", "call", "check_shareable", "function", "share", "state", "t"),
+        *("flag", "function", "gradients", "increment_version", "invoke", "is_grad_enabled", "new_scalar"),
+        *("new_scalar_or_not", "report", "rule", "scale_by", "share", "state", "t", "values", "zeros_like"),
     ]
 )
 #: Attributes of a backend, which a function of the same name would hide.

@@ -1,11 +1,9 @@
-"""python -m thnn, and what regenerate does when something fails."""
+"""python -m thnn."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -13,13 +11,7 @@ from pathlib import Path
 import pytest
 
 from thnn.__main__ import main
-from thnn._header import HeaderError, parse_header_text
 from thnn._header.registry import modules
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path.insert(0, str(ROOT))
-
-from tools import emit_c, emit_python, regenerate  # noqa: E402
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -176,97 +168,6 @@ def test_bench_of_an_overhead(tmp_path: Path) -> None:
     (measured,) = json.loads(data.read_text())["measurements"]
     assert set(measured["timings"]) == {"Function", "layer"}
     assert " of 3 µs more" in table.read_text()
-
-
-def test_generated_files_are_current() -> None:
-    found = regenerate.stale(regenerate.generate(ROOT))
-    assert not found, found
-
-
-def test_arguments_named_by_words_of_python() -> None:
-    stubs = emit_python.emit_stubs(
-        parse_header_text("void A_updateOutput(THTensor *input, THTensor *output, accreal lambda);")
-    )
-    compile(stubs, "functions.pyi", "exec")
-    assert "def apply(cls, input: Tensor, lambda_: float) -> Tensor" in stubs
-    with pytest.raises(HeaderError, match="no tensor can be called 'in'"):
-        emit_c.check_supported(parse_header_text("void f(THTensor *in);"))
-
-
-@pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    """The generated files and the header of the source tree."""
-    for name in ("generic", "lib/THNN/generated", "thnn/_generated"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "docs").mkdir()
-    shutil.copy(ROOT / "docs/functions.md", tmp_path / "docs")
-    return tmp_path
-
-
-def snapshot(tree: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(tree)): p.read_bytes() for p in tree.rglob("*") if p.is_file()}
-
-
-def test_a_function_without_a_kernel_is_named() -> None:
-    line = "x.c:(.text+0x1): undefined reference to `THNN_{}Cubic_updateOutput_{}'\n"
-    output = "".join(line.format(real, arch) for real in ("Float", "Double") for arch in ("default", "avx2"))
-    told = (
-        "Cubic_updateOutput: declared in THNN.h, and no file of generic/ defines THNN_(Cubic_updateOutput)\n"
-    )
-    assert regenerate._without_kernels(output) == told
-    assert regenerate._without_kernels("x.c:1:1: error: expected ';'\n") == ""
-
-
-def test_a_broken_header_changes_nothing(tree: Path) -> None:
-    header = tree / "generic/THNN.h"
-    header.write_text(
-        header.read_text() + "\nTH_API void THNN_(Bad_updateOutput)(THNNState *state, THTensor **x);\n"
-    )
-    before = snapshot(tree)
-    with pytest.raises(ValueError, match=r"THNN.h:\d+:\d+: "):
-        regenerate.regenerate(tree)
-    assert snapshot(tree) == before
-
-
-@pytest.mark.parametrize("ended", [None, signal.SIGTERM, signal.SIGHUP])
-def test_a_failed_build_puts_the_generated_files_back(
-    ended: signal.Signals | None, tree: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    header = tree / "generic/THNN.h"
-    header.write_text(
-        header.read_text()
-        + "\nTH_API void THNN_(Extra_updateOutput)(THNNState *state, THTensor *input, THTensor *output);\n"
-    )
-    before = snapshot(tree)
-    written: list[set[str]] = []
-
-    def build(root: Path, output: Path) -> list[str]:
-        written.append({name for name, data in snapshot(tree).items() if before.get(name) != data})
-        if ended is not None:
-            signal.raise_signal(ended)
-        raise regenerate.BuildError("no such kernel")
-
-    monkeypatch.setattr(regenerate, "build", build)
-    with pytest.raises(regenerate.BuildError if ended is None else SystemExit):
-        regenerate.regenerate(tree)
-    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    assert "lib/THNN/generated/glue.c" in written[0]
-    assert snapshot(tree) == before
-
-
-def test_only_what_changed_is_written(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(regenerate, "build", lambda root, output: [])
-    said: list[str] = []
-    regenerate.regenerate(tree, said.append)
-    assert said == ["everything is up to date"]
-    stub = tree / "thnn/_generated/functions.pyi"
-    stub.write_text("stale\n")
-    assert list(regenerate.stale(regenerate.generate(tree))) == [stub]
-    others = {p: p.stat().st_mtime_ns for p in tree.rglob("*") if p.is_file() and p != stub}
-    said.clear()
-    regenerate.regenerate(tree, said.append)
-    assert said == ["wrote thnn/_generated/functions.pyi"]
-    assert {p: p.stat().st_mtime_ns for p in others} == others
 
 
 def test_regenerate_check(capsys: pytest.CaptureFixture[str]) -> None:

@@ -69,7 +69,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'weight', 'parameter', doc='filters (outputFrameSize, kW*inputFrameSize)'),
         A('int', 'kW', 'scalar', doc='kernel length'),
         A('int', 'dW', 'scalar', doc='stride'),
-    ), 'Gradient of TemporalConvolution by its input: sums gradOutput * weight over what each frame contributed to.', 'convolution'),
+    ), 'Gradient of TemporalConvolution by its input: sums gradOutput * weight over the outputs of each frame.', 'convolution'),
     F('TemporalConvolution_accGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),

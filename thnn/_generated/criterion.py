@@ -13,7 +13,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'weights', 'parameter', is_optional=True, doc='one per class (C)'),
         A('THTensor*', 'total_weight', 'saved', like='output', doc='sum of the weights of the targets, one element'),
         A('int64_t', 'ignore_index', 'scalar', default=-100, doc='targets of this value are ignored'),
-    ), 'Negative log-likelihood of the target classes: the sum of -weights[t] * input[n, t] over the targets t = target[n] that\nare not ignore_index, divided by total_weight, the sum of their weights, if sizeAverage and it is not 0.\n\nShapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;\nweights (C) or None for 1 each; output and total_weight one element.\nErrors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.\nSource: Torch7 nn.ClassNLLCriterion.', 'criterion'),
+    ), 'ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the targets\nt = target[n] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their weights, unless\nthat is 0.\n\nShapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;\nweights (C) or None for 1 each; output and total_weight one element.\nErrors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.\nSource: Torch7 nn.ClassNLLCriterion.', 'criterion'),
     F('ClassNLLCriterion_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='log-probabilities (N, C) or (C)'),
@@ -30,7 +30,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'target', 'target', doc='sized as input'),
         A('THTensor*', 'output', 'output', doc='the loss, one element'),
         A('bool', 'sizeAverage', 'scalar', default=True, doc='divide by the number of elements'),
-    ), 'Sum of squared differences (input - target)^2, divided by the number of elements if sizeAverage.\n\nShapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.', 'criterion'),
+    ), 'MSECriterion: sum of (input - target)^2, divided by the number of elements if sizeAverage.\n\nShapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.', 'criterion'),
     F('MSECriterion_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input, any shape'),
@@ -44,7 +44,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'target', 'target', doc='sized as input'),
         A('THTensor*', 'output', 'output', doc='the loss, one element'),
         A('bool', 'sizeAverage', 'scalar', default=True, doc='divide by the number of elements'),
-    ), "Sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the number of elements if\nsizeAverage.\n\nShapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.\nSource: Girshick 2015 (Huber's loss).", 'criterion'),
+    ), "SmoothL1Criterion: sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the number of\nelements if sizeAverage.\n\nShapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.\nSource: Girshick 2015 (Huber's loss).", 'criterion'),
     F('SmoothL1Criterion_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input, any shape'),
@@ -59,7 +59,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'output', 'output', doc='the loss, one element'),
         A('bool', 'sizeAverage', 'scalar', default=True, doc='divide by the number of elements'),
         A('THTensor*', 'weights', 'parameter', is_optional=True, doc='factor of each element, as many as input has'),
-    ), 'Binary cross entropy: the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)), each logarithm not below\n-100, divided by the number of elements (not by the sum of the weights) if sizeAverage.\n\nShapes: input and target of one size; weights as many elements as input; output one element.\nErrors: ValueError for sizes that differ and for an input outside [0, 1], NaN included.', 'criterion'),
+    ), 'BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)) with each\nlogarithm at least -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.\n\nShapes: input and target of one size; weights as many elements as input; output one element.\nErrors: ValueError for sizes that differ and for an input outside [0, 1], NaN included.', 'criterion'),
     F('BCECriterion_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input, any shape'),
@@ -74,7 +74,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'target', 'target', doc='sized as input'),
         A('THTensor*', 'output', 'output', doc='the loss, one element'),
         A('bool', 'sizeAverage', 'scalar', default=True, doc='divide by the number of elements'),
-    ), 'Sum of |input - target|, divided by the number of elements if sizeAverage.\n\nShapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.', 'criterion'),
+    ), 'AbsCriterion: sum of |input - target|, divided by the number of elements if sizeAverage.\n\nShapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.', 'criterion'),
     F('AbsCriterion_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input, any shape'),

@@ -106,7 +106,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padH', 'scalar', doc='zeros added above and below'),
         A('bool', 'ceil_mode', 'scalar', default=False, doc='round output sizes up'),
         A('bool', 'count_include_pad', 'scalar', default=True, doc='count padding in the divisor'),
-    ), 'SpatialAveragePooling: the mean of each window, clipped to the padded image (count_include_pad: padding counts in\nthe divisor, what lies beyond it never does) or to the image.\n\nShapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.\nErrors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.\nSource: Torch7 nn.SpatialAveragePooling.', 'pooling'),
+    ), 'SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded image, whose\nzeros count in the divisor; otherwise it is clipped to the image.\n\nShapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.\nErrors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.\nSource: Torch7 nn.SpatialAveragePooling.', 'pooling'),
     F('SpatialAveragePooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),

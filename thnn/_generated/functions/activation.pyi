@@ -84,7 +84,7 @@ class TanhFunction(FunctionBase):
     def apply(cls, input: Tensor) -> Tensor: ...
 
 class SoftMaxFunction(FunctionBase):
-    """SoftMax over the channels: output = exp(input) / sum over channels of exp(input), the maximum subtracted first.
+    """SoftMax: output = exp(input) / sum over channels of exp(input), the maximum subtracted first.
 
     Shapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.
     Source: Torch7 nn.SoftMax.
@@ -104,7 +104,7 @@ class SoftMaxFunction(FunctionBase):
     def apply(cls, input: Tensor) -> Tensor: ...
 
 class LogSoftMaxFunction(FunctionBase):
-    """Logarithm of SoftMax over the channels: output = input - log(sum over channels of exp(input)).
+    """LogSoftMax: output = input - log(sum over channels of exp(input)), the logarithm of SoftMax.
 
     Shapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.
     Source: Torch7 nn.LogSoftMax.

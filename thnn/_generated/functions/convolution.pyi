@@ -66,7 +66,7 @@ class TemporalConvolutionFunction(FunctionBase):
         inputFrameSize: int: features of a frame of input
         outputFrameSize: int: features of a frame of output
 
-    Gradient of TemporalConvolution by its input: sums gradOutput * weight over what each frame contributed to.
+    Gradient of TemporalConvolution by its input: sums gradOutput * weight over the outputs of each frame.
 
     Gradients of TemporalConvolution by its parameters, accumulated:
     gradWeight[o, k*inputFrameSize + f] += scale * sum over n, t of gradOutput[n,t,o] * input[n, t*dW + k, f];

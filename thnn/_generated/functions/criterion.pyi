@@ -7,8 +7,9 @@ from torch import Tensor
 from thnn._functions.base import Criterion
 
 class ClassNLLCriterionFunction(Criterion):
-    """Negative log-likelihood of the target classes: the sum of -weights[t] * input[n, t] over the targets t = target[n] that
-    are not ignore_index, divided by total_weight, the sum of their weights, if sizeAverage and it is not 0.
+    """ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the targets
+    t = target[n] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their weights, unless
+    that is 0.
 
     Shapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;
     weights (C) or None for 1 each; output and total_weight one element.
@@ -35,7 +36,7 @@ class ClassNLLCriterionFunction(Criterion):
     def apply(cls, input: Tensor, target: Tensor, weights: Tensor | None = ..., sizeAverage: bool = ..., ignore_index: int = ...) -> Tensor: ...
 
 class MSECriterionFunction(Criterion):
-    """Sum of squared differences (input - target)^2, divided by the number of elements if sizeAverage.
+    """MSECriterion: sum of (input - target)^2, divided by the number of elements if sizeAverage.
 
     Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.
 
@@ -56,8 +57,8 @@ class MSECriterionFunction(Criterion):
     def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ...) -> Tensor: ...
 
 class SmoothL1CriterionFunction(Criterion):
-    """Sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the number of elements if
-    sizeAverage.
+    """SmoothL1Criterion: sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the number of
+    elements if sizeAverage.
 
     Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.
     Source: Girshick 2015 (Huber's loss).
@@ -79,8 +80,8 @@ class SmoothL1CriterionFunction(Criterion):
     def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ...) -> Tensor: ...
 
 class BCECriterionFunction(Criterion):
-    """Binary cross entropy: the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)), each logarithm not below
-    -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.
+    """BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)) with each
+    logarithm at least -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.
 
     Shapes: input and target of one size; weights as many elements as input; output one element.
     Errors: ValueError for sizes that differ and for an input outside [0, 1], NaN included.
@@ -104,7 +105,7 @@ class BCECriterionFunction(Criterion):
     def apply(cls, input: Tensor, target: Tensor, weights: Tensor | None = ..., sizeAverage: bool = ...) -> Tensor: ...
 
 class AbsCriterionFunction(Criterion):
-    """Sum of |input - target|, divided by the number of elements if sizeAverage.
+    """AbsCriterion: sum of |input - target|, divided by the number of elements if sizeAverage.
 
     Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.
 

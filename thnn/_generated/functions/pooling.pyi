@@ -109,8 +109,8 @@ class SpatialMaxPoolingFunction(FunctionBase):
     def apply(cls, input: Tensor, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, ceil_mode: bool = ..., return_indices: bool = ...) -> Any: ...
 
 class SpatialAveragePoolingFunction(FunctionBase):
-    """SpatialAveragePooling: the mean of each window, clipped to the padded image (count_include_pad: padding counts in
-    the divisor, what lies beyond it never does) or to the image.
+    """SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded image, whose
+    zeros count in the divisor; otherwise it is clipped to the image.
 
     Shapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.
     Errors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.

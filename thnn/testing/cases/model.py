@@ -22,7 +22,7 @@ Maker = Callable[..., Tensor]
 class Sample:
     """One set of arguments of the forward: makers of tensors (None for an absent one) and values of scalars.
 
-    Omitted optional tensors are None; omitted scalars take the defaults of thnn/_documentation.py.
+    Omitted optional tensors are None; omitted scalars have their [DEFAULT] in THNN.h.
     """
 
     name: str
