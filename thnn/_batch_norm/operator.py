@@ -1,4 +1,4 @@
-"""``thnn.batch_norm``: batch normalization as an operator that maintains estimates of mean and variance."""
+"""``thnn.batch_norm``: batch normalization as an operator that updates estimates of mean and variance."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _forward = THNN.bind(modules()["BatchNormalization"].functions["updateOutput"])
 
 
 class BatchNormOutput(NamedTuple):
-    """What ``thnn.batch_norm`` returns."""
+    """The results of ``thnn.batch_norm``."""
 
     y: Tensor
-    """the result, sized and laid out as x"""
+    """the result, with the size and layout of x"""
     batch_mean: Tensor | None
-    """mean of the batch (C); None when is_infer, which computes none"""
+    """mean of the batch (C); None if is_infer"""
     batch_var: Tensor | None
-    """biased variance of the batch (C); None when is_infer"""
+    """biased variance of the batch (C); None if is_infer"""
     saved_mean: Tensor
     """estimated_mean itself"""
     saved_var: Tensor
@@ -54,40 +54,41 @@ def batch_norm(
     batch_id: int | None = None,
     out: Tensor | None = None,
 ) -> BatchNormOutput:
-    """Batch normalization that maintains estimates of mean and variance in the memory of its arguments.
+    """Batch normalization that updates estimates of mean and variance in place.
 
         y = (x - mean) / sqrt(variance + epsilon) * scale + bias
         estimated = estimated * momentum + (1 - momentum) * batch
 
-    Training normalizes by mean and variance of the batch and takes them into the estimates. All variances are biased
+    Training normalizes by mean and variance of the batch and updates the estimates with them. All variances are biased
     (divided by the number of values): batch_var, estimated_var, and the one that normalizes. They are variances, not
-    deviations; descriptions of the operator say both.
+    deviations; descriptions of the operator differ in that.
 
-    Shapes: x (N, C) or (N, C, ...); scale, bias, estimated_mean, estimated_var (C). float32 or float64, all the same.
+    Shapes: x (N, C) or (N, C, ...); scale, bias, estimated_mean, estimated_var (C). float32 or float64, one type for
+    all; inside torch.autocast, x, scale and bias of float16 and bfloat16 are cast to float32.
 
     Arguments:
         x: Tensor: the batch
-        scale: Tensor or None: factor of each channel, 1 where None
-        bias: Tensor or None: what is added to each channel, 0 where None
-        estimated_mean: Tensor: changed in training
-        estimated_var: Tensor: changed in training
-        is_infer: bool: normalize by the estimates and update nothing; use_global_est and batch_id play no part then
-        use_global_est: bool: normalize by the estimates in training, too, as they were before this batch is taken
-            into them. They are constants to the derivative. With batch_id 0 there are none yet: those that this batch
-            sets are used.
+        scale: Tensor or None: factor of each channel; None: 1
+        bias: Tensor or None: added to each channel; None: 0
+        estimated_mean: Tensor: updated in training
+        estimated_var: Tensor: updated in training
+        is_infer: bool: normalize by the estimates and update nothing; use_global_est and batch_id have no effect
+        use_global_est: bool: normalize by the estimates in training, too, with their values before the update by this
+            batch. They are constants for the derivative. With batch_id 0, normalize by the statistics of this batch,
+            as constants.
         epsilon: float: added to the variance; 0 or more
-        momentum: float: share of the old estimates, from 0 to 1. (That of torch and THNN is 1 minus this one.)
-        batch_id: int or None: the first batch, 0, replaces the estimates, whatever they hold; None: no batch does
-        out: Tensor or None: where y is written, sized as x; x itself will do. As everywhere in torch, what is written
-            into `out` cannot be differentiated.
+        momentum: float: weight of the old estimates, from 0 to 1 (1 minus the momentum of torch and THNN)
+        batch_id: int or None: batch 0 replaces the estimates, whatever their values; None: no batch does
+        out: Tensor or None: receives y; sized as x, and may be x itself. As everywhere in torch, a result in `out`
+            cannot be differentiated.
 
     Returns BatchNormOutput, a named tuple (y, batch_mean, batch_var, saved_mean, saved_var). saved_mean and saved_var
-    are estimated_mean and estimated_var, the very memory. y can be differentiated twice by x, scale and bias; no
-    gradient flows through the statistics that are returned.
+    are the tensors estimated_mean and estimated_var. y is twice differentiable by x, scale and bias; the returned
+    statistics are constants.
 
-    Errors: TypeError for other types; ValueError for sizes that do not fit, one value per channel in training, numbers
-    out of range, memory that is written (estimates in training, out) and shared, `out` where a gradient is wanted;
-    NotImplementedError for estimates that require a gradient. Nothing has been written then.
+    Errors: TypeError for other types; ValueError for wrong sizes, one value per channel in training, numbers out of
+    range, written memory (estimates in training, out) that is shared, `out` with a gradient; NotImplementedError for
+    estimates that require a gradient. Nothing is written then.
     Source: Ioffe and Szegedy 2015; the design of Paddle's batch_norm_op. Conventions: docs/batch-normalization.md.
     """
     is_infer, use_global_est = _flag("is_infer", is_infer), _flag("use_global_est", use_global_est)
@@ -117,7 +118,7 @@ def batch_norm(
         return BatchNormOutput(y, None, None, estimated_mean, estimated_var)
     if use_global_est:
         mean, variance = _mean_and_variance(x)
-        # Copies: what a backward needs must not change when the estimates go on.
+        # Copies, since later batches update the estimates before the backward.
         constants = (mean, variance) if is_first else (estimated_mean, estimated_var)
         y = apply(x, scale, bias, *(c.clone() for c in constants), False, 0.0, epsilon)
     else:
@@ -131,7 +132,7 @@ def batch_norm(
 
 
 def _into(out: Tensor) -> Callable[..., Tensor]:
-    """The function class's `apply`, but with an output that is given."""
+    """`BatchNormalizationFunction.apply` with the output written to `out`."""
 
     def apply(
         input: Tensor,
@@ -188,7 +189,7 @@ def _check(
     out: Tensor | None,
     is_infer: bool,
 ) -> None:
-    """Everything that is refused, so that nothing is written before."""
+    """Raises all errors of arguments before anything is written."""
     _check_is_tensor("x", x)
     dtype, device, size = x.dtype, x.device, x.shape
     if dtype is not torch.float32 and dtype is not torch.float64:
@@ -247,7 +248,10 @@ def _refuse_nested(**tensors: Tensor | None) -> None:
 
 
 def _check_written(names: Sequence[str], tensors: Mapping[str, Tensor]) -> None:
-    """Whether what is written shares memory, by the range from first to last address; of vectors, by each address."""
+    """Raises ValueError for written tensors that share memory with others.
+
+    Vectors share memory if they have an address in common, others if their ranges of addresses overlap.
+    """
     spans = {name: _span(tensor) for name, tensor in tensors.items()}
     for name in names:
         tensor, (start, stop) = tensors[name], spans[name]
@@ -264,25 +268,25 @@ def _check_written(names: Sequence[str], tensors: Mapping[str, Tensor]) -> None:
 
 
 def _span(tensor: Tensor) -> tuple[int, int]:
-    """First address and the one after the last; nothing for a tensor without memory."""
+    """The first address and the one after the last; (0, 0) for a tensor without memory."""
     start, count = address_of(tensor), tensor.numel()
     if start == 0 or count == 0:
         return 0, 0
     if not tensor.is_contiguous():
-        count = 1 + sum((n - 1) * step for n, step in zip(tensor.shape, tensor.stride()))
+        count = 1 + sum((n - 1) * stride for n, stride in zip(tensor.shape, tensor.stride()))
     return start, start + count * tensor.element_size()
 
 
 def _share(name: str, a: Tensor, other: str, b: Tensor) -> bool:
-    """Whether two tensors whose spans meet share memory, other than `out` being x."""
+    """Whether two tensors with overlapping spans share memory; `out` may be x."""
     if name == "out" and other == "x":
         return a.data_ptr() != b.data_ptr() or a.stride() != b.stride()
     if a.dim() != 1 or b.dim() != 1:
         return True
     first, second = (
-        range(v.data_ptr(), v.data_ptr() + len(v) * step, step)
+        range(v.data_ptr(), v.data_ptr() + len(v) * stride, stride)
         for v in (a, b)
-        for step in [max(v.stride(0), 1) * v.element_size()]
+        for stride in [max(v.stride(0), 1) * v.element_size()]
     )
     return not set(first).isdisjoint(second)
 
@@ -293,7 +297,7 @@ def _check_is_tensor(name: str, value: Any) -> None:
 
 
 def _check_like(name: str, tensor: Any, dtype: torch.dtype, device: torch.device, size: torch.Size) -> None:
-    """Whether a tensor is of the type and on the device of x, and of this size."""
+    """Raises an error unless a tensor has this type, device and size."""
     _check_is_tensor(name, tensor)
     if tensor.dtype is not dtype:
         raise TypeError(f"{_NAME}: {name}: expected {dtype}, the type of x, got {tensor.dtype}")

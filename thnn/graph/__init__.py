@@ -1,7 +1,7 @@
-"""Nets that fork at batch normalization into a branch for training and one for inference.
+"""Nets that fork at batch normalization into a branch for training and a branch for inference.
 
-``Net`` is built of operators on named variables; ``fork`` does the same for a torch module, by torch.fx; ``draw`` shows
-either. Both branches work on the same parameters and statistics, so nothing is copied or switched between training and
+``Net`` consists of operators on named variables. ``fork`` traces a torch module by torch.fx. ``draw`` draws a net or a
+fork. Both branches use the same parameters and statistics, so nothing is copied or switched between training and
 inference:
 
     net = thnn.graph.Net()
@@ -20,9 +20,11 @@ inference:
 
 from __future__ import annotations
 
+from thnn.graph.branch import Branch
 from thnn.graph.drawing import draw
-from thnn.graph.forks import Branch, Fork, fork
+from thnn.graph.forks import Fork, fork
 from thnn.graph.net import Net, batch_norm_layer
-from thnn.graph.operators import Operator, Scope, Variable
+from thnn.graph.operators import Operator
+from thnn.graph.variables import Scope, Variable
 
 __all__ = ["Branch", "Fork", "Net", "Operator", "Scope", "Variable", "batch_norm_layer", "draw", "fork"]

@@ -9,33 +9,34 @@ from typing import Any, Final, Literal
 import torch
 from torch import Tensor
 
-from thnn.graph.operators import Operator, Scope, Variable, names_of
+from thnn.graph.operators import Operator
+from thnn.graph.variables import Scope, Variable, names_of
 
 BranchName = Literal["train", "infer"]
 BRANCHES: Final = ("train", "infer")
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """What running a target takes."""
+class _Schedule:
+    """The execution of targets: operators in order."""
 
     targets: tuple[str, ...]
-    leaves: dict[str, str]  # variable that is fed or has a value -> who reads it
-    steps: tuple[tuple[Operator, tuple[str, ...]], ...]  # an operator, and results that nobody needs after it
+    leaves: dict[str, str]  # variable that is fed or has a value -> its first reader, for messages
+    steps: tuple[tuple[Operator, tuple[str, ...]], ...]  # operator, and the results to free after it
 
 
 class Net:
-    """Operators on named variables. Operators are appended in any order; each variable is written by at most one.
+    """Operators on named variables. Operators are appended in any order; each variable has at most one writer.
 
-    A net forks at its batch normalization: the operators that depend on one (or on another operator that differs
-    between training and inference) exist twice, once in the branch that `train` runs and once in the branch that
-    `infer` runs; those before are shared. The branches work on the same variables and never merge. Running a target
-    runs what it depends on, and nothing else.
+    A net forks at its batch normalization, and at other operators that differ between training and inference: these
+    operators and those that depend on them exist twice, in the branch that `train` runs and in the branch that `infer`
+    runs. All others are shared. The branches use the same variables and never merge. Running a target runs its
+    dependencies and nothing else.
 
     Arguments:
-        scope: Scope or None: where the variables live; None: an own one
+        scope: Scope or None: holds the variables; None: a new one
 
-    A net is not safe to be trained by several threads at a time: two updates of one estimate would race.
+    A net must not be trained by several threads at the same time: their updates of an estimate would race.
     """
 
     def __init__(self, scope: Scope | None = None) -> None:
@@ -45,11 +46,10 @@ class Net:
         self.operators: tuple[Operator, ...] = ()
         self._writers: dict[str, Operator] = {}
         self._readers: dict[str, list[Operator]] = {}
-        self._twins: dict[Operator, Operator] = {}
+        self._counterparts: dict[Operator, Operator] = {}
         self._batches: dict[Operator, int] = {}
-        self._plans: dict[tuple[str, tuple[str, ...]], _Plan] = {}
+        self._schedules: dict[tuple[str, tuple[str, ...]], _Schedule] = {}
 
-    # The scope's own ways of making variables.
     def new_var(self, name: str, value: Tensor | None = None, *, trainable: bool = True) -> Variable:
         """`Scope.new_var` in this net's scope."""
         return self.scope.new_var(name, value, trainable=trainable)
@@ -59,13 +59,13 @@ class Net:
         return self.scope.new_parameter(name, size, initialize, **options)
 
     def append_op(self, operator: Operator) -> Operator:
-        """Adds an operator, and its variables to the scope where they are new.
+        """Adds an operator to the net, and its new variables to the scope.
 
-        Estimates of a batch_norm_op that have no value yet get one: mean 0, variance 1, sized as its scale.
+        Estimates of a batch_norm_op without a value are initialized: mean 0, variance 1, sized as its scale.
 
-        Errors: TypeError for what is no operator; ValueError for one that is in the net already, for a variable that
-        another one writes or that has a value, for a cycle, and for estimates whose size is not known. The net is as
-        before then.
+        Errors: TypeError for an argument that is no operator; ValueError for one that is in the net already, for a
+        written variable that another operator writes or that has a value, for a cycle, and for estimates of unknown
+        size. The net does not change then.
         """
         if not isinstance(operator, Operator):
             raise TypeError(f"append_op: expected an Operator, got {type(operator).__name__}")
@@ -99,8 +99,8 @@ class Net:
         self._writers |= dict.fromkeys(operator.writes, operator)
         for name in operator.reads:
             self._readers.setdefault(name, []).append(operator)
-        self._plans.clear()
-        self._twins.clear()
+        self._schedules.clear()
+        self._counterparts.clear()
         return operator
 
     def _value(self, name: str) -> Tensor | None:
@@ -110,7 +110,7 @@ class Net:
     def _refuse_cycle(self, operator: Operator) -> None:
         written, seen = set(operator.writes), set()
         if written.isdisjoint(self._readers) and written.isdisjoint(operator.reads):
-            return  # as for each one that is appended after what it reads
+            return  # the usual case: appended after the operators that it depends on
         waiting = list(operator.reads)
         while waiting:
             name = waiting.pop()
@@ -144,53 +144,53 @@ class Net:
             like = self._value(scale)
             if like is None:
                 raise ValueError(
-                    f"append_op: {operator}: {slot}: variable {name!r} has no value, and its size is not known since"
-                    f" scale, variable {scale!r}, has none either"
+                    f"append_op: {operator}: {slot}: variable {name!r} has no value, and its size is unknown, since"
+                    f" scale, variable {scale!r}, has no value either"
                 )
             made[name] = torch.full_like(like, initial, requires_grad=False)
         return made
 
-    # What the fork makes of the operators.
+    # Branches
 
     def branch(self, name: BranchName) -> tuple[Operator, ...]:
-        """The operators of a branch in an order in which they can run: the shared ones and its own.
+        """The operators of a branch, shared ones included, in order of execution.
 
-        A shared operator is the same object in both branches; a duplicated one that differs in nothing but its branch
-        is equal in kind and attributes. Operators that need statistics of a batch are not in the branch for inference.
+        Shared operators are the same objects in both branches. Operators that need statistics of a batch are not in the
+        branch for inference.
         """
         _check_branch("branch", name)
         lost = {} if name == "train" else self._train_only
         available = [n for o in self.operators for n in o.writes if n not in lost]
-        return tuple(operator for operator, _ in self._plan(name, tuple(dict.fromkeys(available))).steps)
+        return tuple(operator for operator, _ in self._schedule(name, tuple(dict.fromkeys(available))).steps)
 
     def shared(self) -> tuple[Operator, ...]:
-        """The operators that no fork precedes, in an order in which they can run."""
+        """The operators that both branches share, in order of execution."""
         return tuple(o for o in self.branch("train") if self._of_branch("infer", o) is o)
 
     def _of_branch(self, branch: str, operator: Operator) -> Operator:
         if branch == "train":
             return operator
-        if not self._twins:
-            self._twins.update(self._make_twins())
-        return self._twins[operator]
+        if not self._counterparts:
+            self._counterparts.update(self._make_counterparts())
+        return self._counterparts[operator]
 
-    def _make_twins(self) -> dict[Operator, Operator]:
-        twins: dict[Operator, Operator] = {}
+    def _make_counterparts(self) -> dict[Operator, Operator]:
+        counterparts: dict[Operator, Operator] = {}
         forked: set[str] = set()
         for operator in self._ordered(o for o in self.operators):
             if operator.forks:
-                twins[operator] = operator.for_inference()
+                counterparts[operator] = operator.for_inference()
             elif not forked.isdisjoint(operator.reads):
-                twins[operator] = operator.replace()
+                counterparts[operator] = operator.replace()
             else:
-                twins[operator] = operator
+                counterparts[operator] = operator
                 continue
             forked.update(operator.writes)
-        return twins
+        return counterparts
 
     @property
     def _train_only(self) -> dict[str, str]:
-        """Variables that the branch for inference does not have -> the variable that they come from."""
+        """Variables that the branch for inference lacks -> the statistic of a batch that they depend on."""
         sources: dict[str, str] = {}
         for operator in self._ordered(o for o in self.operators):
             sources |= {name: name for name in operator.train_only}
@@ -201,7 +201,7 @@ class Net:
         return sources
 
     def _ordered(self, operators: Iterator[Operator]) -> Iterator[Operator]:
-        """Operators and all that they depend on, each after what it depends on."""
+        """Operators and their dependencies in topological order."""
         done: set[Operator] = set()
         for operator in operators:
             waiting = [operator]
@@ -216,10 +216,10 @@ class Net:
                     done.add(top)
                     yield top
 
-    def _plan(self, branch: str, targets: tuple[str, ...]) -> _Plan:
-        plan = self._plans.get((branch, targets))
-        if plan is not None:
-            return plan
+    def _schedule(self, branch: str, targets: tuple[str, ...]) -> _Schedule:
+        schedule = self._schedules.get((branch, targets))
+        if schedule is not None:
+            return schedule
         for name in targets:
             if name not in self.scope:
                 raise ValueError(f"{branch}: target: there is no variable {name!r} in the net")
@@ -248,42 +248,41 @@ class Net:
         for name, k in last.items():
             if name not in targets:
                 free[k].append(name)
-        plan = _Plan(
+        schedule = _Schedule(
             targets, leaves, tuple((self._of_branch(branch, o), tuple(f)) for o, f in zip(ordered, free))
         )
-        self._plans[branch, targets] = plan
-        return plan
+        self._schedules[branch, targets] = schedule
+        return schedule
 
     def plan(self, branch: BranchName, target: Any) -> tuple[Operator, ...]:
-        """The operators that running a target takes, in order. Errors: as `train` and `infer`, feeds aside."""
+        """The operators that a target runs, in order. Errors: those of `train` and `infer`, except for feeds."""
         _check_branch("plan", branch)
-        return tuple(operator for operator, _ in self._plan(branch, _targets(branch, target)[0]).steps)
+        return tuple(operator for operator, _ in self._schedule(branch, _targets(branch, target)[0]).steps)
 
-    # Running.
+    # Execution
 
     def train(self, target: Any, feeds: Mapping[str, Tensor] | None = None, /, **named: Tensor) -> Any:
-        """The value of a target in the branch for training, from the values of variables that are fed.
+        """The value of a target in the branch for training.
 
-        Every batch_norm_op that the target depends on updates its estimates; the first batch that it sees replaces
-        them.
+        Each batch_norm_op that the target depends on updates its estimates; its first batch replaces them.
 
         Arguments:
-            target: name, Variable, or a sequence of them: what is wanted
+            target: name, Variable, or a sequence of them
             feeds: Mapping: name -> tensor, also as keywords
 
-        Returns the value, or a tuple of values for a sequence. Nothing is kept of results that are no target.
+        Returns the value, or a tuple of values for a sequence. Intermediate results are freed.
 
-        Errors: ValueError for an unknown target or feed, a variable without a value that is not fed, a feed for what
-        an operator writes or what has a value; TypeError for a feed that is no tensor. What an operator raises names
-        the operator and its variables; operators before it have updated their estimates then.
+        Errors: ValueError for an unknown target or feed, a variable with neither a value nor a feed, a feed for a
+        variable that has a value or a writer; TypeError for a feed that is no tensor. Errors of an operator contain the
+        operator and its variables; the operators before it have updated their estimates.
         """
         return self._run("train", target, feeds, named)
 
     def infer(self, target: Any, feeds: Mapping[str, Tensor] | None = None, /, **named: Tensor) -> Any:
-        """The value of a target in the branch for inference: estimates are used, and no variable changes.
+        """The value of a target in the branch for inference, by the estimates; no variable changes.
 
-        Arguments and errors: those of `train`. A target that only the branch for training has is a ValueError. As
-        everywhere in torch, a gradient is recorded unless torch.no_grad() is on.
+        Arguments and errors: those of `train`; ValueError for a target that only the branch for training has. As
+        everywhere in torch, autograd records unless inside torch.no_grad().
         """
         return self._run("infer", target, feeds, named)
 
@@ -291,7 +290,7 @@ class Net:
         self, branch: str, target: Any, feeds: Mapping[str, Tensor] | None, named: dict[str, Tensor]
     ) -> Any:
         targets, single = _targets(branch, target)
-        plan = self._plan(branch, targets)
+        schedule = self._schedule(branch, targets)
         if feeds is not None and not isinstance(feeds, Mapping):
             raise TypeError(f"{branch}: feeds: expected a mapping of names, got {type(feeds).__name__}")
         fed = {**feeds, **named} if feeds else named
@@ -307,13 +306,13 @@ class Net:
             if not isinstance(value, Tensor):
                 raise TypeError(f"{branch}: feeds: {name}: expected a tensor, got {type(value).__name__}")
             values[name] = value
-        for name, reader in plan.leaves.items():
+        for name, reader in schedule.leaves.items():
             if name not in values:
                 value_ = scope[name].value
                 if value_ is None:
                     raise ValueError(f"{branch}: feeds: variable {name!r} is missing, which {reader} reads")
                 values[name] = value_
-        for operator, unneeded in plan.steps:
+        for operator, unneeded in schedule.steps:
             results = operator.compute(values, self._batches.get(operator, 0))
             values.update((n, r) for n, r in zip(operator.outputs.values(), results) if n is not None)
             if operator.updates:
@@ -322,10 +321,10 @@ class Net:
                 del values[name]
         return values[targets[0]] if single else tuple(values[name] for name in targets)
 
-    # State.
+    # State
 
     def parameters(self) -> Iterator[Tensor]:
-        """The trainable variables that have a value, and the parameters of modules: for an optimizer."""
+        """The values of trainable variables and the parameters of modules, for an optimizer."""
         seen = set()
         for value in (
             *(v.value for v in self.scope.values() if v.trainable and v.value is not None),
@@ -336,8 +335,8 @@ class Net:
                 yield value
 
     def state_dict(self) -> dict[str, Tensor]:
-        """The values of all variables by name, detached but not copied, and for each batch_norm_op, as '<y>.batches',
-        how many batches it was trained with. Modules keep their own state."""
+        """The values of all variables by name, detached but not copied, and the number of training batches of each
+        batch_norm_op, as '<y>.batches'. The state of modules is not included."""
         state = {name: v.value.detach() for name, v in self.scope.items() if v.value is not None}
         for operator, count in self._batches.items():
             if operator.kind == "batch_norm_op":
@@ -352,8 +351,8 @@ class Net:
     def load_state_dict(self, state: Mapping[str, Tensor]) -> None:
         """Copies values into the variables.
 
-        Errors: TypeError for what is no mapping of tensors; ValueError for missing or unknown names, other sizes, and a
-        count below 0. Nothing is copied then.
+        Errors: TypeError for an argument that is no mapping of tensors; ValueError for missing or unknown names, wrong
+        sizes, and negative counts. Nothing is copied then.
         """
         if not isinstance(state, Mapping):
             raise TypeError(f"load_state_dict: expected a mapping of tensors, got {type(state).__name__}")
@@ -421,17 +420,17 @@ def batch_norm_layer(
     epsilon: float = 1e-6,
     momentum: float = 0.99,
 ) -> str:
-    """Appends a batch_norm_op, with variables for its estimates; returns the name of its output.
+    """Appends a batch_norm_op and variables for its estimates to a net; returns the name of its output.
 
     Arguments:
-        net: Net: where it is appended
-        input, output: variables (N, C, ...): what is normalized, and the result
-        scale, bias: variables (C): parameters; scale has a value already
-        use_global_est: bool: normalize by the estimates in training too
+        net: Net
+        input, output: variables (N, C, ...)
+        scale, bias: variables (C): parameters; scale must have a value
+        use_global_est: bool: normalize by the estimates in training, too
         epsilon: float: added to the variance
-        momentum: float: share of the old estimates in the new ones
+        momentum: float: weight of the old estimates
 
-    It makes the variables '<output>.estimated_mean' (C), '<output>.estimated_var' (C; a biased variance) and, in
+    The new variables are '<output>.estimated_mean' (C), '<output>.estimated_var' (C), a biased variance, and, in
     training, '<output>.batch_mean' (C) and '<output>.batch_var' (C).
 
     Errors: those of `Operator` and `Net.append_op`.

@@ -1,7 +1,7 @@
-"""Layers: ``torch.nn`` modules that compute with thnn, one file per family.
+"""Layers: ``torch.nn`` modules that compute with thnn.
 
-A layer has the constructor, the parameters, the buffers and the ``state_dict`` of the torch layer of the same name, so
-that one can take the place of the other.
+Each layer has the constructor, parameters, buffers and ``state_dict`` of the torch layer of the same name and can
+replace it.
 """
 
 from __future__ import annotations

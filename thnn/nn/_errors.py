@@ -1,4 +1,4 @@
-"""Errors of the C functions in the words of a layer, whose settings have other names."""
+"""Error messages of the C functions with the names of a layer's settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 
 def in_words_of(layer: nn.Module, error: Exception, words: Mapping[str, str]) -> Exception:
-    """The error as one of the layer, with `words` (patterns) replaced; what is no error of a C function stays."""
+    """An error of a C function as one of the layer, with the patterns `words` replaced; other errors are returned."""
     function, _, text = str(error).partition(": ")
     if not function.endswith("_updateOutput"):
         return error
@@ -21,7 +21,7 @@ def in_words_of(layer: nn.Module, error: Exception, words: Mapping[str, str]) ->
 def wrong_count(
     layer: nn.Module, what: str, setting: str, expected: int, input: Tensor, dim: int
 ) -> ValueError:
-    """Of an input that has another number of channels or features than the layer is for."""
+    """The error for an input with a wrong number of channels or features (`what`)."""
     return ValueError(
         f"{type(layer).__name__}: input: expected {expected} {what} ({setting}), got {input.shape[dim]} in"
         f" {tuple(input.shape)}"

@@ -16,21 +16,22 @@ from thnn.nn._errors import in_words_of, wrong_count
 _convolution = function_classes["ConvolutionFunction"].apply
 _full_convolution = function_classes["FullConvolutionFunction"].apply
 
-_DOC = """{kind} over {what}, in place of ``torch.nn.{name}``: the same arguments, parameters, initial values and
-    ``state_dict``.
+_DOC = """{kind} of {what}; drop-in replacement for ``torch.nn.{name}``, with its arguments, parameters, initial
+    values and ``state_dict``.
 
     Arguments: {arguments}; see ``torch.nn.{name}``.
 
-    Shapes: input {shapes}; weight {weight}; bias (out_channels). float32 or float64.{last}{padding}
-    Errors: TypeError for an input that is neither float32 nor float64 or not of the type of the parameters; ValueError
-    for sizes that do not fit; what torch raises for arguments.
+    Shapes: input {shapes}; weight {weight}; bias (out_channels). float32 or float64; inside torch.autocast, float16 and
+    bfloat16 are cast to float32.{last}{padding}
+    Errors: TypeError for an input of another type than float32 and float64, or than that of the parameters; ValueError
+    for wrong sizes; the errors of torch for arguments.
     """
 _ARGUMENTS = "in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode"
 _LAST = """
     The output is in channels-last where the input or the weight is."""
 _PADDING = """
-    padding is numbers, 'valid' or 'same'. padding_mode other than 'zeros', and 'same' where the two sides differ, pad
-    a copy of the input; everything else reads it where it is."""
+    padding is numbers, 'valid' or 'same'. A padding_mode other than 'zeros', and 'same' with different padding at the
+    two sides, copy the input into a padded one."""
 
 
 def _doc(name: str, axes: str, transposed: bool = False) -> str:
@@ -48,8 +49,7 @@ def _doc(name: str, axes: str, transposed: bool = False) -> str:
 
 
 def _per_axis(layer: Any, name: str, dims: int) -> Sequence[int]:
-    """A setting, which may have changed since the layer was made, with one value per axis; a single one counts for all,
-    as in torch."""
+    """The current value of a setting with one number per axis; a single number is for all axes, as in torch."""
     values = getattr(layer, name)
     if isinstance(values, int):
         return (values,) * dims
@@ -68,7 +68,7 @@ def _axes(values: Sequence[int], default: int) -> tuple[int, int, int]:
     return depth, width, height
 
 
-# Patterns of what the C functions say, and what a layer says for it.
+# Patterns in messages of the C functions -> the words of a layer.
 _WORDS = {
     r"\bd[TWH]\b": "stride",
     r"\bpad[TWH]\b": "padding",
@@ -81,7 +81,7 @@ _WORDS = {
 
 
 def _explained(layer: Any, input: Any, error: Exception) -> Exception:
-    """The error in words of the layer; ValueError for what only the layer knows to be the reason."""
+    """The error with the names of the layer's settings; ValueError if a setting of the layer is the reason."""
     name, axes, weight = type(layer).__name__, layer._image, layer.weight
     dims, kernel = len(axes), tuple(weight.shape[2:])
     if len(kernel) != dims:
@@ -102,7 +102,7 @@ def _explained(layer: Any, input: Any, error: Exception) -> Exception:
 
 
 class _Convolution(ConvBase):
-    """The forward computation of all convolutions that are not transposed."""
+    """Forward of the convolutions that are not transposed."""
 
     @dynamo_disable
     def forward(self, input: Tensor) -> Tensor:
@@ -121,7 +121,7 @@ class _Convolution(ConvBase):
         elif not isinstance(self.padding, str):
             padding = _per_axis(self, "padding", dims)
         elif self.padding == "same":
-            if any(step != 1 for step in stride):
+            if any(s != 1 for s in stride):
                 raise ValueError(
                     f"{type(self).__name__}: stride: expected 1 with padding='same', got {stride}"
                 )
@@ -170,11 +170,11 @@ class Conv3d(_Convolution, torch.nn.Conv3d):
 
 
 class _ConvTranspose(ConvTransposeBase):
-    """The forward computation of all transposed convolutions."""
+    """Forward of the transposed convolutions."""
 
     @dynamo_disable
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        """The result; `output_size` chooses among the sizes that the stride leaves open."""
+        """The result; `output_size` selects one of the sizes that a stride allows."""
         try:
             return self._transposed(input, self.weight, output_size)
         except (TypeError, ValueError, IndexError) as error:

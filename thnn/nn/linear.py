@@ -13,15 +13,15 @@ _linear = function_classes["LinearFunction"].apply
 
 
 class Linear(torch.nn.Linear):
-    """input * weight^T + bias, in place of ``torch.nn.Linear``: the same arguments, parameters, initial values and
-    ``state_dict``.
+    """input * weight^T + bias; drop-in replacement for ``torch.nn.Linear``, with its arguments, parameters, initial
+    values and ``state_dict``.
 
     Arguments: in_features, out_features, bias, device, dtype; see ``torch.nn.Linear``.
 
-    Shapes: input (..., in_features) with any number of dimensions before; output (..., out_features); weight
-    (out_features, in_features); bias (out_features). float32 or float64.
-    Errors: TypeError for an input that is neither float32 nor float64 or not of the type of the parameters; ValueError
-    for sizes that do not fit.
+    Shapes: input (..., in_features); output (..., out_features); weight (out_features, in_features); bias
+    (out_features). float32 or float64; inside torch.autocast, float16 and bfloat16 are cast to float32.
+    Errors: TypeError for an input of another type than float32 and float64, or than that of the parameters; ValueError
+    for wrong sizes.
     """
 
     @dynamo_disable

@@ -20,29 +20,29 @@ _M = TypeVar("_M", bound=torch.nn.Module)
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization over the batches of all processes of a group, in place of ``torch.nn.SyncBatchNorm``.
+    """Batch normalization over the batches of all processes of a group; replaces ``torch.nn.SyncBatchNorm``.
 
-    In training mean and variance are those of the parts of the batch in all processes together; the running statistics
-    are the same in all of them to the bit. Parts may differ in size and layout, and be empty. Each forward has one
-    collective, and so has each backward if the input requires a gradient. Gradients by weight and bias are those of the
-    own part: DistributedDataParallel makes the mean of them. In evaluation, in a group of one, outside of the group
-    and without torch.distributed it computes as BatchNorm1d, 2d and 3d do, with nobody else.
+    In training mean and variance are those of the batches of all processes together; the running statistics are equal
+    in all processes to the bit. The batches may differ in size and layout, and be empty. Each forward has one
+    collective, and so has each backward if the input requires a gradient. Gradients by weight and bias are sums over
+    the batch of the process; DistributedDataParallel averages them. In evaluation, in a group of one, outside of the
+    group and without torch.distributed it computes as BatchNorm1d, 2d and 3d, without a collective.
 
     Shapes: input (N, C) or (N, C, ...), output the same; weight, bias, running_mean, running_var (C). float32 or
     float64. Works on CPU tensors, with any backend of torch.distributed.
 
     Arguments: those of ``thnn.nn.BatchNorm2d``, and
-        process_group: group of torch.distributed, or None for all processes. All of its processes have to call the
-            layer in the same order.
+        process_group: group of torch.distributed, or None for all processes. All of its processes must call their
+            layers in the same order. Threads must not share a group.
 
-    Errors: those of BatchNorm2d (one value per channel counts over all parts); ValueError where the processes are not
-    in the same layer, with the same number of channels and element type, and in all others where the layer refuses the
-    input of one; RuntimeError where one is gone or has not come within the timeout of the group. They tell the layer by
-    its name in the model, if convert_sync_batchnorm() made it, and the rank.
+    Errors: those of BatchNorm2d (the values per channel are those of all processes); ValueError if the processes are in
+    different layers or differ in the number of channels or the element type, and in all other processes if the layer
+    rejects the input of one; RuntimeError if a process is gone or does not arrive within the timeout of the group. The
+    messages contain the rank, and the name of the layer in the model if convert_sync_batchnorm() created it.
     """
 
     process_group: Any = None
-    # Where it was converted: the name in the model, and what revert_sync_batchnorm() goes back to.
+    # Of a converted layer: its name in the model, and the state that revert_sync_batchnorm() restores.
     _qualified_name: str = ""
     _class_before: type[BatchNormBase] | None = None
     _state_before: dict[str, Any]
@@ -85,13 +85,11 @@ class SyncBatchNorm(_BatchNorm):
 
     @classmethod
     def convert_sync_batchnorm(cls, module: _M, process_group: Any = None) -> _M:
-        """``thnn.nn.convert_sync_batchnorm``, where torch's class has it."""
+        """The same as ``thnn.nn.convert_sync_batchnorm``, as in torch's class."""
         return convert_sync_batchnorm(module, process_group)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> SyncBatchNorm:
-        memo[id(self.process_group)] = (
-            self.process_group
-        )  # cannot be copied; the copy works with the same processes
+        memo[id(self.process_group)] = self.process_group  # groups cannot be copied
         copied = type(self).__new__(type(self))
         memo[id(self)] = copied
         copied.__dict__.update(copy.deepcopy(self.__dict__, memo))
@@ -149,34 +147,32 @@ class SyncBatchNorm(_BatchNorm):
         return output
 
     def _label(self) -> str:
-        """What errors call it."""
+        """The name of the layer in messages."""
         return f"SyncBatchNorm {self._qualified_name!r}" if self._qualified_name else "SyncBatchNorm"
 
 
 def convert_sync_batchnorm(module: _M, process_group: Any = None) -> _M:
-    """Makes every batch normalization in a model a SyncBatchNorm; returns the model.
+    """Converts every batch normalization in a model to SyncBatchNorm; returns the model.
 
     The layers are those of torch.nn (BatchNorm1d, 2d, 3d, SyncBatchNorm) and of thnn.nn, and classes derived from them;
-    the model itself may be one. They are the same objects afterwards, with another class: parameters, buffers, hooks,
-    modes, options and whatever refers to them stay. Errors name them as they are called in `module`.
+    the model itself may be one. Only the class of the objects changes: parameters, buffers, hooks, modes, options and
+    references remain. Error messages contain their names in `module`.
 
     Arguments:
-        module: the model, on each process of the group
-        process_group: group of torch.distributed; None: all processes, or those that a torch.nn.SyncBatchNorm had
+        module: the model, in each process of the group
+        process_group: group of torch.distributed; None: all processes, or those of a torch.nn.SyncBatchNorm
 
-    Errors: TypeError for what is no module or no group; ValueError, with nothing converted, for lazy layers that have
-    not seen an input, for parametrized layers, and for classes with a forward of their own.
+    Errors: TypeError for another type of module or group; ValueError, with nothing converted, for lazy layers before
+    their first input, for parametrized layers, and for classes with a forward of their own.
     """
     _check_module("convert_sync_batchnorm", module)
     check_process_group(process_group)
     layers = [(name, m) for name, m in module.named_modules() if isinstance(m, BatchNormBase)]
     for name, layer in layers:
         if isinstance(layer, torch.nn.modules.lazy.LazyModuleMixin) and layer.has_uninitialized_params():
-            raise ValueError(
-                f"convert_sync_batchnorm: {name!r}: is lazy; its first input has to come before the conversion"
-            )
+            raise ValueError(f"convert_sync_batchnorm: {name!r}: is lazy; run it once before the conversion")
         if parametrize.is_parametrized(layer):
-            raise ValueError(f"convert_sync_batchnorm: {name!r}: is parametrized; convert it before that")
+            raise ValueError(f"convert_sync_batchnorm: {name!r}: is parametrized; convert it before")
         if type(layer).forward not in _FORWARDS or "forward" in vars(layer):
             raise ValueError(
                 f"convert_sync_batchnorm: {name!r}: {type(layer).__name__} has its own forward, which would be lost"
@@ -195,28 +191,30 @@ def convert_sync_batchnorm(module: _M, process_group: Any = None) -> _M:
     return module
 
 
-# Those that SyncBatchNorm's takes the place of.
+# The methods that SyncBatchNorm.forward replaces.
 _FORWARDS = (
     BatchNormBase.forward,
     torch.nn.SyncBatchNorm.forward,
     _BatchNorm.forward,
 )
 
-# What conversion writes over, or leaves behind, in the state of a layer.
+# Attributes that the conversion changes or adds.
 _CONVERTED = frozenset({"process_group", "_qualified_name", "_dims"})
 
 
 def revert_sync_batchnorm(module: _M) -> _M:
-    """Undoes convert_sync_batchnorm(): every converted layer gets the class that it had; returns the model.
+    """Restores the classes of the layers that convert_sync_batchnorm() converted; returns the model.
 
-    All else stays, what training has changed included. A SyncBatchNorm that was made as such stays one.
+    Parameters and buffers keep their current values. A SyncBatchNorm that was created as one does not change.
 
-    Errors: TypeError for what is no module; ValueError, with nothing reverted, for layers that are parametrized.
+    Errors: TypeError for another type of module; ValueError, with nothing reverted, for parametrized layers.
     """
     _check_module("revert_sync_batchnorm", module)
     for name, layer in module.named_modules():
         if isinstance(layer, SyncBatchNorm) and parametrize.is_parametrized(layer):
-            raise ValueError(f"revert_sync_batchnorm: {name!r}: is parametrized; revert it before that")
+            raise ValueError(
+                f"revert_sync_batchnorm: {name!r}: is parametrized; remove the parametrization first"
+            )
     for layer in module.modules():
         if isinstance(layer, SyncBatchNorm) and layer._class_before is not None:
             state: dict[str, Any] = layer.__dict__

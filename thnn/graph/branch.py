@@ -1,0 +1,133 @@
+"""A branch of a fork: a traced graph as a callable, and the names of its nodes in messages."""
+
+from __future__ import annotations
+
+import keyword
+import linecache
+import re
+import threading
+from collections.abc import Callable
+from functools import partial
+from itertools import count, pairwise
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import fx, nn
+
+ROOT = "module"  # the name of the model in generated code
+# Files whose frames are not the user's.
+LIBRARIES = (str(Path(torch.__file__).parent), str(Path(__file__).parent.parent), "<thnn ", "<string>")
+_number = count()
+_caller = threading.local()
+
+
+class Branch:
+    """One branch of a fork: a callable with the arguments that were traced.
+
+    Attributes:
+        graph: torch.fx.Graph: the traced graph; names of modules begin with 'module.', the model
+        code: str: the Python source generated from it
+        training: bool: True in the branch for training
+    """
+
+    def __init__(self, graph: fx.Graph, root: Any, module: nn.Module, training: bool) -> None:
+        self.graph = graph
+        self.training = training
+        self._root = root
+        # The called layers with their classes: a layer whose class has changed differs from the traced one.
+        model = SimpleNamespace(**{ROOT: module})
+        targets = dict.fromkeys(str(node.target) for node in graph.nodes if node.op == "call_module")
+        self._layers = [(layer, type(layer)) for layer in (attribute(model, name) for name in targets)]
+        self._compile()
+
+    def _compile(self) -> None:
+        # Each module gets one name, which is faster to look up than its path.
+        targets = {n: n.target for n in self.graph.nodes if n.op in ("call_module", "get_attr")}
+        short: dict[str, str] = {}
+        for k, (node, target) in enumerate(targets.items()):
+            path, _, name = target.rpartition(".") if node.op == "get_attr" else (target, "", "")
+            if path:
+                alias = short.setdefault(path, f"m{len(short)}_{_identifier(path.rpartition('.')[2])}")
+                owner = attribute(self._root, path)
+                setattr(self._root, alias, owner)
+                node.target = f"{alias}.{name}" if name else alias
+                if name and (name != _identifier(name) or keyword.iskeyword(name)):
+                    # No identifier of Python.
+                    node.target = f"{alias}_{_identifier(name)}_{k}"
+                    setattr(type(self._root), node.target, property(partial(_get, owner, name)))
+        source = self.graph.python_code("self")
+        for node, target in targets.items():
+            node.target = target
+        self.code = source.src
+        filename = f"<thnn fork {next(_number)}>"
+        linecache.cache[filename] = (len(self.code), None, self.code.splitlines(True), filename)
+        namespace = dict(source.globals)
+        exec(compile(self.code, filename, "exec"), namespace)
+        self._function: Callable[..., Any] = namespace["forward"]
+        self._switches = any(node.target is set_caller_grad_enabled for node in self.graph.nodes)
+
+    def __call__(self, *inputs: Any, **keywords: Any) -> Any:
+        for layer, cls in self._layers:
+            if type(layer) is not cls:
+                raise ValueError(
+                    f"Branch: the model has changed: a {cls.__name__} is a {type(layer).__name__} now; fork it again"
+                )
+        if not self._switches:
+            return self._function(self._root, *inputs, **keywords)
+        # At the end of torch.no_grad() the model restores the mode of the caller, not that of the tracing.
+        outside, _caller.gradients = getattr(_caller, "gradients", True), torch.is_grad_enabled()
+        try:
+            return self._function(self._root, *inputs, **keywords)
+        finally:
+            torch.set_grad_enabled(_caller.gradients)
+            _caller.gradients = outside
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError("a Branch cannot be pickled or copied; pickle or copy the model, and fork it again")
+
+    def __repr__(self) -> str:
+        return f"Branch(training={self.training}, {len(self.graph.nodes)} nodes)"
+
+
+def set_caller_grad_enabled(mode: bool) -> None:
+    torch.set_grad_enabled(mode and getattr(_caller, "gradients", True))
+
+
+def attribute(root: Any, path: str) -> Any:
+    for name in path.split("."):
+        root = getattr(root, name)
+    return root
+
+
+def _get(owner: Any, name: str, _: Any) -> Any:
+    return getattr(owner, name)
+
+
+def _identifier(text: str) -> str:
+    """The text with all characters replaced that a Python identifier cannot contain."""
+    return re.sub(r"[^0-9A-Za-z_]", "_", text)
+
+
+def node_name(node: fx.Node) -> str:
+    """The name of a node in messages and pictures."""
+    if node.op in ("call_module", "get_attr"):
+        return str(node.target).removeprefix(ROOT).removeprefix(".") or ROOT
+    if node.op == "call_function":
+        return str(getattr(node.target, "__name__", node.target)).removesuffix("Function").removeprefix("_")
+    return str(node.target)
+
+
+def describe_node(node: fx.Node) -> str:
+    """The name of a layer; the name of a function with the user's statement that calls it."""
+    name = node_name(node)
+    if node.op == "call_module":
+        return f"layer {name!r}"
+    lines = [line.strip() for line in (node.stack_trace or "").splitlines()]
+    for place, statement in reversed(list(pairwise(lines))):
+        if place.startswith('File "'):
+            file, _, rest = place.removeprefix('File "').partition('", line ')
+            if not file.startswith(LIBRARIES):
+                return f"{file}:{rest.split(',')[0]}: {name} at `{statement}`"
+    return name

@@ -1,0 +1,138 @@
+"""Folding of batch normalization into the convolution or Linear before it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, fx, nn
+
+from thnn._batch_norm import statistics as _statistics
+from thnn._torch import BatchNormBase, ConvBase
+from thnn.graph.branch import Branch, attribute
+from thnn.graph.mode_views import HOOKS, FixedAttribute, ModeViews, has_hooks
+
+_CONVOLUTIONS = (ConvBase, nn.Linear)
+
+
+def fold_branch(branch: Branch, sizes: dict[str, tuple[tuple[int, ...], torch.dtype]]) -> None:
+    """Replaces each pair of a convolution or Linear and its batch normalization by one folded module."""
+    graph, root = branch.graph, branch._root
+    views = type(root.module)._views
+    for node in list(graph.nodes):
+        if node.op != "call_module":
+            continue
+        before = _input(node)
+        if before is None or before.op != "call_module" or len(before.users) != 1:
+            continue
+        input = _input(before)
+        if input is None:
+            continue
+        normalization, module = attribute(root, node.target), attribute(root, str(before.target))
+        if not _foldable(module, normalization) or before.name not in sizes:
+            continue
+        dims = len(sizes[before.name][0])
+        if isinstance(module, nn.Linear) and dims != 2:
+            continue  # normalization is over dimension 1, which is not that of the features
+        view = folded_view(views, module, normalization, dims)
+        name = f"folded_{len(vars(root))}"
+        setattr(root, name, view)
+        with graph.inserting_after(node):
+            folded = graph.call_module(name, (input,))
+        folded.meta["folded"] = (before, node)
+        folded.stack_trace = before.stack_trace
+        sizes[folded.name] = sizes[node.name]
+        node.replace_all_uses_with(folded)
+        graph.erase_node(node)
+        graph.erase_node(before)
+    branch._compile()
+
+
+def _input(node: fx.Node) -> fx.Node | None:
+    """The single argument of a layer, by position or keyword; None for other calls."""
+    arguments = [*node.args, *node.kwargs.values()]
+    one = arguments[0] if len(arguments) == 1 and {*node.kwargs} <= {"input"} else None
+    return one if isinstance(one, fx.Node) else None
+
+
+def _foldable(module: nn.Module, normalization: nn.Module) -> bool:
+    plain = ("torch.nn.modules.", "thnn.nn.")
+    return (
+        isinstance(module, _CONVOLUTIONS)
+        and isinstance(normalization, BatchNormBase)
+        and type(module).forward.__module__.startswith(plain)
+        and type(normalization).forward.__module__.startswith(plain)
+        and normalization.running_mean is not None
+        and normalization.running_var is not None
+        and not has_hooks(module)
+        and not has_hooks(normalization)
+    )
+
+
+def folded_view(views: ModeViews, module: nn.Module, normalization: nn.Module, dims: int) -> nn.Module:
+    """A view of a convolution or Linear with the batch normalization after it folded into its weight and bias.
+
+    Weight and bias are computed in each call, so that changes of parameters take effect. The two layers run one after
+    the other for inputs with another number of dimensions than `dims`, and if there are hooks or no running statistics.
+    """
+    first: Any = views.of(module)
+    second = views.of(normalization)
+
+    def forward(view: Any, input: Tensor) -> Tensor:
+        if (
+            input.dim() != dims
+            or second.running_mean is None
+            or second.running_var is None
+            or has_hooks(module)
+            or has_hooks(normalization)
+        ):
+            return second(first(input))
+        weight, bias = folded_parameters(module, second, first.weight, first.bias)
+        # A module for this call alone, since other threads may run the view.
+        once: Any = object.__new__(type(view))
+        parameters = {**module._parameters, "weight": weight, "bias": bias}
+        object.__setattr__(once, "__dict__", {**module.__dict__, "_parameters": parameters})
+        output = super(type(view), once).forward(input)
+        return output.relu_() if getattr(second, "activation", None) == "relu" else output
+
+    def parameter(name: str) -> property:  # overrides the property of a parametrization, too
+        return property(lambda view: view.__dict__["_parameters"][name])
+
+    # The hooks run with `first`.
+    hooks = dict.fromkeys(HOOKS, FixedAttribute({}))
+    return views.create(
+        module, {"weight": parameter("weight"), "bias": parameter("bias"), **hooks, "forward": forward}
+    )
+
+
+def folded_parameters(
+    module: nn.Module, normalization: nn.Module, weight: Tensor, bias: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """Weight and bias of a convolution or Linear that includes the batch normalization after it.
+
+        weight * scale / sqrt(running_var + eps), (bias - running_mean) * scale / sqrt(running_var + eps) + shift
+
+    Computed in at least float32, with as few operations as possible, since they run in each call.
+    """
+    n: Any = normalization
+    variance, scale, shift = n.running_var, n.weight, n.bias
+    upcast = torch.promote_types(variance.dtype, torch.float32)
+    # The layer itself raises for a negative eps, which may have been assigned.
+    eps = _statistics.not_negative(type(normalization).__name__, "eps", n.eps)
+    factor = (_to(upcast, variance) + eps).rsqrt()
+    if scale is not None:
+        factor = factor * _to(upcast, scale)
+    mean = _to(upcast, n.running_mean)
+    shifted = -mean if bias is None else bias - mean
+    shifted = shifted * factor if shift is None else torch.addcmul(_to(upcast, shift), shifted, factor)
+    groups = getattr(module, "groups", 1)
+    if getattr(module, "transposed", False):  # (inputs, outputs / groups, ...)
+        split = weight.reshape(groups, weight.shape[0] // groups, *weight.shape[1:])
+        scaled = (split * factor.reshape(groups, 1, -1, *(1,) * (weight.dim() - 2))).reshape(weight.shape)
+    else:
+        scaled = weight * factor.reshape(-1, *(1,) * (weight.dim() - 1))
+    return _to(weight.dtype, scaled), _to(weight.dtype, shifted)
+
+
+def _to(dtype: torch.dtype, tensor: Tensor) -> Tensor:
+    return tensor if tensor.dtype is dtype else tensor.to(dtype)
