@@ -1,13 +1,13 @@
 #include "modules/BatchNormalizationReLU.h"
-#include "normalization/batch_normalization.h"
+#include "normalization/batch_norm_fused.h"
 
 void THNN_(BatchNormalizationReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                                 THTensor *weight, THTensor *bias, THTensor *running_mean,
                                                 THTensor *running_var, THTensor *save_mean, THTensor *save_std,
                                                 bool train, double momentum, double eps)
 {
-  batchUpdateOutput(state, input, output, weight, bias, running_mean, running_var, save_mean, save_std, train,
-                    momentum, eps, true);
+  THNN_(batchNormFusedUpdateOutput)(state, input, output, weight, bias, running_mean, running_var, save_mean,
+                                    save_std, train, momentum, eps, true);
 }
 
 void THNN_(BatchNormalizationReLU_backward)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -16,6 +16,6 @@ void THNN_(BatchNormalizationReLU_backward)(THNNState *state, THTensor *input, T
                                             THTensor *running_var, THTensor *save_mean, THTensor *save_std,
                                             bool train, double scale, double eps)
 {
-  batchBackward(state, input, gradOutput, gradInput, gradWeight, gradBias, weight, bias, running_mean, running_var,
-                save_mean, save_std, train, scale, eps, true);
+  THNN_(batchNormFusedBackward)(state, input, gradOutput, gradInput, gradWeight, gradBias, weight, bias,
+                                running_mean, running_var, save_mean, save_std, train, scale, eps, true);
 }

@@ -3,97 +3,107 @@
 
 #include "runtime/kernel.h"
 
-/* Batch normalization in phases, over tensors seen as channels x positions. The fused functions of
-   generic/BatchNormalization.c and whatever needs single phases are made of these. */
+/* Batch normalization in stages over tensors seen as channels x positions: moments, normalization, sums of gradients,
+   input gradient. The fused forward and backward are these stages in one call.
 
-typedef enum THNNBatchLayout {
-  THNN_BATCH_PLANES, /* one channel of one sample is a run of memory: NCHW and its like */
-  THNN_BATCH_ROWS,   /* all channels of one position are a run of memory: channels-last, (N, C) */
-  THNN_BATCH_STRIDED /* anything else, and tensors whose layouts differ */
-} THNNBatchLayout;
+   Reproducibility. Results are the same bits for any number of threads, and with or without non-temporal stores.
+   Sums over positions depend on the memory layout: channels-first tensors are summed in vectors of positions,
+   channels-last tensors in vectors of channels, so their moments and sums may differ in the last bits, and with them
+   the results of training. Normalization and input gradient with given statistics are the same bits in every layout.
+   Instruction sets differ in vector length and in fused multiply-add, hence in last bits. */
 
-/* Two numbers of each of C channels: mean and centred sum of squares, or the sums of the backward. Those of channel c
-   are `stride` * c and `stride` * (C + c) elements from `data`. */
-typedef struct THNNBatchPairs {
-  accreal *data;
-  int64_t stride;
-} THNNBatchPairs;
+typedef enum BatchNormLayout {
+  LAYOUT_CHANNELS_FIRST, /* each channel of a sample is contiguous: NCHW */
+  LAYOUT_CHANNELS_LAST,  /* the channels of a position are contiguous: NHWC, (N, C) */
+  LAYOUT_STRIDED         /* any other, and operands whose layouts differ */
+} BatchNormLayout;
 
-typedef struct BatchView {
-  real *data; /* NULL where the phase has no such tensor */
-  int64_t channel;
+/* One of the tensors, with the strides of the joined dimensions of BatchNorm. */
+typedef struct Operand {
+  real *data; /* NULL: absent */
+  int64_t channelStride;
   int64_t stride[THNN_MAX_DIM];
-} BatchView;
+} Operand;
 
-/* Tensors of one size (N, C, ...). Positions, the dimensions other than the channel, are numbered in row
-   order; those that every tensor allows are joined. The grid cuts the work into boxes of `width` channels x
-   `block` positions, by size alone. */
-typedef struct Batch {
-  BatchView x, g, out;
+/* Tensors of one size (N, C, ...). All dimensions but the channel are position dimensions, numbered in row-major order;
+   adjacent ones are joined where the strides of every operand allow. The work is a grid of tiles of tileChannels
+   channels x blockPositions positions, which depends on sizes and layout alone. */
+typedef struct BatchNorm {
+  Operand x, g, out; /* input, gradOutput, and output or gradInput */
   int64_t channels, positions;
   int dims;
   int64_t size[THNN_MAX_DIM];
-  THNNBatchLayout layout;
-  int64_t width, groups, block, blocks;
+  BatchNormLayout layout;
+  int64_t tileChannels, channelTiles;     /* channels of a tile, number of tiles along the channels */
+  int64_t blockPositions, positionBlocks; /* positions of a block, number of blocks */
   bool reduces;
-  bool large;  /* the operands are too large for the caches, see streaming.h ... */
-  bool stream; /* ... and out goes past them */
-} Batch;
+  bool large;  /* the operands exceed the last-level cache: prefetch */
+  bool stream; /* out is written with non-temporal stores */
+} BatchNorm;
 
-/* `reduces`: the phases to come sum over positions, and what a box read should still be in the cache when it is
-   read again; otherwise boxes follow memory. Absent tensors are NULL. */
-void THNN_(Batch_init)(Batch *batch, THTensor *x, THTensor *g, THTensor *out, bool reduces);
+/* Absent tensors are NULL. `reduces`: the stages sum over positions and read a tile again while it is in the cache;
+   tiles of element-wise stages follow memory order instead. */
+void THNN_(batchNormInit)(BatchNorm *batch, THTensor *x, THTensor *g, THTensor *out, bool reduces);
 
-/* What is known of each channel, vectors of C elements, and what the forward computes of it. */
-typedef struct BatchVectors {
-  THTensor *mean, *inverse; /* the inverse deviation, or ... */
-  THTensor *variance;       /* ... NULL and the variance to make it of, with eps */
-  THTensor *weight, *bias;  /* NULL: 1 and 0 */
+/* Two numbers per channel: mean and centred sum of squares, or the two sums of the backward. Channel c of C has
+   data[stride * c] and data[stride * (C + c)]. */
+typedef struct ChannelPairs {
+  accreal *data;
+  int64_t stride;
+} ChannelPairs;
+
+/* Vectors of C elements that normalization reads. */
+typedef struct ChannelParameters {
+  THTensor *mean;
+  THTensor *inverseStd, *variance; /* one of the two is NULL; eps is added to the variance only */
+  THTensor *weight, *bias;         /* NULL: 1 and 0 */
   accreal eps;
   bool relu; /* max(0, .) follows */
-} BatchVectors;
+} ChannelParameters;
 
-/* Where statistics go, and what turns into what; the running ones may be NULL. */
-typedef struct BatchStatistics {
+/* Where the forward writes statistics; the running ones may be NULL. */
+typedef struct StatisticsOutputs {
   THTensor *save_mean, *save_std, *running_mean, *running_var;
   accreal momentum, eps;
-  bool unbiased;
-} BatchStatistics;
+  bool unbiased; /* running_var takes the variance with n - 1 */
+} StatisticsOutputs;
 
-/* Where the sums of the backward go, and whether gradInput takes them into account. */
-typedef struct BatchGradients {
+/* What the backward adds to gradWeight and gradBias, which may be NULL. */
+typedef struct GradientOutputs {
   THTensor *gradWeight, *gradBias;
   accreal scale;
-  bool train;
-} BatchGradients;
+  bool train; /* gradInput depends on the sums */
+} GradientOutputs;
 
 /* Mean and centred sum of squares of each channel of x. */
-void THNN_(Batch_statistics)(const Batch *batch, THNNBatchPairs result);
+void THNN_(batchNormMoments)(const BatchNorm *batch, ChannelPairs result);
 
-/* Joins the statistics of `count` values with those of `otherCount` others (Chan, Golub, LeVeque 1979), for
-   `channels` channels. */
-void THNN_(Batch_merge)(int64_t channels, accreal *mean, accreal *squares, accreal count, const accreal *otherMean,
-                        const accreal *otherSquares, accreal otherCount);
+/* Merges the moments of otherCount values into those of `count` values, for `channels` channels (Chan, Golub, LeVeque
+   1979). */
+void THNN_(batchNormMergeMoments)(int64_t channels, accreal *mean, accreal *squares, accreal count,
+                                  const accreal *otherMean, const accreal *otherSquares, accreal otherCount);
 
-/* Statistics of `count` values per channel into the saved and running ones. */
-void THNN_(Batch_saveStatistics)(const BatchStatistics *to, int64_t channels, THNNBatchPairs statistics,
-                                 accreal count);
+/* Writes the saved and running statistics from the moments of `count` values per channel. */
+void THNN_(batchNormSaveStatistics)(const StatisticsOutputs *to, int64_t channels, ChannelPairs moments,
+                                    accreal count);
 
-/* out = (x - mean) * inverse * weight + bias */
-void THNN_(Batch_normalize)(const Batch *batch, const BatchVectors *vectors);
+/* out = (x - mean) * inverseStd * weight + bias */
+void THNN_(batchNormNormalize)(const BatchNorm *batch, const ChannelParameters *parameters);
 
-/* sum(g) and sum(g * (x - mean)) of each channel. */
-void THNN_(Batch_gradSums)(const Batch *batch, const BatchVectors *vectors, THNNBatchPairs result);
+/* sum(g) and sum(g * (x - mean)) of each channel. With relu, g counts only where the output is not <= 0. */
+void THNN_(batchNormGradSums)(const BatchNorm *batch, const ChannelParameters *parameters, ChannelPairs result);
 
-/* With those sums, of `count` values per channel:
-     out = (g - sum / count - (x - mean) * inverse^2 * dot / count) * inverse * weight
-   With NULL, where mean and inverse are constants: out = g * inverse * weight. */
-void THNN_(Batch_gradInput)(const Batch *batch, const BatchVectors *vectors, const THNNBatchPairs *sums,
-                            accreal count);
+/* With the sums of `count` values per channel:
+     out = (g - sum / count - (x - mean) * inverseStd^2 * dot / count) * inverseStd * weight
+   With NULL, mean and inverseStd are constants: out = g * inverseStd * weight. */
+void THNN_(batchNormGradInput)(const BatchNorm *batch, const ChannelParameters *parameters,
+                               const ChannelPairs *sums, accreal count);
 
-/* All phases of the forward in training, and of the backward, each box staying in the cache from one phase to the
-   next where it has its channels to itself. vectors->mean and ->inverse are what the statistics are saved to. */
-void THNN_(Batch_forward)(const Batch *batch, const BatchStatistics *to, const BatchVectors *vectors);
-void THNN_(Batch_backward)(const Batch *batch, const BatchGradients *to, const BatchVectors *vectors);
+/* All stages of the forward in training, and of the backward. Where one tile holds all positions of its channels, it
+   stays in the cache from stage to stage. parameters->mean and ->inverseStd are to->save_mean and ->save_std. */
+void THNN_(batchNormForward)(const BatchNorm *batch, const StatisticsOutputs *to,
+                             const ChannelParameters *parameters);
+void THNN_(batchNormBackward)(const BatchNorm *batch, const GradientOutputs *to,
+                              const ChannelParameters *parameters);
 
 #endif

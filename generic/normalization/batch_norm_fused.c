@@ -1,0 +1,102 @@
+#include "normalization/batch_norm_fused.h"
+
+#include "batch_norm/batch_norm.h"
+#include "normalization/batch_norm_checks.h"
+
+static int64_t valuesPerChannel(const THTensor *input)
+{
+  int64_t n = 1;
+  for (int d = 0; d < input->ndim; d++) n *= d == 1 ? 1 : input->size[d];
+  return n;
+}
+
+void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
+                                       THTensor *bias, THTensor *running_mean, THTensor *running_var,
+                                       THTensor *save_mean, THTensor *save_std, bool train, double momentum,
+                                       double eps, bool relu)
+{
+  CHECK_BATCH(input);
+  CHECK_EPS(eps);
+  const int64_t C = input->size[1];
+  const NamedTensor tensors[] = {{"output", output},           {"save_mean", save_mean},
+                                 {"save_std", save_std},       {"running_mean", running_mean},
+                                 {"running_var", running_var}, {"input", input},
+                                 {"weight", weight},           {"bias", bias}};
+  THNN_(batchNormCheckVectors)(state, tensors + 6, 2, C);
+  THNN_(batchNormCheckVectors)(state, tensors + 3, 2, C);
+  THNN_(batchNormCheckStatistics)(state, running_mean, running_var, save_mean, save_std, train);
+  THNN_RETURN_IF_FAILED(state);
+  THNN_CHECK(!train || valuesPerChannel(input) > 1, input,
+             "expected more than 1 value per channel when training, got %lld in %s",
+             (long long)valuesPerChannel(input), THNN_shape(input));
+
+  THNN_RESIZE_LIKE(output, input);
+  THNN_RESIZE_TO(save_mean, THNN_CONTIGUOUS, C);
+  THNN_RESIZE_TO(save_std, THNN_CONTIGUOUS, C);
+  if (train) { /* of the right size; fails where several elements share one address */
+    THNN_RESIZE_TO(running_mean, THNN_CONTIGUOUS, C);
+    THNN_RESIZE_TO(running_var, THNN_CONTIGUOUS, C);
+  }
+  THNN_(batchNormCheckOverlap)(state, tensors, 8, train ? 5 : 1, input);
+  THNN_RETURN_IF_META(state);
+
+  BatchNorm batch;
+  THNN_(batchNormInit)(&batch, input, NULL, output, train);
+  if (train) {
+    const StatisticsOutputs to = {save_mean, save_std, running_mean, running_var, momentum, eps, true};
+    const ChannelParameters parameters = {save_mean, save_std, NULL, weight, bias, eps, relu};
+    THNN_(batchNormForward)(&batch, &to, &parameters);
+  } else {
+    const ChannelParameters parameters = {running_mean, NULL, running_var, weight, bias, eps, relu};
+    THNN_(batchNormNormalize)(&batch, &parameters);
+  }
+}
+
+void THNN_(batchNormFusedBackward)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
+                                   THTensor *gradWeight, THTensor *gradBias, THTensor *weight, THTensor *bias,
+                                   THTensor *running_mean, THTensor *running_var, THTensor *save_mean,
+                                   THTensor *save_std, bool train, double scale, double eps, bool relu)
+{
+  CHECK_BATCH(input);
+  CHECK_EPS(eps);
+  THNN_CHECK_SAME_SIZE(input, gradOutput);
+  const int64_t C = input->size[1];
+  const NamedTensor tensors[] = {{"gradInput", gradInput},
+                                 {"gradWeight", gradWeight},
+                                 {"gradBias", gradBias},
+                                 {"gradOutput", gradOutput},
+                                 {"input", input},
+                                 {"weight", weight},
+                                 {"bias", bias},
+                                 {"running_mean", running_mean},
+                                 {"running_var", running_var},
+                                 {"save_mean", save_mean},
+                                 {"save_std", save_std}};
+  THNN_(batchNormCheckVectors)(state, tensors + 1, 2, C);
+  THNN_(batchNormCheckVectors)(state, tensors + 5, 6, C);
+  THNN_(batchNormCheckStatistics)(state, running_mean, running_var, save_mean, save_std, train);
+  THNN_RETURN_IF_FAILED(state);
+
+  THNN_RESIZE_LIKE(gradInput, input);
+  THNN_RESIZE_TO(gradWeight, THNN_CONTIGUOUS, C); /* of the right size, as above */
+  THNN_RESIZE_TO(gradBias, THNN_CONTIGUOUS, C);
+  THNN_(batchNormCheckOverlap)(state, tensors, 11, 3, gradOutput);
+  THNN_RETURN_IF_META(state);
+
+  const ChannelParameters parameters = {train ? save_mean : running_mean,
+                                        train ? save_std : NULL,
+                                        train ? NULL : running_var,
+                                        weight,
+                                        bias,
+                                        eps,
+                                        relu};
+  const bool sums = gradWeight != NULL || gradBias != NULL || (train && gradInput != NULL);
+  BatchNorm batch;
+  THNN_(batchNormInit)(&batch, sums || relu ? input : NULL, gradOutput, gradInput, sums);
+  if (sums) {
+    const GradientOutputs to = {gradWeight, gradBias, scale, train};
+    THNN_(batchNormBackward)(&batch, &to, &parameters);
+  } else if (gradInput != NULL) {
+    THNN_(batchNormGradInput)(&batch, &parameters, NULL, 1);
+  }
+}

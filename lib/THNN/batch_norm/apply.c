@@ -1,0 +1,224 @@
+/* Element-wise maps over a tile: normalization and input gradient. */
+
+#include "batch_norm/layouts.h"
+#include "batch_norm/vectors.h"
+
+static ALWAYS_INLINE vreal mapLanes(ElementMap map, vreal g, vreal x, CoefficientLanes k)
+{
+  const vreal zero = {0}, y = normalizeLanes(x, k);
+  if (map == NORMALIZE) return y;
+  if (map == NORMALIZE_RELU) return v_max(zero, y);
+  if (map == SCALE_RELU || map == GRADIENT_RELU) g = reluGradient(g, y);
+  if (map == SCALE || map == SCALE_RELU) return g * k.scale;
+  return g * k.scale + ((x - k.mean) * k.slope + k.shift);
+}
+
+static ALWAYS_INLINE void storeLanes(real *p, vreal value, int n, bool stream)
+{
+  if (n < VL) v_store_n(p, value, n);
+  else if (stream) v_stream(p, value);
+  else v_store(p, value);
+}
+
+/* n <= VL values; operands that the map does not read are not touched. */
+static ALWAYS_INLINE void mapValues(ElementMap map, real *out, const real *g, const real *x, int n,
+                                    CoefficientLanes k, bool stream)
+{
+  const vreal zero = {0};
+  const vreal value = mapLanes(map, readsG(map) ? loadLanes(g, n) : zero, readsX(map) ? loadLanes(x, n) : zero, k);
+  storeLanes(out, value, n, stream);
+}
+
+/* ---- runs of one channel ---- */
+
+/* `count` runs of `length` values, in each operand `...Pitch` apart. */
+typedef struct Runs {
+  real *out;
+  const real *g, *x;
+  int64_t count, length, outPitch, gPitch, xPitch;
+} Runs;
+
+/* Values before the first multiple of VBYTES: non-temporal stores need aligned vectors. */
+static inline int64_t unalignedValues(const real *p, int64_t length)
+{
+  return MIN((int64_t)(-(uintptr_t)p % VBYTES / sizeof(real)), length);
+}
+
+static ALWAYS_INLINE void mapRun(ElementMap map, real *out, const real *g, const real *x, int64_t length,
+                                 CoefficientLanes k, bool stream, int64_t gAhead, int64_t xAhead)
+{
+  int64_t i = 0;
+  if (stream) {
+    i = unalignedValues(out, length);
+    if (i) mapValues(map, out, g, x, (int)i, k, false);
+  }
+  for (; i + VL <= length; i += VL) {
+    if (stream && xAhead) {
+      if (readsG(map)) __builtin_prefetch(g + i + gAhead);
+      if (readsX(map)) __builtin_prefetch(x + i + xAhead);
+    }
+    mapValues(map, out + i, g + i, x + i, VL, k, stream);
+  }
+  const int n = (int)(length - i);
+  if (n) mapValues(map, out + i, g + i, x + i, n, k, false);
+}
+
+static ALWAYS_INLINE void mapRuns(ElementMap map, const Runs *runs, CoefficientLanes k, bool stream, bool reversed)
+{
+  const int64_t count = runs->count, length = runs->length;
+  const int64_t outPitch = runs->outPitch, gPitch = runs->gPitch, xPitch = runs->xPitch;
+  for (int64_t i = 0; i < count; i++) {
+    const int64_t r = reversed ? count - 1 - i : i;
+    const int64_t gAhead = reversed ? -prefetchOffset(count - i, length, gPitch) : PREFETCH_DISTANCE;
+    const int64_t xAhead = reversed ? -prefetchOffset(count - i, length, xPitch) : PREFETCH_DISTANCE;
+    real *out = runs->out + r * outPitch;
+    mapRun(map, out, readsG(map) ? runs->g + r * gPitch : out, readsX(map) ? runs->x + r * xPitch : out, length, k,
+           stream, gAhead, xAhead);
+  }
+}
+
+static ALWAYS_INLINE void applyRunsWith(ElementMap map, const Runs *runs, CoefficientLanes k, bool stream,
+                                        bool reversed)
+{
+  if (stream) mapRuns(map, runs, k, true, reversed);
+  else mapRuns(map, runs, k, false, reversed);
+}
+
+/* Channel c of the coefficients. One copy of the loops per map. */
+static void applyRuns(ElementMap map, const Runs *runs, const Coefficients *coefficients, int64_t c, bool stream,
+                      bool reversed)
+{
+  const CoefficientLanes k = oneChannel(coefficients, c);
+  if (map == NORMALIZE) applyRunsWith(NORMALIZE, runs, k, stream, reversed);
+  else if (map == NORMALIZE_RELU) applyRunsWith(NORMALIZE_RELU, runs, k, stream, reversed);
+  else if (map == SCALE) applyRunsWith(SCALE, runs, k, stream, reversed);
+  else if (map == SCALE_RELU) applyRunsWith(SCALE_RELU, runs, k, stream, reversed);
+  else if (map == GRADIENT) applyRunsWith(GRADIENT, runs, k, stream, reversed);
+  else applyRunsWith(GRADIENT_RELU, runs, k, stream, reversed);
+}
+
+/* `count` runs of channel c from element l of sample n on. */
+static inline Runs channelRuns(const BatchNorm *b, int64_t c, int64_t n, int64_t l, int64_t count, int64_t length)
+{
+  const Runs runs = {(real *)channelRun(&b->out, c, n, l),
+                     channelRun(&b->g, c, n, l),
+                     channelRun(&b->x, c, n, l),
+                     count,
+                     length,
+                     b->out.stride[0],
+                     b->g.stride[0],
+                     b->x.stride[0]};
+  return runs;
+}
+
+static void channelsFirstApply(const BatchNorm *b, Tile tile, ElementMap map, const Coefficients *k)
+{
+  const int64_t length = b->size[b->dims - 1], first = tile.p / length, last = (tile.pEnd - 1) / length;
+  if (length <= SUM_CHUNK) {
+    for (int64_t i = 0; i < tile.cEnd - tile.c; i++) {
+      const int64_t c = b->reduces ? tile.cEnd - 1 - i : tile.c + i;
+      const Runs runs = channelRuns(b, c, first, 0, last - first + 1, length);
+      applyRuns(map, &runs, k, c - tile.c, b->stream, b->reduces);
+    }
+    return;
+  }
+  for (int64_t n = last; n >= first; n--) {
+    const int64_t begin = n == first ? tile.p % length : 0;
+    int64_t end = n == last ? tile.pEnd - n * length : length;
+    while (end > begin) {
+      const int64_t l = MAX(begin, (end - 1) / SUM_CHUNK * SUM_CHUNK);
+      for (int64_t c = tile.c; c < tile.cEnd; c++) {
+        const Runs run = channelRuns(b, c, n, l, 1, end - l);
+        applyRuns(map, &run, k, c - tile.c, b->stream, b->reduces);
+      }
+      end = l;
+    }
+  }
+}
+
+static void stridedApply(const BatchNorm *b, Tile tile, ElementMap map, const Coefficients *k)
+{
+  real g[GATHER_CHANNELS * GATHER_PITCH], x[GATHER_CHANNELS * GATHER_PITCH];
+  real *out = readsG(map) ? g : x;
+  for (int64_t end = tile.pEnd, p; end > tile.p; end = p) {
+    p = MAX(end - GATHER_POSITIONS, tile.p);
+    if (readsG(map)) gather(b, &b->g, tile, p, end - p, g);
+    if (readsX(map)) gather(b, &b->x, tile, p, end - p, x);
+    for (int64_t c = 0; c < tile.cEnd - tile.c; c++) {
+      const int64_t at = c * GATHER_PITCH;
+      const Runs run = {.out = out + at, .g = g + at, .x = x + at, .count = 1, .length = end - p};
+      applyRuns(map, &run, k, c, false, false);
+    }
+    scatter(b, &b->out, tile, p, end - p, out);
+  }
+}
+
+/* ---- channels-last ---- */
+
+/* Rows that share one load of the coefficients. */
+#define APPLY_ROWS 4
+
+static ALWAYS_INLINE void applyRowLanes(ElementMap map, real *out, const real *g, const real *x, int count,
+                                        int64_t outPitch, int64_t gPitch, int64_t xPitch, int n,
+                                        CoefficientLanes k, bool stream, bool prefetch)
+{
+#pragma GCC unroll 8
+  for (int r = 0; r < count; r++) {
+    /* Backwards: rows are visited from the last to the first. */
+    if (prefetch && readsG(map)) __builtin_prefetch(g + r * gPitch - PREFETCH_DISTANCE);
+    if (prefetch && readsX(map)) __builtin_prefetch(x + r * xPitch - PREFETCH_DISTANCE);
+    mapValues(map, out + r * outPitch, g + r * gPitch, x + r * xPitch, n, k, stream);
+  }
+}
+
+static ALWAYS_INLINE void applyRows(ElementMap map, const BatchNorm *b, Tile tile, int64_t row, int count,
+                                    const Coefficients *k, bool stream)
+{
+  const int64_t channels = tile.cEnd - tile.c;
+  const int64_t outPitch = rowPitch(b, &b->out);
+  const int64_t gPitch = readsG(map) ? rowPitch(b, &b->g) : 0;
+  const int64_t xPitch = readsX(map) ? rowPitch(b, &b->x) : 0;
+  real *out = b->out.data + tile.c + row * outPitch;
+  const real *g = readsG(map) ? b->g.data + tile.c + row * gPitch : out;
+  const real *x = readsX(map) ? b->x.data + tile.c + row * xPitch : out;
+  for (int64_t c = 0; c + VL <= channels; c += VL)
+    applyRowLanes(map, out + c, g + c, x + c, count, outPitch, gPitch, xPitch, VL, adjacentChannels(k, c, VL),
+                  stream, b->large);
+  const int n = (int)(channels % VL);
+  const int64_t c = channels - n;
+  if (n)
+    applyRowLanes(map, out + c, g + c, x + c, count, outPitch, gPitch, xPitch, n, adjacentChannels(k, c, n),
+                  stream, b->large);
+}
+
+static ALWAYS_INLINE void applyAllRows(ElementMap map, const BatchNorm *b, Tile tile, const Coefficients *k,
+                                       bool stream)
+{
+  int64_t row = tile.pEnd;
+  while (row - APPLY_ROWS >= tile.p) applyRows(map, b, tile, row -= APPLY_ROWS, APPLY_ROWS, k, stream);
+  while (row > tile.p) applyRows(map, b, tile, --row, 1, k, stream);
+}
+
+static ALWAYS_INLINE void channelsLastApplyWith(ElementMap map, const BatchNorm *b, Tile tile,
+                                                const Coefficients *k)
+{
+  if (b->stream) applyAllRows(map, b, tile, k, true);
+  else applyAllRows(map, b, tile, k, false);
+}
+
+static void channelsLastApply(const BatchNorm *b, Tile tile, ElementMap map, const Coefficients *k)
+{
+  if (map == NORMALIZE) channelsLastApplyWith(NORMALIZE, b, tile, k);
+  else if (map == NORMALIZE_RELU) channelsLastApplyWith(NORMALIZE_RELU, b, tile, k);
+  else if (map == SCALE) channelsLastApplyWith(SCALE, b, tile, k);
+  else if (map == SCALE_RELU) channelsLastApplyWith(SCALE_RELU, b, tile, k);
+  else if (map == GRADIENT) channelsLastApplyWith(GRADIENT, b, tile, k);
+  else channelsLastApplyWith(GRADIENT_RELU, b, tile, k);
+}
+
+void THNN_(batchNormTileApply)(const BatchNorm *b, Tile tile, ElementMap map, const Coefficients *k)
+{
+  if (b->layout == LAYOUT_CHANNELS_FIRST) channelsFirstApply(b, tile, map, k);
+  else if (b->layout == LAYOUT_CHANNELS_LAST) channelsLastApply(b, tile, map, k);
+  else stridedApply(b, tile, map, k);
+}

@@ -1,0 +1,205 @@
+/* Mean and centred sum of squares of the channels of a tile. */
+
+#include "batch_norm/layouts.h"
+#include "batch_norm/vectors.h"
+
+void THNN_(batchNormMergeMoments)(int64_t channels, accreal *mean, accreal *squares, accreal count,
+                                  const accreal *otherMean, const accreal *otherSquares, accreal otherCount)
+{
+  if (otherCount == 0) return;
+  if (count == 0) {
+    for (int64_t c = 0; c < channels; c++) mean[c] = otherMean[c], squares[c] = otherSquares[c];
+    return;
+  }
+  const accreal fraction = otherCount / (count + otherCount), weight = count * fraction;
+  for (int64_t c = 0; c < channels; c++) {
+    const accreal delta = otherMean[c] - mean[c];
+    mean[c] += delta * fraction;
+    squares[c] += otherSquares[c] + delta * delta * weight;
+  }
+}
+
+/* ---- shifted sums, and when they do not do ---- */
+
+/* True if the shifted sums cancelled or overflowed; redo in two passes. The shift of the n new values was `offset` away
+   from their mean, and their moments are to be merged with those of `count` values. Where these are not finite
+   themselves, two passes would not help. */
+static inline bool needsTwoPasses(accreal mean, accreal squares, int64_t count, accreal newMean,
+                                  accreal newSquares, int64_t n, accreal offset)
+{
+  const accreal delta = newMean - mean, weight = (accreal)count * (accreal)n / (accreal)(count + n);
+  const accreal merged = squares + newSquares + delta * delta * weight;
+  return (squares < (accreal)INFINITY) &
+         !((offset * offset * (accreal)n <= 16 * merged) & (merged < (accreal)INFINITY));
+}
+
+/* Mean and centred sum of squares in two passes of accreal. */
+static ONE_COPY void twoPassMoments(const real *x, int64_t runs, int64_t length, int64_t pitch, accreal *mean,
+                                    accreal *squares)
+{
+  const accreal first = x[0], n = (accreal)(runs * length);
+  accreal sum = 0, square = 0;
+  for (int64_t r = 0; r < runs; r++) THNN_PRAGMA(omp simd reduction(+ : sum))
+  for (int64_t i = 0; i < length; i++) sum += x[r * pitch + i] - first;
+  const accreal m = first + sum / n;
+  for (int64_t r = 0; r < runs; r++) THNN_PRAGMA(omp simd reduction(+ : square))
+  for (int64_t i = 0; i < length; i++) square += (x[r * pitch + i] - m) * (x[r * pitch + i] - m);
+  *mean = m;
+  *squares = square;
+}
+
+/* ---- runs: `runs` of `length` values of one channel, `pitch` apart ---- */
+
+/* An estimate of the mean, exact where all values are equal. */
+static real estimateMean(const real *x, int64_t length)
+{
+  return length < VL ? x[0] : x[0] + v_sum(v_load(x) - v_set1(x[0])) / VL;
+}
+
+static ALWAYS_INLINE void addShifted(vreal d, vreal *sum, vreal *squares)
+{
+  *sum += d;
+  *squares += d * d;
+}
+
+/* sum(x - shift) and sum((x - shift)^2) */
+static void shiftedSums(const real *x, int64_t runs, int64_t toPrefetch, int64_t length, int64_t pitch, real shift,
+                        accreal *sum, accreal *squares)
+{
+  const vreal k = v_set1(shift);
+  const int tail = (int)(length % VL);
+  real lanes[VBYTES / sizeof(real)];
+  v_store(lanes, k);
+  const vreal kTail = v_load_n(lanes, tail);
+  vreal s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, q0 = {0}, q1 = {0}, q2 = {0}, q3 = {0};
+  for (int64_t r = 0; r < runs; r++, x += pitch) {
+    const real *p = x, *end = x + length - tail;
+    const int64_t ahead = prefetchOffset(toPrefetch - r, length, pitch);
+    for (; p + 4 * VL <= end; p += 4 * VL) {
+      if (ahead) prefetchVectors(p + ahead);
+      addShifted(v_load(p) - k, &s0, &q0);
+      addShifted(v_load(p + VL) - k, &s1, &q1);
+      addShifted(v_load(p + 2 * VL) - k, &s2, &q2);
+      addShifted(v_load(p + 3 * VL) - k, &s3, &q3);
+    }
+    /* Short runs are common: the rest uses independent sums, too. */
+    if (p < end) addShifted(v_load(p) - k, &s0, &q0);
+    if (p + VL < end) addShifted(v_load(p + VL) - k, &s1, &q1);
+    if (p + 2 * VL < end) addShifted(v_load(p + 2 * VL) - k, &s2, &q2);
+    if (tail) addShifted(v_load_n(end, tail) - kTail, &s3, &q3);
+  }
+  *sum = v_sum((s0 + s1) + (s2 + s3));
+  *squares = v_sum((q0 + q1) + (q2 + q3));
+}
+
+/* Merges the moments of the runs into those of the `count` values before. */
+static void addRuns(const real *x, int64_t runs, int64_t toPrefetch, int64_t length, int64_t pitch, accreal *mean,
+                    accreal *squares, int64_t count)
+{
+  const int64_t n = runs * length;
+  const real shift = count == 0 ? estimateMean(x, length) : (real)*mean;
+  accreal sum, square;
+  shiftedSums(x, runs, toPrefetch, length, pitch, shift, &sum, &square);
+  const accreal offset = sum / (accreal)n;
+  accreal newMean = shift + offset, newSquares = square - sum * offset;
+  if (needsTwoPasses(*mean, *squares, count, newMean, newSquares, n, offset))
+    twoPassMoments(x, runs, length, pitch, &newMean, &newSquares);
+  THNN_(batchNormMergeMoments)(1, mean, squares, (accreal)count, &newMean, &newSquares, (accreal)n);
+}
+
+static void channelsFirstMoments(const BatchNorm *b, Tile tile, accreal *mean, accreal *squares)
+{
+  for (int64_t c = tile.c; c < tile.cEnd; c++)
+    for (int64_t p = tile.p, count = 0; p < tile.pEnd;) {
+      const Chunk chunk = chunkAt(b, p, tile.pEnd);
+      addRuns(channelRun(&b->x, c, chunk.n, chunk.l), chunk.runs, runsToPrefetch(b, p, tile.pEnd), chunk.length,
+              b->x.stride[0], mean + (c - tile.c), squares + (c - tile.c), count);
+      p += chunk.runs * chunk.length;
+      count += chunk.runs * chunk.length;
+    }
+}
+
+static void stridedMoments(const BatchNorm *b, Tile tile, accreal *mean, accreal *squares)
+{
+  real packed[GATHER_CHANNELS * GATHER_PITCH];
+  for (int64_t p = tile.p, count; p < tile.pEnd; p += count) {
+    count = MIN(tile.pEnd - p, GATHER_POSITIONS);
+    gather(b, &b->x, tile, p, count, packed);
+    for (int64_t c = 0; c < tile.cEnd - tile.c; c++)
+      addRuns(packed + c * GATHER_PITCH, 1, 0, count, 0, mean + c, squares + c, p - tile.p);
+  }
+}
+
+/* ---- channels-last ---- */
+
+/* Adds `count` rows of n <= VL channels to their sums; `count` is a constant, so that sums stay in registers. */
+static ALWAYS_INLINE void addRowLanes(const real *x, int count, int64_t pitch, bool prefetch, int n,
+                                      const real *shift, real *sum, real *squares)
+{
+  const vreal k = loadLanes(shift, n);
+  vreal s = {0}, q = {0};
+#pragma GCC unroll 8
+  for (int r = 0; r < count; r++) {
+    if (prefetch) thnn_prefetchAhead(x + r * pitch, VBYTES);
+    const vreal d = loadLanes(x + r * pitch, n) - k;
+    s += d, q += d * d;
+  }
+  v_store(sum, v_load(sum) + s);
+  v_store(squares, v_load(squares) + q);
+}
+
+static ALWAYS_INLINE void addRows(const real *x, int count, int64_t pitch, bool prefetch, int64_t channels,
+                                  const real *shift, real *sum, real *squares)
+{
+  int64_t c = 0;
+  for (; c + VL <= channels; c += VL)
+    addRowLanes(x + c, count, pitch, prefetch, VL, shift + c, sum + c, squares + c);
+  if (c < channels)
+    addRowLanes(x + c, count, pitch, prefetch, (int)(channels - c), shift + c, sum + c, squares + c);
+}
+
+static void channelsLastMoments(const BatchNorm *b, Tile tile, accreal *mean, accreal *squares)
+{
+  const int64_t channels = tile.cEnd - tile.c, pitch = rowPitch(b, &b->x);
+  real shift[MAX_TILE_CHANNELS], sum[ROW_SUMS], square[ROW_SUMS];
+  accreal newMean[MAX_TILE_CHANNELS], newSquares[MAX_TILE_CHANNELS];
+  for (int64_t p = tile.p, count = 0, rows; p < tile.pEnd; p += rows, count += rows) {
+    rows = MIN(tile.pEnd - p, SUM_CHUNK_CHANNELS_LAST);
+    const real *x = b->x.data + tile.c + p * pitch;
+    if (count == 0) {
+      const int64_t next = rows < 4 ? 0 : pitch;
+      for (int64_t c = 0; c < channels; c++)
+        shift[c] = x[c] + ((x[c + next] - x[c]) + (x[c + 2 * next] - x[c]) + (x[c + 3 * next] - x[c])) / 4;
+    } else {
+      for (int64_t c = 0; c < channels; c++) shift[c] = (real)mean[c];
+    }
+    memset(sum, 0, sizeof(real) * (size_t)(channels + VL));
+    memset(square, 0, sizeof(real) * (size_t)(channels + VL));
+    int64_t r = 0;
+    for (; r + SUM_ROWS <= rows; r += SUM_ROWS)
+      addRows(x + r * pitch, SUM_ROWS, pitch, b->large, channels, shift, sum, square);
+    for (; r < rows; r++) addRows(x + r * pitch, 1, pitch, b->large, channels, shift, sum, square);
+
+    int redo = 0;
+    const accreal n = (accreal)rows;
+    for (int64_t c = 0; c < channels; c++) {
+      const accreal offset = sum[c] / n;
+      newMean[c] = shift[c] + offset;
+      newSquares[c] = square[c] - sum[c] * offset;
+      redo |= needsTwoPasses(mean[c], squares[c], count, newMean[c], newSquares[c], rows, offset);
+    }
+    if (redo)
+      for (int64_t c = 0; c < channels; c++)
+        if (needsTwoPasses(mean[c], squares[c], count, newMean[c], newSquares[c], rows, sum[c] / n))
+          twoPassMoments(x + c, rows, 1, pitch, newMean + c, newSquares + c);
+    THNN_(batchNormMergeMoments)(channels, mean, squares, (accreal)count, newMean, newSquares, (accreal)rows);
+  }
+}
+
+void THNN_(batchNormTileMoments)(const BatchNorm *b, Tile tile, accreal *mean, accreal *squares)
+{
+  for (int64_t c = 0; c < tile.cEnd - tile.c; c++) mean[c] = squares[c] = 0;
+  if (b->layout == LAYOUT_CHANNELS_FIRST) channelsFirstMoments(b, tile, mean, squares);
+  else if (b->layout == LAYOUT_CHANNELS_LAST) channelsLastMoments(b, tile, mean, squares);
+  else stridedMoments(b, tile, mean, squares);
+}
