@@ -1,0 +1,183 @@
+/* The functions of batch_norm.h as plain loops in double: no tiles, no threads, no vectors. */
+
+#include "batch_norm/batch_norm.h"
+
+void THNN_(batchNormInit)(BatchNorm *b, THTensor *x, THTensor *g, THTensor *out, bool reduces)
+{
+  const THTensor *shape = x != NULL ? x : g;
+  THTensor *tensors[] = {x, g, out};
+  Operand *operands[] = {&b->x, &b->g, &b->out};
+  memset(b, 0, sizeof *b);
+  b->channels = shape->size[1];
+  b->positions = 1;
+  b->layout = LAYOUT_STRIDED;
+  b->reduces = reduces;
+  for (int d = 0; d < shape->ndim; d++) {
+    if (d == 1) continue;
+    b->size[b->dims] = shape->size[d];
+    b->positions *= shape->size[d];
+    for (int i = 0; i < 3; i++)
+      if (tensors[i] != NULL) operands[i]->stride[b->dims] = tensors[i]->stride[d];
+    b->dims++;
+  }
+  for (int i = 0; i < 3; i++)
+    if (tensors[i] != NULL) {
+      operands[i]->data = TH_DATA(tensors[i]);
+      operands[i]->channelStride = tensors[i]->stride[1];
+    }
+}
+
+static real *element(const BatchNorm *b, const Operand *operand, int64_t c, int64_t position)
+{
+  real *p = operand->data + c * operand->channelStride;
+  for (int d = b->dims - 1; d >= 0; position /= b->size[d--]) p += position % b->size[d] * operand->stride[d];
+  return p;
+}
+
+static real *entry(const THTensor *vector, int64_t c) { return TH_DATA(vector) + c * vector->stride[0]; }
+
+static double inverseDeviation(double variance, double eps)
+{
+  return variance + eps == 0 ? 0 : 1 / sqrt(variance + eps);
+}
+
+static double inverseStd(const ChannelParameters *p, int64_t c)
+{
+  return p->inverseStd != NULL ? *entry(p->inverseStd, c) : inverseDeviation(*entry(p->variance, c), p->eps);
+}
+
+static double weight(const ChannelParameters *p, int64_t c)
+{
+  return p->weight != NULL ? *entry(p->weight, c) : 1;
+}
+
+static double normalized(const ChannelParameters *p, int64_t c, double mean, double x)
+{
+  return (x - mean) * inverseStd(p, c) * weight(p, c) + (p->bias != NULL ? *entry(p->bias, c) : 0);
+}
+
+/* gradOutput, through relu if there is one. */
+static double gradient(const BatchNorm *b, const ChannelParameters *p, int64_t c, int64_t i)
+{
+  const bool stopped = p->relu && normalized(p, c, *entry(p->mean, c), *element(b, &b->x, c, i)) <= 0;
+  return stopped ? 0 : *element(b, &b->g, c, i);
+}
+
+static void channelMoments(const BatchNorm *b, int64_t c, double *mean, double *squares)
+{
+  double sum = 0;
+  for (int64_t i = 0; i < b->positions; i++) sum += *element(b, &b->x, c, i);
+  *mean = b->positions > 0 ? sum / (double)b->positions : 0;
+  *squares = 0;
+  for (int64_t i = 0; i < b->positions; i++) {
+    const double d = *element(b, &b->x, c, i) - *mean;
+    *squares += d * d;
+  }
+}
+
+static void channelGradSums(const BatchNorm *b, const ChannelParameters *p, int64_t c, double *sum, double *dot)
+{
+  *sum = *dot = 0;
+  for (int64_t i = 0; i < b->positions; i++) {
+    const double g = gradient(b, p, c, i);
+    *sum += g;
+    *dot += g * (*element(b, &b->x, c, i) - *entry(p->mean, c));
+  }
+}
+
+static void channelNormalize(const BatchNorm *b, const ChannelParameters *p, int64_t c, double mean)
+{
+  for (int64_t i = 0; i < b->positions; i++) {
+    const double y = normalized(p, c, mean, *element(b, &b->x, c, i));
+    *element(b, &b->out, c, i) = (real)(p->relu && y <= 0 ? 0 : y);
+  }
+}
+
+static void channelGradInput(const BatchNorm *b, const ChannelParameters *p, int64_t c, double sum, double dot,
+                             double count)
+{
+  const double inverse = inverseStd(p, c);
+  for (int64_t i = 0; i < b->positions; i++) {
+    double g = gradient(b, p, c, i) - sum / count;
+    if (dot != 0) g -= (*element(b, &b->x, c, i) - *entry(p->mean, c)) * inverse * inverse * dot / count;
+    *element(b, &b->out, c, i) = (real)(g * inverse * weight(p, c));
+  }
+}
+
+static void saveChannel(const StatisticsOutputs *to, int64_t c, double mean, double squares, double count)
+{
+  const double variance = squares / (to->unbiased ? count - 1 : count), m = to->momentum;
+  *entry(to->save_mean, c) = (real)mean;
+  *entry(to->save_std, c) = (real)inverseDeviation(squares / count, to->eps);
+  if (to->running_mean != NULL)
+    *entry(to->running_mean, c) = (real)(m * mean + (1 - m) * *entry(to->running_mean, c));
+  if (to->running_var != NULL)
+    *entry(to->running_var, c) = (real)(m * variance + (1 - m) * *entry(to->running_var, c));
+}
+
+void THNN_(batchNormMoments)(const BatchNorm *b, ChannelPairs to)
+{
+  for (int64_t c = 0; c < b->channels; c++)
+    channelMoments(b, c, &to.data[to.stride * c], &to.data[to.stride * (b->channels + c)]);
+}
+
+void THNN_(batchNormMergeMoments)(int64_t channels, accreal *mean, accreal *squares, accreal count,
+                                  const accreal *otherMean, const accreal *otherSquares, accreal otherCount)
+{
+  const double n = count + otherCount;
+  for (int64_t c = 0; c < channels && otherCount > 0; c++) {
+    const double delta = otherMean[c] - mean[c];
+    mean[c] += delta * otherCount / n;
+    squares[c] += otherSquares[c] + delta * delta * count * otherCount / n;
+  }
+}
+
+void THNN_(batchNormSaveStatistics)(const StatisticsOutputs *to, int64_t channels, ChannelPairs moments,
+                                    accreal count)
+{
+  for (int64_t c = 0; c < channels; c++)
+    saveChannel(to, c, moments.data[moments.stride * c], moments.data[moments.stride * (channels + c)], count);
+}
+
+void THNN_(batchNormNormalize)(const BatchNorm *b, const ChannelParameters *p)
+{
+  for (int64_t c = 0; c < b->channels; c++) channelNormalize(b, p, c, *entry(p->mean, c));
+}
+
+void THNN_(batchNormGradSums)(const BatchNorm *b, const ChannelParameters *p, ChannelPairs to)
+{
+  for (int64_t c = 0; c < b->channels; c++)
+    channelGradSums(b, p, c, &to.data[to.stride * c], &to.data[to.stride * (b->channels + c)]);
+}
+
+void THNN_(batchNormGradInput)(const BatchNorm *b, const ChannelParameters *p, const ChannelPairs *sums,
+                               accreal count)
+{
+  for (int64_t c = 0; c < b->channels; c++)
+    if (sums == NULL) channelGradInput(b, p, c, 0, 0, 1);
+    else
+      channelGradInput(b, p, c, sums->data[sums->stride * c], sums->data[sums->stride * (b->channels + c)], count);
+}
+
+void THNN_(batchNormForward)(const BatchNorm *b, const StatisticsOutputs *to, const ChannelParameters *p)
+{
+  for (int64_t c = 0; c < b->channels; c++) {
+    double mean, squares;
+    channelMoments(b, c, &mean, &squares);
+    saveChannel(to, c, mean, squares, (double)b->positions);
+    channelNormalize(b, p, c, p->relu ? *entry(p->mean, c) : mean);
+  }
+}
+
+void THNN_(batchNormBackward)(const BatchNorm *b, const GradientOutputs *to, const ChannelParameters *p)
+{
+  for (int64_t c = 0; c < b->channels; c++) {
+    double sum, dot;
+    channelGradSums(b, p, c, &sum, &dot);
+    if (to->gradWeight != NULL) *entry(to->gradWeight, c) += (real)(to->scale * inverseStd(p, c) * dot);
+    if (to->gradBias != NULL) *entry(to->gradBias, c) += (real)(to->scale * sum);
+    if (b->out.data == NULL) continue;
+    if (to->train) channelGradInput(b, p, c, sum, dot, (double)b->positions);
+    else channelGradInput(b, p, c, 0, 0, 1);
+  }
+}
