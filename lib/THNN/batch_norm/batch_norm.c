@@ -87,7 +87,7 @@ void THNN_(Batch_init)(Batch *b, THTensor *x, THTensor *g, THTensor *out, bool r
   /* A result that stays in the cache is better stored there, and one that begins in the middle of vectors, row
      after row, is not worth the trouble. */
   const uintptr_t start = (uintptr_t)b->out.data;
-  b->large = thnn_outgrowsCaches(operands * b->channels * b->positions * (int64_t)sizeof(real));
+  b->large = thnn_exceedsLastLevelCache(operands * b->channels * b->positions * (int64_t)sizeof(real));
   b->stream =
       b->large && out != NULL && b->out.data != b->x.data && b->out.data != b->g.data && start % sizeof(real) == 0;
   if (b->layout == THNN_BATCH_ROWS) b->stream &= start % VBYTES == 0 && b->dims > 0 && b->out.stride[0] % VL == 0;

@@ -22,7 +22,7 @@
 #define TILE_PITCH (TILE + (int)(64 / sizeof(real)))
 
 /* Values that are fetched before they are used: so many ahead. */
-#define AHEAD ((int64_t)(THNN_FETCH_BYTES / sizeof(real)))
+#define AHEAD ((int64_t)(THNN_PREFETCH_DISTANCE / sizeof(real)))
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
@@ -494,7 +494,7 @@ static ALWAYS_INLINE void sumColumns(const real *x, int count, int64_t pitch, bo
   vreal s = {0}, q = {0};
 #pragma GCC unroll 8
   for (int r = 0; r < count; r++) {
-    if (fetch) thnn_fetchAhead(x + r * pitch, VBYTES);
+    if (fetch) thnn_prefetchAhead(x + r * pitch, VBYTES);
     const vreal d = loadSome(x + r * pitch, n) - k;
     s += d, q += d * d;
   }
@@ -562,7 +562,7 @@ static ALWAYS_INLINE void dotColumns(const real *g, const real *x, int count, in
   vreal s = {0}, q = {0};
 #pragma GCC unroll 8
   for (int r = 0; r < count; r++) {
-    if (fetch) thnn_fetchAhead(g + r * g_pitch, VBYTES), thnn_fetchAhead(x + r * x_pitch, VBYTES);
+    if (fetch) thnn_prefetchAhead(g + r * g_pitch, VBYTES), thnn_prefetchAhead(x + r * x_pitch, VBYTES);
     const vreal xv = loadSome(x + r * x_pitch, n);
     const vreal gv = incoming(loadSome(g + r * g_pitch, n), xv, k, relu);
     s += gv, q += gv * (xv - k.mean);

@@ -184,8 +184,8 @@ static inline __attribute__((always_inline)) void Sums(const int P, const bool f
   weight += VL;
 #pragma GCC unroll 8
   for (int i = 0; i < P; i++) {
-    thnn_fetchAhead(source + i * lanes.sourceStep + lanes.last, VBYTES);
-    thnn_fetchAheadToWrite(target + i * lanes.targetStep, VBYTES);
+    thnn_prefetchAhead(source + i * lanes.sourceStep + lanes.last, VBYTES);
+    thnn_prefetchAheadForWrite(target + i * lanes.targetStep, VBYTES);
   }
   for (int64_t t = 0; t < w->taps; t++) {
     const real *from = source + w->offset[t], *factor = weight + w->tap[t] * channels * VL;
@@ -358,8 +358,8 @@ static void addTile(const Plan *p, const Work *w, int n, const real *source, con
     const Lanes lanes = makeLanes(p, v);
     const bool full = lanes.channels == VL && lanes.outputs == VL;
     for (int i = 0; i < n; i++) {
-      thnn_fetchAhead(source + i * lanes.sourceStep + lanes.last, VBYTES);
-      thnn_fetchAhead(gradient + i * lanes.targetStep, VBYTES);
+      thnn_prefetchAhead(source + i * lanes.sourceStep + lanes.last, VBYTES);
+      thnn_prefetchAhead(gradient + i * lanes.targetStep, VBYTES);
     }
     for (int64_t i = 0; i < p->fewer; i++, sum += taps * VL) {
       const vint pickSource = vi_load(p->more == c->channels ? w->same : w->pick[i]);

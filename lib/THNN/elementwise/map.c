@@ -36,7 +36,7 @@ static bool streams(const THNNMap *map)
   if (!map->writes || !map->contiguous || (uintptr_t)map->operand[0].data % 64 != 0) return false;
   for (int k = 1; k < map->count; k++)
     if (map->operand[k].data == map->operand[0].data) return false;
-  return thnn_outgrowsCaches(map->count * map->elements * (int64_t)map->element);
+  return thnn_exceedsLastLevelCache(map->count * map->elements * (int64_t)map->element);
 }
 
 void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const THNNTensor *const *tensor)

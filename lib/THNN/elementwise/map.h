@@ -93,7 +93,7 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
     for (int thnn_g = 0; thnn_g < thnn_n; thnn_g += THNN_MAP_GROUP) {                                        \
       real thnn_group[THNN_MAP_GROUP];                                                                       \
       for (int thnn_k = 1; thnn_k < count; thnn_k++)                                                         \
-        thnn_fetchAhead((const real *)thnn_p[thnn_k] + thnn_g, THNN_MAP_GROUP * (int)sizeof(real));          \
+        thnn_prefetchAhead((const real *)thnn_p[thnn_k] + thnn_g, THNN_MAP_GROUP * (int)sizeof(real));          \
       THNN_PRAGMA(omp simd)                                                                                  \
       for (int thnn_i = 0; thnn_i < THNN_MAP_GROUP; thnn_i++) {                                              \
         const int thnn_at = thnn_g + thnn_i;                                                                 \

@@ -49,7 +49,7 @@ void thnn_channelsBegin(THNNChannels *walk, size_t element, int kept, int count,
     walk->step = keep ? THNN_CHANNELS_WIDTH : 0;
     walk->scratch = (size_t)(keep ? scratch : bytes_of_tile);
   }
-  walk->streams = thnn_outgrowsCaches(count * walk->elements * bytes);
+  walk->streams = thnn_exceedsLastLevelCache(count * walk->elements * bytes);
   walk->tasks = (walk->size[0] + walk->width - 1) / walk->width * walk->size[1] * walk->size[2];
 }
 

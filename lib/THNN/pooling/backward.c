@@ -68,8 +68,8 @@ WINDOW_INLINE void collectBlock(const int64_t *first, int vectors, int lanes, co
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) {
           if (how == WIDE_INDEX) {
-            thnn_fetchAhead(g + first[v], VL * (int)sizeof *g);
-            thnn_fetchAhead(wide + first[v], VL * (int)sizeof *wide);
+            thnn_prefetchAhead(g + first[v], VL * (int)sizeof *g);
+            thnn_prefetchAhead(wide + first[v], VL * (int)sizeof *wide);
           }
           vint index =
               how == WIDE_INDEX ? loadPositions(wide + first[v], lanes) : (vint)loadLanes(lane + first[v], lanes);
@@ -81,7 +81,7 @@ WINDOW_INLINE void collectBlock(const int64_t *first, int vectors, int lanes, co
     for (int v = 0; v < vectors; v++) {
       if (lanes == VL && s.streams) v_stream(to + first[v], sum[v]);
       else storeLanes(to + first[v], sum[v], lanes);
-      if (s.streams && how == WEIGHTED) thnn_fetchAhead(from + o.off[0] + first[v], VL * (int)sizeof *from);
+      if (s.streams && how == WEIGHTED) thnn_prefetchAhead(from + o.off[0] + first[v], VL * (int)sizeof *from);
     }
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) here[v] += vi_set1((vlane)s.at_step);
@@ -163,7 +163,7 @@ static void narrow(int64_t n, const int64_t *index, int64_t step, vlane *positio
   if (step == 1 && n >= VL) {
     for (int64_t i = 0; i < n; i += VL) {
       const int64_t j = i < n - VL ? i : n - VL;
-      thnn_fetchAhead(index + j, VL * (int)sizeof *index);
+      thnn_prefetchAhead(index + j, VL * (int)sizeof *index);
       vi_store(positions + j, loadPositions(index + j, VL));
     }
   } else {
@@ -196,7 +196,7 @@ WINDOW_APART void interleave(int64_t n, const real *even, const real *odd, real 
     }
   } else {
     for (; i <= n - VL; i += VL) {
-      thnn_fetchAheadToWrite(to + 2 * i, 2 * VL * (int)sizeof *to);
+      thnn_prefetchAheadForWrite(to + 2 * i, 2 * VL * (int)sizeof *to);
       storePairs(to + 2 * i, v_load(even + i), v_load(odd + i), VL);
     }
   }
@@ -339,10 +339,10 @@ WINDOW_INLINE void unitsBlock(const int64_t *first, int vectors, int lanes, cons
       vint below_at = {0}, below_right_at = {0};
       if (!overlap || n + 1 < s.count || !s.bottom) {
         below = loadLanes(from, lanes);
-        thnn_fetchAhead(from, VL * (int)sizeof *from);
+        thnn_prefetchAhead(from, VL * (int)sizeof *from);
         if (how == WIDE_INDEX) {
           below_at = loadPositions(index, lanes);
-          thnn_fetchAhead(index, VL * (int)sizeof *index);
+          thnn_prefetchAhead(index, VL * (int)sizeof *index);
         }
         if (overlap && edge) {
           below_right = next(below);

@@ -340,7 +340,7 @@ WINDOW_INLINE void largestOfRow(const real *from, bool left, int lanes, bool ove
   if (lanes == VL) {
     a = v_load(from);
     b = v_load(from + VL);
-    thnn_fetchAhead(from, 2 * VL * (int)sizeof *from);
+    thnn_prefetchAhead(from, 2 * VL * (int)sizeof *from);
   } else {
     const int some = lanes & (VL - 1);
     a = v_load_n(from, 2 * some < VL ? 2 * some : VL);

@@ -43,7 +43,7 @@ WINDOW_INLINE void checkBlock(const int64_t *first, int vectors, int lanes, int6
     for (int64_t n = 0; n < count; n++, from += index_step) {
       for (int part = 0; part < lanes; part += WIDE) {
         const int left = lanes - part < WIDE ? lanes - part : WIDE;
-        thnn_fetchAhead(from + part, left * (int)sizeof *from);
+        thnn_prefetchAhead(from + part, left * (int)sizeof *from);
         Wide all = (Wide)loadLanes((const real *)(from + part), left * words);
         bad |= (all + 1) | ((uint64_t)(b.plane - 1) - all);
       }

@@ -170,14 +170,14 @@ static inline void layOut(const THNNPhases *phases, const real *x, int64_t n, in
   if (step == 1 && stride == 1 && n >= VL) {
     for (int64_t i = 0; i < n; i += VL) {
       const int64_t j = i < n - VL ? i : n - VL;
-      thnn_fetchAhead(x + j, VL * (int)sizeof *x);
+      thnn_prefetchAhead(x + j, VL * (int)sizeof *x);
       v_store(row + j, weights ? v_load(x + j) * (v_load(weights + j) * weight) : v_load(x + j));
     }
   } else if (step == 1 && stride == 2 && n >= 2 * VL && weights == NULL) {
     for (int64_t i = 0; i < even; i += 2 * VL) {
       const int64_t j = i < even - 2 * VL ? i : even - 2 * VL;
       vreal a = v_load(x + j), b = v_load(x + j + VL);
-      thnn_fetchAhead(x + j, 2 * VL * (int)sizeof *x);
+      thnn_prefetchAhead(x + j, 2 * VL * (int)sizeof *x);
       v_store(row + j / 2, evens(a, b));
       v_store(row + phases->pitch + j / 2, odds(a, b));
     }

@@ -268,7 +268,7 @@ static inline bool thnn_windowStreams(size_t element, const THNNTensor *large, c
 {
   int64_t bytes = (THNNTensor_numel(large) + THNNTensor_numel(small)) * (int64_t)element;
   if (indices) bytes += THNNTensor_numel(indices) * (int64_t)sizeof(int64_t);
-  return thnn_outgrowsCaches(2 * bytes);
+  return thnn_exceedsLastLevelCache(2 * bytes);
 }
 
 /* Calls BLOCK(first, vectors, lanes, ...) all over n lanes. `first` tells where 4, 2 or 1 vectors begin; the last

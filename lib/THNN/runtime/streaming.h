@@ -4,31 +4,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Memory that is passed through once. Two things help a loop that goes over more than the caches hold:
+/* Two measures for loops that read and write their operands once, when the operands exceed the last-level cache:
 
-   - fetching ahead of itself (__builtin_prefetch), because what a processor fetches by itself ends with the page,
-     4 KiB, on some of them, and on all with the plane of a channel;
-   - v_stream for results that nothing will find in a cache, which saves reading their lines before they are
-     written. The barrier at the end of a parallel region orders such stores. */
+   - Software prefetching. A hardware prefetcher stops at a page (4 KiB) on some processors and at the end of a
+     channel's plane on all of them.
+   - Non-temporal stores (v_stream), which save reading the lines of the result before they are written. The barrier at
+     the end of a parallel region orders them. */
 
-/* How far ahead: two pages. */
-#define THNN_FETCH_BYTES 8192
+#define THNN_PREFETCH_DISTANCE 8192 /* bytes: two pages */
 
-/* Fetches so many bytes ahead of p, to read them or to write them. */
-static inline __attribute__((always_inline)) void thnn_fetchAhead(const void *p, int bytes)
+/* Prefetches `bytes` bytes at THNN_PREFETCH_DISTANCE from p. */
+static inline __attribute__((always_inline)) void thnn_prefetchAhead(const void *p, int bytes)
 {
-  for (int i = 0; i < bytes; i += 64) __builtin_prefetch((const char *)p + THNN_FETCH_BYTES + i);
+  for (int i = 0; i < bytes; i += 64) __builtin_prefetch((const char *)p + THNN_PREFETCH_DISTANCE + i);
 }
-static inline __attribute__((always_inline)) void thnn_fetchAheadToWrite(void *p, int bytes)
+static inline __attribute__((always_inline)) void thnn_prefetchAheadForWrite(void *p, int bytes)
 {
-  for (int i = 0; i < bytes; i += 64) __builtin_prefetch((char *)p + THNN_FETCH_BYTES + i, 1);
+  for (int i = 0; i < bytes; i += 64) __builtin_prefetch((char *)p + THNN_PREFETCH_DISTANCE + i, 1);
 }
 
-/* Whether operands of so many bytes together push each other out of the last cache. THNN_CACHE_BYTES in the
-   environment says how large that is where the kernel does not know; with 0 everything is streamed. */
-bool thnn_outgrowsCaches(int64_t bytes);
+/* True if operands of `bytes` bytes in all evict each other from the last-level cache. Its size is read from Linux; the
+   environment variable THNN_CACHE_BYTES overrides it, and 0 makes every operand too large. */
+bool thnn_exceedsLastLevelCache(int64_t bytes);
 
-/* What is wrong with THNN_CACHE_BYTES, or NULL. */
+/* The message for an invalid THNN_CACHE_BYTES, or NULL. */
 const char *thnn_cacheError(void);
 
 #endif
