@@ -1,164 +1,217 @@
-/* The indices that come back for the backward: each has to lie in its window. */
+/* The indices that the gradient of the maximum reads: each has to lie in its window. */
 
+#include "pooling/geometry.h"
 #include "pooling/lanes.h"
+#include "pooling/text.h"
 
-/* Unsigned, as an index may be anything: int64 lanes, and lanes as wide as real. */
-typedef uint64_t Wide __attribute__((vector_size(VBYTES)));
+/* Unsigned, as an index may have any value: int64 lanes, and lanes as wide as real. */
+typedef uint64_t vwide __attribute__((vector_size(VBYTES)));
 #ifdef THNN_REAL_IS_FLOAT
-typedef uint32_t Bits __attribute__((vector_size(VBYTES)));
+typedef uint32_t vbits __attribute__((vector_size(VBYTES)));
 #else
-typedef uint64_t Bits __attribute__((vector_size(VBYTES)));
+typedef uint64_t vbits __attribute__((vector_size(VBYTES)));
 #endif
-#define WIDE ((int)(VBYTES / sizeof(int64_t)))
+#define WIDE_LANES ((int)(VBYTES / sizeof(int64_t)))
 
-/* Sign bits tell: `bad` has one if an index is neither -1 nor in a plane of `plane` elements, `outside` if one is
-   not -1 and not in its window either. */
-typedef struct Verdict {
-  Wide bad;
-  Bits outside;
-} Verdict;
+/* Sign bits: `invalid` has one if an index is neither -1 nor below the limit, `outside` if it is neither -1 nor in its
+   window. */
+typedef struct IndexErrors {
+  vwide invalid;
+  vbits outside;
+} IndexErrors;
 
-/* Rows of indices. Row r of the window of lane i begins at the position at + row[r] + low[i] and is width[i] + 1
-   wide; every dilation-th column counts. low[0] and width[0] hold for all lanes if not `each`. Each next row of
-   indices has its windows further on by at_step. */
-typedef struct Bounds {
-  int64_t plane, rows, columns, dilation, at_step;
+enum { INDEX_INVALID = 1, INDEX_OUTSIDE = 2 };
+
+/* The indices of the windows of an output row. Those of one row of the kernel, row r, are base + row[r] + low[i] to
+   `width` more for lane i, in steps of columnStep. low[0] and width[0] hold for all lanes if not `each`. From row to row
+   of outputs, the base advances by rowStep. */
+typedef struct IndexBounds {
+  int64_t limit, rows, columns, columnStep, rowStep;
   vlane *row, *low, *width;
-} Bounds;
+} IndexBounds;
 
-static inline Bits bits1(int64_t x) { return (Bits)vi_set1((vlane)x); }
+static inline vbits bits1(int64_t x) { return (vbits)vi_set1((vlane)x); }
 
-WINDOW_INLINE void checkBlock(const int64_t *first, int vectors, int lanes, int64_t count, const int64_t *index,
-                              int64_t index_step, int64_t at, const Bounds *bounds, bool each, Verdict *verdict)
+static ALWAYS_INLINE void checkBlock(const int64_t *first, int vectors, int lanes, int64_t count,
+                                     const int64_t *index, int64_t indexStep, int64_t base,
+                                     const IndexBounds *bounds, bool each, IndexErrors *errors)
 {
-  const Bounds b = *bounds;
+  const IndexBounds b = *bounds;
   const int words = (int)(sizeof(int64_t) / sizeof(real));
   for (int v = 0; v < vectors; v++) {
-    Wide bad = {0};
-    Bits low = bits1(b.low[0]), width = bits1(b.width[0]), outside = {0};
-    if (each) low = (Bits)loadLanes((const real *)b.low + first[v], lanes);
-    if (each) width = (Bits)loadLanes((const real *)b.width + first[v], lanes);
-    low += bits1(at);
+    vwide invalid = {0};
+    vbits low = bits1(b.low[0]), width = bits1(b.width[0]), outside = {0};
+    if (each) low = (vbits)loadLanes((const real *)b.low + first[v], lanes);
+    if (each) width = (vbits)loadLanes((const real *)b.width + first[v], lanes);
+    low += bits1(base);
     const int64_t *from = index + first[v];
-    for (int64_t n = 0; n < count; n++, from += index_step) {
-      for (int part = 0; part < lanes; part += WIDE) {
-        const int left = lanes - part < WIDE ? lanes - part : WIDE;
+    for (int64_t n = 0; n < count; n++, from += indexStep) {
+      for (int part = 0; part < lanes; part += WIDE_LANES) {
+        const int left = lanes - part < WIDE_LANES ? lanes - part : WIDE_LANES;
         thnn_prefetchAhead(from + part, left * (int)sizeof *from);
-        Wide all = (Wide)loadLanes((const real *)(from + part), left * words);
-        bad |= (all + 1) | ((uint64_t)(b.plane - 1) - all);
+        vwide all = (vwide)loadLanes((const real *)(from + part), left * words);
+        invalid |= (all + 1) | ((uint64_t)(b.limit - 1) - all);
       }
-      const Bits position = (Bits)loadPositions(from, lanes);
-      Bits nowhere = ~position;
+      const vbits narrow = (vbits)loadIndices(from, lanes);
+      vbits nowhere = ~narrow;
       for (int64_t r = 0; r < b.rows; r++) {
-        Bits past = position - low - bits1(b.row[r]);
-        if (b.dilation == 1) {
+        vbits past = narrow - low - bits1(b.row[r]);
+        if (b.columnStep == 1) {
           nowhere &= past | (width - past);
         } else {
-          for (int64_t c = 0; c < b.columns; c++, past -= bits1(b.dilation))
-            nowhere &= past | -past | (width - bits1(c * b.dilation));
+          for (int64_t c = 0; c < b.columns; c++, past -= bits1(b.columnStep))
+            nowhere &= past | -past | (width - bits1(c * b.columnStep));
         }
       }
       outside |= nowhere;
-      low += bits1(b.at_step);
+      low += bits1(b.rowStep);
     }
-    if (lanes < VL) outside &= (Bits)(ramp(1) < vi_set1((vlane)lanes));
-    verdict->bad |= bad;
-    verdict->outside |= outside;
+    if (lanes < VL) outside &= (vbits)(ramp(1) < vi_set1((vlane)lanes));
+    errors->invalid |= invalid;
+    errors->outside |= outside;
   }
 }
 
-static void span(const THNNAxis *a, int64_t o, vlane *low, vlane *width)
+typedef struct IndexCheck {
+  const Pooling *pooling;
+  IndexAxis axes[WINDOW_AXES];
+  bool
+      fixedRows; /* rows of a window beyond the input have no valid index, so that every window has the same rows */
+} IndexCheck;
+
+static void columnBounds(const IndexCheck *check, int64_t o, vlane *low, vlane *width)
 {
+  const IndexAxis *axis = &check->axes[2];
   int64_t k, end;
-  thnn_windowTaps(a, o, &k, &end);
-  *low = (vlane)(thnn_windowStart(a, o) + k * a->dilation);
-  *width = (vlane)((end - 1 - k) * a->dilation);
+  windowElements(&check->pooling->axis[2], o, &k, &end);
+  *low = (vlane)indexAt(axis, o, k);
+  *width = (vlane)((end - 1 - k) * axis->perElement);
 }
 
-static size_t boundsBuffers(void *memory, const THNNWindow *window, bool each, Bounds *b, int64_t **line)
+/* The rows of the windows of output row (od, oh). */
+static void rowBounds(const IndexCheck *check, int64_t od, int64_t oh, IndexBounds *b)
 {
-  THNNPieces pieces = {memory, 0};
-  const THNNAxis *h = &window->h, *w = &window->w;
+  const WindowAxis *d = &check->pooling->axis[0], *h = &check->pooling->axis[1];
+  int64_t d0 = 0, dEnd = d->kernel, h0 = 0, hEnd = h->kernel;
+  if (!check->fixedRows) {
+    windowElements(d, od, &d0, &dEnd);
+    windowElements(h, oh, &h0, &hEnd);
+  }
+  b->rows = 0;
+  for (int64_t k = d0; k < dEnd; k++)
+    for (int64_t r = h0; r < hEnd; r++)
+      b->row[b->rows++] = (vlane)(k * check->axes[0].perElement + r * check->axes[1].perElement);
+}
+
+static size_t boundsBuffers(void *memory, const IndexCheck *check, bool each, IndexBounds *b, int64_t **line)
+{
+  ScratchArena arena = {memory, 0};
+  const WindowAxis *d = &check->pooling->axis[0], *h = &check->pooling->axis[1], *w = &check->pooling->axis[2];
   const double outputs = each ? (double)w->output : 1;
-  *b = (Bounds){h->input * w->input, h->kernel, w->kernel, w->dilation, h->stride * w->input, NULL, NULL, NULL};
-  b->row = thnn_piece(&pieces, (double)h->kernel, sizeof(vlane));
-  b->low = thnn_piece(&pieces, outputs, sizeof(vlane));
-  b->width = thnn_piece(&pieces, outputs, sizeof(vlane));
-  *line = thnn_piece(&pieces, outputs, sizeof(int64_t));
-  return (size_t)pieces.bytes;
+  *b = (IndexBounds){.limit = indexLimit(check->pooling),
+                     .columns = w->kernel,
+                     .columnStep = check->axes[2].perElement,
+                     .rowStep = check->axes[1].perOutput};
+  b->row = arenaTake(&arena, (double)d->kernel * (double)h->kernel, sizeof(vlane));
+  b->low = arenaTake(&arena, outputs, sizeof(vlane));
+  b->width = arenaTake(&arena, outputs, sizeof(vlane));
+  *line = arenaTake(&arena, outputs, sizeof(int64_t));
+  return (size_t)arena.bytes;
 }
 
-/* Bit 0: some index is out of range; bit 1: some is outside its window. Both if there is no telling in lanes. Rows
-   of a window above or below the image need no care: no position in the plane is in their columns. */
-static int checkIndices(const THNNWindow *window, const THNNImages *at, const int64_t *indices)
+/* INDEX_INVALID and INDEX_OUTSIDE, both if lanes cannot hold the indices. */
+static int findErrors(const Pooling *pooling, const PoolingImages *index, const int64_t *indices)
 {
-  const THNNAxis *h = &window->h, *w = &window->w;
-  const bool pixels = thnn_channelsInside(at);
-  Bounds sizes;
-  int64_t *size;
-  const size_t bytes = boundsBuffers(NULL, window, !pixels, &sizes, &size);
-  if (!positionsFit(window) || bytes > THNN_SCRATCH_LIMIT) return 3;
+  const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
+  const bool channelsLast = imagesAreChannelsLast(index);
+  /* Rows above or below a single slice are below 0 or beyond the last index. */
+  IndexCheck check = {pooling, {{0}}, pooling->index == INDEX_INPUT && windowIsIdentity(d) && d->input == 1};
+  indexAxes(pooling, check.axes);
+  IndexBounds sizes;
+  int64_t *none;
+  const size_t bytes = boundsBuffers(NULL, &check, !channelsLast, &sizes, &none);
+  if (!indexFitsLanes(pooling) || bytes > THNN_SCRATCH_LIMIT) return INDEX_INVALID | INDEX_OUTSIDE;
 
-  /* A group is an image's pixels or one of its planes. */
-  const int64_t groups = at->n * (pixels ? 1 : at->c), rows = groups * h->output;
-  const int64_t row_size = w->output * (pixels ? at->c : 1), per_task = thnn_perTask(row_size);
+  /* The rows of images of pixels, or of their planes. */
+  const int64_t images = index->n * (channelsLast ? 1 : index->c), rows = images * d->output * h->output;
+  const int64_t rowSize = w->output * (channelsLast ? index->c : 1), perTask = rowsPerTask(rowSize);
   int found = 0;
-  THNN_PARALLEL_FOR(task, (rows + per_task - 1) / per_task, rows * row_size) {
-    Bounds b;
+  THNN_PARALLEL_FOR(task, ceilDivide(rows, perTask), rows * rowSize) {
+    IndexBounds b;
     int64_t *line;
-    boundsBuffers(thnn_scratch(bytes), window, !pixels, &b, &line);
-    Verdict verdict = {{0}, {0}};
-    for (int64_t r = 0; r < h->kernel; r++) b.row[r] = (vlane)(r * h->dilation * w->input);
-    for (int64_t j = 0; j < w->output && !pixels; j++) span(w, j, b.low + j, b.width + j);
-    const int64_t end = rows < (task + 1) * per_task ? rows : (task + 1) * per_task;
-    int64_t row = task * per_task, group = row / h->output, o = row % h->output;
+    boundsBuffers(thnn_scratch(bytes), &check, !channelsLast, &b, &line);
+    IndexErrors errors = {{0}, {0}};
+    if (check.fixedRows) rowBounds(&check, 0, 0, &b);
+    for (int64_t j = 0; j < w->output && !channelsLast; j++) columnBounds(&check, j, b.low + j, b.width + j);
+    const int64_t end = MIN(rows, (task + 1) * perTask);
+    int64_t row = task * perTask, slice = row / h->output, o = row % h->output;
     for (int64_t count; row < end; row += count, o += count) {
-      if (o == h->output) group++, o = 0;
-      const int64_t *from = indices + (pixels ? group * at->sn : thnn_plane(at, group)) + o * at->sh;
-      const int64_t top = thnn_windowStart(h, o) * w->input;
+      if (o == h->output) slice++, o = 0;
+      const int64_t image = slice / d->output, od = slice % d->output;
+      const int64_t *from = indices + (channelsLast ? image * index->sn : imagesPlane(index, image)) +
+                            od * index->sd + o * index->sh;
+      const int64_t base = indexAt(&check.axes[0], od, 0) + indexAt(&check.axes[1], o, 0);
       count = 1;
-      if (pixels) {
+      if (!check.fixedRows) rowBounds(&check, od, o, &b);
+      if (channelsLast) {
         for (int64_t j = 0; j < w->output; j++) {
-          span(w, j, b.low, b.width);
-          WINDOW_RUN(at->c, checkBlock, 1, from + j * at->sw, 0, top, &b, false, &verdict);
+          columnBounds(&check, j, b.low, b.width);
+          FOR_LANE_BLOCKS(index->c, checkBlock, 1, from + j * index->sw, 0, base, &b, false, &errors);
         }
-      } else if (at->sw == 1) {
-        count = end - row < h->output - o ? end - row : h->output - o;
-        WINDOW_RUN(w->output, checkBlock, count, from, at->sh, top, &b, true, &verdict);
+      } else if (index->sw == 1) {
+        if (check.fixedRows) count = MIN(end - row, h->output - o);
+        FOR_LANE_BLOCKS(w->output, checkBlock, count, from, index->sh, base, &b, true, &errors);
       } else {
-        for (int64_t j = 0; j < w->output; j++) line[j] = from[j * at->sw];
-        WINDOW_RUN(w->output, checkBlock, 1, line, 0, top, &b, true, &verdict);
+        for (int64_t j = 0; j < w->output; j++) line[j] = from[j * index->sw];
+        FOR_LANE_BLOCKS(w->output, checkBlock, 1, line, 0, base, &b, true, &errors);
       }
     }
     int bits = 0;
-    for (int i = 0; i < WIDE; i++) bits |= (int)(verdict.bad[i] >> 63);
-    for (int i = 0; i < VL; i++) bits |= (vlane)verdict.outside[i] < 0 ? 2 : 0;
+    for (int i = 0; i < WIDE_LANES; i++) bits |= (int)(errors.invalid[i] >> 63) * INDEX_INVALID;
+    for (int i = 0; i < VL; i++) bits |= (vlane)errors.outside[i] < 0 ? INDEX_OUTSIDE : 0;
     if (bits) __atomic_fetch_or(&found, bits, __ATOMIC_RELAXED);
   }
   return found;
 }
 
-static void failAtIndex(THNNState *state, const THNNWindow *window, const THNNImages *at, const int64_t *indices)
+/* Fails at the first index that names nothing, if there is one. */
+static void failAtIndex(THNNState *state, const Pooling *pooling, const PoolingImages *index,
+                        const int64_t *indices)
 {
-  const THNNAxis *h = &window->h, *w = &window->w;
-  for (int64_t plane = 0; plane < at->n * at->c; plane++)
-    for (int64_t o = 0; o < h->output; o++)
-      for (int64_t j = 0; j < w->output; j++) {
-        int64_t index = indices[thnn_plane(at, plane) + o * at->sh + j * at->sw];
-        if (index >= -1 && index < h->input * w->input) continue;
+  const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
+  static const char *const name[WINDOW_AXES] = {"series", "plane", "volume"};
+  const int64_t rows = index->n * index->c * d->output * h->output;
+  for (int64_t row = 0; row < rows; row++)
+    for (int64_t j = 0; j < w->output; j++) {
+      const int64_t slice = row / h->output, plane = slice / d->output;
+      const int64_t o[WINDOW_AXES] = {slice % d->output, row % h->output, j};
+      const int64_t found = indices[imagesSlice(index, slice) + o[1] * index->sh + j * index->sw];
+      int64_t in[WINDOW_AXES];
+      if (found == -1 || indexInput(pooling, o, found, in)) continue;
+      char at[80];
+      int n = snprintf(at, sizeof at, "%lld, %lld", (long long)(plane / index->c), (long long)(plane % index->c));
+      for (int a = WINDOW_AXES - pooling->axes; a < WINDOW_AXES; a++)
+        n += snprintf(at + n, sizeof at - (size_t)n, ", %lld", (long long)o[a]);
+      if (pooling->index == INDEX_INPUT)
         THNN_fail(state, THNN_INDEX_ERROR, "indices",
-                  "expected a position in a plane of %lld x %lld, 0 to %lld, or -1; got %lld at "
-                  "(%lld, %lld, %lld, %lld)",
-                  (long long)h->input, (long long)w->input, (long long)(h->input * w->input - 1), (long long)index,
-                  (long long)(plane / at->c), (long long)(plane % at->c), (long long)o, (long long)j);
-        return;
-      }
+                  "expected a position in a %s of %s, 0 to %lld, or -1; got %lld at (%s)", name[pooling->axes - 1],
+                  axisText(pooling, (int64_t[]){d->input, h->input, w->input}).text,
+                  (long long)(indexLimit(pooling) - 1), (long long)found, at);
+      else
+        THNN_fail(state, THNN_INDEX_ERROR, "indices",
+                  "expected an element of its window in a %s of %s with kernel %s, or -1; got %lld at (%s)",
+                  name[pooling->axes - 1], axisText(pooling, (int64_t[]){d->input, h->input, w->input}).text,
+                  axisText(pooling, (int64_t[]){d->kernel, h->kernel, w->kernel}).text, (long long)found, at);
+      return;
+    }
 }
 
-bool THNN_(windowCheckIndices)(THNNState *state, const THNNWindow *window, const THIndexTensor *indices)
+bool THNN_(poolingCheckIndices)(THNNState *state, const Pooling *pooling, const THIndexTensor *indices)
 {
-  const THNNImages at = thnn_images(indices);
-  int found = checkIndices(window, &at, indices->data);
-  if (found & 1) failAtIndex(state, window, &at, indices->data);
-  return !(found & 2);
+  const PoolingImages index = poolingImages(pooling, indices);
+  const int found = findErrors(pooling, &index, indices->data);
+  /* A kernel element outside the window has no input. */
+  if (found & (pooling->index == INDEX_INPUT ? INDEX_INVALID : INDEX_INVALID | INDEX_OUTSIDE))
+    failAtIndex(state, pooling, &index, indices->data);
+  return !(found & INDEX_OUTSIDE);
 }

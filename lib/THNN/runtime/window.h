@@ -24,18 +24,17 @@ static inline bool windowSpan(const WindowAxis *axis, int64_t *span)
          !__builtin_add_overflow(*span, 1, span);
 }
 
-/* Sets axis->output to floor or ceil((input + 2 * padding - span) / stride) + 1, not below 0; false where 64 bits do
-   not hold it. */
-static inline bool windowOutputSize(WindowAxis *axis, bool ceilMode)
+/* Sets *positions to floor or ceil((input + 2 * padding - span) / stride) + 1, below 1 where the window does not fit into
+   the padded input; false where 64 bits do not hold it. */
+static inline bool windowPositions(const WindowAxis *axis, bool ceilMode, int64_t *positions)
 {
   int64_t span, room;
   if (!windowSpan(axis, &span) || __builtin_mul_overflow(axis->padding, 2, &room) ||
       __builtin_add_overflow(room, axis->input, &room))
     return false;
   room -= span;
-  if (room < 0) axis->output = ceilMode && room > -axis->stride ? 1 : 0;
-  else if (ceilMode) axis->output = room / axis->stride + (room % axis->stride != 0) + 1;
-  else axis->output = room / axis->stride + 1;
+  const int64_t rest = room % axis->stride;
+  *positions = room / axis->stride + (ceilMode ? rest > 0 : -(rest < 0)) + 1;
   return true;
 }
 
@@ -49,6 +48,69 @@ static inline bool windowInputSize(WindowAxis *axis, int64_t outputPadding)
     return false;
   axis->input = size > 2 * axis->padding ? size - 2 * axis->padding : 0;
   return true;
+}
+
+/* Sets axis->output to the positions of the window, not below 0; false where 64 bits do not hold it. */
+static inline bool windowOutputSize(WindowAxis *axis, bool ceilMode)
+{
+  if (!windowPositions(axis, ceilMode, &axis->output)) return false;
+  if (axis->output < 0) axis->output = 0;
+  return true;
+}
+
+/* The first input of output o; below 0 in the padding. */
+static inline int64_t windowStart(const WindowAxis *axis, int64_t o) { return o * axis->stride - axis->padding; }
+
+/* Drops the last output if its window starts at or beyond input + padding, as rounding up makes possible. */
+static inline void windowDropOutside(WindowAxis *axis)
+{
+  if (windowStart(axis, axis->output - 1) >= axis->input) axis->output--;
+}
+
+/* The kernel elements *first <= k < *end of output o that lie in the input; none if *first >= *end. */
+static inline void windowElements(const WindowAxis *axis, int64_t o, int64_t *first, int64_t *end)
+{
+  int64_t start = windowStart(axis, o), k = 0, n = axis->kernel;
+  if (start < 0) k = axis->dilation == 1 ? -start : (-start + axis->dilation - 1) / axis->dilation;
+  if (start + (n - 1) * axis->dilation >= axis->input)
+    n = start >= axis->input  ? 0
+        : axis->dilation == 1 ? axis->input - start
+                              : (axis->input - 1 - start) / axis->dilation + 1;
+  *first = k;
+  *end = n;
+}
+
+/* Moves the range *low <= o < *high of outputs whose windows reach over a smaller input on to those of input i; it
+   begins as 0 and 0. With a dilation, windowReads says which outputs of the range read i. */
+static inline void windowSlide(const WindowAxis *axis, int64_t i, int64_t *low, int64_t *high)
+{
+  while (*high < axis->output && windowStart(axis, *high) <= i) ++*high;
+  while (*low < *high && windowStart(axis, *low) + (axis->kernel - 1) * axis->dilation < i) ++*low;
+}
+
+static inline bool windowReads(const WindowAxis *axis, int64_t o, int64_t i)
+{
+  return axis->dilation == 1 || (i - windowStart(axis, o)) % axis->dilation == 0;
+}
+
+/* True if every kernel element of every output lies in the input. */
+static inline bool windowIsInside(const WindowAxis *axis)
+{
+  return axis->padding == 0 &&
+         (axis->output - 1) * axis->stride + (axis->kernel - 1) * axis->dilation < axis->input;
+}
+
+/* True if output o reads input o and no other. */
+static inline bool windowIsIdentity(const WindowAxis *axis)
+{
+  return axis->kernel == 1 && axis->stride == 1 && axis->padding == 0;
+}
+
+/* The most outputs that read one input. */
+static inline int64_t windowOverlap(const WindowAxis *axis)
+{
+  int64_t n = (axis->kernel - 1) * axis->dilation / axis->stride + 1;
+  return n < axis->output ? n : axis->output;
 }
 
 #endif

@@ -1,0 +1,262 @@
+/* Lanes are the input columns of one residue of the stride; rows are computed in blocks. */
+
+#include "pooling/backward.h"
+#include "pooling/row_layout.h"
+
+/* Along height and depth, a group is `stride` inputs, one of each residue; group m reads the outputs from m + first to
+   m + last. */
+typedef struct InputGroups {
+  int64_t count, first, last;
+  RowLayout layout;
+} InputGroups;
+
+static InputGroups inputGroups(const WindowAxis *axis)
+{
+  InputGroups groups = {.count = ceilDivide(axis->input, axis->stride), .layout = rowLayoutOfOutput(axis)};
+  rowLayoutReach(&groups.layout, axis, &groups.first, &groups.last);
+  return groups;
+}
+
+/* The output rows that a block of `groups` input rows reads: `lines` of each depth that its slices read, `pitch`
+   elements each. The rows of one residue of columns are merged from scratch memory unless they are rows of gradInput. */
+typedef struct RowBlock {
+  InputGroups slices, rows;
+  RowLayout columns;
+  int64_t groups, lines, pitch;
+  bool merges;
+} RowBlock;
+
+static int64_t rowBlockLines(const RowBlock *block)
+{
+  return (block->slices.last - block->slices.first + 1) * block->lines;
+}
+
+typedef struct BackwardBuffers {
+  GatherSources *sources; /* of each residue of depth, height and width */
+  real *lines, *residues, *weights;
+  vlane *indices;
+} BackwardBuffers;
+
+static size_t backwardBuffers(void *memory, const Pooling *pooling, const RowBlock *block, BackwardBuffers *b)
+{
+  ScratchArena arena = {memory, 0};
+  const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
+  const double elements = (double)rowBlockLines(block) * (double)block->pitch;
+  const double merged = block->merges ? (double)block->groups : 0;
+  GatherSources s = {0};
+  b->sources = arenaTake(&arena, (double)d->stride * (double)h->stride * (double)w->stride, sizeof(GatherSources));
+  b->lines = arenaTake(&arena, elements, sizeof(real));
+  b->indices = arenaTake(&arena, elements, sizeof(vlane));
+  b->residues = arenaTake(&arena, merged * (double)h->stride * (double)w->input, sizeof(real));
+  b->weights = arenaTake(&arena, (double)w->output, sizeof(real));
+  gatherSourcesTake(&arena, (double)d->kernel * (double)h->kernel * (double)w->kernel, &s);
+  if (memory) b->sources[0] = s;
+  return (size_t)arena.bytes;
+}
+
+/* The sources of residue q[] in row order, in the arrays that s has: offsets of lines of the block. */
+static void findSources(const Pooling *pooling, const RowBlock *block, const int64_t *q, GatherSources *s)
+{
+  const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
+  s->count = 0;
+  for (int64_t k = d->kernel - 1; k >= 0; k--) {
+    const int64_t slice = rowLayoutReaders(&block->slices.layout, d, q[0], k);
+    for (int64_t r = h->kernel - 1; r >= 0 && slice >= 0; r--) {
+      const int64_t row = rowLayoutReaders(&block->rows.layout, h, q[1], r);
+      for (int64_t c = w->kernel - 1; c >= 0 && row >= 0; c--) {
+        const int64_t column = rowLayoutReaders(&block->columns, w, q[2], c);
+        if (column < 0) continue;
+        const int64_t line = (slice - block->slices.layout.left - block->slices.first) * block->lines + row -
+                             block->rows.layout.left - block->rows.first;
+        s->offset[s->count] = s->indexOffset[s->count] = line * block->pitch + column;
+        s->kernelIndex[s->count] =
+            (vlane)(k * indexWeight(pooling, 0) + r * indexWeight(pooling, 1) + c * indexWeight(pooling, 2));
+        s->weight[s->count++] = 1;
+      }
+    }
+  }
+}
+
+/* sources[0] has the arrays for all residues. */
+static void findAllSources(const Pooling *pooling, const RowBlock *block, GatherSources *sources)
+{
+  const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
+  GatherSources next = sources[0];
+  for (int64_t k = 0; k < d->stride; k++)
+    for (int64_t p = 0; p < h->stride; p++)
+      for (int64_t q = 0; q < w->stride; q++, sources++) {
+        *sources = next;
+        findSources(pooling, block, (int64_t[]){k, p, q}, sources);
+        next.offset += sources->count;
+        next.indexOffset += sources->count;
+        next.kernelIndex += sources->count;
+        next.weight += sources->count;
+      }
+}
+
+/* n indices to lanes. */
+static void narrowIndices(int64_t n, const int64_t *index, int64_t step, vlane *to)
+{
+  if (step == 1 && n >= VL) {
+    for (int64_t i = 0; i < n; i += VL) {
+      const int64_t j = i < n - VL ? i : n - VL;
+      thnn_prefetchAhead(index + j, VL * (int)sizeof *index);
+      vi_store(to + j, loadIndices(index + j, VL));
+    }
+  } else {
+    for (int64_t i = 0; i < n; i++) to[i] = (vlane)index[i * step];
+  }
+}
+
+/* Lays out the gradients, and their indices or weights, that `count` groups of rows from m on in group `depth` of slices
+   read. */
+static void copyLines(const PoolingBackward *f, const RowBlock *block, int64_t plane, int64_t depth, int64_t m,
+                      int64_t count, const BackwardBuffers *b)
+{
+  const WindowAxis *d = &f->pooling->axis[0], *h = &f->pooling->axis[1], *w = &f->pooling->axis[2];
+  const PoolingImages *g = &f->g, *index = &f->index;
+  const real *from = f->gradOutput + imagesPlane(g, plane);
+  const int64_t *fromIndex = f->indices ? f->indices + imagesPlane(index, plane) : NULL;
+  for (int64_t k = 0; k <= block->slices.last - block->slices.first; k++)
+    for (int64_t i = 0; i < count + block->rows.last - block->rows.first; i++) {
+      const int64_t od = depth + block->slices.first + k, o = m + block->rows.first + i;
+      const int64_t line = (k * block->lines + i) * block->pitch;
+      if (od < 0 || od >= d->output || o < 0 || o >= h->output) {
+        fillWith(b->lines + line, block->pitch, 0);
+      } else if (f->indices) {
+        rowLayoutCopy(&block->columns, from + od * g->sd + o * g->sh, w->output, g->sw, 1, NULL, b->lines + line);
+        narrowIndices(w->output, fromIndex + od * index->sd + o * index->sh, index->sw,
+                      b->indices + line + block->columns.left);
+      } else {
+        const real weight =
+            1 / ((real)poolingDivisor(d, od, f->countPadding) * (real)poolingDivisor(h, o, f->countPadding));
+        rowLayoutCopy(&block->columns, from + od * g->sd + o * g->sh, w->output, g->sw, weight, b->weights,
+                      b->lines + line);
+      }
+    }
+}
+
+/* even[0], odd[0], even[1], odd[1], ...: n of each. */
+static __attribute__((noinline)) void interleave(int64_t n, const real *even, const real *odd, real *to,
+                                                 bool stream)
+{
+  const int64_t head = (int64_t)(-(uintptr_t)to % VBYTES / sizeof(real)); /* before the first whole vector */
+  int64_t i = 0;
+  if (stream && head % 2 == 0 && n >= VL) {
+    storeZipped(to, v_load(even), v_load(odd), VL);
+    for (i = head / 2; i <= n - VL; i += VL) {
+      const vreal x = v_load(even + i), y = v_load(odd + i);
+      v_stream(to + 2 * i, v_zipLow(x, y));
+      v_stream(to + 2 * i + VL, v_zipHigh(x, y));
+    }
+  } else {
+    for (; i <= n - VL; i += VL) {
+      thnn_prefetchAheadForWrite(to + 2 * i, 2 * VL * (int)sizeof *to);
+      storeZipped(to + 2 * i, v_load(even + i), v_load(odd + i), VL);
+    }
+  }
+  for (; i < n; i++) {
+    to[2 * i] = even[i];
+    to[2 * i + 1] = odd[i];
+  }
+}
+
+/* Rows of an image from the residues of their columns: all rows of residue 0, then all of residue 1, ... */
+static void mergeResidues(const PoolingImages *x, int64_t stride, int64_t rows, const real *residues, real *to,
+                          bool stream)
+{
+  const int64_t evens = (x->w + 1) / 2;
+  if (stride == 2 && x->sw == 1) {
+    const real *odd = residues + rows * evens;
+    if (x->w % 2 == 0 && x->sh == x->w) {
+      interleave(rows * evens, residues, odd, to, stream);
+      return;
+    }
+    for (int64_t i = 0; i < rows; i++, to += x->sh) {
+      interleave(x->w / 2, residues + i * evens, odd + i * (x->w / 2), to, false);
+      if (x->w % 2) to[x->w - 1] = residues[i * evens + evens - 1];
+    }
+    return;
+  }
+  for (int64_t q = 0; q < stride && q < x->w; q++)
+    for (int64_t i = 0; i < rows; i++)
+      for (int64_t j = q; j < x->w; j += stride) to[i * x->sh + j * x->sw] = *residues++;
+}
+
+/* Computes `rows` rows of gradInput from row `top` on of slice `depth` of a plane. `sources` are those of the residue of
+   the depth. */
+static void gatherSlice(const PoolingBackward *f, const RowBlock *block, int64_t plane, int64_t depth, int64_t top,
+                        int64_t rows, const GatherSources *sources, const BackwardBuffers *b, GatherRows *s)
+{
+  const WindowAxis *h = &f->pooling->axis[1], *w = &f->pooling->axis[2];
+  const PoolingImages *x = &f->x;
+  const GatherMode mode = !f->indices                        ? GATHER_WEIGHTED
+                          : f->pooling->index == INDEX_INPUT ? GATHER_INPUT_LANE
+                                                             : GATHER_KERNEL_LANE;
+  real *to = f->gradInput + imagesPlane(x, plane) + depth * x->sd + top * x->sh;
+  real *residue = block->merges ? b->residues : to;
+  for (int64_t q = 0; q < w->stride && q < w->input; q++) {
+    const int64_t run = (w->input - q + w->stride - 1) / w->stride, step = block->merges ? run : x->sh;
+    s->toStep = h->stride * step;
+    for (int64_t p = 0; p < h->stride && p < rows; p++) {
+      s->count = (rows - p - 1) / h->stride + 1;
+      s->indexBase = (depth * h->input + top + p) * w->input + q;
+      s->to = residue + p * step;
+      THNN_(poolingGather)(run, s, sources + p * w->stride + q, mode);
+    }
+    residue += rows * run;
+  }
+  if (block->merges) mergeResidues(x, w->stride, rows, b->residues, to, f->streams);
+}
+
+/* The outputs that a block reads are laid out with margins, indices in lanes and, for the average, gradients
+   weighted. */
+bool THNN_(poolingBackwardRows)(const PoolingBackward *f)
+{
+  const Pooling *pooling = f->pooling;
+  const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
+  RowBlock block = {.slices = inputGroups(d), .rows = inputGroups(h), .columns = rowLayoutOfOutput(w)};
+  block.merges = w->stride > 1 || f->x.sw != 1;
+  block.pitch = block.columns.pitch;
+  const double slices = (double)(block.slices.last - block.slices.first + 1);
+  const int64_t more = block.rows.last - block.rows.first;
+  const double lineBytes = slices * (double)block.pitch * sizeof(real), indexBytes = f->indices ? lineBytes : 0;
+  block.groups = rowBlockCount(block.rows.count, more + 1, 1,
+                               lineBytes + (double)(h->stride * w->input) * sizeof(real) + indexBytes);
+  block.lines = block.groups + more;
+  BackwardBuffers sizes;
+  const size_t bytes = backwardBuffers(NULL, pooling, &block, &sizes);
+  if (bytes > THNN_SCRATCH_LIMIT) return false;
+
+  const int64_t groups = f->x.n * f->x.c * block.slices.count * block.rows.count;
+  const int64_t groupSize = w->input * MIN(h->stride, h->input) * MIN(d->stride, d->input);
+  const int64_t perTask = MAX(rowsPerTask(groupSize), block.groups);
+  THNN_PARALLEL_FOR(task, ceilDivide(groups, perTask), groups * groupSize) {
+    BackwardBuffers b;
+    backwardBuffers(thnn_scratch(bytes), pooling, &block, &b);
+    findAllSources(pooling, &block, b.sources);
+    /* Gradients of 0 in the margins, whatever their indices. */
+    rowLayoutFillMargins(&block.columns, rowBlockLines(&block), w->output, 0, b.lines);
+    for (int64_t j = 0; j < w->output; j++) b.weights[j] = 1 / (real)poolingDivisor(w, j, f->countPadding);
+    GatherRows s = {.from = b.lines,
+                    .fromIndex = b.indices,
+                    .fromStep = block.pitch,
+                    .fromIndexStep = block.pitch,
+                    .indexPerRow = h->stride * w->input,
+                    .indexPerLane = w->stride,
+                    .indexRamp = ramp(w->stride)};
+    const int64_t end = MIN(groups, (task + 1) * perTask);
+    int64_t group = task * perTask, slice = group / block.rows.count, m = group % block.rows.count;
+    for (int64_t count; group < end; group += count, m += count) {
+      if (m == block.rows.count) slice++, m = 0;
+      count = MIN(MIN(end - group, block.rows.count - m), block.groups);
+      const int64_t plane = slice / block.slices.count, depth = slice % block.slices.count;
+      copyLines(f, &block, plane, depth, m, count, &b);
+      const int64_t top = m * h->stride, rows = MIN(h->input - top, count * h->stride);
+      for (int64_t k = 0; k < d->stride && depth * d->stride + k < d->input; k++)
+        gatherSlice(f, &block, plane, depth * d->stride + k, top, rows, b.sources + k * h->stride * w->stride, &b,
+                    &s);
+    }
+  }
+  return true;
+}

@@ -1,0 +1,132 @@
+#ifndef THNN_POOLING_GEOMETRY_H
+#define THNN_POOLING_GEOMETRY_H
+
+#include "pooling/pooling.h"
+#include "runtime/arena.h"
+#include "runtime/integer.h"
+#include "runtime/streaming.h"
+
+/* A tensor as (N, C, D, H, W). The strides of dimensions of one element are 1, those of axes that the tensor lacks 0. */
+typedef struct PoolingImages {
+  int64_t n, c, d, h, w;
+  int64_t sn, sc, sd, sh, sw;
+} PoolingImages;
+
+static inline PoolingImages poolingImages(const Pooling *pooling, const THNNTensor *t)
+{
+  static const int dimensions[WINDOW_AXES][5] = {{0, 4, 1}, {0, 1, 3, 4}, {0, 1, 2, 3, 4}};
+  const int *dimension = dimensions[pooling->axes - 1] + (pooling->axes + 2 - t->ndim);
+  int64_t size[5] = {1, 1, 1, 1, 1}, stride[5] = {1, 1, 0, 0, 1};
+  for (int d = 0; d < t->ndim; d++) {
+    size[dimension[d]] = t->size[d];
+    stride[dimension[d]] = t->size[d] != 1 ? t->stride[d] : 1;
+  }
+  return (PoolingImages){size[0],   size[1],   size[2],   size[3],   size[4],
+                         stride[0], stride[1], stride[2], stride[3], stride[4]};
+}
+
+/* True if the lanes of this tensor are the channels of a pixel. */
+static inline bool imagesAreChannelsLast(const PoolingImages *t) { return t->c > 1 && t->sc == 1; }
+
+/* Planes are numbered n * C + c, slices plane * D + d. */
+static inline int64_t imagesPlane(const PoolingImages *t, int64_t plane)
+{
+  return plane / t->c * t->sn + plane % t->c * t->sc;
+}
+
+static inline int64_t imagesSlice(const PoolingImages *t, int64_t slice)
+{
+  return imagesPlane(t, slice / t->d) + slice % t->d * t->sd;
+}
+
+/* What a step of one along an axis adds to an index. */
+static inline int64_t indexWeight(const Pooling *pooling, int axis)
+{
+  if (pooling->index == INDEX_KERNEL_PACKED) return (int64_t)1 << (8 * axis);
+  int64_t weight = 1;
+  for (int a = axis + 1; a < WINDOW_AXES; a++)
+    weight *= pooling->index == INDEX_INPUT ? pooling->axis[a].input : pooling->axis[a].kernel;
+  return weight;
+}
+
+/* The index of an output is the sum of indexAt over the three axes. */
+typedef struct IndexAxis {
+  int64_t origin, perOutput, perElement;
+} IndexAxis;
+
+static inline void indexAxes(const Pooling *pooling, IndexAxis axes[WINDOW_AXES])
+{
+  for (int a = 0; a < WINDOW_AXES; a++) {
+    const WindowAxis *axis = &pooling->axis[a];
+    const int64_t weight = indexWeight(pooling, a);
+    axes[a] = pooling->index == INDEX_INPUT
+                  ? (IndexAxis){-axis->padding * weight, axis->stride * weight, axis->dilation * weight}
+                  : (IndexAxis){0, 0, weight};
+  }
+}
+
+/* Of kernel element k of output o. */
+static inline int64_t indexAt(const IndexAxis *axis, int64_t o, int64_t k)
+{
+  return axis->origin + o * axis->perOutput + k * axis->perElement;
+}
+
+/* Indices that name something are below this limit. */
+static inline int64_t indexLimit(const Pooling *pooling)
+{
+  const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
+  if (pooling->index == INDEX_INPUT) return d->input * h->input * w->input;
+  return pooling->index == INDEX_KERNEL ? d->kernel * h->kernel * w->kernel : 1 << 24;
+}
+
+/* The input element in[] that an index of output o[] names; false if there is none. */
+static inline bool indexInput(const Pooling *pooling, const int64_t *o, int64_t index, int64_t *in)
+{
+  const WindowAxis *h = &pooling->axis[1], *w = &pooling->axis[2];
+  const bool isInput = pooling->index == INDEX_INPUT;
+  if (index < 0 || index >= indexLimit(pooling)) return false;
+  if (pooling->index == INDEX_KERNEL_PACKED) {
+    in[0] = index & 255, in[1] = index >> 8 & 255, in[2] = index >> 16;
+  } else {
+    const int64_t width = isInput ? w->input : w->kernel, height = isInput ? h->input : h->kernel;
+    in[0] = index / width / height, in[1] = index / width % height, in[2] = index % width;
+  }
+  for (int a = 0; a < WINDOW_AXES && !isInput; a++) {
+    const WindowAxis *axis = &pooling->axis[a];
+    if (in[a] >= axis->kernel) return false;
+    in[a] = windowStart(axis, o[a]) + in[a] * axis->dilation;
+    if (in[a] < 0 || in[a] >= axis->input) return false;
+  }
+  return true;
+}
+
+/* Indices are computed in lanes as wide as real. False if those of this geometry, padding included, do not fit. */
+static inline bool indexFitsLanes(const Pooling *pooling)
+{
+  const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
+  const double slices =
+      (double)d->input + 2 * (double)(d->kernel - 1) * (double)d->dilation + (double)(d->stride - 1);
+  const double rows = (double)h->input + 2 * (double)h->kernel * (double)h->dilation + (double)h->stride;
+  const double columns = (double)w->input + 2 * (double)w->kernel * (double)w->dilation + (double)w->stride;
+  return slices * rows * columns < (sizeof(real) == 4 ? 0x1p30 : 0x1p62);
+}
+
+/* Rows are computed in blocks that fit the first-level cache: as many of `rows` as take about ROW_BLOCK_BYTES, when the
+   first one reads `span` lines and each further one `stride` more. */
+#define ROW_BLOCK_BYTES 24576
+
+static inline int64_t rowBlockCount(int64_t rows, int64_t span, int64_t stride, double lineBytes)
+{
+  double more = (ROW_BLOCK_BYTES / lineBytes - (double)span) / (double)stride;
+  return more < 1 ? 1 : more < (double)rows - 1 ? 1 + (int64_t)more : rows;
+}
+
+/* Rows of a parallel task, which has about TASK_ELEMENTS elements. */
+#define TASK_ELEMENTS 16384
+
+static inline int64_t rowsPerTask(int64_t elements)
+{
+  return elements < TASK_ELEMENTS ? TASK_ELEMENTS / elements : 1;
+}
+
+#endif

@@ -1,0 +1,160 @@
+/* The functions of pooling.h as plain loops over windows, in double: one output after the other, one kernel element
+   after the other. */
+
+#include "pooling/pooling.h"
+
+static double valueAt(const THTensor *t, const int64_t *at)
+{
+  int64_t offset = 0;
+  for (int d = 0; d < t->ndim; d++) offset += at[d] * t->stride[d];
+  return (double)TH_DATA(t)[offset];
+}
+
+static void setValue(THTensor *t, const int64_t *at, double value)
+{
+  int64_t offset = 0;
+  for (int d = 0; d < t->ndim; d++) offset += at[d] * t->stride[d];
+  TH_DATA(t)[offset] = (real)value;
+}
+
+static int64_t *indexPointer(const THIndexTensor *t, const int64_t *at)
+{
+  int64_t offset = 0;
+  for (int d = 0; d < t->ndim; d++) offset += at[d] * t->stride[d];
+  return (int64_t *)t->data + offset;
+}
+
+/* The next position in a tensor, the last dimension first; false at the end. */
+static bool step(const THTensor *t, int64_t *at)
+{
+  for (int d = t->ndim - 1; d >= 0; d--) {
+    if (++at[d] < t->size[d]) return true;
+    at[d] = 0;
+  }
+  return false;
+}
+
+/* Kernel element `number` of the window of the output at out[]: its input in[], its index, and the product of the
+   divisors. False if the input does not exist. Axes are the dimensions behind the channels, or before them if there is
+   only one. */
+static bool element(const Pooling *p, int ndim, const int64_t *out, int64_t number, int64_t *in, int64_t *index)
+{
+  const int first = ndim - p->axes - (p->axes == 1);
+  int64_t rest = number, weight = 1;
+  bool exists = true;
+  memcpy(in, out, sizeof *in * (size_t)ndim);
+  *index = p->index == INDEX_KERNEL ? number : 0;
+  for (int a = WINDOW_AXES - 1; a >= WINDOW_AXES - p->axes; a--) {
+    const WindowAxis *axis = &p->axis[a];
+    int64_t *position = in + first + a - (WINDOW_AXES - p->axes);
+    const int64_t k = rest % axis->kernel;
+    rest /= axis->kernel;
+    *position = windowStart(axis, *position) + k * axis->dilation;
+    exists &= *position >= 0 && *position < axis->input;
+    if (p->index == INDEX_INPUT) *index += *position * weight;
+    if (p->index == INDEX_KERNEL_PACKED) *index += k << (8 * a);
+    weight *= axis->input;
+  }
+  return exists;
+}
+
+static int64_t elementCount(const Pooling *p) { return p->axis[0].kernel * p->axis[1].kernel * p->axis[2].kernel; }
+
+static double divisor(const Pooling *p, int ndim, const int64_t *out, bool countPadding)
+{
+  const int first = ndim - p->axes - (p->axes == 1);
+  double product = 1;
+  for (int a = 0; a < p->axes; a++)
+    product *= (double)poolingDivisor(&p->axis[WINDOW_AXES - p->axes + a], out[first + a], countPadding);
+  return product;
+}
+
+void THNN_(poolingMax)(const Pooling *pooling, const THTensor *input, THTensor *output, THIndexTensor *indices)
+{
+  int64_t out[THNN_MAX_DIM] = {0}, in[THNN_MAX_DIM], index;
+  if (THNNTensor_numel(output) == 0) return;
+  do {
+    double best = sizeof(real) == sizeof(float) ? -FLT_MAX : -DBL_MAX;
+    int64_t *bestIndex = indexPointer(indices, out);
+    *bestIndex = -1;
+    for (int64_t e = 0; e < elementCount(pooling); e++) {
+      if (!element(pooling, input->ndim, out, e, in, &index)) continue;
+      const double x = valueAt(input, in);
+      if (*bestIndex < 0 || x > best || isnan(x)) best = x, *bestIndex = index;
+    }
+    setValue(output, out, best);
+  } while (step(output, out));
+}
+
+/* Where INDEX_INPUT leaves open which window an index belongs to, any input will do. */
+static bool inputOf(const Pooling *p, int ndim, const int64_t *out, int64_t wanted, int64_t *in)
+{
+  int64_t index;
+  if (p->index == INDEX_INPUT) {
+    memcpy(in, out, sizeof *in * (size_t)ndim);
+    for (int a = WINDOW_AXES - 1, d = ndim - 1 - (p->axes == 1); a >= WINDOW_AXES - p->axes; a--, d--) {
+      in[d] = wanted % p->axis[a].input;
+      wanted /= p->axis[a].input;
+    }
+    return wanted == 0;
+  }
+  for (int64_t e = 0; e < elementCount(p); e++)
+    if (element(p, ndim, out, e, in, &index) && index == wanted) return true;
+  return false;
+}
+
+bool THNN_(poolingCheckIndices)(THNNState *state, const Pooling *pooling, const THIndexTensor *indices)
+{
+  int64_t out[THNN_MAX_DIM] = {0}, in[THNN_MAX_DIM];
+  if (THNNTensor_numel(indices) == 0) return true;
+  do {
+    const int64_t index = *indexPointer(indices, out);
+    if (index == -1 || (index >= 0 && inputOf(pooling, indices->ndim, out, index, in))) continue;
+    THNN_fail(state, THNN_INDEX_ERROR, "indices", "expected -1 or an element of the input, got %lld",
+              (long long)index);
+    return false;
+  } while (step(indices, out));
+  return true;
+}
+
+void THNN_(poolingMaxBackward)(const Pooling *pooling, bool inWindow, const THTensor *gradOutput,
+                               const THIndexTensor *indices, THTensor *gradInput)
+{
+  (void)inWindow;
+  int64_t out[THNN_MAX_DIM] = {0}, in[THNN_MAX_DIM] = {0};
+  if (THNNTensor_numel(gradInput) == 0) return;
+  do setValue(gradInput, in, 0);
+  while (step(gradInput, in));
+  do {
+    const int64_t index = *indexPointer(indices, out);
+    if (index >= 0 && inputOf(pooling, gradInput->ndim, out, index, in))
+      setValue(gradInput, in, valueAt(gradInput, in) + valueAt(gradOutput, out));
+  } while (step(gradOutput, out));
+}
+
+void THNN_(poolingAverage)(const Pooling *pooling, bool countPadding, const THTensor *input, THTensor *output)
+{
+  int64_t out[THNN_MAX_DIM] = {0}, in[THNN_MAX_DIM], index;
+  if (THNNTensor_numel(output) == 0) return;
+  do {
+    double sum = 0;
+    for (int64_t e = 0; e < elementCount(pooling); e++)
+      if (element(pooling, input->ndim, out, e, in, &index)) sum += valueAt(input, in);
+    setValue(output, out, sum / divisor(pooling, input->ndim, out, countPadding));
+  } while (step(output, out));
+}
+
+void THNN_(poolingAverageBackward)(const Pooling *pooling, bool countPadding, const THTensor *gradOutput,
+                                   THTensor *gradInput)
+{
+  int64_t out[THNN_MAX_DIM] = {0}, in[THNN_MAX_DIM] = {0}, index;
+  if (THNNTensor_numel(gradInput) == 0) return;
+  do setValue(gradInput, in, 0);
+  while (step(gradInput, in));
+  do {
+    const double g = valueAt(gradOutput, out) / divisor(pooling, gradInput->ndim, out, countPadding);
+    for (int64_t e = 0; e < elementCount(pooling); e++)
+      if (element(pooling, gradInput->ndim, out, e, in, &index))
+        setValue(gradInput, in, valueAt(gradInput, in) + g);
+  } while (step(gradOutput, out));
+}
