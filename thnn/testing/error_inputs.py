@@ -103,7 +103,9 @@ def check_refusal(case: Case, refusal: Refusal) -> None:
             raise Failed(f"{trial.cls.__name__} with {refusal.name}: was taken")
 
 
-def _wrong_tensors(a: Argument, value: Tensor, others: int) -> Iterator[tuple[str, Any, Errors]]:
+def _wrong_tensors(
+    a: Argument, value: Tensor, others: int, is_written: bool
+) -> Iterator[tuple[str, Any, Errors]]:
     """What no tensor argument may be."""
     other = torch.int32 if a.type == "THIndexTensor*" else torch.float16
     yield "float16" if other is torch.float16 else "int32", value.to(other), TypeError
@@ -113,7 +115,8 @@ def _wrong_tensors(a: Argument, value: Tensor, others: int) -> Iterator[tuple[st
     else:
         yield "int64", torch.zeros(value.shape, dtype=torch.int64), TypeError
         yield "complex", value.to(torch.complex128), TypeError
-        yield "a negative view", torch.conj(torch.complex(value, value)).imag, TypeError
+        if is_written:
+            yield "a negative view", torch.conj(torch.complex(value, value)).imag, TypeError
         # No backend has been told a type that it could take: it is the one for float64.
         yield "float32", value.to(torch.float32), TypeError
     if others:
@@ -175,7 +178,7 @@ def check_wrong_argument(case: Case, function: Function, argument: Argument) -> 
     filled = _filled_row(trial, function)
     value = filled[argument.name]
     others = sum(isinstance(v, Tensor) for n, v in filled.items() if n != argument.name)
-    for what, wrong_value, errors in _wrong_tensors(argument, value, others):
+    for what, wrong_value, errors in _wrong_tensors(argument, value, others, argument in function.written):
         # Where two disagree it may be the other that is told to be wrong.
         message = any_argument if what in ("float32", "a meta tensor") else this
         _refuse(trial, function, {argument.name: wrong_value}, errors, message, f"{argument.name} {what}")
