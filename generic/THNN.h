@@ -42,7 +42,13 @@
                        [GRADINPUT] [GRADPARAMETER]
      [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5; all numbers behind it need one, too
      [SIZE x d]        of a number of a backward that its forward does not take: dimension d of tensor x, -1 the last
-   In a backward, scale without a tag has [DEFAULT 1]. */
+   In a backward, scale without a tag has [DEFAULT 1].
+
+   Tags in the comment of an updateOutput, for gradients of gradients:
+     [DERIVATIVE bilinear]  output is linear in input, in weight and in bias, as a convolution is
+     [DERIVATIVE linear]    output is linear in input, without parameters
+     [DERIVATIVE constant]  the gradient by input does not depend on input
+   Other functions have a formula in thnn/_functions/formulas.py, or can be differentiated once only. */
 
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY convolution] */
@@ -55,7 +61,8 @@
    Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW) or flattened (O, I*kH*kW); bias (O) or None;
    output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that
-   do not fit. Source: Torch7 nn.SpatialConvolutionMM. */
+   do not fit. Source: Torch7 nn.SpatialConvolutionMM.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialConvolutionMM_updateOutput)(
     THNNState *state,      // library state
     THTensor *input,       // input (N, I, H, W) or (I, H, W)
@@ -113,7 +120,8 @@ TH_API void THNN_(SpatialConvolutionMM_accGradParameters)(
    Shapes: input (N, T, inputFrameSize) or (T, inputFrameSize); weight (outputFrameSize, kW*inputFrameSize); bias
    (outputFrameSize); output (N, oT, outputFrameSize) with oT = floor((T - kW) / dW) + 1.
    Errors: ValueError for a kernel or stride below 1, a sequence shorter than the kernel, sizes that do not fit or are
-   not inputFrameSize and outputFrameSize. Source: Torch7 nn.TemporalConvolution. */
+   not inputFrameSize and outputFrameSize. Source: Torch7 nn.TemporalConvolution.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(TemporalConvolution_updateOutput)(
     THNNState *state,      // library state
     THTensor *input,       // input (N, T, inputFrameSize) or (T, inputFrameSize)
@@ -156,7 +164,8 @@ TH_API void THNN_(TemporalConvolution_accGradParameters)(
    (N, oT, F); weight (F, 1, kW); bias (F) or None; oT = floor((T + 2*padW - kW) / dW) + 1. Outside the sequence input
    is 0.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
-   fit. Source: Torch7 nn.TemporalRowConvolution. */
+   fit. Source: Torch7 nn.TemporalRowConvolution.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(TemporalRowConvolution_updateOutput)(
     THNNState *state,      // library state
     THTensor *input,       // input (N, F, T) or (F, T), or with time first
@@ -209,7 +218,8 @@ TH_API void THNN_(TemporalRowConvolution_accGradParameters)(
    Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW); bias (O) or None; output (N, O, oH, oW) with
    oH = floor((H + 2*padH - dilationH*(kH-1) - 1) / dH) + 1 and oW likewise. Outside the image input is 0.
    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
-   that do not fit. Source: Yu and Koltun, 2015; Torch7 nn.SpatialDilatedConvolution. */
+   that do not fit. Source: Yu and Koltun, 2015; Torch7 nn.SpatialDilatedConvolution.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialDilatedConvolution_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // input (N, I, H, W) or (I, H, W)
@@ -276,7 +286,8 @@ TH_API void THNN_(SpatialDilatedConvolution_accGradParameters)(
    oH = (H-1)*dH - 2*padH + kH + adjH and oW likewise: adjH chooses among the sizes that a convolution with the same
    stride would turn into H.
    Errors: ValueError for a kernel or stride below 1, negative padding, an adj below 0 or not below the stride, an
-   output without elements, sizes that do not fit. Source: Torch7 nn.SpatialFullConvolution. */
+   output without elements, sizes that do not fit. Source: Torch7 nn.SpatialFullConvolution.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialFullConvolution_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // input (N, I, H, W) or (I, H, W)
@@ -341,7 +352,8 @@ TH_API void THNN_(SpatialFullConvolution_accGradParameters)(
    Shapes: input (N, I, H, W) or (I, H, W); weight (I, O, kH, kW); bias (O) or None; output (N, O, oH, oW) with
    oH = (H-1)*dH - 2*padH + dilationH*(kH-1) + 1 + adjH and oW likewise.
    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an adj below 0 or below neither the
-   stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2. */
+   stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialFullDilatedConvolution_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // input (N, I, H, W) or (I, H, W)
@@ -412,7 +424,8 @@ TH_API void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
    Shapes: input (N, I, H, W) or (I, H, W); weight (M, I, kH, kW) or flattened (M, I*kH*kW); bias (M, I) or None; output
    (N, I*M, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
-   fit. Source: Torch7 nn.SpatialDepthWiseConvolution. */
+   fit. Source: Torch7 nn.SpatialDepthWiseConvolution.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialDepthWiseConvolution_updateOutput)(
     THNNState *state,      // library state
     THTensor *input,       // input (N, I, H, W) or (I, H, W)
@@ -472,7 +485,8 @@ TH_API void THNN_(SpatialDepthWiseConvolution_accGradParameters)(
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
    with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Outside the volume input is 0.
    Errors: ValueError for a stride below 1, negative padding, an output without elements, sizes that do not fit.
-   Source: Torch7 nn.VolumetricConvolution. */
+   Source: Torch7 nn.VolumetricConvolution.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(VolumetricConvolution_updateOutput)(
     THNNState *state,      // library state
     THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
@@ -531,7 +545,8 @@ TH_API void THNN_(VolumetricConvolution_accGradParameters)(
    None; output (N, O, oT, oH, oW) with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Outside the volume
    input is 0.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
-   fit. Source: Torch7 nn.VolumetricConvolution. */
+   fit. Source: Torch7 nn.VolumetricConvolution.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(VolumetricConvolutionMM_updateOutput)(
     THNNState *state,  // library state
     THTensor *input,   // input (N, I, T, H, W) or (I, T, H, W)
@@ -597,7 +612,8 @@ TH_API void THNN_(VolumetricConvolutionMM_accGradParameters)(
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
    with oT = floor((T + 2*padT - dilationT*(kT-1) - 1) / dT) + 1, and oH and oW likewise. Outside the volume input is 0.
    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
-   that do not fit. Source: Torch7 nn.VolumetricDilatedConvolution. */
+   that do not fit. Source: Torch7 nn.VolumetricDilatedConvolution.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(VolumetricDilatedConvolution_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // input (N, I, T, H, W) or (I, T, H, W)
@@ -674,7 +690,8 @@ TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), whose size is the kernel; bias (O) or None;
    output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + kT + aT, and oH and oW likewise.
    Errors: ValueError for a stride below 1, negative padding, an aT, aW or aH below 0 or not below the stride, an output
-   without elements, sizes that do not fit. Source: Torch7 nn.VolumetricFullConvolution. */
+   without elements, sizes that do not fit. Source: Torch7 nn.VolumetricFullConvolution.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(VolumetricFullConvolution_updateOutput)(
     THNNState *state,      // library state
     THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
@@ -743,7 +760,8 @@ TH_API void THNN_(VolumetricFullConvolution_accGradParameters)(
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), whose size is the kernel; bias (O) or None;
    output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + dilationT*(kT-1) + 1 + aT, and oH and oW likewise.
    Errors: ValueError for a stride or dilation below 1, negative padding, an aT, aW or aH below 0 or below neither the
-   stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2. */
+   stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(VolumetricFullDilatedConvolution_updateOutput)(
     THNNState *state,      // library state
     THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
@@ -824,7 +842,8 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
    output channels from g*O/groups on.
    Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups does not
    divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or padding other than 0,
-   of a dimension that weight does not have. */
+   of a dimension that weight does not have.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(Convolution_updateOutput)(
     THNNState *state,  // library state
     THTensor *input,   // input (N, I, H, W) or (I, H, W)
@@ -890,7 +909,8 @@ TH_API void THNN_(Convolution_accGradParameters)(
    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None; output
    (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and three dimensions
    and groups as in Convolution.
-   Errors: as Convolution; also ValueError for an adj below 0 or below neither stride nor dilation. */
+   Errors: as Convolution; also ValueError for an adj below 0 or below neither stride nor dilation.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(FullConvolution_updateOutput)(
     THNNState *state,  // library state
     THTensor *input,   // input (N, I, H, W) or (I, H, W)
@@ -964,7 +984,8 @@ TH_API void THNN_(FullConvolution_accGradParameters)(
    Shapes: input (N, I, H, W) or (I, H, W); weight (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW); bias (O, oH, oW);
    output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
-   fit, and size arguments other than those of the tensors. Source: Torch7 nn.SpatialConvolutionLocal. */
+   fit, and size arguments other than those of the tensors. Source: Torch7 nn.SpatialConvolutionLocal.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialConvolutionLocal_updateOutput)(
     THNNState *state,       // library state
     THTensor *input,        // input (N, I, H, W) or (I, H, W)
@@ -1039,7 +1060,8 @@ TH_API void THNN_(SpatialConvolutionLocal_accGradParameters)(
    the table has several times counts several times. An output channel that the table does not have is its bias.
    Errors: ValueError for a stride or number of channels below 1, a kernel larger than the image, sizes that do not fit;
    IndexError for a row of connTable with a number that is no channel.
-   Source: LeCun et al. 1998; Torch7 nn.SpatialConvolutionMap. */
+   Source: LeCun et al. 1998; Torch7 nn.SpatialConvolutionMap.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialConvolutionMap_updateOutput)(
     THNNState *state,     // library state
     THTensor *input,      // input (N, nInputPlane, H, W) or (nInputPlane, H, W)
@@ -1092,7 +1114,8 @@ TH_API void THNN_(SpatialConvolutionMap_accGradParameters)(
    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
    bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.
    Errors: ValueError for a stride or number of channels below 1, an output larger than memory, sizes that do not fit;
-   IndexError for a row of connTable with a number that is no channel. Source: Torch7 nn.SpatialFullConvolutionMap. */
+   IndexError for a row of connTable with a number that is no channel. Source: Torch7 nn.SpatialFullConvolutionMap.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialFullConvolutionMap_updateOutput)(
     THNNState *state,     // library state
     THTensor *input,      // input (N, nInputPlane, H, W) or (nInputPlane, H, W)
@@ -1142,7 +1165,8 @@ TH_API void THNN_(SpatialFullConvolutionMap_accGradParameters)(
 /* Linear: output = input * weight^T + bias.
 
    Shapes: input (N, I) or (I); weight (O, I); bias (O) or None; output (N, O) or (O).
-   Errors: ValueError for other dimensions or sizes. Source: Torch7 nn.Linear. */
+   Errors: ValueError for other dimensions or sizes. Source: Torch7 nn.Linear.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(Linear_updateOutput)(
     THNNState *state,      // library state
     THTensor *input,       // input (N, I) or (I)
@@ -1184,7 +1208,8 @@ TH_API void THNN_(Linear_accGradParameters)(
    Shapes: input (N, C, H, W) or (C, H, W); output (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW) with
    oH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Outside the image input is 0.
    Errors: ValueError for a kernel, dilation or stride below 1, negative padding, an output without elements, sizes that
-   do not fit. Source: torch.nn.functional.unfold, which gives the same. */
+   do not fit. Source: torch.nn.functional.unfold, which gives the same.
+   [DERIVATIVE linear] */
 TH_API void THNN_(Im2Col_updateOutput)(
     THNNState *state,  // library state
     THTensor *input,   // images (N, C, H, W) or (C, H, W)
@@ -1223,7 +1248,8 @@ TH_API void THNN_(Im2Col_updateGradInput)(
    Shapes: input (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW), oH and oW as in Im2Col for images of the size of the output;
    output (N, C, outputHeight, outputWidth) or (C, outputHeight, outputWidth).
    Errors: ValueError for a size, kernel, dilation or stride below 1, negative padding, sizes that do not fit.
-   Source: torch.nn.functional.fold, which gives the same. */
+   Source: torch.nn.functional.fold, which gives the same.
+   [DERIVATIVE linear] */
 TH_API void THNN_(Col2Im_updateOutput)(
     THNNState *state,  // library state
     THTensor *input,   // columns (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW)
@@ -1303,7 +1329,8 @@ TH_API void THNN_(unfolded_acc)(
    Shapes: input (T, inputFrameSize) or, as an extension, (N, T, inputFrameSize); weight and bias (inputFrameSize);
    output (oT, inputFrameSize) with oT = floor((T - kW) / dW) + 1.
    Errors: ValueError for a kernel or stride below 1, a kernel longer than the input, sizes that do not fit.
-   Source: Torch7 nn.TemporalSubSampling. */
+   Source: Torch7 nn.TemporalSubSampling.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(TemporalSubSampling_updateOutput)(
     THNNState *state,     // library state
     THTensor *input,      // input (T, inputFrameSize)
@@ -1344,7 +1371,8 @@ TH_API void THNN_(TemporalSubSampling_accGradParameters)(
    Shapes: input (N, C, H, W) or (C, H, W); weight and bias (C); output (N, C, oH, oW) with oH = floor((H - kH) / dH) + 1
    and oW likewise.
    Errors: ValueError for a kernel or stride below 1, a kernel larger than the image, sizes that do not fit.
-   Source: LeCun et al. 1998; Torch7 nn.SpatialSubSampling. */
+   Source: LeCun et al. 1998; Torch7 nn.SpatialSubSampling.
+   [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialSubSampling_updateOutput)(
     THNNState *state,  // library state
     THTensor *input,   // input (N, C, H, W) or (C, H, W)
@@ -1427,7 +1455,8 @@ TH_API void THNN_(SpatialMaxPooling_updateGradInput)(
 
    Shapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.
    Errors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.
-   Source: Torch7 nn.SpatialAveragePooling. */
+   Source: Torch7 nn.SpatialAveragePooling.
+   [DERIVATIVE linear] */
 TH_API void THNN_(SpatialAveragePooling_updateOutput)(
     THNNState *state,         // library state
     THTensor *input,          // input (N, C, H, W) or (C, H, W)
@@ -1571,7 +1600,8 @@ TH_API void THNN_(LogSoftMax_updateGradInput)(
    Shapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;
    weights (C) or None for 1 each; output and total_weight one element.
    Errors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.
-   Source: Torch7 nn.ClassNLLCriterion. */
+   Source: Torch7 nn.ClassNLLCriterion.
+   [DERIVATIVE constant] */
 TH_API void THNN_(ClassNLLCriterion_updateOutput)(
     THNNState *state,        // library state
     THTensor *input,         // log-probabilities (N, C) or (C)

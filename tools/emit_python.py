@@ -106,7 +106,8 @@ def _model(functions: Sequence[Function]) -> Iterator[str]:
         yield f"    F({f.name!r}, (\n"
         for a in f.arguments:
             yield f"        A({a.type!r}, {a.name!r}, {a.role!r}{''.join(_options(a))}),\n"
-        yield f"    ), {f.doc!r}, {f.family!r}),\n"
+        derivative = f", {f.derivative!r}" if f.derivative else ""
+        yield f"    ), {f.doc!r}, {f.family!r}{derivative}),\n"
     yield ")\n"
 
 

@@ -60,6 +60,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
 
     module: ClassVar[Module]
     source: ClassVar[str] = ""
+    has_second_derivatives: ClassVar[bool] = True
     # Names in the order of `apply`, and the number of tensors among them.
     _names: ClassVar[tuple[str, ...]] = ()
     _tensor_count: ClassVar[int] = 0
@@ -73,6 +74,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
     _constants: ClassVar[tuple[str, ...]] = ()  # tensors without a gradient
     _constant_positions: ClassVar[tuple[int, ...]] = ()
     compute: ClassVar[Callable[..., Any]]
+    __signature__: ClassVar[inspect.Signature]
     _enter: ClassVar[Callable[..., Any]]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:

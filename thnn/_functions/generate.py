@@ -135,9 +135,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
     wanted |= {
         a.size.tensor for f in module.backwards for a in f.arguments if a.size and a.size.tensor != "output"
     }
-    rule = _derivatives.rule(module)
-    if rule is None:
-        wanted |= {*inputs}
+    rule = _derivatives.rule(module, library, cls_name)
     keep = [n for n in (*inputs, *outputs, *saved) if n in wanted]
 
     names = {a.name: a.variable for a in forward.arguments}
@@ -200,11 +198,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
     order = [gradients.get(n) if n in gradients else None for n in inputs]
     rest = ["None"] * len(variables + options)
     code.add("if is_grad_enabled():")
-    if rule is None:
-        rule = _derivatives.from_reference(module, cls_name, gradients, inputs)
-        values = ["gradOutput", *inputs, *variables]
-    else:
-        values = _derivatives.values(rule, ["gradOutput", *keep, *variables])
+    values = _derivatives.values(rule, ["gradOutput", *keep, *variables])
     code.add(f"gradients = rule(ctx.needs_input_grad, {', '.join(f'{v}={v}' for v in values)})", 2)
     parts = [f"gradients.get({g!r})" if g else "None" for g in order] + rest
     code.add(f"return {_tuple(parts)}", 2)
@@ -247,6 +241,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
         "__doc__": docstring(module, inputs, [*scalars], options),
         "module": module,
         "source": source,
+        "has_second_derivatives": _derivatives.is_known(module),
         "compute": staticmethod(namespace["compute"]),
         "forward": staticmethod(namespace["forward"]),
         "backward": staticmethod(namespace["backward"]),

@@ -15,8 +15,7 @@ from thnn._functions.documentation import docstring
 from thnn._header.registry import modules
 
 _module = modules()["Linear"]
-_rule = _derivatives.rule(_module)
-assert _rule is not None
+_rule = _derivatives.rule(_module, THNN, "LinearFunction")
 _forward = THNN.bind(_module.functions["updateOutput"])
 _grad_input = THNN.bind(_module.functions["updateGradInput"])
 _grad_parameters = THNN.bind(_module.functions["accGradParameters"])
@@ -53,7 +52,6 @@ class LinearFunction(FunctionBase):
         input, weight, bias = ctx.saved_tensors
         needs = ctx.needs_input_grad
         if torch.is_grad_enabled():
-            assert _rule is not None
             gradients = _rule(needs, gradOutput=gradOutput, input=input, weight=weight, bias=bias)
             return gradients.get("gradInput"), gradients.get("gradWeight"), gradients.get("gradBias")
         gradInput = gradWeight = gradBias = None

@@ -13,7 +13,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'weights', 'parameter', is_optional=True, doc='one per class (C)'),
         A('THTensor*', 'total_weight', 'saved', like='output', doc='sum of the weights of the targets, one element'),
         A('int64_t', 'ignore_index', 'scalar', default=-100, doc='targets of this value are ignored'),
-    ), 'ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the targets\nt = target[n] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their weights, unless\nthat is 0.\n\nShapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;\nweights (C) or None for 1 each; output and total_weight one element.\nErrors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.\nSource: Torch7 nn.ClassNLLCriterion.', 'criterion'),
+    ), 'ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the targets\nt = target[n] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their weights, unless\nthat is 0.\n\nShapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;\nweights (C) or None for 1 each; output and total_weight one element.\nErrors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.\nSource: Torch7 nn.ClassNLLCriterion.', 'criterion', 'constant'),
     F('ClassNLLCriterion_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='log-probabilities (N, C) or (C)'),

@@ -11,7 +11,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'weight', 'parameter', doc='matrix (O, I)'),
         A('THTensor*', 'bias', 'parameter', is_optional=True, doc='vector (O)'),
         A('THTensor*', 'addBuffer', 'buffer', doc='unused'),
-    ), 'Linear: output = input * weight^T + bias.\n\nShapes: input (N, I) or (I); weight (O, I); bias (O) or None; output (N, O) or (O).\nErrors: ValueError for other dimensions or sizes. Source: Torch7 nn.Linear.', 'linear'),
+    ), 'Linear: output = input * weight^T + bias.\n\nShapes: input (N, I) or (I); weight (O, I); bias (O) or None; output (N, O) or (O).\nErrors: ValueError for other dimensions or sizes. Source: Torch7 nn.Linear.', 'linear', 'bilinear'),
     F('Linear_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),

@@ -13,7 +13,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'kW', 'scalar', doc='kernel length'),
         A('int', 'dW', 'scalar', doc='stride'),
         A('int', 'inputFrameSize', 'scalar', doc='features of the input'),
-    ), 'TemporalSubSampling: the sum of each window along time, scaled and shifted per feature.\n\n  output[t,f] = bias[f] + weight[f] * sum over k of input[t*dW + k, f]\n\nShapes: input (T, inputFrameSize) or, as an extension, (N, T, inputFrameSize); weight and bias (inputFrameSize);\noutput (oT, inputFrameSize) with oT = floor((T - kW) / dW) + 1.\nErrors: ValueError for a kernel or stride below 1, a kernel longer than the input, sizes that do not fit.\nSource: Torch7 nn.TemporalSubSampling.', 'pooling'),
+    ), 'TemporalSubSampling: the sum of each window along time, scaled and shifted per feature.\n\n  output[t,f] = bias[f] + weight[f] * sum over k of input[t*dW + k, f]\n\nShapes: input (T, inputFrameSize) or, as an extension, (N, T, inputFrameSize); weight and bias (inputFrameSize);\noutput (oT, inputFrameSize) with oT = floor((T - kW) / dW) + 1.\nErrors: ValueError for a kernel or stride below 1, a kernel longer than the input, sizes that do not fit.\nSource: Torch7 nn.TemporalSubSampling.', 'pooling', 'bilinear'),
     F('TemporalSubSampling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -43,7 +43,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'kH', 'scalar', doc='kernel height'),
         A('int', 'dW', 'scalar', doc='stride along the width'),
         A('int', 'dH', 'scalar', doc='stride along the height'),
-    ), 'SpatialSubSampling: the sum of each window, scaled and shifted per channel.\n\n  output[n,c,y,x] = bias[c] + weight[c] * sum over kh, kw of input[n, c, y*dH + kh, x*dW + kw]\n\nShapes: input (N, C, H, W) or (C, H, W); weight and bias (C); output (N, C, oH, oW) with oH = floor((H - kH) / dH) + 1\nand oW likewise.\nErrors: ValueError for a kernel or stride below 1, a kernel larger than the image, sizes that do not fit.\nSource: LeCun et al. 1998; Torch7 nn.SpatialSubSampling.', 'pooling'),
+    ), 'SpatialSubSampling: the sum of each window, scaled and shifted per channel.\n\n  output[n,c,y,x] = bias[c] + weight[c] * sum over kh, kw of input[n, c, y*dH + kh, x*dW + kw]\n\nShapes: input (N, C, H, W) or (C, H, W); weight and bias (C); output (N, C, oH, oW) with oH = floor((H - kH) / dH) + 1\nand oW likewise.\nErrors: ValueError for a kernel or stride below 1, a kernel larger than the image, sizes that do not fit.\nSource: LeCun et al. 1998; Torch7 nn.SpatialSubSampling.', 'pooling', 'bilinear'),
     F('SpatialSubSampling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -106,7 +106,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padH', 'scalar', doc='zeros added above and below'),
         A('bool', 'ceil_mode', 'scalar', default=False, doc='round output sizes up'),
         A('bool', 'count_include_pad', 'scalar', default=True, doc='count padding in the divisor'),
-    ), 'SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded image, whose\nzeros count in the divisor; otherwise it is clipped to the image.\n\nShapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.\nErrors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.\nSource: Torch7 nn.SpatialAveragePooling.', 'pooling'),
+    ), 'SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded image, whose\nzeros count in the divisor; otherwise it is clipped to the image.\n\nShapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.\nErrors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.\nSource: Torch7 nn.SpatialAveragePooling.', 'pooling', 'linear'),
     F('SpatialAveragePooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),

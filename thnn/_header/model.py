@@ -108,6 +108,9 @@ class Function:
     arguments: tuple[Argument, ...]
     doc: str = field(default="", compare=False)
     family: str = field(default="", compare=False)  # '' in a header without families
+    derivative: str = field(
+        default="", compare=False
+    )  # of its gradients: 'linear', 'bilinear', 'constant' or ''
     location: Location = field(default=UNKNOWN, compare=False)
 
     def __repr__(self) -> str:

@@ -411,7 +411,8 @@ def _function(lexed: Lexed, declaration: Declaration, own_roles: Mapping[str, Ro
         for p in declaration.parameters
     )
     location = source.location(lexed.tokens[declaration.name].start)
-    return Function(declaration.function, arguments, _doc(lexed, declaration), family, location)
+    derivative, doc = tags.derivative(lexed, declaration, _doc(lexed, declaration))
+    return Function(declaration.function, arguments, doc, family, derivative, location)
 
 
 def _doc(lexed: Lexed, declaration: Declaration) -> str:

@@ -18,6 +18,9 @@ _COMMENT_MARKS = re.compile(r"^//+|^/\*+|\*+/$")
 _FAMILY = re.compile(r"(?://+|/\*+)[\s*=-]*\[FAMILY\b(?P<name>[^\]\n]*)\]")
 _FAMILY_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
+_DERIVATIVE = re.compile(r"\s*\[DERIVATIVE\b(?P<kind>[^\]\n]*)\]")
+DERIVATIVES = ("linear", "bilinear", "constant")
+
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?inf", re.ASCII)
 _BITS = {"int": 31, "int64_t": 63, "long": 63, "THIndex_t": 63}
 
@@ -80,6 +83,21 @@ def families(lexed: Lexed, declarations: list[Declaration]) -> list[str]:
         before = bisect_left(headings, lexed.tokens[declaration.first].start, key=lambda h: h[0])
         found.append(headings[before - 1][1] if before else "")
     return found
+
+
+def derivative(lexed: Lexed, declaration: Declaration, doc: str) -> tuple[str, str]:
+    """The kind in the [DERIVATIVE kind] of a function's comment ('' without one), and the comment without the tag."""
+    match = _DERIVATIVE.search(doc)
+    if match is None:
+        return "", doc
+    kind = match["kind"].strip()
+    if kind not in DERIVATIVES:
+        lexed.fail(
+            declaration.name, f"expected [DERIVATIVE {' | '.join(DERIVATIVES)}], got [DERIVATIVE {kind}]"
+        )
+    if not declaration.function.endswith("_updateOutput"):
+        lexed.fail(declaration.name, "[DERIVATIVE] belongs to updateOutput")
+    return kind, doc[: match.start()] + doc[match.end() :]
 
 
 def is_family(comment: Comment) -> bool:

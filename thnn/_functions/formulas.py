@@ -1,0 +1,105 @@
+"""Formulas of gradients in torch operations: second derivatives of modules whose header says nothing about them.
+
+A formula takes ``needs`` (which inputs need a gradient), then the values that it names (``gradOutput``, saved tensors
+and scalars, by their names in THNN.h), and returns the gradients by name. It is used while ``create_graph=True``
+records a backward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+Formula = Callable[..., Mapping[str, Tensor]]
+
+
+def _channel_dim(tensor: Tensor) -> int:
+    """The dimension that SoftMax normalises: 0 for (C) and (C, H, W), 1 for (N, C) and (N, C, H, W)."""
+    return 0 if tensor.dim() in (1, 3) else 1
+
+
+def _threshold(needs: Any, gradOutput: Tensor, input: Tensor, threshold: float) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput.masked_fill(input <= threshold, 0)}
+
+
+def _leaky_relu(needs: Any, gradOutput: Tensor, input: Tensor, negval: float) -> dict[str, Tensor]:
+    return {"gradInput": torch.where(input > 0, gradOutput, gradOutput * negval)}
+
+
+def _sigmoid(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput * output * (1 - output)}
+
+
+def _tanh(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput * (1 - output * output)}
+
+
+def _softmax(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor]:
+    inner = (gradOutput * output).sum(_channel_dim(output), keepdim=True)
+    return {"gradInput": output * (gradOutput - inner)}
+
+
+def _log_softmax(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor]:
+    total = gradOutput.sum(_channel_dim(output), keepdim=True)
+    return {"gradInput": gradOutput - output.exp() * total}
+
+
+def _share(input: Tensor, sizeAverage: bool) -> float:
+    return 1 / max(input.numel(), 1) if sizeAverage else 1
+
+
+def _mse(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
+) -> dict[str, Tensor]:
+    difference = input - target.reshape(input.shape)
+    return {"gradInput": gradOutput * difference * (2 * _share(input, sizeAverage))}
+
+
+def _abs(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
+) -> dict[str, Tensor]:
+    sign = (input >= target.reshape(input.shape)).to(input.dtype) * 2 - 1
+    return {"gradInput": gradOutput * sign * _share(input, sizeAverage)}
+
+
+def _smooth_l1(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
+) -> dict[str, Tensor]:
+    slope = (input - target.reshape(input.shape)).clamp(-1, 1)
+    return {"gradInput": gradOutput * slope * _share(input, sizeAverage)}
+
+
+def _bce(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool, weights: Tensor | None
+) -> dict[str, Tensor]:
+    slope = (input - target.reshape(input.shape)) / (input * (1 - input)).clamp(min=1e-12)
+    if weights is not None:
+        slope = slope * weights.reshape(input.shape)
+    return {"gradInput": gradOutput * slope * _share(input, sizeAverage)}
+
+
+def _max_pooling(needs: Any, gradOutput: Tensor, input: Tensor, indices: Tensor) -> dict[str, Tensor]:
+    flat = indices.flatten(-2)
+    if flat.numel() and int(flat.max()) >= input.shape[-2] * input.shape[-1]:
+        raise IndexError("SpatialMaxPooling_updateGradInput: indices: outside of the plane")
+    source = gradOutput.flatten(-2).masked_fill(flat < 0, 0)
+    planes = gradOutput.new_zeros((*input.shape[:-2], input.shape[-2] * input.shape[-1]))
+    return {"gradInput": planes.scatter_add(-1, flat.clamp(min=0), source).reshape(input.shape)}
+
+
+FORMULAS: Mapping[str, Formula] = {
+    "Threshold": _threshold,
+    "LeakyReLU": _leaky_relu,
+    "Sigmoid": _sigmoid,
+    "Tanh": _tanh,
+    "SoftMax": _softmax,
+    "LogSoftMax": _log_softmax,
+    "MSECriterion": _mse,
+    "AbsCriterion": _abs,
+    "SmoothL1Criterion": _smooth_l1,
+    "BCECriterion": _bce,
+    "SpatialMaxPooling": _max_pooling,
+}
