@@ -29,7 +29,7 @@ RESERVED_ARGUMENTS = frozenset(
             "empty_like_or_not",
         ),
         *("flag", "function", "gradients", "increment_version", "invoke", "is_grad_enabled", "new_scalar"),
-        *("new_scalar_or_not", "report", "rule", "scale_by", "share", "state", "t", "values", "zeros_like"),
+        *("new_scalar_or_not", "report", "rule", "scale_by", "share", "state", "t", "zeros_like"),
     ]
 )
 #: Attributes of a backend, which a function of the same name would hide.

@@ -76,9 +76,9 @@ class _Source:
             if a.name in allocations or expressions[k] == "ALLOCATE"
         ]
         if outputs:
-            self.add(f"values = invoke({function.phase}, {ANY}, arguments, report)", indent + 1)
+            self.add(f"_values = invoke({function.phase}, {ANY}, arguments, report)", indent + 1)
             for k, name in outputs:
-                self.add(f"{name} = values[{k}]", indent + 1)
+                self.add(f"{name} = _values[{k}]", indent + 1)
         else:
             self.add(f"invoke({function.phase}, {ANY}, arguments, report)", indent + 1)
 

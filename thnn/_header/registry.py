@@ -1,4 +1,4 @@
-"""What the installed header declares: its functions and modules."""
+"""The functions and modules of the installed header."""
 
 from __future__ import annotations
 
