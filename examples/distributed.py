@@ -2,9 +2,9 @@
 
 python examples/distributed.py [--processes N] [--steps N]
 
-The program starts its own processes, connected by gloo. Each has a part of every batch of handwritten digits: that of the
-second process is twice that of the first, and that of the last is sometimes empty. The result is compared with that of one
-process on the whole batches.
+The program starts its own processes, connected by gloo. Each has a part of every batch of handwritten digits: that of
+the second process is twice that of the first, and that of the last is sometimes empty. The result is compared with that
+of one process on the whole batches.
 """
 
 from __future__ import annotations

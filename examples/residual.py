@@ -2,9 +2,9 @@
 
 python examples/residual.py [--epochs N] [--seed N] [--threads N] [--double]
 
-A layer of thnn.nn has the parameters, buffers and attributes of the torch layer of the same name, so that an assignment to
-its class swaps it. Both networks have the same initial values and the same order of images. Their first losses agree;
-later ones differ, since each step amplifies rounding errors of float32. With --double they agree.
+A layer of thnn.nn has the parameters, buffers and attributes of the torch layer of the same name, so that an assignment
+to its class swaps it. Both networks have the same initial values and the same order of images. Their first losses
+agree; later ones differ, since each step amplifies rounding errors of float32. With --double they agree.
 """
 
 from __future__ import annotations
