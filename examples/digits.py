@@ -2,8 +2,8 @@
 
 python examples/digits.py [--epochs N] [--seed N] [--threads N] [--output FILE]
 
-Both networks start from the same numbers and see the same images in the same order, so their curves should
-lie on one another. The picture of the curves and of some classified digits goes to a file.
+Both networks have the same initial values and the same order of images, so that their curves coincide. The curves and
+some classified digits are drawn to a file.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class ThnnNetwork(Network):
 
 
 class TorchNetwork(Network):
-    """The same out of torch's."""
+    """The network out of torch's functions."""
 
     def block(self, x: Tensor, p: ConvolutionBlock) -> Tensor:
         x = functional.conv2d(x, p.filters, padding=1)
@@ -103,7 +103,7 @@ class TorchNetwork(Network):
 
 @dataclass
 class Digits:
-    """Images (N, 1, 8, 8) in [0, 1] and what they show; always the same fifth is kept for the test."""
+    """Images (N, 1, 8, 8) in [0, 1] and their classes; a fixed fifth is for the test."""
 
     train: Tensor
     train_target: Tensor
@@ -122,7 +122,7 @@ class Digits:
 
 @dataclass
 class History:
-    """How a training went."""
+    """The course of a training."""
 
     seconds: float = 0.0
     losses: list[float] = field(default_factory=list)  # one per epoch
@@ -157,8 +157,8 @@ class Progress:
 
 
 def train(name: str, network: Any, digits: Digits, epochs: int, seed: int) -> History:
-    """Trains a network and returns how that went."""
-    # The first call of a process also loads code, which is not training; in evaluation it leaves no trace.
+    """Trains a network and returns its history."""
+    # The first call of a process also loads code, which is not part of the time of training.
     classify(network, digits.train[:BATCH])
     optimizer = torch.optim.Adam(network.parameters(), lr=0.003)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs)
@@ -192,13 +192,13 @@ def train(name: str, network: Any, digits: Digits, epochs: int, seed: int) -> Hi
 
 @torch.no_grad()
 def classify(network: Any, images: Tensor) -> Tensor:
-    """The digit that the network sees in each image."""
+    """The predicted digit for each image."""
     network.eval()
     return network(images).argmax(1)
 
 
 def draw(path: str, histories: dict[str, History], digits: Digits, seen: Tensor) -> None:
-    """Curves above; below, test images with what was seen in them, mistakes first and in red."""
+    """Draws the curves and, below, test images with the predicted digits, errors first and in red."""
     figure = Figure(figsize=(10, 6.4), layout="constrained")
     above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=(3, 2)).flat
     loss, accuracy = above.subplots(1, 2)
@@ -221,7 +221,7 @@ def draw(path: str, histories: dict[str, History], digits: Digits, seen: Tensor)
 
 
 def positive(text: str) -> int:
-    """A number that is at least 1, from the command line."""
+    """A positive integer of the command line."""
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1")
     return int(text)

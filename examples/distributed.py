@@ -2,9 +2,9 @@
 
 python examples/distributed.py [--processes N] [--steps N]
 
-The program starts its own processes, connected by gloo. Each takes a share of every batch of handwritten digits, the
-second twice that of the first, the last sometimes nothing at all. The same network is trained in one process on the
-whole batches, and both are compared.
+The program starts its own processes, connected by gloo. Each has a part of every batch of handwritten digits: that of
+the second process is twice that of the first, and that of the last is sometimes empty. The result is compared with that
+of one process on the whole batches.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ def network() -> nn.Module:
 
 
 def digits() -> tuple[Tensor, Tensor]:
-    from sklearn.datasets import load_digits  # here, since the other processes need not load it
+    from sklearn.datasets import load_digits  # not needed in the other processes
 
     data = load_digits()
     return torch.from_numpy(data.images)[:, None] / 16, torch.from_numpy(data.target)
 
 
-def share(step: int, processes: int) -> list[int]:
-    """How many samples of a batch each process has: uneven, and in every fourth step the last has none."""
+def part_sizes(step: int, processes: int) -> list[int]:
+    """The number of samples per process: uneven, and in every fourth step 0 for the last process."""
     weights = [rank + 1 for rank in range(processes)]
     if step % 4 == 3 and processes > 1:
         weights[-1] = 0
@@ -56,16 +56,16 @@ def share(step: int, processes: int) -> list[int]:
 def train(
     net: nn.Module, images: Tensor, classes: Tensor, steps: int, rank: int = 0, processes: int = 1
 ) -> list[float]:
-    """Trains on a share of each batch; returns what that share adds to each loss."""
+    """Trains on a part of each batch; returns the contribution of the part to each loss."""
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
     losses = []
     for step in range(steps):
         chosen = torch.arange(step * BATCH, (step + 1) * BATCH) % len(images)
-        mine = chosen.split(share(step, processes))[rank]
-        # The mean over the whole batch is a sum over the parts, whatever their sizes.
+        mine = chosen.split(part_sizes(step, processes))[rank]
+        # The mean over the whole batch is the sum over its parts, divided by its size.
         loss = cross_entropy(net(images[mine]), classes[mine], reduction="sum") / BATCH
         optimizer.zero_grad()
-        # DistributedDataParallel makes the mean of the gradients, while this wants their sum.
+        # DistributedDataParallel averages the gradients; this loss needs their sum.
         (loss * processes).backward()
         optimizer.step()
         losses.append(loss.item())
@@ -88,9 +88,9 @@ def process(rank: int, processes: int, steps: int, directory: str, images: Tenso
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--processes", type=int, default=3, help="how many to start (default: %(default)s)")
+    parser.add_argument("--processes", type=int, default=3, help="number of processes (default: %(default)s)")
     parser.add_argument(
-        "--steps", type=int, default=24, help="how many steps to train (default: %(default)s)"
+        "--steps", type=int, default=24, help="number of training steps (default: %(default)s)"
     )
     options = parser.parse_args()
     for name in ("processes", "steps"):
@@ -106,7 +106,7 @@ def main() -> int:
     expected = train(net, images, classes, options.steps)
     print("step  samples per process        loss  loss in one process")
     for step in range(options.steps):
-        samples = " + ".join(map(str, share(step, options.processes)))
+        samples = " + ".join(map(str, part_sizes(step, options.processes)))
         print(f"{step + 1:4}  {samples:<20} {losses[step]:10.6f}  {expected[step]:19.6f}")
     largest = max((state[k] - v).abs().max().item() for k, v in net.state_dict().items())
     print(f"largest difference of a parameter or running statistic: {largest:.1e}")

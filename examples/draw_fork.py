@@ -1,4 +1,4 @@
-"""Draws the two branches of a torch model as SVG, the one for inference highlighted, and prints them.
+"""Draws the two branches of a torch model as SVG, with the branch for inference highlighted, and prints them as text.
 
 python examples/draw_fork.py [--fold] [--output FILE]
 """

@@ -1,9 +1,9 @@
-"""Trains a small network on handwritten digits; a branch of the same network for inference is evaluated in the loop.
+"""Trains a small network on handwritten digits and evaluates its branch for inference in the training loop.
 
 python examples/fork.py [--epochs N] [--seed N] [--every N] [--threads N] [--svg FILE]
 
-The network is a net of operators. At its first batch normalization it forks into a branch for training and one for
-inference, on the same parameters and estimates, so that nothing is copied or switched in between. --svg draws it.
+The network is a net of operators. At its first batch normalization it forks into a branch for training and a branch for
+inference, which share parameters and estimates: nothing is copied or switched. --svg draws it.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ def build() -> graph.Net:
 
 @torch.no_grad()
 def accuracy(net: graph.Net, images: Tensor, labels: Tensor) -> float:
-    """Of the branch for inference. The loss is pruned, so it needs no labels."""
+    """The accuracy of the branch for inference, which computes no loss and needs no labels."""
     return (net.infer("digit", images=images).argmax(1) == labels).double().mean().item()
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Train a net that forks, and evaluate it while it trains.")
+    parser = argparse.ArgumentParser(description="Train a net that forks, and evaluate it during training.")
     parser.add_argument(
         "--epochs", type=positive, default=4, metavar="N", help="passes over the images (default 4)"
     )
@@ -67,7 +67,9 @@ def main() -> None:
         "--every", type=positive, default=30, metavar="N", help="batches between evaluations (default 30)"
     )
     parser.add_argument("--threads", type=positive, metavar="N", help="default: torch's choice")
-    parser.add_argument("--svg", metavar="FILE", help="draw the net, what inference takes highlighted")
+    parser.add_argument(
+        "--svg", metavar="FILE", help="draw the net with the branch for inference highlighted"
+    )
     options = parser.parse_args()
 
     if options.threads:

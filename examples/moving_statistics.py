@@ -1,11 +1,11 @@
-"""What becomes of the moving statistics of batch normalization when several devices each see a part of the batch.
+"""The moving statistics of batch normalization when several devices each have a part of the batch.
 
 python examples/moving_statistics.py [--devices NAME NAME]
 
-Each device gets images that all have one value, so that the mean of its part is that value and the variance 0. One
-step of training is made from moving mean 0 and moving variance 1, with a decay of 0.9 and at last with what is
-equivalent to it on two devices. The table shows where they are then, and what the layer puts out on each device. Only
-'sync' sees that the devices have different data.
+All images of a device have the same value, so that the mean of its part is that value and the variance 0. Each row of
+the table shows the moving statistics after one step of training from moving mean 0 and moving variance 1, and the
+outputs on each device. The decay is 0.9, in the last row the equivalent one for two devices. Only 'sync' includes the
+difference between the devices.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ RUNS = [
     ((1, 2), "first", DECAY),
     ((1, 2), "last", DECAY),
     ((1, 2), "mean", DECAY),
-    # Moves as far as 'mean' does.
+    # Equal to 'mean'.
     ((1, 2), "sum", equivalent_decay(DECAY, 2)),
 ]
 
 
 def row(values: tuple[int, ...], how: str, decay: float, devices: list[str]) -> str:
-    """One line of the table: a step of training. All channels and all images of a device are alike."""
+    """A row of the table: one step of training. All channels and all images of a device are equal."""
     layer = BatchNorm2d(3, eps=1e-3, decay=decay, unbiased=False, device=devices[0])
     parallel = SelfDataParallel(layer, devices[: len(values)], how)  # type: ignore[arg-type]
     outputs = parallel(torch.cat([torch.full((4, 3, 8, 8), float(value)) for value in values]))

@@ -2,9 +2,9 @@
 
 python examples/residual.py [--epochs N] [--seed N] [--threads N] [--double]
 
-A layer of thnn.nn has the parameters, buffers and attributes of the torch layer of the same name, so that swapping is
-giving it the other class. Both networks start from the same numbers and see the same images in the same order. Their
-first losses agree; later ones differ, since every step magnifies how float32 was rounded. With --double they agree.
+A layer of thnn.nn has the parameters, buffers and attributes of the torch layer of the same name, so that an assignment
+to its class swaps it. Both networks have the same initial values and the same order of images. Their first losses
+agree; later ones differ, since each step amplifies rounding errors of float32. With --double they agree.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BATCH = 32
 
 
 class Block(nn.Module):
-    """Two convolutions beside a shortcut, which is a 1x1 convolution where the size changes."""
+    """Two convolutions and a shortcut, a 1x1 convolution if the size changes."""
 
     def __init__(self, inputs: int, outputs: int, stride: int = 1) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class Network(nn.Sequential):
 
 
 def swap(network: nn.Module) -> int:
-    """Gives every layer that thnn.nn has the class of the same name there; returns how many there were."""
+    """Changes the class of each layer to that of the same name in thnn.nn; returns the number of changed layers."""
     swapped = 0
     for layer in network.modules():
         name = type(layer).__name__
@@ -69,7 +69,7 @@ def swap(network: nn.Module) -> int:
 
 
 def train(network: nn.Module, images: Tensor, classes: Tensor, epochs: int, seed: int) -> tuple[float, float]:
-    """Seconds that it took, and the loss of the last batch."""
+    """The time in seconds and the loss of the last batch."""
     torch.manual_seed(seed)
     optimizer = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9)
     loss = torch.tensor(0.0)

@@ -79,7 +79,7 @@ def gradients(
             total, product, first, second = vector.chunk(4)
             offset = first / count
             inverse = stages.inverse_deviation((second / count - offset.square()).clamp(min=0), eps)
-            # What the forward took for a variance of 0 is one, whatever rounding makes of it here.
+            # A variance that was 0 in the forward is 0 here, too, in spite of rounding.
             inverses[k] = inverse.masked_fill(parts[k].inverse == 0, 0)
             centred[k] = centred[k] - offset.to(centred[k].dtype).reshape(shape)
             local[k][1] = local[k][1] - offset * local[k][0]

@@ -227,7 +227,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
                 return cls._enter(*args)
             return cls.compute(*args)[0]
         except TypeError:
-            # The C functions refuse float16 and bfloat16, so that other calls need not ask for the state of autocast.
+            # float16 and bfloat16 always fail, so that successful calls need not query the state of autocast.
             cast = cast_for_autocast(args[: cls._call_count])
             if cast is None:
                 raise

@@ -151,7 +151,7 @@ class _Layout:
 
 
 def _rows(picture: Picture) -> list[list[Block]]:
-    """Boxes row by row; what corresponds in the two branches is in one row."""
+    """The blocks by row; counterparts in the two branches share a row."""
     rows = [[block] for block in picture.lane(SHARED)]
     train, infer = picture.lane("train"), picture.lane("infer")
     matcher = SequenceMatcher(

@@ -129,7 +129,7 @@ class _Convolution(ConvBase):
             if all(t % 2 == 0 for t in total):
                 padding = [t // 2 for t in total]
             else:
-                # Two numbers per axis, the last axis first, as F.pad takes them.
+                # Two numbers per axis, the last axis first, for F.pad.
                 input = self._padded(
                     input, [side for t in total[::-1] for side in (t // 2, t - t // 2)], "constant"
                 )

@@ -105,7 +105,7 @@ class SyncBatchNorm(_BatchNorm):
             raise
 
     def _check_call(self, input: Tensor) -> None:
-        """Raises what the forward would raise before its collective."""
+        """Raises the errors that the forward has before its collective."""
         _check_activation(self.activation)
         if self.training and self.track_running_stats and self.update_statistics:
             _statistics.weight_of_batch(self.momentum, self.first_batch, self.num_batches_tracked)
