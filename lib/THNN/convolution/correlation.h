@@ -46,8 +46,8 @@ static inline bool axisIsTrivial(const CorrelationAxis *a)
   return a->kernel == 1 && a->stride == 1 && a->offset == 0 && a->sourceSize == a->targetSize;
 }
 
-/* True if the correlation is a matrix product of channels at each position. */
-static inline bool correlationIsProduct(const Correlation *c)
+/* True if each position of the target reads that position of the source only: a matrix product of channels. */
+static inline bool correlationIsPointwise(const Correlation *c)
 {
   bool trivial = true;
   for (int d = 0; d < 4; d++) trivial = trivial && axisIsTrivial(c->axis + d);

@@ -31,8 +31,8 @@ static void addFewSamples(const Correlation *c, real scale, int64_t work)
   }
 }
 
-/* Without kernel: output channels times channels, summed over positions. */
-static void multiply(const Correlation *c, real scale)
+/* A pointwise convolution: output channels times channels, summed over positions. */
+static void multiplyPointwise(const Correlation *c, real scale)
 {
   Gemm p = {.a = {.data = c->target,
                   .size = {1, 1, 1, c->outChannels},
@@ -67,9 +67,9 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
   const int64_t work = (int64_t)MIN(terms / 16, 1e15);
   if (THNN_(depthwise_is)(&p.c)) return THNN_(depthwise_gradWeight)(&p.c, scale);
   if (THNN_(few_suitsWeight)(&p.c)) return THNN_(few_gradWeight)(&p.c, scale);
-  if (correlationIsProduct(&p.c)) {
+  if (correlationIsPointwise(&p.c)) {
     if (hasFewSamples(&p.c)) addFewSamples(&p.c, scale, work);
-    else multiply(&p.c, scale);
+    else multiplyPointwise(&p.c, scale);
     return;
   }
   const int threads = thnn_threads(1 << 20, work);

@@ -230,8 +230,8 @@ static void multiplyRange(const ImplicitGemmPlan *p, int64_t firstPanel, int64_t
   }
 }
 
-/* Without kernel: positions times filters. */
-static void multiply(const Correlation *c)
+/* A pointwise convolution: positions times filters. */
+static void multiplyPointwise(const Correlation *c)
 {
   Gemm p = {.a = {.data = c->source,
                   .kStride = {[3] = c->sourceChannelStride},
@@ -260,7 +260,7 @@ static void multiply(const Correlation *c)
 
 void THNN_(implicitGemm)(const Correlation *correlation)
 {
-  if (correlationIsProduct(correlation)) return multiply(correlation);
+  if (correlationIsPointwise(correlation)) return multiplyPointwise(correlation);
   ImplicitGemmPlan p = {.c = *correlation};
   const Correlation *c = &p.c;
   double terms = (double)(c->groups * c->outChannels) * (double)(c->inChannels + 16);

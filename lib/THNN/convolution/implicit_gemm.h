@@ -30,7 +30,7 @@ typedef struct ImplicitGemmPlan {
   int64_t outputTile[4], kernelTile[4];
   bool weightsResident;   /* the weights of all panels of a task are packed at once */
   int64_t packedChannels; /* of a packed input tile */
-  int64_t kBlockChannels;
+  int64_t kBlockChannels; /* of a K-block */
   int paddedAxis;         /* on which micro-tiles skip kernel elements that read only padding, or -1 */
   int64_t panelsTogether; /* that share a packed input tile */
   PackedTile packed;
@@ -76,7 +76,7 @@ void THNN_(packWeights)(const ImplicitGemmPlan *p, const WeightBlock *block, int
 /* The memory that packWeights reads, or an empty region if prefetching is of no use. */
 PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *block);
 
-/* Overwrites the target. A correlation without kernel is a plain matrix product. */
+/* Overwrites the target. A pointwise correlation becomes a plain matrix product. */
 void THNN_(implicitGemm)(const Correlation *correlation);
 
 #endif
