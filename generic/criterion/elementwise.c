@@ -10,7 +10,7 @@ static inline real clamp(real d) { return d < -1 ? -1 : d > 1 ? 1 : d; }
 /* Each logarithm at least -100; NaN if x is outside of [0, 1]. */
 static inline real crossEntropy(real x, real t)
 {
-  const real loss = (t - 1) * th_log_of_rest(x) - t * th_log_of_probability(x);
+  const real loss = (t - 1) * th_log_complement(x) - t * th_log_probability(x);
   return x >= 0 && x <= 1 ? loss : (real)NAN;
 }
 static inline real crossEntropySlope(real x, real t)
@@ -19,29 +19,11 @@ static inline real crossEntropySlope(real x, real t)
   return (x - t) / (slope < least ? least : slope);
 }
 
-/* Finds the first element in row-major order that is outside of [0, 1]. */
-static bool outsideUnitInterval(const THTensor *input, real *value)
-{
-  const THNNTensor *const operands[] = {input};
-  THNNMap map;
-  thnn_mapBegin(&map, sizeof(real), false, 1, operands);
-  for (int64_t block = 0; block < map.blocks; block++) {
-    real buffer[THNN_MAP_BLOCK];
-    void *p[1];
-    const int n = thnn_mapLoad(&map, 1, block, buffer, p);
-    for (int i = 0; i < n; i++) {
-      *value = ((real *)p[0])[i];
-      if (!(*value >= 0 && *value <= 1)) return true;
-    }
-  }
-  return false;
-}
-
 /* An input outside of [0, 1] makes the sum NaN, hence the search for it is rare. */
-#define CHECK_PROBABILITIES                                                                                     \
-  real value;                                                                                                   \
-  THNN_CHECK(!isnan(loss) || !outsideUnitInterval(input, &value), input, "expected values from 0 to 1, got %g", \
-             (double)value)
+#define CHECK_PROBABILITIES                                                 \
+  double value;                                                             \
+  THNN_CHECK(!isnan(loss) || !thnn_findOutside(input, 0, 1, &value), input, \
+             "expected values from 0 to 1, got %g", value)
 
 /* 2 * norm comes first because 2 * (x - t) may overflow where the gradient does not. */
 

@@ -2,7 +2,9 @@
 
 #include <string.h>
 
-/* Merges a tensor's dimensions, given outermost first. */
+#include "runtime/integer.h"
+
+/* Merges the dimensions of a tensor, listed outermost first. */
 static void makeOperand(THNNOperand *operand, const THNNTensor *tensor, const int *dims, int count, size_t element)
 {
   int n = 0;
@@ -31,6 +33,8 @@ static bool sameStrides(const THNNTensor *a, const THNNTensor *b)
   return true;
 }
 
+/* True if the output is aligned for non-temporal stores, no input (which would be in the cache already) and too large to
+   be found in the cache by a later reader. */
 static bool usesNonTemporalStores(const THNNMap *map)
 {
   if (!map->writes || !map->contiguous || (uintptr_t)map->operand[0].data % 64 != 0) return false;
@@ -43,8 +47,8 @@ void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const T
 {
   const THNNTensor *leader = tensor[0];
   map->elements = THNNTensor_numel(leader);
-  map->blocks = (map->elements + THNN_MAP_BLOCK - 1) / THNN_MAP_BLOCK;
-  map->tasks = map->blocks < THNN_SUM_TASKS ? map->blocks : THNN_SUM_TASKS;
+  map->blocks = ceilDivide(map->elements, THNN_MAP_BLOCK);
+  map->tasks = MIN(map->blocks, THNN_SUM_TASKS);
   map->element = element;
   map->count = count;
   map->writes = writes;
@@ -52,8 +56,8 @@ void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const T
   map->nonTemporal = false;
   if (map->elements == 0) return;
 
-  /* A map may go along the memory of its output. So may a sum if that is the memory order of all operands;
-     otherwise its order is the logical one. */
+  /* A map follows the memory order of its output. A sum follows that of its operands if they share it, otherwise the
+     row-major order. */
   int dims[THNN_MAX_DIM];
   bool reorder = true;
   for (int k = 1; k < count && reorder; k++)
@@ -77,17 +81,17 @@ void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const T
 typedef uint32_t Word4 __attribute__((may_alias));
 typedef uint64_t Word8 __attribute__((may_alias));
 
-/* n elements from `from` to `to`, whose strides are given in bytes. */
-static void copyRun(char *to, int64_t to_stride, const char *from, int64_t from_stride, int64_t n, size_t element)
+/* Strides are in bytes. */
+static void copyRun(char *to, int64_t toStride, const char *from, int64_t fromStride, int64_t n, size_t element)
 {
-  if (to_stride == (int64_t)element && from_stride == (int64_t)element) memcpy(to, from, (size_t)n * element);
+  if (toStride == (int64_t)element && fromStride == (int64_t)element) memcpy(to, from, (size_t)n * element);
   else if (element == 4)
-    for (; n > 0; n--, to += to_stride, from += from_stride) *(Word4 *)to = *(const Word4 *)from;
+    for (; n > 0; n--, to += toStride, from += fromStride) *(Word4 *)to = *(const Word4 *)from;
   else
-    for (; n > 0; n--, to += to_stride, from += from_stride) *(Word8 *)to = *(const Word8 *)from;
+    for (; n > 0; n--, to += toStride, from += fromStride) *(Word8 *)to = *(const Word8 *)from;
 }
 
-/* Elements [first, first + n) of an operand to the buffer, or from it. */
+/* Copies elements [first, first + n) of the operand to the buffer, or back if `store`. */
 static void copyBlock(const THNNOperand *operand, int64_t first, int n, char *buffer, bool store, size_t element)
 {
   int64_t at[THNN_MAX_DIM];
@@ -114,8 +118,8 @@ static void copyBlock(const THNNOperand *operand, int64_t first, int n, char *bu
   }
 }
 
-/* Where a block lies in one contiguous piece of the operand, or NULL. */
-static void *inPlace(const THNNOperand *operand, int64_t first, int n, size_t element)
+/* The address of elements [first, first + n) if they are contiguous, or NULL. */
+static void *contiguousElements(const THNNOperand *operand, int64_t first, int n, size_t element)
 {
   if (operand->stride[0] != (int64_t)element || first % operand->size[0] + n > operand->size[0]) return NULL;
   char *p = operand->data;
@@ -126,25 +130,51 @@ static void *inPlace(const THNNOperand *operand, int64_t first, int n, size_t el
   return p;
 }
 
-int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, void *buffer, void **p)
+static int blockSize(const THNNMap *map, int64_t block)
 {
-  const int64_t first = block * THNN_MAP_BLOCK, rest = map->elements - first;
-  const int n = rest < THNN_MAP_BLOCK ? (int)rest : THNN_MAP_BLOCK;
-  const int padding = map->writes ? -n & (THNN_MAP_GROUP - 1) : 0;
-  for (int k = 0; k < map->count; k++) {
-    p[k] = padding ? NULL : inPlace(&map->operand[k], first, n, map->element);
+  return (int)MIN(map->elements - block * THNN_MAP_BLOCK, THNN_MAP_BLOCK);
+}
+
+/* Elements after the last one that complete its group. */
+static int padding(const THNNMap *map, int n) { return map->writes ? -n & (THNN_MAP_GROUP - 1) : 0; }
+
+int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, void **p)
+{
+  const int64_t first = block * THNN_MAP_BLOCK;
+  const int n = blockSize(map, block), padded = padding(map, n);
+  const size_t bytes = THNN_MAP_BLOCK * map->element;
+  char *buffer = thnn_scratch((size_t)map->count * bytes);
+  for (int k = 0; k < map->count; k++, buffer += bytes) {
+    p[k] = padded ? NULL : contiguousElements(&map->operand[k], first, n, map->element);
     if (p[k]) continue;
-    p[k] = (char *)buffer + (size_t)k * THNN_MAP_BLOCK * map->element;
+    p[k] = buffer;
     if (k == 0 && map->writes) continue;
-    copyBlock(&map->operand[k], first, n, p[k], false, map->element);
-    memset((char *)p[k] + (size_t)n * map->element, 0, (size_t)padding * map->element);
+    copyBlock(&map->operand[k], first, n, buffer, false, map->element);
+    memset(buffer + (size_t)n * map->element, 0, (size_t)padded * map->element);
   }
   return n;
 }
 
-void thnn_mapStoreBuffered(const THNNMap *map, int64_t block, const void *buffer)
+void thnn_mapStoreBuffered(const THNNMap *map, int64_t block, const void *p)
 {
-  const int64_t first = block * THNN_MAP_BLOCK, rest = map->elements - first;
-  copyBlock(&map->operand[0], first, rest < THNN_MAP_BLOCK ? (int)rest : THNN_MAP_BLOCK, (char *)buffer, true,
-            map->element);
+  const int64_t first = block * THNN_MAP_BLOCK;
+  const int n = blockSize(map, block);
+  if (!padding(map, n) && contiguousElements(&map->operand[0], first, n, map->element)) return;
+  copyBlock(&map->operand[0], first, n, (char *)p, true, map->element);
+}
+
+bool thnn_findOutside(const THNNTensor *tensor, double low, double high, double *value)
+{
+  const bool isFloat = tensor->type == THNN_TYPE_FLOAT;
+  THNNMap map;
+  thnn_mapBegin(&map, isFloat ? sizeof(float) : sizeof(double), false, 1, &tensor);
+  for (int64_t block = 0; block < map.blocks; block++) {
+    void *p[1];
+    const int n = thnn_mapLoad(&map, 1, block, p);
+    for (int i = 0; i < n; i++) {
+      *value = isFloat ? ((const float *)p[0])[i] : ((const double *)p[0])[i];
+      if (!(*value >= low && *value <= high)) return true;
+    }
+  }
+  return false;
 }

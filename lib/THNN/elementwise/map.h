@@ -18,7 +18,7 @@
    very same view as an input.
 
    Tensors are split into blocks of fixed size. A block that is contiguous in a tensor is read and written in place,
-   otherwise through a buffer. Maps compute whole groups of THNN_MAP_GROUP elements, so that an element's bits do not
+   otherwise through scratch memory (parallel.h). Maps compute whole groups of THNN_MAP_GROUP elements, so that an element's bits do not
    depend on its position. Sums accumulate in double, in an order that depends on the shapes and on whether all tensors
    have the same strides, but not on the number of threads. */
 
@@ -51,17 +51,25 @@ typedef struct THNNMap {
 
 void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const THNNTensor *const *tensor);
 
-/* Returns the number of elements of the block and sets p[k] to those of operand k, in memory or copied to its part of
-   `buffer`. The buffered variant serves blocks of which some operand is not contiguous. */
-int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, void *buffer, void **p);
-void thnn_mapStoreBuffered(const THNNMap *map, int64_t block, const void *buffer);
+/* Loading returns the number of elements of a block and sets p[k] to those of operand k, in place or copied to scratch
+   memory; storing copies those of the output back. The buffered variants serve blocks that are not contiguous in every
+   operand, or not whole groups. */
+int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, void **p);
+void thnn_mapStoreBuffered(const THNNMap *map, int64_t block, const void *p);
 
-static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, void *buffer, void **p)
+/* Finds the first element in row-major order that is not in [low, high]; NaN is in no range. */
+bool thnn_findOutside(const THNNTensor *tensor, double low, double high, double *value);
+
+static inline bool mapIsBuffered(const THNNMap *map, int n)
+{
+  return !map->contiguous || (map->writes && n % THNN_MAP_GROUP != 0);
+}
+
+static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, void **p)
 {
   const int64_t first = block * THNN_MAP_BLOCK, rest = map->elements - first;
   const int n = rest < THNN_MAP_BLOCK ? (int)rest : THNN_MAP_BLOCK;
-  if (!map->contiguous || (map->writes && n % THNN_MAP_GROUP != 0))
-    return thnn_mapLoadBuffered(map, block, buffer, p);
+  if (mapIsBuffered(map, n)) return thnn_mapLoadBuffered(map, block, p);
   for (int k = 0; k < count; k++) p[k] = map->operand[k].data + first * (int64_t)map->element;
   return n;
 }
@@ -88,12 +96,11 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
   }
 
 #define THNN_MAP_LOAD_(count)                                                                                \
-  real thnn_buffer[count][THNN_MAP_BLOCK] __attribute__((aligned(64)));                                      \
   void *thnn_p[count];                                                                                       \
-  const int thnn_n = thnn_mapLoad(&thnn_map, count, thnn_block, thnn_buffer, thnn_p);
+  const int thnn_n = thnn_mapLoad(&thnn_map, count, thnn_block, thnn_p);
 
 #define THNN_MAP_STORE_                                                                                      \
-  if (thnn_p[0] == (void *)thnn_buffer) thnn_mapStoreBuffered(&thnn_map, thnn_block, thnn_buffer);
+  if (mapIsBuffered(&thnn_map, thnn_n)) thnn_mapStoreBuffered(&thnn_map, thnn_block, thnn_p[0]);
 
 #define THNN_MAP_LOOP_(count, ...)                                                                           \
   real *const thnn_y = (real *)thnn_p[0];                                                                    \

@@ -2,12 +2,13 @@
 
 #include <string.h>
 
+#include "runtime/integer.h"
 #include "runtime/streaming.h"
 
-#define ROWS_FROM 32 /* fewer channels leave vectors mostly empty */
-#define ROWS_ELEMENTS 4096
+#define TASK_ELEMENTS 4096 /* of a task with contiguous channels, at least */
 
-void thnn_channelsBegin(THNNChannels *walk, size_t element, int kept, int count, const THNNTensor *const *tensor)
+void thnn_softmaxWalkBegin(SoftmaxWalk *walk, size_t element, int cached, int count,
+                           const THNNTensor *const *tensor)
 {
   const int ndim = tensor[0]->ndim, channel = ndim == 2 || ndim == 4 ? 1 : 0;
   const int64_t bytes = (int64_t)element;
@@ -18,13 +19,13 @@ void thnn_channelsBegin(THNNChannels *walk, size_t element, int kept, int count,
   walk->count = count;
   walk->tasks = 0;
   if (walk->elements == 0) return;
-  walk->rows = walk->channels >= ROWS_FROM;
+  walk->contiguousChannels = walk->channels >= SOFTMAX_MIN_CONTIGUOUS;
   for (int d = 0; d < 3; d++) walk->size[d] = 1;
   for (int k = 0; k < count; k++) {
     walk->operand[k].data = tensor[k]->data;
     walk->operand[k].channel = tensor[k]->stride[channel] * bytes;
     for (int d = 0; d < 3; d++) walk->operand[k].position[d] = bytes;
-    if (walk->operand[k].channel != bytes) walk->rows = false;
+    if (walk->operand[k].channel != bytes) walk->contiguousChannels = false;
   }
   for (int d = ndim - 1; d >= 0; d--) {
     const int64_t size = tensor[0]->size[d];
@@ -40,27 +41,29 @@ void thnn_channelsBegin(THNNChannels *walk, size_t element, int kept, int count,
     for (int k = 0; k < count; k++) walk->operand[k].position[n] = tensor[k]->stride[d] * bytes;
     n++;
   }
-  if (walk->rows) {
-    walk->width = walk->channels < ROWS_ELEMENTS ? (int)(ROWS_ELEMENTS / walk->channels) : 1;
+  if (walk->contiguousChannels) {
+    walk->width = walk->channels < TASK_ELEMENTS ? (int)(TASK_ELEMENTS / walk->channels) : 1;
   } else {
-    const int64_t bytes_of_tile = THNN_CHANNELS_WIDTH * bytes, scratch = bytes_of_tile * walk->channels;
-    const bool keep = kept * scratch <= (int64_t)THNN_SCRATCH_LIMIT;
-    walk->width = THNN_CHANNELS_WIDTH;
-    walk->step = keep ? THNN_CHANNELS_WIDTH : 0;
-    walk->scratch = (size_t)(keep ? scratch : bytes_of_tile);
+    const int64_t channelBytes = SOFTMAX_TILE * bytes, cacheBytes = channelBytes * walk->channels;
+    const bool fits = cached * cacheBytes <= (int64_t)THNN_SCRATCH_LIMIT;
+    walk->width = SOFTMAX_TILE;
+    walk->cacheStride = fits ? SOFTMAX_TILE : 0;
+    walk->cacheBytes = (size_t)(fits ? cacheBytes : channelBytes);
   }
-  walk->streams = thnn_exceedsLastLevelCache(count * walk->elements * bytes);
-  walk->tasks = (walk->size[0] + walk->width - 1) / walk->width * walk->size[1] * walk->size[2];
+  walk->nonTemporal = thnn_exceedsLastLevelCache(count * walk->elements * bytes);
+  walk->tasks = ceilDivide(walk->size[0], walk->width) * walk->size[1] * walk->size[2];
 }
 
-THNNTile thnn_channelsTile(const THNNChannels *walk, int64_t task)
+SoftmaxTile thnn_softmaxWalkTile(const SoftmaxWalk *walk, int64_t task)
 {
-  const int64_t inner = (walk->size[0] + walk->width - 1) / walk->width, outer = task / inner;
-  const int64_t first = task % inner * walk->width, rest = walk->size[0] - first;
-  THNNTile tile = {
-      .channels = walk->channels, .step = walk->step, .element = walk->element, .streams = walk->streams};
-  tile.positions = rest < walk->width ? (int)rest : walk->width;
-  tile.lanes = (tile.positions + THNN_CHANNELS_GROUP - 1) & -THNN_CHANNELS_GROUP;
+  const int64_t inner = ceilDivide(walk->size[0], walk->width), outer = task / inner;
+  const int64_t first = task % inner * walk->width;
+  SoftmaxTile tile = {.channels = walk->channels,
+                      .cacheStride = walk->cacheStride,
+                      .element = walk->element,
+                      .nonTemporal = walk->nonTemporal};
+  tile.positions = (int)MIN(walk->size[0] - first, walk->width);
+  tile.lanes = (tile.positions + SOFTMAX_GROUP - 1) & -SOFTMAX_GROUP;
   for (int k = 0; k < walk->count; k++) {
     const int64_t *position = walk->operand[k].position;
     tile.operand[k].data = walk->operand[k].data + first * position[0] + outer % walk->size[1] * position[1] +
@@ -75,27 +78,27 @@ THNNTile thnn_channelsTile(const THNNChannels *walk, int64_t task)
 typedef uint32_t Word4 __attribute__((may_alias));
 typedef uint64_t Word8 __attribute__((may_alias));
 
-void thnn_tileGather(const THNNTile *tile, int k, int64_t channel, void *buffer)
+void thnn_softmaxTileGather(const SoftmaxTile *tile, int k, int64_t channel, void *buffer)
 {
   const char *from = tile->operand[k].data + channel * tile->operand[k].channel;
-  const int64_t next = tile->operand[k].position;
+  const int64_t stride = tile->operand[k].position;
   const int n = tile->positions;
-  if (next == (int64_t)tile->element) memcpy(buffer, from, (size_t)n * tile->element);
+  if (stride == (int64_t)tile->element) memcpy(buffer, from, (size_t)n * tile->element);
   else if (tile->element == 4)
-    for (int i = 0; i < n; i++) ((Word4 *)buffer)[i] = *(const Word4 *)(from + i * next);
+    for (int i = 0; i < n; i++) ((Word4 *)buffer)[i] = *(const Word4 *)(from + i * stride);
   else
-    for (int i = 0; i < n; i++) ((Word8 *)buffer)[i] = *(const Word8 *)(from + i * next);
+    for (int i = 0; i < n; i++) ((Word8 *)buffer)[i] = *(const Word8 *)(from + i * stride);
   memset((char *)buffer + (size_t)n * tile->element, 0, (size_t)(tile->lanes - n) * tile->element);
 }
 
-void thnn_tileScatter(const THNNTile *tile, int k, int64_t channel, const void *buffer)
+void thnn_softmaxTileScatter(const SoftmaxTile *tile, int k, int64_t channel, const void *buffer)
 {
   char *to = tile->operand[k].data + channel * tile->operand[k].channel;
-  const int64_t next = tile->operand[k].position;
+  const int64_t stride = tile->operand[k].position;
   const int n = tile->positions;
-  if (next == (int64_t)tile->element) memcpy(to, buffer, (size_t)n * tile->element);
+  if (stride == (int64_t)tile->element) memcpy(to, buffer, (size_t)n * tile->element);
   else if (tile->element == 4)
-    for (int i = 0; i < n; i++) *(Word4 *)(to + i * next) = ((const Word4 *)buffer)[i];
+    for (int i = 0; i < n; i++) *(Word4 *)(to + i * stride) = ((const Word4 *)buffer)[i];
   else
-    for (int i = 0; i < n; i++) *(Word8 *)(to + i * next) = ((const Word8 *)buffer)[i];
+    for (int i = 0; i < n; i++) *(Word8 *)(to + i * stride) = ((const Word8 *)buffer)[i];
 }

@@ -4,79 +4,85 @@
 #include "runtime/check.h"
 #include "runtime/parallel.h"
 
-/* Walks over the vectors of channels of tensors (C), (N, C), (C, H, W) or (N, C, H, W), one vector for each
-   position (n, h, w). Where channels are neighbours in memory, and enough of them, a task is some `rows`, one
-   vector each. Otherwise it is a tile, some positions side by side, which a kernel goes through channel by channel with
-   the positions in the lanes. What a pass leaves for the next one, gathered channels among them, is kept in scratch
-   memory where it fits: channel c at kept + c * step. Where it does not fit, step is 0. */
+/* The soft-max iterator: visits every position (n, h, w) of tensors (C), (N, C), (C, H, W) or (N, C, H, W), with all
+   channels of a position in one task.
 
-#define THNN_CHANNELS_TENSORS 3
-#define THNN_CHANNELS_WIDTH 256 /* positions of a tile at most: as many floats as sixteen registers hold */
-#define THNN_CHANNELS_GROUP 16  /* lanes are a multiple of it */
+   - If at least SOFTMAX_MIN_CONTIGUOUS channels are contiguous in all tensors, a task is a range of positions, each of
+     which is processed along its channels.
+   - Otherwise a task is a tile of adjacent positions, which are the SIMD lanes; its loops run over the channels. The
+     task may cache channels in scratch memory between these loops: channel c at cache + c * cacheStride. If the
+     channels exceed the scratch memory, cacheStride is 0 and each loop loads them again. */
+
+#define SOFTMAX_MIN_CONTIGUOUS 32 /* fewer channels leave vectors mostly empty */
+#define SOFTMAX_TENSORS 3
+#define SOFTMAX_TILE 256 /* positions of a full tile: 16 AVX-512 registers of float */
+#define SOFTMAX_GROUP 16 /* lanes are a multiple of it */
 
 #define THNN_CHECK_CHANNELS(tensor)                              \
   THNN_CHECK((tensor)->ndim >= 1 && (tensor)->ndim <= 4, tensor, \
              "expected 1 to 4 dimensions (C), (N, C), (C, H, W) or (N, C, H, W), got %s", THNN_shape(tensor))
 
-typedef struct THNNChannels {
+typedef struct SoftmaxWalk {
   int64_t channels, tasks, elements;
-  int64_t size[3]; /* positions, innermost first, neighbouring dimensions merged */
-  int64_t step;    /* elements, or 0 */
-  size_t scratch;  /* bytes that a tensor's kept channels take */
-  size_t element;
+  int64_t size[3];     /* of the positions, innermost first, adjacent dimensions merged */
+  int64_t cacheStride; /* in elements */
+  size_t cacheBytes;   /* of one tensor */
+  size_t element;      /* size in bytes */
   int count;
   int width; /* positions of a task */
-  bool rows;
-  bool streams; /* the operands are too large for the caches, see streaming.h */
+  bool contiguousChannels;
+  bool nonTemporal; /* the result is written with non-temporal stores */
   struct {
     char *data;
     int64_t channel, position[3]; /* strides in bytes */
-  } operand[THNN_CHANNELS_TENSORS];
-} THNNChannels;
+  } operand[SOFTMAX_TENSORS];
+} SoftmaxWalk;
 
-/* `kept`: how many tensors have their channels kept. */
-void thnn_channelsBegin(THNNChannels *walk, size_t element, int kept, int count, const THNNTensor *const *tensor);
+/* `cached` is the number of tensors that a task caches. */
+void thnn_softmaxWalkBegin(SoftmaxWalk *walk, size_t element, int cached, int count,
+                           const THNNTensor *const *tensor);
 
-typedef struct THNNTile {
-  int64_t channels, step;
+/* The positions of a task. */
+typedef struct SoftmaxTile {
+  int64_t channels, cacheStride;
   size_t element;
   int positions, lanes; /* lanes: positions rounded up to whole groups */
-  bool streams;
+  bool nonTemporal;
   struct {
     char *data;
-    int64_t channel, position;
-    bool direct; /* a channel's lanes can be used where they are */
-  } operand[THNN_CHANNELS_TENSORS];
-} THNNTile;
+    int64_t channel, position; /* strides in bytes */
+    bool direct;               /* all lanes of a channel are contiguous */
+  } operand[SOFTMAX_TENSORS];
+} SoftmaxTile;
 
-THNNTile thnn_channelsTile(const THNNChannels *walk, int64_t task);
+SoftmaxTile thnn_softmaxWalkTile(const SoftmaxWalk *walk, int64_t task);
 
-/* The row of tensor k at position i of the task. */
-static inline void *thnn_tileRow(const THNNTile *tile, int k, int i)
+/* The channels of tensor k at position i, if they are contiguous. */
+static inline void *softmaxTileChannels(const SoftmaxTile *tile, int k, int i)
 {
   return tile->operand[k].data + i * tile->operand[k].position;
 }
 
-/* A channel of tensor k to a buffer, or from it, position by position. */
-void thnn_tileGather(const THNNTile *tile, int k, int64_t channel, void *buffer);
-void thnn_tileScatter(const THNNTile *tile, int k, int64_t channel, const void *buffer);
+/* Copy one channel of tensor k to the buffer, with zeros in the lanes behind the last position, or back. */
+void thnn_softmaxTileGather(const SoftmaxTile *tile, int k, int64_t channel, void *buffer);
+void thnn_softmaxTileScatter(const SoftmaxTile *tile, int k, int64_t channel, const void *buffer);
 
-/* A channel of tensor k to read: in place, or gathered in the buffer with zeros in the lanes left over. */
-static inline const void *thnn_tileGet(const THNNTile *tile, int k, int64_t channel, void *buffer)
+/* Returns one channel of tensor k: in place if direct, otherwise gathered in the buffer. */
+static inline const void *softmaxTileLoad(const SoftmaxTile *tile, int k, int64_t channel, void *buffer)
 {
   if (tile->operand[k].direct) return tile->operand[k].data + channel * tile->operand[k].channel;
-  thnn_tileGather(tile, k, channel, buffer);
+  thnn_softmaxTileGather(tile, k, channel, buffer);
   return buffer;
 }
 
-/* The same in a later pass: what was gathered may still be there. */
-static inline const void *thnn_tileAgain(const THNNTile *tile, int k, int64_t channel, void *buffer)
+/* The same in a later loop, if `buffer` is the channel's place in the cache. */
+static inline const void *softmaxTileReload(const SoftmaxTile *tile, int k, int64_t channel, void *buffer)
 {
-  return tile->step && !tile->operand[k].direct ? buffer : thnn_tileGet(tile, k, channel, buffer);
+  return tile->cacheStride && !tile->operand[k].direct ? buffer : softmaxTileLoad(tile, k, channel, buffer);
 }
 
-/* Fetches the channel of the next tile, which lies beside this one. */
-static inline void thnn_tileFetch(const THNNTile *tile, int k, int64_t channel)
+/* Prefetches the channel for the next tile, which is adjacent. */
+static inline void softmaxTilePrefetch(const SoftmaxTile *tile, int k, int64_t channel)
 {
   if (!tile->operand[k].direct) return;
   const int64_t bytes = tile->lanes * (int64_t)tile->element;

@@ -3,19 +3,20 @@
 #include <omp.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
-/* A libgomp team does not survive fork: its threads are gone, and the next region would wait for them. */
-static atomic_bool in_forked_child;
+/* The threads of a libgomp team do not survive fork; the next parallel region would wait for them. */
+static atomic_bool inForkedChild;
 
-static void afterForkInChild(void) { atomic_store(&in_forked_child, 1); }
+static void afterForkInChild(void) { atomic_store(&inForkedChild, 1); }
 
 /* Waking a second thread costs a few microseconds. */
 #define SERIAL_BELOW 16384
 
 int thnn_threads(int64_t tasks, int64_t work)
 {
-  if (tasks < 2 || work < SERIAL_BELOW || atomic_load_explicit(&in_forked_child, memory_order_relaxed) ||
+  if (tasks < 2 || work < SERIAL_BELOW || atomic_load_explicit(&inForkedChild, memory_order_relaxed) ||
       omp_in_parallel())
     return 1;
   int threads = omp_get_max_threads();
@@ -25,37 +26,49 @@ int thnn_threads(int64_t tasks, int64_t work)
 typedef struct Scratch {
   size_t bytes;
   void *memory;
+  int reserve; /* index of the reserve that `memory` is, or -1 */
 } Scratch;
 
-static pthread_key_t scratch_key;
+static _Thread_local Scratch scratch = {.reserve = -1};
+static pthread_key_t scratchKey; /* frees the scratch memory at the end of its thread */
+
+/* For threads that malloc fails. Untouched, it occupies address space only. */
+static _Alignas(64) char reserves[THNN_SCRATCH_RESERVES][THNN_SCRATCH_LIMIT];
+static atomic_bool reserveTaken[THNN_SCRATCH_RESERVES];
+
+static bool takeReserve(void)
+{
+  for (int r = 0; r < THNN_SCRATCH_RESERVES; r++) {
+    if (atomic_exchange(&reserveTaken[r], true)) continue;
+    scratch = (Scratch){.bytes = THNN_SCRATCH_LIMIT, .memory = reserves[r], .reserve = r};
+    return true;
+  }
+  return false;
+}
 
 static void freeScratch(void *p)
 {
-  Scratch *scratch = p;
-  free(scratch->memory);
-  free(scratch);
+  Scratch *s = p;
+  if (s->reserve >= 0) atomic_store(&reserveTaken[s->reserve], false);
+  else free(s->memory);
+  *s = (Scratch){.reserve = -1};
 }
 
 __attribute__((constructor)) static void initialize(void)
 {
   pthread_atfork(NULL, NULL, afterForkInChild);
-  pthread_key_create(&scratch_key, freeScratch);
+  pthread_key_create(&scratchKey, freeScratch);
 }
 
 void *thnn_scratch(size_t bytes)
 {
-  static _Thread_local Scratch *scratch;
   if (bytes > THNN_SCRATCH_LIMIT) abort();
-  if (scratch == NULL) {
-    scratch = calloc(1, sizeof *scratch);
-    if (scratch == NULL) abort();
-    pthread_setspecific(scratch_key, scratch);
+  if (scratch.bytes < bytes) {
+    free(scratch.memory);
+    scratch.bytes = (bytes + 65535) & ~(size_t)65535;
+    scratch.memory = aligned_alloc(64, scratch.bytes);
+    if (scratch.memory == NULL && !takeReserve()) abort();
+    pthread_setspecific(scratchKey, &scratch);
   }
-  if (scratch->bytes < bytes) {
-    free(scratch->memory);
-    scratch->bytes = (bytes + 65535) & ~(size_t)65535;
-    scratch->memory = aligned_alloc(64, scratch->bytes);
-    if (scratch->memory == NULL) abort();
-  }
-  return scratch->memory;
+  return scratch.memory;
 }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/integer.h"
+
 void THNNTensor_init(THNNTensor *tensor, THNNType type, void *data, int ndim, const int64_t *size)
 {
   tensor->data = data;
@@ -27,8 +29,9 @@ int64_t THNNTensor_numel(const THNNTensor *tensor)
   return n;
 }
 
-/* Strides of dimensions of size 1 mean nothing, and neither do any strides of an empty tensor. */
-static bool stridesFollow(const THNNTensor *t, const int *order)
+/* True if the tensor is contiguous with dimension order[0] innermost; NULL is the row-major order. Strides of dimensions
+   of size 1, and all strides of an empty tensor, are ignored. */
+static bool isContiguousInOrder(const THNNTensor *t, const int *order)
 {
   int64_t expected = 1;
   for (int i = 0; i < t->ndim; i++) {
@@ -41,7 +44,7 @@ static bool stridesFollow(const THNNTensor *t, const int *order)
   return true;
 }
 
-bool THNNTensor_isContiguous(const THNNTensor *t) { return stridesFollow(t, NULL); }
+bool THNNTensor_isContiguous(const THNNTensor *t) { return isContiguousInOrder(t, NULL); }
 
 bool THNNTensor_isChannelsLast(const THNNTensor *t)
 {
@@ -51,7 +54,7 @@ bool THNNTensor_isChannelsLast(const THNNTensor *t)
   for (int i = 0; i < t->ndim; i++) {
     const int d = t->ndim == 4 ? order2d[i] : order3d[i];
     if (t->size[d] == 0 || t->stride[d] < least) return false;
-    if (d == 0 && least == t->stride[1]) return false; /* one number a sample: nothing tells */
+    if (d == 0 && least == t->stride[1]) return false; /* (N, 1, 1, 1): ambiguous */
     least = t->stride[d] * t->size[d];
   }
   return true;
@@ -68,7 +71,7 @@ bool THNNTensor_isDense(const THNNTensor *t)
       order[j] = order[j - 1];
     order[j] = i;
   }
-  return stridesFollow(t, order);
+  return isContiguousInOrder(t, order);
 }
 
 bool THNNTensor_hasSize(const THNNTensor *t, int ndim, const int64_t *size)
@@ -107,61 +110,63 @@ void THNNTensor_byteRange(const THNNTensor *t, uintptr_t *first, uintptr_t *end)
 {
   int64_t low = 0, high = 0;
   for (int d = 0; d < t->ndim; d++) {
-    int64_t reach = (t->size[d] - 1) * t->stride[d];
-    if (reach < 0) low += reach;
-    else high += reach;
+    const int64_t last = (t->size[d] - 1) * t->stride[d];
+    if (last < 0) low += last;
+    else high += last;
   }
   size_t size = elementSize(t->type);
   *first = (uintptr_t)t->data + (uintptr_t)(low * (int64_t)size);
   *end = (uintptr_t)t->data + (uintptr_t)((high + 1) * (int64_t)size);
 }
 
-/* Whether steps[i] * k[i], 0 <= k[i] < counts[i], can add up to `target`; `tries` bounds the search, and true is
-   returned where it runs out. Steps are sorted, the largest first. */
-static bool reaches(const int64_t *steps, const int64_t *counts, int n, int64_t target, int *tries)
+/* Overlap of strided views is a bounded linear Diophantine equation: is there an index into both views for which the
+   strides of one, and the negated strides of the other, add up to the distance of their first elements? */
+
+#define OVERLAP_SEARCH_LIMIT 4096
+
+/* True if sum of stride[i] * k[i] = distance for some 0 <= k[i] < size[i], or after *nodes nodes of the search. The strides
+   are sorted by descending magnitude. */
+static bool hasSolution(const int64_t *stride, const int64_t *size, int n, int64_t distance, int *nodes)
 {
-  if (n == 0) return target == 0;
-  if (--*tries < 0) return true;
-  int64_t low = 0, high = 0; /* what the other steps can add */
-  for (int i = 1; i < n; i++) *(steps[i] < 0 ? &low : &high) += steps[i] * (counts[i] - 1);
-  const int64_t step = steps[0], size = step < 0 ? -step : step;
-  /* target - step * k must lie in [low, high]. */
-  int64_t from = step > 0 ? target - high : low - target, to = step > 0 ? target - low : high - target;
+  if (n == 0) return distance == 0;
+  if (--*nodes < 0) return true;
+  int64_t low = 0, high = 0; /* range of the sum of the other terms */
+  for (int i = 1; i < n; i++) *(stride[i] < 0 ? &low : &high) += stride[i] * (size[i] - 1);
+  const int64_t magnitude = stride[0] < 0 ? -stride[0] : stride[0];
+  /* distance - stride[0] * k must lie in [low, high]. */
+  const int64_t from = stride[0] > 0 ? distance - high : low - distance;
+  const int64_t to = stride[0] > 0 ? distance - low : high - distance;
   if (to < 0) return false;
-  int64_t first = from > 0 ? (from + size - 1) / size : 0, last = to / size;
-  if (last > counts[0] - 1) last = counts[0] - 1;
+  const int64_t first = from > 0 ? ceilDivide(from, magnitude) : 0, last = MIN(to / magnitude, size[0] - 1);
   for (int64_t k = first; k <= last; k++)
-    if (reaches(steps + 1, counts + 1, n - 1, target - step * k, tries)) return true;
+    if (hasSolution(stride + 1, size + 1, n - 1, distance - stride[0] * k, nodes)) return true;
   return false;
 }
 
-#define OVERLAP_TRIES 4096
-
-/* Exactly, unless the search is long: then they are taken to. */
-static bool shareAnElement(const THNNTensor *a, const THNNTensor *b)
+/* True if the views have an element in common; also if elements of different sizes or alignments make this a question of
+   bytes, or if the search exceeds OVERLAP_SEARCH_LIMIT. */
+static bool elementsOverlap(const THNNTensor *a, const THNNTensor *b)
 {
-  const int64_t bytes = (int64_t)elementSize(a->type) < (int64_t)elementSize(b->type)
-                            ? (int64_t)elementSize(a->type)
-                            : (int64_t)elementSize(b->type);
-  const intptr_t apart = (intptr_t)((uintptr_t)b->data - (uintptr_t)a->data);
-  if (elementSize(a->type) != elementSize(b->type) || apart % bytes != 0) return true;
-  int64_t steps[2 * THNN_MAX_DIM], counts[2 * THNN_MAX_DIM];
+  const int64_t bytes = (int64_t)elementSize(a->type);
+  const intptr_t distance = (intptr_t)((uintptr_t)b->data - (uintptr_t)a->data);
+  if (elementSize(b->type) != elementSize(a->type) || distance % bytes != 0) return true;
+  int64_t stride[2 * THNN_MAX_DIM], size[2 * THNN_MAX_DIM];
   int n = 0;
-  for (int which = 0; which < 2; which++) {
-    const THNNTensor *t = which == 0 ? a : b;
+  for (int view = 0; view < 2; view++) {
+    const THNNTensor *t = view == 0 ? a : b;
     for (int d = 0; d < t->ndim; d++) {
       if (t->size[d] == 1 || t->stride[d] == 0) continue;
       int j = n++;
-      for (; j > 0 && (steps[j - 1] < 0 ? -steps[j - 1] : steps[j - 1]) < t->stride[d]; j--) {
-        steps[j] = steps[j - 1];
-        counts[j] = counts[j - 1];
+      for (; j > 0 && (stride[j - 1] < 0 ? -stride[j - 1] : stride[j - 1]) < t->stride[d]; j--) {
+        stride[j] = stride[j - 1];
+        size[j] = size[j - 1];
       }
-      steps[j] = which == 0 ? t->stride[d] : -t->stride[d];
-      counts[j] = t->size[d];
+      stride[j] = view == 0 ? t->stride[d] : -t->stride[d];
+      size[j] = t->size[d];
     }
   }
-  int tries = OVERLAP_TRIES;
-  return reaches(steps, counts, n, apart / bytes, &tries);
+  int nodes = OVERLAP_SEARCH_LIMIT;
+  return hasSolution(stride, size, n, distance / bytes, &nodes);
 }
 
 bool THNN_overlaps(const THNNTensor *output, const THNNTensor *other, bool sameViewAllowed)
@@ -169,21 +174,22 @@ bool THNN_overlaps(const THNNTensor *output, const THNNTensor *other, bool sameV
   if (output->ndim < 0 || other->ndim < 0 || output->data == NULL || other->data == NULL) return false;
   if (THNNTensor_numel(output) == 0 || THNNTensor_numel(other) == 0) return false;
   if (sameViewAllowed && THNNTensor_sameView(output, other)) return false;
-  uintptr_t a, a_end, b, b_end;
-  THNNTensor_byteRange(output, &a, &a_end);
-  THNNTensor_byteRange(other, &b, &b_end);
-  if (a_end <= b || b_end <= a) return false;
+  uintptr_t a, aEnd, b, bEnd;
+  THNNTensor_byteRange(output, &a, &aEnd);
+  THNNTensor_byteRange(other, &b, &bEnd);
+  if (aEnd <= b || bEnd <= a) return false;
   if (output->data == other->data || (THNNTensor_isDense(output) && THNNTensor_isDense(other))) return true;
-  /* Interleaved views, the halves of a concatenation say, cross in range only. */
-  return shareAnElement(output, other);
+  /* The byte ranges of interleaved views, such as the halves of a concatenation, intersect without overlap. */
+  return elementsOverlap(output, other);
 }
 
-static bool mapsTwiceToOneAddress(const THNNTensor *t)
+/* True if several elements have one address; may err on the side of true. */
+static bool hasInternalOverlap(const THNNTensor *t)
 {
   if (THNNTensor_numel(t) < 2 || THNNTensor_isContiguous(t)) return false;
   for (int d = 0; d < t->ndim; d++)
     if (t->size[d] > 1 && t->stride[d] == 0) return true;
-  /* Sorted by stride, each dimension must step over all the smaller ones. */
+  /* Sorted by stride, each stride must exceed the extent of all smaller dimensions. */
   int order[THNN_MAX_DIM], n = 0;
   for (int d = 0; d < t->ndim; d++) {
     if (t->size[d] == 1) continue;
@@ -191,10 +197,10 @@ static bool mapsTwiceToOneAddress(const THNNTensor *t)
     for (; j > 0 && t->stride[order[j - 1]] > t->stride[d]; j--) order[j] = order[j - 1];
     order[j] = d;
   }
-  int64_t reach = 0;
+  int64_t extent = 0;
   for (int i = 0; i < n; i++) {
-    if (t->stride[order[i]] <= reach) return true;
-    reach += (t->size[order[i]] - 1) * t->stride[order[i]];
+    if (t->stride[order[i]] <= extent) return true;
+    extent += (t->size[order[i]] - 1) * t->stride[order[i]];
   }
   return false;
 }
@@ -245,7 +251,7 @@ static THNNTensor *request(THNNState *state, const char *name, THNNTensor *tenso
 {
   if (tensor == NULL || state->status > THNN_RESIZE) return tensor;
   if (THNNTensor_hasSize(tensor, ndim, size)) {
-    if (mapsTwiceToOneAddress(tensor))
+    if (hasInternalOverlap(tensor))
       THNN_fail(state, THNN_VALUE_ERROR, name, "is written, but several of its elements share one address");
     return tensor;
   }

@@ -1,18 +1,19 @@
 #ifndef THNN_SIMD_SIMD_H
 #define THNN_SIMD_SIMD_H
 
-/* One portable SIMD layer. It defines vectors of `real` and
-   the few operations that GCC's and clang's vector extensions do not spell: arithmetic is written with plain
-   operators. Lanes: VL of `real`. The same source gives 64-byte vectors under AVX-512, 32 under AVX2, and
-   16 bytes elsewhere (SSE2, NEON).
+/* The SIMD layer: vectors of VL elements of type `real`, 64 bytes with AVX-512, 32 with AVX2 and 16 otherwise (SSE2, NEON).
+   Arithmetic is written with plain operators, a vector extension of GCC and clang; the functions below are the operations
+   that it lacks.
 
      vreal  x = v_load(p);                       unaligned load;   v_store(p, x)
-     vreal  t = v_load_n(p, n); v_store_n(p, t, n);  the first n lanes, 0 <= n <= VL, the rest reads as 0
+     vreal  t = v_load_n(p, n); v_store_n(p, t, n);  the first n lanes, 0 <= n <= VL; the others are 0
      vreal  s = v_set1(2);                       all lanes
      vmask  m = v_gt(x, y);                      v_lt v_ge v_le v_eq v_ne (ne is true for NaN) m_and m_or m_not
      vreal  z = v_sel(m, x, y);                  m ? x : y
      vint                                        integers as wide as real, for shuffles and positions; vi_sel
-     v_max v_min (x > y ? x : y, so that y is taken when either is NaN), v_abs, v_sqrt, v_sum, v_stream       */
+     v_max v_min                                 x > y ? x : y, hence y if either is NaN
+     v_abs v_sqrt v_sum
+     v_stream(p, x)                              non-temporal store to aligned memory               */
 
 #include <stdint.h>
 #include <string.h>
@@ -143,7 +144,7 @@ static inline vreal v_max(vreal x, vreal y) { return v_sel(v_gt(x, y), x, y); }
 static inline vreal v_min(vreal x, vreal y) { return v_sel(v_lt(x, y), x, y); }
 static inline vreal v_abs(vreal x) { return (vreal)((vint)x & ~(vint)v_set1((real)-0.0)); }
 
-/* Lanes added pairwise, half to half, in an order that depends on VL only. */
+/* Pairwise sum of the lanes. */
 #if defined(__AVX512F__)
 static inline real v_sum(vreal x) { return V_PS(reduce_add)(x); }
 #else

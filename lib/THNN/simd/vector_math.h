@@ -3,25 +3,24 @@
 
 #include "runtime/kernel.h"
 
-/* Elementary functions of one `real` without a branch, so that a plain loop over them becomes vector code under
-   every instruction set.
+/* Elementary functions of one `real` without branches, so that the compiler vectorises a loop over them for every
+   instruction set.
 
-     th_exp  th_log  th_tanh  th_sigmoid
-     th_exp_le0(x)                                exp of an x that is not positive, for less
-     th_log_of_probability(p)  th_log_of_rest(p)  log(p), log(1 - p) of 0 <= p <= 1, not below -100, for less
+     th_exp  th_log  th_tanh  th_sigmoid  th_abs  th_copysign
+     th_exp_le0(x)                                exp(x) of x <= 0, cheaper
+     th_log_probability(p)  th_log_complement(p)  log(p) and log(1 - p) of 0 <= p <= 1, at least -100, cheaper
 
-   Errors, over the whole range with subnormal arguments and results, zeros, infinities and NaN: exp and logs 1 ulp,
-   sigmoid 2.3, tanh 2.6; -0 stays -0 where the function is odd. The polynomials are minimax fits over
-   the reduced range. */
+   Largest errors, over all arguments including subnormal numbers, zeros, infinities and NaN: exp and logarithms 1 ulp,
+   sigmoid 2.3, tanh 2.6; odd functions keep -0. The polynomials are minimax fits over the reduced range. */
 
 #ifdef THNN_REAL_IS_FLOAT
 
 typedef uint32_t th_word;
-enum { th_mantissa = 23, th_bias = 127, th_scaled = 64 };
+enum { th_mantissa_bits = 23, th_exponent_bias = 127, th_exp_scale = 64 };
 static const real th_log2_e = 1.44269504f;
 static const real th_ln2_hi = 0x1.62e4p-1f, th_ln2_lo = 1.42860682031e-6f; /* n * ln2_hi is exact */
-static const real th_exp_lowest = -104, th_exp_highest = 89, th_tanh_one = 10;
-static const th_word th_log_carry = 0x4afb0d; /* reaches the exponent from mantissas above sqrt(2) */
+static const real th_exp_min = -104, th_exp_max = 89, th_tanh_saturation = 10;
+static const th_word th_log_offset = 0x4afb0d; /* carries into the exponent for mantissas above sqrt(2) */
 
 /* (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2 */
 static inline real th_exp_tail(real r)
@@ -30,8 +29,8 @@ static inline real th_exp_tail(real r)
   return (0.4999999344f + 0.1666652048f * r) + r2 * ((0.04166838887f + 0.008368737815f * r) + r2 * 0.00138146114f);
 }
 
-/* log(1 + f) - f + f^2 / 2 for sqrt(1/2) <= 1 + f <= sqrt(2): in float a longer polynomial costs less than the division
-   of the atanh series */
+/* log(1 + f) - f + f^2 / 2 for sqrt(1/2) <= 1 + f <= sqrt(2). In float a longer polynomial is cheaper than the division
+   of the atanh series. */
 static inline real th_log_tail(real f)
 {
   const real f2 = f * f, f4 = f2 * f2;
@@ -43,11 +42,11 @@ static inline real th_log_tail(real f)
 #else
 
 typedef uint64_t th_word;
-enum { th_mantissa = 52, th_bias = 1023, th_scaled = 512 };
+enum { th_mantissa_bits = 52, th_exponent_bias = 1023, th_exp_scale = 512 };
 static const real th_log2_e = 1.442695040888963407;
 static const real th_ln2_hi = 0.69314718056011770386, th_ln2_lo = -1.7239444525614834773e-13;
-static const real th_exp_lowest = -746, th_exp_highest = 710, th_tanh_one = 20;
-static const th_word th_log_carry = 0x95f619980c433;
+static const real th_exp_min = -746, th_exp_max = 710, th_tanh_saturation = 20;
+static const th_word th_log_offset = 0x95f619980c433;
 
 static inline real th_exp_tail(real r)
 {
@@ -59,7 +58,7 @@ static inline real th_exp_tail(real r)
                r4 * (2.763026171853065695e-7 + 2.499986011940007871e-8 * r));
 }
 
-/* log(1 + f) - f + f^2 / 2 for sqrt(1/2) <= 1 + f <= sqrt(2), by log(1 + f) = 2 atanh(s) for s = f / (2 + f) */
+/* log(1 + f) - f + f^2 / 2 for sqrt(1/2) <= 1 + f <= sqrt(2), from log(1 + f) = 2 atanh(s), s = f / (2 + f) */
 static inline real th_log_tail(real f)
 {
   const real s = f / (2 + f), z = s * s, z2 = z * z;
@@ -89,110 +88,115 @@ static inline real th_from_bits(th_word bits)
   return u.x;
 }
 
-/* 2^n for n that makes a normal number. */
-#define V_POWER(n) th_from_bits((th_word)(th_bias + (n)) << th_mantissa)
-#define V_SIGN ((th_word)1 << (sizeof(real) * 8 - 1))
+/* 2^n, a normal number. */
+#define TH_POWER_OF_2(n) th_from_bits((th_word)(th_exponent_bias + (n)) << th_mantissa_bits)
+#define TH_SIGN_BIT ((th_word)1 << (sizeof(real) * 8 - 1))
 
-static inline real th_magnitude(real x) { return th_from_bits(th_to_bits(x) & ~V_SIGN); }
-static inline real th_with_sign(real x, real sign)
+static inline real th_abs(real x) { return th_from_bits(th_to_bits(x) & ~TH_SIGN_BIT); }
+static inline real th_copysign(real x, real sign)
 {
-  return th_from_bits((th_to_bits(x) & ~V_SIGN) | (th_to_bits(sign) & V_SIGN));
+  return th_from_bits((th_to_bits(x) & ~TH_SIGN_BIT) | (th_to_bits(sign) & TH_SIGN_BIT));
 }
 
-/* Adding 1.5 * 2^mantissa rounds to an integer and leaves it in the low bits, next to the exponent's bias if
-   that was added as well: shifted up, they are a power of two. */
-#define V_ROUND ((real)1.5 * V_POWER(th_mantissa))
+/* Adding 1.5 * 2^mantissa_bits rounds to an integer and leaves it in the low bits. If the exponent bias was added as
+   well, shifting these bits to the exponent gives a power of 2. */
+#define TH_ROUND ((real)1.5 * TH_POWER_OF_2(th_mantissa_bits))
 
-static inline real th_power(real rounded) { return th_from_bits(th_to_bits(rounded) << th_mantissa); }
+static inline real th_shift_to_exponent(real rounded)
+{
+  return th_from_bits(th_to_bits(rounded) << th_mantissa_bits);
+}
 
-/* x - n ln(2) */
+/* x - n * ln(2) */
 static inline real th_remainder(real x, real n)
 {
   const real high = x - n * th_ln2_hi;
   return high - n * th_ln2_lo;
 }
 
-/* x = n ln(2) + the result; *power = 2^(n + extra). */
-static inline real th_reduce(real x, int extra, real *power)
+/* Returns x - n * ln(2), |result| <= ln(2) / 2; *power = 2^(n + extra). */
+static inline real th_reduce_to_ln2(real x, int extra, real *power)
 {
-  const real round = V_ROUND + th_bias + extra, t = x * th_log2_e + round;
-  *power = th_power(t);
+  const real round = TH_ROUND + th_exponent_bias + extra, t = x * th_log2_e + round;
+  *power = th_shift_to_exponent(t);
   return th_remainder(x, t - round);
 }
 
 static inline real th_exp_le0(real x)
 {
   real power;
-  const real r = th_reduce(x < th_exp_lowest ? th_exp_lowest : x, th_scaled, &power);
-  return (1 + (r + r * r * th_exp_tail(r))) * power * V_POWER(-th_scaled); /* rounds once where subnormal */
+  const real r = th_reduce_to_ln2(x < th_exp_min ? th_exp_min : x, th_exp_scale, &power);
+  return (1 + (r + r * r * th_exp_tail(r))) * power *
+         TH_POWER_OF_2(-th_exp_scale); /* a subnormal result is rounded once */
 }
 
 static inline real th_exp(real x)
 {
-  x = x < th_exp_lowest ? th_exp_lowest : x;
-  x = x > th_exp_highest ? th_exp_highest : x;
-  const real n = (x * th_log2_e + V_ROUND) - V_ROUND, r = th_remainder(x, n), biased = V_ROUND + th_bias;
+  x = x < th_exp_min ? th_exp_min : x;
+  x = x > th_exp_max ? th_exp_max : x;
+  const real n = (x * th_log2_e + TH_ROUND) - TH_ROUND, r = th_remainder(x, n),
+             biased = TH_ROUND + th_exponent_bias;
   const real half = n * (real)0.5 + biased, rest = (n - (half - biased)) + biased; /* 2^n in two factors */
-  return (1 + (r + r * r * th_exp_tail(r))) * th_power(half) * th_power(rest);
+  return (1 + (r + r * r * th_exp_tail(r))) * th_shift_to_exponent(half) * th_shift_to_exponent(rest);
 }
 
-/* k ln(2) + log(1 + f) */
+/* k * ln(2) + log(1 + f) */
 static inline real th_log_series(real f, real k)
 {
   const real h = (real)0.5 * f * f;
   return k * th_ln2_hi - ((h - (th_log_tail(f) + k * th_ln2_lo)) - f);
 }
 
-/* The exponent k, biased, that leaves x / 2^k between sqrt(1/2) and sqrt(2). */
-static inline th_word th_exponent(real x) { return (th_to_bits(x) + th_log_carry) >> th_mantissa; }
+/* The biased exponent k for which x / 2^k is between sqrt(1/2) and sqrt(2). */
+static inline th_word th_exponent(real x) { return (th_to_bits(x) + th_log_offset) >> th_mantissa_bits; }
 static inline real th_unscale(real x, th_word k)
 {
-  return th_from_bits(th_to_bits(x) - ((k - th_bias) << th_mantissa));
+  return th_from_bits(th_to_bits(x) - ((k - th_exponent_bias) << th_mantissa_bits));
 }
-static inline real th_exponent_value(th_word k)
+static inline real th_unbiased(th_word k)
 {
-  const real base = V_POWER(th_mantissa);
-  return th_from_bits(th_to_bits(base) | k) - (base + th_bias);
+  const real base = TH_POWER_OF_2(th_mantissa_bits);
+  return th_from_bits(th_to_bits(base) | k) - (base + th_exponent_bias);
 }
 
 static inline real th_log(real x)
 {
-  const int subnormal = x < V_POWER(1 - th_bias);
-  const real u = subnormal ? x * V_POWER(th_mantissa) : x;
+  const int subnormal = x < TH_POWER_OF_2(1 - th_exponent_bias);
+  const real u = subnormal ? x * TH_POWER_OF_2(th_mantissa_bits) : x;
   const th_word k = th_exponent(u);
-  const real y = th_log_series(th_unscale(u, k) - 1, th_exponent_value(k) - (subnormal ? th_mantissa : 0));
+  const real y = th_log_series(th_unscale(u, k) - 1, th_unbiased(k) - (subnormal ? th_mantissa_bits : 0));
   return x > 0 ? (x < (real)INFINITY ? y : x) : (x == 0 ? -(real)INFINITY : (real)NAN);
 }
 
-static inline real th_log_of_probability(real p)
+static inline real th_log_probability(real p)
 {
-  const real u = p * V_POWER(th_mantissa); /* normal, unless it is 0, which has the least exponent */
+  const real u = p * TH_POWER_OF_2(th_mantissa_bits); /* normal, or 0, which has the smallest exponent */
   const th_word k = th_exponent(u);
-  const real y = th_log_series(th_unscale(u, k) - 1, th_exponent_value(k) - th_mantissa);
+  const real y = th_log_series(th_unscale(u, k) - 1, th_unbiased(k) - th_mantissa_bits);
   return y < -100 ? -100 : y;
 }
 
-static inline real th_log_of_rest(real p)
+static inline real th_log_complement(real p)
 {
   const real u = 1 - p, lost = (1 - u) - p;
   const th_word k = th_exponent(u);
-  const real inverse = th_from_bits((2 * th_bias - k) << th_mantissa);
-  const real y = th_log_series((th_unscale(u, k) - 1) + lost * inverse, th_exponent_value(k));
+  const real inverse = th_from_bits((2 * th_exponent_bias - k) << th_mantissa_bits);
+  const real y = th_log_series((th_unscale(u, k) - 1) + lost * inverse, th_unbiased(k));
   return u > 0 ? y : -100;
 }
 
 static inline real th_tanh(real x)
 {
-  const real a = th_magnitude(x);
+  const real a = th_abs(x);
   real power;
-  const real r = th_reduce(-2 * (a > th_tanh_one ? th_tanh_one : a), 0, &power);
+  const real r = th_reduce_to_ln2(-2 * (a > th_tanh_saturation ? th_tanh_saturation : a), 0, &power);
   const real e = power * (r + r * r * th_exp_tail(r)) + (power - 1); /* exp(-2|x|) - 1 */
-  return th_with_sign(e / (2 + e), x);
+  return th_copysign(e / (2 + e), x);
 }
 
 static inline real th_sigmoid(real x)
 {
-  const real e = th_exp_le0(-th_magnitude(x));
+  const real e = th_exp_le0(-th_abs(x));
   return (x < 0 ? e : 1) / (1 + e);
 }
 
