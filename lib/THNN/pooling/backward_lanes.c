@@ -9,6 +9,7 @@ static ALWAYS_INLINE void gatherBlock(const int64_t *first, int vectors, int lan
   const GatherSources o = *sources;
   const bool isInt64 = mode == GATHER_INPUT_INT64 || mode == GATHER_KERNEL_INT64;
   const bool isKernel = mode == GATHER_KERNEL_INT64 || mode == GATHER_KERNEL_LANE;
+  const bool mayStream = mode != GATHER_INPUT_LANE && mode != GATHER_KERNEL_LANE; /* indices in scratch memory */
   const vreal zero = {0};
   const real *from = s.from;
   const char *fromIndex = s.fromIndex;
@@ -46,7 +47,7 @@ static ALWAYS_INLINE void gatherBlock(const int64_t *first, int vectors, int lan
     }
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
-      if (lanes == VL && s.streams) v_stream(to + first[v], sum[v]);
+      if (lanes == VL && mayStream && s.streams) v_stream(to + first[v], sum[v]);
       else storeLanes(to + first[v], sum[v], lanes);
       if (s.streams && mode == GATHER_WEIGHTED)
         thnn_prefetchAhead(from + o.offset[0] + first[v], VL * (int)sizeof *from);
@@ -64,6 +65,7 @@ static ALWAYS_INLINE void gatherBlock(const int64_t *first, int vectors, int lan
 #define GATHER(name, mode)                                                                                    \
   static __attribute__((noinline)) void name(int64_t n, const GatherRows *rows, const GatherSources *sources) \
   {                                                                                                           \
+    if (n < 1) __builtin_unreachable(); /* loads of fewer lanes than a vector has are inlined then */         \
     if (sources->count == 1) FOR_LANE_BLOCKS(n, gatherBlock, rows, sources, 1, mode);                         \
     else if (sources->count == 2) FOR_LANE_BLOCKS(n, gatherBlock, rows, sources, 2, mode);                    \
     else if (sources->count == 4) FOR_LANE_BLOCKS(n, gatherBlock, rows, sources, 4, mode);                    \

@@ -38,6 +38,14 @@ static inline bool windowPositions(const WindowAxis *axis, bool ceilMode, int64_
   return true;
 }
 
+/* Sets axis->output to the positions of the window, not below 0; false where 64 bits do not hold it. */
+static inline bool windowOutputSize(WindowAxis *axis, bool ceilMode)
+{
+  if (!windowPositions(axis, ceilMode, &axis->output)) return false;
+  if (axis->output < 0) axis->output = 0;
+  return true;
+}
+
 /* The inverse, for a transposed convolution: sets axis->input to the elements that `output` windows reach, less the
    padding on both sides, plus outputPadding at the end; not below 0. False where 64 bits do not hold it. */
 static inline bool windowInputSize(WindowAxis *axis, int64_t outputPadding)
@@ -47,14 +55,6 @@ static inline bool windowInputSize(WindowAxis *axis, int64_t outputPadding)
       __builtin_add_overflow(size, span, &size) || __builtin_add_overflow(size, outputPadding, &size))
     return false;
   axis->input = size > 2 * axis->padding ? size - 2 * axis->padding : 0;
-  return true;
-}
-
-/* Sets axis->output to the positions of the window, not below 0; false where 64 bits do not hold it. */
-static inline bool windowOutputSize(WindowAxis *axis, bool ceilMode)
-{
-  if (!windowPositions(axis, ceilMode, &axis->output)) return false;
-  if (axis->output < 0) axis->output = 0;
   return true;
 }
 
