@@ -1,6 +1,7 @@
 # Everything needed to use and to work on thnn. The first target that needs it sets up .venv.
 
 PYTHON ?= python3
+CONSTRAINTS ?= constraints.txt
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
@@ -65,6 +66,6 @@ $(LIBRARY): $(SOURCES) | $(READY)
 
 $(READY): constraints.txt pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --constraint constraints.txt torch setuptools cmake ninja cffi
-	$(BIN)/pip install --quiet --constraint constraints.txt --no-build-isolation --editable '.[test,bench,lint,docs]'
+	$(BIN)/pip install --quiet --constraint $(CONSTRAINTS) torch setuptools cmake ninja cffi
+	$(BIN)/pip install --quiet --constraint $(CONSTRAINTS) --no-build-isolation --editable '.[test,bench,lint,docs]'
 	@touch $@

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-LIBRARIES = ("libTHNN.so", "_C.abi3.so")
+LIBRARIES = ("libTHNN.so", "_C.abi3.so", "testing/libroofline.so")
 
 # The objects that are compiled first: the kernels of generic/ in one variant tell which kernel is missing.
 _FIRST_OBJECTS = re.compile(r"^(\S+/kernels_float_default\.dir/generic/\S+\.o):", re.MULTILINE)

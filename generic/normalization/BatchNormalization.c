@@ -90,14 +90,14 @@ void THNN_(BatchNormalization_saveStatistics)(THNNState *state, THAccrealTensor 
                                  {"running_mean", running_mean},
                                  {"running_var", running_var},
                                  {"statistics", statistics}};
-  THNN_(batchNormCheckVectors)(state, tensors + 2, 2, C);
+  checkVectors(state, tensors + 2, 2, C);
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_TO(save_mean, THNN_CONTIGUOUS, C);
   THNN_RESIZE_TO(save_std, THNN_CONTIGUOUS, C);
   /* Of the right size; fails where several elements share one address. */
   THNN_RESIZE_TO(running_mean, THNN_CONTIGUOUS, C);
   THNN_RESIZE_TO(running_var, THNN_CONTIGUOUS, C);
-  THNN_(batchNormCheckOverlap)(state, tensors, 5, 4, NULL);
+  checkOverlap(state, tensors, 5, 4, NULL);
   THNN_RETURN_IF_META(state);
   const accreal count = *countOf(statistics);
   THNN_CHECK(count > 1, statistics, "expected more than 1 value per channel, got %g", count);
@@ -111,10 +111,10 @@ void THNN_(BatchNormalization_normalize)(THNNState *state, THTensor *input, THTe
   CHECK_BATCH(input);
   const NamedTensor tensors[] = {{"output", output}, {"input", input},         {"weight", weight},
                                  {"bias", bias},     {"save_mean", save_mean}, {"save_std", save_std}};
-  THNN_(batchNormCheckVectors)(state, tensors + 2, 4, input->size[1]);
+  checkVectors(state, tensors + 2, 4, input->size[1]);
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_LIKE(output, input);
-  THNN_(batchNormCheckOverlap)(state, tensors, 6, 1, input);
+  checkOverlap(state, tensors, 6, 1, input);
   THNN_RETURN_IF_META(state);
   const ChannelParameters parameters = {save_mean, save_std, NULL, weight, bias, 0, relu};
   BatchNorm batch;
@@ -131,10 +131,10 @@ void THNN_(BatchNormalization_gradSums)(THNNState *state, THTensor *input, THTen
   const NamedTensor tensors[] = {{"sums", sums},        {"input", input}, {"gradOutput", gradOutput},
                                  {"weight", weight},    {"bias", bias},   {"save_mean", save_mean},
                                  {"save_std", save_std}};
-  THNN_(batchNormCheckVectors)(state, tensors + 3, 4, input->size[1]);
+  checkVectors(state, tensors + 3, 4, input->size[1]);
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_TO(sums, THNN_CONTIGUOUS, 2 * input->size[1]);
-  THNN_(batchNormCheckOverlap)(state, tensors, 7, 1, NULL);
+  checkOverlap(state, tensors, 7, 1, NULL);
   THNN_RETURN_IF_META(state);
   const ChannelParameters parameters = {save_mean, save_std, NULL, weight, bias, 0, relu};
   BatchNorm batch;
@@ -152,7 +152,7 @@ void THNN_(BatchNormalization_gradInput)(THNNState *state, THTensor *input, THTe
   const NamedTensor tensors[] = {
       {"gradInput", gradInput}, {"gradOutput", gradOutput}, {"input", input},       {"weight", weight},
       {"bias", bias},           {"save_mean", save_mean},   {"save_std", save_std}, {"sums", sums}};
-  THNN_(batchNormCheckVectors)(state, tensors + 3, 4, input->size[1]);
+  checkVectors(state, tensors + 3, 4, input->size[1]);
   THNN_RETURN_IF_FAILED(state);
   if (sums != NULL) {
     THNN_CHECK(sums->ndim == 1 && sums->size[0] == 2 * input->size[1], sums,
@@ -161,7 +161,7 @@ void THNN_(BatchNormalization_gradInput)(THNNState *state, THTensor *input, THTe
     THNN_CHECK(count > 0, count, "expected a number above 0, got %g", count);
   }
   THNN_RESIZE_LIKE(gradInput, input);
-  THNN_(batchNormCheckOverlap)(state, tensors, 8, 1, gradOutput);
+  checkOverlap(state, tensors, 8, 1, gradOutput);
   THNN_RETURN_IF_META(state);
   const ChannelParameters parameters = {save_mean, save_std, NULL, weight, bias, 0, relu};
   const ChannelPairs pairs = sums != NULL ? pairsOf(sums) : (ChannelPairs){0};

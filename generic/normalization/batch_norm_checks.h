@@ -2,7 +2,8 @@
 #define THNN_GENERIC_NORMALIZATION_BATCH_NORM_CHECKS_H
 
 /* Argument checks of the batch-normalization functions. A function lists its tensors under their names in THNN.h,
-   written tensors first; the checks take the list or a part of it. */
+   written tensors first; the checks take the list or a part of it. Inline: with constant counts the loops are unrolled,
+   which shows in calls with small tensors. */
 
 #include "runtime/kernel.h"
 
@@ -19,15 +20,55 @@ typedef struct NamedTensor {
 #define CHECK_EPS(eps) THNN_CHECK((eps) >= 0, eps, "expected a number that is not negative, got %g", eps)
 
 /* Each tensor is NULL or a vector with one element per channel. */
-void THNN_(batchNormCheckVectors)(THNNState *state, const NamedTensor *vectors, int count, int64_t channels);
+static inline void checkVectors(THNNState *state, const NamedTensor *vectors, int count, int64_t channels)
+{
+  for (int i = 0; i < count; i++) {
+    const THTensor *vector = vectors[i].tensor;
+    if (vector != NULL && (vector->ndim != 1 || vector->size[0] != channels))
+      THNN_fail(state, THNN_VALUE_ERROR, vectors[i].name,
+                "expected 1 dimension (%lld), one value per channel, got %s", (long long)channels,
+                THNN_shape(vector));
+  }
+}
+
+static inline void checkPresent(THNNState *state, const char *name, const THTensor *vector, bool train)
+{
+  if (vector == NULL)
+    THNN_fail(state, THNN_TYPE_ERROR, name, "expected a tensor in %s, got None",
+              train ? "training" : "evaluation");
+}
 
 /* The statistics that the mode reads or writes are present. */
-void THNN_(batchNormCheckStatistics)(THNNState *state, const THTensor *running_mean, const THTensor *running_var,
-                                     const THTensor *save_mean, const THTensor *save_std, bool train);
+static inline void checkStatistics(THNNState *state, const THTensor *running_mean, const THTensor *running_var,
+                                   const THTensor *save_mean, const THTensor *save_std, bool train)
+{
+  checkPresent(state, train ? "save_mean" : "running_mean", train ? save_mean : running_mean, train);
+  checkPresent(state, train ? "save_std" : "running_var", train ? save_std : running_var, train);
+}
 
 /* The first `written` of the tensors share no memory with any other. The very first may be the same tensor as
    `inPlace`. */
-void THNN_(batchNormCheckOverlap)(THNNState *state, const NamedTensor *tensors, int count, int written,
-                                  const THTensor *inPlace);
+static inline void checkOverlap(THNNState *state, const NamedTensor *tensors, int count, int written,
+                                const THTensor *inPlace)
+{
+  uintptr_t first[MAX_NAMED_TENSORS], end[MAX_NAMED_TENSORS];
+  for (int i = 0; i < count; i++) {
+    first[i] = end[i] = 0;
+    if (tensors[i].tensor != NULL && tensors[i].tensor->ndim >= 0)
+      THNNTensor_byteRange(tensors[i].tensor, &first[i], &end[i]);
+  }
+  for (int i = 0; i < written; i++)
+    for (int j = i + 1; j < count; j++) {
+      /* Nearly always disjoint; the exact test would show in calls with small tensors. */
+      if (end[i] <= first[j] || end[j] <= first[i]) continue;
+      const NamedTensor a = tensors[i], b = tensors[j];
+      const bool view = i == 0 && b.tensor == inPlace;
+      if (THNN_overlaps(a.tensor, b.tensor, view))
+        THNN_fail(state, THNN_VALUE_ERROR, a.name,
+                  view ? "may be the same tensor as %s but must not share memory with it in any other way"
+                       : "must not share memory with %s",
+                  b.name);
+    }
+}
 
 #endif

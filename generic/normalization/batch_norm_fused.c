@@ -22,9 +22,9 @@ void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTens
                                  {"save_std", save_std},       {"running_mean", running_mean},
                                  {"running_var", running_var}, {"input", input},
                                  {"weight", weight},           {"bias", bias}};
-  THNN_(batchNormCheckVectors)(state, tensors + 6, 2, C);
-  THNN_(batchNormCheckVectors)(state, tensors + 3, 2, C);
-  THNN_(batchNormCheckStatistics)(state, running_mean, running_var, save_mean, save_std, train);
+  checkVectors(state, tensors + 6, 2, C);
+  checkVectors(state, tensors + 3, 2, C);
+  checkStatistics(state, running_mean, running_var, save_mean, save_std, train);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(!train || valuesPerChannel(input) > 1, input,
              "expected more than 1 value per channel when training, got %lld in %s",
@@ -37,7 +37,7 @@ void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTens
     THNN_RESIZE_TO(running_mean, THNN_CONTIGUOUS, C);
     THNN_RESIZE_TO(running_var, THNN_CONTIGUOUS, C);
   }
-  THNN_(batchNormCheckOverlap)(state, tensors, 8, train ? 5 : 1, input);
+  checkOverlap(state, tensors, 8, train ? 5 : 1, input);
   THNN_RETURN_IF_META(state);
 
   BatchNorm batch;
@@ -72,15 +72,15 @@ void THNN_(batchNormFusedBackward)(THNNState *state, THTensor *input, THTensor *
                                  {"running_var", running_var},
                                  {"save_mean", save_mean},
                                  {"save_std", save_std}};
-  THNN_(batchNormCheckVectors)(state, tensors + 1, 2, C);
-  THNN_(batchNormCheckVectors)(state, tensors + 5, 6, C);
-  THNN_(batchNormCheckStatistics)(state, running_mean, running_var, save_mean, save_std, train);
+  checkVectors(state, tensors + 1, 2, C);
+  checkVectors(state, tensors + 5, 6, C);
+  checkStatistics(state, running_mean, running_var, save_mean, save_std, train);
   THNN_RETURN_IF_FAILED(state);
 
   THNN_RESIZE_LIKE(gradInput, input);
   THNN_RESIZE_TO(gradWeight, THNN_CONTIGUOUS, C); /* of the right size, as above */
   THNN_RESIZE_TO(gradBias, THNN_CONTIGUOUS, C);
-  THNN_(batchNormCheckOverlap)(state, tensors, 11, 3, gradOutput);
+  checkOverlap(state, tensors, 11, 3, gradOutput);
   THNN_RETURN_IF_META(state);
 
   const ChannelParameters parameters = {train ? save_mean : running_mean,

@@ -1,30 +1,49 @@
-#include "roofline/roofline.h"
+#include "roofline.h"
 
 #include <omp.h>
+#include <stddef.h>
+#include <string.h>
 
-#include "runtime/dispatch.h"
-#include "runtime/tensor.h"
+typedef struct Loops {
+  const char *instructionSet;
+  double (*fmaFloat)(int64_t rounds);
+  double (*fmaDouble)(int64_t rounds);
+  void (*copy)(float *to, const float *from, int64_t n, bool stream);
+} Loops;
 
-#define VARIANTS(arch)                          \
-  double THNN_Floatfma_##arch(int64_t rounds);  \
-  double THNN_Doublefma_##arch(int64_t rounds); \
-  void THNN_Floatcopy_##arch(float *to, const float *from, int64_t n, bool stream)
+#define LOOPS(set) \
+  {#set, THNN_Floatroofline_fma_##set, THNN_Doubleroofline_fma_##set, THNN_Floatroofline_copy_##set}
 
-VARIANTS(default);
+static const Loops loops[] = {
+    LOOPS(default),
 #ifdef THNN_X86_VARIANTS
-VARIANTS(avx2);
-VARIANTS(avx512);
-#define CHOOSE(name)                                         \
-  (thnn_capability == THNN_CAPABILITY_AVX512 ? name##_avx512 \
-   : thnn_capability == THNN_CAPABILITY_AVX2 ? name##_avx2   \
-                                             : name##_default)
-#else
-#define CHOOSE(name) name##_default
+    LOOPS(avx2),
+    LOOPS(avx512),
 #endif
+};
 
-double THNN_peakFlops(int type, double seconds)
+static bool cpuHas(const char *instructionSet)
 {
-  double (*fma)(int64_t) = type == THNN_TYPE_FLOAT ? CHOOSE(THNN_Floatfma) : CHOOSE(THNN_Doublefma);
+#ifdef THNN_X86_VARIANTS
+  __builtin_cpu_init();
+  if (strcmp(instructionSet, "avx2") == 0) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (strcmp(instructionSet, "avx512") == 0) return __builtin_cpu_supports("avx512f");
+#endif
+  return strcmp(instructionSet, "default") == 0;
+}
+
+static const Loops *loopsOf(const char *instructionSet)
+{
+  for (size_t i = 0; i < sizeof loops / sizeof *loops; i++)
+    if (strcmp(loops[i].instructionSet, instructionSet) == 0 && cpuHas(instructionSet)) return &loops[i];
+  return NULL;
+}
+
+double roofline_flops(const char *instructionSet, bool isDouble, double seconds)
+{
+  const Loops *set = loopsOf(instructionSet);
+  if (set == NULL) return 0;
+  double (*fma)(int64_t) = isDouble ? set->fmaDouble : set->fmaFloat;
   double best = 0, end = omp_get_wtime() + seconds;
   while (omp_get_wtime() < end) {
     double operations = 0, start = omp_get_wtime();
@@ -36,16 +55,18 @@ double THNN_peakFlops(int type, double seconds)
   return best;
 }
 
-void THNN_copy(uintptr_t to, uintptr_t from, int64_t bytes, bool stream)
+bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int64_t bytes, bool stream)
 {
-  void (*copy)(float *, const float *, int64_t, bool) = CHOOSE(THNN_Floatcopy);
+  const Loops *set = loopsOf(instructionSet);
+  if (set == NULL) return false;
   const int64_t lines = bytes / 64;
 #pragma omp parallel
   {
-    /* A piece for each thread. */
+    /* A contiguous part per thread. */
     const int64_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
     const int64_t begin = lines * thread / threads * 64, end = lines * (thread + 1) / threads * 64;
-    copy((float *)(to + (uintptr_t)begin), (const float *)(from + (uintptr_t)begin),
-         (end - begin) / (int64_t)sizeof(float), stream);
+    set->copy((float *)(to + (uintptr_t)begin), (const float *)(from + (uintptr_t)begin),
+              (end - begin) / (int64_t)sizeof(float), stream);
   }
+  return true;
 }

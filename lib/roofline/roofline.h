@@ -1,16 +1,30 @@
 #ifndef THNN_ROOFLINE_ROOFLINE_H
 #define THNN_ROOFLINE_ROOFLINE_H
 
+/* libroofline.so: the machine's rates of arithmetic and of copying memory, for `python -m thnn bench`. Instruction sets
+   are default, avx2 and avx512; threads are those of OpenMP. */
+
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The machine's ceilings, with the instruction set and the threads that the kernels use. */
+/* The best rate of fused multiply-adds seen in about `seconds`, in operations per second; an FMA is two. 0 if the
+   library or the CPU does not have the instruction set. */
+double roofline_flops(const char *instructionSet, bool isDouble, double seconds);
 
-/* Fused multiply-adds per second counted as two operations, `type` THNN_TYPE_FLOAT or THNN_TYPE_DOUBLE: the best rate
-   seen in about `seconds`. */
-double THNN_peakFlops(int type, double seconds);
+/* Copies cache lines, with non-temporal stores if `stream`: both addresses and `bytes` are multiples of 64. False if the
+   library or the CPU does not have the instruction set. */
+bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int64_t bytes, bool stream);
 
-/* Copies whole cache lines, past the caches if `stream`: the address of both ends and `bytes` are multiples of 64. */
-void THNN_copy(uintptr_t to, uintptr_t from, int64_t bytes, bool stream);
+/* The loops of one instruction set (loops.c): `rounds` FMAs of each of several vectors, returning the operations; and
+   n elements copied. */
+#define ROOFLINE_LOOPS(set)                                                                 \
+  double THNN_Floatroofline_fma_##set(int64_t rounds);                                      \
+  double THNN_Doubleroofline_fma_##set(int64_t rounds);                                     \
+  void THNN_Floatroofline_copy_##set(float *to, const float *from, int64_t n, bool stream); \
+  void THNN_Doubleroofline_copy_##set(double *to, const double *from, int64_t n, bool stream)
+
+ROOFLINE_LOOPS(default);
+ROOFLINE_LOOPS(avx2);
+ROOFLINE_LOOPS(avx512);
 
 #endif

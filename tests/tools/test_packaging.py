@@ -81,9 +81,10 @@ def test_wheel(wheel: Path) -> None:
         "thnn/py.typed",
         "thnn/libTHNN.so",
         "thnn/_C.abi3.so",
+        "thnn/testing/libroofline.so",
         *(
             f"thnn/include/{h}"
-            for h in ("generic/THNN.h", *(f"lib/THNN/{n}.h" for n in ("THNN", "state", "tensor")))
+            for h in ("generic/THNN.h", *(f"lib/THNN/{n}.h" for n in ("THNN", "runtime/state", "runtime/tensor")))
         ),
     }
     assert {n for n in names if ".dist-info/" not in n} == carried
@@ -195,7 +196,7 @@ def test_one_version() -> None:
     version = (ROOT / "VERSION").read_text().strip()
     assert thnn.__version__ == version
     assert importlib.metadata.version("thnn") == version
-    assert f"## {version}" in (ROOT / "CHANGELOG.md").read_text()
+    assert f"\n## [{version}] - " in (ROOT / "CHANGELOG.md").read_text()
 
 
 def test_every_package_is_pinned() -> None:

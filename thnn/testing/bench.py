@@ -29,6 +29,7 @@ from thnn._binding import library as _library
 from thnn._functions.classes import function_classes
 from thnn._header.registry import modules
 from thnn.testing import bench_sync as _bench_sync
+from thnn.testing import roofline
 from thnn.testing.cases import cases
 from thnn.testing.cases.model import Case, Row
 from thnn.testing.cases.overhead import OVERHEADS, Overhead
@@ -134,18 +135,9 @@ def machine(threads: int) -> dict[str, str]:
         "threads": str(threads),
         "torch": torch.__version__,
         "python": platform.python_version(),
-        "peak float32": f"{_peak(0) / 1e9:.0f} GFLOP/s",
-        "peak float64": f"{_peak(1) / 1e9:.0f} GFLOP/s",
+        "peak float32": f"{roofline.peak_flops(torch.float32) / 1e9:.0f} GFLOP/s",
+        "peak float64": f"{roofline.peak_flops(torch.float64) / 1e9:.0f} GFLOP/s",
     }
-
-
-_peaks: dict[int, float] = {}
-
-
-def _peak(type_code: int) -> float:
-    if type_code not in _peaks:
-        _peaks[type_code] = _library.lib.THNN_peakFlops(type_code, 0.3)
-    return _peaks[type_code]
 
 
 def _copies(working_set: float) -> dict[str, Callable[[], None]]:
@@ -154,10 +146,7 @@ def _copies(working_set: float) -> dict[str, Callable[[], None]]:
     # torch's memory begins at a multiple of 64.
     source, destination = (torch.ones(half, dtype=torch.int8) for _ in range(2))
 
-    def copy(stream: bool) -> None:
-        _library.lib.THNN_copy(destination.data_ptr(), source.data_ptr(), half, stream)
-
-    return {name: functools.partial(copy, name == "streaming copy") for name in _COPIES}
+    return {name: roofline.copier(destination, source, name == "streaming copy") for name in _COPIES}
 
 
 _COPIES = ("copy", "streaming copy")
@@ -279,7 +268,7 @@ def _judge(row: Row, phase: str, timings: dict[str, Timing], copied: float | Non
         m.other_channels_last_ratio = best[f"{OTHER} {CHANNELS_LAST}"] / best[f"thnn {CHANNELS_LAST}"]
     least = None
     if phase in row.flops:
-        least = row.flops[phase] / _peak(0 if row.dtype == "float32" else 1)
+        least = row.flops[phase] / roofline.peak_flops(getattr(torch, row.dtype))
         m.ceiling = "FMA peak"
     elif copied is not None:
         least = copied
