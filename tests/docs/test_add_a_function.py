@@ -85,6 +85,7 @@ BREAKS = {
     "g * w": ("g", "gradients"),
     "xi * gi": ("xi", "gradients"),
     "(real)(scale * sum)": ("(real)sum", "contract"),
+    "  THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, gradOutput);\n": ("", "overlap"),
 }
 
 

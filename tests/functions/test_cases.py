@@ -20,11 +20,11 @@ from torch import Tensor
 
 import thnn
 from thnn.testing import check as _check
-from thnn.testing.case_runner import Failed, Trial, compare
+from thnn.testing.case_runner import CaseRunner, Failed, compare
 from thnn.testing.cases import cases
 from thnn.testing.cases.makers import normal
-from thnn.testing.cases.model import Case, Refusal, Sample
-from thnn.testing.error_inputs import check_refusal
+from thnn.testing.cases.model import Case, ErrorInput, SampleInput
+from thnn.testing.error_inputs import check_error_input
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PLAN = list(_check.plan())
@@ -62,13 +62,13 @@ def test_a_case_says_what_it_lacks() -> None:
 @pytest.mark.parametrize("case", cases().values(), ids=lambda c: c.name)
 def test_cases_are_whole(case: Case) -> None:
     # The first sample stands for all where arguments are replaced by wrong ones: it must have everything.
-    first = Trial(case, case.samples[0])
+    first = CaseRunner(case, case.samples[0])
     for name, value in first.values.items():
         assert value is not None, f"{name} is missing in the first sample"
         assert not isinstance(value, Tensor) or value.numel() > 1, f"{name} of the first sample is too small"
     for sample in case.samples:
         if sample.differentiable and case.phase is None:
-            assert Trial(case, sample).leaves()
+            assert CaseRunner(case, sample).leaves()
 
 
 def test_rows_have_names_of_their_own() -> None:
@@ -87,7 +87,7 @@ def test_checks_have_names_of_their_own() -> None:
 # --- the checks can fail --------------------------------------------------------------------------------------
 
 
-def fails(check: Any, case: Case, what: Sample | Refusal) -> str:
+def fails(check: Any, case: Case, what: SampleInput | ErrorInput) -> str:
     with pytest.raises(Failed) as failure:
         check(case, what)
     return str(failure.value)
@@ -101,7 +101,9 @@ def test_a_wrong_value_is_named() -> None:
         output = torch.tanh(input)
         return output.index_put((torch.tensor(1), torch.tensor(2)), output[1, 2] + 1e-9)
 
-    text = fails(_check.check_reference, replace(TANH, reference=wrong), Sample("s", {"input": normal(2, 3)}))
+    text = fails(
+        _check.check_reference, replace(TANH, reference=wrong), SampleInput("s", {"input": normal(2, 3)})
+    )
     assert re.match(
         r"Tanh_updateOutput: output\[1, 2\]: got -?0\.\d+, expected -?0\.\d+ \(1 of 6 values wrong", text
     )
@@ -139,8 +141,8 @@ class Slanted(torch.autograd.Function):
 
 
 def test_a_wrong_gradient_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Trial, "apply", lambda self, leaves: Slanted.apply(leaves["input"]))
-    sample = Sample("s", {"input": normal(2, 3)})
+    monkeypatch.setattr(CaseRunner, "apply", lambda self, leaves: Slanted.apply(leaves["input"]))
+    sample = SampleInput("s", {"input": normal(2, 3)})
     text = fails(_check.check_gradients, TANH, sample)
     found = re.fullmatch(r"TanhFunction: by input\[1, 0\]: numeric (-?\d\S*), analytic (-?\d\S*)", text)
     assert found
@@ -162,16 +164,16 @@ class Lost(torch.autograd.Function):
 
 
 def test_a_wrong_second_gradient_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Trial, "apply", lambda self, leaves: Lost.apply(leaves["input"]))
-    text = fails(_check.check_second_gradients, TANH, Sample("s", {"input": normal(2, 3)}))
+    monkeypatch.setattr(CaseRunner, "apply", lambda self, leaves: Lost.apply(leaves["input"]))
+    text = fails(_check.check_second_gradients, TANH, SampleInput("s", {"input": normal(2, 3)}))
     assert re.match(r"gradients of TanhFunction: by input\[\d, \d\]: numeric -?\d\S*, analytic 0", text)
 
 
 def test_what_is_not_refused_is_named() -> None:
-    text = fails(check_refusal, TANH, Refusal("a matrix", {"input": normal(2, 3)}, ValueError))
+    text = fails(check_error_input, TANH, ErrorInput("a matrix", {"input": normal(2, 3)}, ValueError))
     assert text == "Tanh_updateOutput with a matrix: expected ValueError, but it was taken"
     linear = cases()["Linear"]
-    text = fails(check_refusal, linear, Refusal("a vector", {"weight": normal(5)}, TypeError))
+    text = fails(check_error_input, linear, ErrorInput("a vector", {"weight": normal(5)}, TypeError))
     assert text.startswith(
         "Linear_updateOutput with a vector: expected TypeError, got ValueError: Linear_updateOutput"
     )
@@ -285,8 +287,8 @@ def test_a_broken_kernel_is_found(broken_library: Path) -> None:
     assert found["strides"].keys() == {"layouts"}
     assert "contract" in found["stale"]
     assert "reference" not in found["stale"]
-    assert found["checks"].keys() == {"refusals"}
-    assert "gradOutput with size" in found["checks"]["refusals"]
+    assert found["checks"].keys() == {"error inputs"}
+    assert "gradOutput with size" in found["checks"]["error inputs"]
 
 
 def test_the_command_fails_with_a_broken_kernel(broken_library: Path) -> None:

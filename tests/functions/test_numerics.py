@@ -480,8 +480,8 @@ def test_products_are_as_accurate_as_torch(case: Case, row: Row) -> None:
     given = {k: v(generator) if callable(v) else v for k, v in row.sample.arguments.items()}
     given["input"] = given["input"][:2]
     names = [k for k, v in given.items() if isinstance(v, Tensor)]
-    cls, peer = function_classes[case.module + "Function"], case.peer or case.reference
-    gradient = randn(*peer(**given).shape, seed=1)
+    cls, baseline = function_classes[case.module + "Function"], case.baseline or case.reference
+    gradient = randn(*baseline(**given).shape, seed=1)
 
     def compute(function: Callable[..., Tensor], dtype: torch.dtype) -> list[Tensor]:
         return products(
@@ -490,9 +490,9 @@ def test_products_are_as_accurate_as_torch(case: Case, row: Row) -> None:
             gradient.to(dtype),
         )
 
-    exact = compute(peer, torch.float64)
+    exact = compute(baseline, torch.float64)
     ours = compute(lambda **a: cls.apply(*cls._bind((), a)), torch.float32)
-    theirs = compute(peer, torch.float32)
+    theirs = compute(baseline, torch.float32)
     for mine, other in zip(errors(ours, exact), errors(theirs, exact)):
         # Below a few roundings of the largest values chance decides which is smaller.
         assert mine <= max(other, 1.8e-6) and mine < 1e-5

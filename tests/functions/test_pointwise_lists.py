@@ -1,4 +1,4 @@
-"""The lists of point-wise functions and criteria compile as C and as C++, also with a map of lambdas as for a device."""
+"""The lists of point-wise functions and criteria compile as C, as C++, and with maps of lambdas as for a device."""
 
 from __future__ import annotations
 
@@ -63,7 +63,10 @@ def compile_(folder: Path, language: str, real: str, source: Path) -> None:
     command, *flags = COMPILERS[language]
     if shutil.which(command) is None:
         pytest.skip(f"no {command}")
-    includes = [f"-I{folder}", *(f"-I{ROOT / path}" for path in ("lib/THNN", "lib/THNN/generated", "generic"))]
+    includes = [
+        f"-I{folder}",
+        *(f"-I{ROOT / path}" for path in ("lib/THNN", "lib/THNN/generated", "generic")),
+    ]
     defines = ["-DTHNN_ARCH=default", f"-DTHNN_REAL_IS_{real}"]
     warnings = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function"]
     run = subprocess.run(

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 import thnn
-from thnn.testing.case_runner import TIGHT, Trial, compare_all
+from thnn.testing.case_runner import TIGHT, CaseRunner, compare_all
 from thnn.testing.cases import cases
 from thnn.testing.cases.makers import along, classes, constant, distinct, normal, uniform
-from thnn.testing.cases.model import Maker, Sample
+from thnn.testing.cases.model import Maker, SampleInput
 from thnn.testing.error_inputs import ERRORS
 
 dtypes = st.sampled_from([torch.float32, torch.float64])
@@ -58,14 +58,14 @@ def check(
 ) -> None:
     """A sample in some type and layout against the reference."""
     case = cases()[module]
-    trial = Trial(case, Sample(str(arguments.keys()), arguments), dtype)
+    runner = CaseRunner(case, SampleInput(str(arguments.keys()), arguments), dtype)
     tolerance = TIGHT if dtype is torch.float64 else case.tolerance
-    expected = trial.expected()
+    expected = runner.expected()
     for key, tensor in expected.items():
         if tensor.is_floating_point() and dtype is torch.float32:
             lowest = tensor == torch.finfo(torch.float64).min
             expected[key] = tensor.masked_fill(lowest, torch.finfo(torch.float32).min)
-    compare_all(trial, "", trial.run(enter), expected, tolerance)
+    compare_all(runner, "", runner.run(enter), expected, tolerance)
 
 
 # --- families -------------------------------------------------------------------------------------------------

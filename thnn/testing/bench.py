@@ -184,10 +184,10 @@ class _Call:
             if isinstance(self.arguments.get(n), Tensor)
         ]
         if library != "thnn":
-            peer = row.other if library == OTHER else case.peer or case.reference
-            assert peer is not None
+            baseline = row.other if library == OTHER else case.baseline or case.reference
+            assert baseline is not None
             given = dict(self.arguments)
-            self.function: Callable[[], Any] = lambda: peer(**given)
+            self.function: Callable[[], Any] = lambda: baseline(**given)
         else:
             ordered = cls._bind((), self.arguments)
             apply = cls.apply

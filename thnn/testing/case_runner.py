@@ -1,7 +1,4 @@
-"""Calling the functions of a module on a sample of its case, and comparing what comes.
-
-What thnn/_check.py and thnn/_refusals.py are written with.
-"""
+"""Calls of a module's functions with a sample of its case, and comparison of their results."""
 
 from __future__ import annotations
 
@@ -19,22 +16,22 @@ from thnn._functions.classes import function_classes
 from thnn._header import Function
 from thnn._header.registry import modules
 from thnn.testing.cases import arguments, dtype_of, function_of
-from thnn.testing.cases.model import Case, Sample
+from thnn.testing.cases.model import Case, SampleInput
 
 # Largest error in float64, relative to the largest magnitude of the result.
 TIGHT = 1e-12
 
 
 class Failed(AssertionError):
-    """A check that found something."""
+    """A check failed; the text says where and how."""
 
 
 Enter = Callable[[str, Tensor], Tensor]
 Make = Callable[[str, Tensor], Tensor]
 
 
-def twin(tensor: Tensor) -> Tensor:
-    """A copy with the strides of the original, gaps and overlaps between its elements included."""
+def clone_with_strides(tensor: Tensor) -> Tensor:
+    """A copy with the same strides, with the gaps and overlaps between elements."""
     if tensor.is_meta:
         return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
     memory = tensor.untyped_storage().clone()
@@ -46,7 +43,7 @@ def as_it_is(name: str, tensor: Tensor) -> Tensor:
 
 
 def written(function: Function, row: Mapping[str, Any]) -> list[str]:
-    """The tensors of a row that the function writes."""
+    """The names of the tensors that a call with these arguments writes."""
     mode = next((row[f] for f in ("inplace", "train") if f in row), True)
     return [
         a.name
@@ -56,25 +53,25 @@ def written(function: Function, row: Mapping[str, Any]) -> list[str]:
 
 
 def in_place(function: Function, row: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Which input is overwritten and which output shares its memory then."""
+    """For an in-place call: the input that is overwritten, and the output that shares its memory."""
     if not row.get("inplace"):
         return None
     return ("input", "output") if function.phase == "updateOutput" else ("gradOutput", "gradInput")
 
 
-class Trial:
-    """A sample with its tensors made; calls always get copies of them."""
+class CaseRunner:
+    """A sample with its tensors. Calls get copies of them."""
 
-    def __init__(self, case: Case, sample: Sample, dtype: torch.dtype = torch.float64) -> None:
+    def __init__(self, case: Case, sample: SampleInput, dtype: torch.dtype = torch.float64) -> None:
         self.case, self.sample, self.dtype = case, sample, dtype
         self.module = modules()[case.module]
-        # What is called first, and all that is called: one function where the case is for one.
+        # The forward and all functions of the case; a case of a single function has that one.
         self.forward: Function = function_of(case)
         backwards = self.module.backwards if case.phase is None else ()
         self.functions: tuple[Function, ...] = (self.forward, *backwards)
         self.backend = type2backend[dtype]
         self.values = arguments(case, sample, dtype)
-        # Inputs and parameters that a backward gives the gradients of: gradient -> its tensor.
+        # Gradients that the backward functions compute -> the tensors that they are the gradients of.
         self.gradients = {
             a.name: a.gradient_of
             for f in backwards
@@ -84,7 +81,7 @@ class Trial:
 
     @functools.cached_property
     def reference(self) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
-        """Output, what else the forward writes, and the gradients, from the reference in float64."""
+        """Output, the forward's other results, and gradients, by the reference in float64."""
         values = {
             k: v.detach().to(torch.float64) if isinstance(v, Tensor) and v.is_floating_point() else v
             for k, v in self.values.items()
@@ -110,12 +107,12 @@ class Trial:
         return output.detach(), {n: t.detach() for n, t in made.items()}, gradients
 
     def factor(self, output: Tensor) -> Tensor:
-        """What the output's gradient is multiplied with in: 1 for a criterion, whose C function takes none."""
+        """The incoming gradient: 1 for a criterion, whose C function takes none."""
         if self.module.is_criterion:
             return torch.ones_like(output)
         generator = torch.Generator().manual_seed(7)
         random = torch.randn(output.shape, generator=generator, dtype=torch.float64)
-        # As the tensors of the sample have it, so that float32 gets what float64 gets.
+        # Rounded to the type of the sample, so that float32 and float64 calls get the same values.
         return random.to(self.dtype).to(output.dtype)
 
     @functools.cached_property
@@ -129,9 +126,9 @@ class Trial:
         enter: Enter = as_it_is,
         output: Make | None = None,
     ) -> dict[str, Any]:
-        """The arguments of a call by name: copies of the values, outputs without elements, gradients of parameters 0.
+        """The arguments of a call by name: copies of the values, empty outputs, zero gradients of parameters.
 
-        `made` holds what the forward made; `enter` may turn what is read into other tensors, `output` what is
+        `made` has the results of the forward. `enter` may replace tensors that are read, `output` those that are
         written.
         """
         row: dict[str, Any] = {}
@@ -152,24 +149,24 @@ class Trial:
             elif a.role == "buffer":
                 value = None
             elif a.role == "gradOutput" and a.name not in self.values:
-                value = twin(enter(a.name, self.gradOutput))
+                value = clone_with_strides(enter(a.name, self.gradOutput))
             elif a.name in made or a.name in self.values:
                 value = made.get(a.name, self.values.get(a.name))
                 if isinstance(value, Tensor):
-                    value = twin(enter(a.name, value))
+                    value = clone_with_strides(enter(a.name, value))
             else:
                 value = backward_scalar(a, self.values, self.gradOutput)
             row[a.name] = value
         return row
 
     def call(self, function: Function, row: Mapping[str, Any] | Sequence[Any]) -> None:
-        """Calls the backend with a row, or with its values."""
+        """Calls the backend with arguments by name, or with their values."""
         state = [0] if any(a.role == "state" for a in function.arguments) else []
         values = row.values() if isinstance(row, Mapping) else row
         getattr(self.backend, function.name)(*state, *values)
 
     def run(self, enter: Enter = as_it_is, output: Make | None = None) -> dict[str, Tensor]:
-        """Calls all functions; what they write, as 'updateOutput.output' and so on."""
+        """Calls all functions; returns the tensors that they write, as 'updateOutput.output' and so on."""
         results: dict[str, Tensor] = {}
         made: dict[str, Any] = {}
         for function in self.functions:
@@ -182,17 +179,17 @@ class Trial:
         return results
 
     def made(self, results: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """What the forward wrote, by name."""
+        """The results of the forward, by name."""
         prefix = self.forward.phase + "."
         return {k.removeprefix(prefix): v for k, v in results.items() if k.startswith(prefix)}
 
     def defined(self, results: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The results that have a meaning: those that the reference gives too."""
+        """The results that the reference gives, too; others are undefined."""
         expected = self.expected()
         return {k: v for k, v in results.items() if k in expected}
 
     def expected(self) -> dict[str, Tensor]:
-        """What `run` must give, from the reference."""
+        """The expected results of `run`, from the reference."""
         output, made, gradients = self.reference
         if self.case.phase is not None:
             return {f"{self.case.phase}.{n}": t for n, t in made.items()}
@@ -205,7 +202,7 @@ class Trial:
         return found
 
     def leaves(self) -> dict[str, Tensor]:
-        """The tensors that the class differentiates by, as leaves."""
+        """The tensors that the class computes gradients for, as leaves."""
         return {
             n: self.values[n].clone().requires_grad_() for n in dict.fromkeys(self.gradients.values()) if n
         }
@@ -220,7 +217,7 @@ class Trial:
 
     @property
     def has_class(self) -> bool:
-        """Whether what is called makes up a class."""
+        """True if the functions of the case form a class."""
         return self.case.phase is None
 
     @property
@@ -232,8 +229,8 @@ class Trial:
 
 
 def compare(what: str, got: Tensor, expected: Tensor, tolerance: float, least: float = 0.0) -> None:
-    """Raises unless the two agree: shapes, infinities and NaN exactly, numbers to `tolerance` of the largest, or of
-    `least` if that is more."""
+    """Raises Failed unless shapes, infinities and NaN are equal and other values differ by at most `tolerance` times the
+    largest magnitude of `expected`, or times `least` if that is larger."""
     if expected.numel() == 1 and got.numel() == 1:
         expected = expected.reshape(got.shape)  # a loss may have one dimension or none
     if got.shape != expected.shape:
@@ -262,22 +259,24 @@ def largest_of(tensor: Tensor) -> float:
 
 
 def compare_all(
-    trial: Trial, how: str, got: Mapping[str, Tensor], expected: Mapping[str, Tensor], tolerance: float
+    runner: CaseRunner, how: str, got: Mapping[str, Tensor], expected: Mapping[str, Tensor], tolerance: float
 ) -> None:
     for key, tensor in expected.items():
         phase, name = key.split(".")
-        compare(f"{trial.case.module}_{phase}{how}: {name}", got[key], tensor, tolerance)
+        compare(f"{runner.case.module}_{phase}{how}: {name}", got[key], tensor, tolerance)
 
 
 def bits(tensor: Tensor) -> Tensor:
     return tensor.contiguous().view(torch.uint8) if tensor.dim() else tensor.reshape(1).view(torch.uint8)
 
 
-def same_bits(trial: Trial, how: str, got: Mapping[str, Tensor], expected: Mapping[str, Tensor]) -> None:
+def same_bits(
+    runner: CaseRunner, how: str, got: Mapping[str, Tensor], expected: Mapping[str, Tensor]
+) -> None:
     for key, tensor in expected.items():
         if got[key].shape != tensor.shape or not torch.equal(bits(got[key]), bits(tensor)):
             phase, name = key.split(".")
-            where = f"{trial.case.module}_{phase}{how}: {name}"
+            where = f"{runner.case.module}_{phase}{how}: {name}"
             compare(where, got[key], tensor, 0.0)
             raise Failed(f"{where}: other bits (the sign of a zero, or of NaN)")
 
@@ -286,7 +285,7 @@ def same_bits(trial: Trial, how: str, got: Mapping[str, Tensor], expected: Mappi
 
 
 def _embed(tensor: Tensor, dims: Sequence[slice], size: Sequence[int]) -> Tensor:
-    """The values inside a larger tensor of what must not be touched."""
+    """The values as a part of a larger tensor, whose other elements must not change."""
     outside = math.nan if tensor.is_floating_point() else -99
     large = torch.full(tuple(size), outside, dtype=tensor.dtype)
     view = large[tuple(dims)]
@@ -308,7 +307,7 @@ def _sliced(tensor: Tensor) -> Tensor:
 
 
 def _padded(tensor: Tensor) -> Tensor:
-    """Rows apart from each other, as those of a part of an image are."""
+    """Rows with gaps between them, as in a part of an image."""
     dims = [slice(None)] * (tensor.dim() - 1) + [slice(1, tensor.shape[-1] + 1)]
     return _embed(tensor, dims, [*tensor.shape[:-1], tensor.shape[-1] + 3])
 
@@ -319,25 +318,25 @@ def channels_last(tensor: Tensor) -> Tensor:
     )
 
 
-def _wild(tensor: Tensor) -> Tensor:
-    """Dimensions of size 1 with strides that would lead far out of memory."""
+def _garbage_strides(tensor: Tensor) -> Tensor:
+    """Dimensions of size 1 with strides that would lead far out of memory; their strides have no meaning."""
     strides = [2**40 if s == 1 else t for s, t in zip(tensor.shape, tensor.contiguous().stride())]
     return tensor.clone(memory_format=torch.contiguous_format).as_strided(tensor.shape, strides)
 
 
-# Each way of laying out values, and which tensors it can be told apart in.
+# Layouts, and a test of the tensors for which each differs from contiguous memory.
 LAYOUTS: Mapping[str, tuple[Callable[[Tensor], Tensor], Callable[[Tensor], bool]]] = {
     "sliced": (_sliced, lambda t: t.dim() >= 1 and t.numel() > 0),
     "padded": (_padded, lambda t: t.dim() >= 1 and t.numel() > 0),
     "transposed": (_transposed, lambda t: t.dim() >= 2 and t.numel() > 1),
     "reversed": (_reversed, lambda t: t.dim() >= 3 and t.numel() > 1),
     "channels-last": (channels_last, lambda t: t.dim() in (4, 5)),
-    "wild": (_wild, lambda t: 1 in t.shape),
+    "garbage strides": (_garbage_strides, lambda t: 1 in t.shape),
 }
 
 
 def lay_out(kind: str, tensor: Tensor) -> Tensor:
-    """The same values with other strides; the tensor itself where this layout is none for it."""
+    """The same values with other strides; the tensor itself if the layout does not apply to it."""
     change, fits = LAYOUTS[kind]
     return change(tensor) if fits(tensor) else tensor
 
@@ -346,7 +345,7 @@ def lay_out(kind: str, tensor: Tensor) -> Tensor:
 
 
 class Snapshot:
-    """A tensor as it was: memory, place in it, size, strides, and every byte."""
+    """The state of a tensor: memory, offset, size, strides, and every byte."""
 
     def __init__(self, tensor: Tensor) -> None:
         self.form = self._form(tensor)
@@ -366,7 +365,7 @@ class Snapshot:
         return torch.empty(0, dtype=torch.uint8).set_(storage).clone()
 
     def difference(self, tensor: Tensor) -> str:
-        """What has changed; '' if nothing has."""
+        """The change since the snapshot; '' without one."""
         names = ("memory", "size of its memory", "offset", "shape", "strides")
         for name, was, now in zip(names, self.form, self._form(tensor)):
             if was != now:

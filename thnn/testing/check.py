@@ -1,11 +1,12 @@
 """``python -m thnn check``: every function against its entry in the table of cases.
 
-A check is a function of a case and one of its samples that raises `Failed` with what was called, what came and what
-was expected. `plan` lists them; the test suite runs the same list (tests/test_cases.py).
+A check is a function of a case and one of its samples. It raises `Failed` with the call, the result and the expected
+result. `plan` lists all checks; the test suite runs the same list (tests/functions/test_cases.py).
 """
 
 from __future__ import annotations
 
+import faulthandler
 import functools
 import json
 import math
@@ -25,30 +26,30 @@ from thnn._header.registry import modules
 from thnn.testing.case_runner import (
     LAYOUTS,
     TIGHT,
+    CaseRunner,
     Enter,
     Failed,
     Snapshot,
-    Trial,
     as_it_is,
     bits,
     channels_last,
+    clone_with_strides,
     compare,
     compare_all,
     in_place,
     largest_of,
     lay_out,
     same_bits,
-    twin,
     written,
 )
 from thnn.testing.cases import cases
-from thnn.testing.cases.model import Case, Sample
-from thnn.testing.error_inputs import ERRORS, check_arity, check_refusal, check_wrong_argument
+from thnn.testing.cases.model import Case, SampleInput
+from thnn.testing.error_inputs import ERRORS, check_arity, check_error_input, check_wrong_argument
 
 
 @dataclass(frozen=True)
 class Check:
-    """Something to be run: one kind of check on one sample of a module."""
+    """One kind of check on one sample of a module."""
 
     module: str
     check: str
@@ -61,7 +62,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a check."""
+    """The outcome of a check."""
 
     module: str
     check: str
@@ -74,76 +75,76 @@ class Result:
 # --- the checks ---------------------------------------------------------------------------------------------
 
 
-def check_reference(case: Case, sample: Sample) -> None:
+def check_reference(case: Case, sample: SampleInput) -> None:
     """Backend and class in float64 against the reference."""
-    trial = Trial(case, sample)
-    compare_all(trial, "", trial.run(), trial.expected(), TIGHT)
-    if not trial.has_class:
+    runner = CaseRunner(case, sample)
+    compare_all(runner, "", runner.run(), runner.expected(), TIGHT)
+    if not runner.has_class:
         return
 
-    output, _, gradients = trial.reference
-    leaves = trial.leaves()
-    got = trial.apply(leaves)
-    name = trial.cls.__name__
+    output, _, gradients = runner.reference
+    leaves = runner.leaves()
+    got = runner.apply(leaves)
+    name = runner.cls.__name__
     compare(f"{name}.apply", got, output, TIGHT)
     if not leaves:
         return
-    # A criterion multiplies with the gradient that comes in.
-    factor = torch.tensor(-1.5, dtype=got.dtype) if trial.module.is_criterion else trial.gradOutput
+    # A criterion multiplies its gradient with the incoming one.
+    factor = torch.tensor(-1.5, dtype=got.dtype) if runner.module.is_criterion else runner.gradOutput
     found = torch.autograd.grad(got, list(leaves.values()), factor.reshape(got.shape), allow_unused=True)
-    for gradient, (leaf, value) in zip(trial.gradients, zip(leaves, found)):
+    for gradient, (leaf, value) in zip(runner.gradients, zip(leaves, found)):
         if value is None:
             raise Failed(f"{name}: backward gave no gradient by {leaf}")
-        expected = gradients[gradient] * (factor if trial.module.is_criterion else 1)
+        expected = gradients[gradient] * (factor if runner.module.is_criterion else 1)
         compare(f"{name}: gradient by {leaf}", value, expected, TIGHT)
 
-    # Reusable, called with tensors, and without a graph: always the same.
-    tensors = trial.cls._names[: trial.cls._call_count]
-    values = {k: v.clone() if isinstance(v, Tensor) else v for k, v in trial.values.items()}
-    function = trial.cls(**{k: v for k, v in values.items() if k not in tensors})
+    # An object of the class can be called repeatedly, and gives the same result without a graph.
+    tensors = runner.cls._names[: runner.cls._call_count]
+    values = {k: v.clone() if isinstance(v, Tensor) else v for k, v in runner.values.items()}
+    function = runner.cls(**{k: v for k, v in values.items() if k not in tensors})
     for _ in range(2):
         again = function(*(values[n].clone() if values[n] is not None else None for n in tensors))
         if not torch.equal(bits(again), bits(got)):
             raise Failed(f"{function!r}: another result than {name}.apply")
 
 
-def check_float32(case: Case, sample: Sample) -> None:
+def check_float32(case: Case, sample: SampleInput) -> None:
     """float32 against the reference in float64, on the same values."""
-    trial = Trial(case, sample, torch.float32)
-    expected = trial.expected()
+    runner = CaseRunner(case, sample, torch.float32)
+    expected = runner.expected()
     for key, tensor in expected.items():
         if tensor.is_floating_point():
-            # What float32 cannot hold is infinite in it, and the lowest float64 its own lowest.
+            # Values beyond the range of float32 become infinite, and the lowest float64 its lowest value.
             lowest = tensor == torch.finfo(torch.float64).min
             expected[key] = tensor.to(torch.float32).to(torch.float64)
             expected[key][lowest] = torch.finfo(torch.float32).min
-    compare_all(trial, " in float32", trial.run(), expected, case.tolerance)
+    compare_all(runner, " in float32", runner.run(), expected, case.tolerance)
 
 
-def check_gradients(case: Case, sample: Sample) -> None:
+def check_gradients(case: Case, sample: SampleInput) -> None:
     """First derivatives of the class against finite differences."""
-    trial = Trial(case, sample)
-    leaves = trial.leaves()
+    runner = CaseRunner(case, sample)
+    leaves = runner.leaves()
     _gradcheck(
-        trial.cls.__name__,
-        lambda *tensors: trial.apply(dict(zip(leaves, tensors))),
+        runner.cls.__name__,
+        lambda *tensors: runner.apply(dict(zip(leaves, tensors))),
         leaves,
     )
 
 
-def check_second_gradients(case: Case, sample: Sample) -> None:
+def check_second_gradients(case: Case, sample: SampleInput) -> None:
     """Derivatives of the gradients against finite differences."""
-    trial = Trial(case, sample)
-    leaves = trial.leaves()
-    factor = trial.factor(trial.reference[0]).requires_grad_()
+    runner = CaseRunner(case, sample)
+    leaves = runner.leaves()
+    factor = runner.factor(runner.reference[0]).requires_grad_()
     names = [*leaves, "gradOutput"]
 
     def gradients(*tensors: Tensor) -> tuple[Tensor, ...]:
         inputs = [t if t.requires_grad else t.detach().requires_grad_() for t in tensors[:-1]]
-        output = trial.apply(dict(zip(leaves, inputs)))
+        output = runner.apply(dict(zip(leaves, inputs)))
         return torch.autograd.grad(output, inputs, tensors[-1].reshape(output.shape), create_graph=True)
 
-    _gradcheck(f"gradients of {trial.cls.__name__}", gradients, dict(zip(names, [*leaves.values(), factor])))
+    _gradcheck(f"gradients of {runner.cls.__name__}", gradients, dict(zip(names, [*leaves.values(), factor])))
 
 
 def _gradcheck(what: str, function: Callable[..., Any], leaves: Mapping[str, Tensor]) -> None:
@@ -157,7 +158,7 @@ def _gradcheck(what: str, function: Callable[..., Any], leaves: Mapping[str, Ten
 
 
 def _worst_derivative(function: Callable[..., Any], leaves: Mapping[str, Tensor], step: float = 1e-6) -> str:
-    """Says where the derivative of a random combination of the results is furthest from finite differences."""
+    """The element whose derivative, of a random combination of the results, is furthest from finite differences."""
 
     def combined(*tensors: Tensor) -> Tensor:
         results = function(*tensors)
@@ -201,17 +202,17 @@ def _all(kind: str, n: str, tensor: Tensor) -> Tensor:
     return lay_out(kind, tensor)
 
 
-def check_layouts(case: Case, sample: Sample) -> None:
-    """What is read, in every layout: each tensor by itself and all at once."""
-    trial = Trial(case, sample)
-    everything = trial.run()
-    expected = trial.defined(everything)
+def check_layouts(case: Case, sample: SampleInput) -> None:
+    """Tensors that are read, in every layout: one at a time and all together."""
+    runner = CaseRunner(case, sample)
+    everything = runner.run()
+    expected = runner.defined(everything)
 
-    forward = trial.made(everything)
+    forward = runner.made(everything)
     names: dict[str, Tensor] = {}
-    changed: set[str] = set()  # the elements of these must not share an address
-    for function in trial.functions:
-        row = trial.row(function, {} if function is trial.forward else forward)
+    changed: set[str] = set()  # written tensors, whose elements must not share an address
+    for function in runner.functions:
+        row = runner.row(function, {} if function is runner.forward else forward)
         names.update({n: v for n, v in row.items() if isinstance(v, Tensor)})
         changed.update(written(function, row))
     for name, tensor in names.items():
@@ -219,22 +220,22 @@ def check_layouts(case: Case, sample: Sample) -> None:
             continue  # too large to go through one by one
         for kind, (_, fits) in LAYOUTS.items():
             if fits(tensor):
-                got = trial.run(functools.partial(_only, name, kind))
-                compare_all(trial, f" with {name} {kind}", got, expected, TIGHT)
+                got = runner.run(functools.partial(_only, name, kind))
+                compare_all(runner, f" with {name} {kind}", got, expected, TIGHT)
         for dim in range(tensor.dim()):
             if tensor.shape[dim] < 2 or name in changed:
                 continue
             first = functools.partial(_first_everywhere, name, dim)
-            plain = trial.run(functools.partial(_contiguous_first, name, dim))
-            got = trial.run(first)
+            plain = runner.run(functools.partial(_contiguous_first, name, dim))
+            got = runner.run(first)
             for key, result in expected.items():
-                # Results may cancel out when the values are alike: the errors are those of results that do not.
+                # Results of equal values may cancel: errors are relative to those of the original values.
                 where = f"{case.module}_{key.replace('.', ': ')} with {name} expanded in dimension {dim}"
                 compare(where, got[key], plain[key], TIGHT, largest_of(result))
     for kind, (_, fits) in LAYOUTS.items():
         if any(fits(t) for t in names.values()):
-            got = trial.run(functools.partial(_all, kind))
-            compare_all(trial, f" with all tensors {kind}", got, expected, TIGHT)
+            got = runner.run(functools.partial(_all, kind))
+            compare_all(runner, f" with all tensors {kind}", got, expected, TIGHT)
 
 
 def _first_everywhere(name: str, dim: int, n: str, tensor: Tensor) -> Tensor:
@@ -245,12 +246,12 @@ def _contiguous_first(name: str, dim: int, n: str, tensor: Tensor) -> Tensor:
     return _first_everywhere(name, dim, n, tensor).contiguous()
 
 
-def check_output_layouts(case: Case, sample: Sample) -> None:
-    """Outputs of the right size keep their memory and strides; those made by a class follow a channels-last input."""
-    trial = Trial(case, sample)
-    everything = trial.run()
-    expected = trial.defined(everything)
-    shared = {f"{f.phase}.{pair[1]}" for f in trial.functions if (pair := in_place(f, trial.values))}
+def check_output_layouts(case: Case, sample: SampleInput) -> None:
+    """Outputs of the right size keep their memory and strides; classes return channels-last for channels-last input."""
+    runner = CaseRunner(case, sample)
+    everything = runner.run()
+    expected = runner.defined(everything)
+    shared = {f"{f.phase}.{pair[1]}" for f in runner.functions if (pair := in_place(f, runner.values))}
     for kind, (_, fits) in LAYOUTS.items():
         if not any(fits(t) for t in everything.values()):
             continue
@@ -268,8 +269,8 @@ def check_output_layouts(case: Case, sample: Sample) -> None:
             whole[key] = given[key].new_empty(0).set_(given[key].untyped_storage())
             return given[key]
 
-        got = trial.run(output=output)
-        compare_all(trial, f" into {kind} outputs", got, expected, TIGHT)
+        got = runner.run(output=output)
+        compare_all(runner, f" into {kind} outputs", got, expected, TIGHT)
         for key, tensor in given.items():
             if key in shared:
                 continue
@@ -286,16 +287,16 @@ def check_output_layouts(case: Case, sample: Sample) -> None:
             outside.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset()).fill_(False)
             if tensor.numel() and not bool(clean[outside].all()):
                 raise Failed(f"{where}: something was written between its elements")
-    if not trial.has_class:
+    if not runner.has_class:
         return
-    input = trial.values["input"]
-    if input.dim() not in (4, 5) or in_place(trial.forward, trial.values):
+    input = runner.values["input"]
+    if input.dim() not in (4, 5) or in_place(runner.forward, runner.values):
         return
     if channels_last(input).is_contiguous():
-        return  # with one plane or one pixel it is both
-    leaves = {n: (channels_last(t) if t.dim() == input.dim() else t) for n, t in trial.leaves().items()}
+        return  # one channel or one pixel: both layouts at once
+    leaves = {n: (channels_last(t) if t.dim() == input.dim() else t) for n, t in runner.leaves().items()}
     leaves = {n: t.detach().requires_grad_() for n, t in leaves.items()}
-    result = trial.apply(leaves)
+    result = runner.apply(leaves)
     memory_format = torch.channels_last if input.dim() == 4 else torch.channels_last_3d
     made = {"output": result} if result.dim() == input.dim() else {}
     factor = torch.ones_like(result)
@@ -303,37 +304,39 @@ def check_output_layouts(case: Case, sample: Sample) -> None:
     for name, tensor in made.items():
         if tensor.numel() and not tensor.is_contiguous(memory_format=memory_format):
             raise Failed(
-                f"{trial.cls.__name__}: {name} of channels-last input {tuple(input.shape)}"
+                f"{runner.cls.__name__}: {name} of channels-last input {tuple(input.shape)}"
                 f" has strides {tensor.stride()}"
             )
 
 
-def check_meta(case: Case, sample: Sample) -> None:
-    """Meta tensors give the shapes, types and strides that real ones give."""
-    trial = Trial(case, sample)
+def check_meta(case: Case, sample: SampleInput) -> None:
+    """Calls with meta tensors give the shapes, types and strides of calls with real tensors."""
+    runner = CaseRunner(case, sample)
     ways: Mapping[str, Enter] = {
         "contiguous": as_it_is,
         "channels-last": functools.partial(_all, "channels-last"),
     }
     for layout, enter in ways.items():
         if layout == "channels-last" and not any(
-            isinstance(v, Tensor) and v.dim() in (4, 5) for v in trial.values.values()
+            isinstance(v, Tensor) and v.dim() in (4, 5) for v in runner.values.values()
         ):
             continue
-        real = trial.run(enter)
-        meta = trial.run(
-            lambda n, t, enter=enter: twin(enter(n, t).to("meta")) if not t.is_meta else t,  # type: ignore[misc]
+        real = runner.run(enter)
+        meta = runner.run(
+            lambda n, t, enter=enter: clone_with_strides(enter(n, t).to("meta")) if not t.is_meta else t,  # type: ignore[misc]
             lambda k, t: t.to("meta"),
         )
         for key, tensor in real.items():
             _same_form(f"{case.module}_{key.replace('.', ': ')}, {layout}", meta[key], tensor)
-        if not trial.has_class:
+        if not runner.has_class:
             continue
         with torch.no_grad():
-            given = {k: enter(k, v).clone() if isinstance(v, Tensor) else v for k, v in trial.values.items()}
-            away = {k: twin(v.to("meta")) if isinstance(v, Tensor) else v for k, v in given.items()}
+            given = {k: enter(k, v).clone() if isinstance(v, Tensor) else v for k, v in runner.values.items()}
+            away = {
+                k: clone_with_strides(v.to("meta")) if isinstance(v, Tensor) else v for k, v in given.items()
+            }
             _same_form(
-                f"{trial.cls.__name__}.apply, {layout}", trial.cls.apply(**away), trial.cls.apply(**given)
+                f"{runner.cls.__name__}.apply, {layout}", runner.cls.apply(**away), runner.cls.apply(**given)
             )
 
 
@@ -348,30 +351,30 @@ def _same_form(what: str, meta: Tensor, real: Tensor) -> None:
             raise Failed(f"{what}: {name} of the meta result is {got}, of the real one {expected}")
 
 
-def check_contract(case: Case, sample: Sample) -> None:
-    """Stale content, buffers, accumulation, what must not change, and sharing memory."""
-    trial = Trial(case, sample)
-    everything = trial.run()
-    expected = trial.defined(everything)
+def check_contract(case: Case, sample: SampleInput) -> None:
+    """Overwriting, buffers, accumulation, read-only arguments, in-place calls and shared memory."""
+    runner = CaseRunner(case, sample)
+    everything = runner.run()
+    expected = runner.defined(everything)
 
     def stale(key: str, value: Tensor) -> Tensor:
-        return value if _accumulates(key) else _rubbish(everything[key].shape, value)
+        return value if _accumulates(key) else _poison(everything[key].shape, value)
 
     def wrong_size(key: str, value: Tensor) -> Tensor:
-        return value if _accumulates(key) else _rubbish((2, 1, 3), value)
+        return value if _accumulates(key) else _poison((2, 1, 3), value)
 
-    same_bits(trial, " into outputs full of NaN", trial.run(output=stale), expected)
-    # Of one element: with a dimension or without.
-    got = {k: v.reshape(expected[k].shape) for k, v in trial.run(output=wrong_size).items() if k in expected}
-    same_bits(trial, " into outputs of another size", got, expected)
+    same_bits(runner, " into outputs full of NaN", runner.run(output=stale), expected)
+    # A loss may have one dimension or none.
+    got = {k: v.reshape(expected[k].shape) for k, v in runner.run(output=wrong_size).items() if k in expected}
+    same_bits(runner, " into outputs of another size", got, expected)
 
     made: dict[str, Any] = {}
-    for function in trial.functions:
+    for function in runner.functions:
         mine = {k.split(".")[1]: v for k, v in expected.items() if k.startswith(function.phase + ".")}
         for check in (_check_untouched, _check_accumulation, _check_in_place, _check_shared_memory):
-            check(trial, function, made, mine)
-        if function is trial.forward:
-            made = trial.made(everything)
+            check(runner, function, made, mine)
+        if function is runner.forward:
+            made = runner.made(everything)
 
 
 def _accumulates(key: str) -> bool:
@@ -379,42 +382,42 @@ def _accumulates(key: str) -> bool:
     return name.startswith("grad") and name != "gradInput"
 
 
-def _rubbish(size: Sequence[int], like: Tensor) -> Tensor:
+def _poison(size: Sequence[int], like: Tensor) -> Tensor:
     return torch.full(tuple(size), math.nan if like.is_floating_point() else -(2**62), dtype=like.dtype)
 
 
 def _same_results(
-    trial: Trial, function: Function, how: str, row: Mapping[str, Any], mine: Mapping[str, Tensor]
+    runner: CaseRunner, function: Function, how: str, row: Mapping[str, Any], mine: Mapping[str, Tensor]
 ) -> None:
     phase = function.phase
     got = {f"{phase}.{n}": row[n] for n in mine}
-    same_bits(trial, how, got, {f"{phase}.{n}": t for n, t in mine.items()})
+    same_bits(runner, how, got, {f"{phase}.{n}": t for n, t in mine.items()})
 
 
 def _check_untouched(
-    trial: Trial, function: Function, made: Mapping[str, Any], mine: Mapping[str, Tensor]
+    runner: CaseRunner, function: Function, made: Mapping[str, Any], mine: Mapping[str, Tensor]
 ) -> None:
-    """Buffers are left alone, and so is everything that is only read."""
-    row = trial.row(function, made)
+    """Buffers and tensors that are only read do not change."""
+    row = runner.row(function, made)
     for a in function.arguments:
         if a.role == "buffer":
-            row[a.name] = torch.full((5,), math.nan, dtype=trial.dtype)
+            row[a.name] = torch.full((5,), math.nan, dtype=runner.dtype)
     changed = written(function, row)
     before = {n: Snapshot(v) for n, v in row.items() if isinstance(v, Tensor) and n not in changed}
-    trial.call(function, row)
+    runner.call(function, row)
     for name, snapshot in before.items():
         if name == (in_place(function, row) or ("", ""))[1]:
             continue
         if difference := snapshot.difference(row[name]):
-            raise Failed(f"{function.name}: {name} was only to be read, but {difference}")
-    _same_results(trial, function, "", row, mine)
+            raise Failed(f"{function.name}: {name} is read only, but {difference}")
+    _same_results(runner, function, "", row, mine)
 
 
 def _check_accumulation(
-    trial: Trial, function: Function, made: Mapping[str, Any], mine: Mapping[str, Tensor]
+    runner: CaseRunner, function: Function, made: Mapping[str, Any], mine: Mapping[str, Tensor]
 ) -> None:
     """Gradients of parameters are added, with the factor `scale`."""
-    row = trial.row(function, made)
+    row = runner.row(function, made)
     if "scale" not in row:
         return
     row["scale"] = -0.5
@@ -422,39 +425,39 @@ def _check_accumulation(
     before = {}
     for a in function.tensors("gradParameter"):
         if row[a.name] is not None:
-            before[a.name] = torch.randn(row[a.name].shape, generator=generator, dtype=trial.dtype)
+            before[a.name] = torch.randn(row[a.name].shape, generator=generator, dtype=runner.dtype)
             row[a.name] = before[a.name].clone()
-    trial.call(function, row)
+    runner.call(function, row)
     for n, t in before.items():
         compare(f"{function.name} with scale -0.5: {n}", row[n], t - 0.5 * mine[n], TIGHT)
 
 
 def _check_in_place(
-    trial: Trial, function: Function, made: Mapping[str, Any], mine: Mapping[str, Tensor]
+    runner: CaseRunner, function: Function, made: Mapping[str, Any], mine: Mapping[str, Tensor]
 ) -> None:
-    """With the in-place flag the result is in the memory of the input, and so is the output."""
-    pair = in_place(function, trial.values)
+    """With the in-place flag, input and output share the memory that holds the result."""
+    pair = in_place(function, runner.values)
     if pair is None:
         return
     source, result = pair
     for very_same in (False, True):
-        row = trial.row(function, made)
+        row = runner.row(function, made)
         if very_same:
             row[result] = row[source]
         address = row[source].data_ptr()
-        trial.call(function, row)
+        runner.call(function, row)
         if row[source].data_ptr() != address:
             raise Failed(f"{function.name} in place: {source} has moved")
         if row[result].data_ptr() != address:
             raise Failed(f"{function.name} in place: {result} does not share the memory of {source}")
-        _same_results(trial, function, " in place", row, mine)
+        _same_results(runner, function, " in place", row, mine)
 
 
 def _check_shared_memory(
-    trial: Trial, function: Function, made: Mapping[str, Any], mine: Mapping[str, Tensor]
+    runner: CaseRunner, function: Function, made: Mapping[str, Any], mine: Mapping[str, Tensor]
 ) -> None:
-    """An output may be in memory that is read: then it is refused, or the result is right all the same."""
-    plain = trial.row(function, made)
+    """An output in memory that is read is refused, or the result is right."""
+    plain = runner.row(function, made)
     outputs = [a.name for a in function.tensors("output", "gradInput", "saved") if a.name in mine]
     for out in outputs:
         for other, tensor in plain.items():
@@ -462,18 +465,16 @@ def _check_shared_memory(
                 continue
             if tensor.dtype is not mine[out].dtype or tensor.shape != mine[out].shape:
                 continue
-            for partly in (False, True):
-                row = trial.row(function, made)
-                if partly:
-                    memory = tensor.new_zeros(tensor.numel() + 1)
-                    row[other] = memory[1:].view(tensor.shape).copy_(tensor)
-                    row[out] = memory[:-1].view(tensor.shape)
-                else:
+            for place in ("in", "one element before", "one element behind"):
+                row = runner.row(function, made)
+                if place == "in":
                     row[out] = row[other]
-                where = f"{function.name} with {out} {'partly ' if partly else ''}in the memory of {other}"
+                else:
+                    row[out], row[other] = overlapping(tensor, place == "one element before")
+                where = f"{function.name} with {out} {place} the memory of {other}"
                 before = Snapshot(row[other])
                 try:
-                    trial.call(function, row)
+                    runner.call(function, row)
                 except ERRORS as error:
                     if difference := before.difference(row[other]):
                         raise Failed(f"{where}: refused, but {difference}") from error
@@ -482,47 +483,89 @@ def _check_shared_memory(
                     continue
                 compare(f"{where}: {out}", row[out], mine[out], TIGHT)
 
-    # What is added to has its content already: it may share memory with nothing that is read, nor with its like.
+    # A gradient that is accumulated is read and written: it may share memory with no other argument.
     sums = [a.name for a in function.tensors("gradParameter") if a.name in mine]
     for out in sums:
         for other in ("input", "gradOutput", *sums):
             tensor = plain[other]
             if other == out or not tensor.numel() or not mine[out].numel():
                 continue
-            row = trial.row(function, made)
+            row = runner.row(function, made)
             memory = tensor.new_zeros(max(tensor.numel(), mine[out].numel()))
             row[other] = memory[: tensor.numel()].view(tensor.shape).copy_(tensor)
             row[out] = memory[: mine[out].numel()].view(mine[out].shape)
             where = f"{function.name} with {out} in the memory of {other}"
             before = Snapshot(memory)
             try:
-                trial.call(function, row)
+                runner.call(function, row)
             except ValueError as error:
                 if difference := before.difference(memory):
                     raise Failed(f"{where}: refused, but {difference}") from error
                 if not str(error).startswith((f"{function.name}: {out}: ", f"{function.name}: {other}: ")):
                     raise Failed(f"{where}: the error does not name it: {error}") from error
             else:
-                raise Failed(f"{where}: was taken")
+                raise Failed(f"{where}: was accepted")
 
 
-def check_threads(case: Case, sample: Sample, *dtypes: torch.dtype) -> None:
+def check_threads(case: Case, sample: SampleInput, *dtypes: torch.dtype) -> None:
     """The same bits from 1, 2 and 5 threads, and from run to run."""
     threads = torch.get_num_threads()
     for dtype in dtypes or (torch.float32, torch.float64):
-        trial = Trial(case, sample, dtype)
+        runner = CaseRunner(case, sample, dtype)
         try:
             torch.set_num_threads(1)
-            expected = trial.defined(trial.run())
+            expected = runner.defined(runner.run())
             for count in (2, 5, 2):
                 torch.set_num_threads(count)
-                same_bits(trial, f" with {count} threads instead of 1", trial.run(), expected)
+                same_bits(runner, f" with {count} threads instead of 1", runner.run(), expected)
         finally:
             torch.set_num_threads(threads)
 
 
+def overlapping(tensor: Tensor, before: bool) -> tuple[Tensor, Tensor]:
+    """A tensor of the same size one element before or behind, in the memory of a copy; and that copy."""
+    memory = tensor.new_zeros(tensor.numel() + 1)
+    low, high = memory[:-1].view(tensor.shape), memory[1:].view(tensor.shape)
+    (high if before else low).copy_(tensor)
+    return (low, high) if before else (high, low)
+
+
+def check_overlap(case: Case, sample: SampleInput, dtype: torch.dtype = torch.float64) -> None:
+    """Outputs that overlap an argument by all but one element are refused, or the result is right."""
+    runner = CaseRunner(case, sample, dtype)
+    made: dict[str, Any] = {}
+    for function in runner.functions:
+        plain = runner.row(function, made)
+        runner.call(function, plain)
+        outputs = [a.name for a in function.tensors("output", "gradInput") if a in function.written]
+        pairs = [
+            (out, other)
+            for out in outputs
+            for other, tensor in runner.row(function, made).items()
+            if other not in outputs
+            and all(isinstance(plain[n], Tensor) and plain[n].numel() for n in (out, other))
+            and (plain[out].dtype, plain[out].shape) == (plain[other].dtype, plain[other].shape)
+        ]
+        for out, other in pairs:
+            for before in (True, False):
+                row = runner.row(function, made)
+                row[out], row[other] = overlapping(row[other], before)
+                side = "before" if before else "behind"
+                where = f"{function.name} with {out} one element {side} the memory of {other}"
+                try:
+                    runner.call(function, row)
+                except ERRORS as error:
+                    if not str(error).startswith(f"{function.name}: "):
+                        raise Failed(f"{where}: the error does not name the function: {error}") from error
+                    continue
+                if not torch.equal(bits(row[out]), bits(plain[out])):
+                    raise Failed(f"{where}: accepted, but the result is wrong")
+        if function is runner.forward:
+            made = {n: plain[n] for n in written(function, plain)}
+
+
 def float_mode() -> tuple[float, ...]:
-    """What arithmetic gives that depends on the floating-point mode: subnormals and rounding."""
+    """Results that depend on the floating-point mode: subnormals and rounding."""
     least, third = torch.tensor([5e-324, 1.0, 1.0], dtype=torch.float64), torch.tensor([1.0, 3.0, -3.0])
     tiny = torch.tensor([1e-45, 1e-40])
     half = float.fromhex("0x1.8p-53")
@@ -536,17 +579,17 @@ def float_mode() -> tuple[float, ...]:
     )
 
 
-def check_mode(case: Case, sample: Sample) -> None:
-    """Rounding and subnormals are afterwards as before."""
+def check_mode(case: Case, sample: SampleInput) -> None:
+    """A call leaves the floating-point mode unchanged."""
     before = float_mode()
-    Trial(case, sample).run()
+    CaseRunner(case, sample).run()
     if float_mode() != before:
         raise Failed(f"{case.module} left another floating-point mode: {before} became {float_mode()}")
 
 
 # --- running ------------------------------------------------------------------------------------------------
 
-CHECKS: Mapping[str, Callable[[Case, Sample], None]] = {
+CHECKS: Mapping[str, Callable[[Case, SampleInput], None]] = {
     "reference": check_reference,
     "float32": check_float32,
     "gradients": check_gradients,
@@ -556,9 +599,15 @@ CHECKS: Mapping[str, Callable[[Case, Sample], None]] = {
     "meta": check_meta,
     "contract": check_contract,
     "threads": check_threads,
+    "overlap": check_overlap,
     "mode": check_mode,
 }
 _NEED_DERIVATIVES = ("gradients", "second gradients")
+# Also run on the first row of the benchmark: small tensors are neither split nor read in place.
+_NEED_LARGE: Mapping[str, Callable[[Case, SampleInput, torch.dtype], None]] = {
+    "threads": check_threads,
+    "overlap": check_overlap,
+}
 
 
 def plan(names: Sequence[str] = ()) -> Iterator[Check]:
@@ -577,7 +626,7 @@ def _has_second_derivatives(case: Case) -> bool:
 
 
 def _plan(name: str, functions: Sequence[Function]) -> Iterator[Check]:
-    """The checks of a case, which is for these functions."""
+    """The checks of the case of these functions."""
     case = cases().get(name)
     if case is None:
         yield Check(name, "case", "", functools.partial(_no_case, name))
@@ -588,35 +637,35 @@ def _plan(name: str, functions: Sequence[Function]) -> Iterator[Check]:
                     continue
                 if check not in _NEED_DERIVATIVES or (sample.differentiable and case.phase is None):
                     yield Check(name, check, sample.name, functools.partial(function, case, sample))
-            if check == "threads":
-                # The samples are too small to be split as large tensors are.
+            if check in _NEED_LARGE:
                 for row in case.rows[:1]:
-                    run = functools.partial(check_threads, case, row.sample, getattr(torch, row.dtype))
+                    run = functools.partial(_NEED_LARGE[check], case, row.sample, getattr(torch, row.dtype))
                     yield Check(name, check, row.name, run)
-        for refusal in case.refusals:
-            where = f"{case.phase or refusal.phase}, {refusal.name}"
-            yield Check(name, "refusals", where, functools.partial(check_refusal, case, refusal))
+        for error_input in case.error_inputs:
+            where = f"{case.phase or error_input.phase}, {error_input.name}"
+            yield Check(name, "error inputs", where, functools.partial(check_error_input, case, error_input))
         for c_function in functions:
             run = functools.partial(check_arity, case, c_function)
-            yield Check(name, "refusals", f"{c_function.phase}, arity", run)
+            yield Check(name, "error inputs", f"{c_function.phase}, arity", run)
             for a in c_function.arguments:
                 if a.role != "state":
                     run = functools.partial(check_wrong_argument, case, c_function, a)
-                    yield Check(name, "refusals", f"{c_function.phase}, {a.name}", run)
+                    yield Check(name, "error inputs", f"{c_function.phase}, {a.name}", run)
 
 
 def _no_case(name: str) -> None:
-    raise Failed(f"{name} has no entry in the table of cases (thnn/cases)")
+    raise Failed(f"{name} has no entry in the table of cases (thnn/testing/cases)")
 
 
 def run_checks(names: Sequence[str], report: Callable[[Result], None]) -> list[Result]:
-    """Runs the checks of the named modules (all, if none is named), reports each result, returns the failures."""
+    """Runs the checks of the named modules, or all; calls `report` with each result; returns the failures."""
     failures = []
     for check in plan(names):
         start = time.perf_counter()
         message = ""
         try:
-            check.run()
+            # The name of the check as a file name: where a kernel crashes, faulthandler prints it.
+            exec(compile("run()", f"<{check}>", "exec"), {"run": check.run})
         except Failed as failure:
             message = str(failure)
         except Exception as error:
@@ -630,7 +679,8 @@ def run_checks(names: Sequence[str], report: Callable[[Result], None]) -> list[R
 
 
 def main(names: Sequence[str], as_json: bool = False) -> int:
-    """The command: one line per kind of check, and the failures; exit status 1 when there are any."""
+    """The command: a line per kind of check, and the failures. Exit status 1 if there are any."""
+    faulthandler.enable()
     results: list[Result] = []
     shown: list[tuple[str, str]] = []
 
@@ -641,8 +691,12 @@ def main(names: Sequence[str], as_json: bool = False) -> int:
         seconds = sum(r.seconds for r in group)
         verdict = f"{len(failed)} FAILED" if failed else "ok"
         print(f"{module:<36}{check:<18}{len(group):>4}  {verdict:<12}{seconds:6.2f} s", flush=True)
+        by_message: dict[str, list[str]] = {}
         for r in failed:
-            print(f"    {r.sample}: {r.message}", flush=True)
+            by_message.setdefault(r.message, []).append(r.sample)
+        for message, samples in by_message.items():
+            more = f" (and {len(samples) - 1} more)" if len(samples) > 1 else ""
+            print(f"    {samples[0]}{more}: {message}", flush=True)
 
     def report(result: Result) -> None:
         if not as_json and shown and shown[-1] != (result.module, result.check):

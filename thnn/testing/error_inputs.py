@@ -1,7 +1,7 @@
-"""What must be refused: the refusals of a case, and those that follow from the header for every argument.
+"""Calls that must fail: the error inputs of a case, and wrong arguments that follow from the header.
 
-A refused call raises TypeError, ValueError, IndexError or NotImplementedError, names function and argument, and leaves
-every tensor as it was.
+Such a call raises TypeError, ValueError, IndexError or NotImplementedError, names function and argument, and changes no
+tensor.
 """
 
 from __future__ import annotations
@@ -16,40 +16,40 @@ from torch import Tensor
 
 from thnn._header import Argument, Function
 from thnn._header.roles import BACKWARD_PHASES, Role
-from thnn.testing.case_runner import Failed, Snapshot, Trial, written
+from thnn.testing.case_runner import CaseRunner, Failed, Snapshot, written
 from thnn.testing.cases import dtype_of, make
-from thnn.testing.cases.model import Case, Refusal
+from thnn.testing.cases.model import Case, ErrorInput
 
 ERRORS = (TypeError, ValueError, IndexError, NotImplementedError)
 Errors = type[Exception] | tuple[type[Exception], ...]
 
 
-def _after_forward(trial: Trial, function: Function) -> dict[str, Any]:
-    """The arguments of a call, what the forward made among them."""
+def _after_forward(runner: CaseRunner, function: Function) -> dict[str, Any]:
+    """The arguments of a call, with the results of the forward."""
     made: dict[str, Any] = {}
-    if function is not trial.forward:
-        row = trial.row(trial.forward)
-        trial.call(trial.forward, row)
-        made = {n: row[n] for n in written(trial.forward, row)}
-    return trial.row(function, made)
+    if function is not runner.forward:
+        row = runner.row(runner.forward)
+        runner.call(runner.forward, row)
+        made = {n: row[n] for n in written(runner.forward, row)}
+    return runner.row(function, made)
 
 
-def _refuse(
-    trial: Trial, function: Function, change: Mapping[str, Any], errors: Errors, message: str, what: str
+def _check_raises(
+    runner: CaseRunner, function: Function, change: Mapping[str, Any], errors: Errors, message: str, what: str
 ) -> None:
-    """Calls with some arguments replaced: the call must raise, say where, and leave every tensor as it was."""
+    """Calls with some arguments replaced: the call must raise, name the argument, and change no tensor."""
     for sized in (False, True):
-        row = _after_forward(trial, function)
+        row = _after_forward(runner, function)
         if sized:
             for a in function.tensors("output", "saved", "gradInput"):
                 if a in function.written and row[a.name] is not None:
                     row[a.name] = row[a.name].new_full((3,), 7)
         row.update(change)
-        _must_refuse(trial, function, list(row.values()), row, errors, message, what)
+        _must_raise(runner, function, list(row.values()), row, errors, message, what)
 
 
-def _must_refuse(
-    trial: Trial,
+def _must_raise(
+    runner: CaseRunner,
     function: Function,
     values: Sequence[Any],
     row: Mapping[str, Any],
@@ -61,7 +61,7 @@ def _must_refuse(
     before = {n: Snapshot(v) for n, v in row.items() if isinstance(v, Tensor) and v.layout is torch.strided}
     expected = " or ".join(e.__name__ for e in (errors if isinstance(errors, tuple) else (errors,)))
     try:
-        trial.call(function, values)
+        runner.call(function, values)
     except Exception as raised:
         text = str(raised)
         if not isinstance(raised, errors):
@@ -69,38 +69,38 @@ def _must_refuse(
         if not re.search(message, text):
             raise Failed(f"{where}: the text does not match {message!r}: {text}") from raised
     else:
-        raise Failed(f"{where}: expected {expected}, but it was taken")
+        raise Failed(f"{where}: expected {expected}, but the call succeeded")
     for name, snapshot in before.items():
         if difference := snapshot.difference(row[name]):
-            raise Failed(f"{where}: refused, but {name} is not as it was: {difference}")
+            raise Failed(f"{where}: failed, but {name} has changed: {difference}")
 
 
 def _place(function: Function, argument: Argument | None = None) -> str:
-    """A pattern of how an error begins: with the function and this argument, or any of its arguments."""
+    """A pattern for the beginning of an error: function and argument, or any of its arguments."""
     names = argument.name if argument else "|".join(a.name for a in function.arguments)
     return rf"^{function.name}: ({names}): "
 
 
-def check_refusal(case: Case, refusal: Refusal) -> None:
-    """A refusal of the case."""
-    trial = Trial(case, case.samples[refusal.of])
-    function = trial.module.functions[case.phase or refusal.phase]
-    change = {n: make(v, trial.dtype) for n, v in refusal.arguments.items()}
-    message = f"^(?=.*({refusal.message})){_place(function)[1:]}"
-    _refuse(trial, function, change, refusal.error, message, refusal.name)
-    if function is trial.forward and trial.has_class:
-        given = {k: v.clone() if isinstance(v, Tensor) else v for k, v in trial.values.items()}
+def check_error_input(case: Case, error_input: ErrorInput) -> None:
+    """A error_input of the case."""
+    runner = CaseRunner(case, case.samples[error_input.of])
+    function = runner.module.functions[case.phase or error_input.phase]
+    change = {n: make(v, runner.dtype) for n, v in error_input.arguments.items()}
+    message = f"^(?=.*({error_input.message})){_place(function)[1:]}"
+    _check_raises(runner, function, change, error_input.error, message, error_input.name)
+    if function is runner.forward and runner.has_class:
+        given = {k: v.clone() if isinstance(v, Tensor) else v for k, v in runner.values.items()}
         given.update({k: v for k, v in change.items() if k in given})
         try:
             with torch.no_grad():
-                trial.cls.apply(**given)
-        except refusal.error:
+                runner.cls.apply(**given)
+        except error_input.error:
             pass
         except Exception as raised:
             text = f"got {type(raised).__name__}: {raised}"
-            raise Failed(f"{trial.cls.__name__} with {refusal.name}: {text}") from raised
+            raise Failed(f"{runner.cls.__name__} with {error_input.name}: {text}") from raised
         else:
-            raise Failed(f"{trial.cls.__name__} with {refusal.name}: was taken")
+            raise Failed(f"{runner.cls.__name__} with {error_input.name}: was taken")
 
 
 def _wrong_tensors(
@@ -164,7 +164,7 @@ _WRONG_NUMBERS: Mapping[str, tuple[tuple[str, Any, type[Exception]], ...]] = {
 
 def check_wrong_argument(case: Case, function: Function, argument: Argument) -> None:
     """Wrong kinds of one argument, derived from the header."""
-    trial = Trial(case, case.samples[0])
+    runner = CaseRunner(case, case.samples[0])
     this, any_argument = _place(function, argument), _place(function)
     if not argument.is_tensor:
         kind = argument.type if argument.type == "bool" else "int" if "int" in argument.type else "float"
@@ -172,35 +172,39 @@ def check_wrong_argument(case: Case, function: Function, argument: Argument) -> 
         if argument.type == "int":
             wrong = (*wrong, ("2**31", 2**31, ValueError), ("-2**31 - 1", -(2**31) - 1, ValueError))
         for what, value, error in wrong:
-            _refuse(trial, function, {argument.name: value}, error, this, f"{argument.name} {what}")
+            _check_raises(runner, function, {argument.name: value}, error, this, f"{argument.name} {what}")
         return
 
-    filled = _filled_row(trial, function)
+    filled = _filled_row(runner, function)
     value = filled[argument.name]
     others = sum(isinstance(v, Tensor) for n, v in filled.items() if n != argument.name)
     for what, wrong_value, errors in _wrong_tensors(argument, value, others, argument in function.written):
         # Where two disagree it may be the other that is told to be wrong.
         message = any_argument if what in ("float32", "a meta tensor") else this
-        _refuse(trial, function, {argument.name: wrong_value}, errors, message, f"{argument.name} {what}")
+        _check_raises(
+            runner, function, {argument.name: wrong_value}, errors, message, f"{argument.name} {what}"
+        )
     if not argument.is_optional and argument.role != "buffer":
-        _refuse(trial, function, {argument.name: None}, TypeError, this, f"{argument.name} None")
+        _check_raises(runner, function, {argument.name: None}, TypeError, this, f"{argument.name} None")
     if argument.name in written(function, filled) and value.numel() > 1:
         overlapping = value.new_full((1,) * value.dim(), 1.0).expand(value.shape)
         change = {argument.name: overlapping}
-        _refuse(trial, function, change, ValueError, any_argument, f"{argument.name} expanded")
-    free = case.any_size.get(argument.name, ()) if function is trial.forward else ()
+        _check_raises(runner, function, change, ValueError, any_argument, f"{argument.name} expanded")
+    free = case.any_size.get(argument.name, ()) if function is runner.forward else ()
     for what, resized in _wrong_sizes(function, argument, value, free):
         change = {argument.name: resized}
-        _refuse(trial, function, change, (ValueError, IndexError), any_argument, f"{argument.name} {what}")
+        _check_raises(
+            runner, function, change, (ValueError, IndexError), any_argument, f"{argument.name} {what}"
+        )
 
 
-def _filled_row(trial: Trial, function: Function) -> dict[str, Any]:
+def _filled_row(runner: CaseRunner, function: Function) -> dict[str, Any]:
     """The arguments of a call that has been made: outputs have their sizes, buffers and what is None one element."""
-    row = _after_forward(trial, function)
-    trial.call(function, row)
+    row = _after_forward(runner, function)
+    runner.call(function, row)
     for a in function.tensors():
         if row[a.name] is None:
-            row[a.name] = torch.zeros(1, dtype=dtype_of(a, trial.dtype))
+            row[a.name] = torch.zeros(1, dtype=dtype_of(a, runner.dtype))
     return row
 
 
@@ -235,10 +239,10 @@ def _wrong_sizes(
 
 def check_arity(case: Case, function: Function) -> None:
     """One argument too few or too many."""
-    trial = Trial(case, case.samples[0])
-    row = _filled_row(trial, function)
+    runner = CaseRunner(case, case.samples[0])
+    row = _filled_row(runner, function)
     for what, values in (
         ("an argument missing", [*row.values()][:-1]),
         ("an argument too many", [*row.values(), 1]),
     ):
-        _must_refuse(trial, function, values, row, TypeError, function.name, what)
+        _must_raise(runner, function, values, row, TypeError, function.name, what)

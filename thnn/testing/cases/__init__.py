@@ -1,6 +1,6 @@
-"""The table of cases: for each module of THNN.h what it is compared with, on what, and what it must refuse.
+"""The table of cases: for each module of THNN.h a reference, sample inputs, error inputs and rows of the benchmark.
 
-A case is a `Case` in any file of this package: adding one is all it takes. See thnn/cases/model.py for its parts.
+Any `Case` in a file of this package is in the table. `model.py` has its parts.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ import torch
 from thnn._binding.arguments import FIXED_DTYPES
 from thnn._header import Argument, Function
 from thnn._header.registry import modules
-from thnn.testing.cases.model import Case, Sample
+from thnn.testing.cases.model import Case, SampleInput
 
 
 @cache
 def cases() -> Mapping[str, Case]:
-    """Every case by name: of its module, or of the function that it is for; modules in the order of the header, each
-    followed by the functions that have a case of their own."""
+    """Every case by the name of its module or single function, in the order of the header."""
     found: dict[str, Case] = {}
     for file in pkgutil.iter_modules(__path__):
         for value in vars(import_module(f"{__name__}.{file.name}")).values():
             if isinstance(value, Case) and found.setdefault(value.name, value) is not value:
-                raise ValueError(f"two cases for {value.name}, one of them in thnn/cases/{file.name}.py")
+                raise ValueError(
+                    f"two cases for {value.name}, one of them in thnn/testing/cases/{file.name}.py"
+                )
     names = [n for m in modules().values() for n in (m.name, *(f.name for f in m.others))]
     strangers = found.keys() - {*names}
     if strangers:
@@ -40,12 +41,12 @@ def cases() -> Mapping[str, Case]:
 
 
 def function_of(case: Case) -> Function:
-    """The function whose arguments the case names: the forward, unless it is for another one."""
+    """The function whose arguments the case names: the forward, or the single function of the case."""
     return modules()[case.module].functions[case.phase or "updateOutput"]
 
 
-def arguments(case: Case, sample: Sample, dtype: torch.dtype = torch.float64) -> dict[str, Any]:
-    """The arguments of the function that a caller gives, by name: tensors made, what is omitted filled in."""
+def arguments(case: Case, sample: SampleInput, dtype: torch.dtype = torch.float64) -> dict[str, Any]:
+    """The arguments of a sample by name, with tensors made and omitted scalars at their defaults."""
     function = function_of(case)
     unknown = sample.arguments.keys() - {a.name for a in function.arguments}
     if unknown:
@@ -58,7 +59,7 @@ def arguments(case: Case, sample: Sample, dtype: torch.dtype = torch.float64) ->
         ):
             continue
         if name in sample.arguments:
-            # Seeded by name, so that an argument does not change when another one does.
+            # A seed per name: arguments do not depend on each other.
             seed = zlib.crc32(f"{case.name} {sample.name} {name}".encode())
             made[name] = make(sample.arguments[name], dtype_of(argument, dtype), seed)
         elif argument.is_optional:
@@ -69,12 +70,12 @@ def arguments(case: Case, sample: Sample, dtype: torch.dtype = torch.float64) ->
 
 
 def dtype_of(argument: Argument, real: torch.dtype) -> torch.dtype:
-    """The element type of a tensor argument in a call where that of THTensor is `real`."""
+    """The element type of a tensor argument in a call whose THTensor are of type `real`."""
     return FIXED_DTYPES.get(argument.type, real)
 
 
 def make(value: Any, dtype: torch.dtype, seed: int = 0) -> Any:
-    """The tensor of a maker, its float64 turned into `dtype`; anything else as it is."""
+    """The tensor of a maker, cast to `dtype` if it is float64; any other value unchanged."""
     if not callable(value):
         return value
     made = value(torch.Generator().manual_seed(seed))

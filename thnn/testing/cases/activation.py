@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn.testing.cases.makers import constant, expanded, given, normal
-from thnn.testing.cases.model import Case, Refusal, Row, Sample
+from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 _SHAPES = {
     "image": (2, 3, 5, 4),
@@ -42,12 +42,15 @@ _EXTREMES = [
 ]
 
 
-def _samples(**scalars: Any) -> tuple[Sample, ...]:
+def _samples(**scalars: Any) -> tuple[SampleInput, ...]:
     return (
-        *(Sample(name, {"input": normal(*shape, scale=2), **scalars}) for name, shape in _SHAPES.items()),
-        Sample("many elements", {"input": normal(3, 70, 91), **scalars}, differentiable=False),
-        Sample("extremes", {"input": given(_EXTREMES), **scalars}, differentiable=False),
-        Sample(
+        *(
+            SampleInput(name, {"input": normal(*shape, scale=2), **scalars})
+            for name, shape in _SHAPES.items()
+        ),
+        SampleInput("many elements", {"input": normal(3, 70, 91), **scalars}, differentiable=False),
+        SampleInput("extremes", {"input": given(_EXTREMES), **scalars}, differentiable=False),
+        SampleInput(
             "not finite",
             {"input": given([math.nan, math.inf, -math.inf, 1.0]), **scalars},
             differentiable=False,
@@ -59,7 +62,7 @@ def _row(name: str, **scalars: Any) -> Row:
     size = 4 * 32 * 64 * 56 * 56
     return Row(
         f"{name} (32,64,56,56)",
-        Sample("row", {"input": normal(32, 64, 56, 56), **scalars}),
+        SampleInput("row", {"input": normal(32, 64, 56, 56), **scalars}),
         ratio=0.95,
         best=0.95,
         channels_last=0.95,
@@ -67,7 +70,7 @@ def _row(name: str, **scalars: Any) -> Row:
     )
 
 
-_TOO_LARGE = Refusal("too large", {"input": expanded(2**31, 2**31)}, ValueError)
+_TOO_LARGE = ErrorInput("too large", {"input": expanded(2**31, 2**31)}, ValueError)
 
 
 def _threshold(input: Tensor, threshold: float, val: float, inplace: bool = False) -> Tensor:
@@ -78,22 +81,24 @@ def _torch_threshold(input: Tensor, threshold: float, val: float, inplace: bool 
     return F.relu(input) if threshold == val == 0 else F.threshold(input, threshold, val)
 
 
-_SIXTEEN = Sample("row", {"input": normal(16), "threshold": 0.0, "val": 0.0})
+_SIXTEEN = SampleInput("row", {"input": normal(16), "threshold": 0.0, "val": 0.0})
 
 THRESHOLD = Case(
     module="Threshold",
     reference=_threshold,
-    peer=_torch_threshold,
+    baseline=_torch_threshold,
     samples=(
         *_samples(threshold=0.0, val=0.0),
-        Sample("other limits", {"input": normal(6, 7), "threshold": 0.5, "val": -2.0}),
-        Sample("value above the limit", {"input": normal(6, 7), "threshold": -1.0, "val": 20.0}),
-        Sample("all at the limit", {"input": constant(5, value=0.25), "threshold": 0.25, "val": 3.0}, False),
-        Sample("in place", {"input": normal(2, 3, 5, 4), "threshold": 0.5, "val": 0.5, "inplace": True}),
+        SampleInput("other limits", {"input": normal(6, 7), "threshold": 0.5, "val": -2.0}),
+        SampleInput("value above the limit", {"input": normal(6, 7), "threshold": -1.0, "val": 20.0}),
+        SampleInput(
+            "all at the limit", {"input": constant(5, value=0.25), "threshold": 0.25, "val": 3.0}, False
+        ),
+        SampleInput("in place", {"input": normal(2, 3, 5, 4), "threshold": 0.5, "val": 0.5, "inplace": True}),
     ),
-    refusals=(
-        Refusal("in place, value above the limit", {"val": 1.0, "inplace": True}, ValueError, "val"),
-        Refusal(
+    error_inputs=(
+        ErrorInput("in place, value above the limit", {"val": 1.0, "inplace": True}, ValueError, "val"),
+        ErrorInput(
             "in place, value above the limit",
             {"val": 1.0, "inplace": True},
             ValueError,
@@ -117,14 +122,14 @@ def _leaky_relu(input: Tensor, negval: float, inplace: bool = False) -> Tensor:
 LEAKY_RELU = Case(
     module="LeakyReLU",
     reference=_leaky_relu,
-    peer=lambda input, negval, inplace=False: F.leaky_relu(input, negval),
+    baseline=lambda input, negval, inplace=False: F.leaky_relu(input, negval),
     samples=(
         *_samples(negval=0.1),
-        Sample("slope 0", {"input": normal(6, 7), "negval": 0.0}),
-        Sample("slope below 0", {"input": normal(6, 7), "negval": -0.5}),
-        Sample("in place", {"input": normal(2, 3, 5, 4), "negval": 0.25, "inplace": True}),
+        SampleInput("slope 0", {"input": normal(6, 7), "negval": 0.0}),
+        SampleInput("slope below 0", {"input": normal(6, 7), "negval": -0.5}),
+        SampleInput("in place", {"input": normal(2, 3, 5, 4), "negval": 0.25, "inplace": True}),
     ),
-    refusals=(_TOO_LARGE,),
+    error_inputs=(_TOO_LARGE,),
     rows=(_row("LeakyReLU", negval=0.01),),
 )
 
@@ -132,7 +137,7 @@ SIGMOID = Case(
     module="Sigmoid",
     reference=torch.sigmoid,
     samples=_samples(),
-    refusals=(_TOO_LARGE,),
+    error_inputs=(_TOO_LARGE,),
     rows=(_row("Sigmoid"),),
 )
 
@@ -140,11 +145,11 @@ TANH = Case(
     module="Tanh",
     reference=torch.tanh,
     samples=_samples(),
-    refusals=(_TOO_LARGE,),
+    error_inputs=(_TOO_LARGE,),
     rows=(
         Row(
             "Tanh (32,64,56,56)",
-            Sample("row", {"input": normal(32, 64, 56, 56)}),
+            SampleInput("row", {"input": normal(32, 64, 56, 56)}),
             ratio=3,
             fraction=0.6,
             bytes_moved={"fwd": 2 * 4 * 32 * 64 * 56 * 56, "fb": 5 * 4 * 32 * 64 * 56 * 56},

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn.testing.cases.makers import flops, normal
-from thnn.testing.cases.model import Case, Refusal, Row, Sample
+from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 _AXES = "THW"
 
@@ -43,7 +43,7 @@ def _sample(
     transposed: bool = False,
     small: bool = True,
     **others: tuple[int, ...],
-) -> Sample:
+) -> SampleInput:
     """Kernel, stride (d), padding (pad), dilation and adj are in the order of the axes, depth before height."""
     inputs, skip = shape[-len(kernel) - 1], 3 - len(kernel)
     first, second = (inputs, planes // groups) if transposed else (planes, inputs // groups)
@@ -55,7 +55,7 @@ def _sample(
         values = (*[default] * skip, *others.get(word, [default] * len(kernel)))
         arguments |= {word + axis: value for axis, value in zip(_AXES, values)}
     arguments["groups"] = groups
-    return Sample(name, arguments, differentiable=small)
+    return SampleInput(name, arguments, differentiable=small)
 
 
 _SAMPLES = (
@@ -104,13 +104,13 @@ _GEOMETRY = (
     ("overflowing padding", {"padW": 2**31 - 1, "padH": 2**31 - 1}),
 )
 _REFUSALS = (
-    *(Refusal(name, change, ValueError, phase=p) for p in _PHASES for name, change in _GEOMETRY),
-    Refusal("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
-    Refusal("no planes", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
-    Refusal("other planes", {"input": normal(2, 6, 5, 6)}, ValueError, "weight"),
-    Refusal("weight a matrix", {"weight": normal(6, 12)}, ValueError, "weight"),
-    Refusal("weight of no dimensions", {"weight": normal()}, ValueError, "weight"),
-    Refusal("bias of one", {"bias": normal(1)}, ValueError, "bias"),
+    *(ErrorInput(name, change, ValueError, phase=p) for p in _PHASES for name, change in _GEOMETRY),
+    ErrorInput("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
+    ErrorInput("no planes", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
+    ErrorInput("other planes", {"input": normal(2, 6, 5, 6)}, ValueError, "weight"),
+    ErrorInput("weight a matrix", {"weight": normal(6, 12)}, ValueError, "weight"),
+    ErrorInput("weight of no dimensions", {"weight": normal()}, ValueError, "weight"),
+    ErrorInput("bias of one", {"bias": normal(1)}, ValueError, "bias"),
 )
 
 
@@ -128,7 +128,10 @@ CONVOLUTION = Case(
     reference=_convolution,
     samples=_SAMPLES,
     any_size={"weight": (2, 3)},
-    refusals=(*_REFUSALS, Refusal("no window fits", {"input": normal(2, 4, 5, 2)}, ValueError, "input")),
+    error_inputs=(
+        *_REFUSALS,
+        ErrorInput("no window fits", {"input": normal(2, 4, 5, 2)}, ValueError, "input"),
+    ),
     rows=(_row("Convolution", 128, 4), _row("Convolution", 128, 32)),
 )
 
@@ -137,10 +140,10 @@ FULL_CONVOLUTION = Case(
     reference=_full_convolution,
     samples=_FULL_SAMPLES,
     any_size={"weight": (2, 3)},
-    refusals=(
+    error_inputs=(
         *_REFUSALS,
-        *(Refusal("adj too large", {"adjH": 2}, ValueError, "adjH", p) for p in _PHASES),
-        Refusal("nothing left", {"padW": 3}, ValueError, "input"),
+        *(ErrorInput("adj too large", {"adjH": 2}, ValueError, "adjH", p) for p in _PHASES),
+        ErrorInput("nothing left", {"padW": 3}, ValueError, "input"),
     ),
     rows=(_row("FullConvolution", 128, 4, transposed=True),),
 )

@@ -13,7 +13,7 @@ from torch import Generator, Tensor
 
 from thnn._functions.classes import function_classes
 from thnn.testing.cases.makers import constant, expanded, given, normal, uniform
-from thnn.testing.cases.model import Case, Maker, Refusal, Row, Sample
+from thnn.testing.cases.model import Case, ErrorInput, Maker, Row, SampleInput
 
 
 def _shape(input: Tensor) -> list[int]:
@@ -79,9 +79,9 @@ def _sample(
     momentum: float = 0.1,
     eps: float = 1e-5,
     small: bool = True,
-) -> Sample:
+) -> SampleInput:
     C = shape[1]
-    return Sample(
+    return SampleInput(
         name,
         {
             "input": input or normal(*shape, scale=2, shift=0.5),
@@ -135,7 +135,7 @@ _EVALUATION = {"ratio": 0.95, "best": 0.95, "channels_last": 0.95}
 BATCH_NORMALIZATION = Case(
     module="BatchNormalization",
     reference=_batch_normalization,
-    peer=_torch_batch_norm,
+    baseline=_torch_batch_norm,
     samples=(
         _sample("images", 3, 4, 5, 2),
         _sample("vectors", 5, 3),
@@ -172,25 +172,25 @@ BATCH_NORMALIZATION = Case(
         ),
         _sample("infinity in evaluation", 4, 3, 5, input=_channel(math.inf), train=False, small=False),
     ),
-    refusals=(
-        Refusal("a vector", {"input": normal(4)}, ValueError, "input"),
-        Refusal("no dimensions", {"input": normal()}, ValueError, "input"),
-        Refusal("other channels", {"input": normal(3, 5, 5, 2)}, ValueError),
-        Refusal("one value per channel", {"input": normal(1, 4, 1, 1)}, ValueError, "1 value per channel"),
-        Refusal("no values", {"input": normal(0, 4, 5, 2)}, ValueError, "input"),
-        Refusal("eps below 0", {"eps": -1e-5}, ValueError, "eps"),
-        Refusal("eps below 0", {"eps": -1e-5}, ValueError, "eps", phase="backward"),
-        Refusal("eps NaN", {"eps": math.nan}, ValueError, "eps"),
-        Refusal("too large", {"input": expanded(2**60, 4)}, ValueError),
+    error_inputs=(
+        ErrorInput("a vector", {"input": normal(4)}, ValueError, "input"),
+        ErrorInput("no dimensions", {"input": normal()}, ValueError, "input"),
+        ErrorInput("other channels", {"input": normal(3, 5, 5, 2)}, ValueError),
+        ErrorInput("one value per channel", {"input": normal(1, 4, 1, 1)}, ValueError, "1 value per channel"),
+        ErrorInput("no values", {"input": normal(0, 4, 5, 2)}, ValueError, "input"),
+        ErrorInput("eps below 0", {"eps": -1e-5}, ValueError, "eps"),
+        ErrorInput("eps below 0", {"eps": -1e-5}, ValueError, "eps", phase="backward"),
+        ErrorInput("eps NaN", {"eps": math.nan}, ValueError, "eps"),
+        ErrorInput("too large", {"input": expanded(2**60, 4)}, ValueError),
         *(
-            Refusal(f"{name} a matrix", {name: normal(1, 4)}, ValueError, name)
+            ErrorInput(f"{name} a matrix", {name: normal(1, 4)}, ValueError, name)
             for name in ("weight", "bias", "running_mean", "running_var")
         ),
         *(
-            Refusal(f"{name} of one", {name: normal(1)}, ValueError, name, phase="backward")
+            ErrorInput(f"{name} of one", {name: normal(1)}, ValueError, name, phase="backward")
             for name in ("weight", "running_mean", "running_var", "save_mean", "save_std")
         ),
-        Refusal("gradOutput transposed", {"gradOutput": normal(3, 4, 2, 5)}, ValueError, phase="backward"),
+        ErrorInput("gradOutput transposed", {"gradOutput": normal(3, 4, 2, 5)}, ValueError, phase="backward"),
     ),
     rows=(
         _row(32, 64, 56, 56, goals={"ratio": 4.5, "fraction": 0.55, "best": 1.6, "channels_last": 1.3}),
@@ -259,16 +259,16 @@ def _relu_rows() -> tuple[Row, ...]:
 BATCH_NORMALIZATION_RELU = Case(
     module="BatchNormalizationReLU",
     reference=_batch_normalization_relu,
-    peer=_torch_batch_norm_relu,
+    baseline=_torch_batch_norm_relu,
     samples=(
         *BATCH_NORMALIZATION.samples,
         # Without a bias the inputs of relu are 0 where the channel is constant: a kink.
         _sample("minus infinity in evaluation", 4, 3, 5, input=_channel(-math.inf), train=False, small=False),
         _sample("huge values", 4, 3, 5, input=normal(4, 3, 5, scale=1e200), train=False, small=False),
     ),
-    refusals=(
-        *BATCH_NORMALIZATION.refusals,
-        Refusal("bias of one", {"bias": normal(1)}, ValueError, "bias", phase="backward"),
+    error_inputs=(
+        *BATCH_NORMALIZATION.error_inputs,
+        ErrorInput("bias of one", {"bias": normal(1)}, ValueError, "bias", phase="backward"),
     ),
     rows=_relu_rows(),
 )
@@ -378,7 +378,7 @@ _STATISTICS = Case(
     reference=_statistics,
     samples=(
         *(
-            Sample(name, {"input": normal(*shape, scale=2, shift=0.5)}, differentiable=small)
+            SampleInput(name, {"input": normal(*shape, scale=2, shift=0.5)}, differentiable=small)
             for name, shape, small in (
                 ("images", (3, 4, 5, 2), True),
                 ("vectors", (5, 3), True),
@@ -392,12 +392,12 @@ _STATISTICS = Case(
                 ("large planes", (2, 3, 130, 171), False),
             )
         ),
-        Sample("constant channel", {"input": _constant_channel}, differentiable=False),
-        Sample("NaN in one channel", {"input": _channel(math.nan)}, differentiable=False),
+        SampleInput("constant channel", {"input": _constant_channel}, differentiable=False),
+        SampleInput("NaN in one channel", {"input": _channel(math.nan)}, differentiable=False),
     ),
-    refusals=(
-        Refusal("a vector", {"input": normal(4)}, ValueError, "input"),
-        Refusal("too large", {"input": expanded(2, 2**61)}, ValueError),
+    error_inputs=(
+        ErrorInput("a vector", {"input": normal(4)}, ValueError, "input"),
+        ErrorInput("too large", {"input": expanded(2, 2**61)}, ValueError),
     ),
 )
 
@@ -406,20 +406,20 @@ _MERGE_STATISTICS = Case(
     phase="mergeStatistics",
     reference=_merge_statistics,
     samples=(
-        Sample("three", {"parts": _triple(3, 9, counts=(5, 1, 12))}),
-        Sample("one", {"parts": _triple(1, 9, counts=(5,))}),
-        Sample("some empty", {"parts": _triple(5, 7, counts=(0, 3, 0, 4, 0))}),
-        Sample("all empty", {"parts": constant(3, 7)}),
-        Sample("empty", {"parts": constant(0, 7)}),
-        Sample("no channels", {"parts": _triple(2, 1, counts=(3, 4))}),
-        Sample("many channels", {"parts": _triple(4, 4097, counts=(3, 4, 5, 6))}, differentiable=False),
+        SampleInput("three", {"parts": _triple(3, 9, counts=(5, 1, 12))}),
+        SampleInput("one", {"parts": _triple(1, 9, counts=(5,))}),
+        SampleInput("some empty", {"parts": _triple(5, 7, counts=(0, 3, 0, 4, 0))}),
+        SampleInput("all empty", {"parts": constant(3, 7)}),
+        SampleInput("empty", {"parts": constant(0, 7)}),
+        SampleInput("no channels", {"parts": _triple(2, 1, counts=(3, 4))}),
+        SampleInput("many channels", {"parts": _triple(4, 4097, counts=(3, 4, 5, 6))}, differentiable=False),
     ),
-    refusals=(
-        Refusal("one part alone", {"parts": normal(9)}, ValueError, "parts"),
-        Refusal("three dimensions", {"parts": normal(1, 3, 9)}, ValueError, "parts"),
-        Refusal("no number of values", {"parts": normal(3, 8)}, ValueError, "parts"),
-        Refusal("a number below 0", {"parts": _triple(3, 9, counts=(5, -1, 12))}, ValueError, "part 1"),
-        Refusal("a number NaN", {"parts": _triple(3, 9, counts=(5, 1, math.nan))}, ValueError, "part 2"),
+    error_inputs=(
+        ErrorInput("one part alone", {"parts": normal(9)}, ValueError, "parts"),
+        ErrorInput("three dimensions", {"parts": normal(1, 3, 9)}, ValueError, "parts"),
+        ErrorInput("no number of values", {"parts": normal(3, 8)}, ValueError, "parts"),
+        ErrorInput("a number below 0", {"parts": _triple(3, 9, counts=(5, -1, 12))}, ValueError, "part 1"),
+        ErrorInput("a number NaN", {"parts": _triple(3, 9, counts=(5, 1, math.nan))}, ValueError, "part 2"),
     ),
 )
 
@@ -431,8 +431,8 @@ def _saving(
     momentum: float = 0.1,
     eps: float = 1e-5,
     unbiased: bool = True,
-) -> Sample:
-    return Sample(
+) -> SampleInput:
+    return SampleInput(
         name,
         {
             "statistics": _triple(2 * channels + 1, counts=(7,)),
@@ -459,15 +459,15 @@ _SAVE_STATISTICS = Case(
         _saving("eps 0", 3, eps=0.0),
         _saving("empty", 0),
         _saving("many channels", 1035),
-        Sample(
+        SampleInput(
             "no deviation", {**_saving("", 1).arguments, "statistics": given([2.0, 0.0, 3.0]), "eps": 0.0}
         ),
     ),
-    refusals=(
-        Refusal("a matrix", {"statistics": normal(1, 9)}, ValueError, "statistics"),
-        Refusal("no number of values", {"statistics": normal(8)}, ValueError, "statistics"),
+    error_inputs=(
+        ErrorInput("a matrix", {"statistics": normal(1, 9)}, ValueError, "statistics"),
+        ErrorInput("no number of values", {"statistics": normal(8)}, ValueError, "statistics"),
         *(
-            Refusal(
+            ErrorInput(
                 f"{count} values",
                 {"statistics": _triple(9, counts=(count,))},
                 ValueError,
@@ -475,13 +475,13 @@ _SAVE_STATISTICS = Case(
             )
             for count in (1, 0, -3, math.nan)
         ),
-        Refusal("eps below 0", {"eps": -1e-5}, ValueError, "eps"),
-        Refusal("eps NaN", {"eps": math.nan}, ValueError, "eps"),
+        ErrorInput("eps below 0", {"eps": -1e-5}, ValueError, "eps"),
+        ErrorInput("eps NaN", {"eps": math.nan}, ValueError, "eps"),
     ),
 )
 
 
-def _given(name: str, *shape: int, small: bool = True, **others: Any) -> Sample:
+def _given(name: str, *shape: int, small: bool = True, **others: Any) -> SampleInput:
     """What the phases take that know mean and inverse deviation; `others` replaces or adds arguments."""
     C = shape[1]
     arguments = {
@@ -492,7 +492,7 @@ def _given(name: str, *shape: int, small: bool = True, **others: Any) -> Sample:
         "save_std": uniform(C, low=0.5, high=2),
         "relu": False,
     }
-    return Sample(name, {**arguments, **others}, differentiable=small)
+    return SampleInput(name, {**arguments, **others}, differentiable=small)
 
 
 _NORMALIZE = Case(
@@ -512,13 +512,13 @@ _NORMALIZE = Case(
         _given("NaN in one channel, relu", 4, 3, 5, small=False, input=_channel(math.nan), relu=True),
         _given("infinity, relu", 4, 3, 5, small=False, input=_channel(-math.inf), relu=True),
     ),
-    refusals=(Refusal("a vector", {"input": normal(4)}, ValueError, "input"),),
+    error_inputs=(ErrorInput("a vector", {"input": normal(4)}, ValueError, "input"),),
 )
 
 
 def _with_gradient(
-    of: tuple[Sample, ...], more: Callable[[int], dict[str, Any]] = lambda C: {}
-) -> tuple[Sample, ...]:
+    of: tuple[SampleInput, ...], more: Callable[[int], dict[str, Any]] = lambda C: {}
+) -> tuple[SampleInput, ...]:
     """The samples of normalize with a gradient, and what `more` gives for their number of channels."""
     made = []
     for sample in of:
@@ -533,7 +533,7 @@ _GRAD_SUMS = Case(
     phase="gradSums",
     reference=_grad_sums,
     samples=_with_gradient(_NORMALIZE.samples),
-    refusals=(Refusal("a vector", {"input": normal(4)}, ValueError, "input"),),
+    error_inputs=(ErrorInput("a vector", {"input": normal(4)}, ValueError, "input"),),
 )
 
 _GRAD_INPUT = Case(
@@ -547,12 +547,12 @@ _GRAD_INPUT = Case(
             for s in _with_gradient(_NORMALIZE.samples, lambda C: {"sums": None, "count": 0.0})
         ),
     ),
-    refusals=(
-        Refusal("a vector", {"input": normal(4)}, ValueError, "input"),
-        Refusal("sums of one channel less", {"sums": normal(6)}, ValueError, "sums"),
-        Refusal("sums a matrix", {"sums": normal(2, 4)}, ValueError, "sums"),
+    error_inputs=(
+        ErrorInput("a vector", {"input": normal(4)}, ValueError, "input"),
+        ErrorInput("sums of one channel less", {"sums": normal(6)}, ValueError, "sums"),
+        ErrorInput("sums a matrix", {"sums": normal(2, 4)}, ValueError, "sums"),
         *(
-            Refusal(f"count {count}", {"count": count}, ValueError, "count")
+            ErrorInput(f"count {count}", {"count": count}, ValueError, "count")
             for count in (0.0, -1.0, math.nan)
         ),
     ),

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn.testing.cases.makers import given, normal
-from thnn.testing.cases.model import Case, Refusal, Row, Sample
+from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 
 def _dense(weight: Tensor, table: Tensor, inputs: int, outputs: int) -> Tensor:
@@ -58,7 +58,7 @@ def _sample(
     table: Sequence[tuple[int, int]],
     stride: tuple[int, int] = (1, 1),
     small: bool = True,
-) -> Sample:
+) -> SampleInput:
     """Kernel and stride are width first; the table has pairs (input plane, output plane)."""
     arguments: dict[str, Any] = {
         "input": normal(*shape),
@@ -70,7 +70,7 @@ def _sample(
         "dW": stride[0],
         "dH": stride[1],
     }
-    return Sample(name, arguments, differentiable=small)
+    return SampleInput(name, arguments, differentiable=small)
 
 
 def _every(step: int, inputs: int, outputs: int) -> list[tuple[int, int]]:
@@ -121,18 +121,18 @@ _PLANES = (
 )
 _PHASES = ("updateOutput", "updateGradInput", "accGradParameters")
 _REFUSALS = (
-    *(Refusal(name, change, ValueError, phase=p) for p in _PHASES for name, change in _GEOMETRY),
+    *(ErrorInput(name, change, ValueError, phase=p) for p in _PHASES for name, change in _GEOMETRY),
     *(
-        Refusal(name, {"connTable": given([*_TABLE[:5], row])}, IndexError, "connTable", p)
+        ErrorInput(name, {"connTable": given([*_TABLE[:5], row])}, IndexError, "connTable", p)
         for p in _PHASES
         for name, row in _PLANES
     ),
-    Refusal("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
-    Refusal("no pixels", {"input": normal(2, 3, 0, 6)}, ValueError, "input"),
-    Refusal("weight of four dimensions", {"weight": normal(6, 1, 3, 2)}, ValueError, "weight"),
-    Refusal("weight without taps", {"weight": normal(6, 3, 0)}, ValueError, "weight"),
-    Refusal("a kernel too many", {"weight": normal(7, 3, 2)}, ValueError, "connTable"),
-    Refusal("bias of one", {"bias": normal(1)}, ValueError, "bias"),
+    ErrorInput("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
+    ErrorInput("no pixels", {"input": normal(2, 3, 0, 6)}, ValueError, "input"),
+    ErrorInput("weight of four dimensions", {"weight": normal(6, 1, 3, 2)}, ValueError, "weight"),
+    ErrorInput("weight without taps", {"weight": normal(6, 3, 0)}, ValueError, "weight"),
+    ErrorInput("a kernel too many", {"weight": normal(7, 3, 2)}, ValueError, "connTable"),
+    ErrorInput("bias of one", {"bias": normal(1)}, ValueError, "bias"),
 )
 
 
@@ -148,9 +148,9 @@ SPATIAL_CONVOLUTION_MAP = Case(
     module="SpatialConvolutionMap",
     reference=_map,
     samples=_SAMPLES,
-    refusals=(
+    error_inputs=(
         *_REFUSALS,
-        Refusal("kernel larger than the image", {"weight": normal(6, 6, 2)}, ValueError, "input"),
+        ErrorInput("kernel larger than the image", {"weight": normal(6, 6, 2)}, ValueError, "input"),
     ),
     any_size={"weight": (1, 2)},
     rows=(_row("SpatialConvolutionMap"),),
@@ -160,9 +160,11 @@ SPATIAL_FULL_CONVOLUTION_MAP = Case(
     module="SpatialFullConvolutionMap",
     reference=_full_map,
     samples=_SAMPLES,
-    refusals=(
+    error_inputs=(
         *_REFUSALS,
-        Refusal("an output that memory cannot hold", {"dW": 2**31 - 1, "dH": 2**31 - 1}, ValueError, "input"),
+        ErrorInput(
+            "an output that memory cannot hold", {"dW": 2**31 - 1, "dH": 2**31 - 1}, ValueError, "input"
+        ),
     ),
     any_size={"weight": (1, 2)},
     rows=(_row("SpatialFullConvolutionMap"),),

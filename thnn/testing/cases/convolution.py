@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn.testing.cases.makers import along, flops, normal
-from thnn.testing.cases.model import Case, Refusal, Row, Sample
+from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 Pair = tuple[int, int]
 
@@ -40,7 +40,7 @@ def _sample(
     bias: bool = True,
     flat: bool = False,
     small: bool = True,
-) -> Sample:
+) -> SampleInput:
     """Kernel, stride, padding and dilation are width first; with dilation it is a sample of the dilated module."""
     inputs, (kW, kH) = shape[-3], kernel
     arguments: dict[str, Any] = {
@@ -53,7 +53,7 @@ def _sample(
     }
     if bias:
         arguments["bias"] = normal(planes)
-    return Sample(name, arguments, differentiable=small)
+    return SampleInput(name, arguments, differentiable=small)
 
 
 def _row(
@@ -126,24 +126,26 @@ SPATIAL_CONVOLUTION_MM = Case(
         _sample("two planes, 165 taps", (3, 2, 20, 37), 3, (15, 11), padding=(7, 2), small=False),
         _sample("few outputs of wide rows", (1, 9, 6, 300), 4, (3, 2), padding=(1, 1), small=False),
     ),
-    refusals=(
-        *(Refusal(name, change, ValueError) for name, change in _GEOMETRY),
-        *(Refusal(name, change, ValueError, phase="updateGradInput") for name, change in _GEOMETRY),
-        *(Refusal(name, change, ValueError, phase="accGradParameters") for name, change in _GEOMETRY),
-        Refusal("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
-        Refusal("input of five dimensions", {"input": normal(1, 2, 3, 5, 6)}, ValueError, "input"),
-        Refusal("no planes", {"input": normal(2, 0, 5, 6)}, ValueError),
-        Refusal("image smaller than the kernel", {"input": normal(2, 3, 2, 6)}, ValueError),
-        Refusal("image without pixels", {"input": normal(2, 3, 0, 0)}, ValueError),
-        Refusal("other planes", {"input": normal(2, 4, 5, 6)}, ValueError, "input|weight"),
-        Refusal("weight of three dimensions", {"weight": normal(2, 3, 3)}, ValueError, "weight"),
-        Refusal("weight of other planes", {"weight": normal(4, 2, 3, 2)}, ValueError, "input|weight"),
-        Refusal("kernel transposed", {"weight": normal(4, 3, 2, 3)}, ValueError, "weight"),
-        Refusal("flattened weight too short", {"weight": normal(4, 17)}, ValueError, "weight"),
-        Refusal("bias a matrix", {"bias": normal(1, 4)}, ValueError, "bias"),
-        Refusal("bias of one", {"bias": normal(1)}, ValueError, "bias"),
-        Refusal("gradOutput batchless", {"gradOutput": normal(4, 2, 7)}, ValueError, phase="updateGradInput"),
-        Refusal(
+    error_inputs=(
+        *(ErrorInput(name, change, ValueError) for name, change in _GEOMETRY),
+        *(ErrorInput(name, change, ValueError, phase="updateGradInput") for name, change in _GEOMETRY),
+        *(ErrorInput(name, change, ValueError, phase="accGradParameters") for name, change in _GEOMETRY),
+        ErrorInput("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
+        ErrorInput("input of five dimensions", {"input": normal(1, 2, 3, 5, 6)}, ValueError, "input"),
+        ErrorInput("no planes", {"input": normal(2, 0, 5, 6)}, ValueError),
+        ErrorInput("image smaller than the kernel", {"input": normal(2, 3, 2, 6)}, ValueError),
+        ErrorInput("image without pixels", {"input": normal(2, 3, 0, 0)}, ValueError),
+        ErrorInput("other planes", {"input": normal(2, 4, 5, 6)}, ValueError, "input|weight"),
+        ErrorInput("weight of three dimensions", {"weight": normal(2, 3, 3)}, ValueError, "weight"),
+        ErrorInput("weight of other planes", {"weight": normal(4, 2, 3, 2)}, ValueError, "input|weight"),
+        ErrorInput("kernel transposed", {"weight": normal(4, 3, 2, 3)}, ValueError, "weight"),
+        ErrorInput("flattened weight too short", {"weight": normal(4, 17)}, ValueError, "weight"),
+        ErrorInput("bias a matrix", {"bias": normal(1, 4)}, ValueError, "bias"),
+        ErrorInput("bias of one", {"bias": normal(1)}, ValueError, "bias"),
+        ErrorInput(
+            "gradOutput batchless", {"gradOutput": normal(4, 2, 7)}, ValueError, phase="updateGradInput"
+        ),
+        ErrorInput(
             "gradOutput batchless", {"gradOutput": normal(4, 2, 7)}, ValueError, phase="accGradParameters"
         ),
     ),
@@ -188,7 +190,7 @@ def _dilated_sample(
     stride: Pair = (1, 1),
     padding: Pair = (0, 0),
     **settings: bool,
-) -> Sample:
+) -> SampleInput:
     return _sample(name, shape, planes, kernel, stride, padding, dilation, **settings)
 
 
@@ -241,9 +243,9 @@ SPATIAL_DILATED_CONVOLUTION = Case(
             "rows of 31, far apart", (1, 2, 241, 31), 1, (3, 3), (2, 120), padding=(2, 120), small=False
         ),
     ),
-    refusals=(
+    error_inputs=(
         *(
-            Refusal(name, change, ValueError, phase=phase)
+            ErrorInput(name, change, ValueError, phase=phase)
             for phase in ("updateOutput", "updateGradInput", "accGradParameters")
             for name, change in (
                 *_GEOMETRY,
@@ -253,20 +255,20 @@ SPATIAL_DILATED_CONVOLUTION = Case(
                 ("dilation beyond the image", {"dilationW": 11}),
             )
         ),
-        Refusal("input a matrix", {"input": normal(8, 9)}, ValueError, "input"),
-        Refusal("no planes", {"input": normal(2, 0, 8, 9)}, ValueError, "input"),
-        Refusal(
+        ErrorInput("input a matrix", {"input": normal(8, 9)}, ValueError, "input"),
+        ErrorInput("no planes", {"input": normal(2, 0, 8, 9)}, ValueError, "input"),
+        ErrorInput(
             "image smaller than the kernel", {"input": normal(2, 3, 4, 9)}, ValueError, "would be empty, 0 x "
         ),
-        Refusal("other planes", {"input": normal(2, 4, 8, 9)}, ValueError, "weight"),
-        Refusal("flattened weight", {"weight": normal(4, 18)}, ValueError, "weight"),
-        Refusal("kernel transposed", {"weight": normal(4, 3, 2, 3)}, ValueError, "weight"),
-        Refusal("no filters", {"weight": normal(0, 3, 3, 2)}, ValueError, "weight"),
-        Refusal("bias of one", {"bias": normal(1)}, ValueError, "bias"),
-        Refusal(
+        ErrorInput("other planes", {"input": normal(2, 4, 8, 9)}, ValueError, "weight"),
+        ErrorInput("flattened weight", {"weight": normal(4, 18)}, ValueError, "weight"),
+        ErrorInput("kernel transposed", {"weight": normal(4, 3, 2, 3)}, ValueError, "weight"),
+        ErrorInput("no filters", {"weight": normal(0, 3, 3, 2)}, ValueError, "weight"),
+        ErrorInput("bias of one", {"bias": normal(1)}, ValueError, "bias"),
+        ErrorInput(
             "gradOutput smaller", {"gradOutput": normal(2, 4, 2, 7)}, ValueError, phase="updateGradInput"
         ),
-        Refusal("gradBias of one", {"gradBias": normal(1)}, ValueError, phase="accGradParameters"),
+        ErrorInput("gradBias of one", {"gradBias": normal(1)}, ValueError, phase="accGradParameters"),
     ),
     rows=(_dilated_row(128, 28, 8, 2),),
 )
@@ -298,7 +300,7 @@ def _depthwise_sample(
     padding: Pair = (0, 0),
     bias: bool = True,
     **settings: bool,
-) -> Sample:
+) -> SampleInput:
     """As others, but for the size of bias."""
     sample = _sample(name, shape, filters, kernel, stride, padding, None, False, **settings)
     biases = {"bias": normal(filters, shape[-3])} if bias else {}
@@ -338,30 +340,30 @@ SPATIAL_DEPTH_WISE_CONVOLUTION = Case(
         _depthwise_sample("large", (1, 2, 190, 170), 1, (3, 3), padding=(1, 1), small=False),
         _depthwise_sample("many taps", (1, 3, 21, 22), 2, (13, 11), padding=(6, 5), small=False),
     ),
-    refusals=(
+    error_inputs=(
         *(
-            Refusal(name, change, ValueError, phase=phase)
+            ErrorInput(name, change, ValueError, phase=phase)
             for phase in ("updateOutput", "updateGradInput", "accGradParameters")
             for name, change in _GEOMETRY
         ),
-        Refusal("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
-        Refusal("no planes", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
-        Refusal(
+        ErrorInput("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
+        ErrorInput("no planes", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
+        ErrorInput(
             "image smaller than the kernel", {"input": normal(2, 3, 2, 6)}, ValueError, "would be empty, 0 x "
         ),
-        Refusal("other planes", {"input": normal(2, 4, 5, 6)}, ValueError, "weight"),
-        Refusal("filters of all planes", {"weight": normal(2, 1, 3, 2)}, ValueError, "weight"),
-        Refusal("kernel transposed", {"weight": normal(2, 3, 2, 3)}, ValueError, "weight"),
-        Refusal("flattened weight too short", {"weight": normal(2, 17)}, ValueError, "weight"),
-        Refusal("bias a vector", {"bias": normal(6)}, ValueError, "bias"),
-        Refusal("bias transposed", {"bias": normal(3, 2)}, ValueError, "bias"),
-        Refusal(
+        ErrorInput("other planes", {"input": normal(2, 4, 5, 6)}, ValueError, "weight"),
+        ErrorInput("filters of all planes", {"weight": normal(2, 1, 3, 2)}, ValueError, "weight"),
+        ErrorInput("kernel transposed", {"weight": normal(2, 3, 2, 3)}, ValueError, "weight"),
+        ErrorInput("flattened weight too short", {"weight": normal(2, 17)}, ValueError, "weight"),
+        ErrorInput("bias a vector", {"bias": normal(6)}, ValueError, "bias"),
+        ErrorInput("bias transposed", {"bias": normal(3, 2)}, ValueError, "bias"),
+        ErrorInput(
             "gradOutput of one filter",
             {"gradOutput": normal(2, 3, 2, 7)},
             ValueError,
             phase="updateGradInput",
         ),
-        Refusal("gradBias a vector", {"gradBias": normal(6)}, ValueError, phase="accGradParameters"),
+        ErrorInput("gradBias a vector", {"gradBias": normal(6)}, ValueError, phase="accGradParameters"),
     ),
     rows=(_depthwise_row(128, 28, 8),),
 )

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn.testing.cases.makers import classes, constant, given, normal, uniform
-from thnn.testing.cases.model import Case, Maker, Refusal, Row, Sample
+from thnn.testing.cases.model import Case, ErrorInput, Maker, Row, SampleInput
 
 _SHAPES = {
     "matrix": (4, 5),
@@ -28,9 +28,9 @@ def _reduced(losses: Tensor, sizeAverage: bool) -> Tensor:
     return losses.mean() if sizeAverage else losses.sum()
 
 
-def _samples(input: Callable[..., Maker], target: Callable[..., Maker]) -> tuple[Sample, ...]:
-    def sample(name: str, *shape: int, small: bool = True, **scalars: Any) -> Sample:
-        return Sample(
+def _samples(input: Callable[..., Maker], target: Callable[..., Maker]) -> tuple[SampleInput, ...]:
+    def sample(name: str, *shape: int, small: bool = True, **scalars: Any) -> SampleInput:
+        return SampleInput(
             name, {"input": input(*shape), "target": target(*shape), **scalars}, differentiable=small
         )
 
@@ -48,17 +48,17 @@ def _row(name: str, input: Maker, target: Maker, goals: dict[str, float]) -> Row
     size = 4.0 * 2**20
     return Row(
         f"{name} 1M",
-        Sample("row", {"input": input, "target": target}),
+        SampleInput("row", {"input": input, "target": target}),
         bytes_moved={"fwd": 2 * size, "fb": 5 * size},
         **goals,  # type: ignore[arg-type]
     )
 
 
 _REFUSALS = (
-    Refusal("target of another size", {"target": uniform(5, 5)}, ValueError, "target"),
-    Refusal("target a row", {"target": uniform(5)}, ValueError, "target"),
-    Refusal("target empty", {"target": uniform(0)}, ValueError, "target"),
-    Refusal(
+    ErrorInput("target of another size", {"target": uniform(5, 5)}, ValueError, "target"),
+    ErrorInput("target a row", {"target": uniform(5)}, ValueError, "target"),
+    ErrorInput("target empty", {"target": uniform(0)}, ValueError, "target"),
+    ErrorInput(
         "target of another size", {"target": uniform(5, 5)}, ValueError, "target", phase="updateGradInput"
     ),
 )
@@ -74,9 +74,9 @@ _NEAR_OVERFLOW = {"input": given([3e38, -3e38, 1.0, 0.0]), "target": constant(4,
 MSE_CRITERION = Case(
     module="MSECriterion",
     reference=_mse,
-    peer=lambda input, target, sizeAverage=True: F.mse_loss(input, target),
-    samples=(*_samples(normal, normal), Sample("near overflow", _NEAR_OVERFLOW, differentiable=False)),
-    refusals=_REFUSALS,
+    baseline=lambda input, target, sizeAverage=True: F.mse_loss(input, target),
+    samples=(*_samples(normal, normal), SampleInput("near overflow", _NEAR_OVERFLOW, differentiable=False)),
+    error_inputs=_REFUSALS,
     rows=(_row("MSECriterion", normal(2**20), normal(2**20), _DISTANCE_GOALS),),
 )
 
@@ -88,12 +88,14 @@ def _abs(input: Tensor, target: Tensor, sizeAverage: bool = True) -> Tensor:
 ABS_CRITERION = Case(
     module="AbsCriterion",
     reference=_abs,
-    peer=lambda input, target, sizeAverage=True: F.l1_loss(input, target),
+    baseline=lambda input, target, sizeAverage=True: F.l1_loss(input, target),
     samples=(
         *_samples(normal, normal),
-        Sample("input is target", {"input": constant(3, value=2.0), "target": constant(3, value=2.0)}, False),
+        SampleInput(
+            "input is target", {"input": constant(3, value=2.0), "target": constant(3, value=2.0)}, False
+        ),
     ),
-    refusals=_REFUSALS,
+    error_inputs=_REFUSALS,
     rows=(_row("AbsCriterion", normal(2**20), normal(2**20), _DISTANCE_GOALS),),
 )
 
@@ -109,12 +111,12 @@ _ONE_APART = {"input": given([1.0, 2.0, -1.0, 0.5]), "target": given([0.0, 1.0, 
 SMOOTH_L1_CRITERION = Case(
     module="SmoothL1Criterion",
     reference=_smooth_l1,
-    peer=lambda input, target, sizeAverage=True: F.smooth_l1_loss(input, target),
+    baseline=lambda input, target, sizeAverage=True: F.smooth_l1_loss(input, target),
     samples=(
         *_samples(lambda *shape: normal(*shape, scale=2), normal),
-        Sample("one apart", _ONE_APART, differentiable=False),
+        SampleInput("one apart", _ONE_APART, differentiable=False),
     ),
-    refusals=_REFUSALS,
+    error_inputs=_REFUSALS,
     rows=(_row("SmoothL1Criterion", normal(2**20), normal(2**20), _DISTANCE_GOALS),),
 )
 
@@ -156,32 +158,34 @@ _SURE = {
 BCE_CRITERION = Case(
     module="BCECriterion",
     reference=_bce,
-    peer=lambda input, target, sizeAverage=True, weights=None: F.binary_cross_entropy(input, target, weights),
+    baseline=lambda input, target, sizeAverage=True, weights=None: F.binary_cross_entropy(
+        input, target, weights
+    ),
     samples=(
-        Sample(
+        SampleInput(
             "weights",
             {"input": _probabilities(4, 5), "target": _probabilities(4, 5), "weights": normal(4, 5)},
         ),
         *_samples(_probabilities, _probabilities),
-        Sample(
+        SampleInput(
             "weights of another shape",
             {"input": _probabilities(4, 5), "target": _probabilities(4, 5), "weights": normal(20)},
         ),
-        Sample("0 and 1", _SURE, differentiable=False),
-        Sample(
+        SampleInput("0 and 1", _SURE, differentiable=False),
+        SampleInput(
             "many weights",
             {"input": _probabilities(20011), "target": uniform(20011), "weights": normal(20011)},
             differentiable=False,
         ),
     ),
-    refusals=(
+    error_inputs=(
         *_REFUSALS,
         *(
-            Refusal(f"input {value}", {"input": _somewhere(value)}, ValueError, "input")
+            ErrorInput(f"input {value}", {"input": _somewhere(value)}, ValueError, "input")
             for value in (math.nan, -1e-6, 1.0000001, math.inf, -math.inf)
         ),
-        Refusal("weights of another size", {"weights": normal(4, 6)}, ValueError, "weights"),
-        Refusal("one weight", {"weights": normal(1)}, ValueError, "weights"),
+        ErrorInput("weights of another size", {"weights": normal(4, 6)}, ValueError, "weights"),
+        ErrorInput("one weight", {"weights": normal(1)}, ValueError, "weights"),
     ),
     rows=(_row("BCECriterion", _probabilities(2**20), uniform(2**20), {"ratio": 8}),),
 )
@@ -216,8 +220,8 @@ def _nll(
     target: Maker | None = None,
     small: bool = True,
     **scalars: Any,
-) -> Sample:
-    return Sample(
+) -> SampleInput:
+    return SampleInput(
         name,
         {"input": normal(6, 5), "target": target or classes(6, count=5), "weights": weights, **scalars},
         differentiable=small,
@@ -234,7 +238,7 @@ def _targets(last: int) -> Maker:
 CLASS_NLL_CRITERION = Case(
     module="ClassNLLCriterion",
     reference=_class_nll,
-    peer=lambda input, target, sizeAverage=True, ignore_index=-100, weights=None: F.nll_loss(
+    baseline=lambda input, target, sizeAverage=True, ignore_index=-100, weights=None: F.nll_loss(
         input, target, weights
     ),
     samples=(
@@ -249,48 +253,48 @@ CLASS_NLL_CRITERION = Case(
         _nll("largest ignore_index", target=_targets(2**63 - 1), ignore_index=2**63 - 1),
         _nll("weights 0", weights=constant(5)),
         _nll("weights below 0", weights=constant(5, value=-1.0), small=False),
-        Sample("vector", {"input": normal(5), "target": classes(1, count=5)}),
-        Sample(
+        SampleInput("vector", {"input": normal(5), "target": classes(1, count=5)}),
+        SampleInput(
             "vector with weights", {"input": normal(5), "target": classes(1, count=5), "weights": uniform(5)}
         ),
-        Sample("vector, sum", {"input": normal(5), "target": classes(1, count=5), "sizeAverage": False}),
-        Sample("vector, target without dimensions", {"input": normal(5), "target": classes(count=5)}),
-        Sample("vector, ignored", {"input": normal(5), "target": given([-100], torch.int64)}),
-        Sample("batch of one", {"input": normal(1, 5), "target": classes(1, count=5)}),
-        Sample("one class", {"input": normal(4, 1), "target": classes(4, count=1)}),
-        Sample("empty", {"input": normal(0, 5), "target": classes(0, count=5)}),
-        Sample(
+        SampleInput("vector, sum", {"input": normal(5), "target": classes(1, count=5), "sizeAverage": False}),
+        SampleInput("vector, target without dimensions", {"input": normal(5), "target": classes(count=5)}),
+        SampleInput("vector, ignored", {"input": normal(5), "target": given([-100], torch.int64)}),
+        SampleInput("batch of one", {"input": normal(1, 5), "target": classes(1, count=5)}),
+        SampleInput("one class", {"input": normal(4, 1), "target": classes(4, count=1)}),
+        SampleInput("empty", {"input": normal(0, 5), "target": classes(0, count=5)}),
+        SampleInput(
             "many rows", {"input": normal(4001, 9), "target": classes(4001, count=9)}, differentiable=False
         ),
-        Sample(
+        SampleInput(
             "many classes",
             {"input": normal(37, 1003), "target": classes(37, count=1003)},
             differentiable=False,
         ),
     ),
-    refusals=(
+    error_inputs=(
         *(
-            Refusal(f"target {value}", {"target": _targets(value)}, IndexError, "target", phase=phase)
+            ErrorInput(f"target {value}", {"target": _targets(value)}, IndexError, "target", phase=phase)
             for phase in ("updateOutput", "updateGradInput")
             for value in (5, -1, -101, 2**31, 2**32, 2**63 - 1, -(2**63))
         ),
-        Refusal("-100 when another is ignored", {"target": _targets(-100), "ignore_index": 1}, IndexError),
-        Refusal("three dimensions", {"input": normal(2, 3, 5)}, ValueError, "input"),
-        Refusal("no dimensions", {"input": normal()}, ValueError, "input"),
-        Refusal("target a matrix", {"target": classes(6, 1, count=5)}, ValueError, "target"),
-        Refusal("target of another size", {"target": classes(5, count=5)}, ValueError, "target"),
-        Refusal("several targets of a vector", {"input": normal(5)}, ValueError, "target"),
-        Refusal("weights a matrix", {"weights": uniform(1, 5)}, ValueError, "weights"),
-        Refusal("one weight", {"weights": uniform(1)}, ValueError, "weights"),
-        Refusal("no classes", {"input": normal(6, 0), "weights": None}, (IndexError, ValueError)),
-        Refusal(
+        ErrorInput("-100 when another is ignored", {"target": _targets(-100), "ignore_index": 1}, IndexError),
+        ErrorInput("three dimensions", {"input": normal(2, 3, 5)}, ValueError, "input"),
+        ErrorInput("no dimensions", {"input": normal()}, ValueError, "input"),
+        ErrorInput("target a matrix", {"target": classes(6, 1, count=5)}, ValueError, "target"),
+        ErrorInput("target of another size", {"target": classes(5, count=5)}, ValueError, "target"),
+        ErrorInput("several targets of a vector", {"input": normal(5)}, ValueError, "target"),
+        ErrorInput("weights a matrix", {"weights": uniform(1, 5)}, ValueError, "weights"),
+        ErrorInput("one weight", {"weights": uniform(1)}, ValueError, "weights"),
+        ErrorInput("no classes", {"input": normal(6, 0), "weights": None}, (IndexError, ValueError)),
+        ErrorInput(
             "two total_weights", {"total_weight": normal(2)}, ValueError, "total_weight", "updateGradInput"
         ),
     ),
     rows=(
         Row(
             "ClassNLLCriterion (256,1000)",
-            Sample("row", {"input": normal(256, 1000), "target": classes(256, count=1000)}),
+            SampleInput("row", {"input": normal(256, 1000), "target": classes(256, count=1000)}),
             bytes_moved={"fwd": 256.0 * 12, "fb": 256.0 * 20 + 4 * 256 * 1000},
         ),
     ),

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn.testing.cases.makers import flops, normal
-from thnn.testing.cases.model import Case, Refusal, Row, Sample
+from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 
 def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -16,8 +16,8 @@ def _linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor
 
 def _sample(
     name: str, *batch: int, inputs: int, outputs: int, bias: bool = True, small: bool = True
-) -> Sample:
-    return Sample(
+) -> SampleInput:
+    return SampleInput(
         name,
         {
             "input": normal(*batch, inputs),
@@ -41,7 +41,7 @@ def _row(batch: int, inputs: int, outputs: int) -> Row:
 LINEAR = Case(
     module="Linear",
     reference=_linear,
-    peer=lambda input, weight, bias=None: F.linear(input, weight, bias),
+    baseline=lambda input, weight, bias=None: F.linear(input, weight, bias),
     samples=(
         _sample("matrix", 4, inputs=5, outputs=3),
         _sample("vector", inputs=5, outputs=3),
@@ -56,17 +56,19 @@ LINEAR = Case(
         _sample("many rows", 2051, inputs=7, outputs=5, small=False),
         _sample("empty", 0, inputs=4, outputs=3),
     ),
-    refusals=(
-        Refusal("three dimensions", {"input": normal(2, 4, 5)}, ValueError, "input"),
-        Refusal("no dimensions", {"input": normal()}, ValueError, "input"),
-        Refusal("weight a vector", {"weight": normal(5)}, ValueError, "weight"),
-        Refusal("weight of other inputs", {"weight": normal(3, 4)}, ValueError, "weight|input"),
-        Refusal("weight transposed", {"weight": normal(5, 3)}, ValueError, "weight|input"),
-        Refusal("bias a matrix", {"bias": normal(1, 3)}, ValueError, "bias"),
-        Refusal("bias of other outputs", {"bias": normal(1)}, ValueError, "bias"),
-        Refusal("gradOutput a vector", {"gradOutput": normal(3)}, ValueError, phase="updateGradInput"),
-        Refusal("gradOutput a vector", {"gradOutput": normal(3)}, ValueError, phase="accGradParameters"),
-        Refusal("gradOutput transposed", {"gradOutput": normal(3, 4)}, ValueError, phase="updateGradInput"),
+    error_inputs=(
+        ErrorInput("three dimensions", {"input": normal(2, 4, 5)}, ValueError, "input"),
+        ErrorInput("no dimensions", {"input": normal()}, ValueError, "input"),
+        ErrorInput("weight a vector", {"weight": normal(5)}, ValueError, "weight"),
+        ErrorInput("weight of other inputs", {"weight": normal(3, 4)}, ValueError, "weight|input"),
+        ErrorInput("weight transposed", {"weight": normal(5, 3)}, ValueError, "weight|input"),
+        ErrorInput("bias a matrix", {"bias": normal(1, 3)}, ValueError, "bias"),
+        ErrorInput("bias of other outputs", {"bias": normal(1)}, ValueError, "bias"),
+        ErrorInput("gradOutput a vector", {"gradOutput": normal(3)}, ValueError, phase="updateGradInput"),
+        ErrorInput("gradOutput a vector", {"gradOutput": normal(3)}, ValueError, phase="accGradParameters"),
+        ErrorInput(
+            "gradOutput transposed", {"gradOutput": normal(3, 4)}, ValueError, phase="updateGradInput"
+        ),
     ),
     rows=(_row(512, 1024, 1024),),
 )

@@ -1,9 +1,7 @@
-"""What an entry of the table of cases says about a module.
+"""The parts of a case.
 
-One entry drives the comparison with a reference, the gradient checks, the layouts, the refusals and the benchmark of
-the forward and the backward functions of a module (thnn/_check.py, thnn/_bench.py, tests/test_cases.py). A function
-beside those has an entry of its own: it gets the same checks but for the derivatives. An entry names the arguments
-of the forward, or of that function, as THNN.h does.
+A case drives the comparison with a reference, the gradient checks, the layouts, the error inputs and the benchmark of
+the forward and backward functions of a module. Any other function has a case of its own, without derivatives. Arguments have the names in THNN.h.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ Maker = Callable[..., Tensor]
 
 
 @dataclass(frozen=True)
-class Sample:
+class SampleInput:
     """One set of arguments of the forward: makers of tensors (None for an absent one) and values of scalars.
 
     Omitted optional tensors are None; omitted scalars have their [DEFAULT] in THNN.h.
@@ -27,39 +25,39 @@ class Sample:
 
     name: str
     arguments: Mapping[str, Any]
-    # The gradient checks leave out samples that are at a kink, or too large for finite differences.
+    # False at a kink, or if the sample is too large for finite differences.
     differentiable: bool = True
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """Arguments that must be refused: those of sample `of` with some replaced, and the exception that must come."""
+class ErrorInput:
+    """Arguments that must raise: those of sample `of` with some replaced, and the expected exception."""
 
     name: str
     arguments: Mapping[str, Any]
     error: type[Exception] | tuple[type[Exception], ...]
     message: str = ""  # a regular expression that the text must match
-    phase: str = "updateOutput"  # in an entry for one function: that function
+    phase: str = "updateOutput"  # ignored in the case of a single function
     of: int = 0  # which sample
 
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the benchmark table, and what it has to reach.
+    """A row of the benchmark table, with its goals.
 
-    Goals are ratios torch time / thnn time unless they are fractions of the machine's ceiling.
+    Goals are ratios torch time / thnn time, or fractions of the roofline.
     """
 
     name: str
-    sample: Sample
+    sample: SampleInput
     dtype: str = "float32"
     phases: tuple[str, ...] = ("fwd", "fb")  # 'fb' is forward + backward
     judged: str = "fb"  # the phase that the goals are for
     ratio: float | None = None  # thnn contiguous against torch in its default layout ...
-    fraction: float | None = None  # ... or this fraction of the ceiling
+    fraction: float | None = None  # ... or this fraction of the roofline
     best: float | None = None  # against torch's better layout
     channels_last: float | None = None  # thnn channels-last against torch channels-last
-    # Another way with thnn's own functions, called as the reference is: what it takes longer, in both layouts.
+    # Another implementation with thnn's functions, called as the reference: the excess of its time, in both layouts.
     other: Callable[..., Any] | None = None
     against_other: float | None = None
     bytes_moved: Mapping[str, float] = field(default_factory=dict)  # phase -> least bytes (memory-bound rows)
@@ -70,23 +68,22 @@ class Row:
 
 @dataclass(frozen=True)
 class Case:
-    """The entry of a module, or of one function of it that is neither forward nor backward."""
+    """The case of a module, or of one of its functions that is neither forward nor backward."""
 
     module: str
-    # The same function out of torch operations, differentiable, called with the arguments of the forward by name;
-    # returns the output, or (output, {name: tensor}) with what else the forward writes. That of a function with an
-    # entry of its own returns all that it writes, by name.
+    # The function in differentiable torch operations, called with the arguments of the forward by name. Returns the
+    # output, or (output, {name: tensor}) with the other results. For a single function: all results by name.
     reference: Callable[..., Any]
-    samples: tuple[Sample, ...]
-    refusals: tuple[Refusal, ...] = ()
+    samples: tuple[SampleInput, ...]
+    error_inputs: tuple[ErrorInput, ...] = ()
     rows: tuple[Row, ...] = ()
-    # What torch calls it, for the benchmark, where that is not the reference.
-    peer: Callable[..., Any] | None = None
-    # Dimensions of a parameter that the forward takes whatever they are: the kernel, where weight alone tells it.
+    # torch's own function, for the benchmark, if the reference is not that.
+    baseline: Callable[..., Any] | None = None
+    # Dimensions of a parameter that may have any size: the kernel, if it is given by weight alone.
     any_size: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     # Largest error of float32 against float64: relative to the largest magnitude of the result.
     tolerance: float = 1e-5
-    # Which function of the module, where it is one that has an entry of its own.
+    # The function, in the case of a single one.
     phase: str | None = None
 
     def __post_init__(self) -> None:
@@ -105,5 +102,5 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The module, or the function of it."""
+        """The name of the module, or of the single function."""
         return self.module if self.phase is None else f"{self.module}_{self.phase}"

@@ -7,14 +7,14 @@ import math
 from torch import Tensor
 
 from thnn.testing.cases.makers import expanded, given, normal
-from thnn.testing.cases.model import Case, Refusal, Row, Sample
+from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 
 def _channels(input: Tensor) -> int:
     return 0 if input.dim() in (1, 3) else 1
 
 
-def _softmax_samples() -> tuple[Sample, ...]:
+def _softmax_samples() -> tuple[SampleInput, ...]:
     shapes = {
         "images": (2, 5, 3, 4),
         "image": (4, 3, 2),
@@ -31,22 +31,22 @@ def _softmax_samples() -> tuple[Sample, ...]:
     extremes = [[1000.0, -1000.0, 999.0], [-1e30, -1e30, -1e30], [1e30, 0.0, -1e30], [-math.inf, 1.0, 2.0]]
     not_finite = [[math.nan, 0.0, 1.0], [1.0, 2.0, 3.0]]
     return (
-        *(Sample(name, {"input": normal(*shape, scale=2)}) for name, shape in shapes.items()),
-        Sample("many classes", {"input": normal(3, 1003)}, differentiable=False),
-        Sample("many rows", {"input": normal(531, 37)}, differentiable=False),
-        Sample("large images", {"input": normal(2, 21, 30, 37)}, differentiable=False),
-        Sample("extremes", {"input": given(extremes)}, differentiable=False),
-        Sample("not finite", {"input": given(not_finite)}, differentiable=False),
+        *(SampleInput(name, {"input": normal(*shape, scale=2)}) for name, shape in shapes.items()),
+        SampleInput("many classes", {"input": normal(3, 1003)}, differentiable=False),
+        SampleInput("many rows", {"input": normal(531, 37)}, differentiable=False),
+        SampleInput("large images", {"input": normal(2, 21, 30, 37)}, differentiable=False),
+        SampleInput("extremes", {"input": given(extremes)}, differentiable=False),
+        SampleInput("not finite", {"input": given(not_finite)}, differentiable=False),
     )
 
 
 _SOFTMAX_REFUSALS = (
-    Refusal("no dimensions", {"input": normal()}, ValueError, "input"),
-    Refusal("five dimensions", {"input": normal(2, 3, 2, 2, 2)}, ValueError, "input"),
-    Refusal("too large", {"input": expanded(2**31, 2**31)}, ValueError),
-    Refusal("five dimensions", {"input": normal(1, 2, 5, 3, 4)}, ValueError, phase="updateGradInput"),
-    Refusal("input of another size", {"input": normal(2, 5, 4, 3)}, ValueError, phase="updateGradInput"),
-    Refusal("output of another size", {"output": normal(2, 5, 4, 3)}, ValueError, phase="updateGradInput"),
+    ErrorInput("no dimensions", {"input": normal()}, ValueError, "input"),
+    ErrorInput("five dimensions", {"input": normal(2, 3, 2, 2, 2)}, ValueError, "input"),
+    ErrorInput("too large", {"input": expanded(2**31, 2**31)}, ValueError),
+    ErrorInput("five dimensions", {"input": normal(1, 2, 5, 3, 4)}, ValueError, phase="updateGradInput"),
+    ErrorInput("input of another size", {"input": normal(2, 5, 4, 3)}, ValueError, phase="updateGradInput"),
+    ErrorInput("output of another size", {"output": normal(2, 5, 4, 3)}, ValueError, phase="updateGradInput"),
 )
 
 
@@ -55,14 +55,14 @@ def _softmax_rows(name: str) -> tuple[Row, ...]:
     return (
         Row(
             f"{name} (8,21,128,128)",
-            Sample("row", {"input": normal(8, 21, 128, 128)}),
+            SampleInput("row", {"input": normal(8, 21, 128, 128)}),
             ratio=1.3,
             fraction=0.5,
             bytes_moved={"fwd": 2 * images, "fb": 5 * images},
         ),
         Row(
             f"{name} (256,1000)",
-            Sample("row", {"input": normal(256, 1000)}),
+            SampleInput("row", {"input": normal(256, 1000)}),
             ratio=0.95,
             bytes_moved={"fwd": 2 * matrix, "fb": 5 * matrix},
         ),
@@ -73,7 +73,7 @@ SOFTMAX = Case(
     module="SoftMax",
     reference=lambda input: input.softmax(_channels(input)),
     samples=_softmax_samples(),
-    refusals=_SOFTMAX_REFUSALS,
+    error_inputs=_SOFTMAX_REFUSALS,
     rows=_softmax_rows("SoftMax"),
 )
 
@@ -81,6 +81,6 @@ LOG_SOFTMAX = Case(
     module="LogSoftMax",
     reference=lambda input: input.log_softmax(_channels(input)),
     samples=_softmax_samples(),
-    refusals=_SOFTMAX_REFUSALS,
+    error_inputs=_SOFTMAX_REFUSALS,
     rows=_softmax_rows("LogSoftMax"),
 )

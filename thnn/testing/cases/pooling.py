@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn.testing.cases.makers import classes, distinct, expanded, given, normal, whole
-from thnn.testing.cases.model import Case, Maker, Refusal, Row, Sample
+from thnn.testing.cases.model import Case, ErrorInput, Maker, Row, SampleInput
 
 
 def _size(size: int, kernel: int, stride: int, padding: int, ceil_mode: bool, padded: bool) -> int:
@@ -101,11 +101,11 @@ def _sample(
     padding: tuple[int, int] = (0, 0),
     small: bool = True,
     **flags: bool,
-) -> Sample:
+) -> SampleInput:
     """Kernel, stride and padding are width first."""
     scalars: dict[str, Any] = {"kW": kernel[0], "kH": kernel[1], "dW": stride[0], "dH": stride[1]}
     scalars |= {"padW": padding[0], "padH": padding[1], **flags}
-    return Sample(name, {"input": input, **scalars}, differentiable=small)
+    return SampleInput(name, {"input": input, **scalars}, differentiable=small)
 
 
 _NOT_FINITE = [[[math.nan, 1, 2, math.inf], [0, -math.inf, 3, 1], [-1, 0, 1, 2]]]
@@ -149,14 +149,14 @@ _GEOMETRY = (
     ("huge kernel", {"kW": 2**31 - 1}),
 )
 _REFUSALS = (
-    *(Refusal(name, change, ValueError) for name, change in _GEOMETRY),
-    *(Refusal(name, change, ValueError, phase="updateGradInput") for name, change in _GEOMETRY),
-    Refusal("a matrix", {"input": distinct(6, 7)}, ValueError, "input"),
-    Refusal("five dimensions", {"input": distinct(1, 2, 3, 6, 7)}, ValueError, "input"),
-    Refusal("no pixels", {"input": distinct(2, 3, 0, 7)}, ValueError),
-    Refusal("no planes", {"input": distinct(2, 0, 6, 7)}, ValueError),
-    Refusal("too large", {"input": expanded(2**20, 2**20, 6, 7)}, ValueError),
-    Refusal("gradOutput batchless", {"gradOutput": normal(3, 7, 4)}, ValueError, phase="updateGradInput"),
+    *(ErrorInput(name, change, ValueError) for name, change in _GEOMETRY),
+    *(ErrorInput(name, change, ValueError, phase="updateGradInput") for name, change in _GEOMETRY),
+    ErrorInput("a matrix", {"input": distinct(6, 7)}, ValueError, "input"),
+    ErrorInput("five dimensions", {"input": distinct(1, 2, 3, 6, 7)}, ValueError, "input"),
+    ErrorInput("no pixels", {"input": distinct(2, 3, 0, 7)}, ValueError),
+    ErrorInput("no planes", {"input": distinct(2, 0, 6, 7)}, ValueError),
+    ErrorInput("too large", {"input": expanded(2**20, 2**20, 6, 7)}, ValueError),
+    ErrorInput("gradOutput batchless", {"gradOutput": normal(3, 7, 4)}, ValueError, phase="updateGradInput"),
 )
 
 
@@ -193,7 +193,7 @@ _MAX_GOALS = {"ratio": 12, "fraction": 0.45, "best": 1.3, "channels_last": 1.1}
 SPATIAL_MAX_POOLING = Case(
     module="SpatialMaxPooling",
     reference=_max_pooling,
-    peer=lambda input, kW, kH, dW, dH, padW, padH, ceil_mode=False: F.max_pool2d(
+    baseline=lambda input, kW, kH, dW, dH, padW, padH, ceil_mode=False: F.max_pool2d(
         input, (kH, kW), (dH, dW), (padH, padW), 1, ceil_mode
     ),
     samples=(
@@ -202,10 +202,10 @@ SPATIAL_MAX_POOLING = Case(
         _sample("all equal", whole(2, 2, 5, 6, high=1), (3, 3), (1, 1), (1, 1), small=False),
         _sample("only -inf", given([[[-math.inf] * 4] * 3]), (2, 3), (1, 1), (1, 1), small=False),
     ),
-    refusals=(
+    error_inputs=(
         *_REFUSALS,
         *(
-            Refusal(
+            ErrorInput(
                 f"index {i}",
                 {"indices": _indices(2, 3, 7, 4, value=i)},
                 IndexError,
@@ -214,7 +214,7 @@ SPATIAL_MAX_POOLING = Case(
             )
             for i in (42, -2, 2**31, 2**32 + 1, 2**62, -(2**63))
         ),
-        Refusal(
+        ErrorInput(
             "first index out of the plane",
             {"indices": _indices(2, 3, 7, 4, at=(0, 0, 0, 0), value=42)},
             IndexError,
@@ -231,13 +231,13 @@ SPATIAL_MAX_POOLING = Case(
 SPATIAL_AVERAGE_POOLING = Case(
     module="SpatialAveragePooling",
     reference=_average_pooling,
-    peer=lambda input, kW, kH, dW, dH, padW, padH, ceil_mode=False, count_include_pad=True: F.avg_pool2d(
+    baseline=lambda input, kW, kH, dW, dH, padW, padH, ceil_mode=False, count_include_pad=True: F.avg_pool2d(
         input, (kH, kW), (dH, dW), (padH, padW), ceil_mode, count_include_pad
     ),
     samples=(
         *_SAMPLES,
         *(
-            Sample(
+            SampleInput(
                 f"{s.name}, padding not counted",
                 {**s.arguments, "count_include_pad": False},
                 s.differentiable,
@@ -246,7 +246,7 @@ SPATIAL_AVERAGE_POOLING = Case(
             if s.arguments["padW"] or s.arguments["padH"]
         ),
     ),
-    refusals=_REFUSALS,
+    error_inputs=_REFUSALS,
     rows=(
         _row(
             "SpatialAveragePooling",

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn.testing.cases.makers import normal
-from thnn.testing.cases.model import Case, Refusal, Row, Sample
+from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 
 def _temporal(
@@ -22,21 +22,21 @@ def _spatial(input: Tensor, weight: Tensor, bias: Tensor, kW: int, kH: int, dW: 
     return sums * weight[:, None, None] + bias[:, None, None]
 
 
-def _series(name: str, shape: tuple[int, ...], kernel: int, stride: int, small: bool = True) -> Sample:
+def _series(name: str, shape: tuple[int, ...], kernel: int, stride: int, small: bool = True) -> SampleInput:
     planes = shape[-1]
     arguments: dict[str, Any] = {"input": normal(*shape), "weight": normal(planes), "bias": normal(planes)}
     arguments |= {"kW": kernel, "dW": stride, "inputFrameSize": planes}
-    return Sample(name, arguments, differentiable=small)
+    return SampleInput(name, arguments, differentiable=small)
 
 
 def _images(
     name: str, shape: tuple[int, ...], kernel: tuple[int, int], stride: tuple[int, int], small: bool = True
-) -> Sample:
+) -> SampleInput:
     """Kernel and stride are width first."""
     planes = shape[-3]
     arguments: dict[str, Any] = {"input": normal(*shape), "weight": normal(planes), "bias": normal(planes)}
     arguments |= {"kW": kernel[0], "kH": kernel[1], "dW": stride[0], "dH": stride[1]}
-    return Sample(name, arguments, differentiable=small)
+    return SampleInput(name, arguments, differentiable=small)
 
 
 _PHASES = ("updateOutput", "updateGradInput", "accGradParameters")
@@ -57,7 +57,7 @@ _SPATIAL_GEOMETRY = (
 TEMPORAL_SUB_SAMPLING = Case(
     module="TemporalSubSampling",
     reference=_temporal,
-    peer=lambda input, weight, bias, kW, dW, inputFrameSize: (
+    baseline=lambda input, weight, bias, kW, dW, inputFrameSize: (
         F.avg_pool1d(input.transpose(-1, -2), kW, dW).transpose(-1, -2) * (kW * weight) + bias
     ),
     samples=(
@@ -74,15 +74,19 @@ TEMPORAL_SUB_SAMPLING = Case(
         _series("many features", (40, 130), 3, 2, small=False),
         _series("long kernel", (700, 3), 600, 7, small=False),
     ),
-    refusals=(
-        *(Refusal(name, change, ValueError, phase=p) for p in _PHASES for name, change in _TEMPORAL_GEOMETRY),
-        Refusal("a vector", {"input": normal(7)}, ValueError, "input"),
-        Refusal("no frames", {"input": normal(0, 3)}, ValueError),
-        Refusal("no features", {"input": normal(7, 0)}, ValueError, "input"),
-        Refusal("other features", {"input": normal(8, 4)}, ValueError, "input|weight"),
-        Refusal("other frame size", {"inputFrameSize": 4}, ValueError, "inputFrameSize"),
-        Refusal("weight a matrix", {"weight": normal(3, 1)}, ValueError, "weight"),
-        Refusal("bias of one", {"bias": normal(1)}, ValueError, "bias"),
+    error_inputs=(
+        *(
+            ErrorInput(name, change, ValueError, phase=p)
+            for p in _PHASES
+            for name, change in _TEMPORAL_GEOMETRY
+        ),
+        ErrorInput("a vector", {"input": normal(7)}, ValueError, "input"),
+        ErrorInput("no frames", {"input": normal(0, 3)}, ValueError),
+        ErrorInput("no features", {"input": normal(7, 0)}, ValueError, "input"),
+        ErrorInput("other features", {"input": normal(8, 4)}, ValueError, "input|weight"),
+        ErrorInput("other frame size", {"inputFrameSize": 4}, ValueError, "inputFrameSize"),
+        ErrorInput("weight a matrix", {"weight": normal(3, 1)}, ValueError, "weight"),
+        ErrorInput("bias of one", {"bias": normal(1)}, ValueError, "bias"),
     ),
     rows=(Row("TemporalSubSampling (512,256), kernel 2", _series("row", (512, 256), 2, 2)),),
 )
@@ -90,7 +94,7 @@ TEMPORAL_SUB_SAMPLING = Case(
 SPATIAL_SUB_SAMPLING = Case(
     module="SpatialSubSampling",
     reference=_spatial,
-    peer=lambda input, weight, bias, kW, kH, dW, dH: (
+    baseline=lambda input, weight, bias, kW, kH, dW, dH: (
         F.avg_pool2d(input, (kH, kW), (dH, dW)) * (kH * kW * weight)[:, None, None] + bias[:, None, None]
     ),
     samples=(
@@ -108,14 +112,18 @@ SPATIAL_SUB_SAMPLING = Case(
         _images("wide images", (1, 2, 5, 9001), (3, 2), (1, 2), small=False),
         _images("large kernel", (2, 3, 40, 37), (31, 29), (2, 3), small=False),
     ),
-    refusals=(
-        *(Refusal(name, change, ValueError, phase=p) for p in _PHASES for name, change in _SPATIAL_GEOMETRY),
-        Refusal("a matrix", {"input": normal(5, 7)}, ValueError, "input"),
-        Refusal("no planes", {"input": normal(2, 0, 5, 7)}, ValueError, "input"),
-        Refusal("no pixels", {"input": normal(2, 3, 0, 7)}, ValueError),
-        Refusal("other planes", {"input": normal(2, 4, 5, 7)}, ValueError, "input|weight"),
-        Refusal("weight of one", {"weight": normal(1)}, ValueError, "weight"),
-        Refusal("bias a matrix", {"bias": normal(1, 3)}, ValueError, "bias"),
+    error_inputs=(
+        *(
+            ErrorInput(name, change, ValueError, phase=p)
+            for p in _PHASES
+            for name, change in _SPATIAL_GEOMETRY
+        ),
+        ErrorInput("a matrix", {"input": normal(5, 7)}, ValueError, "input"),
+        ErrorInput("no planes", {"input": normal(2, 0, 5, 7)}, ValueError, "input"),
+        ErrorInput("no pixels", {"input": normal(2, 3, 0, 7)}, ValueError),
+        ErrorInput("other planes", {"input": normal(2, 4, 5, 7)}, ValueError, "input|weight"),
+        ErrorInput("weight of one", {"weight": normal(1)}, ValueError, "weight"),
+        ErrorInput("bias a matrix", {"bias": normal(1, 3)}, ValueError, "bias"),
     ),
     rows=(Row("SpatialSubSampling 2x2 s2 (32,64,56,56)", _images("row", (32, 64, 56, 56), (2, 2), (2, 2))),),
 )

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn.testing.cases.makers import flops, normal
-from thnn.testing.cases.model import Case, Refusal, Row, Sample
+from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 
 def _temporal(
@@ -26,7 +26,7 @@ def _temporal(
 
 def _sample(
     name: str, shape: tuple[int, ...], features: int, kW: int, dW: int = 1, small: bool = True
-) -> Sample:
+) -> SampleInput:
     arguments: dict[str, Any] = {
         "input": normal(*shape),
         "weight": normal(features, kW * shape[-1]),
@@ -36,7 +36,7 @@ def _sample(
         "inputFrameSize": shape[-1],
         "outputFrameSize": features,
     }
-    return Sample(name, arguments, differentiable=small)
+    return SampleInput(name, arguments, differentiable=small)
 
 
 _PHASES = ("updateOutput", "updateGradInput", "accGradParameters")
@@ -57,9 +57,9 @@ TEMPORAL_CONVOLUTION = Case(
         _sample("many features", (3, 19, 35), 37, 5, small=False),
         _sample("long", (2, 300, 5), 3, 7, 3, small=False),
     ),
-    refusals=(
+    error_inputs=(
         *(
-            Refusal(name, change, ValueError, phase=phase)
+            ErrorInput(name, change, ValueError, phase=phase)
             for phase in _PHASES
             for name, change in (
                 ("kernel 0", {"kW": 0}),
@@ -75,13 +75,13 @@ TEMPORAL_CONVOLUTION = Case(
                 ("other features", {"input": normal(2, 7, 4)}),
             )
         ),
-        Refusal("other inputFrameSize", {"inputFrameSize": 4}, ValueError, "input"),
-        Refusal("other outputFrameSize", {"outputFrameSize": 3}, ValueError, "weight"),
-        Refusal("weight of three dimensions", {"weight": normal(4, 3, 3)}, ValueError, "weight"),
-        Refusal("bias of one", {"bias": normal(1)}, ValueError, "bias"),
-        Refusal("no bias", {"bias": None}, TypeError, "bias"),
-        Refusal("gradOutput batchless", {"gradOutput": normal(3, 4)}, ValueError, phase="updateGradInput"),
-        Refusal("gradBias of one", {"gradBias": normal(1)}, ValueError, phase="accGradParameters"),
+        ErrorInput("other inputFrameSize", {"inputFrameSize": 4}, ValueError, "input"),
+        ErrorInput("other outputFrameSize", {"outputFrameSize": 3}, ValueError, "weight"),
+        ErrorInput("weight of three dimensions", {"weight": normal(4, 3, 3)}, ValueError, "weight"),
+        ErrorInput("bias of one", {"bias": normal(1)}, ValueError, "bias"),
+        ErrorInput("no bias", {"bias": None}, TypeError, "bias"),
+        ErrorInput("gradOutput batchless", {"gradOutput": normal(3, 4)}, ValueError, phase="updateGradInput"),
+        ErrorInput("gradBias of one", {"gradBias": normal(1)}, ValueError, phase="accGradParameters"),
     ),
     rows=(
         Row(
@@ -118,7 +118,7 @@ def _row_sample(
     featFirst: bool = True,
     bias: bool = True,
     small: bool = True,
-) -> Sample:
+) -> SampleInput:
     features = shape[-2] if featFirst else shape[-1]
     arguments: dict[str, Any] = {
         "input": normal(*shape),
@@ -130,7 +130,7 @@ def _row_sample(
     }
     if bias:
         arguments["bias"] = normal(features)
-    return Sample(name, arguments, differentiable=small)
+    return SampleInput(name, arguments, differentiable=small)
 
 
 TEMPORAL_ROW_CONVOLUTION = Case(
@@ -151,9 +151,9 @@ TEMPORAL_ROW_CONVOLUTION = Case(
         _row_sample("many features", (2, 37, 50), 5, 1, 2, small=False),
         _row_sample("many features, time first", (2, 50, 37), 5, 1, 2, featFirst=False, small=False),
     ),
-    refusals=(
+    error_inputs=(
         *(
-            Refusal(name, change, ValueError, phase=phase)
+            ErrorInput(name, change, ValueError, phase=phase)
             for phase in _PHASES
             for name, change in (
                 ("kernel 0", {"kW": 0}),
@@ -169,11 +169,11 @@ TEMPORAL_ROW_CONVOLUTION = Case(
                 ("other features", {"input": normal(2, 3, 7)}),
             )
         ),
-        Refusal("weight a matrix", {"weight": normal(4, 3)}, ValueError, "weight"),
-        Refusal("filters of two features", {"weight": normal(4, 2, 3)}, ValueError, "weight"),
-        Refusal("bias of one", {"bias": normal(1)}, ValueError, "bias"),
-        Refusal("gradOutput batchless", {"gradOutput": normal(4, 4)}, ValueError, phase="updateGradInput"),
-        Refusal("gradBias of one", {"gradBias": normal(1)}, ValueError, phase="accGradParameters"),
+        ErrorInput("weight a matrix", {"weight": normal(4, 3)}, ValueError, "weight"),
+        ErrorInput("filters of two features", {"weight": normal(4, 2, 3)}, ValueError, "weight"),
+        ErrorInput("bias of one", {"bias": normal(1)}, ValueError, "bias"),
+        ErrorInput("gradOutput batchless", {"gradOutput": normal(4, 4)}, ValueError, phase="updateGradInput"),
+        ErrorInput("gradBias of one", {"gradBias": normal(1)}, ValueError, phase="accGradParameters"),
     ),
     rows=(
         Row(

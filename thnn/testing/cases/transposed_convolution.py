@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn.testing.cases.makers import along, flops, normal
-from thnn.testing.cases.model import Case, Refusal, Row, Sample
+from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 Sizes = tuple[int, ...]
 
@@ -97,7 +97,7 @@ def _sample(
     dilation: Sizes | None = None,
     bias: bool = True,
     small: bool = True,
-) -> Sample:
+) -> SampleInput:
     """Of images or volumes, by the length of `kernel`; with dilation it is a sample of the dilated module."""
     n = len(kernel)
     axes, ones, zeros = "WH" if n == 2 else "TWH", (1,) * n, (0,) * n
@@ -113,7 +113,7 @@ def _sample(
     }
     if bias:
         arguments["bias"] = normal(planes)
-    return Sample(name, arguments, differentiable=small)
+    return SampleInput(name, arguments, differentiable=small)
 
 
 _GEOMETRY: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -130,16 +130,20 @@ _GEOMETRY: tuple[tuple[str, dict[str, Any]], ...] = (
 )
 _PHASES = ("updateOutput", "updateGradInput", "accGradParameters")
 _IMAGES = (
-    Refusal("input a matrix", {"input": normal(4, 3)}, ValueError, "input"),
-    Refusal("no planes", {"input": normal(2, 0, 4, 3)}, ValueError, "input"),
-    Refusal("no rows", {"input": normal(2, 3, 0, 3)}, ValueError, "input"),
-    Refusal("other planes", {"input": normal(2, 2, 4, 3)}, ValueError, "weight"),
-    Refusal("planes exchanged", {"weight": normal(2, 3, 3, 3)}, ValueError, "weight"),
-    Refusal("flattened weight", {"weight": normal(3, 18)}, ValueError, "weight"),
-    Refusal("no filters", {"weight": normal(3, 0, 3, 3)}, ValueError, "weight"),
-    Refusal("bias of the input planes", {"bias": normal(3)}, ValueError, "bias"),
-    Refusal("gradOutput as input", {"gradOutput": normal(2, 3, 4, 3)}, ValueError, phase="updateGradInput"),
-    Refusal("gradBias of the input planes", {"gradBias": normal(3)}, ValueError, phase="accGradParameters"),
+    ErrorInput("input a matrix", {"input": normal(4, 3)}, ValueError, "input"),
+    ErrorInput("no planes", {"input": normal(2, 0, 4, 3)}, ValueError, "input"),
+    ErrorInput("no rows", {"input": normal(2, 3, 0, 3)}, ValueError, "input"),
+    ErrorInput("other planes", {"input": normal(2, 2, 4, 3)}, ValueError, "weight"),
+    ErrorInput("planes exchanged", {"weight": normal(2, 3, 3, 3)}, ValueError, "weight"),
+    ErrorInput("flattened weight", {"weight": normal(3, 18)}, ValueError, "weight"),
+    ErrorInput("no filters", {"weight": normal(3, 0, 3, 3)}, ValueError, "weight"),
+    ErrorInput("bias of the input planes", {"bias": normal(3)}, ValueError, "bias"),
+    ErrorInput(
+        "gradOutput as input", {"gradOutput": normal(2, 3, 4, 3)}, ValueError, phase="updateGradInput"
+    ),
+    ErrorInput(
+        "gradBias of the input planes", {"gradBias": normal(3)}, ValueError, phase="accGradParameters"
+    ),
 )
 
 SPATIAL_FULL_CONVOLUTION = Case(
@@ -161,8 +165,12 @@ SPATIAL_FULL_CONVOLUTION = Case(
         _sample("many planes", (2, 35, 7, 9), 33, (4, 4), (2, 2), (1, 1), small=False),
         _sample("wide image", (1, 5, 11, 70), 3, (5, 4), (3, 2), (2, 1), (2, 1), small=False),
     ),
-    refusals=(
-        *(Refusal(name, change, ValueError, phase=phase) for phase in _PHASES for name, change in _GEOMETRY),
+    error_inputs=(
+        *(
+            ErrorInput(name, change, ValueError, phase=phase)
+            for phase in _PHASES
+            for name, change in _GEOMETRY
+        ),
         *_IMAGES,
     ),
     rows=(
@@ -194,9 +202,9 @@ SPATIAL_FULL_DILATED_CONVOLUTION = Case(
         _sample("empty", (0, 3, 4, 3), 2, (3, 3), (2, 3), (1, 2), (1, 2), (2, 1)),
         _sample("many planes", (2, 35, 7, 9), 18, (3, 3), (2, 2), (2, 2), (1, 1), (2, 2), small=False),
     ),
-    refusals=(
+    error_inputs=(
         *(
-            Refusal(name, change, ValueError, phase=phase)
+            ErrorInput(name, change, ValueError, phase=phase)
             for phase in _PHASES
             for name, change in (
                 *_GEOMETRY,
@@ -206,7 +214,7 @@ SPATIAL_FULL_DILATED_CONVOLUTION = Case(
             if name != "adj of the stride"
         ),
         *(
-            Refusal("adj of stride and dilation", {"adjW": 2}, ValueError, "adjW", phase=phase)
+            ErrorInput("adj of stride and dilation", {"adjW": 2}, ValueError, "adjW", phase=phase)
             for phase in _PHASES
         ),
         *_IMAGES,
@@ -231,17 +239,19 @@ _VOLUMES_GEOMETRY: tuple[tuple[str, dict[str, Any]], ...] = (
     ("an output beyond memory", {"dT": 2**31 - 1, "dW": 2**31 - 1, "dH": 2**31 - 1}),
 )
 _VOLUMES = (
-    Refusal("input an image", {"input": normal(3, 4, 3)}, ValueError, "input"),
-    Refusal("no planes", {"input": normal(2, 0, 2, 3, 3)}, ValueError, "input"),
-    Refusal("other planes", {"input": normal(2, 2, 2, 3, 3)}, ValueError, "weight"),
-    Refusal("weight of four dimensions", {"weight": normal(3, 2, 3, 3)}, ValueError, "weight"),
-    Refusal("planes exchanged", {"weight": normal(2, 3, 2, 3, 2)}, ValueError, "weight"),
-    Refusal("a kernel without depth", {"weight": normal(3, 2, 0, 3, 2)}, ValueError, "weight"),
-    Refusal("bias of the input planes", {"bias": normal(3)}, ValueError, "bias"),
-    Refusal(
+    ErrorInput("input an image", {"input": normal(3, 4, 3)}, ValueError, "input"),
+    ErrorInput("no planes", {"input": normal(2, 0, 2, 3, 3)}, ValueError, "input"),
+    ErrorInput("other planes", {"input": normal(2, 2, 2, 3, 3)}, ValueError, "weight"),
+    ErrorInput("weight of four dimensions", {"weight": normal(3, 2, 3, 3)}, ValueError, "weight"),
+    ErrorInput("planes exchanged", {"weight": normal(2, 3, 2, 3, 2)}, ValueError, "weight"),
+    ErrorInput("a kernel without depth", {"weight": normal(3, 2, 0, 3, 2)}, ValueError, "weight"),
+    ErrorInput("bias of the input planes", {"bias": normal(3)}, ValueError, "bias"),
+    ErrorInput(
         "gradOutput as input", {"gradOutput": normal(2, 3, 2, 3, 3)}, ValueError, phase="updateGradInput"
     ),
-    Refusal("gradBias of the input planes", {"gradBias": normal(3)}, ValueError, phase="accGradParameters"),
+    ErrorInput(
+        "gradBias of the input planes", {"gradBias": normal(3)}, ValueError, phase="accGradParameters"
+    ),
 )
 
 VOLUMETRIC_FULL_CONVOLUTION = Case(
@@ -258,9 +268,9 @@ VOLUMETRIC_FULL_CONVOLUTION = Case(
         _sample("empty", (0, 3, 2, 3, 3), 2, (2, 2, 3), (2, 1, 3), (1, 0, 1), (1, 0, 2)),
         _sample("many planes", (2, 34, 3, 5, 4), 17, (3, 4, 4), (1, 2, 2), (1, 1, 1), small=False),
     ),
-    refusals=(
+    error_inputs=(
         *(
-            Refusal(name, change, ValueError, phase=phase)
+            ErrorInput(name, change, ValueError, phase=phase)
             for phase in _PHASES
             for name, change in _VOLUMES_GEOMETRY
         ),
@@ -292,9 +302,9 @@ VOLUMETRIC_FULL_DILATED_CONVOLUTION = Case(
             "many planes", (2, 17, 3, 5, 4), 33, (2, 3, 3), None, (1, 2, 2), None, (1, 2, 2), small=False
         ),
     ),
-    refusals=(
+    error_inputs=(
         *(
-            Refusal(name, change, ValueError, phase=phase)
+            ErrorInput(name, change, ValueError, phase=phase)
             for phase in _PHASES
             for name, change in (
                 *(g for g in _VOLUMES_GEOMETRY if g[0] != "adj of the stride"),

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn.testing.cases.makers import expanded, normal
-from thnn.testing.cases.model import Case, Refusal, Row, Sample
+from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 
 def _im2col(
@@ -41,7 +41,7 @@ def _scalars(kernel: _Pair, dilation: _Pair, padding: _Pair, stride: _Pair) -> d
     return {f"{name}{axis}": value for name, pair in pairs.items() for axis, value in zip("HW", pair)}
 
 
-def _samples(columns: bool) -> tuple[Sample, ...]:
+def _samples(columns: bool) -> tuple[SampleInput, ...]:
     """The same geometries for both directions; everything is height first."""
 
     def sample(
@@ -52,7 +52,7 @@ def _samples(columns: bool) -> tuple[Sample, ...]:
         padding: _Pair = (0, 0),
         stride: _Pair = (1, 1),
         small: bool = True,
-    ) -> Sample:
+    ) -> SampleInput:
         *outer, height, width = shape
         arguments: dict[str, Any] = _scalars(kernel, dilation, padding, stride)
         if columns:
@@ -61,7 +61,7 @@ def _samples(columns: bool) -> tuple[Sample, ...]:
                 windows *= (size + 2 * p - d * (k - 1) - 1) // s + 1
             shape = (*outer[:-1], outer[-1] * kernel[0] * kernel[1], windows)
             arguments |= {"outputHeight": height, "outputWidth": width}
-        return Sample(name, {"input": normal(*shape), **arguments}, differentiable=small)
+        return SampleInput(name, {"input": normal(*shape), **arguments}, differentiable=small)
 
     return (
         sample("batch", (2, 3, 5, 6), (2, 3), padding=(1, 0), stride=(1, 2)),
@@ -102,47 +102,47 @@ IM2COL = Case(
     module="Im2Col",
     reference=_im2col,
     samples=_samples(columns=False),
-    refusals=(
-        *(Refusal(name, change, ValueError, phase=p) for p in _PHASES for name, change in _GEOMETRY),
-        Refusal("a matrix", {"input": normal(5, 6)}, ValueError, "input"),
-        Refusal("five dimensions", {"input": normal(1, 2, 3, 5, 6)}, ValueError, "input"),
-        Refusal("no planes", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
-        Refusal("no pixels", {"input": normal(2, 3, 0, 6)}, ValueError, "input"),
-        Refusal("image smaller than the kernel", {"input": normal(2, 3, 5, 2)}, ValueError),
-        Refusal(
+    error_inputs=(
+        *(ErrorInput(name, change, ValueError, phase=p) for p in _PHASES for name, change in _GEOMETRY),
+        ErrorInput("a matrix", {"input": normal(5, 6)}, ValueError, "input"),
+        ErrorInput("five dimensions", {"input": normal(1, 2, 3, 5, 6)}, ValueError, "input"),
+        ErrorInput("no planes", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
+        ErrorInput("no pixels", {"input": normal(2, 3, 0, 6)}, ValueError, "input"),
+        ErrorInput("image smaller than the kernel", {"input": normal(2, 3, 5, 2)}, ValueError),
+        ErrorInput(
             "2**64 rows",
             {"input": expanded(1, 2**34, 1, 1), "kH": 2**30, "kW": 1, "padH": 2**29, "padW": 0},
             ValueError,
             "input",
         ),
-        Refusal("other height", {"inputHeight": 9}, ValueError, "gradOutput", "updateGradInput"),
-        Refusal("width 0", {"inputWidth": 0}, ValueError, "inputWidth", "updateGradInput"),
-        Refusal("images", {"gradOutput": normal(2, 3, 5, 6)}, ValueError, "gradOutput", "updateGradInput"),
+        ErrorInput("other height", {"inputHeight": 9}, ValueError, "gradOutput", "updateGradInput"),
+        ErrorInput("width 0", {"inputWidth": 0}, ValueError, "inputWidth", "updateGradInput"),
+        ErrorInput("images", {"gradOutput": normal(2, 3, 5, 6)}, ValueError, "gradOutput", "updateGradInput"),
     ),
-    rows=(Row("Im2Col 3x3 (4,64,56,56)", Sample("row", {"input": normal(*_ROW), **_ROW_SCALARS})),),
+    rows=(Row("Im2Col 3x3 (4,64,56,56)", SampleInput("row", {"input": normal(*_ROW), **_ROW_SCALARS})),),
 )
 
 COL2IM = Case(
     module="Col2Im",
     reference=_col2im,
     samples=_samples(columns=True),
-    refusals=(
-        *(Refusal(name, change, ValueError, phase=p) for p in _PHASES for name, change in _GEOMETRY),
-        Refusal("a vector", {"input": normal(18)}, ValueError, "input"),
-        Refusal("four dimensions", {"input": normal(1, 2, 18, 12)}, ValueError, "input"),
-        Refusal("no rows", {"input": normal(2, 0, 12)}, ValueError, "input"),
-        Refusal("rows of no kernel", {"input": normal(2, 17, 12)}, ValueError, "input"),
-        Refusal("a column less", {"input": normal(2, 18, 11)}, ValueError, "input"),
-        Refusal("height 0", {"outputHeight": 0}, ValueError, "outputHeight"),
-        Refusal("width below 0", {"outputWidth": -6}, ValueError, "outputWidth"),
-        Refusal("other height", {"outputHeight": 9}, ValueError, "input"),
-        Refusal("huge image", {"outputHeight": 2**31 - 1, "outputWidth": 2**31 - 1}, ValueError),
-        Refusal("columns", {"gradOutput": normal(18, 12)}, ValueError, "gradOutput", "updateGradInput"),
+    error_inputs=(
+        *(ErrorInput(name, change, ValueError, phase=p) for p in _PHASES for name, change in _GEOMETRY),
+        ErrorInput("a vector", {"input": normal(18)}, ValueError, "input"),
+        ErrorInput("four dimensions", {"input": normal(1, 2, 18, 12)}, ValueError, "input"),
+        ErrorInput("no rows", {"input": normal(2, 0, 12)}, ValueError, "input"),
+        ErrorInput("rows of no kernel", {"input": normal(2, 17, 12)}, ValueError, "input"),
+        ErrorInput("a column less", {"input": normal(2, 18, 11)}, ValueError, "input"),
+        ErrorInput("height 0", {"outputHeight": 0}, ValueError, "outputHeight"),
+        ErrorInput("width below 0", {"outputWidth": -6}, ValueError, "outputWidth"),
+        ErrorInput("other height", {"outputHeight": 9}, ValueError, "input"),
+        ErrorInput("huge image", {"outputHeight": 2**31 - 1, "outputWidth": 2**31 - 1}, ValueError),
+        ErrorInput("columns", {"gradOutput": normal(18, 12)}, ValueError, "gradOutput", "updateGradInput"),
     ),
     rows=(
         Row(
             "Col2Im 3x3 (4,576,3136)",
-            Sample(
+            SampleInput(
                 "row",
                 {"input": normal(4, 576, 3136), "outputHeight": 56, "outputWidth": 56, **_ROW_SCALARS},
             ),
@@ -198,7 +198,7 @@ def _unfolded(
     stride: _Pair = (1, 1),
     padding: _Pair = (0, 0),
     small: bool = True,
-) -> Sample:
+) -> SampleInput:
     """Kernel, stride and padding are width first."""
     planes, height, width = shape
     oW, oH = ((n + 2 * p - k) // d + 1 for n, k, d, p in zip((width, height), kernel, stride, padding))
@@ -209,7 +209,7 @@ def _unfolded(
     arguments |= {"kW": kernel[0], "kH": kernel[1], "dW": stride[0], "dH": stride[1]}
     arguments |= {"padW": padding[0], "padH": padding[1], "nInputPlane": planes}
     arguments |= {"inputWidth": width, "inputHeight": height, "outputWidth": oW, "outputHeight": oH}
-    return Sample(name, arguments, differentiable=small)
+    return SampleInput(name, arguments, differentiable=small)
 
 
 _UNFOLDED_SAMPLES = (
@@ -223,7 +223,7 @@ _UNFOLDED_SAMPLES = (
 )
 
 
-def _unfolded_refusals(phase: str) -> tuple[Refusal, ...]:
+def _unfolded_error_inputs(phase: str) -> tuple[ErrorInput, ...]:
     changes: tuple[tuple[str, dict[str, Any]], ...] = (
         ("kernel 0", {"kW": 0}),
         ("stride 0", {"dH": 0}),
@@ -239,7 +239,7 @@ def _unfolded_refusals(phase: str) -> tuple[Refusal, ...]:
         ("columns of other size", {"finput": normal(18, 13)}),
         ("columns as a vector", {"finput": normal(270)}),
     )
-    return tuple(Refusal(name, change, ValueError, phase=phase) for name, change in changes)
+    return tuple(ErrorInput(name, change, ValueError, phase=phase) for name, change in changes)
 
 
 UNFOLDED_COPY = Case(
@@ -247,7 +247,7 @@ UNFOLDED_COPY = Case(
     phase="copy",
     reference=_unfolded_copy,
     samples=_UNFOLDED_SAMPLES,
-    refusals=_unfolded_refusals("copy"),
+    error_inputs=_unfolded_error_inputs("copy"),
 )
 
 UNFOLDED_ACC = Case(
@@ -255,5 +255,5 @@ UNFOLDED_ACC = Case(
     phase="acc",
     reference=_unfolded_acc,
     samples=_UNFOLDED_SAMPLES,
-    refusals=_unfolded_refusals("acc"),
+    error_inputs=_unfolded_error_inputs("acc"),
 )

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn.testing.cases.makers import flops, normal
-from thnn.testing.cases.model import Case, Refusal, Row, Sample
+from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 
 def _local(
@@ -42,7 +42,7 @@ def _sample(
     padding: tuple[int, int] = (0, 0),
     flat: bool = True,
     small: bool = True,
-) -> Sample:
+) -> SampleInput:
     """Kernel, stride and padding are width first."""
     inputs, height, width = shape[-3:]
     out = [(size + 2 * p - k) // d + 1 for size, k, d, p in zip((width, height), kernel, stride, padding)]
@@ -53,7 +53,7 @@ def _sample(
     arguments |= {"kW": kernel[0], "kH": kernel[1], "dW": stride[0], "dH": stride[1]}
     arguments |= {"padW": padding[0], "padH": padding[1], "inputWidth": width, "inputHeight": height}
     arguments |= {"outputWidth": oW, "outputHeight": oH}
-    return Sample(name, arguments, differentiable=small)
+    return SampleInput(name, arguments, differentiable=small)
 
 
 _GEOMETRY = (
@@ -89,18 +89,18 @@ SPATIAL_CONVOLUTION_LOCAL = Case(
         _sample("many planes", (2, 35, 6, 5), 131, (3, 3), padding=(1, 1), small=False),
         _sample("patches in parts", (1, 40, 35, 35), 2, (33, 34), small=False),
     ),
-    refusals=(
+    error_inputs=(
         *(
-            Refusal(name, change, ValueError, phase=p)
+            ErrorInput(name, change, ValueError, phase=p)
             for p in ("updateOutput", "updateGradInput", "accGradParameters")
             for name, change in _GEOMETRY
         ),
-        Refusal("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
-        Refusal("no planes", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
-        Refusal("other planes", {"input": normal(2, 4, 5, 6)}, ValueError, "weight"),
-        Refusal("weight of four dimensions", {"weight": normal(5, 3, 4, 18)}, ValueError, "weight"),
-        Refusal("weight of other positions", {"weight": normal(13, 4, 18)}, ValueError, "weight"),
-        Refusal("bias a vector", {"bias": normal(4)}, ValueError, "bias"),
+        ErrorInput("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
+        ErrorInput("no planes", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
+        ErrorInput("other planes", {"input": normal(2, 4, 5, 6)}, ValueError, "weight"),
+        ErrorInput("weight of four dimensions", {"weight": normal(5, 3, 4, 18)}, ValueError, "weight"),
+        ErrorInput("weight of other positions", {"weight": normal(13, 4, 18)}, ValueError, "weight"),
+        ErrorInput("bias a vector", {"bias": normal(4)}, ValueError, "bias"),
     ),
     rows=(
         Row(

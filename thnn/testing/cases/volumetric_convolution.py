@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn.testing.cases.makers import along, flops, normal
-from thnn.testing.cases.model import Case, Refusal, Row, Sample
+from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 Triple = tuple[int, int, int]
 
@@ -78,7 +78,7 @@ def _sample(
     bias: bool = True,
     flat: bool = False,
     small: bool = True,
-) -> Sample:
+) -> SampleInput:
     """With dilation it is a sample of the dilated module."""
     inputs, (kT, kW, kH) = shape[-4], kernel
     arguments: dict[str, Any] = {
@@ -91,10 +91,10 @@ def _sample(
     }
     if bias:
         arguments["bias"] = normal(planes)
-    return Sample(name, arguments, differentiable=small)
+    return SampleInput(name, arguments, differentiable=small)
 
 
-def _without_kernel(*given: Any, **settings: Any) -> Sample:
+def _without_kernel(*given: Any, **settings: Any) -> SampleInput:
     sample = _sample(*given, **settings)
     return replace(sample, arguments={k: v for k, v in sample.arguments.items() if k[0] != "k"})
 
@@ -114,19 +114,19 @@ _KERNEL: tuple[tuple[str, dict[str, Any]], ...] = (
     ("kernel that weight does not have", {"kW": 4}),
 )
 _TENSORS = (
-    Refusal("input an image", {"input": normal(5, 6, 5)}, ValueError, "input"),
-    Refusal("no planes", {"input": normal(2, 0, 4, 5, 6)}, ValueError, "input"),
-    Refusal("no depth", {"input": normal(2, 3, 0, 5, 6)}, ValueError, "input"),
-    Refusal("too little depth", {"input": normal(2, 3, 1, 1, 6)}, ValueError, "would be empty"),
-    Refusal("other planes", {"input": normal(2, 4, 4, 5, 6)}, ValueError, "weight"),
-    Refusal("weight of four dimensions", {"weight": normal(4, 3, 3, 2)}, ValueError, "weight"),
-    Refusal("weight of other planes", {"weight": normal(4, 2, 2, 3, 2)}, ValueError, "weight"),
-    Refusal("no filters", {"weight": normal(0, 3, 2, 3, 2)}, ValueError, "weight"),
-    Refusal("bias of one", {"bias": normal(1)}, ValueError, "bias"),
-    Refusal(
+    ErrorInput("input an image", {"input": normal(5, 6, 5)}, ValueError, "input"),
+    ErrorInput("no planes", {"input": normal(2, 0, 4, 5, 6)}, ValueError, "input"),
+    ErrorInput("no depth", {"input": normal(2, 3, 0, 5, 6)}, ValueError, "input"),
+    ErrorInput("too little depth", {"input": normal(2, 3, 1, 1, 6)}, ValueError, "would be empty"),
+    ErrorInput("other planes", {"input": normal(2, 4, 4, 5, 6)}, ValueError, "weight"),
+    ErrorInput("weight of four dimensions", {"weight": normal(4, 3, 3, 2)}, ValueError, "weight"),
+    ErrorInput("weight of other planes", {"weight": normal(4, 2, 2, 3, 2)}, ValueError, "weight"),
+    ErrorInput("no filters", {"weight": normal(0, 3, 2, 3, 2)}, ValueError, "weight"),
+    ErrorInput("bias of one", {"bias": normal(1)}, ValueError, "bias"),
+    ErrorInput(
         "gradOutput as input", {"gradOutput": normal(2, 3, 4, 5, 6)}, ValueError, phase="updateGradInput"
     ),
-    Refusal("gradBias of one", {"gradBias": normal(1)}, ValueError, phase="accGradParameters"),
+    ErrorInput("gradBias of one", {"gradBias": normal(1)}, ValueError, phase="accGradParameters"),
 )
 
 VOLUMETRIC_CONVOLUTION = Case(
@@ -141,12 +141,16 @@ VOLUMETRIC_CONVOLUTION = Case(
         _without_kernel("last columns unused", (1, 2, 5, 6, 7), 2, (2, 2, 3), (2, 3, 2)),
         _without_kernel("empty", (0, 3, 4, 5, 6), 4, (2, 2, 3), (2, 1, 2), (1, 1, 0)),
     ),
-    refusals=(
-        *(Refusal(name, change, ValueError, phase=phase) for phase in _PHASES for name, change in _GEOMETRY),
+    error_inputs=(
+        *(
+            ErrorInput(name, change, ValueError, phase=phase)
+            for phase in _PHASES
+            for name, change in _GEOMETRY
+        ),
         *_TENSORS,
-        Refusal("flattened weight", {"weight": normal(4, 36)}, ValueError, "weight"),
-        Refusal("a kernel without width", {"weight": normal(4, 3, 2, 3, 0)}, ValueError, "weight"),
-        Refusal(
+        ErrorInput("flattened weight", {"weight": normal(4, 36)}, ValueError, "weight"),
+        ErrorInput("a kernel without width", {"weight": normal(4, 3, 2, 3, 0)}, ValueError, "weight"),
+        ErrorInput(
             "a kernel beyond the volume",
             {"weight": normal(4, 3, 7, 3, 2)},
             ValueError,
@@ -180,15 +184,15 @@ VOLUMETRIC_CONVOLUTION_MM = Case(
         _sample("many planes", (2, 34, 4, 7, 9), 35, (3, 3, 3), padding=(1, 1, 1), small=False),
         _sample("many taps", (1, 5, 8, 9, 10), 3, (5, 6, 7), (1, 1, 2), (2, 3, 3), small=False),
     ),
-    refusals=(
+    error_inputs=(
         *(
-            Refusal(name, change, ValueError, phase=phase)
+            ErrorInput(name, change, ValueError, phase=phase)
             for phase in _PHASES
             for name, change in (*_GEOMETRY, *_KERNEL)
         ),
         *_TENSORS,
-        Refusal("flattened weight too short", {"weight": normal(4, 35)}, ValueError, "weight"),
-        Refusal("kernel turned", {"weight": normal(4, 3, 3, 2, 2)}, ValueError, "weight"),
+        ErrorInput("flattened weight too short", {"weight": normal(4, 35)}, ValueError, "weight"),
+        ErrorInput("kernel turned", {"weight": normal(4, 3, 3, 2, 2)}, ValueError, "weight"),
     ),
     rows=(
         Row(
@@ -214,9 +218,9 @@ VOLUMETRIC_DILATED_CONVOLUTION = Case(
         _sample("empty", (0, 3, 4, 5, 6), 4, (2, 2, 3), (2, 1, 2), (1, 1, 0), (2, 3, 1)),
         _sample("many planes", (2, 17, 5, 7, 9), 33, (2, 3, 3), (1, 1, 1), (1, 2, 2), (2, 2, 2), small=False),
     ),
-    refusals=(
+    error_inputs=(
         *(
-            Refusal(name, change, ValueError, phase=phase)
+            ErrorInput(name, change, ValueError, phase=phase)
             for phase in _PHASES
             for name, change in (
                 *((n, {k.replace("p", "pad"): v for k, v in c.items()}) for n, c in _GEOMETRY),
@@ -227,7 +231,7 @@ VOLUMETRIC_DILATED_CONVOLUTION = Case(
             )
         ),
         *_TENSORS,
-        Refusal("flattened weight", {"weight": normal(4, 36)}, ValueError, "weight"),
+        ErrorInput("flattened weight", {"weight": normal(4, 36)}, ValueError, "weight"),
     ),
     rows=(
         Row(
