@@ -7,6 +7,7 @@ import difflib
 import json
 import os
 import platform
+import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -24,8 +25,15 @@ def _count(text: str) -> int:
     return int(text)
 
 
+def _json_file(text: str) -> str:
+    """A pattern behind --json is not taken for a file."""
+    if not text.endswith(".json"):
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in .json; a pattern stands before --json")
+    return _output_file(text)
+
+
 def _output_file(text: str) -> str:
-    """Refused before anything is measured for it."""
+    """The path, if a file can be written there; checked before the measurements."""
     if not Path(text).parent.is_dir() or Path(text).is_dir():
         raise argparse.ArgumentTypeError(f"no file can be written at {text!r}")
     return text
@@ -51,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser(
         "check",
-        help="check functions against their references: values, gradients, layouts, refusals",
+        help="check functions against their references: values, gradients, layouts, error inputs",
         description="Runs the table of cases. Exit status 1 when something failed, 2 for an unknown module.",
     )
     command.add_argument("modules", nargs="*", metavar="MODULE", help="only these modules")
@@ -75,9 +83,9 @@ def _parser() -> argparse.ArgumentParser:
         "--json",
         nargs="?",
         const="-",
-        type=_output_file,
-        metavar="FILE",
-        help="write the measurements to FILE, too; print JSON without FILE",
+        type=_json_file,
+        metavar="FILE.json",
+        help="write the measurements to FILE.json, too; without a file print JSON",
     )
     command.add_argument(
         "--plot", type=_output_file, metavar="FILE", help="also draw the ratios into FILE (needs matplotlib)"
@@ -175,9 +183,10 @@ def _list(options: argparse.Namespace) -> int:
         return 0
     if not options.modules:
         width = max(len(m.name) for m in chosen) + 2
-        for module in chosen:
+        room = shutil.get_terminal_size().columns - width if sys.stdout.isatty() else 2**16
+        for module in sorted(chosen, key=lambda m: m.name):
             doc = next(f.doc for f in module.functions.values() if f.doc).split("\n\n")[0]
-            summary = textwrap.shorten(doc.removeprefix(f"{module.name}: "), 118 - width, placeholder=" ...")
+            summary = textwrap.shorten(doc.removeprefix(f"{module.name}: "), room, placeholder=" ...")
             print(f"{module.name:<{width}}{summary}")
         return 0
     for module in chosen:

@@ -229,8 +229,8 @@ class CaseRunner:
 
 
 def compare(what: str, got: Tensor, expected: Tensor, tolerance: float, least: float = 0.0) -> None:
-    """Raises Failed unless shapes, infinities and NaN are equal and other values differ by at most `tolerance` times the
-    largest magnitude of `expected`, or times `least` if that is larger."""
+    """Raises Failed unless shapes, infinities and NaN are equal and other values differ by at most `tolerance` times
+    the largest magnitude of `expected`, or times `least` if that is larger."""
     if expected.numel() == 1 and got.numel() == 1:
         expected = expected.reshape(got.shape)  # a loss may have one dimension or none
     if got.shape != expected.shape:

@@ -1,7 +1,8 @@
 """The parts of a case.
 
 A case drives the comparison with a reference, the gradient checks, the layouts, the error inputs and the benchmark of
-the forward and backward functions of a module. Any other function has a case of its own, without derivatives. Arguments have the names in THNN.h.
+the forward and backward functions of a module. Any other function has a case of its own, without derivatives.
+Arguments have the names in THNN.h.
 """
 
 from __future__ import annotations
