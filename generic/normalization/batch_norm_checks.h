@@ -22,6 +22,7 @@ typedef struct NamedTensor {
 /* Each tensor is NULL or a vector with one element per channel. */
 static inline void checkVectors(THNNState *state, const NamedTensor *vectors, int count, int64_t channels)
 {
+#pragma GCC unroll 6
   for (int i = 0; i < count; i++) {
     const THTensor *vector = vectors[i].tensor;
     if (vector != NULL && (vector->ndim != 1 || vector->size[0] != channels))

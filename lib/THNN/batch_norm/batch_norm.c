@@ -165,7 +165,7 @@ static void runStage(Stage stage, const StageArguments *arguments, bool reversed
   const int64_t tiles = b->channelTiles * b->positionBlocks, work = b->channels * b->positions;
   const int threads = thnn_threads(tiles, work);
   if (threads == 1) { /* without the cost of a parallel region, which shows in small tensors */
-    for (int64_t i = 0; i < tiles; i++) stage(arguments, THNN_(batchNormTile)(b, reversed ? tiles - 1 - i : i));
+    for (int64_t i = 0; i < tiles; i++) stage(arguments, tileAt(b, reversed ? tiles - 1 - i : i));
     return;
   }
   THNN_PARALLEL_FOR(i, tiles, work) {
@@ -173,7 +173,7 @@ static void runStage(Stage stage, const StageArguments *arguments, bool reversed
     const int64_t range = tiles / threads, longer = tiles % threads * (range + 1);
     const int64_t size = i < longer ? range + 1 : range;
     const int64_t begin = i < longer ? i / size * size : longer + (i - longer) / size * size;
-    stage(arguments, THNN_(batchNormTile)(b, reversed ? 2 * begin + size - 1 - i : i));
+    stage(arguments, tileAt(b, reversed ? 2 * begin + size - 1 - i : i));
   }
 }
 

@@ -39,7 +39,13 @@ typedef struct Tile {
 } Tile;
 
 /* Tile number i; tiles of one position block are adjacent. */
-Tile THNN_(batchNormTile)(const BatchNorm *b, int64_t i);
+static inline Tile tileAt(const BatchNorm *b, int64_t i)
+{
+  Tile tile = {i % b->channelTiles * b->tileChannels, 0, i / b->channelTiles * b->blockPositions, 0};
+  tile.cEnd = MIN(tile.c + b->tileChannels, b->channels);
+  tile.pEnd = MIN(tile.p + b->blockPositions, b->positions);
+  return tile;
+}
 
 /* What is done to an element: out from x, from g or from both. SCALE is the gradient with constant statistics. */
 typedef enum ElementMap { NORMALIZE, NORMALIZE_RELU, SCALE, SCALE_RELU, GRADIENT, GRADIENT_RELU } ElementMap;

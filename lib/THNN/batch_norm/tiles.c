@@ -93,11 +93,3 @@ void THNN_(batchNormInit)(BatchNorm *b, THTensor *x, THTensor *g, THTensor *out,
   if (b->layout == LAYOUT_CHANNELS_LAST)
     b->stream &= start % VBYTES == 0 && b->dims > 0 && b->out.stride[0] % VL == 0;
 }
-
-Tile THNN_(batchNormTile)(const BatchNorm *b, int64_t i)
-{
-  Tile tile = {i % b->channelTiles * b->tileChannels, 0, i / b->channelTiles * b->blockPositions, 0};
-  tile.cEnd = MIN(tile.c + b->tileChannels, b->channels);
-  tile.pEnd = MIN(tile.p + b->blockPositions, b->positions);
-  return tile;
-}
