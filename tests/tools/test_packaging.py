@@ -84,7 +84,10 @@ def test_wheel(wheel: Path) -> None:
         "thnn/testing/libroofline.so",
         *(
             f"thnn/include/{h}"
-            for h in ("generic/THNN.h", *(f"lib/THNN/{n}.h" for n in ("THNN", "runtime/state", "runtime/tensor")))
+            for h in (
+                "generic/THNN.h",
+                *(f"lib/THNN/{n}.h" for n in ("THNN", "runtime/state", "runtime/tensor")),
+            )
         ),
     }
     assert {n for n in names if ".dist-info/" not in n} == carried
