@@ -54,7 +54,7 @@ sanitize: $(READY) ## run the kernel tests under AddressSanitizer and UndefinedB
 	rm -rf $(SANITIZED)/thnn
 	cp -r thnn generic VERSION $(SANITIZED)
 	rm -f $(SANITIZED)/thnn/*.so
-	$(BIN)/python -c 'from pathlib import Path; from tools.regenerate import build; \
+	$(BIN)/python -c 'from pathlib import Path; from tools.build import build; \
 	  build(Path.cwd(), Path("$(SANITIZED)/thnn"), ("-DTHNN_SANITIZE=ON",), Path("$(SANITIZED)/cmake"))'
 	cd $(SANITIZED) && $(SANITIZER) $(CURDIR)/$(BIN)/python -m thnn info
 	cd $(SANITIZED) && $(SANITIZER) $(KERNEL_TESTS) -k "test_entry and not gradients"

@@ -14,7 +14,7 @@ from setuptools.command.build_ext import build_ext
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
 
-from tools.regenerate import build  # noqa: E402
+from tools.build import build  # noqa: E402
 
 # What <THNN/THNN.h> includes, relative to one another as in the source tree:
 # `cc -I .../thnn/include/lib program.c .../thnn/libTHNN.so`.

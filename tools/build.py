@@ -179,6 +179,7 @@ def _check_kernels(
     ninja, nm, names = _tool("ninja"), _tool("nm"), set(functions)
     if ninja is None or nm is None or not names:
         return
+    _run([*command, "--target", "build.ninja"], progress)  # finds new kernel files
     objects = _FIRST_OBJECTS.findall(_run([ninja, "-C", str(directory), "-t", "targets", "all"], progress))
     if not objects:
         return

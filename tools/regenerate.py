@@ -17,18 +17,9 @@ from pathlib import Path
 from thnn._header import Function, HeaderError, digest, parse_header
 
 from . import emit_c, emit_docs, emit_python
-from .build import (
-    BuildError,
-    Progress,
-    build,
-    changed_libraries,
-    compile_libraries,
-    configure,
-    lock,
-    replace_together,
-)
+from .build import BuildError, Progress, changed_libraries, compile_libraries, lock, replace_together
 
-__all__ = ["BuildError", "build", "configure", "generate", "regenerate", "stale"]
+__all__ = ["BuildError", "generate", "regenerate", "stale"]
 
 HEADER = "generic/THNN.h"
 GENERATED = ("lib/THNN/generated", "thnn/_generated", "docs/functions")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.regenerate import configure
+from tools.build import configure
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = (ROOT / "docs" / "add-a-function.md").read_text()
@@ -35,13 +35,15 @@ def run(tree: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the sources with the files of the page in it, to be built for the baseline alone."""
+    """A copy of the sources, built for the baseline alone, then with the files of the page in it."""
     tree = tmp_path_factory.mktemp("copy")
     for name in ("generic", "lib", "tools", "thnn", "docs"):
         shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("CMakeLists.txt", "VERSION"):
         shutil.copy(ROOT / name, tree)
     configure(tree, tree / "build" / "cmake", ["-DTHNN_X86_VARIANTS=OFF"])
+    built = run(tree, "python", "-m", "thnn", "regenerate")
+    assert built.returncode == 0, built.stdout
     for before, _, text in blocks():
         if path := re.fullmatch(r"Append to `(.+)`:", before):
             with (tree / path[1]).open("a") as file:
