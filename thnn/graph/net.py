@@ -20,7 +20,6 @@ BRANCHES: Final = ("train", "infer")
 class _Schedule:
     """The execution of targets: operators in order."""
 
-    targets: tuple[str, ...]
     leaves: dict[str, str]  # variable that is fed or has a value -> its first reader, for messages
     steps: tuple[tuple[Operator, tuple[str, ...]], ...]  # operator, and the results to free after it
 
@@ -249,7 +248,7 @@ class Net:
             if name not in targets:
                 free[k].append(name)
         schedule = _Schedule(
-            targets, leaves, tuple((self._of_branch(branch, o), tuple(f)) for o, f in zip(ordered, free))
+            leaves, tuple((self._of_branch(branch, o), tuple(f)) for o, f in zip(ordered, free))
         )
         self._schedules[branch, targets] = schedule
         return schedule
