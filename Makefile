@@ -6,6 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 LIBRARY := thnn/_C.abi3.so
+JOBS ?= 2
 
 C_FILES = $(shell find generic lib -name '*.[ch]')
 SOURCES = CMakeLists.txt VERSION $(C_FILES) $(shell find tools -name '*.py')
@@ -22,8 +23,8 @@ setup: $(LIBRARY) ## make .venv with everything in it, and build the library
 demo: $(LIBRARY) ## train a small network on handwritten digits, with thnn and with torch
 	$(BIN)/python examples/digits.py $(ARGS)
 
-test: $(LIBRARY) ## run the tests (ARGS="-k pooling" chooses)
-	$(BIN)/python -m pytest $(ARGS)
+test: $(LIBRARY) ## run the tests in JOBS processes (ARGS="-k pooling" chooses), and print their coverage
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup --cov=thnn --cov-report=term:skip-covered $(ARGS)
 
 bench: $(LIBRARY) ## time thnn against torch (ARGS="Pooling" chooses)
 	$(BIN)/python -m thnn bench $(ARGS)

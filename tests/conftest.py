@@ -1,14 +1,15 @@
-"""What all tests share."""
+"""Settings and fixtures of all tests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
 
-# The same examples everywhere and always: a failure here is one that everybody sees.
+# The same examples in every run.
 settings.register_profile(
     "thnn",
     deadline=None,
@@ -18,6 +19,16 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("thnn")
+
+# Thousands of independent tests each; the tests of every other file share fixtures, and so one process.
+_SPREAD = {"test_cases.py", "test_numerics.py", "test_properties.py", "test_reference_kernels.py"}
+
+
+def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
+    for item in items:
+        name = Path(str(item.fspath)).name
+        if name not in _SPREAD:
+            item.add_marker(pytest.mark.xdist_group(name))
 
 
 @pytest.fixture(autouse=True)

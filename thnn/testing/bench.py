@@ -2,7 +2,7 @@
 
 Every row of the table of cases is timed in up to four variants, torch and thnn, each with contiguous and with
 channels-last tensors. The variants take turns in short blocks, so that what the machine does meanwhile meets them
-all; the best and the median block count. Results are compared before they are timed. The machine's ceilings are
+all; the best and the median block count. Results are compared before they are timed. The rooflines are
 measured in the same run: copying as many bytes as the row moves takes its turns, and the peak of fused multiply-adds.
 """
 
@@ -64,7 +64,7 @@ def restart_with(environment: Mapping[str, str]) -> None:
 
 _LEGEND = (
     "fwd: forward without a graph, fb: forward with one and backward; best times; ratio: torch's time / thnn's, both "
-    "contiguous; then the fraction of the ceiling; ok, MISSED: the row's goal"
+    "contiguous; then the fraction of the roofline; ok, MISSED: the row's goal"
 )
 
 
@@ -240,7 +240,7 @@ def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
     for phase in row.phases:
         calls = {n: v.forward if phase == "fwd" else v.forward_backward for n, v in variants.items()}
         if phase in row.bytes_moved:
-            # Bandwidth changes with what else the machine does: its ceiling is measured along with the row.
+            # Bandwidth changes with what else the machine does: its roofline is measured along with the row.
             calls |= _copies(row.bytes_moved[phase])
         with torch.set_grad_enabled(phase != "fwd"):
             timings = take_turns(calls, rounds)
@@ -249,7 +249,7 @@ def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
     return found
 
 
-# Goals that a fraction of the ceiling makes up for.
+# Goals that a fraction of the roofline makes up for.
 _OR_FRACTION = ("torch", "torch's better layout")
 
 
@@ -269,10 +269,10 @@ def _judge(row: Row, phase: str, timings: dict[str, Timing], copied: float | Non
     least = None
     if phase in row.flops:
         least = row.flops[phase] / roofline.peak_flops(getattr(torch, row.dtype))
-        m.ceiling = "FMA peak"
+        m.roofline = "FMA peak"
     elif copied is not None:
         least = copied
-        m.ceiling = f"{row.bytes_moved[phase] / copied / 1e9:.0f} GB/s"
+        m.roofline = f"{row.bytes_moved[phase] / copied / 1e9:.0f} GB/s"
     if least is not None:
         m.fraction, m.torch_fraction = least / ours, least / theirs
     if phase == row.judged:
@@ -289,7 +289,7 @@ def _judge(row: Row, phase: str, timings: dict[str, Timing], copied: float | Non
             text = f"{value:.2f} of {goal:g} against {what}"
             reached = value >= goal
             if row.fraction is not None and m.fraction is not None and what in _OR_FRACTION:
-                text += f" or {m.fraction:.2f} of {row.fraction:g} of the ceiling"
+                text += f" or {m.fraction:.2f} of {row.fraction:g} of the roofline"
                 reached = reached or m.fraction >= row.fraction
             m.goals.append(text)
             m.met = m.met and reached
@@ -350,7 +350,7 @@ def line(m: Measurement) -> str:
     """A measurement on one line of the terminal."""
     times = "  ".join(f"{name} {t.best * 1e3:.4f}" for name, t in m.timings.items())
     verdict = {True: "ok", False: "MISSED", None: ""}[m.met]
-    fraction = f"  {m.fraction:.2f} of {m.ceiling}" if m.fraction is not None else ""
+    fraction = f"  {m.fraction:.2f} of {m.roofline}" if m.fraction is not None else ""
     if m.other_ratio is not None:
         fraction += f"  {_number(m.other_ratio)} of the other way"
     ratio = f"ratio {_number(m.ratio)}" if m.ratio is not None else "; ".join(m.goals)
@@ -363,8 +363,8 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
 
     headers = [
         "row", "phase", "torch ms", "torch channels-last ms", "thnn ms", "thnn channels-last ms", "ratio",
-        "against torch's better layout", "channels-last ratio", "against thnn's other way", "fraction of ceiling",
-        "ceiling", "goal",
+        "against torch's better layout", "channels-last ratio", "against thnn's other way", "fraction of roofline",
+        "roofline", "goal",
     ]  # fmt: skip
     body = []
     for m in measurements:
@@ -384,14 +384,14 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
         ratios = [_number(v) for v in (m.ratio, m.best_ratio, m.channels_last_ratio)]
         others = [_number(v) for v in (m.other_ratio, m.other_channels_last_ratio) if v is not None]
         body.append(
-            [m.row, m.phase, *times, *ratios, ", ".join(others), _number(m.fraction), m.ceiling, goal]
+            [m.row, m.phase, *times, *ratios, ", ".join(others), _number(m.fraction), m.roofline, goal]
         )
     machine_lines = "".join(f"- {name}: {value}\n" for name, value in facts.items())
     return f"{machine_lines}\n{tabulate(body, headers, tablefmt='github', disable_numparse=True)}\n"
 
 
 def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: str) -> None:
-    """Two bar charts, a row each: the ratios to torch on a logarithmic axis, and the fractions of the ceiling that thnn
+    """Two bar charts, a row each: the ratios to torch on a logarithmic axis, and the fractions of the roofline that thnn
     and torch reach. Forward + backward where that is measured."""
     import matplotlib
 
@@ -420,6 +420,6 @@ def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: st
     ratios.set_yticks([p + 0.2 for p in range(len(shown))], [m.row for m in shown], fontsize=7)
     ratios.set_ylim(len(shown), -0.5)
     ratios.set_xlabel("times faster than torch (best of interleaved blocks)")
-    fractions.set_xlabel("fraction of the ceiling")
+    fractions.set_xlabel("fraction of the roofline")
     figure.suptitle(f"{facts['cpu']}, {facts['threads']} threads, torch {facts['torch']}", fontsize=9)
     figure.savefig(path, dpi=130)

@@ -39,9 +39,9 @@ class Measurement:
     channels_last_ratio: float | None = None
     other_ratio: float | None = None  # thnn's other way / thnn, contiguous
     other_channels_last_ratio: float | None = None
-    fraction: float | None = None  # of the ceiling, thnn contiguous
+    fraction: float | None = None  # of the roofline, thnn contiguous
     torch_fraction: float | None = None
-    ceiling: str = ""
+    roofline: str = ""
     goals: list[str] = field(default_factory=list)
     met: bool | None = None
 
