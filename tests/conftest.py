@@ -21,7 +21,7 @@ settings.register_profile(
 settings.load_profile("thnn")
 
 # Thousands of independent tests each; the tests of every other file share fixtures, and so one process.
-_SPREAD = {"test_cases.py", "test_numerics.py", "test_properties.py", "test_reference_kernels.py"}
+_SPREAD = {"test_cases.py", "test_numerics.py", "test_properties.py"}
 
 
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:

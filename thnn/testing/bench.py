@@ -391,7 +391,7 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
 
 
 def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: str) -> None:
-    """Two bar charts, a row each: the ratios to torch on a logarithmic axis, and the fractions of the roofline that thnn
+    """Two bar charts, a bar per row: ratios to torch on a logarithmic axis, and fractions of the roofline that thnn
     and torch reach. Forward + backward where that is measured."""
     import matplotlib
 

@@ -1,0 +1,62 @@
+"""The fast cores against the reference cores: plain loops with the same interface, below the same checks.
+
+The build makes a second library of generic/*/*.c and lib/THNN/*/reference.c. Both libraries run the samples of every case.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from thnn._binding.backend import Backend
+from thnn._binding.library import DOUBLE, FLOAT, Library
+from thnn.testing.case_runner import CaseRunner, compare
+from thnn.testing.cases import cases
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BUILD = ROOT / "build" / "cmake"
+
+
+@pytest.fixture(scope="module")
+def reference() -> Library:
+    if not (BUILD / "CMakeCache.txt").exists():
+        pytest.skip("needs the source tree, built by `make setup`")
+    cmake = shutil.which("cmake", path=str(Path(sys.executable).parent)) or "cmake"
+    built = subprocess.run(
+        [cmake, "--build", str(BUILD), "--target", "THNN_reference"], capture_output=True, text=True
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    return Library(BUILD / "libTHNN_reference.so")
+
+
+def _samples() -> Iterator[tuple[str, str]]:
+    for name, case in cases().items():
+        yield from ((name, sample.name) for sample in case.samples)
+
+
+@pytest.mark.parametrize(("name", "sample"), list(_samples()))
+def test_fast_and_reference_kernels_agree(name: str, sample: str, reference: Library) -> None:
+    case = cases()[name]
+    chosen = next(s for s in case.samples if s.name == sample)
+    for flags, dtype, tolerance in ((DOUBLE, torch.float64, 1e-12), (FLOAT, torch.float32, case.tolerance)):
+        runner = CaseRunner(case, chosen, dtype)
+        fast = runner.defined(runner.run())
+        runner.backend = Backend("THNNReferenceBackend", flags, reference)
+        plain = runner.run()
+        for key, tensor in fast.items():
+            compare(f"{name}_{key}", tensor, plain[key], tolerance)
+
+
+def test_the_reference_library_is_another_one(reference: Library) -> None:
+    assert reference.capability == "default"
+    x = torch.randn(64, 64)
+    backend = Backend("THNNReferenceBackend", FLOAT, reference)
+    y = torch.empty(0)
+    backend.Tanh_updateOutput(0, x, y)
+    torch.testing.assert_close(y, x.tanh())
