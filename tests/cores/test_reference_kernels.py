@@ -1,6 +1,6 @@
 """The fast cores against the reference cores: plain loops with the same interface, below the same checks.
 
-The build makes a second library of generic/*/*.c and lib/THNN/*/reference.c. Both libraries run the samples of every case.
+The build makes a second library of generic/*/*.c and lib/THNN/*/reference.c. Both run the samples of every case.
 """
 
 from __future__ import annotations
