@@ -1,11 +1,11 @@
 #include "modules/SpatialConvolutionLocal.h"
-#include "convolution/sliding.h"
-#include "convolution/locally_connected.h"
+#include "convolution/geometry_checks.h"
+#include "locally_connected/locally_connected.h"
 
-/* Checks what the three functions have in common and fills the geometry; weight stands for gradWeight too. */
-static void checkLocal(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
-                       const char *weightName, int kW, int kH, int dW, int dH, int padW, int padH,
-                       int64_t inputWidth, int64_t inputHeight, int64_t outputWidth, int64_t outputHeight)
+/* The checks of all three functions; sets the geometry. weight may be gradWeight. */
+static void check(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
+                  const char *weightName, int kW, int kH, int dW, int dH, int padW, int padH, int64_t inputWidth,
+                  int64_t inputHeight, int64_t outputWidth, int64_t outputHeight)
 {
   if (input->ndim != 3 && input->ndim != 4)
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected 4 dimensions (N, nInputPlane, H, W) or 3, got %s",
@@ -37,7 +37,7 @@ static void checkLocal(THNNState *state, Convolution *g, const THTensor *input, 
   g->outputChannels = weight->size[weight->ndim / 3];
   g->axis[1] = (WindowAxis){.input = size[1], .kernel = kH, .stride = dH, .padding = padH, .dilation = 1};
   g->axis[2] = (WindowAxis){.input = size[2], .kernel = kW, .stride = dW, .padding = padW, .dilation = 1};
-  slide(state, g, "input");
+  THNN_(convolutionCheckOutput)(state, g, "input");
   THNN_RETURN_IF_FAILED(state);
   if (outputWidth != g->axis[2].output)
     return THNN_fail(state, THNN_VALUE_ERROR, "outputWidth", "expected %lld, got %lld",
@@ -50,35 +50,35 @@ static void checkLocal(THNNState *state, Convolution *g, const THTensor *input, 
   int64_t flat[3] = {oH * oW, g->outputChannels, size[0]};
   const bool fits = !__builtin_mul_overflow(flat[2], (int64_t)kH * kW, flat + 2);
   const int64_t *expected = weight->ndim == 6 ? whole : flat;
-  if (!fits || memcmp(weight->size, expected, sizeof *expected * (size_t)weight->ndim) != 0)
+  if (!fits || !THNNTensor_hasSize(weight, weight->ndim, expected))
     THNN_fail(state, THNN_VALUE_ERROR, weightName, "expected %s, got %s", THNN_shapeOf(weight->ndim, expected),
               THNN_shape(weight));
 }
 
 /* bias or gradBias: (nOutputPlane, oH, oW) */
-static void checkLocalBias(THNNState *state, const Convolution *g, const THTensor *bias, const char *name)
+static void checkBias(THNNState *state, const Convolution *g, const THTensor *bias, const char *name)
 {
   const int64_t expected[3] = {g->outputChannels, g->axis[1].output, g->axis[2].output};
-  if (bias->ndim != 3 || memcmp(bias->size, expected, sizeof expected) != 0)
+  if (!THNNTensor_hasSize(bias, 3, expected))
     THNN_fail(state, THNN_VALUE_ERROR, name, "expected one value per output element, %s, got %s",
               THNN_shapeOf(3, expected), THNN_shape(bias));
 }
 
-static void checkLocalGradient(THNNState *state, const Convolution *g, const THTensor *input,
-                               const THTensor *gradOutput)
+static void checkGradOutput(THNNState *state, const Convolution *g, const THTensor *input,
+                            const THTensor *gradOutput)
 {
   const int64_t size[4] = {g->batch, g->outputChannels, g->axis[1].output, g->axis[2].output};
   thnn_checkGradOutput(state, gradOutput, input->ndim, size + (4 - input->ndim));
 }
 
-static UntiedFilters untiedFilters(const Convolution *g, const THTensor *t)
+static LocalFilters filterView(const Convolution *g, const THTensor *t)
 {
   const int64_t *s = t->stride;
-  if (t->ndim == 6) return (UntiedFilters){t->data, {s[0], s[1]}, s[2], {s[3], s[4], s[5]}};
-  return (UntiedFilters){t->data,
-                         {g->axis[2].output * s[0], s[0]},
-                         s[1],
-                         {g->axis[1].kernel * g->axis[2].kernel * s[2], g->axis[2].kernel * s[2], s[2]}};
+  if (t->ndim == 6) return (LocalFilters){t->data, {s[0], s[1]}, s[2], {s[3], s[4], s[5]}};
+  return (LocalFilters){t->data,
+                        {g->axis[2].output * s[0], s[0]},
+                        s[1],
+                        {g->axis[1].kernel * g->axis[2].kernel * s[2], g->axis[2].kernel * s[2], s[2]}};
 }
 
 void THNN_(SpatialConvolutionLocal_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
@@ -89,10 +89,10 @@ void THNN_(SpatialConvolutionLocal_updateOutput)(THNNState *state, THTensor *inp
 {
   (void)finput, (void)fgradInput;
   Convolution g;
-  checkLocal(state, &g, input, weight, "weight", kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth,
-             outputHeight);
+  check(state, &g, input, weight, "weight", kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth,
+        outputHeight);
   THNN_RETURN_IF_FAILED(state);
-  checkLocalBias(state, &g, bias, "bias");
+  checkBias(state, &g, bias, "bias");
   THNN_RETURN_IF_FAILED(state);
   const int64_t size[4] = {g.batch, g.outputChannels, g.axis[1].output, g.axis[2].output};
   const THNNLayout layout = THNNTensor_isChannelsLast(input) ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS;
@@ -102,8 +102,8 @@ void THNN_(SpatialConvolutionLocal_updateOutput)(THNNState *state, THTensor *inp
   THNN_CHECK_NO_OVERLAP(output, weight);
   THNN_CHECK_NO_OVERLAP(output, bias);
   THNN_RETURN_IF_META(state);
-  THNN_(untied_output)(&g, planeView(input), untiedFilters(&g, weight), TH_DATA(bias), bias->stride,
-                       planeView(output));
+  THNN_(locallyConnectedOutput)(&g, THNN_(convolutionImageView)(input), filterView(&g, weight), TH_DATA(bias),
+                                bias->stride, THNN_(convolutionImageView)(output));
 }
 
 void THNN_(SpatialConvolutionLocal_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -114,17 +114,18 @@ void THNN_(SpatialConvolutionLocal_updateGradInput)(THNNState *state, THTensor *
 {
   (void)finput, (void)fgradInput;
   Convolution g;
-  checkLocal(state, &g, input, weight, "weight", kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth,
-             outputHeight);
+  check(state, &g, input, weight, "weight", kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth,
+        outputHeight);
   THNN_RETURN_IF_FAILED(state);
-  checkLocalGradient(state, &g, input, gradOutput);
+  checkGradOutput(state, &g, input, gradOutput);
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_LIKE(gradInput, input);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
   THNN_RETURN_IF_META(state);
-  THNN_(untied_gradInput)(&g, planeView(gradOutput), untiedFilters(&g, weight), planeView(gradInput));
+  THNN_(locallyConnectedGradInput)(&g, THNN_(convolutionImageView)(gradOutput), filterView(&g, weight),
+                                   THNN_(convolutionImageView)(gradInput));
 }
 
 void THNN_(SpatialConvolutionLocal_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -135,15 +136,17 @@ void THNN_(SpatialConvolutionLocal_accGradParameters)(THNNState *state, THTensor
 {
   (void)finput, (void)fgradInput;
   Convolution g;
-  checkLocal(state, &g, input, gradWeight, "gradWeight", kW, kH, dW, dH, padW, padH, inputWidth, inputHeight,
-             outputWidth, outputHeight);
+  check(state, &g, input, gradWeight, "gradWeight", kW, kH, dW, dH, padW, padH, inputWidth, inputHeight,
+        outputWidth, outputHeight);
   THNN_RETURN_IF_FAILED(state);
-  checkLocalGradient(state, &g, input, gradOutput);
-  checkLocalBias(state, &g, gradBias, "gradBias");
+  checkGradOutput(state, &g, input, gradOutput);
+  checkBias(state, &g, gradBias, "gradBias");
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
-  THNN_(untied_gradWeight)(&g, planeView(input), planeView(gradOutput), untiedFilters(&g, gradWeight),
-                           (real)scale);
-  THNN_(untied_gradBias)(&g, planeView(gradOutput), TH_DATA(gradBias), gradBias->stride, (real)scale);
+  THNN_(locallyConnectedGradWeight)(&g, THNN_(convolutionImageView)(input),
+                                    THNN_(convolutionImageView)(gradOutput), filterView(&g, gradWeight),
+                                    (real)scale);
+  THNN_(locallyConnectedGradBias)(&g, THNN_(convolutionImageView)(gradOutput), TH_DATA(gradBias), gradBias->stride,
+                                  (real)scale);
 }

@@ -1,11 +1,12 @@
 #include "modules/SpatialConvolutionMap.h"
-#include "convolution/connections.h"
+#include "convolution/connection_table_checks.h"
 
 void THNN_(SpatialConvolutionMap_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                                THTensor *weight, THTensor *bias, THTensor *connTable,
                                                int nInputPlane, int nOutputPlane, int dW, int dH)
 {
-  connectionsOutput(state, false, input, output, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH);
+  THNN_(connectionTableUpdateOutput)(state, false, input, output, weight, bias, connTable, nInputPlane,
+                                     nOutputPlane, dW, dH);
 }
 
 void THNN_(SpatialConvolutionMap_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -13,8 +14,8 @@ void THNN_(SpatialConvolutionMap_updateGradInput)(THNNState *state, THTensor *in
                                                   THTensor *connTable, int nInputPlane, int nOutputPlane, int dW,
                                                   int dH)
 {
-  connectionsGradInput(state, false, input, gradOutput, gradInput, weight, bias, connTable, nInputPlane,
-                       nOutputPlane, dW, dH);
+  THNN_(connectionTableUpdateGradInput)(state, false, input, gradOutput, gradInput, weight, bias, connTable,
+                                        nInputPlane, nOutputPlane, dW, dH);
 }
 
 void THNN_(SpatialConvolutionMap_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -22,6 +23,6 @@ void THNN_(SpatialConvolutionMap_accGradParameters)(THNNState *state, THTensor *
                                                     int nInputPlane, int nOutputPlane, int dW, int dH,
                                                     accreal scale)
 {
-  connectionsGradParameters(state, false, input, gradOutput, gradWeight, gradBias, connTable, nInputPlane,
-                            nOutputPlane, dW, dH, scale);
+  THNN_(connectionTableAccGradParameters)(state, false, input, gradOutput, gradWeight, gradBias, connTable,
+                                          nInputPlane, nOutputPlane, dW, dH, scale);
 }

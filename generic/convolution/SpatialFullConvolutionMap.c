@@ -1,11 +1,12 @@
 #include "modules/SpatialFullConvolutionMap.h"
-#include "convolution/connections.h"
+#include "convolution/connection_table_checks.h"
 
 void THNN_(SpatialFullConvolutionMap_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                                    THTensor *weight, THTensor *bias, THTensor *connTable,
                                                    int nInputPlane, int nOutputPlane, int dW, int dH)
 {
-  connectionsOutput(state, true, input, output, weight, bias, connTable, nInputPlane, nOutputPlane, dW, dH);
+  THNN_(connectionTableUpdateOutput)(state, true, input, output, weight, bias, connTable, nInputPlane,
+                                     nOutputPlane, dW, dH);
 }
 
 void THNN_(SpatialFullConvolutionMap_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -13,8 +14,8 @@ void THNN_(SpatialFullConvolutionMap_updateGradInput)(THNNState *state, THTensor
                                                       THTensor *connTable, int nInputPlane, int nOutputPlane,
                                                       int dW, int dH)
 {
-  connectionsGradInput(state, true, input, gradOutput, gradInput, weight, bias, connTable, nInputPlane,
-                       nOutputPlane, dW, dH);
+  THNN_(connectionTableUpdateGradInput)(state, true, input, gradOutput, gradInput, weight, bias, connTable,
+                                        nInputPlane, nOutputPlane, dW, dH);
 }
 
 void THNN_(SpatialFullConvolutionMap_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -22,6 +23,6 @@ void THNN_(SpatialFullConvolutionMap_accGradParameters)(THNNState *state, THTens
                                                         THTensor *connTable, int nInputPlane, int nOutputPlane,
                                                         int dW, int dH, accreal scale)
 {
-  connectionsGradParameters(state, true, input, gradOutput, gradWeight, gradBias, connTable, nInputPlane,
-                            nOutputPlane, dW, dH, scale);
+  THNN_(connectionTableAccGradParameters)(state, true, input, gradOutput, gradWeight, gradBias, connTable,
+                                          nInputPlane, nOutputPlane, dW, dH, scale);
 }

@@ -9,7 +9,7 @@ static ConvolutionModule convolution(int kW, int dW)
   return m;
 }
 
-/* The one size that is told twice. Dimensions are the shared checks' affair. */
+/* Frame sizes are also arguments: they must agree with the tensors. The shared checks verify the dimensions. */
 static void checkFrames(THNNState *state, const THTensor *input, int inputFrameSize, const THTensor *weight,
                         int outputFrameSize)
 {

@@ -103,7 +103,7 @@ static int64_t outputSize(const ConvolutionModule *m, int d)
   return m->weight == CONVOLUTION_TRANSPOSED ? m->geometry.axis[d].input : m->geometry.axis[d].output;
 }
 
-/* Appends one number per axis to `text`: 3 x 5 x 5. */
+/* Appends `before` and one number per axis to `text`, such as "3 x 5 x 5". Returns the length of text. */
 static size_t appendSizes(char *text, size_t n, size_t room, const char *before, const int64_t *size, int dims)
 {
   for (int d = WINDOW_AXES - dims; d < WINDOW_AXES; d++, before = " x ")
@@ -268,7 +268,7 @@ void THNN_(convolutionModuleUpdateOutput)(THNNState *state, ConvolutionModule *m
   THNN_RETURN_IF_FAILED(state);
   int64_t shape[5];
   const int ndim = outputShape(m, input, shape);
-  /* As in torch, a network is in channels-last where its weights are, whatever its images come in. */
+  /* As in torch, a channels-last weight makes the output channels-last. */
   const bool last =
       THNNTensor_isChannelsLast(input) || (ndim == weight->ndim && THNNTensor_isChannelsLast(weight));
   THNN_resize(state, "output", output, ndim, shape, last ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS);

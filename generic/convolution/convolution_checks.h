@@ -6,13 +6,13 @@
 
 #include "convolution/convolution.h"
 
-/* Dimensions of weight; k... is the kernel, height before width. Biases are one per output plane. */
+/* The dimensions of weight. k... is the kernel: depth, height, width. There is one bias per output channel. */
 typedef enum ConvolutionWeight {
   CONVOLUTION_FILTERS,    /* (O, I / groups, k...) */
-  CONVOLUTION_TRANSPOSED, /* (I, O / groups, k...): every input pixel is spread over a patch of the output */
-  CONVOLUTION_DEPTHWISE,  /* (M, I, k...): output plane i*M + m is made of input plane i; biases (M, I) */
-  CONVOLUTION_ROWS,       /* (I, 1, k...): output plane i is made of input plane i */
-  CONVOLUTION_FRAMES      /* (O, k*I): the pixels of a patch one after another */
+  CONVOLUTION_TRANSPOSED, /* (I, O / groups, k...) */
+  CONVOLUTION_DEPTHWISE,  /* (M, I, k...): output channel i * M + m depends on input channel i; biases (M, I) */
+  CONVOLUTION_ROWS,       /* (I, 1, k...): output channel i depends on input channel i */
+  CONVOLUTION_FRAMES      /* (O, k * I): patches in channels-last order */
 } ConvolutionWeight;
 
 /* The names that a function has for the arguments of an axis. */
@@ -22,8 +22,8 @@ typedef struct ConvolutionAxisNames {
 
 typedef struct ConvolutionModule {
   ConvolutionWeight weight;
-  bool flattened;      /* weight may also have its last dimensions as one */
-  bool kernelOfWeight; /* the kernel is no argument but the size of weight */
+  bool flattened;      /* weight may also be 2-D, with all dimensions but the first merged */
+  bool kernelOfWeight; /* weight's size, and no argument, gives the kernel */
   bool channelsLast;   /* images (N, k..., I), not (N, I, k...) */
   int64_t groups;      /* of filters and transposed weights */
   /* The module sets kernel, stride, padding and dilation of the axes, the checks set the rest. */

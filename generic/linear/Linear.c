@@ -1,44 +1,44 @@
 #include "modules/Linear.h"
 #include "convolution/convolution.h"
 
-/* A Linear layer is a convolution of one image of N x 1 pixels with filters of one tap. */
+/* A linear layer is a 1-D convolution of one image with N pixels and a kernel of size 1. */
 
-static void checkLinear(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
-                        const char *weightName)
+static void check(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
+                  const char *weightName)
 {
   if (input->ndim != 1 && input->ndim != 2)
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected 2 dimensions (N, inputSize) or 1, got %s",
                      THNN_shape(input));
-  const int64_t planes = input->size[input->ndim - 1];
-  if (weight->ndim != 2 || weight->size[1] != planes)
+  const int64_t columns = input->size[input->ndim - 1];
+  if (weight->ndim != 2 || weight->size[1] != columns)
     return THNN_fail(state, THNN_VALUE_ERROR, weightName,
                      "expected 2 dimensions (outputSize, %lld) for an input of %lld columns, got %s",
-                     (long long)planes, (long long)planes, THNN_shape(weight));
+                     (long long)columns, (long long)columns, THNN_shape(weight));
   *g = convolutionMake(1);
   g->batch = 1;
-  g->inputChannels = planes;
+  g->inputChannels = columns;
   g->outputChannels = weight->size[0];
   g->axis[2].input = g->axis[2].output = input->ndim == 2 ? input->size[0] : 1;
 }
 
-static void checkGradOutputLinear(THNNState *state, const Convolution *g, const THTensor *input,
-                                  const THTensor *gradOutput)
+static void checkGradOutput(THNNState *state, const Convolution *g, const THTensor *input,
+                            const THTensor *gradOutput)
 {
   const int64_t size[2] = {g->axis[2].output, g->outputChannels};
   thnn_checkGradOutput(state, gradOutput, input->ndim, size + (2 - input->ndim));
 }
 
-static ConvolutionView rowsOfLinear(const THTensor *t)
+static ConvolutionView imageView(const THTensor *t)
 {
   return (ConvolutionView){t->data, {[1] = t->stride[t->ndim - 1], [4] = t->ndim == 2 ? t->stride[0] : 0}, 0};
 }
 
-static ConvolutionView weightOfLinear(const THTensor *t)
+static ConvolutionView weightView(const THTensor *t)
 {
   return (ConvolutionView){t->data, {t->stride[0], t->stride[1]}, 0};
 }
 
-static ConvolutionView biasOfLinear(const THTensor *t)
+static ConvolutionView biasView(const THTensor *t)
 {
   return t ? (ConvolutionView){t->data, {t->stride[0]}, 0} : (ConvolutionView){0};
 }
@@ -48,7 +48,7 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
 {
   (void)addBuffer;
   Convolution g;
-  checkLinear(state, &g, input, weight, "weight");
+  check(state, &g, input, weight, "weight");
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(bias == NULL || (bias->ndim == 1 && bias->size[0] == g.outputChannels), bias,
              "expected one value per output (%lld), got %s", (long long)g.outputChannels, THNN_shape(bias));
@@ -59,25 +59,24 @@ void THNN_(Linear_updateOutput)(THNNState *state, THTensor *input, THTensor *out
   THNN_CHECK_NO_OVERLAP(output, weight);
   THNN_CHECK_NO_OVERLAP(output, bias);
   THNN_RETURN_IF_META(state);
-  THNN_(convolutionOutput)(&g, rowsOfLinear(input), weightOfLinear(weight), biasOfLinear(bias),
-                           rowsOfLinear(output));
+  THNN_(convolutionOutput)(&g, imageView(input), weightView(weight), biasView(bias), imageView(output));
 }
 
 void THNN_(Linear_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
                                    THTensor *weight)
 {
   Convolution g;
-  checkLinear(state, &g, input, weight, "weight");
+  check(state, &g, input, weight, "weight");
   THNN_RETURN_IF_FAILED(state);
-  checkGradOutputLinear(state, &g, input, gradOutput);
+  checkGradOutput(state, &g, input, gradOutput);
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_LIKE(gradInput, input);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
   THNN_RETURN_IF_META(state);
-  THNN_(convolutionGradInput)(&g, rowsOfLinear(gradOutput), weightOfLinear(weight), (ConvolutionView){0},
-                              rowsOfLinear(gradInput));
+  THNN_(convolutionGradInput)(&g, imageView(gradOutput), weightView(weight), (ConvolutionView){0},
+                              imageView(gradInput));
 }
 
 void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
@@ -86,9 +85,9 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
 {
   (void)gradInput, (void)addBuffer;
   Convolution g;
-  checkLinear(state, &g, input, gradWeight, "gradWeight");
+  check(state, &g, input, gradWeight, "gradWeight");
   THNN_RETURN_IF_FAILED(state);
-  checkGradOutputLinear(state, &g, input, gradOutput);
+  checkGradOutput(state, &g, input, gradOutput);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(THNNTensor_sameSize(weight, gradWeight), weight, "expected the size of gradWeight, %s, got %s",
              THNN_shape(gradWeight), THNN_shape(weight));
@@ -100,7 +99,7 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
              "expected one value per output (%lld), got %s", (long long)g.outputChannels, THNN_shape(gradBias));
   THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
-  const ConvolutionView gradients = rowsOfLinear(gradOutput);
-  THNN_(convolutionGradWeight)(&g, rowsOfLinear(input), gradients, weightOfLinear(gradWeight), (real)scale);
-  if (gradBias) THNN_(convolutionGradBias)(&g, gradients, biasOfLinear(gradBias), (real)scale);
+  const ConvolutionView gradients = imageView(gradOutput);
+  THNN_(convolutionGradWeight)(&g, imageView(input), gradients, weightView(gradWeight), (real)scale);
+  if (gradBias) THNN_(convolutionGradBias)(&g, gradients, biasView(gradBias), (real)scale);
 }

@@ -1,9 +1,9 @@
 #include "modules/SpatialSubSampling.h"
-#include "pooling/subsampling.h"
+#include "pooling/subsampling_checks.h"
 
-/* Checks what the three functions have in common and fills the geometry; weight stands for gradWeight too. */
-static void checkSpatialSubSampling(THNNState *state, Convolution *g, const THTensor *input,
-                                    const THTensor *weight, const char *weightName, int kW, int kH, int dW, int dH)
+/* The checks of all three functions; sets the geometry. weight may be gradWeight. */
+static void check(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
+                  const char *weightName, int kW, int kH, int dW, int dH)
 {
   if (input->ndim != 3 && input->ndim != 4)
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected 4 dimensions (N, C, H, W) or 3, got %s",
@@ -14,16 +14,16 @@ static void checkSpatialSubSampling(THNNState *state, Convolution *g, const THTe
   g->inputChannels = g->outputChannels = size[0];
   g->axis[1] = (WindowAxis){.input = size[1], .kernel = kH, .stride = dH, .dilation = 1};
   g->axis[2] = (WindowAxis){.input = size[2], .kernel = kW, .stride = dW, .dilation = 1};
-  checkSubSampling(state, g, input, weight, weightName);
+  THNN_(subSamplingCheck)(state, g, input, weight, weightName);
 }
 
 void THNN_(SpatialSubSampling_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
                                             THTensor *bias, int kW, int kH, int dW, int dH)
 {
   Convolution g;
-  checkSpatialSubSampling(state, &g, input, weight, "weight", kW, kH, dW, dH);
+  check(state, &g, input, weight, "weight", kW, kH, dW, dH);
   THNN_RETURN_IF_FAILED(state);
-  subSamplingOutput(state, &g, input, output, weight, bias);
+  THNN_(subSamplingUpdateOutput)(state, &g, input, output, weight, bias);
 }
 
 void THNN_(SpatialSubSampling_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -31,9 +31,9 @@ void THNN_(SpatialSubSampling_updateGradInput)(THNNState *state, THTensor *input
                                                int dH)
 {
   Convolution g;
-  checkSpatialSubSampling(state, &g, input, weight, "weight", kW, kH, dW, dH);
+  check(state, &g, input, weight, "weight", kW, kH, dW, dH);
   THNN_RETURN_IF_FAILED(state);
-  subSamplingGradInput(state, &g, input, gradOutput, gradInput, weight);
+  THNN_(subSamplingUpdateGradInput)(state, &g, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(SpatialSubSampling_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -41,7 +41,7 @@ void THNN_(SpatialSubSampling_accGradParameters)(THNNState *state, THTensor *inp
                                                  int dH, accreal scale)
 {
   Convolution g;
-  checkSpatialSubSampling(state, &g, input, gradWeight, "gradWeight", kW, kH, dW, dH);
+  check(state, &g, input, gradWeight, "gradWeight", kW, kH, dW, dH);
   THNN_RETURN_IF_FAILED(state);
-  subSamplingGradParameters(state, &g, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(subSamplingAccGradParameters)(state, &g, input, gradOutput, gradWeight, gradBias, scale);
 }

@@ -1,9 +1,9 @@
 #include "modules/TemporalSubSampling.h"
-#include "pooling/subsampling.h"
+#include "pooling/subsampling_checks.h"
 
-/* Checks what the three functions have in common and fills the geometry; weight stands for gradWeight too. */
-static void checkTemporalSubSampling(THNNState *state, Convolution *g, const THTensor *input,
-                                     const THTensor *weight, const char *weightName, int kW, int dW)
+/* The checks of all three functions; sets the geometry. weight may be gradWeight. */
+static void check(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
+                  const char *weightName, int kW, int dW)
 {
   if (input->ndim != 2 && input->ndim != 3)
     return THNN_fail(state, THNN_VALUE_ERROR, "input",
@@ -13,27 +13,27 @@ static void checkTemporalSubSampling(THNNState *state, Convolution *g, const THT
   g->batch = input->ndim == 3 ? input->size[0] : 1;
   g->inputChannels = g->outputChannels = size[1];
   g->axis[2] = (WindowAxis){.input = size[0], .kernel = kW, .stride = dW, .dilation = 1};
-  checkSubSampling(state, g, input, weight, weightName);
+  THNN_(subSamplingCheck)(state, g, input, weight, weightName);
 }
 
 void THNN_(TemporalSubSampling_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
                                              THTensor *bias, int kW, int dW, int inputFrameSize)
 {
   Convolution g;
-  checkTemporalSubSampling(state, &g, input, weight, "weight", kW, dW);
+  check(state, &g, input, weight, "weight", kW, dW);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(g.inputChannels == inputFrameSize, inputFrameSize, "expected the frame size of the input %s, got %d",
              THNN_shape(input), inputFrameSize);
-  subSamplingOutput(state, &g, input, output, weight, bias);
+  THNN_(subSamplingUpdateOutput)(state, &g, input, output, weight, bias);
 }
 
 void THNN_(TemporalSubSampling_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
                                                 THTensor *gradInput, THTensor *weight, int kW, int dW)
 {
   Convolution g;
-  checkTemporalSubSampling(state, &g, input, weight, "weight", kW, dW);
+  check(state, &g, input, weight, "weight", kW, dW);
   THNN_RETURN_IF_FAILED(state);
-  subSamplingGradInput(state, &g, input, gradOutput, gradInput, weight);
+  THNN_(subSamplingUpdateGradInput)(state, &g, input, gradOutput, gradInput, weight);
 }
 
 void THNN_(TemporalSubSampling_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
@@ -41,7 +41,7 @@ void THNN_(TemporalSubSampling_accGradParameters)(THNNState *state, THTensor *in
                                                   accreal scale)
 {
   Convolution g;
-  checkTemporalSubSampling(state, &g, input, gradWeight, "gradWeight", kW, dW);
+  check(state, &g, input, gradWeight, "gradWeight", kW, dW);
   THNN_RETURN_IF_FAILED(state);
-  subSamplingGradParameters(state, &g, input, gradOutput, gradWeight, gradBias, scale);
+  THNN_(subSamplingAccGradParameters)(state, &g, input, gradOutput, gradWeight, gradBias, scale);
 }

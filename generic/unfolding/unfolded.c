@@ -1,16 +1,17 @@
 #include "modules/unfolded.h"
-#include "unfolding/unfold.h"
+#include "convolution/geometry_checks.h"
+#include "unfolding/unfolding_checks.h"
 
-/* There is no state to pass: errors are in that of the thread, and a tensor without memory is a meta tensor or empty,
-   with nothing to do in either case. */
+/* These functions have no state argument: errors go to the calling thread's state. A tensor without memory is a meta
+   tensor or empty; there is nothing to compute in either case. */
 
-/* Checks what both functions have in common and fills the geometry. */
-static void checkUnfolded(THNNState *state, Convolution *g, const THTensor *finput, const THTensor *input, int kW,
-                          int kH, int dW, int dH, int padW, int padH, int nInputPlane, int inputWidth,
-                          int inputHeight, int outputWidth, int outputHeight)
+/* The checks of both functions; sets the geometry. */
+static void check(THNNState *state, Convolution *g, const THTensor *finput, const THTensor *input, int kW, int kH,
+                  int dW, int dH, int padW, int padH, int nInputPlane, int inputWidth, int inputHeight,
+                  int outputWidth, int outputHeight)
 {
   const int64_t images[3] = {nInputPlane, inputHeight, inputWidth};
-  if (input->ndim != 3 || memcmp(input->size, images, sizeof images) != 0)
+  if (!THNNTensor_hasSize(input, 3, images))
     return THNN_fail(state, THNN_VALUE_ERROR, "input",
                      "expected (nInputPlane, inputHeight, inputWidth), %s, got %s", THNN_shapeOf(3, images),
                      THNN_shape(input));
@@ -21,8 +22,9 @@ static void checkUnfolded(THNNState *state, Convolution *g, const THTensor *finp
   thnn_checkAtLeast(state, "padW", padW, 0);
   thnn_checkAtLeast(state, "padH", padH, 0);
   THNN_RETURN_IF_FAILED(state);
-  *g = unfoldGeometry(1, nInputPlane, inputHeight, inputWidth, kH, kW, dH, dW, padH, padW, 1, 1);
-  slide(state, g, "input");
+  *g = THNN_(unfoldingGeometry)(1, nInputPlane, inputHeight, inputWidth,
+                                (UnfoldingWindow){kH, kW, dH, dW, padH, padW, 1, 1});
+  THNN_(convolutionCheckOutput)(state, g, "input");
   THNN_RETURN_IF_FAILED(state);
   if (g->axis[2].output != outputWidth)
     return THNN_fail(state, THNN_VALUE_ERROR, "outputWidth", "expected %lld, got %d", (long long)g->axis[2].output,
@@ -31,8 +33,8 @@ static void checkUnfolded(THNNState *state, Convolution *g, const THTensor *finp
     return THNN_fail(state, THNN_VALUE_ERROR, "outputHeight", "expected %lld, got %d",
                      (long long)g->axis[1].output, outputHeight);
   int64_t columns[3];
-  sizeOfColumns(state, g, "input", columns);
-  if (finput->ndim != 2 || memcmp(finput->size, columns + 1, 2 * sizeof *columns) != 0)
+  THNN_(unfoldingCheckColumns)(state, g, "input", columns);
+  if (!THNNTensor_hasSize(finput, 2, columns + 1))
     THNN_fail(state, THNN_VALUE_ERROR, "finput",
               "expected (nInputPlane * kH * kW, outputHeight * outputWidth), %s, got %s",
               THNN_shapeOf(2, columns + 1), THNN_shape(finput));
@@ -43,14 +45,14 @@ void THNN_(unfolded_copy)(THTensor *finput, THTensor *input, int kW, int kH, int
 {
   THNNState *state = THNN_lastState();
   Convolution g;
-  checkUnfolded(state, &g, finput, input, kW, kH, dW, dH, padW, padH, nInputPlane, inputWidth, inputHeight,
-                outputWidth, outputHeight);
-  THNN_RESIZE_LIKE(finput, finput); /* has its size; two elements at one address are refused */
+  check(state, &g, finput, input, kW, kH, dW, dH, padW, padH, nInputPlane, inputWidth, inputHeight, outputWidth,
+        outputHeight);
+  THNN_RESIZE_LIKE(finput, finput); /* fails if two elements share an address */
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(finput, input);
   if (finput->data == NULL || input->data == NULL) return;
-  const Taps taps = columnsTaps(&g, finput, input);
-  THNN_(taps_unfold)(&taps);
+  const Im2col windows = THNN_(unfoldingWindows)(&g, finput, input);
+  THNN_(im2col)(&windows);
 }
 
 void THNN_(unfolded_acc)(THTensor *finput, THTensor *input, int kW, int kH, int dW, int dH, int padW, int padH,
@@ -58,12 +60,12 @@ void THNN_(unfolded_acc)(THTensor *finput, THTensor *input, int kW, int kH, int 
 {
   THNNState *state = THNN_lastState();
   Convolution g;
-  checkUnfolded(state, &g, finput, input, kW, kH, dW, dH, padW, padH, nInputPlane, inputWidth, inputHeight,
-                outputWidth, outputHeight);
+  check(state, &g, finput, input, kW, kH, dW, dH, padW, padH, nInputPlane, inputWidth, inputHeight, outputWidth,
+        outputHeight);
   THNN_RESIZE_LIKE(input, input);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(input, finput);
   if (finput->data == NULL || input->data == NULL) return;
-  const Taps taps = columnsTaps(&g, finput, input);
-  THNN_(taps_fold)(&taps, true);
+  const Im2col windows = THNN_(unfoldingWindows)(&g, finput, input);
+  THNN_(col2im)(&windows, true);
 }

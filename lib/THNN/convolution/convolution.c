@@ -10,15 +10,15 @@ void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, Convo
   c.bias = bias.data;
   c.biasGroupStride = bias.group;
   c.biasOutStride = bias.stride[0];
-  if (THNN_(depthwise_is)(&c)) return THNN_(depthwise_correlate)(&c);
+  if (THNN_(depthwiseSuits)(&c)) return THNN_(depthwiseCorrelate)(&c);
   Correlation direct = c;
-  Residues residues[4];
+  ResidueClasses classes[4];
   for (int d = 0; d < 4; d++) {
     const CorrelationAxis *a = c.axis + d;
-    residues[d] = (Residues){1, {{a->targetSize, a->offset, a->kernel, a->dilation, 0, 0, a->weightStride}}};
+    classes[d] = (ResidueClasses){1, {{a->targetSize, a->offset, a->kernel, a->dilation, 0, 0, a->weightStride}}};
   }
-  THNN_(few_join)(&direct, residues);
-  if (THNN_(few_suits)(&direct)) THNN_(few_correlate)(&direct, residues);
+  THNN_(directJoin)(&direct, classes);
+  if (THNN_(directSuits)(&direct)) THNN_(directCorrelate)(&direct, classes);
   else THNN_(implicitGemm)(&c);
 }
 
@@ -42,29 +42,29 @@ static void fillWithBias(const Convolution *g, ConvolutionView images, Convoluti
 /* All residue classes at once, by direct convolution. Returns false if that does not suit. */
 static bool directGradInput(const Convolution *g, Correlation c, ConvolutionView weight, ConvolutionView gradInput)
 {
-  Residues residues[4] = {{1, {{.count = g->batch, .taps = 1, .skip = 1}}}};
+  ResidueClasses classes[4] = {{1, {{.positions = g->batch, .kernel = 1, .dilation = 1}}}};
   for (int d = 0; d < 3; d++) {
-    Residues *all = residues + d + 1;
+    ResidueClasses *all = classes + d + 1;
     all->count = 0;
     const int64_t count = residueCount(g->axis + d);
-    if (count > FEW_RESIDUES) return false;
+    if (count > DIRECT_CLASSES) return false;
     for (int64_t i = 0; i < count; i++) {
       CorrelationAxis axis;
       int64_t coordinate, lastElement;
       if (!THNN_(residueAxis)(g->axis + d, i, &axis, &coordinate, &lastElement)) continue;
-      all->list[all->count++] = (Residue){.count = axis.targetSize,
-                                          .first = axis.offset,
-                                          .taps = axis.kernel,
-                                          .skip = axis.dilation,
-                                          .target = coordinate * gradInput.stride[d + 2],
-                                          .weight = lastElement * weight.stride[d + 2],
-                                          .weightStep = axis.weightStride * weight.stride[d + 2]};
+      all->of[all->count++] = (ResidueClass){.positions = axis.targetSize,
+                                             .offset = axis.offset,
+                                             .kernel = axis.kernel,
+                                             .dilation = axis.dilation,
+                                             .targetOffset = coordinate * gradInput.stride[d + 2],
+                                             .weightOffset = lastElement * weight.stride[d + 2],
+                                             .weightStride = axis.weightStride * weight.stride[d + 2]};
     }
     if (all->count == 0) return true; /* no kernel element reaches the input */
   }
-  THNN_(few_join)(&c, residues);
-  if (!THNN_(few_suits)(&c)) return false;
-  THNN_(few_correlate)(&c, residues);
+  THNN_(directJoin)(&c, classes);
+  if (!THNN_(directSuits)(&c)) return false;
+  THNN_(directCorrelate)(&c, classes);
   return true;
 }
 
@@ -79,13 +79,13 @@ void THNN_(convolutionGradInput)(const Convolution *g, ConvolutionView gradOutpu
   }
   if (!reachesAll) fillWithBias(g, gradInput, bias);
   const Correlation backward = THNN_(correlationBackward)(g, gradOutput, weight, bias, gradInput);
-  const bool depthwise = THNN_(depthwise_is)(&backward);
+  const bool depthwise = THNN_(depthwiseSuits)(&backward);
   if (!depthwise && directGradInput(g, backward, weight, gradInput)) return;
   for (int64_t n = residues[0] * residues[1] * residues[2]; n > 0; n--, nextIndex(residue, residues, 3)) {
     Correlation c = backward;
     if (!THNN_(correlationOfResidue)(&c, g, residue, weight, gradInput)) continue;
     THNN_(correlationSimplify)(&c);
-    if (depthwise) THNN_(depthwise_correlate)(&c);
+    if (depthwise) THNN_(depthwiseCorrelate)(&c);
     else THNN_(implicitGemm)(&c);
   }
 }

@@ -1,32 +1,32 @@
-#include "convolution/convolution.h"
-#include "convolution/packing.h"
 #include "convolution/depthwise.h"
+
+#include "convolution/packing.h"
 #include "runtime/streaming.h"
 
-/* Sources are read where they lie, without a copy or zeros around them: a row of target positions is cut into
-   segments that meet the same taps, and only taps that exist are visited. A vector of the source is read once per tap.
-   For each channel of a group its lanes are picked, and multiplied by the same tap and channel of all groups of the
-   vector. For gradWeight lanes are those of the source or of the gradients, whichever has more of a group; of the
-   others they are picked.
+/* The lanes of a vector are the channels of as many groups as fill it. The source is read in place, without packing: a
+   row of target positions is divided into segments whose positions read the same kernel elements inside the source, and
+   only those elements are visited. A source vector is loaded once per kernel element; for each channel of a group it is
+   permuted, and multiplied by the weights of that channel in all groups. For gradWeight the lanes are source channels or
+   gradients, whichever a group has more of, and the other vector is permuted.
 
-   A segment is gone through in tiles of a few positions, and all vectors of a tile come before the next tile: memory
-   is read from one end to the other, and what the taps of a tile share is in L1. What comes then is asked for
-   ahead of time: a page may be a few positions, and no prefetcher of a CPU crosses it. */
+   A segment is divided into micro-tiles of a few positions, and all vectors of a micro-tile are computed before the next
+   micro-tile: memory is read in order, and what the kernel elements of a micro-tile share is in L1. The memory that follows
+   is prefetched: a page may hold only a few positions, and hardware prefetchers do not cross it. */
 
-#define DEPTHWISE_OUTPUTS 4 /* of a group, at most */
-#define DEPTHWISE_TERMS 128
-#define DEPTHWISE_BYTES ((int64_t)256 << 10) /* packed weights, or sums of gradWeight */
-#define DEPTHWISE_SUMS 10                    /* of gradWeight, at a time */
-#define DEPTHWISE_RUN 16                     /* positions that are added in registers, */
-#define DEPTHWISE_CHAIN 256                  /* and in all before they go to sums in double */
+#define OUTPUTS_MOST 4                    /* output channels of a group */
+#define TERMS 128                         /* kernel elements of the channels of a group */
+#define WEIGHT_BYTES ((int64_t)256 << 10) /* packed weights, or sums of gradWeight */
+#define ACCUMULATORS 10                   /* kernel elements of gradWeight at a time */
+#define REGISTER_POSITIONS 16             /* positions that gradWeight sums in registers */
+#define PARTIAL_POSITIONS 256 /* positions of a partial sum, which is then added to a total in double */
 #if VBYTES == 64
-#define DEPTHWISE_POSITIONS 8
+#define POSITIONS 8 /* of a micro-tile */
 #else
-#define DEPTHWISE_POSITIONS 4
+#define POSITIONS 4
 #endif
-#define REALS (VBYTES / sizeof(real))
+#define LANES (VBYTES / sizeof(real))
 
-/* Lane l is lane i[l] of x. */
+/* Lane l of the result is lane i[l] of x. */
 static inline vreal permute(vreal x, vint i)
 {
 #if VBYTES == 64
@@ -43,65 +43,64 @@ static inline vreal permute(vreal x, vint i)
 #endif
 }
 
-typedef struct Plan {
+typedef struct DepthwisePlan {
   const Correlation *c;
-  int64_t taps[4], terms, rows;
-  int64_t more, fewer;     /* channels and outputs of a group */
-  int64_t vectors, groups; /* of all groups; of one vector */
-  bool plain;              /* one channel, one output: lanes of the source are those of the target */
-} Plan;
+  int64_t kernel[4], terms, rows; /* rows of target positions */
+  int64_t more, fewer;            /* channels and outputs of a group */
+  int64_t vectors, groups;        /* of all groups; groups of one vector */
+  bool sameLanes;                 /* one channel and one output per group: no permutation */
+} DepthwisePlan;
 
-/* Taps low .. high - 1 of the last axis exist for positions up to end - 1. */
+/* Positions up to end - 1 read kernel elements low .. high - 1 of the last axis inside the source. */
 typedef struct Segment {
   int64_t end, low, high;
 } Segment;
 
-typedef struct Work {
-  vlane same[REALS], pick[REALS][REALS]; /* lanes, and where they find what number i of their group is */
-  Segment segment[2 * DEPTHWISE_TERMS + 2];
+/* The kernel elements that a row of positions, and a segment of it, read inside the source. */
+typedef struct ElementTable {
+  vlane identity[LANES], permutation[LANES][LANES]; /* permutation i selects channel i of each group */
+  Segment segment[2 * TERMS + 2];
   int64_t segments;
-  /* Rows of taps that exist at a row of positions: the first tap, and where its source is. */
-  int64_t rows, rowTap[DEPTHWISE_TERMS], rowOffset[DEPTHWISE_TERMS];
-  /* Taps that exist at a position: which, and where its source is from the position's own place. */
-  int64_t taps, tap[DEPTHWISE_TERMS], offset[DEPTHWISE_TERMS];
-} Work;
+  int64_t rows, rowElement[TERMS], rowOffset[TERMS]; /* kernel rows: first element, source offset */
+  int64_t elements, element[TERMS], offset[TERMS];   /* elements: index, source offset from a position */
+} ElementTable;
 
-bool THNN_(depthwise_is)(const Correlation *c)
+bool THNN_(depthwiseSuits)(const Correlation *c)
 {
-  if (c->groups == 1 || c->outChannels > DEPTHWISE_OUTPUTS || c->inChannels > VL || c->inChannels < 1)
-    return false;
+  if (c->groups == 1 || c->outChannels > OUTPUTS_MOST || c->inChannels > VL || c->inChannels < 1) return false;
   if (c->sourceChannelStride != 1 || c->targetChannelStride != 1) return false;
   if (4 * (VL / MAX(c->inChannels, c->outChannels)) * c->outChannels < VL) return false;
   double terms = (double)c->inChannels;
   for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].kernel;
-  return terms <= DEPTHWISE_TERMS;
+  return terms <= TERMS;
 }
 
-static Plan makePlan(const Correlation *c)
+static DepthwisePlan makePlan(const Correlation *c)
 {
-  Plan p = {.c = c, .rows = c->axis[0].targetSize * c->axis[1].targetSize * c->axis[2].targetSize};
-  for (int d = 0; d < 4; d++) p.taps[d] = c->axis[d].kernel;
-  p.terms = volume(p.taps) * c->inChannels;
+  DepthwisePlan p = {.c = c, .rows = c->axis[0].targetSize * c->axis[1].targetSize * c->axis[2].targetSize};
+  for (int d = 0; d < 4; d++) p.kernel[d] = c->axis[d].kernel;
+  p.terms = volume(p.kernel) * c->inChannels;
   p.more = MAX(c->inChannels, c->outChannels);
   p.fewer = MIN(c->inChannels, c->outChannels);
   p.groups = VL / p.more;
   p.vectors = ceilDivide(c->groups, p.groups);
-  p.plain = c->inChannels == 1 && c->outChannels == 1;
+  p.sameLanes = c->inChannels == 1 && c->outChannels == 1;
   return p;
 }
 
-/* Of every group, `width` lanes pick from `count` ones. */
-static void makeWork(const Plan *p, int64_t width, int64_t count, Work *w)
+/* Vectors with `count` lanes per group are permuted to `width` lanes per group. */
+static void makeElementTable(const DepthwisePlan *p, int64_t width, int64_t count, ElementTable *w)
 {
   const Correlation *c = p->c;
   for (int64_t l = 0; l < VL; l++) {
-    w->same[l] = (vlane)l;
-    for (int64_t i = 0; i < count; i++) w->pick[i][l] = (vlane)(l < p->groups * width ? l / width * count + i : 0);
+    w->identity[l] = (vlane)l;
+    for (int64_t i = 0; i < count; i++)
+      w->permutation[i][l] = (vlane)(l < p->groups * width ? l / width * count + i : 0);
   }
   const CorrelationAxis *a = c->axis + 3;
   w->segments = 0;
   for (int64_t q = 0, x = a->offset; q < a->targetSize; q++, x += a->stride) {
-    /* Tap t sees x + t * skip. */
+    /* Kernel element t reads x + t * dilation. */
     const int64_t low = x < 0 ? MIN(ceilDivide(-x, a->dilation), a->kernel) : 0;
     const int64_t high =
         x < a->sourceSize ? MAX(MIN((a->sourceSize - 1 - x) / a->dilation + 1, a->kernel), low) : low;
@@ -111,38 +110,38 @@ static void makeWork(const Plan *p, int64_t width, int64_t count, Work *w)
   }
 }
 
-static void findRows(const Plan *p, Work *w, const int64_t *q)
+static void findKernelRows(const DepthwisePlan *p, ElementTable *w, const int64_t *q)
 {
   const Correlation *c = p->c;
   int64_t t[3] = {0};
   w->rows = 0;
-  for (int64_t tap = 0; tap < volume(p->taps); tap += p->taps[3], nextIndex(t, p->taps, 3)) {
+  for (int64_t element = 0; element < volume(p->kernel); element += p->kernel[3], nextIndex(t, p->kernel, 3)) {
     int64_t offset = 0;
-    bool exists = true;
+    bool inside = true;
     for (int d = 0; d < 3; d++) {
       const CorrelationAxis *a = c->axis + d;
       const int64_t x = a->offset + q[d] * a->stride + t[d] * a->dilation;
-      exists = exists && x >= 0 && x < a->sourceSize;
+      inside = inside && x >= 0 && x < a->sourceSize;
       offset += t[d] * a->dilation * a->sourceStride;
     }
-    if (!exists) continue;
-    w->rowTap[w->rows] = tap;
+    if (!inside) continue;
+    w->rowElement[w->rows] = element;
     w->rowOffset[w->rows++] = offset;
   }
 }
 
-static void findTaps(const Plan *p, Work *w, const Segment *segment)
+static void findElements(const DepthwisePlan *p, ElementTable *w, const Segment *segment)
 {
-  const int64_t skip = p->c->axis[3].dilation * p->c->axis[3].sourceStride;
-  w->taps = 0;
+  const int64_t step = p->c->axis[3].dilation * p->c->axis[3].sourceStride;
+  w->elements = 0;
   for (int64_t row = 0; row < w->rows; row++)
     for (int64_t i = segment->low; i < segment->high; i++) {
-      w->tap[w->taps] = w->rowTap[row] + i;
-      w->offset[w->taps++] = w->rowOffset[row] + i * skip;
+      w->element[w->elements] = w->rowElement[row] + i;
+      w->offset[w->elements++] = w->rowOffset[row] + i * step;
     }
 }
 
-/* Where a row begins in the source and in the target. */
+/* The source element that position 0 of a row reads with kernel element 0, and the row in the target. */
 static const real *rowSource(const Correlation *c, const int64_t *q)
 {
   int64_t at = c->axis[3].offset * c->axis[3].sourceStride;
@@ -156,50 +155,51 @@ static real *rowTarget(const Correlation *c, const int64_t *q)
          q[2] * c->axis[2].targetStride;
 }
 
-/* The vectors of a tile: of the source, channels lanes; of the target, outputs lanes. */
-typedef struct Lanes {
+/* Lanes in use of a source vector (channels) and a target vector (outputs). */
+typedef struct VectorLanes {
   int channels, outputs;
-  int64_t sourceStep, targetStep; /* from position to position */
-  int64_t last;                   /* row of the source that a position sees, and that was not seen before */
-} Lanes;
+  int64_t sourceStep, targetStep; /* between positions */
+  int64_t lastRow; /* offset of the last source row that a position reads: the next positions need it */
+} VectorLanes;
 
-static inline Lanes makeLanes(const Plan *p, int64_t vector)
+static inline VectorLanes vectorLanes(const DepthwisePlan *p, int64_t vector)
 {
   const Correlation *c = p->c;
   const CorrelationAxis *row = c->axis + 2, *column = c->axis + 3;
   const int64_t groups = MIN(p->groups, c->groups - vector * p->groups);
-  return (Lanes){.channels = (int)(groups * c->inChannels),
-                 .outputs = (int)(groups * c->outChannels),
-                 .sourceStep = column->stride * column->sourceStride,
-                 .targetStep = column->targetStride,
-                 .last = (row->kernel - 1) * row->dilation * row->sourceStride};
+  return (VectorLanes){.channels = (int)(groups * c->inChannels),
+                       .outputs = (int)(groups * c->outChannels),
+                       .sourceStep = column->stride * column->sourceStride,
+                       .targetStep = column->targetStride,
+                       .lastRow = (row->kernel - 1) * row->dilation * row->sourceStride};
 }
 
-/* P positions of one vector. `full`: no lane is empty. `plain`: lanes of the source are those of the target. */
-static inline __attribute__((always_inline)) void Sums(const int P, const bool full, const bool plain,
-                                                       const Work *w, int64_t channels, Lanes lanes,
-                                                       const real *source, const real *weight, real *target)
+/* P positions of one vector. full: all lanes are in use. */
+static inline __attribute__((always_inline)) void sumPositions(const int P, const bool full, const bool sameLanes,
+                                                               const ElementTable *w, int64_t channels,
+                                                               VectorLanes lanes, const real *source,
+                                                               const real *weight, real *target)
 {
-  vreal acc[DEPTHWISE_POSITIONS], x[DEPTHWISE_POSITIONS];
+  vreal acc[POSITIONS], x[POSITIONS];
 #pragma GCC unroll 8
-  for (int i = 0; i < P; i++) acc[i] = v_load(weight); /* the biases come first */
+  for (int i = 0; i < P; i++) acc[i] = v_load(weight); /* biases precede the weights */
   weight += VL;
 #pragma GCC unroll 8
   for (int i = 0; i < P; i++) {
-    thnn_prefetchAhead(source + i * lanes.sourceStep + lanes.last, VBYTES);
+    thnn_prefetchAhead(source + i * lanes.sourceStep + lanes.lastRow, VBYTES);
     thnn_prefetchAheadForWrite(target + i * lanes.targetStep, VBYTES);
   }
-  for (int64_t t = 0; t < w->taps; t++) {
-    const real *from = source + w->offset[t], *factor = weight + w->tap[t] * channels * VL;
+  for (int64_t t = 0; t < w->elements; t++) {
+    const real *from = source + w->offset[t], *factor = weight + w->element[t] * channels * VL;
 #pragma GCC unroll 8
     for (int i = 0; i < P; i++)
       x[i] = full ? v_load(from + i * lanes.sourceStep) : v_load_n(from + i * lanes.sourceStep, lanes.channels);
     for (int64_t ch = 0; ch < channels; ch++, factor += VL) {
       const vreal f = v_load(factor);
-      const vint pick = vi_load(w->pick[ch]);
+      const vint order = vi_load(w->permutation[ch]);
 #pragma GCC unroll 8
-      for (int i = 0; i < P; i++) acc[i] += f * (plain ? x[i] : permute(x[i], pick));
-      if (plain) break;
+      for (int i = 0; i < P; i++) acc[i] += f * (sameLanes ? x[i] : permute(x[i], order));
+      if (sameLanes) break;
     }
   }
 #pragma GCC unroll 8
@@ -209,29 +209,29 @@ static inline __attribute__((always_inline)) void Sums(const int P, const bool f
   }
 }
 
-#define SUMS(P)                                                                        \
-  case P:                                                                              \
-    if (!full) Sums(P, false, false, w, c->inChannels, lanes, from, weight, to);       \
-    else if (p->plain) Sums(P, true, true, w, c->inChannels, lanes, from, weight, to); \
-    else Sums(P, true, false, w, c->inChannels, lanes, from, weight, to);              \
+#define SUMS(P)                                                                                    \
+  case P:                                                                                          \
+    if (!full) sumPositions(P, false, false, w, c->inChannels, lanes, from, weight, to);           \
+    else if (p->sameLanes) sumPositions(P, true, true, w, c->inChannels, lanes, from, weight, to); \
+    else sumPositions(P, true, false, w, c->inChannels, lanes, from, weight, to);                  \
     break;
 
-/* n positions of some vectors. */
-static void sumTile(const Plan *p, const Work *w, int n, const real *from, const real *weight, real *to,
-                    int64_t firstVector, int64_t endVector)
+/* A micro-tile of n positions of some vectors. */
+static void sumMicrotile(const DepthwisePlan *p, const ElementTable *w, int n, const real *from,
+                         const real *weight, real *to, int64_t firstVector, int64_t endVector)
 {
   const Correlation *c = p->c;
   from += firstVector * p->groups * c->inChannels;
   to += firstVector * p->groups * c->outChannels;
   for (int64_t v = firstVector; v < endVector; v++) {
-    const Lanes lanes = makeLanes(p, v);
+    const VectorLanes lanes = vectorLanes(p, v);
     const bool full = lanes.channels == VL && lanes.outputs == VL;
     switch (n) {
       SUMS(1)
       SUMS(2)
       SUMS(3)
       SUMS(4)
-#if DEPTHWISE_POSITIONS == 8
+#if POSITIONS == 8
       SUMS(5)
       SUMS(6)
       SUMS(7)
@@ -244,12 +244,12 @@ static void sumTile(const Plan *p, const Work *w, int n, const real *from, const
   }
 }
 
-/* [vector][bias, terms][lane] */
-static void packWeights(const Plan *p, int64_t firstVector, int64_t endVector, real *packed)
+/* Packs biases and weights as [vector][bias, terms][lane]. */
+static void packWeights(const DepthwisePlan *p, int64_t firstVector, int64_t endVector, real *packed)
 {
   const Correlation *c = p->c;
   for (int64_t v = firstVector; v < endVector; v++, packed += (p->terms + 1) * VL) {
-    const Lanes lanes = makeLanes(p, v);
+    const VectorLanes lanes = vectorLanes(p, v);
     memset(packed, 0, sizeof(real) * VL * (size_t)(p->terms + 1));
     for (int l = 0; l < lanes.outputs; l++) {
       const int64_t group = v * p->groups + l / c->outChannels, output = l % c->outChannels;
@@ -257,7 +257,7 @@ static void packWeights(const Plan *p, int64_t firstVector, int64_t endVector, r
       if (c->bias) packed[l] = c->bias[group * c->biasGroupStride + output * c->biasOutStride];
       real *to = packed + VL + l;
       int64_t t[4] = {0};
-      for (int64_t i = volume(p->taps); i > 0; i--, nextIndex(t, p->taps, 4)) {
+      for (int64_t i = volume(p->kernel); i > 0; i--, nextIndex(t, p->kernel, 4)) {
         const real *from = weight;
         for (int d = 0; d < 4; d++) from += t[d] * c->axis[d].weightStride;
         for (int64_t ch = 0; ch < c->inChannels; ch++, to += VL) *to = from[ch * c->weightInStride];
@@ -266,14 +266,15 @@ static void packWeights(const Plan *p, int64_t firstVector, int64_t endVector, r
   }
 }
 
-static void correlateRows(const Plan *p, int64_t firstVector, int64_t endVector, int64_t firstRow, int64_t endRow)
+static void correlateTask(const DepthwisePlan *p, int64_t firstVector, int64_t endVector, int64_t firstRow,
+                          int64_t endRow)
 {
   const Correlation *c = p->c;
   const int64_t count[3] = {c->axis[0].targetSize, c->axis[1].targetSize, c->axis[2].targetSize};
-  const int64_t most = MAX(DEPTHWISE_BYTES / ((p->terms + 1) * VBYTES), 1),
+  const int64_t most = MAX(WEIGHT_BYTES / ((p->terms + 1) * VBYTES), 1),
                 together = MIN(most, endVector - firstVector);
-  Work w;
-  makeWork(p, c->outChannels, c->inChannels, &w);
+  ElementTable w;
+  makeElementTable(p, c->outChannels, c->inChannels, &w);
   real *packed = thnn_scratch((size_t)(together * (p->terms + 1) * VBYTES));
   for (int64_t v = firstVector; v < endVector; v += together) {
     const int64_t end = MIN(v + together, endVector);
@@ -282,92 +283,92 @@ static void correlateRows(const Plan *p, int64_t firstVector, int64_t endVector,
       const int64_t q[3] = {row / (count[1] * count[2]), row / count[2] % count[1], row % count[2]};
       const real *from = rowSource(c, q);
       real *to = rowTarget(c, q);
-      findRows(p, &w, q);
+      findKernelRows(p, &w, q);
       int64_t x = 0;
       for (const Segment *s = w.segment; s < w.segment + w.segments; s++) {
-        findTaps(p, &w, s);
+        findElements(p, &w, s);
         for (int n; x < s->end; x += n) {
           const int64_t left = s->end - x;
-          n = (int)ceilDivide(left, ceilDivide(left, DEPTHWISE_POSITIONS));
-          sumTile(p, &w, n, from + x * c->axis[3].stride * c->axis[3].sourceStride, packed,
-                  to + x * c->axis[3].targetStride, v, end);
+          n = (int)ceilDivide(left, ceilDivide(left, POSITIONS));
+          sumMicrotile(p, &w, n, from + x * c->axis[3].stride * c->axis[3].sourceStride, packed,
+                       to + x * c->axis[3].targetStride, v, end);
         }
       }
     }
   }
 }
 
-void THNN_(depthwise_correlate)(const Correlation *c)
+void THNN_(depthwiseCorrelate)(const Correlation *c)
 {
-  const Plan p = makePlan(c);
+  const DepthwisePlan p = makePlan(c);
   const double terms =
       (double)(c->groups * c->outChannels) * (double)(p.rows * c->axis[3].targetSize) * (double)p.terms / 8;
   const int64_t work = (int64_t)MIN(terms, 1e15);
   const int threads = thnn_threads(1 << 20, work);
-  const bool byRows = p.rows >= threads; /* which a series does not have */
+  const bool byRows = p.rows >= threads; /* a 1-D input has few rows */
   const int64_t all = byRows ? p.rows : p.vectors, parts = MIN(all, threads);
   THNN_PARALLEL_FOR(i, parts, work) {
     const int64_t first = i * all / parts, end = (i + 1) * all / parts;
-    if (byRows) correlateRows(&p, 0, p.vectors, first, end);
-    else correlateRows(&p, first, end, 0, p.rows);
+    if (byRows) correlateTask(&p, 0, p.vectors, first, end);
+    else correlateTask(&p, first, end, 0, p.rows);
   }
 }
 
-/* Adds the products of n positions to T taps of one vector, the first of which is `first` of those that exist.
-   `full`: no lane is empty, and the source has as many as the gradients. */
-static inline __attribute__((always_inline)) void products(const int T, const bool full, const Work *w,
-                                                           Lanes lanes, vint pickSource, vint pickGradient,
+/* Adds the products of n positions to the sums of T kernel elements of one vector, from number `first` of the table on.
+   full: all lanes of both vectors are in use. */
+static inline __attribute__((always_inline)) void products(const int T, const bool full, const ElementTable *w,
+                                                           VectorLanes lanes, vint sourceOrder, vint gradientOrder,
                                                            int64_t first, int n, const real *source,
                                                            const real *gradient, real *sum)
 {
-  vreal acc[DEPTHWISE_SUMS];
-  const real *x[DEPTHWISE_SUMS];
+  vreal acc[ACCUMULATORS];
+  const real *x[ACCUMULATORS];
 #pragma GCC unroll 10
   for (int t = 0; t < T; t++) {
     acc[t] = (vreal){0};
     x[t] = source + w->offset[first + t];
   }
   for (int64_t i = 0; i < n; i++, gradient += lanes.targetStep) {
-    const vreal g = permute(full ? v_load(gradient) : v_load_n(gradient, lanes.outputs), pickGradient);
+    const vreal g = permute(full ? v_load(gradient) : v_load_n(gradient, lanes.outputs), gradientOrder);
 #pragma GCC unroll 10
     for (int t = 0; t < T; t++) {
       const real *from = x[t] + i * lanes.sourceStep;
-      acc[t] += g * (full ? v_load(from) : permute(v_load_n(from, lanes.channels), pickSource));
+      acc[t] += g * (full ? v_load(from) : permute(v_load_n(from, lanes.channels), sourceOrder));
     }
   }
 #pragma GCC unroll 10
   for (int t = 0; t < T; t++) {
-    real *to = sum + w->tap[first + t] * VL;
+    real *to = sum + w->element[first + t] * VL;
     v_store(to, v_load(to) + acc[t]);
   }
 }
 
-#define PRODUCTS(T)                                                                                   \
-  case T:                                                                                             \
-    if (full) products(T, true, w, lanes, pickSource, pickGradient, first, n, source, gradient, sum); \
-    else products(T, false, w, lanes, pickSource, pickGradient, first, n, source, gradient, sum);     \
+#define PRODUCTS(T)                                                                                     \
+  case T:                                                                                               \
+    if (full) products(T, true, w, lanes, sourceOrder, gradientOrder, first, n, source, gradient, sum); \
+    else products(T, false, w, lanes, sourceOrder, gradientOrder, first, n, source, gradient, sum);     \
     break;
 
-/* n positions of some vectors, all taps that exist. */
-static void addTile(const Plan *p, const Work *w, int n, const real *source, const real *gradient, real *sum,
-                    int64_t firstVector, int64_t endVector)
+/* A micro-tile of n positions of some vectors, and all kernel elements of the table. */
+static void addMicrotile(const DepthwisePlan *p, const ElementTable *w, int n, const real *source,
+                         const real *gradient, real *sum, int64_t firstVector, int64_t endVector)
 {
   const Correlation *c = p->c;
-  const int64_t taps = volume(p->taps);
+  const int64_t elements = volume(p->kernel);
   source += firstVector * p->groups * c->inChannels;
   gradient += firstVector * p->groups * c->outChannels;
   for (int64_t v = firstVector; v < endVector; v++) {
-    const Lanes lanes = makeLanes(p, v);
+    const VectorLanes lanes = vectorLanes(p, v);
     const bool full = lanes.channels == VL && lanes.outputs == VL;
     for (int i = 0; i < n; i++) {
-      thnn_prefetchAhead(source + i * lanes.sourceStep + lanes.last, VBYTES);
+      thnn_prefetchAhead(source + i * lanes.sourceStep + lanes.lastRow, VBYTES);
       thnn_prefetchAhead(gradient + i * lanes.targetStep, VBYTES);
     }
-    for (int64_t i = 0; i < p->fewer; i++, sum += taps * VL) {
-      const vint pickSource = vi_load(p->more == c->inChannels ? w->same : w->pick[i]);
-      const vint pickGradient = vi_load(p->more == c->inChannels ? w->pick[i] : w->same);
-      for (int64_t first = 0, end; first < w->taps; first = end) {
-        end = MIN(first + DEPTHWISE_SUMS, w->taps);
+    for (int64_t i = 0; i < p->fewer; i++, sum += elements * VL) {
+      const vint sourceOrder = vi_load(p->more == c->inChannels ? w->identity : w->permutation[i]);
+      const vint gradientOrder = vi_load(p->more == c->inChannels ? w->permutation[i] : w->identity);
+      for (int64_t first = 0, end; first < w->elements; first = end) {
+        end = MIN(first + ACCUMULATORS, w->elements);
         switch (end - first) {
           UP_TO_9(PRODUCTS)
           PRODUCTS(10)
@@ -379,35 +380,35 @@ static void addTile(const Plan *p, const Work *w, int n, const real *source, con
   }
 }
 
-static void addVectors(const Plan *p, real scale, int64_t firstVector, int64_t endVector)
+static void gradWeightTask(const DepthwisePlan *p, real scale, int64_t firstVector, int64_t endVector)
 {
   const Correlation *c = p->c;
   const int64_t count[3] = {c->axis[0].targetSize, c->axis[1].targetSize, c->axis[2].targetSize};
-  const int64_t each = volume(p->taps) * VL, sums = (endVector - firstVector) * p->fewer * each;
-  Work w;
-  makeWork(p, p->more, p->fewer, &w);
+  const int64_t each = volume(p->kernel) * VL, sums = (endVector - firstVector) * p->fewer * each;
+  ElementTable w;
+  makeElementTable(p, p->more, p->fewer, &w);
   double *total = thnn_scratch((sizeof(double) + sizeof(real)) * (size_t)sums);
   real *sum = (real *)(total + sums);
   memset(total, 0, (sizeof(double) + sizeof(real)) * (size_t)sums);
-  int64_t q[3] = {0}, chain = 0;
+  int64_t q[3] = {0}, summed = 0; /* positions of the current partial sum */
   for (int64_t row = 0; row < p->rows; row++, nextIndex(q, count, 3)) {
     const real *source = rowSource(c, q), *gradient = rowTarget(c, q);
-    findRows(p, &w, q);
+    findKernelRows(p, &w, q);
     int64_t x = 0;
     for (const Segment *s = w.segment; s < w.segment + w.segments; s++) {
-      findTaps(p, &w, s);
+      findElements(p, &w, s);
       for (int n; x < s->end; x += n) {
         const int64_t left = s->end - x;
-        n = (int)ceilDivide(left, ceilDivide(left, DEPTHWISE_RUN));
-        addTile(p, &w, n, source + x * c->axis[3].stride * c->axis[3].sourceStride,
-                gradient + x * c->axis[3].targetStride, sum, firstVector, endVector);
-        chain += n;
-        if (chain < DEPTHWISE_CHAIN && (x + n < c->axis[3].targetSize || row + 1 < p->rows)) continue;
+        n = (int)ceilDivide(left, ceilDivide(left, REGISTER_POSITIONS));
+        addMicrotile(p, &w, n, source + x * c->axis[3].stride * c->axis[3].sourceStride,
+                     gradient + x * c->axis[3].targetStride, sum, firstVector, endVector);
+        summed += n;
+        if (summed < PARTIAL_POSITIONS && (x + n < c->axis[3].targetSize || row + 1 < p->rows)) continue;
         for (int64_t i = 0; i < sums; i++) {
           total[i] += (double)sum[i];
           sum[i] = 0;
         }
-        chain = 0;
+        summed = 0;
       }
     }
   }
@@ -419,23 +420,23 @@ static void addVectors(const Plan *p, real scale, int64_t firstVector, int64_t e
         real *weight = c->weight + (v * p->groups + l / p->more) * c->weightGroupStride +
                        output * c->weightOutStride + channel * c->weightInStride;
         int64_t t[4] = {0};
-        for (int64_t tap = 0; tap < volume(p->taps); tap++, nextIndex(t, p->taps, 4)) {
+        for (int64_t element = 0; element < volume(p->kernel); element++, nextIndex(t, p->kernel, 4)) {
           real *to = weight;
           for (int d = 0; d < 4; d++) to += t[d] * c->axis[d].weightStride;
-          *to += (real)((double)scale * total[tap * VL + l]);
+          *to += (real)((double)scale * total[element * VL + l]);
         }
       }
 }
 
-/* Each task has some vectors: nothing is added over tasks. */
-void THNN_(depthwise_gradWeight)(const Correlation *c, real scale)
+/* A task owns the gradWeight of some vectors, so nothing is reduced over tasks. */
+void THNN_(depthwiseGradWeight)(const Correlation *c, real scale)
 {
-  const Plan p = makePlan(c);
+  const DepthwisePlan p = makePlan(c);
   const double terms =
       (double)(c->groups * c->outChannels) * (double)(p.rows * c->axis[3].targetSize) * (double)p.terms / 8;
   const int64_t work = (int64_t)MIN(terms, 1e15);
-  const int64_t each = volume(p.taps) * p.fewer * VL * (int64_t)(sizeof(real) + sizeof(double));
-  const int64_t most = MAX(DEPTHWISE_BYTES / each, 1);
+  const int64_t each = volume(p.kernel) * p.fewer * VL * (int64_t)(sizeof(real) + sizeof(double));
+  const int64_t most = MAX(WEIGHT_BYTES / each, 1);
   const int64_t tasks = MAX(ceilDivide(p.vectors, most), thnn_threads(p.vectors, work));
-  THNN_PARALLEL_FOR(i, tasks, work) addVectors(&p, scale, i * p.vectors / tasks, (i + 1) * p.vectors / tasks);
+  THNN_PARALLEL_FOR(i, tasks, work) gradWeightTask(&p, scale, i * p.vectors / tasks, (i + 1) * p.vectors / tasks);
 }

@@ -1,21 +1,19 @@
 #ifndef THNN_CONVOLUTION_DEPTHWISE_H
 #define THNN_CONVOLUTION_DEPTHWISE_H
 
-#include "convolution/packing.h"
+#include "convolution/correlation.h"
 
-/* Correlations whose groups have few channels and outputs, as in the depthwise convolutions, of images whose planes
-   are innermost in memory. Output channels would leave most lanes empty, and neighbouring positions are far apart:
-   lanes are the planes of as many groups as fill a vector. few.h has the images whose planes lie apart.
+/* Depthwise convolution in channels-last layout: correlations whose groups have few channels. Vectorising the output
+   channels of a group would leave most lanes empty, and adjacent positions are not contiguous; channels of several groups
+   are vectorised. For channels-first layout see direct.h. */
 
-   Sums longer than DEPTHWISE_TERMS are left to the others. */
+/* True if a correlation is such a convolution and its sums are short enough. */
+bool THNN_(depthwiseSuits)(const Correlation *correlation);
 
-/* Whether a correlation is one. */
-bool THNN_(depthwise_is)(const Correlation *correlation);
-
-/* target = bias + the sum over channels and taps. */
-void THNN_(depthwise_correlate)(const Correlation *correlation);
+/* target = bias + the sum over channels and kernel elements. */
+void THNN_(depthwiseCorrelate)(const Correlation *correlation);
 
 /* weight += scale * its gradient. */
-void THNN_(depthwise_gradWeight)(const Correlation *correlation, real scale);
+void THNN_(depthwiseGradWeight)(const Correlation *correlation, real scale);
 
 #endif

@@ -3,40 +3,44 @@
 
 #include "convolution/packing.h"
 
-/* Correlations with few output channels, at all or in each group: gradInput of an image's three planes, depthwise
-   filters.
+/* Direct convolution, for correlations with few output channels per group: the gradInput of a 3-channel image, depthwise
+   filters. A matrix product, which vectorises output channels, would leave most vector lanes empty. Positions are
+   vectorised instead: vectors are read from a packed input tile and multiplied by single weights.
 
-   There lanes are neighbouring positions, not output channels: vectors are read from a strip and multiplied by
-   single weights. With step 1 all rows of a strip are one long row; what is computed between their ends is left
-   out when they are stored. A strip is shared by the residues of a stride, which read it at different places. */
+   All residue classes of a gradInput (see correlation.h) are computed at once: they share the packed tile and read it at
+   different offsets. */
 
-#define FEW_RESIDUES 4
-#define FEW_TERMS 128  /* of a sum in registers; a longer one is a sum of chains of PARTIAL_SUM_TERMS */
-#define FEW_OF_GROUP 4 /* outputs, at most, that are few for a group */
+#define DIRECT_CLASSES 4 /* residue classes of an axis, at most */
+#define DIRECT_TERMS 128 /* terms of a sum in registers; more terms are summed in parts of PARTIAL_SUM_TERMS */
+#define DIRECT_GROUP_CHANNELS 4 /* output channels of one of several groups, at most */
 
-/* Positions of an axis that meet the same taps: the first sees source coordinate `first`, relative to the axis. */
-typedef struct Residue {
-  int64_t count, first;
-  int64_t taps, skip;
-  int64_t target, weight, weightStep; /* where the first position and the first tap lie; from tap to tap */
-} Residue;
+/* The positions of a residue class along one axis. */
+typedef struct ResidueClass {
+  int64_t positions, offset; /* offset: the source coordinate of position 0, kernel element 0 */
+  int64_t kernel, dilation;
+  int64_t targetOffset, weightOffset, weightStride; /* in memory, of position 0 and kernel element 0 */
+} ResidueClass;
 
-typedef struct Residues {
+typedef struct ResidueClasses {
   int64_t count;
-  Residue list[FEW_RESIDUES];
-} Residues;
+  ResidueClass of[DIRECT_CLASSES];
+} ResidueClasses;
 
-/* Every axis as its residues see it together: the most positions, the least first coordinate, and as taps, with
-   skip 1, all coordinates that one position of any residue may see. */
-void THNN_(few_join)(Correlation *correlation, Residues *residues);
+/* Makes each axis of the correlation the union of its residue classes: the most positions, the least offset, and a kernel
+   of dilation 1 that covers every source coordinate that a position of any class reads. Offsets of the classes become
+   relative to it. directSuits and directCorrelate take such a correlation. */
+void THNN_(directJoin)(Correlation *correlation, ResidueClasses *classes);
 
-/* Is this the better way for so many outputs and so wide rows? Of joined axes. */
-bool THNN_(few_suits)(const Correlation *correlation);
+/* Heuristic: true if this is faster than a matrix product. */
+bool THNN_(directSuits)(const Correlation *correlation);
 
-void THNN_(few_correlate)(const Correlation *correlation, const Residues *residues);
+/* target = bias + the sum over channels and kernel elements. */
+void THNN_(directCorrelate)(const Correlation *correlation, const ResidueClasses *classes);
 
-/* weight += scale * its gradient, for groups of few channels and outputs. */
-bool THNN_(few_suitsWeight)(const Correlation *correlation);
-void THNN_(few_gradWeight)(const Correlation *correlation, real scale);
+/* The gradient of weight, for several groups with few channels; the correlation is not joined. */
+bool THNN_(directSuitsGradWeight)(const Correlation *correlation);
+
+/* weight += scale * its gradient. */
+void THNN_(directGradWeight)(const Correlation *correlation, real scale);
 
 #endif

@@ -65,8 +65,8 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
   for (int d = 0; d < 4; d++) terms *= (double)p.c.axis[d].targetSize * (double)p.c.axis[d].kernel;
   if (terms == 0) return;
   const int64_t work = (int64_t)MIN(terms / 16, 1e15);
-  if (THNN_(depthwise_is)(&p.c)) return THNN_(depthwise_gradWeight)(&p.c, scale);
-  if (THNN_(few_suitsWeight)(&p.c)) return THNN_(few_gradWeight)(&p.c, scale);
+  if (THNN_(depthwiseSuits)(&p.c)) return THNN_(depthwiseGradWeight)(&p.c, scale);
+  if (THNN_(directSuitsGradWeight)(&p.c)) return THNN_(directGradWeight)(&p.c, scale);
   if (correlationIsPointwise(&p.c)) {
     if (hasFewSamples(&p.c)) addFewSamples(&p.c, scale, work);
     else multiplyPointwise(&p.c, scale);

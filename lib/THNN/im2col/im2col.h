@@ -3,48 +3,47 @@
 
 #include "convolution/convolution.h"
 
-/* What sliding windows see, plane by plane: columns for unfolding, and gradients of subsampling's weights.
+/* im2col and col2im, channel by channel, and the gradient of a weight per channel.
 
-   A window slides over `large` planes and leaves `small` ones, as many. Along each axis, position q of a small plane
-   sees for tap k the coordinate x = q * stride + k * dilation - padding of a large one, if that exists. A small plane may
-   have a place of its own for each tap: then it is a matrix of columns.
+   The columns of an image hold a position for each window and, for im2col and col2im, each kernel element:
 
-   Nothing in here looks at a tensor or fails. */
+     columns[n, c, k, q] <-> image[n, c, x]     x = q * stride - padding + k * dilation, as far as x lies in the image */
 
-typedef struct TapAxis {
-  WindowAxis window;                      /* from large (its input) to small (its output) */
-  int64_t smallStep, largeStep, smallTap; /* in memory, per coordinate and per tap */
-} TapAxis;
+typedef struct Im2col {
+  WindowAxis axis[4]; /* input: the image; output: the columns. The last axis is vectorised. */
+  int64_t batch, channels;
+  void *image, *columns;
+  int64_t imageStride[4], columnStride[4]; /* per coordinate, per position */
+  int64_t kernelStride[4];                 /* of columns, per kernel element */
+  int64_t imageBatchStride, imageChannelStride, columnBatchStride, columnChannelStride;
+} Im2col;
 
-typedef struct Taps {
-  TapAxis axis[4]; /* the last one has the lanes */
-  int64_t batch;
-  int64_t smallBatch, largeBatch, smallPlane, largePlane; /* strides */
-  int64_t planes;
-  void *small, *large, *weight;
-  int64_t weightPlane, weightLane; /* strides; one of them is 0 */
-} Taps;
-
-/* The tap that each of these positions sees exists: *low <= q < *high. */
-static inline void tap_positions(const TapAxis *a, int64_t k, int64_t *low, int64_t *high)
+/* The windows of a convolution from image to columns. kernelStride is 0: the caller sets it. */
+static inline Im2col im2colMake(const Convolution *g, ConvolutionView image, ConvolutionView columns)
 {
-  const WindowAxis *w = &a->window;
-  const int64_t first = k * w->dilation - w->padding, room = w->input - first; /* x = q * stride + first */
-  *low = first >= 0 ? 0 : w->stride == 1 ? -first : (-first + w->stride - 1) / w->stride;
-  *high = room <= 0 ? 0 : w->stride == 1 ? room : (room + w->stride - 1) / w->stride;
-  if (*high > w->output) *high = w->output;
-  if (*low > *high) *low = *high;
+  Im2col w = {.axis = {WINDOW_AXIS_TRIVIAL, g->axis[0], g->axis[1], g->axis[2]},
+              .batch = g->batch,
+              .channels = g->inputChannels,
+              .image = image.data,
+              .columns = columns.data,
+              .imageBatchStride = image.stride[0],
+              .imageChannelStride = image.stride[1],
+              .columnBatchStride = columns.stride[0],
+              .columnChannelStride = columns.stride[1]};
+  for (int d = 1; d < 4; d++) {
+    w.imageStride[d] = image.stride[d + 1];
+    w.columnStride[d] = columns.stride[d + 1];
+  }
+  return w;
 }
 
-/* The windows of a convolution from `large` (its input) to `small` (its output); the weights are left to fill. */
-Taps THNN_(taps_make)(const Convolution *geometry, ConvolutionView small, ConvolutionView large);
+/* columns[n, c, k, q] = image[n, c, x], or 0 if x lies in the padding. */
+void THNN_(im2col)(const Im2col *windows);
 
-/* weight[p] += scale * sum over n, q, k of small[n,p,q] * large[n,p,x] */
-void THNN_(taps_weight)(const Taps *taps, real scale);
+/* image[n, c, x] = the sum of all columns[n, c, k, q] that read x; added to image if `add`. */
+void THNN_(col2im)(const Im2col *windows, bool add);
 
-/* small[n,a,k,q] = large[n,a,x], 0 where x does not exist. */
-void THNN_(taps_unfold)(const Taps *taps);
-/* large[n,a,x] = the sum of all small[n,a,k,q] that see x, added to what is there if `add`. */
-void THNN_(taps_fold)(const Taps *taps, bool add);
+/* weight[c * weightStride] += scale * sum over n, q, k of columns[n, c, q] * image[n, c, x]: columns are gradOutput. */
+void THNN_(im2colGradWeight)(const Im2col *windows, real *weight, int64_t weightStride, real scale);
 
 #endif

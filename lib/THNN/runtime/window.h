@@ -113,4 +113,30 @@ static inline int64_t windowOverlap(const WindowAxis *axis)
   return n < axis->output ? n : axis->output;
 }
 
+/* The outputs *begin <= o < *end whose kernel element k lies in the input. */
+static inline void windowOutputs(const WindowAxis *axis, int64_t k, int64_t *begin, int64_t *end)
+{
+  const int64_t first = k * axis->dilation - axis->padding, room = axis->input - first, stride = axis->stride;
+  *begin = first >= 0 ? 0 : stride == 1 ? -first : (-first + stride - 1) / stride;
+  *end = room <= 0 ? 0 : stride == 1 ? room : (room + stride - 1) / stride;
+  if (*end > axis->output) *end = axis->output;
+  if (*begin > *end) *begin = *end;
+}
+
+/* The input that kernel element k of output o reads; negative if it lies in the padding. */
+static inline int64_t windowInputAt(const WindowAxis *axis, int64_t o, int64_t k)
+{
+  const int64_t i = o * axis->stride + k * axis->dilation - axis->padding;
+  return i < axis->input ? i : -1;
+}
+
+/* The output whose kernel element k reads input i, or -1. */
+static inline int64_t windowOutputAt(const WindowAxis *axis, int64_t i, int64_t k)
+{
+  const int64_t shifted = i + axis->padding - k * axis->dilation;
+  if (shifted < 0 || (axis->stride > 1 && shifted % axis->stride != 0)) return -1;
+  const int64_t o = axis->stride > 1 ? shifted / axis->stride : shifted;
+  return o < axis->output ? o : -1;
+}
+
 #endif

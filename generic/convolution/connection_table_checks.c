@@ -1,23 +1,18 @@
-#ifndef THNN_GENERIC_CONVOLUTION_CONNECTIONS_H
-#define THNN_GENERIC_CONVOLUTION_CONNECTIONS_H
+#include "convolution/connection_table_checks.h"
 
-/* What SpatialConvolutionMap and SpatialFullConvolutionMap share: convolutions that join planes as a table says. Either
-   has `large` planes that windows slide over and `small` ones with a position per window: in the first the input is
-   large, in the second, which is transposed, the output. */
+#include "connection_table/connection_table.h"
+#include "convolution/geometry_checks.h"
 
-#include "convolution/sliding.h"
-#include "convolution/connection_table.h"
-
-typedef struct Connections {
-  Convolution g; /* from large to small */
+typedef struct ConnectionTableModule {
+  Convolution g;
   bool transposed;
-  int64_t outputSize[4]; /* batch first */
-} Connections;
+  int64_t outputSize[4]; /* of the module, batch first */
+} ConnectionTableModule;
 
-/* Checks what the three functions have in common, tables aside; weight stands for gradWeight too. */
-static void checkConnections(THNNState *state, Connections *m, bool transposed, const THTensor *input,
-                             const THTensor *weight, const char *weightName, const THTensor *connTable,
-                             int nInputPlane, int nOutputPlane, int dW, int dH)
+/* The checks of all three functions, except for the table's entries. weight may be gradWeight. */
+static void check(THNNState *state, ConnectionTableModule *m, bool transposed, const THTensor *input,
+                  const THTensor *weight, const char *weightName, const THTensor *connTable, int nInputPlane,
+                  int nOutputPlane, int dW, int dH)
 {
   if (input->ndim != 3 && input->ndim != 4)
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected 4 dimensions (N, nInputPlane, H, W) or 3, got %s",
@@ -55,21 +50,21 @@ static void checkConnections(THNNState *state, Connections *m, bool transposed, 
     return THNN_fail(state, THNN_VALUE_ERROR, "input",
                      "the output would be larger than memory can hold: input %s, stride %d x %d",
                      THNN_shape(input), dH, dW);
-  slide(state, g, "input");
+  THNN_(convolutionCheckOutput)(state, g, "input");
   const WindowAxis *h = g->axis + 1, *w = g->axis + 2;
   memcpy(m->outputSize,
          (int64_t[]){g->batch, nOutputPlane, transposed ? h->input : h->output, transposed ? w->input : w->output},
          sizeof m->outputSize);
 }
 
-static void checkConnectionsBias(THNNState *state, const THTensor *bias, const char *name, int nOutputPlane)
+static void checkBias(THNNState *state, const THTensor *bias, const char *name, int nOutputPlane)
 {
   if (bias->ndim != 1 || bias->size[0] != nOutputPlane)
     THNN_fail(state, THNN_VALUE_ERROR, name, "expected one value per output plane (%d), got %s", nOutputPlane,
               THNN_shape(bias));
 }
 
-/* The table's content, which is read only now. */
+/* Reads the table's entries: only after THNN_RETURN_IF_META. */
 static void checkTable(THNNState *state, const THTensor *connTable, int nInputPlane, int nOutputPlane)
 {
   for (int64_t c = 0; c < connTable->size[0]; c++)
@@ -83,12 +78,12 @@ static void checkTable(THNNState *state, const THTensor *connTable, int nInputPl
     }
 }
 
-static ConnectionTable connectionTable(const Connections *m, const THTensor *table)
+static ConnectionTable tableView(const ConnectionTableModule *m, const THTensor *table)
 {
   return (ConnectionTable){.data = table->data,
                            .rows = table->size[0],
                            .stride = {table->stride[0], table->stride[1]},
-                           .small = m->transposed ? 0 : 1};
+                           .outputColumn = m->transposed ? 0 : 1};
 }
 
 static ConvolutionView filterView(const THTensor *weight)
@@ -97,24 +92,18 @@ static ConvolutionView filterView(const THTensor *weight)
                            .stride = {weight->stride[0], 0, 0, weight->stride[1], weight->stride[2]}};
 }
 
-/* The sum of one side's planes into the other's. */
-static void connect(const Connections *m, bool toSmall, const THTensor *connTable, const THTensor *weight,
-                    const THTensor *bias, const THTensor *from, const THTensor *to)
+static ConvolutionView biasView(const THTensor *bias)
 {
-  const ConvolutionView none = {0},
-                        biases = bias ? (ConvolutionView){.data = bias->data, .stride = {bias->stride[0]}} : none;
-  (toSmall ? THNN_(connected_small) : THNN_(connected_large))(&m->g, connectionTable(m, connTable),
-                                                              planeView(from), filterView(weight), biases,
-                                                              planeView(to));
+  return (ConvolutionView){.data = bias->data, .stride = {bias->stride[0]}};
 }
 
-static void connectionsOutput(THNNState *state, bool transposed, THTensor *input, THTensor *output,
-                              THTensor *weight, THTensor *bias, THTensor *connTable, int nInputPlane,
-                              int nOutputPlane, int dW, int dH)
+void THNN_(connectionTableUpdateOutput)(THNNState *state, bool transposed, THTensor *input, THTensor *output,
+                                        THTensor *weight, THTensor *bias, THTensor *connTable, int nInputPlane,
+                                        int nOutputPlane, int dW, int dH)
 {
-  Connections m;
-  checkConnections(state, &m, transposed, input, weight, "weight", connTable, nInputPlane, nOutputPlane, dW, dH);
-  checkConnectionsBias(state, bias, "bias", nOutputPlane);
+  ConnectionTableModule m;
+  check(state, &m, transposed, input, weight, "weight", connTable, nInputPlane, nOutputPlane, dW, dH);
+  checkBias(state, bias, "bias", nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
   const THNNLayout layout = THNNTensor_isChannelsLast(input) ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS;
   THNN_resize(state, "output", output, input->ndim, m.outputSize + (4 - input->ndim), layout);
@@ -126,16 +115,20 @@ static void connectionsOutput(THNNState *state, bool transposed, THTensor *input
   THNN_RETURN_IF_META(state);
   checkTable(state, connTable, nInputPlane, nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
-  connect(&m, !transposed, connTable, weight, bias, input, output);
+  const ConvolutionView from = THNN_(convolutionImageView)(input), to = THNN_(convolutionImageView)(output);
+  const ConnectionTable table = tableView(&m, connTable);
+  if (transposed) THNN_(connectionTableGradInput)(&m.g, table, from, filterView(weight), biasView(bias), to);
+  else THNN_(connectionTableOutput)(&m.g, table, from, filterView(weight), biasView(bias), to);
 }
 
-static void connectionsGradInput(THNNState *state, bool transposed, THTensor *input, THTensor *gradOutput,
-                                 THTensor *gradInput, THTensor *weight, THTensor *bias, THTensor *connTable,
-                                 int nInputPlane, int nOutputPlane, int dW, int dH)
+void THNN_(connectionTableUpdateGradInput)(THNNState *state, bool transposed, THTensor *input,
+                                           THTensor *gradOutput, THTensor *gradInput, THTensor *weight,
+                                           THTensor *bias, THTensor *connTable, int nInputPlane, int nOutputPlane,
+                                           int dW, int dH)
 {
-  Connections m;
-  checkConnections(state, &m, transposed, input, weight, "weight", connTable, nInputPlane, nOutputPlane, dW, dH);
-  checkConnectionsBias(state, bias, "bias", nOutputPlane);
+  ConnectionTableModule m;
+  check(state, &m, transposed, input, weight, "weight", connTable, nInputPlane, nOutputPlane, dW, dH);
+  checkBias(state, bias, "bias", nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
   thnn_checkGradOutput(state, gradOutput, input->ndim, m.outputSize + (4 - input->ndim));
   THNN_RETURN_IF_FAILED(state);
@@ -147,17 +140,22 @@ static void connectionsGradInput(THNNState *state, bool transposed, THTensor *in
   THNN_RETURN_IF_META(state);
   checkTable(state, connTable, nInputPlane, nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
-  connect(&m, transposed, connTable, weight, NULL, gradOutput, gradInput);
+  const ConvolutionView from = THNN_(convolutionImageView)(gradOutput),
+                        to = THNN_(convolutionImageView)(gradInput);
+  const ConvolutionView noBias = {0};
+  const ConnectionTable table = tableView(&m, connTable);
+  if (transposed) THNN_(connectionTableOutput)(&m.g, table, from, filterView(weight), noBias, to);
+  else THNN_(connectionTableGradInput)(&m.g, table, from, filterView(weight), noBias, to);
 }
 
-static void connectionsGradParameters(THNNState *state, bool transposed, THTensor *input, THTensor *gradOutput,
-                                      THTensor *gradWeight, THTensor *gradBias, THTensor *connTable,
-                                      int nInputPlane, int nOutputPlane, int dW, int dH, accreal scale)
+void THNN_(connectionTableAccGradParameters)(THNNState *state, bool transposed, THTensor *input,
+                                             THTensor *gradOutput, THTensor *gradWeight, THTensor *gradBias,
+                                             THTensor *connTable, int nInputPlane, int nOutputPlane, int dW,
+                                             int dH, accreal scale)
 {
-  Connections m;
-  checkConnections(state, &m, transposed, input, gradWeight, "gradWeight", connTable, nInputPlane, nOutputPlane,
-                   dW, dH);
-  checkConnectionsBias(state, gradBias, "gradBias", nOutputPlane);
+  ConnectionTableModule m;
+  check(state, &m, transposed, input, gradWeight, "gradWeight", connTable, nInputPlane, nOutputPlane, dW, dH);
+  checkBias(state, gradBias, "gradBias", nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
   thnn_checkGradOutput(state, gradOutput, input->ndim, m.outputSize + (4 - input->ndim));
   THNN_RETURN_IF_FAILED(state);
@@ -167,15 +165,13 @@ static void connectionsGradParameters(THNNState *state, bool transposed, THTenso
   THNN_RETURN_IF_META(state);
   checkTable(state, connTable, nInputPlane, nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
-  const ConvolutionView in = planeView(input), out = planeView(gradOutput);
-  THNN_(connected_weight)(&m.g, connectionTable(&m, connTable), transposed ? out : in, transposed ? in : out,
-                          filterView(gradWeight), (real)scale);
-  Convolution sums = m.g; /* of which the core looks at the planes of gradOutput only */
+  const ConvolutionView in = THNN_(convolutionImageView)(input), out = THNN_(convolutionImageView)(gradOutput);
+  THNN_(connectionTableGradWeight)(&m.g, tableView(&m, connTable), transposed ? out : in, transposed ? in : out,
+                                   filterView(gradWeight), (real)scale);
+  Convolution sums = m.g;
   sums.outputChannels = nOutputPlane;
   for (int d = 1; d < 3; d++) sums.axis[d].output = m.outputSize[d + 1];
-  THNN_(convolutionGradBias)(&sums, planeView(gradOutput),
+  THNN_(convolutionGradBias)(&sums, THNN_(convolutionImageView)(gradOutput),
                              (ConvolutionView){.data = gradBias->data, .stride = {gradBias->stride[0]}},
                              (real)scale);
 }
-
-#endif

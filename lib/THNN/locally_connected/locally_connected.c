@@ -1,23 +1,24 @@
-#include "convolution/convolution.h"
-#include "convolution/locally_connected.h"
+#include "locally_connected/locally_connected.h"
 
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#include "runtime/integer.h"
 
-/* Images whose patches are worked on together, and how much of a patch at a time. */
-#define IMAGES 8
-#define PATCH_REALS ((int64_t)((1 << 20) / sizeof(real) / IMAGES))
-/* After so many output planes a sum is put into gradInput and begins again at zero. */
-#define SUM_TERMS 128
+/* The weights are nearly all of the memory: a task reads each filter once for the patches of a block of images. */
+#define IMAGE_BLOCK 8
+#define PATCH_REALS ((int64_t)((1 << 20) / sizeof(real) / IMAGE_BLOCK)) /* of one image, in scratch memory */
+
+/* Output channels of a partial sum of gradInput, after which it is added to gradInput and cleared. */
+#define PARTIAL_TERMS 128
+
 /* Filters that are added to a patch at once. */
-#define FILTERS 4
+#define FILTER_BLOCK 4
 
-/* Part of a patch: taps first .. first + count - 1, counted through (i, kh, kw). */
-typedef struct Part {
+/* Elements first .. first + count - 1 of a filter or patch, whose order is (i, kh, kw). */
+typedef struct PatchPart {
   int64_t first, count;
-} Part;
+} PatchPart;
 
-/* The taps of a part as runs of one kernel row: those from..end - 1 of plane i, row kh. */
+/* Iterates over a part in runs of one kernel row: elements from .. end - 1 of channel i, row kh; `at` is the run's offset
+   in the part. */
 #define FOR_RUNS(g, part, i, kh, from, end, at)                                                                   \
   for (int64_t at = 0, from, end, i, kh, k_ = (part).first;                                                       \
        at < (part).count && (i = k_ / ((g)->axis[1].kernel * (g)->axis[2].kernel),                                \
@@ -26,7 +27,7 @@ typedef struct Part {
        at += end - from, k_ += end - from)
 
 static void loadPatch(const Convolution *g, const ConvolutionView *input, int64_t n, int64_t y, int64_t x,
-                      Part part, real *patch)
+                      PatchPart part, real *patch)
 {
   const int64_t top = y * g->axis[1].stride - g->axis[1].padding,
                 left = x * g->axis[2].stride - g->axis[2].padding;
@@ -45,7 +46,7 @@ static void loadPatch(const Convolution *g, const ConvolutionView *input, int64_
 }
 
 static void addPatch(const Convolution *g, const ConvolutionView *gradInput, int64_t n, int64_t y, int64_t x,
-                     Part part, const real *patch)
+                     PatchPart part, const real *patch)
 {
   const int64_t top = y * g->axis[1].stride - g->axis[1].padding,
                 left = x * g->axis[2].stride - g->axis[2].padding;
@@ -62,25 +63,26 @@ static void addPatch(const Convolution *g, const ConvolutionView *gradInput, int
   }
 }
 
-static bool isInOrder(const Convolution *g, const UntiedFilters *w)
+static bool isContiguous(const Convolution *g, const LocalFilters *w)
 {
-  return w->tap[2] == 1 && w->tap[1] == g->axis[2].kernel && w->tap[0] == g->axis[1].kernel * g->axis[2].kernel;
+  return w->kernelStride[2] == 1 && w->kernelStride[1] == g->axis[2].kernel &&
+         w->kernelStride[0] == g->axis[1].kernel * g->axis[2].kernel;
 }
 
-/* A part of a filter, in place or in the buffer. */
-static const real *loadFilter(const Convolution *g, const UntiedFilters *w, const real *filter, Part part,
-                              bool inOrder, real *buffer)
+/* Part of a filter: in place if it is contiguous, else copied to buffer. */
+static const real *loadFilter(const Convolution *g, const LocalFilters *w, const real *filter, PatchPart part,
+                              bool contiguous, real *buffer)
 {
-  if (inOrder) return filter + part.first;
+  if (contiguous) return filter + part.first;
   FOR_RUNS(g, part, i, kh, from, end, at)
   {
-    const real *source = filter + i * w->tap[0] + kh * w->tap[1];
-    for (int64_t kw = from; kw < end; kw++) buffer[at + kw - from] = source[kw * w->tap[2]];
+    const real *source = filter + i * w->kernelStride[0] + kh * w->kernelStride[1];
+    for (int64_t kw = from; kw < end; kw++) buffer[at + kw - from] = source[kw * w->kernelStride[2]];
   }
   return buffer;
 }
 
-/* sum[j] = filter . patch j, for the patches of some images */
+/* sum[j] = filter . patch j, for the patches of a block of images. */
 static void dots(const real *filter, const real *patches, int64_t pitch, int images, int64_t n, real *sum)
 {
   for (int j = 0; j < images; j += 4) {
@@ -100,26 +102,27 @@ static void dots(const real *filter, const real *patches, int64_t pitch, int ima
   }
 }
 
-void THNN_(untied_output)(const Convolution *g, ConvolutionView input, UntiedFilters weight, const real *bias,
-                          const int64_t *biasStride, ConvolutionView output)
+void THNN_(locallyConnectedOutput)(const Convolution *g, ConvolutionView input, LocalFilters weight,
+                                   const real *bias, const int64_t *biasStride, ConvolutionView output)
 {
   const int64_t width = g->axis[2].output, positions = g->axis[1].output * width;
-  const int64_t taps = g->inputChannels * g->axis[1].kernel * g->axis[2].kernel, pitch = MIN(taps, PATCH_REALS);
-  const bool inOrder = isInOrder(g, &weight);
+  const int64_t elements = g->inputChannels * g->axis[1].kernel * g->axis[2].kernel,
+                pitch = MIN(elements, PATCH_REALS);
+  const bool contiguous = isContiguous(g, &weight);
   if (g->batch == 0) return;
-  THNN_PARALLEL_FOR(p, positions, positions * taps * g->outputChannels * g->batch) {
+  THNN_PARALLEL_FOR(p, positions, positions * elements * g->outputChannels * g->batch) {
     const int64_t y = p / width, x = p % width;
-    real *patches = thnn_scratch(sizeof(real) * (size_t)((IMAGES + 1) * pitch)),
-         *buffer = patches + IMAGES * pitch;
-    const real *filters = (const real *)weight.data + y * weight.position[0] + x * weight.position[1];
-    for (int64_t n = 0; n < g->batch; n += IMAGES) {
-      const int images = (int)MIN(IMAGES, g->batch - n);
-      for (Part part = {0, 0}; part.first < taps; part.first += part.count) {
-        part.count = MIN(pitch, taps - part.first);
+    real *patches = thnn_scratch(sizeof(real) * (size_t)((IMAGE_BLOCK + 1) * pitch)),
+         *buffer = patches + IMAGE_BLOCK * pitch;
+    const real *filters = (const real *)weight.data + y * weight.positionStride[0] + x * weight.positionStride[1];
+    for (int64_t n = 0; n < g->batch; n += IMAGE_BLOCK) {
+      const int images = (int)MIN(IMAGE_BLOCK, g->batch - n);
+      for (PatchPart part = {0, 0}; part.first < elements; part.first += part.count) {
+        part.count = MIN(pitch, elements - part.first);
         for (int j = 0; j < images; j++) loadPatch(g, &input, n + j, y, x, part, patches + j * pitch);
         for (int64_t o = 0; o < g->outputChannels; o++) {
-          const real *filter = loadFilter(g, &weight, filters + o * weight.output, part, inOrder, buffer);
-          real sum[IMAGES];
+          const real *filter = loadFilter(g, &weight, filters + o * weight.outputStride, part, contiguous, buffer);
+          real sum[IMAGE_BLOCK];
           dots(filter, patches, pitch, images, part.count, sum);
           for (int j = 0; j < images; j++) {
             real *to = (real *)output.data + (n + j) * output.stride[0] + o * output.stride[1] +
@@ -135,40 +138,41 @@ void THNN_(untied_output)(const Convolution *g, ConvolutionView input, UntiedFil
   }
 }
 
-void THNN_(untied_gradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
-                              UntiedFilters gradWeight, real scale)
+void THNN_(locallyConnectedGradWeight)(const Convolution *g, ConvolutionView input, ConvolutionView gradOutput,
+                                       LocalFilters gradWeight, real scale)
 {
   const int64_t width = g->axis[2].output, positions = g->axis[1].output * width;
-  const int64_t taps = g->inputChannels * g->axis[1].kernel * g->axis[2].kernel, pitch = MIN(taps, PATCH_REALS);
-  const bool inOrder = isInOrder(g, &gradWeight);
-  THNN_PARALLEL_FOR(p, positions, positions * taps * g->outputChannels * g->batch) {
+  const int64_t elements = g->inputChannels * g->axis[1].kernel * g->axis[2].kernel,
+                pitch = MIN(elements, PATCH_REALS);
+  const bool contiguous = isContiguous(g, &gradWeight);
+  THNN_PARALLEL_FOR(p, positions, positions * elements * g->outputChannels * g->batch) {
     const int64_t y = p / width, x = p % width;
-    real *patches = thnn_scratch(sizeof(real) * (size_t)((IMAGES + 1) * pitch)),
-         *buffer = patches + IMAGES * pitch;
-    real *filters = (real *)gradWeight.data + y * gradWeight.position[0] + x * gradWeight.position[1];
-    for (int64_t n = 0; n < g->batch; n += IMAGES) {
-      const int images = (int)MIN(IMAGES, g->batch - n);
-      for (Part part = {0, 0}; part.first < taps; part.first += part.count) {
-        part.count = MIN(pitch, taps - part.first);
+    real *patches = thnn_scratch(sizeof(real) * (size_t)((IMAGE_BLOCK + 1) * pitch)),
+         *buffer = patches + IMAGE_BLOCK * pitch;
+    real *filters = (real *)gradWeight.data + y * gradWeight.positionStride[0] + x * gradWeight.positionStride[1];
+    for (int64_t n = 0; n < g->batch; n += IMAGE_BLOCK) {
+      const int images = (int)MIN(IMAGE_BLOCK, g->batch - n);
+      for (PatchPart part = {0, 0}; part.first < elements; part.first += part.count) {
+        part.count = MIN(pitch, elements - part.first);
         for (int j = 0; j < images; j++) loadPatch(g, &input, n + j, y, x, part, patches + j * pitch);
         for (int64_t o = 0; o < g->outputChannels; o++) {
           const real *gradient = (const real *)gradOutput.data + n * gradOutput.stride[0] +
                                  o * gradOutput.stride[1] + y * gradOutput.stride[3] + x * gradOutput.stride[4];
-          real *filter = filters + o * gradWeight.output, factor[IMAGES];
+          real *filter = filters + o * gradWeight.outputStride, factor[IMAGE_BLOCK];
           for (int j = 0; j < images; j++) factor[j] = gradient[j * gradOutput.stride[0]];
-          real *to = inOrder ? filter + part.first : buffer;
-          if (!inOrder) memset(buffer, 0, sizeof(real) * (size_t)part.count);
+          real *to = contiguous ? filter + part.first : buffer;
+          if (!contiguous) memset(buffer, 0, sizeof(real) * (size_t)part.count);
           for (int64_t i = 0; i < part.count; i += VL) {
             const int lanes = (int)MIN(VL, part.count - i);
             vreal sum = {0};
             for (int j = 0; j < images; j++) sum += factor[j] * v_load_n(patches + j * pitch + i, lanes);
             v_store_n(to + i, v_load_n(to + i, lanes) + scale * sum, lanes);
           }
-          if (inOrder) continue;
+          if (contiguous) continue;
           FOR_RUNS(g, part, i, kh, from, end, at)
           for (int64_t kw = from; kw < end; kw++)
-            filter[i * gradWeight.tap[0] + kh * gradWeight.tap[1] + kw * gradWeight.tap[2]] +=
-                buffer[at + kw - from];
+            filter[i * gradWeight.kernelStride[0] + kh * gradWeight.kernelStride[1] +
+                   kw * gradWeight.kernelStride[2]] += buffer[at + kw - from];
         }
       }
     }
@@ -179,7 +183,7 @@ void THNN_(untied_gradWeight)(const Convolution *g, ConvolutionView input, Convo
 static void addFilters(const real *const *filter, int together, const real *gradient, int64_t gradientStep,
                        int64_t n, real *patch)
 {
-  if (together == FILTERS) {
+  if (together == FILTER_BLOCK) {
     const real g0 = gradient[0], g1 = gradient[gradientStep], g2 = gradient[2 * gradientStep],
                g3 = gradient[3 * gradientStep];
     const real *f0 = filter[0], *f1 = filter[1], *f2 = filter[2], *f3 = filter[3];
@@ -194,46 +198,47 @@ static void addFilters(const real *const *filter, int together, const real *grad
   }
 }
 
-/* A task is some images and some input planes, whose gradient nobody else writes. */
-void THNN_(untied_gradInput)(const Convolution *g, ConvolutionView gradOutput, UntiedFilters weight,
-                             ConvolutionView gradInput)
+/* A task owns the gradInput of some images and input channels. */
+void THNN_(locallyConnectedGradInput)(const Convolution *g, ConvolutionView gradOutput, LocalFilters weight,
+                                      ConvolutionView gradInput)
 {
   const int64_t width = g->axis[2].output, positions = g->axis[1].output * width,
                 area = g->axis[1].kernel * g->axis[2].kernel;
-  const int64_t shares = MAX(4, g->inputChannels * area / 256),
-                planesAtOnce = (g->inputChannels + shares - 1) / shares;
-  const int64_t groups = (g->inputChannels + planesAtOnce - 1) / planesAtOnce;
-  const int64_t batches = (g->batch + IMAGES - 1) / IMAGES, pitch = MIN(planesAtOnce * area, PATCH_REALS);
-  const bool inOrder = isInOrder(g, &weight);
+  const int64_t blocks = MAX(4, g->inputChannels * area / 256),
+                channelsOfTask = ceilDivide(g->inputChannels, blocks);
+  const int64_t channelTasks = ceilDivide(g->inputChannels, channelsOfTask);
+  const int64_t imageBlocks = ceilDivide(g->batch, IMAGE_BLOCK), pitch = MIN(channelsOfTask * area, PATCH_REALS);
+  const bool contiguous = isContiguous(g, &weight);
   const int64_t work = g->batch * positions * g->inputChannels * area * g->outputChannels;
-  THNN_PARALLEL_FOR(task, batches * groups, work) {
-    real *patches = thnn_scratch(sizeof(real) * (size_t)((IMAGES + FILTERS) * pitch)),
-         *buffer = patches + IMAGES * pitch;
-    const int64_t n = task / groups * IMAGES, plane = task % groups * planesAtOnce;
-    const int images = (int)MIN(IMAGES, g->batch - n);
-    const int64_t planes = MIN(planesAtOnce, g->inputChannels - plane), end = (plane + planes) * area;
+  THNN_PARALLEL_FOR(task, imageBlocks * channelTasks, work) {
+    real *patches = thnn_scratch(sizeof(real) * (size_t)((IMAGE_BLOCK + FILTER_BLOCK) * pitch)),
+         *buffer = patches + IMAGE_BLOCK * pitch;
+    const int64_t n = task / channelTasks * IMAGE_BLOCK, channel = task % channelTasks * channelsOfTask;
+    const int images = (int)MIN(IMAGE_BLOCK, g->batch - n);
+    const int64_t channels = MIN(channelsOfTask, g->inputChannels - channel), end = (channel + channels) * area;
     for (int j = 0; j < images; j++)
-      for (int64_t i = plane; i < plane + planes; i++)
+      for (int64_t i = channel; i < channel + channels; i++)
         for (int64_t row = 0; row < g->axis[1].input; row++)
           for (int64_t column = 0; column < g->axis[2].input; column++)
             ((real *)gradInput.data)[(n + j) * gradInput.stride[0] + i * gradInput.stride[1] +
                                      row * gradInput.stride[3] + column * gradInput.stride[4]] = 0;
     for (int64_t p = 0; p < positions; p++) {
       const int64_t y = p / width, x = p % width;
-      const real *filters = (const real *)weight.data + y * weight.position[0] + x * weight.position[1];
+      const real *filters =
+          (const real *)weight.data + y * weight.positionStride[0] + x * weight.positionStride[1];
       const real *gradients = (const real *)gradOutput.data + n * gradOutput.stride[0] + y * gradOutput.stride[3] +
                               x * gradOutput.stride[4];
-      for (Part part = {plane * area, 0}; part.first < end; part.first += part.count) {
+      for (PatchPart part = {channel * area, 0}; part.first < end; part.first += part.count) {
         part.count = MIN(pitch, end - part.first);
-        for (int64_t first = 0; first < g->outputChannels; first += SUM_TERMS) {
-          const int64_t last = MIN(first + SUM_TERMS, g->outputChannels);
+        for (int64_t first = 0; first < g->outputChannels; first += PARTIAL_TERMS) {
+          const int64_t last = MIN(first + PARTIAL_TERMS, g->outputChannels);
           memset(patches, 0, sizeof(real) * (size_t)(images * pitch));
-          for (int64_t o = first; o < last; o += FILTERS) {
-            const int together = (int)MIN(FILTERS, last - o);
-            const real *filter[FILTERS];
+          for (int64_t o = first; o < last; o += FILTER_BLOCK) {
+            const int together = (int)MIN(FILTER_BLOCK, last - o);
+            const real *filter[FILTER_BLOCK];
             for (int m = 0; m < together; m++)
-              filter[m] =
-                  loadFilter(g, &weight, filters + (o + m) * weight.output, part, inOrder, buffer + m * pitch);
+              filter[m] = loadFilter(g, &weight, filters + (o + m) * weight.outputStride, part, contiguous,
+                                     buffer + m * pitch);
             for (int j = 0; j < images; j++)
               addFilters(filter, together, gradients + j * gradOutput.stride[0] + o * gradOutput.stride[1],
                          gradOutput.stride[1], part.count, patches + j * pitch);
@@ -245,8 +250,8 @@ void THNN_(untied_gradInput)(const Convolution *g, ConvolutionView gradOutput, U
   }
 }
 
-void THNN_(untied_gradBias)(const Convolution *g, ConvolutionView gradOutput, real *gradBias,
-                            const int64_t *gradBiasStride, real scale)
+void THNN_(locallyConnectedGradBias)(const Convolution *g, ConvolutionView gradOutput, real *gradBias,
+                                     const int64_t *gradBiasStride, real scale)
 {
   const int64_t height = g->axis[1].output, width = g->axis[2].output,
                 elements = g->outputChannels * height * width;

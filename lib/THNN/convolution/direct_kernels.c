@@ -1,0 +1,123 @@
+#include "convolution/direct_kernels.h"
+
+#if DIRECT_VECTORS == 8
+#define TILES(X, P) X(P, 1) X(P, 2) X(P, 3) X(P, 4) X(P, 5) X(P, 6) X(P, 7) X(P, 8)
+#else
+#define TILES(X, P) X(P, 1) X(P, 2) X(P, 3) X(P, 4)
+#endif
+#define COLUMN_TILES(X, K) X(K, 1, 1) X(K, 1, 2) X(K, 4, 1) X(K, 4, 2)
+
+/* Keeps a vector in a register. gcc would load it again for every output, and most loads cross a cache line. */
+#ifdef __x86_64__
+#define KEEP_IN_REGISTER(x) __asm__("" : "+v"(x))
+#else
+#define KEEP_IN_REGISTER(x)
+#endif
+
+/* Where registers are left, alternate kernel elements of a column are summed apart: two short sums err less than a long
+   one. */
+#define PARTIAL_SUMS (VBYTES == 64 ? 2 : 1)
+
+/* P and Q are constants in every caller, so that acc lives in registers. Unroll factors must be literals. */
+static inline __attribute__((always_inline)) void tile(const int P, const int Q, real *sum, int64_t sumStride,
+                                                       const real *bias, const real *source, const real *weight,
+                                                       int64_t weightStride, const DirectTerms *k)
+{
+  vreal acc[DIRECT_OUTPUTS * DIRECT_VECTORS];
+#pragma GCC unroll 24
+  for (int i = 0; i < P * Q; i++) acc[i] = (vreal){0};
+  for (int64_t c = 0; c < k->channels; c++, source += k->sourceChannelStride, weight += k->weightChannelStride)
+    for (int64_t t = 0; t < k->elements; t++) {
+      const real *x = source + k->source[t], *w = weight + k->weight[t];
+      real factor[DIRECT_OUTPUTS];
+#pragma GCC unroll 3
+      for (int p = 0; p < P; p++) factor[p] = w[p * weightStride];
+#pragma GCC unroll 8
+      for (int q = 0; q < Q; q++) {
+        vreal v = v_load(x + q * VL);
+        KEEP_IN_REGISTER(v);
+#pragma GCC unroll 3
+        for (int p = 0; p < P; p++) acc[p * Q + q] += factor[p] * v;
+      }
+    }
+#pragma GCC unroll 3
+  for (int p = 0; p < P; p++)
+#pragma GCC unroll 8
+    for (int q = 0; q < Q; q++) {
+      real *to = sum + p * sumStride + q * VL;
+      v_store(to, (bias ? v_set1(bias[p]) : v_load(to)) + acc[p * Q + q]);
+    }
+}
+
+#define TILE(P, Q)                                                                                     \
+  static void directTile_##P##x##Q(real *sum, int64_t sumStride, const real *bias, const real *source, \
+                                   const real *weight, int64_t weightStride, const DirectTerms *k)     \
+  {                                                                                                    \
+    tile(P, Q, sum, sumStride, bias, source, weight, weightStride, k);                                 \
+  }
+TILES(TILE, 1)
+TILES(TILE, 2)
+TILES(TILE, 3)
+#undef TILE
+
+#define TILE(P, Q) [P][Q] = directTile_##P##x##Q,
+const DirectTile THNN_(directTiles)[DIRECT_OUTPUTS + 1][DIRECT_VECTORS + 1] = {TILES(TILE, 1) TILES(TILE, 2)
+                                                                                   TILES(TILE, 3)};
+#undef TILE
+
+/* Each sum is bias + all channels, kernel columns and K elements of a column. The last tile overlaps with the tile
+   before. */
+static inline __attribute__((always_inline)) void columnTile(const int K, const int R, const int Q,
+                                                             const DirectColumn *p, const DirectTerms *k)
+{
+  for (int64_t y = 0; y < p->rows; y += R) {
+    const int64_t first = MIN(y, p->rows - R);
+    const real *source = p->source + first * p->sourceRowStride, *weight = p->weight;
+    vreal acc[PARTIAL_SUMS * DIRECT_ROWS * 2];
+#pragma GCC unroll 16
+    for (int i = 0; i < PARTIAL_SUMS * R * Q; i++) acc[i] = v_set1(i < R * Q ? p->bias : 0);
+    for (int64_t c = 0; c < k->channels; c++, source += k->sourceChannelStride, weight += k->weightChannelStride)
+      for (int64_t t = 0; t < k->elements; t++) {
+        const real *x = source + k->source[t], *w = weight + k->weight[t];
+        vreal factor[DIRECT_COLUMN_ELEMENTS];
+#pragma GCC unroll 7
+        for (int i = 0; i < K; i++) factor[i] = v_set1(w[i * p->weightRowStride]);
+#pragma GCC unroll 10
+        for (int row = 0; row < R + K - 1; row++, x += p->sourceRowStride)
+#pragma GCC unroll 2
+          for (int q = 0; q < Q; q++) {
+            vreal v = v_load(x + q * p->vector);
+            KEEP_IN_REGISTER(v);
+#pragma GCC unroll 7
+            for (int i = MAX(row - R + 1, 0); i <= MIN(row, K - 1); i++)
+              acc[((i + 1) % PARTIAL_SUMS * R + row - i) * Q + q] += factor[i] * v;
+          }
+      }
+#pragma GCC unroll 8
+    for (int i = 0; i < (PARTIAL_SUMS - 1) * R * Q; i++) acc[i] += acc[R * Q + i];
+    real *to = p->to + first * p->toRowStride;
+#pragma GCC unroll 4
+    for (int r = 0; r < R; r++, to += p->toRowStride)
+#pragma GCC unroll 2
+      for (int q = 0; q < Q; q++) {
+        __builtin_prefetch(to + q * p->vector + p->prefetch, 1);
+        if (p->lanes == VL) v_store(to + q * p->vector, acc[r * Q + q]);
+        else v_store_n(to + q * p->vector, acc[r * Q + q], p->lanes);
+      }
+  }
+}
+
+#define TILE(K, R, Q)                                                                        \
+  static void directColumn_##K##x##R##x##Q(const DirectColumn *column, const DirectTerms *k) \
+  {                                                                                          \
+    columnTile(K, R, Q, column, k);                                                          \
+  }
+COLUMN_TILES(TILE, 3)
+COLUMN_TILES(TILE, 5)
+COLUMN_TILES(TILE, 7)
+#undef TILE
+
+#define TILE(K, R, Q) [K / 2][R > 1][Q - 1] = directColumn_##K##x##R##x##Q,
+const DirectColumnTile THNN_(directColumnTiles)[DIRECT_COLUMN_ELEMENTS / 2 + 1][2][2] = {
+    COLUMN_TILES(TILE, 3) COLUMN_TILES(TILE, 5) COLUMN_TILES(TILE, 7)};
+#undef TILE

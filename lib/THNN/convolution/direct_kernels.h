@@ -1,0 +1,54 @@
+#ifndef THNN_CONVOLUTION_DIRECT_KERNELS_H
+#define THNN_CONVOLUTION_DIRECT_KERNELS_H
+
+#include "convolution/direct.h"
+
+/* The micro-kernels of direct convolution. */
+
+/* A micro-tile of P output channels by Q vectors of positions has P * Q sums, P weights and one source vector in
+   registers. */
+#define DIRECT_OUTPUTS 3
+#if VBYTES == 64
+#define DIRECT_VECTORS 8
+#else
+#define DIRECT_VECTORS 4
+#endif
+
+/* At most DIRECT_TERMS terms: kernel elements of some channels. */
+typedef struct DirectTerms {
+  int64_t channels, elements, sourceChannelStride, weightChannelStride;
+  int64_t source[DIRECT_TERMS], weight[DIRECT_TERMS]; /* offsets of the kernel elements */
+} DirectTerms;
+
+/* Adds the terms to sums, one row per output channel, sumStride apart; the rows of weight are weightStride apart. Sums
+   start as bias[p] if bias is given. */
+typedef void (*DirectTile)(real *sum, int64_t sumStride, const real *bias, const real *source, const real *weight,
+                           int64_t weightStride, const DirectTerms *k);
+
+/* Indexed by P and Q. */
+extern const DirectTile THNN_(directTiles)[DIRECT_OUTPUTS + 1][DIRECT_VECTORS + 1];
+
+/* A micro-tile of R rows of positions, 1 or DIRECT_ROWS, by 1 or 2 vectors: a source vector is loaded once for all kernel
+   elements of its column. */
+#define DIRECT_ROWS 4
+#define DIRECT_COLUMN_ELEMENTS 7 /* at most, of 3, 5 and 7 */
+
+/* A column of one plane that is one or two vectors wide. */
+typedef struct DirectColumn {
+  real *to;
+  const real *source, *weight;
+  real bias;
+  int lanes; /* of a vector that are stored */
+  int64_t rows;
+  int64_t vector; /* offset of the second vector; less than VL where the two overlap */
+  int64_t toRowStride, sourceRowStride, weightRowStride;
+  int64_t prefetch; /* offset from a store to what a later group stores */
+} DirectColumn;
+
+/* Stores bias + all terms. The elements of `k` are the columns of the kernel. */
+typedef void (*DirectColumnTile)(const DirectColumn *column, const DirectTerms *k);
+
+/* Indexed by kernel elements of a column / 2, rows >= DIRECT_ROWS, two vectors. */
+extern const DirectColumnTile THNN_(directColumnTiles)[DIRECT_COLUMN_ELEMENTS / 2 + 1][2][2];
+
+#endif

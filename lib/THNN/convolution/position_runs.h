@@ -1,0 +1,41 @@
+#ifndef THNN_CONVOLUTION_POSITION_RUNS_H
+#define THNN_CONVOLUTION_POSITION_RUNS_H
+
+#include "convolution/packing.h"
+
+/* Runs of positions, for kernels that vectorise positions and read them from a packed tile.
+
+   A run is one row of positions. If a correlation is flat, the rows of a packed tile are adjacent and a run is a whole
+   plane: results are also computed for the gaps between rows, and discarded when rows are stored. Runs end on a whole
+   vector. */
+
+static inline bool correlationIsFlat(const Correlation *c)
+{
+  return c->axis[2].stride == 1 && c->axis[3].stride == 1;
+}
+
+/* The runs of a tile of positions. */
+static inline int64_t runCount(const Correlation *c, const int64_t *tile)
+{
+  return tile[0] * tile[1] * (correlationIsFlat(c) ? 1 : tile[2]);
+}
+
+static inline int64_t runLength(const Correlation *c, const PackedTile *packed, const int64_t *tile)
+{
+  const int64_t positions = tile[3] + (correlationIsFlat(c) ? (tile[2] - 1) * packed->pitch[2] : 0);
+  return ceilDivide(positions, VL) * VL;
+}
+
+/* The offsets of the elements of a kernel tile: in the packed tile, from a position, and in a filter. */
+static inline void kernelOffsets(const Correlation *c, const PackedTile *packed, const Tile *kernel,
+                                 int64_t *source, int64_t *weight)
+{
+  int64_t t[4] = {0};
+  for (int64_t i = 0; i < volume(kernel->size); i++, nextIndex(t, kernel->size, 4)) {
+    source[i] = packedTileKernelOffset(packed, c->axis, t);
+    weight[i] = 0;
+    for (int d = 0; d < 4; d++) weight[i] += (kernel->start[d] + t[d]) * c->axis[d].weightStride;
+  }
+}
+
+#endif

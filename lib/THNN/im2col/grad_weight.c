@@ -1,0 +1,124 @@
+#include "im2col/im2col.h"
+#include "runtime/integer.h"
+
+/* Channels of a task where the channels of a pixel are adjacent in memory; they are vectorised. */
+#define CHANNEL_BLOCK 16
+
+/* Terms of a partial sum in `real`, per vector lane; partial sums are added up in double. */
+#define PARTIAL_TERMS 128
+
+static double dot(const real *a, int64_t aStep, const real *b, int64_t bStep, int64_t n)
+{
+  double sum = 0;
+  for (int64_t i = 0; i < n;) {
+    const int64_t end = MIN(i + PARTIAL_TERMS * VL, n);
+    real part = 0;
+    if (aStep == 1 && bStep == 1) {
+      THNN_PRAGMA(omp simd reduction(+ : part))
+      for (int64_t j = i; j < end; j++) part += a[j] * b[j];
+    } else if (aStep == 1 && bStep == 2) {
+      THNN_PRAGMA(omp simd reduction(+ : part))
+      for (int64_t j = i; j < end; j++) part += a[j] * b[2 * j];
+    } else {
+      THNN_PRAGMA(omp simd reduction(+ : part))
+      for (int64_t j = i; j < end; j++) part += a[j * aStep] * b[j * bStep];
+    }
+    sum += (double)part;
+    i = end;
+  }
+  return sum;
+}
+
+/* The sum of a channel's products over the batch, all positions and all kernel elements. */
+static double sumProducts(const Im2col *w, const real *gradOutput, const real *image, int64_t elements)
+{
+  const WindowAxis *a = w->axis;
+  const int64_t *gStride = w->columnStride, *xStride = w->imageStride;
+  double sum = 0;
+  for (int64_t element = 0; element < elements; element++) {
+    int64_t k[4], rest = element, low[4], high[4];
+    const real *from = image;
+    for (int d = 3; d >= 0; d--) {
+      k[d] = rest % a[d].kernel;
+      rest /= a[d].kernel;
+      windowOutputs(a + d, k[d], low + d, high + d);
+      from += (k[d] * a[d].dilation - a[d].padding) * xStride[d];
+    }
+    const int64_t n3 = high[3] - low[3];
+    if (n3 <= 0) continue;
+    for (int64_t n = 0; n < w->batch; n++)
+      for (int64_t q0 = low[0]; q0 < high[0]; q0++)
+        for (int64_t q1 = low[1]; q1 < high[1]; q1++)
+          for (int64_t q2 = low[2]; q2 < high[2]; q2++) {
+            const real *g = gradOutput + n * w->columnBatchStride + q0 * gStride[0] + q1 * gStride[1] +
+                            q2 * gStride[2] + low[3] * gStride[3];
+            const real *x = from + n * w->imageBatchStride + q0 * a[0].stride * xStride[0] +
+                            q1 * a[1].stride * xStride[1] + q2 * a[2].stride * xStride[2] +
+                            low[3] * a[3].stride * xStride[3];
+            sum += dot(g, gStride[3], x, a[3].stride * xStride[3], n3);
+          }
+  }
+  return sum;
+}
+
+/* For images and columns in channels-last layout. */
+static void addChannelsLast(const Im2col *w, real *weight, int64_t weightStride, real scale)
+{
+  const WindowAxis *a = w->axis + 1;
+  const int64_t *gStride = w->columnStride + 1, *xStride = w->imageStride + 1;
+  const int64_t channels = w->channels, tasks = ceilDivide(channels, CHANNEL_BLOCK);
+  const int64_t elements = a[0].kernel * a[1].kernel * a[2].kernel, gStep = gStride[2],
+                xStep = a[2].stride * xStride[2];
+  THNN_PARALLEL_FOR(task, tasks, w->batch * channels * a[0].output * a[1].output * a[2].output * elements) {
+    const int64_t first = task * CHANNEL_BLOCK, count = MIN(channels - first, CHANNEL_BLOCK);
+    double sum[CHANNEL_BLOCK] = {0};
+    for (int64_t n = 0; n < w->batch; n++)
+      for (int64_t element = 0; element < elements; element++) {
+        const int64_t k[3] = {element / a[2].kernel / a[1].kernel, element / a[2].kernel % a[1].kernel,
+                              element % a[2].kernel};
+        int64_t low[3], high[3];
+        for (int d = 0; d < 3; d++) windowOutputs(a + d, k[d], low + d, high + d);
+        for (int64_t q0 = low[0]; q0 < high[0]; q0++)
+          for (int64_t q1 = low[1]; q1 < high[1]; q1++)
+            for (int64_t q2 = low[2]; q2 < high[2];) {
+              const int64_t q[3] = {q0, q1, q2}, end = MIN(q2 + PARTIAL_TERMS, high[2]);
+              const real *g = (const real *)w->columns + n * w->columnBatchStride + first;
+              const real *x = (const real *)w->image + n * w->imageBatchStride + first;
+              for (int d = 0; d < 3; d++) {
+                g += q[d] * gStride[d];
+                x += (q[d] * a[d].stride + k[d] * a[d].dilation - a[d].padding) * xStride[d];
+              }
+              real part[CHANNEL_BLOCK] = {0};
+              if (count == CHANNEL_BLOCK) {
+                for (; q2 < end; q2++, g += gStep, x += xStep) {
+                  THNN_PRAGMA(omp simd)
+                  for (int i = 0; i < CHANNEL_BLOCK; i++) part[i] += g[i] * x[i];
+                }
+              } else {
+                for (; q2 < end; q2++, g += gStep, x += xStep)
+                  for (int64_t i = 0; i < count; i++) part[i] += g[i] * x[i];
+              }
+              for (int i = 0; i < CHANNEL_BLOCK; i++) sum[i] += (double)part[i];
+            }
+      }
+    real *to = weight + first * weightStride;
+    for (int64_t i = 0; i < count; i++) to[i * weightStride] += (real)((double)scale * sum[i]);
+  }
+}
+
+void THNN_(im2colGradWeight)(const Im2col *w, real *weight, int64_t weightStride, real scale)
+{
+  if (w->channels > 1 && w->imageChannelStride == 1 && w->columnChannelStride == 1)
+    return addChannelsLast(w, weight, weightStride, scale);
+  int64_t elements = 1, positions = w->batch;
+  for (int d = 0; d < 4; d++) {
+    elements *= w->axis[d].kernel;
+    positions *= w->axis[d].output;
+  }
+  if (positions == 0) return;
+  THNN_PARALLEL_FOR(channel, w->channels, w->channels * elements * positions) {
+    const double sum = sumProducts(w, (const real *)w->columns + channel * w->columnChannelStride,
+                                   (const real *)w->image + channel * w->imageChannelStride, elements);
+    weight[channel * weightStride] += (real)((double)scale * sum);
+  }
+}
