@@ -12,8 +12,8 @@
      offset + q * stride + t * dilation
 
    or zero if that lies outside 0 .. sourceSize - 1. Output and gradWeight are one correlation of input and output.
-   gradInput is a sum over the residue classes of the stride: the input coordinates of one class see every stride-th
-   kernel element, and are the target of a correlation of gradOutput with stride 1. */
+   gradInput is one correlation of gradOutput per residue class of the stride: the input coordinates of a class see the
+   same kernel elements, with stride 1. */
 
 typedef struct CorrelationAxis {
   int64_t targetSize, sourceSize;

@@ -3,7 +3,7 @@
 #define UNFOLDED_POSITIONS (2 * TILE_POSITIONS)
 #define UNFOLDED_CHANNELS 64
 
-/* Entries of a filter must be contiguous in memory, or its channels for each kernel element. */
+/* The entries of a filter must be contiguous in memory, or the channels of each kernel element. */
 bool THNN_(gradWeightUnfoldedSuits)(const GradWeightPlan *p)
 {
   const Correlation *c = &p->c;

@@ -1,15 +1,17 @@
 #include "convolution/implicit_gemm.h"
 #include "gemm/gemm.h"
 
-/* A task's scratch memory, and tables of the current output tile. A row is a row of adjacent positions. */
+/* Rows of an output tile and repeats of the last one. */
+#define TABLE_ROWS (IMPLICIT_GEMM_ROWS + GEMM_MR)
+
+/* A task's scratch memory, all packed, and tables of the current output tile and block of channels. A row is a row of
+   adjacent positions. */
 typedef struct Work {
-  real *input, *weights, *sums; /* all packed */
-  int32_t offset[2]
-                [GEMM_KC]; /* of the terms of a K-block from a position: of a full K-block, and of the last one */
-  int64_t rowInput[IMPLICIT_GEMM_ROWS + GEMM_MR], rowTarget[IMPLICIT_GEMM_ROWS + GEMM_MR];
-  int32_t rowKernel[IMPLICIT_GEMM_ROWS + GEMM_MR]
-                   [2]; /* range on the padded axis, for a micro-tile from this row on */
-  int64_t rowsOfRun;    /* rows that are contiguous in the target */
+  real *input, *weights, *sums;
+  int32_t offset[2][GEMM_KC]; /* from a position to the terms of a K-block; [1] of the last, incomplete one */
+  int64_t rowInput[TABLE_ROWS], rowTarget[TABLE_ROWS]; /* offsets */
+  int32_t rowKernel[TABLE_ROWS][2]; /* range on the padded axis for the micro-tile that begins with this row */
+  int64_t rowsOfRun;                /* rows that are contiguous in the target */
 } Work;
 
 /* --- epilogue ---------------------------------------------------------------------------------------------------- */
@@ -67,8 +69,8 @@ static inline void prefetchRow(const Correlation *c, const real *target, int64_t
 
 /* --- micro-tiles ------------------------------------------------------------------------------------------------- */
 
-/* One panel, output tile and block of channels, whose weights are packed. `begins` and `ends`: the block is the first or
-   the last of the sums. Prefetches `next`. */
+/* Multiplies one panel of packed weights by the packed input tile. `begins`: the sums begin with the biases. `ends`: the
+   sums are stored. Prefetches `next` meanwhile. */
 static void multiplyPanel(const ImplicitGemmPlan *p, const Work *w, const Tile *output, const real *weights,
                           const WeightBlock *b, real *sums, bool begins, bool ends, PrefetchRegion next)
 {
@@ -78,8 +80,8 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Work *w, const Tile *
   const int V = lanes > VL ? 2 : 1;
   const int64_t width = V * VL, columns = microtileColumns(output->size[3]), rows = volume(output->size) / columns;
   const int together = microtileRows(columns);
-  const int64_t tiles = together > 1 ? 1 : ceilDivide(columns, GEMM_MR); /* of a row */
-  const int64_t narrow = columns / tiles, wider = columns % tiles;       /* tiles of narrow + 1 columns */
+  const int64_t tiles = together > 1 ? 1 : ceilDivide(columns, GEMM_MR); /* micro-tiles of a row */
+  const int64_t narrow = columns / tiles, wider = columns % tiles; /* `wider` of them have narrow + 1 columns */
   real *target = c->target + (b->group * c->outChannels + b->outChannel) * c->targetChannelStride;
   PrefetchPlan prefetch =
       makePrefetchPlan(next, MAX(ceilDivide(channels, p->kBlockChannels), 1) * ceilDivide(rows, together) * tiles,
@@ -98,7 +100,7 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Work *w, const Tile *
         Q = narrow + (tile < wider);
         const real *a[GEMM_MR];
         for (int r = 0; r < R; r++) a[r] = w->input + k * p->packed.channelPitch + w->rowInput[row + r] + x;
-        for (int r = 0; last && r < R && row + r < rows; r++) /* one pixel per row: only the last of a line */
+        for (int r = 0; last && r < R && row + r < rows; r++) /* single pixels: one prefetch per line */
           if (columns > 1 || r + 1 == R || c->targetChannelStride == 1 ||
               w->rowTarget[row + r + 1] - w->rowTarget[row + r] != c->axis[3].targetStride)
             prefetchRow(c, target + w->rowTarget[row + r] + x * c->axis[3].targetStride, Q, lanes);

@@ -17,21 +17,21 @@ typedef struct Tile {
 } Tile;
 
 typedef struct PackedTile {
-  int64_t residues;     /* that occur on the last axis: kernel element t is in residue t % residues */
+  int64_t residues;     /* on the last axis; kernel element t reads residue t % residues */
   int64_t pitch[4];     /* between coordinates of the first three axes; between residues on the last */
   int64_t channelPitch; /* between channels */
 } PackedTile;
 
-/* The largest packed tile, which stays in L2. */
+/* The size limit of packed tiles, which stay in L2. */
 #define PACKED_TILE_BYTES ((int64_t)576 << 10)
 
-/* The most kernel elements of a tile. */
+/* The size limit of kernel tiles. */
 #define KERNEL_TILE_ELEMENTS 128
 
-/* For functions that are instantiated for each number of accumulators, which are registers. */
+/* Instantiates X for each number of accumulators, so that they are registers. */
 #define UP_TO_9(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
 
-/* The next smaller tile size: tiles of about equal sizes, one more of them. */
+/* The next smaller tile size, which divides `size` into one more tile of about equal sizes. */
 static inline int64_t smallerTile(int64_t size, int64_t tile)
 {
   const int64_t next = ceilDivide(size, ceilDivide(size, tile) + 1);
