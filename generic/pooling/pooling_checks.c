@@ -74,9 +74,10 @@ static void slideWindow(THNNState *state, const THTensor *input, bool ceilMode, 
   }
   static const char *const name[WINDOW_AXES] = {"a series", "an image", "a volume"};
   THNN_CHECK(fits, input, "%s of %s with kernel %s%s%s, stride %s and padding %s has no output: it would be %s",
-             name[pooling->axes - 1], axisText(pooling, in).text, axisText(pooling, kernel).text,
-             dilated ? ", dilation " : "", dilated ? axisText(pooling, dilation).text : "",
-             axisText(pooling, stride).text, axisText(pooling, padding).text, axisText(pooling, out).text);
+             name[pooling->axes - 1], axisText(pooling, " x ", in).text, axisText(pooling, " x ", kernel).text,
+             dilated ? ", dilation " : "", dilated ? axisText(pooling, " x ", dilation).text : "",
+             axisText(pooling, " x ", stride).text, axisText(pooling, " x ", padding).text,
+             axisText(pooling, " x ", out).text);
   int64_t elements = 1;
   int64_t size[THNN_MAX_DIM];
   pooledSize(input, pooling, size);

@@ -188,20 +188,21 @@ static void failAtIndex(THNNState *state, const Pooling *pooling, const PoolingI
       const int64_t found = indices[imagesSlice(index, slice) + o[1] * index->sh + j * index->sw];
       int64_t in[WINDOW_AXES];
       if (found == -1 || indexInput(pooling, o, found, in)) continue;
-      char at[80];
-      int n = snprintf(at, sizeof at, "%lld, %lld", (long long)(plane / index->c), (long long)(plane % index->c));
-      for (int a = WINDOW_AXES - pooling->axes; a < WINDOW_AXES; a++)
-        n += snprintf(at + n, sizeof at - (size_t)n, ", %lld", (long long)o[a]);
+      const long long n = plane / index->c, channel = plane % index->c;
+      char at[112];
+      if (pooling->axes == 1) snprintf(at, sizeof at, "%lld, %lld, %lld", n, (long long)j, channel);
+      else snprintf(at, sizeof at, "%lld, %lld, %s", n, channel, axisText(pooling, ", ", o).text);
       if (pooling->index == INDEX_INPUT)
         THNN_fail(state, THNN_INDEX_ERROR, "indices",
                   "expected a position in a %s of %s, 0 to %lld, or -1; got %lld at (%s)", name[pooling->axes - 1],
-                  axisText(pooling, (int64_t[]){d->input, h->input, w->input}).text,
+                  axisText(pooling, " x ", (int64_t[]){d->input, h->input, w->input}).text,
                   (long long)(indexLimit(pooling) - 1), (long long)found, at);
       else
-        THNN_fail(state, THNN_INDEX_ERROR, "indices",
-                  "expected an element of its window in a %s of %s with kernel %s, or -1; got %lld at (%s)",
-                  name[pooling->axes - 1], axisText(pooling, (int64_t[]){d->input, h->input, w->input}).text,
-                  axisText(pooling, (int64_t[]){d->kernel, h->kernel, w->kernel}).text, (long long)found, at);
+        THNN_fail(
+            state, THNN_INDEX_ERROR, "indices",
+            "expected an element of its window in a %s of %s with kernel %s, or -1; got %lld at (%s)",
+            name[pooling->axes - 1], axisText(pooling, " x ", (int64_t[]){d->input, h->input, w->input}).text,
+            axisText(pooling, " x ", (int64_t[]){d->kernel, h->kernel, w->kernel}).text, (long long)found, at);
       return;
     }
 }

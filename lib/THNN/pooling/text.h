@@ -5,17 +5,18 @@
 
 #include "pooling/pooling.h"
 
-/* "3 x 4" for error messages: one value for each axis of the window, in the order of the axes. */
+/* One value for each axis of the window, for error messages: "3 x 4" or "3, 4". */
 typedef struct AxisText {
-  char text[64];
+  char text[80];
 } AxisText;
 
-static inline AxisText axisText(const Pooling *pooling, const int64_t *values)
+static inline AxisText axisText(const Pooling *pooling, const char *separator, const int64_t *values)
 {
   AxisText result = {""};
   int n = 0;
   for (int a = WINDOW_AXES - pooling->axes; a < WINDOW_AXES; a++)
-    n += snprintf(result.text + n, sizeof result.text - (size_t)n, "%s%lld", n ? " x " : "", (long long)values[a]);
+    n += snprintf(result.text + n, sizeof result.text - (size_t)n, "%s%lld", n ? separator : "",
+                  (long long)values[a]);
   return result;
 }
 
