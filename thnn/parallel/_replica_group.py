@@ -186,11 +186,12 @@ def run_replicas(group: ReplicaGroup, jobs: Sequence[Callable[[], Any]]) -> list
 
 
 def _run_in_threads(group: ReplicaGroup, work: Callable[[int], None]) -> None:
-    ready = threading.Semaphore(0)
+    ready, go = threading.Semaphore(0), threading.Event()
 
     def start(rank: int) -> None:
         torch.get_num_threads()  # makes the process's number that of this thread, for OpenMP, too
         ready.release()
+        go.wait()
         work(rank)
 
     threads = [
@@ -207,10 +208,12 @@ def _run_in_threads(group: ReplicaGroup, work: Callable[[int], None]) -> None:
                 started.append(thread)
             for _ in started:
                 ready.acquire()
+        go.set()
         for thread in threads:
             thread.join()
     except BaseException:  # KeyboardInterrupt, or no more threads available
         group.abort()
+        go.set()
         for thread in started:
             thread.join()
         raise
