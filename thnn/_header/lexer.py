@@ -28,6 +28,8 @@ _DEFINE = re.compile(r"define\s+(?P<name>\w+)(?P<value>.*)", re.ASCII | re.DOTAL
 _IF_DEFINED = re.compile(r"ifdef\s+(\w+)|if\s+defined\s*\(?\s*(\w+)\s*\)?", re.ASCII)
 _IF_NOT_DEFINED = re.compile(r"ifndef\s+(\w+)|if\s*!\s*defined\s*\(?\s*(\w+)\s*\)?", re.ASCII)
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d\w*|\.\.\.|\S", re.ASCII)
+#: No braces, strings, numbers or signs: a declaration of a function has none.
+_DECLARATION_TOKEN = re.compile(r"\w+|\.\.\.|[()\[\],;*]", re.ASCII)
 _FIRST_CODE = re.compile(r"^[ \t\f\v]*(\S)", re.MULTILINE)
 
 
@@ -85,7 +87,7 @@ class _Branch:
 
 
 class Lexed:
-    """The comments and tokens of a source that the compiler sees."""
+    """The comments, code and tokens of a source that the compiler sees; blanks keep all code at its offset."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -96,10 +98,12 @@ class Lexed:
         )
         code = self._without_comments(source.text)
         self.first_code = {source.line(m.start(1)): m.start(1) for m in _FIRST_CODE.finditer(code)}
-        code = self._without_directives(code).replace("\\\n", " \n")
-        self.tokens = [Token(m.start(), m[0], source.line(m.start())) for m in _TOKEN.finditer(code)]
+        self.code = self._without_directives(code).replace("\\\n", " \n")
+        self.tokens = [Token(m.start(), m[0], source.line(m.start())) for m in _TOKEN.finditer(self.code)]
         self.starts = [t.start for t in self.tokens]
         for token in self.tokens:
+            if _DECLARATION_TOKEN.fullmatch(token.text) is None:
+                source.fail(token.start, f"unexpected {token.text!r}")
             if token.text in self._macros and token.text not in PREFIXES:
                 source.fail(token.start, f"macro {token.text!r} is not expanded")
 

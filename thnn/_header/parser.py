@@ -1,8 +1,7 @@
 """From the text of a header to its functions.
 
-The grammar is small: declarations of functions that return void and take tensors, numbers and the library's state.
-Everything else is an error with line and column, so that nothing is skipped in silence. No step is recursive, and
-each is linear in the size of the text.
+A header declares functions that return void and take tensors, numbers and the library's state. Everything else is an
+error with line and column, so that nothing is skipped in silence.
 """
 
 from __future__ import annotations
@@ -11,60 +10,19 @@ import os
 import re
 import textwrap
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from itertools import groupby
 from pathlib import Path
 from typing import NoReturn
 
 from . import roles, tags
-from .lexer import PREFIXES, Comment, Lexed, Source, normalise
+from .declarations import GENERATOR_TYPE, SCALAR_TYPES, STATE_TYPE, declarations
+from .lexer import Comment, Lexed, Source, normalise
 from .model import TENSOR_TYPES, Argument, Function, HeaderError, Location
 from .roles import BACKWARD_PHASES, Context, Role, decide, gradient_of, split_name
 from .tags import Declaration, Parameter, Tag
 
-STATE_TYPE = "THNNState*"
-GENERATOR_TYPE = "THGenerator*"
-SCALAR_TYPES = frozenset(
-    {"int", "int64_t", "long", "THIndex_t", "bool", "real", "accreal", "double", "float"},
-)
-TYPES = TENSOR_TYPES | SCALAR_TYPES | {STATE_TYPE, GENERATOR_TYPE}
-
 _MAX_BYTES = 2 << 20
-
-_BASE_TYPES = frozenset(t.rstrip("*") for t in TYPES)
-_C_TYPE_WORDS = frozenset({"void", "char", "short", "int", "long", "float", "double", "signed", "unsigned"})
-_C_KEYWORDS = frozenset(
-    [
-        *(
-            "auto",
-            "break",
-            "case",
-            "const",
-            "continue",
-            "default",
-            "do",
-            "else",
-            "enum",
-            "extern",
-            "for",
-            "goto",
-        ),
-        *(
-            "if",
-            "inline",
-            "register",
-            "restrict",
-            "return",
-            "sizeof",
-            "static",
-            "struct",
-            "switch",
-            "typedef",
-        ),
-        *("union", "volatile", "while"),
-    ]
-)
-_NO_NAMES = _BASE_TYPES | _C_TYPE_WORDS | _C_KEYWORDS | PREFIXES
 
 
 def parse_header(path: str | os.PathLike[str]) -> list[Function]:
@@ -99,164 +57,9 @@ def parse_header_text(text: str, filename: str = "<header>") -> list[Function]:
     if nul >= 0:
         source.fail(nul, "a NUL character")
     lexed = Lexed(source)
-    declarations = list(_declarations(lexed))
-    tags.attach(lexed, declarations)
-    return _build_functions(lexed, _without_repetitions(lexed, declarations))
-
-
-# From tokens to declarations
-
-
-def _declarations(lexed: Lexed) -> Iterator[Declaration]:
-    i = 0
-    while i < len(lexed.tokens):
-        if lexed.text(i) == ";":
-            i += 1
-        elif lexed.text(i) == "typedef":
-            i = _skip_typedef(lexed, i)
-        else:
-            declaration = _declaration(lexed, i)
-            yield declaration
-            i = declaration.last + 1
-
-
-def _skip_typedef(lexed: Lexed, first: int) -> int:
-    """The token after a typedef of one of the types known here; it declares nothing new."""
-    i = first
-    while lexed.text(i + 1) == "*" or lexed.is_word(i + 1):
-        i += 1
-    if lexed.text(i + 1) != ";" or lexed.text(i) not in _BASE_TYPES:
-        lexed.fail(first, "only typedefs of the library's own types are understood")
-    return i + 2
-
-
-def _declaration(lexed: Lexed, first: int) -> Declaration:
-    i = first
-    while lexed.text(i) in PREFIXES:
-        i += 1
-    specifiers = i
-    while lexed.text(i) == "*" or lexed.is_word(i):
-        i += 1
-    if lexed.text(i) != "(":
-        if i < len(lexed.tokens) and lexed.text(i) != ";":
-            lexed.fail(i, f"unexpected {lexed.text(i)!r}")
-        lexed.fail(first, "this is no declaration of a function")
-    name, opening = i - 1, i
-    is_wrapped = name >= specifiers and lexed.text(name) == "THNN_"
-    if is_wrapped:
-        if lexed.text(i + 2) != ")" or not lexed.is_word(i + 1):
-            lexed.fail(i, "the parenthesis is not closed: expected THNN_(name)")
-        name, opening = i + 1, i + 3
-        if lexed.text(opening) != "(":
-            lexed.fail(i + 2, "expected '(' after THNN_(name)")
-    if name < specifiers or lexed.text(name) == "*":
-        lexed.fail(i, "expected the name of a function before '('")
-    result = [lexed.text(k) for k in range(specifiers, i - 1)]
-    if result not in ([], ["void"]):
-        lexed.fail(specifiers, f"a function must return void, not {' '.join(result)!r}")
-    last = closing = _closing_parenthesis(lexed, opening)
-    if lexed.text(closing + 1) == ";":
-        last = closing + 1
-    elif result or is_wrapped or first != specifiers:
-        lexed.fail(closing, "';' is missing after the declaration")
-    function = lexed.text(name)
-    _check_name(lexed, name, "a function")
-    if not is_wrapped and len(function) > 5:
-        function = function.removeprefix("THNN_")
-    return Declaration(first, name, last, function, _parameters(lexed, opening, closing))
-
-
-def _closing_parenthesis(lexed: Lexed, opening: int) -> int:
-    """The token that closes the one at `opening`."""
-    depth = 0
-    nested = None
-    for i in range(opening, len(lexed.tokens)):
-        text = lexed.text(i)
-        if text == "(":
-            depth += 1
-            nested = nested or (i if depth == 2 else None)
-        elif text == ")":
-            depth -= 1
-            if depth == 0:
-                if nested is not None:
-                    lexed.fail(nested, "unexpected '(' among the arguments")
-                return i
-        elif text in (";", "{", "}") or text in PREFIXES or text == "THNN_":
-            break
-    lexed.fail(opening, "the parenthesis is not closed")
-
-
-def _check_name(lexed: Lexed, token: int, what: str) -> None:
-    if lexed.text(token) in _NO_NAMES:
-        lexed.fail(token, f"{lexed.text(token)!r} cannot be the name of {what}")
-
-
-def _parameters(lexed: Lexed, opening: int, closing: int) -> list[Parameter]:
-    parameters: list[Parameter] = []
-    if closing == opening + 1 or (closing == opening + 2 and lexed.text(opening + 1) == "void"):
-        return parameters
-    names: set[str] = set()
-    first = opening + 1
-    for i in range(opening + 1, closing + 1):
-        if i == closing or lexed.text(i) == ",":
-            if first == i:
-                lexed.fail(i, f"an argument is missing before {lexed.text(i)!r}")
-            parameter = _parameter(lexed, first, i - 1)
-            if parameter.name in names:
-                lexed.fail(i - 1, f"argument {parameter.name!r} is named twice")
-            names.add(parameter.name)
-            parameters.append(parameter)
-            first = i + 1
-    return parameters
-
-
-def _parameter(lexed: Lexed, first: int, last: int) -> Parameter:
-    """The argument of tokens first..last: a type, a star if it is a pointer, a name that is the last token."""
-    words: list[int] = []
-    star = None
-    for i in range(first, last + 1):
-        text = lexed.text(i)
-        if text == "...":
-            lexed.fail(i, "variadic functions are not understood")
-        if text == "[":
-            lexed.fail(i, "array arguments are not understood")
-        if text == "*":
-            if star is not None and len(words) < 2:
-                lexed.fail(i, "a pointer to a pointer")
-            star = star or i
-        elif not lexed.is_word(i):
-            lexed.fail(i, f"unexpected {text!r}")
-        elif text != "const":
-            words.append(i)
-    if not words:
-        lexed.fail(first, "an argument without type and name")
-    end = 1  # of the words of the type
-    while end < len(words) and lexed.text(words[end]) in _C_TYPE_WORDS:
-        end += 1
-    base = " ".join(lexed.text(i) for i in words[:end])
-    _check_type(lexed, first, words, base, star)
-    if len(words) == end:
-        lexed.fail(first, "the argument has no name")
-    name = words[end]
-    _check_name(lexed, name, "an argument")
-    if len(words) > end + 1:
-        lexed.fail(words[end + 1], f"unexpected {lexed.text(words[end + 1])!r}: is a ',' missing?")
-    if name != last:
-        lexed.fail(name + 1, f"unexpected {lexed.text(name + 1)!r} after the name of the argument")
-    return Parameter(first, last, base + "*" * (star is not None), lexed.text(name))
-
-
-def _check_type(lexed: Lexed, first: int, words: list[int], base: str, star: int | None) -> None:
-    """Refuse a type that no argument of this library has; `words` are the words of the type and the name."""
-    is_type = base in _BASE_TYPES or lexed.text(words[0]) in _C_TYPE_WORDS
-    starts_with_star = star is not None and star < words[0]
-    if starts_with_star or (len(words) == 1 and not is_type and star is None):
-        lexed.fail(first, f"argument {lexed.text(words[-1])!r} has no type")
-    spelled = base + "*" * (star is not None)
-    if spelled not in TYPES:
-        other = base if star is not None else base + "*"
-        hint = f" (did you mean {other!r}?)" if other in TYPES else ""
-        lexed.fail(words[0], f"unknown type {spelled!r}{hint}")
+    found = list(declarations(lexed))
+    tags.attach(lexed, found)
+    return _build_functions(lexed, _without_repetitions(lexed, found))
 
 
 # From declarations to functions
