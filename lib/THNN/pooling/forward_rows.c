@@ -3,23 +3,20 @@
 #include "pooling/forward.h"
 #include "pooling/row_layout.h"
 
-/* Corrects output o[] of a window that begins outside the input. It holds -inf with an index in the padding if all
-   elements are -inf, or if there are none. */
+/* Corrects output o[] of a window that begins outside the input: if all its elements are -inf, or if it has none, the
+   maximum is -inf with an index in the padding. */
 static void maxAtEdge(const PoolingForward *f, const int64_t *o, real *y, int64_t *index)
 {
   int64_t first, end, firstIndex = 0;
   bool isEmpty = false;
+  if (*y != (real)-INFINITY) return;
   for (int a = 0; a < WINDOW_AXES; a++) {
     windowElements(&f->pooling->axis[a], o[a], &first, &end);
     isEmpty |= first >= end;
     firstIndex += indexAt(&f->indexAxis[a], o[a], first);
   }
-  if (isEmpty) {
-    *y = LOWEST;
-    *index = -1;
-  } else if (*y == (real)-INFINITY) {
-    *index = firstIndex;
-  }
+  if (isEmpty) *y = LOWEST;
+  *index = isEmpty ? -1 : firstIndex;
 }
 
 static bool startsInside(const WindowAxis *axis, int64_t o)
