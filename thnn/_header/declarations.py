@@ -29,13 +29,12 @@ TYPES = TENSOR_TYPES | SCALAR_TYPES | {STATE_TYPE, GENERATOR_TYPE}
 #: The names that pycparser has to know as types, because C has no such keywords.
 _TYPEDEFS = frozenset(t.rstrip("*") for t in TYPES) - {"int", "long", "double", "float"}
 
-#: Python's stack bounds the depth of the recursive parser, and the parser may try each parenthesis twice.
+#: Of parentheses, and of stars in an argument: the parser is recursive, and may read a parenthesis twice.
 _MAX_NESTING = 8
-#: Pointers are nodes inside of each other.
-_MAX_STARS = 1000
 
 _WRAPPED_NAME = re.compile(r"\bTHNN_\s*\(\s*([A-Za-z_]\w*)\s*\)(?=\s*\()", re.ASCII)
 _EXPORT = re.compile(r"\b(?:TH_API|TH_EXTERNC)\b", re.ASCII)
+_NO_RESULT = re.compile(r"\s*(?!void\b)\w+\s*\(", re.ASCII)
 _PARSE_ERROR = re.compile(r":2:(?P<column>\d+): (?P<message>.*)", re.DOTALL)
 
 
@@ -81,13 +80,9 @@ def _span(lexed: Lexed, first: int) -> _Span:
         if text == ";" or (opening and text in PREFIXES):
             break
         span.last = i
-        stars += text == "*"
-        if stars > _MAX_STARS:
-            lexed.fail(i, f"more than {_MAX_STARS} stars in a declaration")
+        stars = 0 if text == "," else stars + (text == "*")
         if text in "([":
             opening.append(i)
-            if len(opening) > _MAX_NESTING:
-                lexed.fail(i, f"more than {_MAX_NESTING} parentheses inside of each other")
             if len(opening) == 1:
                 start, span.arguments = i + 1, []
         elif text == "," and len(opening) == 1:
@@ -99,6 +94,8 @@ def _span(lexed: Lexed, first: int) -> _Span:
                 span.arguments.append((start, i - 1))
                 if lexed.text(i + 1) not in ("(", "["):
                     break
+        if max(stars, len(opening)) > _MAX_NESTING:
+            lexed.fail(i, f"unexpected {text!r}: more than {_MAX_NESTING} of them")
     if opening:
         lexed.fail(opening[0], "the parenthesis is not closed")
     if lexed.text(span.last + 1) != ";" and lexed.text(first + 1) != "(":
@@ -117,7 +114,7 @@ class _Parser:
         lexed = self._lexed
         node = self._parse(span)
         if isinstance(node, c_ast.Typedef):
-            if node.name not in _TYPEDEFS:
+            if node.name not in _TYPEDEFS or not isinstance(node.type, c_ast.TypeDecl):
                 lexed.fail(span.first, "only typedefs of the library's own types are understood")
             return None
         if not isinstance(node, c_ast.Decl) or not isinstance(node.type, c_ast.FuncDecl):
@@ -142,12 +139,17 @@ class _Parser:
         last = lexed.tokens[span.last]
         code = lexed.code[self._start : last.start + len(last.text)]
         # Names stay in their columns.
-        code = _WRAPPED_NAME.sub(lambda m: " " * (m.start(1) - m.start()) + m[1] + " " * (m.end() - m.end(1)), code)
+        code = _WRAPPED_NAME.sub(
+            lambda m: " " * (m.start(1) - m.start()) + m[1] + " " * (m.end() - m.end(1)), code
+        )
         code = _EXPORT.sub(lambda m: " " * len(m[0]), code)
         code = re.sub(r"\s", " ", code)
-        typedefs = ", ".join(sorted(_TYPEDEFS | self._unknown_types(span)))
+        types = _TYPEDEFS | self._unknown_types(span)
+        head = f"typedef int {', '.join(types)};"
+        if _NO_RESULT.match(code):
+            head += " void"
         try:
-            nodes = self._parser.parse(f"typedef int {typedefs};\n{code};").ext[len(typedefs.split(",")) :]
+            nodes = self._parser.parse(f"{head}\n{code};").ext[len(types) :]
         except ParseError as error:
             self._fail_syntax(span, str(error))
         except RecursionError:
@@ -169,6 +171,15 @@ class _Parser:
                 found.add(word)
         return {word for word in found - _TYPEDEFS - {"int", "void", "THNN_"} if self._is_identifier(word)}
 
+    def _begins_with_type(self, first: int, last: int) -> bool:
+        end = self._lexed.tokens[last]
+        argument = self._lexed.code[self._lexed.tokens[first].start : end.start + len(end.text)]
+        try:
+            self._parser.parse(f"typedef int {', '.join(_TYPEDEFS)};\nvoid f(int first, {argument});")
+        except ParseError:
+            return False
+        return True
+
     def _is_identifier(self, word: str) -> bool:
         """Whether a word is no keyword of C."""
         try:
@@ -178,15 +189,21 @@ class _Parser:
 
     def _fail_syntax(self, span: _Span, text: str) -> NoReturn:
         match = _PARSE_ERROR.fullmatch(text)
-        if match is None:
-            self._lexed.fail(span.first, f"not understood: {text.rpartition(': ')[2]}")
-        message = re.sub(r"^before: (.*)", r"unexpected '\1'", match["message"], flags=re.DOTALL)
-        self._lexed.source.fail(self._start + int(match["column"]) - 1, message)
+        if match is not None:
+            found = match["message"].removeprefix("before: ")
+            message = f"unexpected {found!r}" if found != match["message"] else found[:1].lower() + found[1:]
+            self._lexed.source.fail(self._start + int(match["column"]) - 1, message)
+        # An error without a place: a type is missing.
+        for first, last in span.arguments:
+            if first > last or not self._begins_with_type(first, last):
+                self._lexed.fail(first, "expected an argument with type and name")
+        self._lexed.fail(span.first, "this is no declaration of a function")
 
     # From pycparser's nodes to types and names
 
     def _offset(self, node: Any) -> int:
-        return self._start + int(node.coord.column) - 1
+        # On line 1 are the typedefs, and the result that a declaration does not spell.
+        return self._start + (int(node.coord.column) - 1 if node.coord.line == 2 else 0)
 
     def _token(self, node: Any) -> int:
         return bisect_left(self._lexed.starts, self._offset(node))
@@ -204,7 +221,7 @@ class _Parser:
         while not isinstance(result, c_ast.TypeDecl):
             result, stars = result.type, stars + "*"
         spelled = _spelled(result.type) + stars
-        if spelled != "void" and not (spelled == "int" and self._is_implied(result.type)):
+        if spelled != "void":
             self._fail(result.type, f"a function must return void, not {spelled!r}")
 
     def _parameters(self, function: Any, span: _Span) -> list[Parameter]:
@@ -213,7 +230,8 @@ class _Parser:
             nodes = []
         parameters: list[Parameter] = []
         names: set[str] = set()
-        # `f()` has no node, but an empty pair of parentheses.
+        if nodes and len(nodes) != len(span.arguments):
+            self._lexed.fail(span.first, "this is no declaration of a function")
         for node, (first, last) in zip(nodes, span.arguments):
             parameter = Parameter(first, last, *self._type_and_name(node, first))
             if parameter.name in names:
@@ -244,12 +262,17 @@ class _Parser:
         if spelled not in TYPES:
             other = spelled.rstrip("*") if star else spelled + "*"
             hint = f" (did you mean {other!r}?)" if other in TYPES else ""
-            self._fail(base.type, f"unknown type {spelled!r}{hint}")
+            lexed.fail(first, f"unknown type {spelled!r}{hint}")
         if node.name is None:
             lexed.fail(first, "the argument has no name")
         if node.name in _TYPEDEFS:
             self._fail(base, f"{node.name!r} cannot be the name of an argument")
-        if quals - {"const"} or getattr(node, "storage", None) or getattr(node, "funcspec", None) or node.align:
+        if (
+            quals - {"const"}
+            or getattr(node, "storage", None)
+            or getattr(node, "funcspec", None)
+            or node.align
+        ):
             lexed.fail(first, "an argument has no specifiers but const")
         return spelled, node.name
 
