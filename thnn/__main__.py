@@ -27,7 +27,7 @@ def _count(text: str) -> int:
 
 def _json_file(text: str) -> str:
     """A pattern behind --json is not taken for a file."""
-    if not text.endswith(".json"):
+    if text != "-" and not text.endswith(".json"):
         raise argparse.ArgumentTypeError(f"{text!r} does not end in .json; a pattern stands before --json")
     return _output_file(text)
 
@@ -183,7 +183,11 @@ def _list(options: argparse.Namespace) -> int:
         return 0
     if not options.modules:
         width = max(len(m.name) for m in chosen) + 2
-        room = shutil.get_terminal_size().columns - width if sys.stdout.isatty() else 2**16
+        room = (
+            shutil.get_terminal_size().columns - width
+            if sys.stdout is not None and sys.stdout.isatty()
+            else 2**16
+        )
         for module in sorted(chosen, key=lambda m: m.name):
             doc = next(f.doc for f in module.functions.values() if f.doc).split("\n\n")[0]
             summary = textwrap.shorten(doc.removeprefix(f"{module.name}: "), room, placeholder=" ...")

@@ -15,10 +15,10 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 import thnn
-from thnn.testing.case_runner import Trial
+from thnn.testing.case_runner import CaseRunner
 from thnn.testing.cases import cases
 from thnn.testing.cases.makers import normal
-from thnn.testing.cases.model import Sample
+from thnn.testing.cases.model import SampleInput
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -91,7 +91,7 @@ def test_bits_do_not_depend_on_threads(module: str, layout: str) -> None:
         given.update(
             target=lambda generator: torch.randint(7, (30011,), generator=generator), weights=normal(7)
         )
-    trial = Trial(case, Sample("uneven", given), torch.float32)
+    trial = CaseRunner(case, SampleInput("uneven", given), torch.float32)
     if trial.values["input"].dim() != 4 and layout == "channels-last":
         pytest.skip("no images")
 

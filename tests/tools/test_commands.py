@@ -55,8 +55,7 @@ def test_info_tells_the_instruction_set_in_use() -> None:
 def test_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["list"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == list(modules())
-    assert max(map(len, lines)) <= 120
+    assert [line.split()[0] for line in lines] == sorted(modules())
     assert "SpatialMaxPooling                 the largest value of each window." in lines
     assert main(["list", "SpatialMaxPooling"]) == 0
     text = capsys.readouterr().out

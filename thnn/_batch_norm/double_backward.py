@@ -31,11 +31,12 @@ class Part(NamedTuple):
 Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
 
 
-def relu_backward(part: Part) -> Part:
+def relu_backward(part: Part, output: Tensor | None = None) -> Part:
     """The part with its gradient before relu. The mask is a constant: the derivative of relu is 0 or 1."""
     with torch.no_grad():
         _, input, weight, bias, mean, inverse = part
-        is_cut = stages.normalize(input, weight, bias, mean, inverse, False) <= 0
+        output = stages.normalize(input, weight, bias, mean, inverse, False) if output is None else output
+        is_cut = output <= 0
     return part._replace(gradOutput=part.gradOutput.masked_fill(is_cut, 0))
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from thnn._batch_norm import double_backward, stages
-from thnn._binding.call import call, flag, invoke
+from thnn._binding.call import call, flag, invoke, run
 from thnn._binding.library import ALLOCATE, ANY, THNN
 from thnn._functions.base import FunctionBase, cast_for_autocast
 from thnn._functions.documentation import docstring
@@ -177,10 +177,18 @@ def _gradients(
         count = input.numel() // max(input.shape[1], 1)
     part = double_backward.Part(gradOutput, input, weight, bias, mean, inverse)
     if relu:
-        part = double_backward.relu_backward(part)
+        output = None
+        if statistics[2] is None:
+            # By the C function itself: with the rounded inverse deviation above, the signs could differ.
+            given = {"running_mean": running_mean, "running_var": running_var, "train": False, "eps": eps}
+            unused = {"save_mean": None, "save_std": None, "momentum": 0.0}
+            with torch.no_grad():
+                output = run(_EVALUATE, input=input, weight=weight, bias=bias, **given, **unused)["output"]
+        part = double_backward.relu_backward(part, output)
     needs = needs[0], needs[1], needs[2] and has_bias
     return double_backward.gradients([part], [needs], eps, count)[0]
 
 
+_EVALUATE = THNN.bind(modules()["BatchNormalization"].functions["updateOutput"])
 BatchNormalizationFunction = _make("BatchNormalization", relu=False)
 BatchNormalizationReLUFunction = _make("BatchNormalizationReLU", relu=True)

@@ -6,6 +6,7 @@ result. `plan` lists all checks; the test suite runs the same list (tests/functi
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import functools
 import json
@@ -680,7 +681,8 @@ def run_checks(names: Sequence[str], report: Callable[[Result], None]) -> list[R
 
 def main(names: Sequence[str], as_json: bool = False) -> int:
     """The command: a line per kind of check, and the failures. Exit status 1 if there are any."""
-    faulthandler.enable()
+    with contextlib.suppress(AttributeError, OSError):  # no standard error
+        faulthandler.enable()
     results: list[Result] = []
     shown: list[tuple[str, str]] = []
 
