@@ -115,25 +115,27 @@ static void copyLines(const PoolingBackward *f, const RowBlock *block, int64_t p
 {
   const WindowAxis *d = &f->pooling->axis[0], *h = &f->pooling->axis[1], *w = &f->pooling->axis[2];
   const PoolingImages *g = &f->g, *index = &f->index;
-  const real *from = f->gradOutput + imagesPlane(g, plane);
-  const int64_t *fromIndex = f->indices ? f->indices + imagesPlane(index, plane) : NULL;
-  for (int64_t k = 0; k <= block->slices.last - block->slices.first; k++)
-    for (int64_t i = 0; i < count + block->rows.last - block->rows.first; i++) {
-      const int64_t od = depth + block->slices.first + k, o = m + block->rows.first + i;
-      const int64_t line = (k * block->lines + i) * block->pitch;
-      if (od < 0 || od >= d->output || o < 0 || o >= h->output) {
-        fillWith(b->lines + line, block->pitch, 0);
+  const int64_t lines = count + block->rows.last - block->rows.first;
+  for (int64_t k = 0; k <= block->slices.last - block->slices.first; k++) {
+    const int64_t od = depth + block->slices.first + k, first = m + block->rows.first;
+    const bool isSlice = od >= 0 && od < d->output;
+    const real *from = f->gradOutput + imagesPlane(g, plane) + od * g->sd;
+    const int64_t *fromIndex = f->indices ? f->indices + imagesPlane(index, plane) + od * index->sd : NULL;
+    const real divisor = f->indices ? 1 : (real)poolingDivisor(d, od, f->countPadding);
+    for (int64_t i = 0; i < lines; i++) {
+      const int64_t o = first + i, at = (k * block->lines + i) * block->pitch;
+      real *line = b->lines + at;
+      if (!isSlice || o < 0 || o >= h->output) {
+        fillWith(line, block->pitch, 0);
       } else if (f->indices) {
-        rowLayoutCopy(&block->columns, from + od * g->sd + o * g->sh, w->output, g->sw, 1, NULL, b->lines + line);
-        narrowIndices(w->output, fromIndex + od * index->sd + o * index->sh, index->sw,
-                      b->indices + line + block->columns.left);
+        rowLayoutCopy(&block->columns, from + o * g->sh, w->output, g->sw, 1, NULL, line);
+        narrowIndices(w->output, fromIndex + o * index->sh, index->sw, b->indices + at + block->columns.left);
       } else {
-        const real weight =
-            1 / ((real)poolingDivisor(d, od, f->countPadding) * (real)poolingDivisor(h, o, f->countPadding));
-        rowLayoutCopy(&block->columns, from + od * g->sd + o * g->sh, w->output, g->sw, weight, b->weights,
-                      b->lines + line);
+        const real weight = 1 / (divisor * (real)poolingDivisor(h, o, f->countPadding));
+        rowLayoutCopy(&block->columns, from + o * g->sh, w->output, g->sw, weight, b->weights, line);
       }
     }
+  }
 }
 
 /* even[0], odd[0], even[1], odd[1], ...: n of each. */

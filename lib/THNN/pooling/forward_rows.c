@@ -94,14 +94,15 @@ static void copyLines(const PoolingForward *f, const RowLayout *layout, const Ro
 {
   const WindowAxis *d = &f->pooling->axis[0], *h = &f->pooling->axis[1], *w = &f->pooling->axis[2];
   const int64_t top = windowStart(h, o), lines = (count - 1) * h->stride + (h->kernel - 1) * h->dilation + 1;
-  for (int64_t k = 0; k < d->kernel; k++, to += block->lines * block->pitch) {
+  for (int64_t k = 0; k < d->kernel; k++) {
     const int64_t depth = windowStart(d, od) + k * d->dilation;
     const bool isSlice = depth >= 0 && depth < d->input;
-    for (int64_t i = 0; i < lines; i++) {
+    const real *slice = plane + depth * f->x.sd;
+    real *line = to + k * block->lines * block->pitch;
+    for (int64_t i = 0; i < lines; i++, line += block->pitch) {
       if (isSlice && top + i >= 0 && top + i < h->input)
-        rowLayoutCopy(layout, plane + depth * f->x.sd + (top + i) * f->x.sh, w->input, f->x.sw, 1, NULL,
-                      to + i * block->pitch);
-      else fillWith(to + i * block->pitch, block->pitch, fill);
+        rowLayoutCopy(layout, slice + (top + i) * f->x.sh, w->input, f->x.sw, 1, NULL, line);
+      else fillWith(line, block->pitch, fill);
     }
   }
 }
@@ -160,9 +161,9 @@ bool THNN_(poolingForwardRows)(const PoolingForward *f)
             for (int64_t j = 0; j < w->output; j++)
               indexTo[n * index->sh + j * index->sw] = b.index[n * w->output + j];
         } else {
+          const real divisor = (real)poolingDivisor(d, od, f->countPadding);
           for (int64_t n = 0; n < s->count; n++)
-            s->rowDivisor[n] =
-                (real)poolingDivisor(d, od, f->countPadding) * (real)poolingDivisor(h, o + n, f->countPadding);
+            s->rowDivisor[n] = divisor * (real)poolingDivisor(h, o + n, f->countPadding);
           if (pairs) THNN_(poolingAveragePairs)(w->output, s);
           else THNN_(poolingAverageLanes)(w->output, s);
         }

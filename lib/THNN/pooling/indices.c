@@ -189,7 +189,7 @@ static void failAtIndex(THNNState *state, const Pooling *pooling, const PoolingI
       int64_t in[WINDOW_AXES];
       if (found == -1 || indexInput(pooling, o, found, in)) continue;
       const long long n = plane / index->c, channel = plane % index->c;
-      char at[112];
+      char at[128];
       if (pooling->axes == 1) snprintf(at, sizeof at, "%lld, %lld, %lld", n, (long long)j, channel);
       else snprintf(at, sizeof at, "%lld, %lld, %s", n, channel, axisText(pooling, ", ", o).text);
       if (pooling->index == INDEX_INPUT)
