@@ -102,3 +102,88 @@ def test_convolution_makes_no_columns(
     for size in weight:
         packed *= size
     assert json.loads(result.stdout) <= 2 * _SCRATCH + packed + _SLACK
+
+
+# A thread that has no scratch memory yet, in a process that gets no more memory. Channels of 2 MiB are gathered.
+_EXHAUSTED = """
+import ctypes, resource, threading
+import torch, thnn
+
+torch.set_num_threads(1)
+input = torch.randn(1, 1000, 3, 3, dtype=torch.float64)
+output, expected = torch.empty_like(input), input.softmax(1)
+compute = thnn.type2backend[torch.float64].SoftMax_updateOutput
+compute(0, torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.float64))  # imports all that it needs
+malloc = ctypes.CDLL(None).malloc
+malloc.restype, malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+
+def call():
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(open("/proc/self/statm").read().split()[0])
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize(), before[1]))
+    try:
+        size = 1 << 26
+        while size >= 1 << 16:
+            if not malloc(size):
+                size //= 2
+        compute(0, input, output)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
+
+thread = threading.Thread(target=call)
+thread.start()
+thread.join()
+assert torch.allclose(output, expected)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS and /proc")
+def test_scratch_memory_outlasts_the_heap() -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", _EXHAUSTED],
+        cwd=_ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+
+
+# Element-wise functions and soft-max need little stack, also where elements are copied.
+_SMALL_STACK = """
+import threading
+import torch, thnn
+
+torch.set_num_threads(1)
+backend = thnn.type2backend[torch.float64]
+input = torch.rand(64, 40, dtype=torch.float64).t()
+output, loss = torch.empty(40, 64, dtype=torch.float64), torch.empty(1, dtype=torch.float64)
+weights = torch.rand(40, 64, dtype=torch.float64)
+
+def call():
+    backend.Tanh_updateOutput(0, input, output)
+    backend.Tanh_updateGradInput(0, input, input, output, input)
+    backend.BCECriterion_updateOutput(0, input, input, loss, True, weights)
+    backend.BCECriterion_updateGradInput(0, input, input, output, True, weights)
+    backend.SoftMax_updateOutput(0, input, output)
+    backend.SoftMax_updateGradInput(0, input, input, output, input)
+
+call()
+threading.stack_size(65536)
+thread = threading.Thread(target=call)
+thread.start()
+thread.join()
+"""
+
+
+def test_small_stack() -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", _SMALL_STACK],
+        cwd=_ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
