@@ -29,7 +29,8 @@ TYPES = TENSOR_TYPES | SCALAR_TYPES | {STATE_TYPE, GENERATOR_TYPE}
 #: The names that pycparser has to know as types, because C has no such keywords.
 _TYPEDEFS = frozenset(t.rstrip("*") for t in TYPES) - {"int", "long", "double", "float"}
 
-#: Of parentheses, and of stars in an argument: the parser is recursive, and may read a parenthesis twice.
+#: Of parentheses, of pairs of them, and of stars in an argument: the parser is recursive, and its time is exponential
+#: or quadratic in these numbers.
 _MAX_NESTING = 8
 
 _WRAPPED_NAME = re.compile(r"\bTHNN_\s*\(\s*([A-Za-z_]\w*)\s*\)(?=\s*\()", re.ASCII)
@@ -74,27 +75,28 @@ def _span(lexed: Lexed, first: int) -> _Span:
     """
     span = _Span(first, first, [])
     opening: list[int] = []
-    start = stars = 0
+    start = stars = pairs = 0
     for i in range(first, len(lexed.tokens)):
         text = lexed.text(i)
         if text == ";" or (opening and text in PREFIXES):
             break
         span.last = i
         stars = 0 if text == "," else stars + (text == "*")
-        if text in "([":
+        if text == "(":
             opening.append(i)
             if len(opening) == 1:
                 start, span.arguments = i + 1, []
+                pairs += 1
         elif text == "," and len(opening) == 1:
             span.arguments.append((start, i - 1))
             start = i + 1
-        elif text in ")]" and opening:
+        elif text == ")" and opening:
             opening.pop()
             if not opening:
                 span.arguments.append((start, i - 1))
-                if lexed.text(i + 1) not in ("(", "["):
+                if lexed.text(i + 1) != "(":
                     break
-        if max(stars, len(opening)) > _MAX_NESTING:
+        if max(stars, pairs, len(opening)) > _MAX_NESTING:
             lexed.fail(i, f"unexpected {text!r}: more than {_MAX_NESTING} of them")
     if opening:
         lexed.fail(opening[0], "the parenthesis is not closed")
@@ -172,10 +174,13 @@ class _Parser:
         return {word for word in found - _TYPEDEFS - {"int", "void", "THNN_"} if self._is_identifier(word)}
 
     def _begins_with_type(self, first: int, last: int) -> bool:
-        end = self._lexed.tokens[last]
-        argument = self._lexed.code[self._lexed.tokens[first].start : end.start + len(end.text)]
+        lexed = self._lexed
+        if lexed.text(first) in _TYPEDEFS:
+            return True
+        end = lexed.tokens[last]
+        argument = lexed.code[lexed.tokens[first].start : end.start + len(end.text)]
         try:
-            self._parser.parse(f"typedef int {', '.join(_TYPEDEFS)};\nvoid f(int first, {argument});")
+            self._parser.parse(f"void f(int first, {argument});")
         except ParseError:
             return False
         return True
@@ -248,8 +253,6 @@ class _Parser:
             lexed.fail(first, f"argument {node.name!r} has no type")
         base, star, quals = node.type, "", set(node.quals)
         while not isinstance(base, c_ast.TypeDecl):
-            if isinstance(base, c_ast.ArrayDecl):
-                lexed.fail(first, "array arguments are not understood")
             if isinstance(base, c_ast.FuncDecl):
                 lexed.fail(first, "an argument cannot be a function")
             if star and isinstance(base.type, c_ast.TypeDecl):

@@ -28,8 +28,8 @@ _DEFINE = re.compile(r"define\s+(?P<name>\w+)(?P<value>.*)", re.ASCII | re.DOTAL
 _IF_DEFINED = re.compile(r"ifdef\s+(\w+)|if\s+defined\s*\(?\s*(\w+)\s*\)?", re.ASCII)
 _IF_NOT_DEFINED = re.compile(r"ifndef\s+(\w+)|if\s*!\s*defined\s*\(?\s*(\w+)\s*\)?", re.ASCII)
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d\w*|\.\.\.|\S", re.ASCII)
-#: No braces, strings, numbers or signs: a declaration of a function has none.
-_DECLARATION_TOKEN = re.compile(r"\w+|\.\.\.|[()\[\],;*]", re.ASCII)
+#: No braces, brackets, strings or signs: the declarations that are understood have none.
+_DECLARATION_TOKEN = re.compile(r"\w+|\.\.\.|[(),;*]", re.ASCII)
 _FIRST_CODE = re.compile(r"^[ \t\f\v]*(\S)", re.MULTILINE)
 
 
