@@ -26,7 +26,7 @@ def _count(text: str) -> int:
 
 
 def _json_file(text: str) -> str:
-    """A pattern behind --json is not taken for a file."""
+    """The path after --json, which must end in .json so that a pattern is not mistaken for a path."""
     if text != "-" and not text.endswith(".json"):
         raise argparse.ArgumentTypeError(f"{text!r} does not end in .json; a pattern stands before --json")
     return _output_file(text)
@@ -250,11 +250,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 1
     try:
         status = int(options.run(options))
-        if sys.stdout is not None:  # closed before we began
-            sys.stdout.flush()  # here, and not when the interpreter ends
+        if sys.stdout is not None:  # None if standard output was closed before Python started
+            sys.stdout.flush()  # raises errors here rather than when the interpreter exits
         return status
     except OSError as error:
-        if sys.stdout is not None:  # the interpreter will flush it once more
+        if sys.stdout is not None:  # redirected, since the interpreter flushes it again at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # the reader of our output has gone, as `| head` does
             return 0

@@ -42,7 +42,7 @@ class Progress:
 
 @contextmanager
 def lock(root: Path) -> Iterator[None]:
-    """Held while a source tree is being built; a second process waits for the first."""
+    """A lock on a source tree that is held during a build; a second process waits for the first."""
     (root / "build").mkdir(parents=True, exist_ok=True)
     with (root / "build" / "lock").open("w") as file:
         try:
@@ -87,7 +87,7 @@ def compile_libraries(
 def configure(
     root: Path, directory: Path, cmake_arguments: Sequence[str] = (), progress: Progress | None = None
 ) -> str:
-    """Prepares `directory` for building with CMake, unless it is; returns the cmake to build with."""
+    """Runs CMake's configure step in `directory` unless it has been run; returns the path of cmake."""
     root = root.resolve()
     progress = progress or Progress()
     cmake, ninja = _tool("cmake"), _tool("ninja")
@@ -101,8 +101,8 @@ def configure(
     command = [cmake, "-G", generator, "-S", str(root), "-B", str(directory), *settings, *cmake_arguments]
     configured, cache = directory / "configured", directory / "CMakeCache.txt"
     if cache.exists():
-        # CMake itself follows changes of its files. It refuses a directory whose tree was moved or whose generator
-        # is another one.
+        # The build reruns CMake if a CMake file changes. CMake refuses a build directory that was configured for another
+        # source directory or another generator.
         if _read(configured) == "\n".join(command):
             return cmake
         known = {f"CMAKE_HOME_DIRECTORY:INTERNAL={root}", f"CMAKE_GENERATOR:INTERNAL={generator}"}
@@ -168,7 +168,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _beside(path: Path) -> tuple[Path, Path]:
-    """The names of the next and the previous content while a file is being replaced."""
+    """The paths of the temporary files with the new and the old content while a file is being replaced."""
     return path.with_name(f".{path.name}.new"), path.with_name(f".{path.name}.old")
 
 
@@ -196,7 +196,7 @@ def _without_kernels(names: Iterable[str]) -> str:
 
 
 def _tool(name: str) -> str | None:
-    """The program that came with this Python's packages, or else the system's."""
+    """The path of a program: that installed as a package of this Python, otherwise that on PATH."""
     places = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     return shutil.which(name, path=os.pathsep.join(places))
 

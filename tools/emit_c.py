@@ -1,4 +1,4 @@
-"""From the header model to C: the table of functions of libTHNN, and the declarations that kernel files include."""
+"""Generates C from the header model: libTHNN's table of functions, and the declarations that kernel files include."""
 
 from __future__ import annotations
 

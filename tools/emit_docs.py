@@ -1,4 +1,4 @@
-"""From the header model to the catalogue of functions in the documentation: a page per family, and an index."""
+"""Generates the catalogue of functions (docs/functions) from the header model: a page per family, and an index."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _page(family: str, modules: Sequence[Module]) -> Iterator[str]:
 
 
 def _arguments(function: Function, forward: Function | None) -> Iterator[str]:
-    """The arguments, without those that the forward has with the same meaning."""
+    """The list of arguments, without arguments that the forward has with the same meaning."""
     arguments = [a for a in function.arguments if a.role != "state"]
     unused = [a for a in arguments if a.role == "buffer" and a.doc == "unused"]
     used = [a for a in arguments if a not in unused]
@@ -82,11 +82,11 @@ def _names(arguments: Iterable[Argument]) -> str:
 
 
 def _fenced(text: str) -> str:
-    """A block of code, whatever is in it."""
+    """A fenced code block, with a fence longer than any in the text."""
     fence = "`" * max([3, *(len(run) + 1 for run in re.findall("`+", text))])
     return f"{fence}text\n{text}\n{fence}"
 
 
 def _escaped(text: str) -> str:
-    """The text with the signs of Markdown taken literally."""
+    """The text with the special characters of Markdown escaped."""
     return re.sub(r"[\\`*\[\]<]", r"\\\g<0>", text)

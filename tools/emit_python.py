@@ -1,4 +1,4 @@
-"""From the header model to Python: the model itself, so that importing needs no parsing, and type stubs."""
+"""Generates Python from the header model: the model itself, so that importing needs no parsing, and type stubs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from thnn._header import Argument, Function, HeaderError, Module, group_modules
 
 BANNER = '"""Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit."""\n'
 
-#: Names in the source of function classes and backend methods, which an argument of the same name would hide.
+#: Names used in the generated source of classes and backend methods, which an argument of the same name would hide.
 RESERVED_ARGUMENTS = frozenset(
     [
         *("self", "cls", "ctx", "return_indices", "id"),
@@ -34,12 +34,12 @@ RESERVED_ARGUMENTS = frozenset(
 )
 #: Attributes of a backend, which a function of the same name would hide.
 RESERVED_FUNCTIONS = frozenset({"library_state", "register_method"})
-#: Files beside those of the families.
+#: Names of generated files that are not the file of a family.
 RESERVED_FAMILIES = frozenset({"functions", "index"})
 
 
 def check_supported(functions: Sequence[Function]) -> None:
-    """Raises HeaderError at the first function that Python cannot have under its name."""
+    """Raises HeaderError at the first function whose name, family or argument cannot be used in Python."""
     for function in functions:
         if not function.family:
             raise HeaderError(
@@ -152,7 +152,7 @@ def _stub(module: Module) -> Iterator[str]:
         seen_default |= a.is_optional
         kind = "Tensor | None" if a.is_optional else "Tensor"
         called.append(f"{a.name}: {kind}" + (" = ..." if seen_default else ""))
-    # Python wants a default for every argument behind one that has a default.
+    # Python requires a default for every argument after one that has a default.
     applied = list(called)
     for a in forward.scalars:
         kind = _TYPES.get(a.type, "float")
@@ -163,7 +163,7 @@ def _stub(module: Module) -> Iterator[str]:
     if returns_indices:
         scalars.append("*, return_indices: bool = ...")
         applied.append("return_indices: bool = ...")
-    # Running statistics are settings of an object, required ones.
+    # Running statistics are settings of an object and have no default.
     count = len(called) - len(forward.running)
     called, running = called[:count], [text.removesuffix(" = ...") for text in called[count:]]
     scalars = [*running, *scalars]
@@ -180,5 +180,5 @@ def _stub(module: Module) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """The text as it stands between triple quotes."""
+    """The text escaped for a string literal in triple quotes."""
     return re.sub(r'\\|"(?="")', r"\\\g<0>", text)

@@ -1,8 +1,8 @@
-"""Brings everything that follows from generic/THNN.h up to date: generated files, then the compiled library.
+"""Updates everything that is derived from generic/THNN.h: generated files, then the compiled library.
 
-`regenerate(root)` writes only files that change. The generated C is written before the library is compiled; Python,
-documentation and libraries follow together when it is. While the compiler runs, and after an error or a `kill -9`, the
-tree has the Python of its library and can be imported.
+`regenerate(root)` writes only files that change. The generated C is written before the library is compiled; generated
+Python, documentation and libraries are replaced together after it. While the compiler runs, and after an error or a
+`kill -9`, the generated Python matches the library, and the package can be imported.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ GENERATED = ("lib/THNN/generated", "thnn/_generated", "docs/functions")
 
 
 def generate(root: Path) -> dict[Path, str | None]:
-    """The generated files of a source tree, as path -> text; None for files that are there and not generated any more.
+    """The generated files of a source tree, as path -> text; None for existing files that are no longer generated.
 
     Raises HeaderError for a header that C or Python cannot use.
     """
@@ -34,7 +34,7 @@ def generate(root: Path) -> dict[Path, str | None]:
 
 
 def stale(files: Mapping[Path, str | None]) -> dict[Path, str]:
-    """The files that differ from what they should be, each with its first differing lines."""
+    """The files on disk that differ from `files`, each with its first differing lines."""
     found = {}
     for path, text in files.items():
         if text is None:

@@ -21,21 +21,21 @@ FIXED_DTYPES: Final = {
 
 
 def convert_scalar(function: Function, argument: Argument, value: Any) -> Any:
-    """The value as the C type of the argument; TypeError or ValueError when it does not fit."""
+    """The value converted to the C type of the argument; raises TypeError or ValueError if it is not convertible."""
     if isinstance(value, torch.Tensor):
         raise TypeError(f"{function.name}: {argument.name}: expected {argument.type}, got a tensor")
     try:
         return _converted(function, argument, value)
     except (TypeError, ValueError):
         raise
-    except Exception as error:  # of code that belongs to the value
+    except Exception as error:  # a conversion method of the value, such as __index__, may raise anything
         raise TypeError(
             f"{function.name}: {argument.name}: {type(value).__name__} cannot be converted: {type(error).__name__}"
         ) from error
 
 
 def flag(function: Function, name: str, value: Any) -> bool:
-    """A flag that Python itself acts upon, as the C function would take it."""
+    """A bool argument that Python itself reads, converted by the rules for C arguments."""
     argument = function.argument(name)
     assert argument is not None
     return bool(convert_scalar(function, argument, value))
@@ -79,7 +79,7 @@ def _converted(function: Function, argument: Argument, value: Any) -> Any:
 def _describe(value: Any) -> str:
     try:
         text = repr(value)
-    except Exception:  # too large an int, or code of the value's own
+    except Exception:  # an int with too many digits to print, or a __repr__ that raises
         return f"an object of type {type(value).__name__}"
     return f"{type(value).__name__} {text if len(text) <= 40 else text[:37] + '...'}"
 
@@ -87,9 +87,9 @@ def _describe(value: Any) -> str:
 def check_tensors(
     bound: BoundFunction, flags: int, arguments: Sequence[Argument], values: Sequence[Any]
 ) -> bool:
-    """Raises for a tensor that the call cannot take; returns whether the tensors are meta (or fake) ones."""
+    """Raises an error for a tensor that the call cannot take; returns whether the tensors are meta or fake tensors."""
     function, device = bound.function, bound.library.device
-    # Here, where something is out of the ordinary already: it takes long to import.
+    # Imported here, off the fast route, because the import is slow.
     from torch._subclasses.fake_tensor import FakeTensor
     from torch.fx.experimental.proxy_tensor import get_proxy_mode
 
@@ -134,7 +134,7 @@ def check_tensors(
         if value.ndim > MAX_DIM:
             raise ValueError(where + f"expected at most {MAX_DIM} dimensions, got {value.ndim}")
     if meta and get_proxy_mode() is not None:
-        # It would record the allocation of the output and nothing else.
+        # torch.export would record the allocation of the output and nothing else.
         raise NotImplementedError(f"{function.name}: cannot be recorded by torch.export")
     return bool(meta)
 

@@ -3,10 +3,10 @@
     backend = thnn.type2backend[x.type()]
     backend.Threshold_updateOutput(backend.library_state, x, y, 0, 0, False)
 
-A backend has one method per function of THNN.h. The method takes the library state (anything will do: 0 or None) and
-the arguments in header order, and fills the given tensors in place: outputs of another size are resized, outputs of
-the right size keep their storage and strides; with an in-place flag the output comes to share the storage of the
-input. Errors are TypeError, ValueError, IndexError or NotImplementedError, with every tensor left as it was.
+A backend has one method per function of THNN.h. The method takes the library state (any value is accepted, such as 0 or
+None) and the arguments in header order, and writes the given tensors: outputs of another size are resized, outputs of
+the right size keep their storage and strides; with `inplace` the output shares the storage of the input afterwards.
+Errors are TypeError, ValueError, IndexError or NotImplementedError, with every tensor left unchanged.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ def _share(output: torch.Tensor, source: torch.Tensor) -> None:
 
 
 class MissingFunction(AttributeError, NotImplementedError):
-    """A function that no backend has: hasattr() and getattr() with a default work, old code catches the other."""
+    """A function that no backend has. An AttributeError for hasattr() and for getattr() with a default, and a
+    NotImplementedError because old code catches that."""
 
 
 class Backend:
@@ -109,7 +110,7 @@ class Backend:
         self.methods: dict[str, Callable[..., Any]] = {}
 
     def register_method(self, name: str, method: Callable[..., Any]) -> None:
-        """Adds a method, as compiled modules did."""
+        """Adds a method, as the compiled extensions of PyTorch 0.4 did to their backends."""
         self.methods[name] = method
 
     @dynamo_disable
@@ -124,7 +125,7 @@ class Backend:
                 hint = f"did you mean {near[0]}?" if near else "dir() of it lists all"
                 raise MissingFunction(f"{self.name} has no function {name!r}; {hint}")
             method = self.methods[name] = _method(self.library.bind(function), self._flags)
-        # Found by plain attribute lookup from now on.
+        # Later accesses find the method in the instance and do not call __getattr__.
         self.__dict__[name] = method
         return method
 
@@ -153,12 +154,12 @@ _LEGACY: dict[Any, str] = {
 
 
 class Backends(Mapping[Any, Backend]):
-    """Backends by item and by attribute, made when first asked for.
+    """Backends by key and by attribute, created at the first access.
 
     Keys: 'torch.FloatTensor', 'torch.DoubleTensor'; the classes torch.FloatTensor, torch.DoubleTensor;
     'THNNFloatBackend', 'THNNDoubleBackend'; torch.float32, torch.float64; (dtype, device type) pairs; a tensor, for
-    its type; torch.Tensor (what ``type(x)`` is today) or a subclass, and 'THNNBackend', for a backend that looks at
-    its first tensor argument. Iteration lists the names of the backends.
+    its type; torch.Tensor (which ``type(x)`` returns in current torch) or a subclass, and 'THNNBackend', for a backend
+    that takes the element type from its first tensor argument. Iteration lists the names of the backends.
     """
 
     def __init__(self) -> None:

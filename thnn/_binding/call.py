@@ -1,10 +1,10 @@
 """Calls of C functions with torch tensors.
 
-A call has two routes. The fast one passes the id of the tuple of its arguments, ``call(address, ANY, id(arguments))``:
-the binding looks into the tuple, and into its tensors through torch's DLPack C exchange API. It returns 0 after
-success, otherwise a report with which `invoke` takes over: outputs are resized, numbers of other types converted, and
-tensors that the exchange API does not pass although thnn takes them (meta tensors, a torch without the API) become
-views that Python fills. Everything else is an exception.
+A call has two routes. The fast route passes the id of the tuple of its arguments, ``call(address, ANY, id(arguments))``:
+the binding reads the tuple, and its tensors through torch's DLPack C exchange API. `call` returns 0 after success,
+otherwise a report, which is passed to `invoke`, the slow route. `invoke` resizes outputs, converts numbers of other
+types, and fills views of tensors that the exchange API cannot pass (meta tensors; all tensors if torch lacks the API).
+If the arguments are wrong it raises an exception.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _OTHER_TYPE: Final = 6
 
 
 def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int = 0) -> list[Any]:
-    """Calls a function with the values of its arguments but the state, by the route that they need.
+    """Calls a function with the values of its arguments without the state, by the fast or the slow route.
 
-    Tensors given as ALLOCATE are allocated, tensors of another size are resized. `report` is the result of a call by
-    the fast route, if that was tried. Returns the values, with the allocated tensors in their places. Raises TypeError,
-    ValueError, IndexError, NotImplementedError or RuntimeError, with every tensor left as it was.
+    A tensor is allocated for each value ALLOCATE, and outputs of another size are resized. `report` is the result of a
+    call by the fast route, or 0 if there was none. Returns the values, with ALLOCATE replaced by the tensors. Raises
+    TypeError, ValueError, IndexError, NotImplementedError or RuntimeError, with every tensor left unchanged.
     """
     state = _take(report)
     arguments = [a for a in bound.function.arguments if a.role != "state"]
@@ -65,7 +65,7 @@ def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int 
                 for position, argument in enumerate(arguments):
                     if not argument.is_tensor:
                         values[position] = convert_scalar(bound.function, argument, values[position])
-                # Autograd makes negative views of gradients (the imaginary part of a conjugate).
+                # Autograd may pass a gradient with the negative bit set (the imaginary part of a conjugate).
                 for position, argument in enumerate(arguments):
                     value = values[position]
                     if (
@@ -92,7 +92,7 @@ def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int 
 
 
 def _take(report: int) -> Any:
-    """The state that a call reports, freed with the Python object; None after success."""
+    """The state to which a report points, freed with the returned object; None for the report 0."""
     return ffi.gc(ffi.cast("THNNState *", report), _release) if report else None
 
 
@@ -117,7 +117,7 @@ def run(bound: BoundFunction, **values: Any) -> dict[str, Any]:
 
 
 def backward_scalar(argument: Argument, values: Mapping[str, Any], gradOutput: torch.Tensor) -> Any:
-    """A scalar that only a backward takes: a size of the input or the output, or its default."""
+    """The value of a scalar that only a backward function takes: a size of the input or the output, or its default."""
     size = argument.size
     if size is None:
         return argument.default
@@ -125,7 +125,7 @@ def backward_scalar(argument: Argument, values: Mapping[str, Any], gradOutput: t
 
 
 def flag(function: Function, name: str, value: Any) -> bool:
-    """A flag that Python itself acts upon, converted as for the C function."""
+    """A bool argument that Python itself reads, converted by the rules for C arguments."""
     argument = function.argument(name)
     assert argument is not None
     return bool(convert_scalar(function, argument, value))
@@ -152,10 +152,10 @@ _FORMATS: Final = {
 def _resize(
     bound: BoundFunction, flags: int, arguments: Sequence[Argument], values: list[Any], state: Any
 ) -> dict[int, torch.Tensor]:
-    """Puts tensors of the requested sizes in the places of outputs and buffers.
+    """Replaces outputs and buffers in the values by tensors of the requested sizes.
 
-    Returns the outputs that were given, by position: they take over the memory of their replacements when the call has
-    succeeded, since it may still be refused for what the tensors hold.
+    Returns the replaced outputs by position. They take over the memory of their replacements only after the call has
+    succeeded, since checks of the tensors' elements may still fail.
     """
     template = next(v for v in values if isinstance(v, torch.Tensor))
     real = next(
@@ -165,7 +165,7 @@ def _resize(
     given = {}
     for i in range(state.requestCount):
         request = state.requests[i]
-        # Positions count from the state.
+        # `request.argument` and `request.like` count the state as position 0; `values` has no state.
         position, like = request.argument - 1, request.like - 1
         size = ffi.unpack(request.size, request.ndim)
         memory_format = _FORMATS.get((request.layout, request.ndim), torch.contiguous_format)
@@ -192,7 +192,7 @@ def _resize(
 def _new(
     template: torch.Tensor, size: Sequence[int], dtype: torch.dtype | None, memory_format: torch.memory_format
 ) -> torch.Tensor:
-    """A tensor of the template's kind: on its device, fake if it is, of its subclass."""
+    """A new tensor on the device of the template and of its class: a fake tensor for a fake template."""
     if memory_format is torch.contiguous_format:
         return template.new_empty(size, dtype=dtype)
     strides = torch.empty(size, device="meta", memory_format=memory_format).stride()
@@ -200,7 +200,7 @@ def _new(
 
 
 def _resized(tensor: torch.Tensor, size: Sequence[int], memory_format: torch.memory_format) -> torch.Tensor:
-    """What `tensor` would be after resize_: in its own memory as long as there is room."""
+    """A tensor like `tensor` after resize_: a view of its memory if that is large enough, otherwise new memory."""
     if tensor.is_inference() and not torch.is_inference_mode_enabled():
         raise RuntimeError("inference tensors cannot be changed outside of inference mode")
     strides = torch.empty(size, device="meta", memory_format=memory_format).stride()

@@ -1,7 +1,7 @@
-"""A compiled library as Python sees it: opened by path, its functions found by name.
+"""A compiled library, opened by path, whose functions are looked up by name.
 
-`THNN` is the library of the package. Any other one that exports a table of functions
-(lib/THNN/runtime/function_table.h) can be opened beside it.
+`THNN` is the library of the package. Other libraries that export a table of functions
+(lib/THNN/runtime/function_table.h) can be opened in the same process.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from thnn._binding.extension import PACKAGE, ffi, lib
 from thnn._generated import DIGEST
 from thnn._header import Function
 
-# The element type of a call, or ANY: that of its tensors; and what the binding's other flags are
-# (lib/binding/binding.h).
+# Flags of a call (lib/binding/binding.h): the element type in TYPE_MASK, where ANY stands for the element type of the
+# tensors; VIEWS and META.
 FLOAT, DOUBLE, ANY, TYPE_MASK, VIEWS, META = 0, 1, 15, 15, 16, 32
 
-# Stands for a tensor that the call allocates.
+# Placeholder for a tensor that the call allocates.
 ALLOCATE: Final[Any] = type("Allocate", (), {"__repr__": lambda self: "ALLOCATE"})()
 
 
@@ -37,10 +37,10 @@ class BoundFunction(NamedTuple):
 
 
 class Library:
-    """A compiled library: where it runs, and its functions.
+    """A compiled library: its device type and its functions.
 
     Raises ImportError for a file that is no such library, and ValueError for an environment variable (such as
-    THNN_CPU_CAPABILITY) that the library cannot obey.
+    THNN_CPU_CAPABILITY) with a value that the library cannot use.
     """
 
     def __init__(self, path: Path) -> None:
@@ -80,9 +80,9 @@ def _text(characters: Any) -> str:
 
 
 def connect(enable: bool = True) -> bool:
-    """Passes tensors to C by torch's DLPack C exchange API; with ``enable=False`` as views that Python fills.
+    """Passes tensors to C through torch's DLPack C exchange API; with ``enable=False`` as views that Python fills.
 
-    Returns whether the exchange API is in use: a torch without it has the views only.
+    Returns whether the exchange API is in use; False if torch lacks it.
     """
     capsule = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None) if enable else None
     return bool(
@@ -96,7 +96,7 @@ def cpu_capability() -> str:
 
 
 def cpu_name() -> str:
-    """The processor, with the family and model that tell generations apart."""
+    """The name of the processor, with its family and model numbers, which distinguish CPU generations."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

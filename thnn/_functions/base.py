@@ -33,8 +33,8 @@ _is_grad_enabled = torch.is_grad_enabled
 
 
 class _FunctionMeta(FunctionMeta):
-    """Keeps torch.compile from tracing `forward`, as it does for classes whose metaclass is torch's own; and has a
-    node call the `backward` of its class directly instead of through a method that looks it up in each call.
+    """A metaclass other than torch's own, which keeps torch.compile from tracing `forward`. It also makes an autograd
+    node call the `backward` of its class directly, without torch's method that looks `backward` up in each call.
     """
 
     _backward_cls: Any
@@ -51,8 +51,8 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
     """Base class of all function classes.
 
     ``XFunction(*settings)`` creates a reusable object that is called with the tensors; ``XFunction.apply(*tensors,
-    *scalars)`` does both at once. Settings are the scalars and, before them, running statistics. Both forms accept
-    keywords with the names in THNN.h; optional tensors may be omitted or None.
+    *scalars)`` creates no such object. Settings are the scalars and, before them, running statistics. Both forms
+    accept keywords with the names in THNN.h; optional tensors may be omitted or None.
 
     Inside ``torch.autocast``, tensors of float16 and bfloat16 are cast to float32 and computed in it, as by
     ``torch.amp.custom_fwd(cast_inputs=torch.float32)``; running statistics, which a call updates, are not cast.
@@ -64,7 +64,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
     # Names in the order of `apply`, and the number of tensors among them.
     _names: ClassVar[tuple[str, ...]] = ()
     _tensor_count: ClassVar[int] = 0
-    # Tensors that a call updates, the last ones of all tensors: settings of an object, like scalars.
+    # Running statistics, which a call updates: the last of the tensors, and settings of an object, like scalars.
     _running: ClassVar[tuple[str, ...]] = ()
     _call_count: ClassVar[int] = 0  # tensors that an object is called with
     _arity: ClassVar[int] = 0
@@ -88,7 +88,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         else:
             cls._enter = super().apply
         if "forward" in cls.__dict__ and "compute" not in cls.__dict__:
-            # A subclass that overrides forward only: use it without a gradient, too.
+            # A subclass that overrides forward only: its forward also serves calls without a gradient.
             cls.compute = staticmethod(lambda *args: (cls._enter(*args),))
 
     @classmethod
@@ -99,7 +99,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         by_keyword = False
         for name in names:
             default = cls._defaults.get(name, empty)
-            # Python allows no argument without a default behind one with a default.
+            # Python allows no positional argument without a default after one with a default.
             by_keyword |= default is empty and any(p.default is not empty for p in parameters)
             kind = inspect.Parameter.KEYWORD_ONLY if by_keyword else inspect.Parameter.POSITIONAL_OR_KEYWORD
             parameters.append(inspect.Parameter(_identifier(name), kind, default=default))
@@ -159,7 +159,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
 
     @classmethod
     def _spelled(cls, names: Sequence[str]) -> str:
-        """The arguments of a call for messages: (input, kW, kH, ceil_mode=False)."""
+        """The arguments of a call as text for error messages: (input, kW, kH, ceil_mode=False)."""
         words = []
         for name in names:
             default = cls._defaults.get(name, _MISSING)
@@ -189,7 +189,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
             if not rest:
                 break
             if name in bound:
-                # A keyword leaves no gap among the positional arguments: legacy callers rely on that.
+                # Positional arguments skip names given by keyword: legacy callers rely on that.
                 continue
             is_tensor_slot = position < cls._tensor_count
             if (
@@ -235,7 +235,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
 
     @classmethod
     def _wants_gradient(cls, args: tuple[Any, ...]) -> bool:
-        """Whether some tensor requires a gradient; NotImplementedError if it is one without a gradient formula."""
+        """Whether any tensor requires a gradient; NotImplementedError if that tensor has no gradient formula."""
         try:
             for tensor in args[: cls._tensor_count]:
                 if tensor is not None and tensor.requires_grad:
@@ -255,7 +255,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
 
     @classmethod
     def _refuse_transforms(cls, args: tuple[Any, ...]) -> None:
-        """Raises NotImplementedError inside transforms that would return wrong numbers in silence."""
+        """Raises NotImplementedError inside function transforms (torch.func), which would silently be wrong."""
         if is_tracing():
             raise NotImplementedError(f"{cls.__name__}: cannot be recorded by torch.jit.trace")
         if (mode := recording_mode()) is not None:
@@ -272,7 +272,8 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
 
 
 def cast_for_autocast(tensors: Sequence[Any]) -> tuple[Any, ...] | None:
-    """The arguments with float16 and bfloat16 tensors cast to float32; None outside of autocast, or if there are none.
+    """The arguments with float16 and bfloat16 tensors cast to float32; None outside of autocast or without such
+    tensors.
 
     The rule of ``torch.amp.custom_fwd(cast_inputs=torch.float32)``.
     """

@@ -14,7 +14,7 @@ from thnn._header.registry import modules
 
 
 class FunctionClasses(Mapping[str, "type[FunctionBase]"]):
-    """Name -> class for every module of the header, each made when first asked for."""
+    """Name -> class for every module of the header; a class is created at the first access."""
 
     def __init__(self) -> None:
         self._classes: dict[str, type[FunctionBase]] = {}

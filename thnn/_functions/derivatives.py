@@ -38,9 +38,9 @@ def check_in_place(function: Function, input: Tensor, scalars: Sequence[Any]) ->
         try:
             is_positive = float(scalars[0]) >= 0
         except (TypeError, ValueError, OverflowError):
-            return  # the call says what is wrong with it
+            return  # the call of the forward reports the error
         if not is_positive:
-            # The output must tell the sign of the input.
+            # The backward knows only the output, from which it has to infer the sign of the input.
             raise ValueError(f"{function.name}: negval: inplace needs negval >= 0 to be differentiated")
 
 
@@ -68,7 +68,7 @@ def _differentiable_once(module: Module, cls_name: str) -> Rule:
 
 
 def values(rule: Rule, available: Sequence[str]) -> list[str]:
-    """The names that a rule takes; ValueError for one that the class does not have."""
+    """The names of the values that a rule takes; ValueError for a name that is not available."""
     names = list(inspect.signature(rule).parameters)[1:]
     missing = set(names) - set(available)
     if missing:
@@ -82,7 +82,7 @@ def _bind(library: Library, function: Function | None) -> BoundFunction:
 
 
 def _with_parameters(rule: Rule, names: Sequence[str]) -> Rule:
-    """Gives a rule that takes keywords a signature that lists them."""
+    """The rule, which takes arbitrary keywords, with a signature that lists `names`."""
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     rule.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [inspect.Parameter(n, kind) for n in ("needs", *names)]
@@ -126,7 +126,7 @@ def _linear(module: Module, library: Library) -> Rule:
 
 
 def _constant(module: Module, library: Library) -> Rule:
-    """[DERIVATIVE constant]: a criterion whose gradient is a constant times the incoming one."""
+    """[DERIVATIVE constant]: a criterion whose gradInput is gradOutput times a factor that is constant in input."""
     grad_input = _bind(library, module.grad_input)
 
     def constant(needs: Any, gradOutput: Tensor, **given: Any) -> dict[str, Tensor]:
@@ -140,7 +140,8 @@ def _constant(module: Module, library: Library) -> Rule:
 
 
 class _Settings(NamedTuple):
-    """The arguments of a convolution beside its tensors; `no_bias` is zeros if the function requires a bias."""
+    """The arguments of a convolution besides its tensors; `no_bias` is a vector of zeros if the function requires a
+    bias."""
 
     scalars: dict[str, Any]
     no_bias: Tensor | None
@@ -152,7 +153,8 @@ def _bilinear(module: Module, library: Library) -> Rule:
         output = input * weight + bias       gradInput = gradOutput * weight
         gradWeight = input * gradOutput      gradBias = 1 * gradOutput
 
-    where * is the product of the module in three forms, and bias enters output as it leaves gradOutput.
+    where * is the bilinear product of the module or one of its adjoints, and the gradient of bias is summed over the
+    same elements that bias is added to.
     """
     forward, grad_input = _bind(library, module.forward), _bind(library, module.grad_input)
     grad_parameters = _bind(library, module.acc_grad_parameters)
@@ -161,7 +163,8 @@ def _bilinear(module: Module, library: Library) -> Rule:
     bias_is_optional = any(a.name == "bias" and a.is_optional for a in forward.function.arguments)
 
     def also_takes(bound: BoundFunction, **tensors: Tensor | None) -> dict[str, Tensor | None]:
-        """The parameters among `tensors` that a backward takes although it needs at most their sizes."""
+        """The tensors among `tensors` that the backward function also has as arguments, though at most their sizes
+        matter."""
         return {name: t for name, t in tensors.items() if bound.function.argument(name) is not None}
 
     class Output(torch.autograd.Function):

@@ -39,7 +39,7 @@ def docstring(
 
 
 def summary(module: Module) -> str:
-    """The first sentence about a module, without its name."""
+    """The first sentence of a module's comment, without the module's name."""
     doc = next((f.doc for f in module.functions.values() if f.doc), "")
     sentence = re.split(r"(?<=\.)\s|\n\n", doc.removeprefix(f"{module.name}: "), maxsplit=1)[0]
     return " ".join(sentence.split())
@@ -59,7 +59,7 @@ _PYTHON_TYPES = {
 
 
 def describe(argument: Argument) -> str:
-    """Name, type, default and meaning of an argument, in a line."""
+    """Name, type, default and meaning of an argument, as one line."""
     kind = _PYTHON_TYPES.get(argument.type, "float")
     optional = " or None" if argument.is_optional else ""
     default = f", default {argument.default}" if argument.default is not None else ""

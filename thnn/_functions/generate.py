@@ -2,9 +2,9 @@
 
 ``_make_function_class`` and ``_make_function_class_criterion`` turn a module of the header model into a class. As
 ``dataclasses`` does, they write the Python source of its ``compute``, ``forward`` and ``backward``, since a loop over
-arguments would cost more than small kernels do; ``cls.source`` shows it. Arguments of the C functions are matched by
-name: a backward gets what the forward's arguments of the same names were. How a class is called is in
-`_function_base.py`.
+arguments would cost more than small kernels do; ``cls.source`` is that source. Arguments of the C functions are matched
+by name: a backward function gets the values of the forward's arguments of the same names. `base.py` has the calls of a
+class.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Source:
         self.lines.append("    " * indent + line)
 
     def flags(self, inplace: bool, returns_indices: bool) -> None:
-        """What Python itself acts upon has to be True or False."""
+        """Checks of the flags that Python itself reads: they have to be True or False."""
         if inplace:
             self.add("if inplace is not True and inplace is not False:")
             self.add("inplace = flag(updateOutput.function, 'inplace', inplace)", 2)
@@ -50,11 +50,11 @@ class _Source:
         allocations: Mapping[str, str],
         indent: int = 1,
     ) -> None:
-        """One C call: the fast route, then whatever else it takes.
+        """Adds one C call: by the fast route and, if that returns a report, by the slow route (`invoke`).
 
-        `names` maps arguments to expressions; that of a tensor which is to be allocated is 'ALLOCATE'.
-        `allocations` says how the tensors that are allocated here are; where that fails, the slow route says what
-        is wrong.
+        `names` maps arguments to expressions; 'ALLOCATE' stands for a tensor that `invoke` allocates. `allocations`
+        maps tensors to expressions that allocate them before the call; if such an expression raises an exception, the
+        tensor becomes ALLOCATE and `invoke` reports the error.
         """
         arguments = [a for a in function.arguments if a.role != "state"]
         expressions = [names[a.name] for a in arguments]
@@ -99,7 +99,7 @@ def _make_function_class(
 ) -> type[FunctionBase]:
     """The autograd class of a module that maps inputs (and parameters) to an output.
 
-    Raises HeaderError when a backward asks for what nothing can give: a class that cannot run is not made.
+    Raises HeaderError when a backward function has an argument for which no value is known.
     """
     return _make(module, name or module.name + "Function", library, criterion=False)
 
@@ -109,8 +109,8 @@ def _make_function_class_criterion(
 ) -> type[FunctionBase]:
     """The autograd class of a criterion: a loss of one element, multiplied by the incoming gradient in backward.
 
-    Besides the calls of the other classes, a criterion object takes the target first, as in PyTorch 0.1.1:
-    ``XCriterionFunction(target, *scalars, weight=None)(input)``; that form returns a tensor of size (1).
+    Besides the two forms of call of all classes, a criterion has that of PyTorch 0.1.1, target first:
+    ``XCriterionFunction(target, *scalars, weight=None)(input)``, which returns a tensor of size (1).
     """
     return _make(module, name or module.name + "Function", library, criterion=True)
 
@@ -128,7 +128,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
     options = ["return_indices"] if returns_indices else []
     inplace = "inplace" in scalars
 
-    # What the backward functions read, and the tensors whose gradients they need the size of.
+    # The arguments of the backward functions, and the tensors that give their gradients the size.
     wanted = {a.name for f in module.backwards for a in f.arguments}
     wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradParameter") if a.gradient_of}
     wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradInput") if a.gradient_of}
@@ -166,7 +166,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
 
     code.add("", 0)
     code.add(f"def forward(ctx, {', '.join(inputs + variables + options)}):", 0)
-    # What compute does, once more in place: calling it costs more than the smallest kernels.
+    # The body of compute is repeated here, since a Python call costs more than the smallest kernels.
     code.flags(inplace, returns_indices)
     if inplace:
         code.add("if inplace:")
@@ -178,7 +178,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
     if returns_indices:
         code.add("if return_indices:")
         code.add("ctx.mark_non_differentiable(indices)", 2)
-    # After an in-place forward the saved input holds the output, which tells the backward the same.
+    # After an in-place forward the saved input holds the output, from which the backward gets the same gradient.
     code.add(f"ctx.save_for_backward({', '.join(keep)})")
     code.add(f"ctx.scalars = {_tuple(variables)}")
     code.add(f"return {result}")
@@ -203,7 +203,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
     parts = [f"gradients.get({g!r})" if g else "None" for g in order] + rest
     code.add(f"return {_tuple(parts)}", 2)
     produced = list(dict.fromkeys(filter(None, order)))
-    # A backward that has one result is entered for it.
+    # A backward with one gradient is called only if that gradient is needed.
     needs = {n: f"ctx.needs_input_grad[{i}]" for i, n in enumerate(inputs)} if len(produced) > 1 else {}
     for g in produced if needs else ():
         code.add(f"{g} = None")
@@ -275,7 +275,7 @@ def _backward_call(
 ) -> None:
     """Writes the call of one backward function, under the condition that one of its results is needed."""
     produced = [a for a in function.tensors("gradInput", "gradParameter") if a.gradient_of in inputs]
-    # accGradParameters of some modules takes gradInput without a use for it.
+    # accGradParameters of some modules has an argument gradInput that it does not use.
     if function.phase == "accGradParameters":
         produced = [a for a in produced if a.role == "gradParameter"]
     condition = " or ".join(needs[source] for a in produced if (source := a.gradient_of or "") in needs)
@@ -303,7 +303,7 @@ def _backward_call(
         elif argument.role == "gradOutput":
             names[name] = "gradOutput"
         elif name == "inplace" and inplace:
-            # autograd owns the incoming gradient.
+            # Not in place: the incoming gradient belongs to autograd and must not be overwritten.
             names[name] = "False"
         elif name in keep or name in scalars:
             names[name] = scalars.get(name, name)
@@ -327,7 +327,7 @@ def new_scalar(like: Tensor) -> Tensor:
 
 
 def _or_not(allocate: Callable[[Tensor], Tensor]) -> Callable[[Any], Any]:
-    """The same, with ALLOCATE where it fails: the call then says why."""
+    """`allocate`, returning ALLOCATE instead of raising an exception: `invoke` then reports the error."""
 
     def attempt(like: Any) -> Any:
         try:
@@ -339,7 +339,7 @@ def _or_not(allocate: Callable[[Tensor], Tensor]) -> Callable[[Any], Any]:
 
 
 def scale_by(gradient: Tensor | None, factor: Tensor) -> None:
-    """Multiplies in place, without a pass over memory when the factor is 1 and known."""
+    """Multiplies the gradient in place, without a pass over memory if the factor is on the CPU and is 1."""
     if gradient is None:
         return
     if factor.device.type == "cpu" and not factor.is_meta:

@@ -1,4 +1,4 @@
-"""``LinearFunction``, written by hand as it was in PyTorch: accGradParameters takes more than the forward knows."""
+"""``LinearFunction``, written by hand as in PyTorch: accGradParameters has arguments that no forward argument gives."""
 
 from __future__ import annotations
 

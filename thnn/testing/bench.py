@@ -1,9 +1,10 @@
 """``python -m thnn bench``: thnn and torch in one run.
 
 Every row of the table of cases is timed in up to four variants, torch and thnn, each with contiguous and with
-channels-last tensors. The variants take turns in short blocks, so that what the machine does meanwhile meets them
-all; the best and the median block count. Results are compared before they are timed. The rooflines are
-measured in the same run: copying as many bytes as the row moves takes its turns, and the peak of fused multiply-adds.
+channels-last tensors. The variants take turns in short blocks, so that other load on the machine slows all of them;
+the best and the median block are reported. Results are compared before the variants are timed. The rooflines are
+measured in the same run: a copy of as many bytes as the row moves takes turns with the variants, and the peak rate of
+fused multiply-adds is measured as well.
 """
 
 from __future__ import annotations
@@ -43,20 +44,20 @@ from thnn.testing.timing import (
     take_turns,
 )
 
-# Threads stay where they are, and freed memory stays with the process: page faults would be timed instead of
-# kernels. Both are read when the process starts.
+# Binds threads to cores, and keeps freed memory in the process, since page faults would be timed otherwise. The OpenMP
+# runtime and malloc read these variables when the process starts.
 _ENVIRONMENT = {
     "OMP_PROC_BIND": "true",
     "MALLOC_MMAP_MAX_": "0",
     "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
     "MALLOC_TOP_PAD_": str(1 << 28),
 }
-# What is not `torch` or `thnn`: a row's other way with thnn's functions.
+# The variant of `Row.other`, another implementation with thnn's functions, beside the variants 'torch' and 'thnn'.
 OTHER = "other"
 
 
 def restart_with(environment: Mapping[str, str]) -> None:
-    """Starts this command again where the environment must be set before the process begins."""
+    """Restarts this command with the environment variables, unless they are set already."""
     if all(os.environ.get(k) == v for k, v in environment.items()):
         return
     os.execve(sys.executable, [sys.executable, "-m", "thnn", *sys.argv[1:]], {**os.environ, **environment})
@@ -128,7 +129,7 @@ def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def machine(threads: int) -> dict[str, str]:
-    """What the numbers were measured on."""
+    """The machine and the versions on which the benchmark runs."""
     return {
         "cpu": _library.cpu_name(),
         "instruction set": _library.cpu_capability(),
@@ -141,9 +142,9 @@ def machine(threads: int) -> dict[str, str]:
 
 
 def _copies(working_set: float) -> dict[str, Callable[[], None]]:
-    """Moves so many bytes, half of them read and half of them written."""
+    """Copies that move `working_set` bytes, half of them read and half of them written."""
     half = max(64, int(working_set / 2) // 64 * 64)
-    # torch's memory begins at a multiple of 64.
+    # torch allocates memory at addresses that are multiples of 64.
     source, destination = (torch.ones(half, dtype=torch.int8) for _ in range(2))
 
     return {name: roofline.copier(destination, source, name == "streaming copy") for name in _COPIES}
@@ -169,7 +170,7 @@ def _tensors(case: Case, row: Row) -> dict[str, Any]:
 
 
 class _Call:
-    """One variant of a row: what is called and with what."""
+    """One variant of a row: a function and its arguments."""
 
     def __init__(self, case: Case, row: Row, library: str, layout: str) -> None:
         self.module = modules()[case.module]
@@ -210,7 +211,7 @@ class _Call:
 
 def _compare(row: Row, variants: Mapping[str, _Call]) -> None:
     """Raises ValueError when thnn and torch do not compute the same."""
-    # Rounding decides for some in millions on which side of a kink they are, and their gradients are part of sums.
+    # A few of millions of elements are so close to a kink that rounding decides their gradients, which enter sums.
     tolerance = 1e-2 if row.dtype == "float32" else 1e-9
     (_, expected), *others = [(n, (v.output(), *v.forward_backward())) for n, v in variants.items()]
     for name, values in others:
@@ -234,13 +235,13 @@ def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
         for layout in layouts
         for library in ("torch", "thnn", *([OTHER] if row.other is not None else []))
     }
-    # The other way may be to do less.
+    # `Row.other` may compute less than the row.
     _compare(row, {n: v for n, v in variants.items() if not n.startswith(OTHER)})
     found = []
     for phase in row.phases:
         calls = {n: v.forward if phase == "fwd" else v.forward_backward for n, v in variants.items()}
         if phase in row.bytes_moved:
-            # Bandwidth changes with what else the machine does: its roofline is measured along with the row.
+            # Bandwidth depends on the other load of the machine, so the copy is timed together with the row.
             calls |= _copies(row.bytes_moved[phase])
         with torch.set_grad_enabled(phase != "fwd"):
             timings = take_turns(calls, rounds)
@@ -249,7 +250,7 @@ def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
     return found
 
 
-# Goals that a fraction of the roofline makes up for.
+# Goals that also count as met if the fraction of the roofline is reached.
 _OR_FRACTION = ("torch", "torch's better layout")
 
 
@@ -325,7 +326,7 @@ def measure_raw_call(rounds: int) -> Measurement:
 
 
 def measure_overhead(overhead: Overhead, rounds: int) -> Measurement:
-    """A form against what it is built on."""
+    """Times a layer, operator or graph against the calls that it is built on."""
     calls = overhead.make()
     timings = alternate(calls, rounds)
     pairs = list(zip(*(timings[name].blocks for name in calls)))

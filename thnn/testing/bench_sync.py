@@ -1,8 +1,8 @@
-"""The rows of ``python -m thnn bench`` that are about synchronized batch normalization.
+"""The rows of ``python -m thnn bench`` for synchronized batch normalization.
 
-In a group of one process it is timed against plain batch normalization. Two processes of one thread each, connected by
-gloo, time it against the same work without communication, with an all_gather of messages like its own after the forward
-and after the backward; both take turns. Run as a program, this module is one of the two.
+In a group of one process, synchronized batch normalization is timed against plain batch normalization. In a group of two
+processes of one thread each, connected by gloo, it is timed against the local computation with an all_gather of messages
+of the same size after the forward and after the backward. Run as a program, this module is one of the two processes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ROWS = {
     for processes in ("one process", "two processes")
     for shape in _SHAPES
 }
-# Of the time of plain batch normalization, and of that of local work and two collectives.
+# Goals: largest time relative to plain batch normalization, and relative to the local computation and two collectives.
 _ONE_PROCESS, _TWO_PROCESSES = 1.05, 1.2
 _BLOCK_SECONDS = 0.1
 _WARM_UP_CALLS = 10
@@ -45,8 +45,8 @@ _Tensors = tuple[list[Tensor], list[Tensor], Tensor]
 
 
 def _tensors(shape: tuple[int, ...], layout: str) -> _Tensors:
-    """Input, weight and bias; running statistics; gradient by the output. For all calls that are compared, since where
-    they are in memory matters."""
+    """Input, weight and bias; running statistics; gradient by the output. All calls that are compared share them, since
+    the address of a tensor influences the time."""
     generator = torch.Generator().manual_seed(0)
     C = shape[1]
     input, gradient = (in_layout(torch.randn(shape, generator=generator), layout) for _ in range(2))
@@ -72,12 +72,12 @@ class _Call:
 
 
 def matching(pattern: re.Pattern[str]) -> list[str]:
-    """Names of the rows."""
+    """The names of the rows that the pattern matches."""
     return [name for name in _ROWS if pattern.search(name)]
 
 
 def measure(name: str, rounds: int) -> Measurement:
-    """Times a row, which is forward and backward, and judges it."""
+    """Times forward + backward of a row and compares the time with the goal."""
     processes, shape = _ROWS[name]
     two = processes == "two processes"
     goal = _TWO_PROCESSES if two else _ONE_PROCESS
@@ -87,7 +87,7 @@ def measure(name: str, rounds: int) -> Measurement:
     for layout in (CONTIGUOUS, CHANNELS_LAST):
         other = f"{'local + collectives' if two else 'plain'} {layout}"
         base, ours = timings[other], timings[f"thnn {layout}"]
-        if ours.blocks:  # of those that ran one after the other
+        if ours.blocks:  # the median ratio of blocks that ran one after the other
             ratios.append(statistics.median(b / o for b, o in zip(base.blocks, ours.blocks)))
         else:
             ratios.append(base.best / ours.best)
@@ -118,7 +118,7 @@ def _one_process(shape: tuple[int, ...], rounds: int) -> dict[str, Timing]:
 
 
 def _two_processes(shape: tuple[int, ...], rounds: int) -> dict[str, Timing]:
-    # Two threads that are bound would both be bound to the first core.
+    # With OMP_PROC_BIND both processes would bind their only thread to the first core.
     environment = {k: v for k, v in os.environ.items() if k != "OMP_PROC_BIND"}
     environment.setdefault("GLOO_SOCKET_IFNAME", "lo")
     with tempfile.TemporaryDirectory() as directory:
@@ -136,7 +136,7 @@ def _two_processes(shape: tuple[int, ...], rounds: int) -> dict[str, Timing]:
 
 
 class _Alone:
-    """A communicator of two members without the communication."""
+    """A communicator for a group of two processes that does not communicate."""
 
     size = 2
 
@@ -146,7 +146,7 @@ class _Alone:
 
 def _process(directory: str, shape: tuple[int, ...], rounds: int, rank: int) -> None:
     torch.set_num_threads(1)
-    # Those that wake each other are put on one core otherwise, where they wait for each other.
+    # The scheduler tends to put processes that wake each other on one core, where they could not run in parallel.
     cores = sorted(os.sched_getaffinity(0))
     os.sched_setaffinity(0, {cores[rank % len(cores)]})
     dist.init_process_group("gloo", f"file://{directory}/store", rank=rank, world_size=2)
@@ -173,11 +173,11 @@ def _process(directory: str, shape: tuple[int, ...], rounds: int, rank: int) -> 
 
         calls[f"thnn {layout}"] = together
         calls[f"local + collectives {layout}"] = parts
-    # As take_turns does it, but both have to make the same calls at the same time.
+    # Like take_turns, except that both processes have to make the same calls at the same time.
     seconds: dict[str, list[float]] = {name: [] for name in calls}
-    # It takes the allocator a while to have memory of each size at hand.
+    # Warm-up calls let the allocator cache memory of each size.
     counts = dict.fromkeys(calls, _WARM_UP_CALLS)
-    for turn in range(-2, rounds):  # the first two to warm up, the second to count, too
+    for turn in range(-2, rounds):  # turns -2 and -1 warm up; turn -1 also determines the calls per block
         for name, call in calls.items():
             dist.barrier()
             start = time.perf_counter()

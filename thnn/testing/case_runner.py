@@ -31,7 +31,7 @@ Make = Callable[[str, Tensor], Tensor]
 
 
 def clone_with_strides(tensor: Tensor) -> Tensor:
-    """A copy with the same strides, with the gaps and overlaps between elements."""
+    """A copy with the same strides, including gaps and overlaps between elements."""
     if tensor.is_meta:
         return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device="meta")
     memory = tensor.untyped_storage().clone()
@@ -60,12 +60,12 @@ def in_place(function: Function, row: Mapping[str, Any]) -> tuple[str, str] | No
 
 
 class CaseRunner:
-    """A sample with its tensors. Calls get copies of them."""
+    """Calls the functions of a case with copies of the tensors of one sample."""
 
     def __init__(self, case: Case, sample: SampleInput, dtype: torch.dtype = torch.float64) -> None:
         self.case, self.sample, self.dtype = case, sample, dtype
         self.module = modules()[case.module]
-        # The forward and all functions of the case; a case of a single function has that one.
+        # The forward, and all functions of the case; in the case of a single function, that function.
         self.forward: Function = function_of(case)
         backwards = self.module.backwards if case.phase is None else ()
         self.functions: tuple[Function, ...] = (self.forward, *backwards)
@@ -107,7 +107,7 @@ class CaseRunner:
         return output.detach(), {n: t.detach() for n, t in made.items()}, gradients
 
     def factor(self, output: Tensor) -> Tensor:
-        """The incoming gradient: 1 for a criterion, whose C function takes none."""
+        """The incoming gradient: ones for a criterion, whose C function has no argument gradOutput."""
         if self.module.is_criterion:
             return torch.ones_like(output)
         generator = torch.Generator().manual_seed(7)
@@ -128,7 +128,7 @@ class CaseRunner:
     ) -> dict[str, Any]:
         """The arguments of a call by name: copies of the values, empty outputs, zero gradients of parameters.
 
-        `made` has the results of the forward. `enter` may replace tensors that are read, `output` those that are
+        `made` has the results of the forward. `enter` may replace tensors that are read, `output` tensors that are
         written.
         """
         row: dict[str, Any] = {}
@@ -138,7 +138,7 @@ class CaseRunner:
             if a in function.written and not a.is_modified and a.role != "gradParameter":
                 value: Any = torch.empty(0, dtype=dtype_of(a, self.dtype))
                 if function.phase == "accGradParameters":
-                    value = None  # some old signatures have a gradInput there
+                    value = None  # some accGradParameters have an unused argument gradInput
                 elif output is not None:
                     value = output(f"{function.phase}.{a.name}", value)
             elif a.role == "gradParameter":
@@ -184,7 +184,7 @@ class CaseRunner:
         return {k.removeprefix(prefix): v for k, v in results.items() if k.startswith(prefix)}
 
     def defined(self, results: Mapping[str, Tensor]) -> dict[str, Tensor]:
-        """The results that the reference gives, too; others are undefined."""
+        """The results that the reference also returns; the values of other results are undefined."""
         expected = self.expected()
         return {k: v for k, v in results.items() if k in expected}
 
@@ -319,12 +319,12 @@ def channels_last(tensor: Tensor) -> Tensor:
 
 
 def _garbage_strides(tensor: Tensor) -> Tensor:
-    """Dimensions of size 1 with strides that would lead far out of memory; their strides have no meaning."""
+    """Dimensions of size 1 with huge strides, which must not be used: they have no meaning."""
     strides = [2**40 if s == 1 else t for s, t in zip(tensor.shape, tensor.contiguous().stride())]
     return tensor.clone(memory_format=torch.contiguous_format).as_strided(tensor.shape, strides)
 
 
-# Layouts, and a test of the tensors for which each differs from contiguous memory.
+# Layout -> its conversion, and a predicate that is true for tensors whose memory the conversion changes.
 LAYOUTS: Mapping[str, tuple[Callable[[Tensor], Tensor], Callable[[Tensor], bool]]] = {
     "sliced": (_sliced, lambda t: t.dim() >= 1 and t.numel() > 0),
     "padded": (_padded, lambda t: t.dim() >= 1 and t.numel() > 0),
@@ -365,7 +365,7 @@ class Snapshot:
         return torch.empty(0, dtype=torch.uint8).set_(storage).clone()
 
     def difference(self, tensor: Tensor) -> str:
-        """The change since the snapshot; '' without one."""
+        """A description of the change since the snapshot; '' if nothing changed."""
         names = ("memory", "size of its memory", "offset", "shape", "strides")
         for name, was, now in zip(names, self.form, self._form(tensor)):
             if was != now:

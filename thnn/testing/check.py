@@ -90,7 +90,7 @@ def check_reference(case: Case, sample: SampleInput) -> None:
     compare(f"{name}.apply", got, output, TIGHT)
     if not leaves:
         return
-    # A criterion multiplies its gradient with the incoming one.
+    # The class of a criterion multiplies gradInput by the incoming gradient.
     factor = torch.tensor(-1.5, dtype=got.dtype) if runner.module.is_criterion else runner.gradOutput
     found = torch.autograd.grad(got, list(leaves.values()), factor.reshape(got.shape), allow_unused=True)
     for gradient, (leaf, value) in zip(runner.gradients, zip(leaves, found)):
@@ -99,7 +99,7 @@ def check_reference(case: Case, sample: SampleInput) -> None:
         expected = gradients[gradient] * (factor if runner.module.is_criterion else 1)
         compare(f"{name}: gradient by {leaf}", value, expected, TIGHT)
 
-    # An object of the class can be called repeatedly, and gives the same result without a graph.
+    # An object of the class can be called repeatedly, and gives the same result if no tensor requires a gradient.
     tensors = runner.cls._names[: runner.cls._call_count]
     values = {k: v.clone() if isinstance(v, Tensor) else v for k, v in runner.values.items()}
     function = runner.cls(**{k: v for k, v in values.items() if k not in tensors})
@@ -204,7 +204,7 @@ def _all(kind: str, n: str, tensor: Tensor) -> Tensor:
 
 
 def check_layouts(case: Case, sample: SampleInput) -> None:
-    """Tensors that are read, in every layout: one at a time and all together."""
+    """Tensors that are read, in every layout: first one tensor at a time in that layout, then all tensors."""
     runner = CaseRunner(case, sample)
     everything = runner.run()
     expected = runner.defined(everything)
@@ -218,7 +218,7 @@ def check_layouts(case: Case, sample: SampleInput) -> None:
         changed.update(written(function, row))
     for name, tensor in names.items():
         if not sample.differentiable:
-            continue  # too large to go through one by one
+            continue  # too large to repeat the calls for each tensor
         for kind, (_, fits) in LAYOUTS.items():
             if fits(tensor):
                 got = runner.run(functools.partial(_only, name, kind))
@@ -230,7 +230,7 @@ def check_layouts(case: Case, sample: SampleInput) -> None:
             plain = runner.run(functools.partial(_contiguous_first, name, dim))
             got = runner.run(first)
             for key, result in expected.items():
-                # Results of equal values may cancel: errors are relative to those of the original values.
+                # With repeated values results may cancel to 0: errors are relative to the original results.
                 where = f"{case.module}_{key.replace('.', ': ')} with {name} expanded in dimension {dim}"
                 compare(where, got[key], plain[key], TIGHT, largest_of(result))
     for kind, (_, fits) in LAYOUTS.items():
@@ -294,7 +294,7 @@ def check_output_layouts(case: Case, sample: SampleInput) -> None:
     if input.dim() not in (4, 5) or in_place(runner.forward, runner.values):
         return
     if channels_last(input).is_contiguous():
-        return  # one channel or one pixel: both layouts at once
+        return  # one channel or one pixel: contiguous and channels-last are the same layout
     leaves = {n: (channels_last(t) if t.dim() == input.dim() else t) for n, t in runner.leaves().items()}
     leaves = {n: t.detach().requires_grad_() for n, t in leaves.items()}
     result = runner.apply(leaves)
@@ -457,7 +457,7 @@ def _check_in_place(
 def _check_shared_memory(
     runner: CaseRunner, function: Function, made: Mapping[str, Any], mine: Mapping[str, Tensor]
 ) -> None:
-    """An output in memory that is read is refused, or the result is right."""
+    """An output that shares memory with an argument that is read is refused, or the result is right."""
     plain = runner.row(function, made)
     outputs = [a.name for a in function.tensors("output", "gradInput", "saved") if a.name in mine]
     for out in outputs:
@@ -509,7 +509,7 @@ def _check_shared_memory(
 
 
 def check_threads(case: Case, sample: SampleInput, *dtypes: torch.dtype) -> None:
-    """The same bits from 1, 2 and 5 threads, and from run to run."""
+    """Results are the same, to the bit, with 1, 2 and 5 threads and in repeated runs."""
     threads = torch.get_num_threads()
     for dtype in dtypes or (torch.float32, torch.float64):
         runner = CaseRunner(case, sample, dtype)
@@ -524,7 +524,7 @@ def check_threads(case: Case, sample: SampleInput, *dtypes: torch.dtype) -> None
 
 
 def overlapping(tensor: Tensor, before: bool) -> tuple[Tensor, Tensor]:
-    """A tensor of the same size one element before or behind, in the memory of a copy; and that copy."""
+    """Two tensors of the same size, one element apart in memory: one before or after a copy of `tensor`, and the copy."""
     memory = tensor.new_zeros(tensor.numel() + 1)
     low, high = memory[:-1].view(tensor.shape), memory[1:].view(tensor.shape)
     (high if before else low).copy_(tensor)
@@ -604,7 +604,7 @@ CHECKS: Mapping[str, Callable[[Case, SampleInput], None]] = {
     "mode": check_mode,
 }
 _NEED_DERIVATIVES = ("gradients", "second gradients")
-# Also run on the first row of the benchmark: small tensors are neither split nor read in place.
+# Checks that also run on the first benchmark row: small tensors are neither split into tasks nor read in place.
 _NEED_LARGE: Mapping[str, Callable[[Case, SampleInput, torch.dtype], None]] = {
     "threads": check_threads,
     "overlap": check_overlap,
@@ -665,7 +665,7 @@ def run_checks(names: Sequence[str], report: Callable[[Result], None]) -> list[R
         start = time.perf_counter()
         message = ""
         try:
-            # The name of the check as a file name: where a kernel crashes, faulthandler prints it.
+            # The check is the file name of the code, which faulthandler prints if a kernel crashes.
             exec(compile("run()", f"<{check}>", "exec"), {"run": check.run})
         except Failed as failure:
             message = str(failure)
@@ -681,7 +681,7 @@ def run_checks(names: Sequence[str], report: Callable[[Result], None]) -> list[R
 
 def main(names: Sequence[str], as_json: bool = False) -> int:
     """The command: a line per kind of check, and the failures. Exit status 1 if there are any."""
-    with contextlib.suppress(AttributeError, OSError):  # no standard error
+    with contextlib.suppress(AttributeError, OSError):  # if there is no standard error
         faulthandler.enable()
     results: list[Result] = []
     shown: list[tuple[str, str]] = []

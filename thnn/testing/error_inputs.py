@@ -82,7 +82,7 @@ def _place(function: Function, argument: Argument | None = None) -> str:
 
 
 def check_error_input(case: Case, error_input: ErrorInput) -> None:
-    """A error_input of the case."""
+    """An error input of the case raises its exception."""
     runner = CaseRunner(case, case.samples[error_input.of])
     function = runner.module.functions[case.phase or error_input.phase]
     change = {n: make(v, runner.dtype) for n, v in error_input.arguments.items()}
@@ -106,7 +106,7 @@ def check_error_input(case: Case, error_input: ErrorInput) -> None:
 def _wrong_tensors(
     a: Argument, value: Tensor, others: int, is_written: bool
 ) -> Iterator[tuple[str, Any, Errors]]:
-    """What no tensor argument may be."""
+    """Values that no tensor argument may have: name, value and expected exceptions."""
     other = torch.int32 if a.type == "THIndexTensor*" else torch.float16
     yield "float16" if other is torch.float16 else "int32", value.to(other), TypeError
     yield "bool", value.to(torch.bool), TypeError
@@ -117,7 +117,7 @@ def _wrong_tensors(
         yield "complex", value.to(torch.complex128), TypeError
         if is_written:
             yield "a negative view", torch.conj(torch.complex(value, value)).imag, TypeError
-        # No backend has been told a type that it could take: it is the one for float64.
+        # The backend is that for float64, so float32 is a wrong type as well.
         yield "float32", value.to(torch.float32), TypeError
     if others:
         yield "a meta tensor", value.to("meta"), TypeError
@@ -179,7 +179,7 @@ def check_wrong_argument(case: Case, function: Function, argument: Argument) -> 
     value = filled[argument.name]
     others = sum(isinstance(v, Tensor) for n, v in filled.items() if n != argument.name)
     for what, wrong_value, errors in _wrong_tensors(argument, value, others, argument in function.written):
-        # Where two disagree it may be the other that is told to be wrong.
+        # If the types or devices of two arguments differ, the error may name either argument.
         message = any_argument if what in ("float32", "a meta tensor") else this
         _check_raises(
             runner, function, {argument.name: wrong_value}, errors, message, f"{argument.name} {what}"
@@ -199,7 +199,7 @@ def check_wrong_argument(case: Case, function: Function, argument: Argument) -> 
 
 
 def _filled_row(runner: CaseRunner, function: Function) -> dict[str, Any]:
-    """The arguments of a call that has been made: outputs have their sizes, buffers and what is None one element."""
+    """The arguments of a call after it: outputs have their sizes; tensors that were None have one element."""
     row = _after_forward(runner, function)
     runner.call(function, row)
     for a in function.tensors():
@@ -222,11 +222,11 @@ def _wrong_sizes(
     elif argument.role == "gradInput" or (
         argument in function.written and argument.role in ("output", "saved")
     ):
-        dims = []  # is resized
+        dims = []  # the call resizes it
     else:
         dims = list(range(value.dim())) if argument.role != "buffer" else []
         if argument.role == "gradOutput" and not function.tensors("input", "output", "saved"):
-            dims = []  # nothing else tells what size it has to have
+            dims = []  # no other argument determines its size
     for dim in dims:
         if dim in free:
             continue

@@ -1,4 +1,4 @@
-"""What the benchmark's rows have in common: calls that take turns, and what is known of one afterwards."""
+"""Timing of calls that take turns, and the measurement of a benchmark row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 _BLOCK_SECONDS = 0.02
-# It takes the allocator a while to have memory of each size at hand.
+# Warm-up calls let the allocator cache memory of each size.
 _WARM_UP_SECONDS = 0.15
 
 CONTIGUOUS, CHANNELS_LAST = "contiguous", "channels-last"
@@ -24,7 +24,7 @@ class Timing:
 
     best: float
     median: float
-    blocks: list[float] = field(default_factory=list)  # of each block or call, in their order
+    blocks: list[float] = field(default_factory=list)  # seconds per call of each block, in the order of time
 
 
 @dataclass
@@ -37,7 +37,7 @@ class Measurement:
     ratio: float | None = None  # torch default layout / thnn contiguous
     best_ratio: float | None = None  # torch's better layout / thnn contiguous
     channels_last_ratio: float | None = None
-    other_ratio: float | None = None  # thnn's other way / thnn, contiguous
+    other_ratio: float | None = None  # Row.other / thnn, contiguous
     other_channels_last_ratio: float | None = None
     fraction: float | None = None  # of the roofline, thnn contiguous
     torch_fraction: float | None = None
@@ -54,7 +54,7 @@ def in_layout(tensor: Tensor, layout: str) -> Tensor:
 
 
 def _warmed_up(call: Callable[[], Any]) -> float:
-    """Seconds of one call, after others."""
+    """Seconds of one call after a warm-up."""
     end = time.perf_counter() + _WARM_UP_SECONDS
     call()
     while time.perf_counter() < end:
@@ -65,15 +65,15 @@ def _warmed_up(call: Callable[[], Any]) -> float:
 
 
 def alternate(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Timing]:
-    """Seconds per call, one call after the other: for a difference of a few percent, which would drown in what the
-    machine does from one block to the next and in where the allocator puts what each block makes."""
+    """Seconds per call, alternating after every call. For differences of a few percent, which are smaller than the
+    variation between blocks from other load and from the addresses that the allocator returns."""
     repeats = rounds
     for call in calls.values():
         repeats = max(repeats, int(rounds * _BLOCK_SECONDS / _warmed_up(call)))
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     order = list(calls.items())
     for _ in range(repeats):
-        order.reverse()  # what a call leaves in the caches is found by the other one as often as by itself
+        order.reverse()  # each call finds the cache contents of itself and of the others equally often
         for name, call in order:
             start = time.perf_counter()
             call()
@@ -87,7 +87,7 @@ def take_turns(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str,
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     order = list(calls.items())
     for turn in range(rounds):
-        # Each is in turn the first, and what the one before left in the caches is gone when the clock starts.
+        # Each call is first in turn; untimed repetitions replace the cache contents of the call before.
         first = turn % len(order)
         for name, call in order[first:] + order[:first]:
             repeat = range(counts[name])

@@ -1,6 +1,6 @@
 """The table of cases: for each module of THNN.h a reference, sample inputs, error inputs and rows of the benchmark.
 
-Any `Case` in a file of this package is in the table. `model.py` has its parts.
+Any `Case` in a file of this package is in the table. `model.py` defines `Case` and its parts.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def function_of(case: Case) -> Function:
 
 
 def arguments(case: Case, sample: SampleInput, dtype: torch.dtype = torch.float64) -> dict[str, Any]:
-    """The arguments of a sample by name, with tensors made and omitted scalars at their defaults."""
+    """The arguments of a sample by name: tensors created by their makers, omitted scalars at their defaults."""
     function = function_of(case)
     unknown = sample.arguments.keys() - {a.name for a in function.arguments}
     if unknown:

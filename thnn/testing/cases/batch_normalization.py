@@ -241,7 +241,7 @@ def _pair(**arguments: Any) -> Tensor:
 
 
 def _relu_rows() -> tuple[Row, ...]:
-    """Those of batch normalization, which relu may not make slower: in evaluation that is judged."""
+    """The rows of batch normalization with relu; in evaluation the goal is to be no slower than without relu."""
     large = (32, 64, 56, 56)
     rows = []
     for shape, dtype in ((large, "float32"), ((32, 256, 14, 14), "float32"), ((8, 512, 7, 7), "float32")):
@@ -334,7 +334,7 @@ def _normalize(
 
 
 def _incoming(gradOutput: Tensor, relu: bool, **arguments: Any) -> Tensor:
-    """What of the gradient comes through relu."""
+    """The gradient by the input of relu."""
     if not relu:
         return gradOutput
     return gradOutput.masked_fill(_normalize(**arguments, relu=False)["output"] <= 0, 0)
@@ -362,7 +362,7 @@ def _grad_input(
 
 
 def _triple(*size: int, counts: tuple[float, ...]) -> Maker:
-    """Statistics of each part: all above 1, so that any of them may stand for the number of values."""
+    """Statistics of each part: all values above 1, so that each is also valid as a number of values."""
 
     def maker(generator: Generator) -> Tensor:
         numbers = uniform(*size, low=2, high=5)(generator)
@@ -482,7 +482,7 @@ _SAVE_STATISTICS = Case(
 
 
 def _given(name: str, *shape: int, small: bool = True, **others: Any) -> SampleInput:
-    """What the phases take that know mean and inverse deviation; `others` replaces or adds arguments."""
+    """The arguments of phases that take mean and inverse deviation; `others` replaces or adds arguments."""
     C = shape[1]
     arguments = {
         "input": normal(*shape, scale=2, shift=0.5),
@@ -519,7 +519,7 @@ _NORMALIZE = Case(
 def _with_gradient(
     of: tuple[SampleInput, ...], more: Callable[[int], dict[str, Any]] = lambda C: {}
 ) -> tuple[SampleInput, ...]:
-    """The samples of normalize with a gradient, and what `more` gives for their number of channels."""
+    """The samples of normalize with gradOutput and the arguments that `more` returns for the number of channels."""
     made = []
     for sample in of:
         size = sample.arguments["input"](torch.Generator()).shape

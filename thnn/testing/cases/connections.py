@@ -1,4 +1,4 @@
-"""Convolutions that join the planes that a table lists."""
+"""Convolutions with a connection table: SpatialConvolutionMap and SpatialFullConvolutionMap."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 
 def _dense(weight: Tensor, table: Tensor, inputs: int, outputs: int) -> Tensor:
-    """Filters (outputs, inputs, kH, kW) with zeros where nothing is connected."""
+    """Filters (outputs, inputs, kH, kW), 0 for pairs of planes without a connection."""
     pairs = table.to(torch.int64)
     places = pairs[:, 1] * inputs + pairs[:, 0]
     filters = weight.new_zeros(outputs * inputs, *weight.shape[1:]).index_add(0, places, weight)
@@ -59,7 +59,7 @@ def _sample(
     stride: tuple[int, int] = (1, 1),
     small: bool = True,
 ) -> SampleInput:
-    """Kernel and stride are width first; the table has pairs (input plane, output plane)."""
+    """Kernel and stride are (width, height); the table has pairs (input plane, output plane)."""
     arguments: dict[str, Any] = {
         "input": normal(*shape),
         "weight": normal(len(table), kernel[1], kernel[0]),

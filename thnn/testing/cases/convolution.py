@@ -1,4 +1,4 @@
-"""Convolutions of images. The scalars of a sample are width first."""
+"""Convolutions of images. Kernel, stride, padding and dilation of a sample are (width, height)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _sample(
     flat: bool = False,
     small: bool = True,
 ) -> SampleInput:
-    """Kernel, stride, padding and dilation are width first; with dilation it is a sample of the dilated module."""
+    """Kernel, stride, padding and dilation are (width, height); with dilation, a sample of the dilated module."""
     inputs, (kW, kH) = shape[-3], kernel
     arguments: dict[str, Any] = {
         "input": normal(*shape),
@@ -301,7 +301,7 @@ def _depthwise_sample(
     bias: bool = True,
     **settings: bool,
 ) -> SampleInput:
-    """As others, but for the size of bias."""
+    """A sample of convolution, with the bias of depthwise convolution: (filters, planes)."""
     sample = _sample(name, shape, filters, kernel, stride, padding, None, False, **settings)
     biases = {"bias": normal(filters, shape[-3])} if bias else {}
     return replace(sample, arguments={**sample.arguments, **biases})

@@ -1,4 +1,4 @@
-"""Criteria: what an input and a target are apart, in one element."""
+"""Criteria: the loss of an input and a target, a tensor of one element."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _with_slope(value: Tensor, input: Tensor, slope: Tensor) -> Tensor:
 
 
 def _bce(input: Tensor, target: Tensor, sizeAverage: bool = True, weights: Tensor | None = None) -> Tensor:
-    # The gradient is not that of the clamped logarithms: it stays large where they end.
+    # The gradient is not that of the clamped logarithms, which is 0 where they are clamped: it stays large there.
     losses = -(target * input.log().clamp(min=-100) + (1 - target) * (-input).log1p().clamp(min=-100))
     slope = (input - target) / (input * (1 - input)).clamp(min=1e-12)
     if weights is not None:
@@ -140,7 +140,7 @@ def _probabilities(*shape: int) -> Maker:
 
 
 def _somewhere(value: float) -> Maker:
-    """Probabilities, and `value` among them."""
+    """Probabilities, one of which is `value`."""
 
     def maker(generator: torch.Generator) -> Tensor:
         input = _probabilities(4, 5)(generator)

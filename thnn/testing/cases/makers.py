@@ -1,4 +1,4 @@
-"""What the tensors of cases are made of. Each word here gives a maker: a function of a generator."""
+"""Makers of the tensors of cases. Each function returns a maker, which takes a torch.Generator and returns a tensor."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def uniform(*shape: int, low: float = 0.0, high: float = 1.0) -> Maker:
 
 
 def distinct(*shape: int) -> Maker:
-    """Values in random order, no two of them closer than 0.1: nothing ties, and no finite difference reorders them."""
+    """Values in random order, at least 0.1 apart: no two are equal, and a finite difference does not reorder them."""
 
     def maker(generator: Generator) -> Tensor:
         count = math.prod(shape)
@@ -60,7 +60,7 @@ def classes(*shape: int, count: int) -> Maker:
 
 
 def given(values: Sequence[Any] | float, dtype: torch.dtype = torch.float64) -> Maker:
-    """These very values."""
+    """The given values."""
 
     def maker(generator: Generator) -> Tensor:
         return torch.tensor(values, dtype=dtype)
@@ -78,7 +78,7 @@ def constant(*shape: int, value: float = 0.0) -> Maker:
 
 
 def expanded(*shape: int) -> Maker:
-    """One element seen as a tensor of any size."""
+    """One element expanded to a tensor of any size, with strides of 0."""
 
     def maker(generator: Generator) -> Tensor:
         return torch.zeros((), dtype=torch.float64).expand(shape)
@@ -87,7 +87,7 @@ def expanded(*shape: int) -> Maker:
 
 
 def flops(multiply_adds: float) -> dict[str, float]:
-    """Floating-point operations of a row by phase: gradInput and gradWeight take what the output does."""
+    """Floating-point operations of a row by phase: gradInput and gradWeight each need as many as the output."""
     return {"fwd": 2.0 * multiply_adds, "fb": 6.0 * multiply_adds}
 
 

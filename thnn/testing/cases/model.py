@@ -32,14 +32,14 @@ class SampleInput:
 
 @dataclass(frozen=True)
 class ErrorInput:
-    """Arguments that must raise: those of sample `of` with some replaced, and the expected exception."""
+    """A call that must raise: the arguments that replace some of sample `of`, and the expected exception."""
 
     name: str
     arguments: Mapping[str, Any]
     error: type[Exception] | tuple[type[Exception], ...]
     message: str = ""  # a regular expression that the text must match
     phase: str = "updateOutput"  # ignored in the case of a single function
-    of: int = 0  # which sample
+    of: int = 0  # index of the sample
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Row:
     fraction: float | None = None  # ... or this fraction of the roofline
     best: float | None = None  # against torch's better layout
     channels_last: float | None = None  # thnn channels-last against torch channels-last
-    # Another implementation with thnn's functions, called as the reference: the excess of its time, in both layouts.
+    # Another implementation with thnn's functions, called like the reference; `other_ratio` compares their times.
     other: Callable[..., Any] | None = None
     against_other: float | None = None
     bytes_moved: Mapping[str, float] = field(default_factory=dict)  # phase -> least bytes (memory-bound rows)
@@ -78,13 +78,13 @@ class Case:
     samples: tuple[SampleInput, ...]
     error_inputs: tuple[ErrorInput, ...] = ()
     rows: tuple[Row, ...] = ()
-    # torch's own function, for the benchmark, if the reference is not that.
+    # torch's own function, for the benchmark; None if it is the reference.
     baseline: Callable[..., Any] | None = None
-    # Dimensions of a parameter that may have any size: the kernel, if it is given by weight alone.
+    # Dimensions of a parameter that may have any size, such as kernel dimensions that no scalar repeats.
     any_size: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     # Largest error of float32 against float64: relative to the largest magnitude of the result.
     tolerance: float = 1e-5
-    # The function, in the case of a single one.
+    # The phase of the function, in the case of a single function.
     phase: str | None = None
 
     def __post_init__(self) -> None:

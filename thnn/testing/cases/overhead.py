@@ -1,4 +1,4 @@
-"""What forms that are built on a function may cost beyond it: rows of the benchmark."""
+"""Benchmark rows of the overhead of layers, operators and graphs over the functions that they call."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ Call = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Overhead:
-    """One row: a form against what it is built on, and how much more time it may take.
+    """One row: a layer, operator or graph against the calls that it is built on, and the overhead that it may have.
 
-    `make` returns the calls to compare: what it is built on by name, then the form, by name.
+    `make` returns the two calls by name: the baseline first, then the layer, operator or graph.
     """
 
     name: str
     make: Callable[[], Mapping[str, Call]]
-    microseconds: float | None = None  # more per call, at most ...
-    share: float | None = None  # ... or this part more
+    microseconds: float | None = None  # largest overhead per call ...
+    share: float | None = None  # ... or largest overhead as a fraction of the baseline's time
     phase: str = "fwd"  # 'fb' is forward + backward
 
 
@@ -96,7 +96,7 @@ def _classifier() -> torch.nn.Sequential:
 
 
 def _pointwise() -> torch.nn.Sequential:
-    """Little work on much memory, where folding pays."""
+    """A network limited by memory bandwidth, which folding makes faster."""
     from thnn import nn
 
     return torch.nn.Sequential(nn.Conv2d(64, 64, 1), nn.BatchNorm2d(64))
@@ -135,7 +135,7 @@ OVERHEADS = (
     Overhead("thnn.batch_norm inference (32,64,56,56)", _operator(is_infer=True), share=0.05),
     Overhead("fork train (16,3,16,16)", _fork(_classifier, (16, 3, 16, 16), True), share=0.02, phase="fb"),
     Overhead("fork infer (16,3,16,16)", _fork(_classifier, (16, 3, 16, 16), False), share=0.02),
-    # Two layers that folding is not for: what it costs then.
+    # Two layers that cannot be folded: the overhead of the attempt.
     Overhead(
         "fork infer folded (16,3,16,16)", _fork(_classifier, (16, 3, 16, 16), False, True), microseconds=40
     ),

@@ -1,4 +1,4 @@
-"""Windows that slide over images."""
+"""Pooling: maxima and averages of windows that slide over images."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def _size(size: int, kernel: int, stride: int, padding: int, ceil_mode: bool, pa
 def _windows(
     input: Tensor, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, ceil_mode: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Rows (oH, kH) and columns (oW, kW) that the windows see, and the elements (..., oH, oW, kH*kW) there.
+    """Rows (oH, kH) and columns (oW, kW) that the windows read, and their elements (..., oH, oW, kH*kW).
 
-    A row or column outside the image has a number below 0 or beyond it; the element there means nothing.
+    A row or column outside the image has a negative index or one beyond the size; its elements are undefined.
     """
     H, W = input.shape[-2:]
     padded = padW > 0 or padH > 0
@@ -59,7 +59,7 @@ def _max_pooling(
     rows, columns, seen = _windows(input, kW, kH, dW, dH, padW, padH, ceil_mode)
     row, column = _cross(rows, columns)
     inside = (row >= 0) & (row < H) & (column >= 0) & (column < W)
-    # argmax takes the first of equal values, and NaN for the largest of all; where -inf wins, padding may have.
+    # argmax returns the first of equal values and treats NaN as the largest; where -inf wins, it may select padding.
     best = seen.masked_fill(~inside, -math.inf).argmax(-1, keepdim=True)
     first = inside.to(torch.uint8).argmax(-1, keepdim=True).expand_as(best)
     best = torch.where(seen.gather(-1, best) == -math.inf, first, best)
@@ -102,7 +102,7 @@ def _sample(
     small: bool = True,
     **flags: bool,
 ) -> SampleInput:
-    """Kernel, stride and padding are width first."""
+    """Kernel, stride and padding are (width, height)."""
     scalars: dict[str, Any] = {"kW": kernel[0], "kH": kernel[1], "dW": stride[0], "dH": stride[1]}
     scalars |= {"padW": padding[0], "padH": padding[1], **flags}
     return SampleInput(name, {"input": input, **scalars}, differentiable=small)

@@ -32,7 +32,7 @@ def _series(name: str, shape: tuple[int, ...], kernel: int, stride: int, small: 
 def _images(
     name: str, shape: tuple[int, ...], kernel: tuple[int, int], stride: tuple[int, int], small: bool = True
 ) -> SampleInput:
-    """Kernel and stride are width first."""
+    """Kernel and stride are (width, height)."""
     planes = shape[-3]
     arguments: dict[str, Any] = {"input": normal(*shape), "weight": normal(planes), "bias": normal(planes)}
     arguments |= {"kW": kernel[0], "kH": kernel[1], "dW": stride[0], "dH": stride[1]}

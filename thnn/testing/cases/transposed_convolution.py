@@ -1,4 +1,4 @@
-"""Transposed convolutions. The scalars of a sample are width first, after time in volumes."""
+"""Transposed convolutions. Kernel, stride and padding of a sample are (width, height), or (time, width, height)."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _sample(
     bias: bool = True,
     small: bool = True,
 ) -> SampleInput:
-    """Of images or volumes, by the length of `kernel`; with dilation it is a sample of the dilated module."""
+    """A sample of images or volumes, by the length of `kernel`; with dilation, a sample of the dilated module."""
     n = len(kernel)
     axes, ones, zeros = "WH" if n == 2 else "TWH", (1,) * n, (0,) * n
     rows_first = kernel[:-2] + kernel[:-3:-1]

@@ -42,7 +42,7 @@ def _scalars(kernel: _Pair, dilation: _Pair, padding: _Pair, stride: _Pair) -> d
 
 
 def _samples(columns: bool) -> tuple[SampleInput, ...]:
-    """The same geometries for both directions; everything is height first."""
+    """The same geometries for Im2Col and Col2Im; all pairs are (height, width)."""
 
     def sample(
         name: str,
@@ -199,7 +199,7 @@ def _unfolded(
     padding: _Pair = (0, 0),
     small: bool = True,
 ) -> SampleInput:
-    """Kernel, stride and padding are width first."""
+    """Kernel, stride and padding are (width, height)."""
     planes, height, width = shape
     oW, oH = ((n + 2 * p - k) // d + 1 for n, k, d, p in zip((width, height), kernel, stride, padding))
     arguments: dict[str, Any] = {

@@ -43,7 +43,7 @@ def _sample(
     flat: bool = True,
     small: bool = True,
 ) -> SampleInput:
-    """Kernel, stride and padding are width first."""
+    """Kernel, stride and padding are (width, height)."""
     inputs, height, width = shape[-3:]
     out = [(size + 2 * p - k) // d + 1 for size, k, d, p in zip((width, height), kernel, stride, padding)]
     oW, oH = out

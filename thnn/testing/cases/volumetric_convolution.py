@@ -1,4 +1,4 @@
-"""Convolutions of volumes. The scalars of a sample are time first, then width, then height."""
+"""Convolutions of volumes. Kernel, stride, padding and dilation of a sample are (time, width, height)."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _sample(
     flat: bool = False,
     small: bool = True,
 ) -> SampleInput:
-    """With dilation it is a sample of the dilated module."""
+    """With dilation, a sample of the dilated module."""
     inputs, (kT, kW, kH) = shape[-4], kernel
     arguments: dict[str, Any] = {
         "input": normal(*shape),
