@@ -1,7 +1,8 @@
 """Calls of C functions with torch tensors.
 
 A call has two routes. The fast route passes the id of the tuple of its arguments,
-``call(address, ANY, id(arguments))``: the binding reads the tuple, and its tensors through torch's DLPack C exchange API. `call` returns 0 after success,
+``call(address, ANY, id(arguments))``:
+the binding reads the tuple, and its tensors through torch's DLPack C exchange API. `call` returns 0 after success,
 otherwise a report, which is passed to `invoke`, the slow route. `invoke` resizes outputs, converts numbers of other
 types, and fills views of tensors that the exchange API cannot pass (meta tensors; all tensors if torch lacks the API).
 If the arguments are wrong it raises an exception.

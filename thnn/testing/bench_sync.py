@@ -2,7 +2,8 @@
 
 In a group of one process, synchronized batch normalization is timed against plain batch normalization. In a group of
 two processes of one thread each, connected by gloo, it is timed against the local computation with an all_gather of
-messages of the same size after the forward and after the backward. Run as a program, this module is one of the two processes.
+messages of the same size after the forward and after the backward. Run as a program, this module is one of the two
+processes.
 """
 
 from __future__ import annotations
