@@ -101,8 +101,8 @@ def configure(
     command = [cmake, "-G", generator, "-S", str(root), "-B", str(directory), *settings, *cmake_arguments]
     configured, cache = directory / "configured", directory / "CMakeCache.txt"
     if cache.exists():
-        # The build reruns CMake if a CMake file changes. CMake refuses a build directory that was configured for another
-        # source directory or another generator.
+        # The build reruns CMake if a CMake file changes. CMake refuses a build directory that was configured for
+        # another source directory or another generator.
         if _read(configured) == "\n".join(command):
             return cmake
         known = {f"CMAKE_HOME_DIRECTORY:INTERNAL={root}", f"CMAKE_GENERATOR:INTERNAL={generator}"}
