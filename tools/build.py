@@ -102,7 +102,7 @@ def configure(
     configured, cache = directory / "configured", directory / "CMakeCache.txt"
     if cache.exists():
         # The build reruns CMake if a CMake file changes. CMake refuses a build directory that was configured for
-        # another source directory or generator.
+        # another source directory or another generator.
         if _read(configured) == "\n".join(command):
             return cmake
         known = {f"CMAKE_HOME_DIRECTORY:INTERNAL={root}", f"CMAKE_GENERATOR:INTERNAL={generator}"}

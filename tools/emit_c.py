@@ -1,4 +1,5 @@
-"""Generates C from the header model: libTHNN's table of functions, and the declarations that kernel files include."""
+"""Generates C from the header model: libTHNN's table of functions, and the declarations that kernel files
+include."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Updates everything that is derived from generic/THNN.h: generated files, then the compiled library.
 
-`regenerate(root)` writes only files that change. The generated C is written before the library is compiled; generated
-Python, documentation and libraries are replaced together after it. While the compiler runs, and after an error or a
-`kill -9`, the generated Python matches the library, and the package can be imported.
+`regenerate(root)` writes only files that change. The generated C is written before the library is compiled;
+generated Python, documentation and libraries are replaced together after it. While the compiler runs, and after an
+error or a `kill -9`, the generated Python matches the library, and the package can be imported.
 """
 
 from __future__ import annotations

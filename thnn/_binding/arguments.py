@@ -21,7 +21,8 @@ FIXED_DTYPES: Final = {
 
 
 def convert_scalar(function: Function, argument: Argument, value: Any) -> Any:
-    """The value converted to the C type of the argument; raises TypeError or ValueError if it is not convertible."""
+    """The value converted to the C type of the argument; raises TypeError or ValueError if it is not
+    convertible."""
     if isinstance(value, torch.Tensor):
         raise TypeError(f"{function.name}: {argument.name}: expected {argument.type}, got a tensor")
     try:
@@ -87,7 +88,8 @@ def _describe(value: Any) -> str:
 def check_tensors(
     bound: BoundFunction, flags: int, arguments: Sequence[Argument], values: Sequence[Any]
 ) -> bool:
-    """Raises an error for a tensor that the call cannot take; returns whether the tensors are meta or fake tensors."""
+    """Raises an error for a tensor that the call cannot take; returns whether the tensors are meta or fake
+    tensors."""
     function, device = bound.function, bound.library.device
     # Imported here, off the fast route, because the import is slow.
     from torch._subclasses.fake_tensor import FakeTensor

@@ -3,10 +3,10 @@
     backend = thnn.type2backend[x.type()]
     backend.Threshold_updateOutput(backend.library_state, x, y, 0, 0, False)
 
-A backend has one method per function of THNN.h. The method takes the library state (any value is accepted, such as 0 or
-None) and the arguments in header order, and writes the given tensors: outputs of another size are resized, outputs of
-the right size keep their storage and strides; with `inplace` the output shares the storage of the input afterwards.
-Errors are TypeError, ValueError, IndexError or NotImplementedError, with every tensor left unchanged.
+A backend has one method per function of THNN.h. The method takes the library state (any value is accepted, such as
+0 or None) and the arguments in header order, and writes the given tensors: outputs of another size are resized,
+outputs of the right size keep their storage and strides; with `inplace` the output shares the storage of the input
+afterwards. Errors are TypeError, ValueError, IndexError or NotImplementedError, with every tensor left unchanged.
 """
 
 from __future__ import annotations
@@ -157,9 +157,9 @@ class Backends(Mapping[Any, Backend]):
     """Backends by key and by attribute, created at the first access.
 
     Keys: 'torch.FloatTensor', 'torch.DoubleTensor'; the classes torch.FloatTensor, torch.DoubleTensor;
-    'THNNFloatBackend', 'THNNDoubleBackend'; torch.float32, torch.float64; (dtype, device type) pairs; a tensor, for
-    its type; torch.Tensor (which ``type(x)`` returns in current torch) or a subclass, and 'THNNBackend', for a backend
-    that takes the element type from its first tensor argument. Iteration lists the names of the backends.
+    'THNNFloatBackend', 'THNNDoubleBackend'; torch.float32, torch.float64; (dtype, device type) pairs; a tensor,
+    for its type; torch.Tensor (which ``type(x)`` returns in current torch) or a subclass, and 'THNNBackend', for a
+    backend that takes the element type from its first tensor argument. Iteration lists the names of the backends.
     """
 
     def __init__(self) -> None:

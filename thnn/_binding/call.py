@@ -1,11 +1,10 @@
 """Calls of C functions with torch tensors.
 
-A call has two routes. The fast route passes the id of the tuple of its arguments,
-``call(address, ANY, id(arguments))``:
-the binding reads the tuple, and its tensors through torch's DLPack C exchange API. `call` returns 0 after success,
-otherwise a report, which is passed to `invoke`, the slow route. `invoke` resizes outputs, converts numbers of other
-types, and fills views of tensors that the exchange API cannot pass (meta tensors; all tensors if torch lacks the API).
-If the arguments are wrong it raises an exception.
+A call has two routes. The fast route passes the id of the tuple of its arguments, ``call(address, ANY,
+id(arguments))``: the binding reads the tuple, and its tensors through torch's DLPack C exchange API. `call`
+returns 0 after success, otherwise a report, which is passed to `invoke`, the slow route. `invoke` resizes outputs,
+converts numbers of other types, and fills views of tensors that the exchange API cannot pass (meta tensors; all
+tensors if torch lacks the API). If the arguments are wrong it raises an exception.
 """
 
 from __future__ import annotations
@@ -45,9 +44,10 @@ _OTHER_TYPE: Final = 6
 def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int = 0) -> list[Any]:
     """Calls a function with the values of its arguments without the state, by the fast or the slow route.
 
-    A tensor is allocated for each value ALLOCATE, and outputs of another size are resized. `report` is the result of a
-    call by the fast route, or 0 if there was none. Returns the values, with ALLOCATE replaced by the tensors. Raises
-    TypeError, ValueError, IndexError, NotImplementedError or RuntimeError, with every tensor left unchanged.
+    A tensor is allocated for each value ALLOCATE, and outputs of another size are resized. `report` is the result
+    of a call by the fast route, or 0 if there was none. Returns the values, with ALLOCATE replaced by the tensors.
+    Raises TypeError, ValueError, IndexError, NotImplementedError or RuntimeError, with every tensor left
+    unchanged.
     """
     state = _take(report)
     arguments = [a for a in bound.function.arguments if a.role != "state"]
@@ -118,7 +118,8 @@ def run(bound: BoundFunction, **values: Any) -> dict[str, Any]:
 
 
 def backward_scalar(argument: Argument, values: Mapping[str, Any], gradOutput: torch.Tensor) -> Any:
-    """The value of a scalar that only a backward function takes: a size of the input or the output, or its default."""
+    """The value of a scalar that only a backward function takes: a size of the input or the output, or its
+    default."""
     size = argument.size
     if size is None:
         return argument.default
@@ -155,8 +156,8 @@ def _resize(
 ) -> dict[int, torch.Tensor]:
     """Replaces outputs and buffers in the values by tensors of the requested sizes.
 
-    Returns the replaced outputs by position. They take over the memory of their replacements only after the call has
-    succeeded, since checks of the tensors' elements may still fail.
+    Returns the replaced outputs by position. They take over the memory of their replacements only after the call
+    has succeeded, since checks of the tensors' elements may still fail.
     """
     template = next(v for v in values if isinstance(v, torch.Tensor))
     real = next(

@@ -16,8 +16,8 @@ from thnn._binding.extension import PACKAGE, ffi, lib
 from thnn._generated import DIGEST
 from thnn._header import Function
 
-# Flags of a call (lib/binding/binding.h): the element type in TYPE_MASK, where ANY stands for the element type of the
-# tensors; VIEWS and META.
+# Flags of a call (lib/binding/binding.h): the element type in TYPE_MASK, where ANY stands for the element type of
+# the tensors; VIEWS and META.
 FLOAT, DOUBLE, ANY, TYPE_MASK, VIEWS, META = 0, 1, 15, 15, 16, 32
 
 # Placeholder for a tensor that the call allocates.

@@ -33,8 +33,9 @@ _is_grad_enabled = torch.is_grad_enabled
 
 
 class _FunctionMeta(FunctionMeta):
-    """A metaclass other than torch's own, which keeps torch.compile from tracing `forward`. It also makes an autograd
-    node call the `backward` of its class directly, without torch's method that looks `backward` up in each call.
+    """A metaclass other than torch's own, which keeps torch.compile from tracing `forward`. It also makes an
+    autograd node call the `backward` of its class directly, without torch's method that looks `backward` up in
+    each call.
     """
 
     _backward_cls: Any

@@ -126,7 +126,8 @@ def _linear(module: Module, library: Library) -> Rule:
 
 
 def _constant(module: Module, library: Library) -> Rule:
-    """[DERIVATIVE constant]: a criterion whose gradInput is gradOutput times a factor that is constant in input."""
+    """[DERIVATIVE constant]: a criterion whose gradInput is gradOutput times a factor that is constant in
+    input."""
     grad_input = _bind(library, module.grad_input)
 
     def constant(needs: Any, gradOutput: Tensor, **given: Any) -> dict[str, Tensor]:
@@ -140,8 +141,8 @@ def _constant(module: Module, library: Library) -> Rule:
 
 
 class _Settings(NamedTuple):
-    """The arguments of a convolution besides its tensors; `no_bias` is a vector of zeros if the function requires a
-    bias."""
+    """The arguments of a convolution besides its tensors; `no_bias` is a vector of zeros if the function requires
+    a bias."""
 
     scalars: dict[str, Any]
     no_bias: Tensor | None
@@ -153,8 +154,8 @@ def _bilinear(module: Module, library: Library) -> Rule:
         output = input * weight + bias       gradInput = gradOutput * weight
         gradWeight = input * gradOutput      gradBias = 1 * gradOutput
 
-    where * is the bilinear product of the module or one of its adjoints, and the gradient of bias is summed over the
-    same elements that bias is added to.
+    where * is the bilinear product of the module or one of its adjoints, and the gradient of bias is summed over
+    the same elements that bias is added to.
     """
     forward, grad_input = _bind(library, module.forward), _bind(library, module.grad_input)
     grad_parameters = _bind(library, module.acc_grad_parameters)

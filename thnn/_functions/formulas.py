@@ -1,8 +1,8 @@
 """Gradients as torch operations, for second derivatives of modules without a [DERIVATIVE] tag in the header.
 
-A formula takes ``needs`` (which inputs need a gradient), then the values named by its parameters (``gradOutput``, saved
-tensors and scalars, by their names in THNN.h), and returns the gradients by name. It computes the backward under
-``create_graph=True``.
+A formula takes ``needs`` (which inputs need a gradient), then the values named by its parameters (``gradOutput``,
+saved tensors and scalars, by their names in THNN.h), and returns the gradients by name. It computes the backward
+under ``create_graph=True``.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """One differentiable autograd class per module of the header.
 
 ``_make_function_class`` and ``_make_function_class_criterion`` turn a module of the header model into a class. As
-``dataclasses`` does, they write the Python source of its ``compute``, ``forward`` and ``backward``, since a loop over
-arguments would cost more than small kernels do; ``cls.source`` is that source. Arguments of the C functions are matched
-by name: a backward function gets the values of the forward's arguments of the same names. `base.py` has the calls of a
-class.
+``dataclasses`` does, they write the Python source of its ``compute``, ``forward`` and ``backward``, since a loop
+over arguments would cost more than small kernels do; ``cls.source`` is that source. Arguments of the C functions
+are matched by name: a backward function gets the values of the forward's arguments of the same names. `base.py`
+has the calls of a class.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class _Source:
     ) -> None:
         """Adds one C call: by the fast route and, if that returns a report, by the slow route (`invoke`).
 
-        `names` maps arguments to expressions; 'ALLOCATE' stands for a tensor that `invoke` allocates. `allocations`
-        maps tensors to expressions that allocate them before the call; if such an expression raises an exception, the
-        tensor becomes ALLOCATE and `invoke` reports the error.
+        `names` maps arguments to expressions; 'ALLOCATE' stands for a tensor that `invoke` allocates.
+        `allocations` maps tensors to expressions that allocate them before the call; if such an expression raises
+        an exception, the tensor becomes ALLOCATE and `invoke` reports the error.
         """
         arguments = [a for a in function.arguments if a.role != "state"]
         expressions = [names[a.name] for a in arguments]

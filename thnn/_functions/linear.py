@@ -1,4 +1,5 @@
-"""``LinearFunction``, written by hand as in PyTorch: accGradParameters has arguments that no forward argument gives."""
+"""``LinearFunction``, written by hand as in PyTorch: accGradParameters has arguments that no forward argument
+gives."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """``python -m thnn bench``: thnn and torch in one run.
 
 Every row of the table of cases is timed in up to four variants, torch and thnn, each with contiguous and with
-channels-last tensors. The variants take turns in short blocks, so that other load on the machine slows all of them;
-the best and the median block are reported. Results are compared before the variants are timed. The rooflines are
-measured in the same run: a copy of as many bytes as the row moves takes turns with the variants, and the peak rate of
-fused multiply-adds is measured as well.
+channels-last tensors. The variants take turns in short blocks, so that other load on the machine slows all of
+them; the best and the median block are reported. Results are compared before the variants are timed. The rooflines
+are measured in the same run: a copy of as many bytes as the row moves takes turns with the variants, and the peak
+rate of fused multiply-adds is measured as well.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ from thnn.testing.timing import (
     take_turns,
 )
 
-# Binds threads to cores, and keeps freed memory in the process, since page faults would be timed otherwise. The OpenMP
-# runtime and malloc read these variables when the process starts.
+# Binds threads to cores, and keeps freed memory in the process, since page faults would be timed otherwise. The
+# OpenMP runtime and malloc read these variables when the process starts.
 _ENVIRONMENT = {
     "OMP_PROC_BIND": "true",
     "MALLOC_MMAP_MAX_": "0",

@@ -1,9 +1,9 @@
 """The rows of ``python -m thnn bench`` for synchronized batch normalization.
 
-In a group of one process, synchronized batch normalization is timed against plain batch normalization. In a group of
-two processes of one thread each, connected by gloo, it is timed against the local computation with an all_gather of
-messages of the same size after the forward and after the backward. Run as a program, this module is one of the two
-processes.
+In a group of one process, synchronized batch normalization is timed against plain batch normalization. In a group
+of two processes of one thread each, connected by gloo, it is timed against the local computation with an
+all_gather of messages of the same size after the forward and after the backward. Run as a program, this module is
+one of the two processes.
 """
 
 from __future__ import annotations
@@ -36,7 +36,8 @@ _ROWS = {
     for processes in ("one process", "two processes")
     for shape in _SHAPES
 }
-# Goals: largest time relative to plain batch normalization, and relative to the local computation and two collectives.
+# Goals: largest time relative to plain batch normalization, and relative to the local computation and two
+# collectives.
 _ONE_PROCESS, _TWO_PROCESSES = 1.05, 1.2
 _BLOCK_SECONDS = 0.1
 _WARM_UP_CALLS = 10
@@ -46,8 +47,8 @@ _Tensors = tuple[list[Tensor], list[Tensor], Tensor]
 
 
 def _tensors(shape: tuple[int, ...], layout: str) -> _Tensors:
-    """Input, weight and bias; running statistics; gradient by the output. All calls that are compared share them, since
-    the address of a tensor influences the time."""
+    """Input, weight and bias; running statistics; gradient by the output. All calls that are compared share them,
+    since the address of a tensor influences the time."""
     generator = torch.Generator().manual_seed(0)
     C = shape[1]
     input, gradient = (in_layout(torch.randn(shape, generator=generator), layout) for _ in range(2))

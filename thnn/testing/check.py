@@ -524,7 +524,8 @@ def check_threads(case: Case, sample: SampleInput, *dtypes: torch.dtype) -> None
 
 
 def overlapping(tensor: Tensor, before: bool) -> tuple[Tensor, Tensor]:
-    """Two tensors of one size, one element apart in memory: one before or after a copy of `tensor`, and the copy."""
+    """Two tensors of the same size, one element apart in memory: one before or after a copy of `tensor`, and the
+    copy."""
     memory = tensor.new_zeros(tensor.numel() + 1)
     low, high = memory[:-1].view(tensor.shape), memory[1:].view(tensor.shape)
     (high if before else low).copy_(tensor)

@@ -519,7 +519,8 @@ _NORMALIZE = Case(
 def _with_gradient(
     of: tuple[SampleInput, ...], more: Callable[[int], dict[str, Any]] = lambda C: {}
 ) -> tuple[SampleInput, ...]:
-    """The samples of normalize with gradOutput and the arguments that `more` returns for the number of channels."""
+    """The samples of normalize with gradOutput and the arguments that `more` returns for the number of
+    channels."""
     made = []
     for sample in of:
         size = sample.arguments["input"](torch.Generator()).shape

@@ -1,4 +1,5 @@
-"""Makers of the tensors of cases. Each function returns a maker, which takes a torch.Generator and returns a tensor."""
+"""Makers of the tensors of cases. Each function returns a maker, which takes a torch.Generator and returns a
+tensor."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def uniform(*shape: int, low: float = 0.0, high: float = 1.0) -> Maker:
 
 
 def distinct(*shape: int) -> Maker:
-    """Values in random order, at least 0.1 apart: no two are equal, and a finite difference does not reorder them."""
+    """Values in random order, at least 0.1 apart: no two are equal, and a finite difference does not reorder
+    them."""
 
     def maker(generator: Generator) -> Tensor:
         count = math.prod(shape)

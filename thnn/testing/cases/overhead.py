@@ -14,7 +14,8 @@ Call = Callable[[], Any]
 
 @dataclass(frozen=True)
 class Overhead:
-    """One row: a layer, operator or graph against the calls that it is built on, and the overhead that it may have.
+    """One row: a layer, operator or graph against the calls that it is built on, and the overhead that it may
+    have.
 
     `make` returns the two calls by name: the baseline first, then the layer, operator or graph.
     """

@@ -59,7 +59,8 @@ def _max_pooling(
     rows, columns, seen = _windows(input, kW, kH, dW, dH, padW, padH, ceil_mode)
     row, column = _cross(rows, columns)
     inside = (row >= 0) & (row < H) & (column >= 0) & (column < W)
-    # argmax returns the first of equal values and treats NaN as the largest; where -inf wins, it may select padding.
+    # argmax returns the first of equal values and treats NaN as the largest; where -inf wins, it may select
+    # padding.
     best = seen.masked_fill(~inside, -math.inf).argmax(-1, keepdim=True)
     first = inside.to(torch.uint8).argmax(-1, keepdim=True).expand_as(best)
     best = torch.where(seen.gather(-1, best) == -math.inf, first, best)
