@@ -24,6 +24,7 @@ settings.load_profile("thnn")
 _SPREAD = {"test_cases.py", "test_numerics.py", "test_properties.py"}
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     for item in items:
         name = Path(str(item.fspath)).name
