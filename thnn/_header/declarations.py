@@ -97,7 +97,7 @@ def _span(lexed: Lexed, first: int) -> _Span:
                 if lexed.text(i + 1) != "(":
                     break
         if max(stars, pairs, len(opening)) > _MAX_NESTING:
-            lexed.fail(i, f"unexpected {text!r}: more than {_MAX_NESTING} of them")
+            lexed.fail(i, f"too many {text!r}: at most {_MAX_NESTING} are understood")
     if opening:
         lexed.fail(opening[0], "the parenthesis is not closed")
     if lexed.text(span.last + 1) != ";" and lexed.text(first + 1) != "(":
@@ -109,7 +109,9 @@ class _Parser:
     def __init__(self, lexed: Lexed) -> None:
         self._lexed = lexed
         self._parser = CParser()
-        self._start = 0  # offset of the declaration that is being parsed
+        # Of the declaration that is being parsed: its offset, and the names that stand for types.
+        self._start = 0
+        self._types = _TYPEDEFS
 
     def declaration(self, span: _Span) -> Declaration | None:
         """The function that is declared, None if it is a typedef of a known type."""
@@ -146,12 +148,12 @@ class _Parser:
         )
         code = _EXPORT.sub(lambda m: " " * len(m[0]), code)
         code = re.sub(r"\s", " ", code)
-        types = _TYPEDEFS | self._unknown_types(span)
-        head = f"typedef int {', '.join(types)};"
+        self._types = _TYPEDEFS | self._unknown_types(span)
+        head = f"typedef int {', '.join(self._types)};"
         if _NO_RESULT.match(code):
             head += " void"
         try:
-            nodes = self._parser.parse(f"{head}\n{code};").ext[len(types) :]
+            nodes = self._parser.parse(f"{head}\n{code};").ext[len(self._types) :]
         except ParseError as error:
             self._fail_syntax(span, str(error))
         except RecursionError:
@@ -161,7 +163,7 @@ class _Parser:
         return nodes[0]
 
     def _unknown_types(self, span: _Span) -> set[str]:
-        """Words that stand where a type belongs: as types, they are refused by name."""
+        """Unknown words where a type belongs. pycparser reads them as types, so that the error can name the type."""
         lexed = self._lexed
         found: set[str] = set()
         for first, last in [(span.first, span.last), *span.arguments]:
@@ -175,7 +177,7 @@ class _Parser:
 
     def _begins_with_type(self, first: int, last: int) -> bool:
         lexed = self._lexed
-        if lexed.text(first) in _TYPEDEFS:
+        if lexed.text(first) in self._types:
             return True
         end = lexed.tokens[last]
         argument = lexed.code[lexed.tokens[first].start : end.start + len(end.text)]
@@ -288,4 +290,4 @@ def _spelled(node: Any) -> str:
 
 
 def _is_void(node: Any) -> bool:
-    return isinstance(node, c_ast.TypeDecl) and _spelled(node.type) == "void"
+    return isinstance(node, c_ast.TypeDecl) and _spelled(node.type) == "void" and not node.quals
