@@ -6,7 +6,7 @@
 #define BLOCK_WEIGHT_BYTES ((int64_t)256 << 10)
 #define SUM_MICROTILES ((int64_t)(((int64_t)1 << 20) / (2 * VBYTES * GEMM_MR)))
 
-/* What an output tile may need. */
+/* Upper bounds of what an output tile needs. */
 typedef struct TileLimits {
   int64_t packedBytes, microtiles;
 } TileLimits;
