@@ -35,24 +35,27 @@ static void findSources(const PoolingBackward *f, const OutputRange *range, cons
   const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
   const PoolingImages *g = &f->g, *index = &f->index;
   s->count = 0;
-  for (int64_t od = range[0].low; od < range[0].high; od++)
-    for (int64_t o = range[1].low; o < range[1].high; o++)
+  for (int64_t od = range[0].low; od < range[0].high; od++) {
+    if (!windowReads(d, od, in[0])) continue;
+    const real slice = (real)poolingDivisor(d, od, f->countPadding);
+    for (int64_t o = range[1].low; o < range[1].high; o++) {
+      if (!windowReads(h, o, in[1])) continue;
+      const real row = slice * (real)poolingDivisor(h, o, f->countPadding);
       for (int64_t k = range[2].low; k < range[2].high; k++) {
-        if (!windowReads(d, od, in[0]) || !windowReads(h, o, in[1]) || !windowReads(w, k, in[2])) continue;
+        if (!windowReads(w, k, in[2])) continue;
         const real *pixel = from + od * g->sd + o * g->sh + k * g->sw;
         for (int64_t l = 0; l < packed; l++) pixels[s->count * packed + l] = pixel[l * g->sc];
         s->offset[s->count] = packed ? s->count * packed : od * g->sd + o * g->sh + (k - range[2].low) * g->sw;
         s->indexOffset[s->count] = od * index->sd + o * index->sh + (k - range[2].low) * index->sw;
-        if (!f->indices)
-          s->weight[s->count] =
-              1 / ((real)poolingDivisor(d, od, f->countPadding) * (real)poolingDivisor(h, o, f->countPadding) *
-                   (real)poolingDivisor(w, k, f->countPadding));
+        if (!f->indices) s->weight[s->count] = 1 / (row * (real)poolingDivisor(w, k, f->countPadding));
         else if (pooling->index != INDEX_INPUT)
           s->kernelIndex[s->count] = (vlane)((in[0] - windowStart(d, od)) / d->dilation * indexWeight(pooling, 0) +
                                              (in[1] - windowStart(h, o)) / h->dilation * indexWeight(pooling, 1) +
                                              (in[2] - windowStart(w, k)) / w->dilation * indexWeight(pooling, 2));
         s->count++;
       }
+    }
+  }
 }
 
 /* A gradOutput of another layout, an expanded one for instance, is packed pixel by pixel. */

@@ -54,6 +54,8 @@ bool THNN_(poolingForwardChannelsLast)(const PoolingForward *f)
       int64_t first[WINDOW_AXES], end[WINDOW_AXES];
       windowElements(d, od, &first[0], &end[0]);
       windowElements(h, o, &first[1], &end[1]);
+      const real divisor =
+          (real)poolingDivisor(d, od, f->countPadding) * (real)poolingDivisor(h, o, f->countPadding);
       for (; pixel < endOfTask && j < w->output; pixel += s.count, j += s.count) {
         windowElements(w, j, &first[2], &end[2]);
         if (memcmp(first, listedFirst, sizeof first) || memcmp(end, listedEnd, sizeof end)) {
@@ -71,9 +73,7 @@ bool THNN_(poolingForwardChannelsLast)(const PoolingForward *f)
         s.to = f->output + n * y->sn + od * y->sd + o * y->sh + j * y->sw;
         if (!f->indices) {
           for (int64_t k = 0; k < s.count; k++)
-            s.rowDivisor[k] = (real)poolingDivisor(d, od, f->countPadding) *
-                              (real)poolingDivisor(h, o, f->countPadding) *
-                              (real)poolingDivisor(w, j + k, f->countPadding);
+            s.rowDivisor[k] = divisor * (real)poolingDivisor(w, j + k, f->countPadding);
           THNN_(poolingAverageLanes)(x->c, &s);
           continue;
         }
