@@ -31,10 +31,12 @@ static ALWAYS_INLINE void mapValues(ElementMap map, real *out, const real *g, co
 
 /* ---- runs of one channel ---- */
 
-/* `count` runs of `length` values, in each operand `...Pitch` apart. */
+/* `count` runs of `length` values of each of `channels` channels. In each operand, runs are ...Pitch apart and channels
+   ...ChannelStride. */
 typedef struct Runs {
   real *out;
   const real *g, *x;
+  int64_t channels, outChannelStride, gChannelStride, xChannelStride;
   int64_t count, length, outPitch, gPitch, xPitch;
 } Runs;
 
@@ -63,32 +65,42 @@ static ALWAYS_INLINE void mapRun(ElementMap map, real *out, const real *g, const
   if (n) mapValues(map, out + i, g + i, x + i, n, k, false);
 }
 
-static ALWAYS_INLINE void mapRuns(ElementMap map, const Runs *runs, CoefficientLanes k, bool stream, bool reversed)
+/* The runs of channel c of the tile. Reversed: the end of a channel was read last by the stage before. */
+static ALWAYS_INLINE void mapChannel(ElementMap map, const Runs *runs, int64_t c, CoefficientLanes k, bool stream,
+                                     bool reversed)
 {
   const int64_t count = runs->count, length = runs->length;
   const int64_t outPitch = runs->outPitch, gPitch = runs->gPitch, xPitch = runs->xPitch;
+  real *const out = runs->out + c * runs->outChannelStride;
+  const real *const g = readsG(map) ? runs->g + c * runs->gChannelStride : out;
+  const real *const x = readsX(map) ? runs->x + c * runs->xChannelStride : out;
   for (int64_t i = 0; i < count; i++) {
     const int64_t r = reversed ? count - 1 - i : i;
     const int64_t gAhead = reversed ? -prefetchOffset(count - i, length, gPitch) : PREFETCH_DISTANCE;
     const int64_t xAhead = reversed ? -prefetchOffset(count - i, length, xPitch) : PREFETCH_DISTANCE;
-    real *out = runs->out + r * outPitch;
-    mapRun(map, out, readsG(map) ? runs->g + r * gPitch : out, readsX(map) ? runs->x + r * xPitch : out, length, k,
-           stream, gAhead, xAhead);
+    mapRun(map, out + r * outPitch, g + r * gPitch, x + r * xPitch, length, k, stream, gAhead, xAhead);
   }
 }
 
-static ALWAYS_INLINE void applyRunsWith(ElementMap map, const Runs *runs, CoefficientLanes k, bool stream,
-                                        bool reversed)
+static ALWAYS_INLINE void mapChannels(ElementMap map, const Runs *runs, const Coefficients *k, bool stream,
+                                      bool reversed)
 {
-  if (stream) mapRuns(map, runs, k, true, reversed);
-  else mapRuns(map, runs, k, false, reversed);
+  for (int64_t i = 0; i < runs->channels; i++) {
+    const int64_t c = reversed ? runs->channels - 1 - i : i;
+    mapChannel(map, runs, c, oneChannel(k, c), stream, reversed);
+  }
 }
 
-/* Channel c of the coefficients. One copy of the loops per map. */
-static void applyRuns(ElementMap map, const Runs *runs, const Coefficients *coefficients, int64_t c, bool stream,
-                      bool reversed)
+static ALWAYS_INLINE void applyRunsWith(ElementMap map, const Runs *runs, const Coefficients *k, bool stream,
+                                        bool reversed)
 {
-  const CoefficientLanes k = oneChannel(coefficients, c);
+  if (stream) mapChannels(map, runs, k, true, reversed);
+  else mapChannels(map, runs, k, false, reversed);
+}
+
+/* One copy of the loops per map. */
+static void applyRuns(ElementMap map, const Runs *runs, const Coefficients *k, bool stream, bool reversed)
+{
   if (map == NORMALIZE) applyRunsWith(NORMALIZE, runs, k, stream, reversed);
   else if (map == NORMALIZE_RELU) applyRunsWith(NORMALIZE_RELU, runs, k, stream, reversed);
   else if (map == SCALE) applyRunsWith(SCALE, runs, k, stream, reversed);
@@ -97,12 +109,16 @@ static void applyRuns(ElementMap map, const Runs *runs, const Coefficients *coef
   else applyRunsWith(GRADIENT_RELU, runs, k, stream, reversed);
 }
 
-/* `count` runs of channel c from element l of sample n on. */
-static inline Runs channelRuns(const BatchNorm *b, int64_t c, int64_t n, int64_t l, int64_t count, int64_t length)
+/* `count` runs of the tile's channels from element l of sample n on. */
+static inline Runs tileRuns(const BatchNorm *b, Tile tile, int64_t n, int64_t l, int64_t count, int64_t length)
 {
-  const Runs runs = {(real *)channelRun(&b->out, c, n, l),
-                     channelRun(&b->g, c, n, l),
-                     channelRun(&b->x, c, n, l),
+  const Runs runs = {(real *)channelRun(&b->out, tile.c, n, l),
+                     channelRun(&b->g, tile.c, n, l),
+                     channelRun(&b->x, tile.c, n, l),
+                     tile.cEnd - tile.c,
+                     b->out.channelStride,
+                     b->g.channelStride,
+                     b->x.channelStride,
                      count,
                      length,
                      b->out.stride[0],
@@ -115,11 +131,8 @@ static void channelsFirstApply(const BatchNorm *b, Tile tile, ElementMap map, co
 {
   const int64_t length = b->size[b->dims - 1], first = tile.p / length, last = (tile.pEnd - 1) / length;
   if (length <= SUM_CHUNK) {
-    for (int64_t i = 0; i < tile.cEnd - tile.c; i++) {
-      const int64_t c = b->reduces ? tile.cEnd - 1 - i : tile.c + i;
-      const Runs runs = channelRuns(b, c, first, 0, last - first + 1, length);
-      applyRuns(map, &runs, k, c - tile.c, b->stream, b->reduces);
-    }
+    const Runs runs = tileRuns(b, tile, first, 0, last - first + 1, length);
+    applyRuns(map, &runs, k, b->stream, b->reduces);
     return;
   }
   for (int64_t n = last; n >= first; n--) {
@@ -127,10 +140,8 @@ static void channelsFirstApply(const BatchNorm *b, Tile tile, ElementMap map, co
     int64_t end = n == last ? tile.pEnd - n * length : length;
     while (end > begin) {
       const int64_t l = MAX(begin, (end - 1) / SUM_CHUNK * SUM_CHUNK);
-      for (int64_t c = tile.c; c < tile.cEnd; c++) {
-        const Runs run = channelRuns(b, c, n, l, 1, end - l);
-        applyRuns(map, &run, k, c - tile.c, b->stream, b->reduces);
-      }
+      const Runs runs = tileRuns(b, tile, n, l, 1, end - l);
+      applyRuns(map, &runs, k, b->stream, b->reduces);
       end = l;
     }
   }
@@ -144,11 +155,16 @@ static void stridedApply(const BatchNorm *b, Tile tile, ElementMap map, const Co
     p = MAX(end - GATHER_POSITIONS, tile.p);
     if (readsG(map)) gather(b, &b->g, tile, p, end - p, g);
     if (readsX(map)) gather(b, &b->x, tile, p, end - p, x);
-    for (int64_t c = 0; c < tile.cEnd - tile.c; c++) {
-      const int64_t at = c * GATHER_PITCH;
-      const Runs run = {.out = out + at, .g = g + at, .x = x + at, .count = 1, .length = end - p};
-      applyRuns(map, &run, k, c, false, false);
-    }
+    const Runs runs = {.out = out,
+                       .g = g,
+                       .x = x,
+                       .channels = tile.cEnd - tile.c,
+                       .outChannelStride = GATHER_PITCH,
+                       .gChannelStride = GATHER_PITCH,
+                       .xChannelStride = GATHER_PITCH,
+                       .count = 1,
+                       .length = end - p};
+    applyRuns(map, &runs, k, false, false);
     scatter(b, &b->out, tile, p, end - p, out);
   }
 }
