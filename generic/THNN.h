@@ -1450,6 +1450,84 @@ TH_API void THNN_(SpatialMaxPooling_updateGradInput)(
     int padH,                // padding above and below
     bool ceil_mode);         // as in the forward
 
+/* TemporalMaxPooling: the largest value of each feature in each window of frames.
+
+   Shapes: input (N, T, C) or (T, C); output and indices (N, oT, C) with oT = floor((T - kW) / dW) + 1.
+   indices holds the offset of the maximum in its window, 0 to kW - 1: it is frame t*dW + indices. The first of equal
+   values wins, NaN counts as larger than anything.
+   Errors: ValueError for a kernel or stride below 1, a kernel longer than the input.
+   Source: Torch7 nn.TemporalMaxPooling. */
+TH_API void THNN_(TemporalMaxPooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, T, C) or (T, C)
+    THTensor *output,        // [OUT] result (N, oT, C)
+    THIndexTensor *indices,  // [OUT] [SAVED] offset of each maximum in its window
+    int kW,                  // kernel width
+    int dW);                 // stride
+
+/* Gradient of TemporalMaxPooling by its input: gradOutput is added at indices.
+   Errors: also IndexError for an index outside the window. */
+TH_API void THNN_(TemporalMaxPooling_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices,  // [SAVED] as the forward left them
+    int kW,                  // kernel width
+    int dW);                 // stride
+
+/* VolumetricDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with
+   oT = floor or, with ceilMode, ceil of (T + 2*pT - dilationT*(kT - 1) - 1) / dT, plus 1, less 1 when some padding is
+   given and the last window would start at or beyond T + pT; oH and oW likewise.
+   indices holds the element of the kernel, one per byte: kt + (kh << 8) + (kw << 16). The first of equal values in row
+   order wins, padding never does, NaN counts as larger than anything. A window without any element gives the lowest
+   finite value and index -1.
+   Errors: ValueError for a kernel, stride or dilation below 1, a kernel above 256, padding above half the kernel, an
+   output without elements.
+   Source: Torch7 nn.VolumetricDilatedMaxPooling. */
+TH_API void THNN_(VolumetricDilatedMaxPooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,        // [OUT] result (N, C, oT, oH, oW)
+    THIndexTensor *indices,  // [OUT] [SAVED] element of the kernel, packed
+    int kT,                  // kernel depth
+    int kW,                  // kernel width
+    int kH,                  // kernel height
+    int dT,                  // stride along the depth
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int pT,                  // padding in front and behind
+    int pW,                  // padding left and right
+    int pH,                  // padding above and below
+    int dilationT,           // distance of kernel elements along the depth
+    int dilationW,           // along the width
+    int dilationH,           // along the height
+    bool ceilMode);          // [DEFAULT false] round output sizes up
+
+/* Gradient of VolumetricDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+   Errors: also IndexError for an index that is no element of its window. */
+TH_API void THNN_(VolumetricDilatedMaxPooling_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices,  // [SAVED] as the forward left them
+    int kT,                  // kernel depth
+    int kW,                  // kernel width
+    int kH,                  // kernel height
+    int dT,                  // stride along the depth
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int pT,                  // padding in front and behind
+    int pW,                  // padding left and right
+    int pH,                  // padding above and below
+    int dilationT,           // distance of kernel elements along the depth
+    int dilationW,           // along the width
+    int dilationH,           // along the height
+    bool ceilMode);          // as in the forward
+
 /* SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded image, whose
    zeros count in the divisor; otherwise it is clipped to the image.
 

@@ -108,6 +108,75 @@ class SpatialMaxPoolingFunction(FunctionBase):
     @classmethod
     def apply(cls, input: Tensor, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, ceil_mode: bool = ..., return_indices: bool = ...) -> Any: ...
 
+class TemporalMaxPoolingFunction(FunctionBase):
+    """TemporalMaxPooling: the largest value of each feature in each window of frames.
+
+    Shapes: input (N, T, C) or (T, C); output and indices (N, oT, C) with oT = floor((T - kW) / dW) + 1.
+    indices holds the offset of the maximum in its window, 0 to kW - 1: it is frame t*dW + indices. The first of equal
+    values wins, NaN counts as larger than anything.
+    Errors: ValueError for a kernel or stride below 1, a kernel longer than the input.
+    Source: Torch7 nn.TemporalMaxPooling.
+
+    Calls:
+        TemporalMaxPoolingFunction(kW, dW)(input)
+        TemporalMaxPoolingFunction.apply(input, kW, dW)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, T, C) or (T, C)
+        kW: int: kernel width
+        dW: int: stride
+        return_indices: bool, default False: return (output, indices)
+
+    Gradient of TemporalMaxPooling by its input: gradOutput is added at indices.
+    Errors: also IndexError for an index outside the window.
+    """
+    def __init__(self, kW: int, dW: int, *, return_indices: bool = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Any: ...
+    @classmethod
+    def apply(cls, input: Tensor, kW: int, dW: int, return_indices: bool = ...) -> Any: ...
+
+class VolumetricDilatedMaxPoolingFunction(FunctionBase):
+    """VolumetricDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.
+
+    Shapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with
+    oT = floor or, with ceilMode, ceil of (T + 2*pT - dilationT*(kT - 1) - 1) / dT, plus 1, less 1 when some padding is
+    given and the last window would start at or beyond T + pT; oH and oW likewise.
+    indices holds the element of the kernel, one per byte: kt + (kh << 8) + (kw << 16). The first of equal values in row
+    order wins, padding never does, NaN counts as larger than anything. A window without any element gives the lowest
+    finite value and index -1.
+    Errors: ValueError for a kernel, stride or dilation below 1, a kernel above 256, padding above half the kernel, an
+    output without elements.
+    Source: Torch7 nn.VolumetricDilatedMaxPooling.
+
+    Calls:
+        VolumetricDilatedMaxPoolingFunction(kT, kW, kH, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, ceilMode)(input)
+        VolumetricDilatedMaxPoolingFunction.apply(input, kT, kW, kH, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, ceilMode)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, C, T, H, W) or (C, T, H, W)
+        kT: int: kernel depth
+        kW: int: kernel width
+        kH: int: kernel height
+        dT: int: stride along the depth
+        dW: int: stride along the width
+        dH: int: stride along the height
+        pT: int: padding in front and behind
+        pW: int: padding left and right
+        pH: int: padding above and below
+        dilationT: int: distance of kernel elements along the depth
+        dilationW: int: along the width
+        dilationH: int: along the height
+        ceilMode: bool, default False: round output sizes up
+        return_indices: bool, default False: return (output, indices)
+
+    Gradient of VolumetricDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+    Errors: also IndexError for an index that is no element of its window.
+    """
+    def __init__(self, kT: int, kW: int, kH: int, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int, dilationT: int, dilationW: int, dilationH: int, ceilMode: bool = ..., *, return_indices: bool = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Any: ...
+    @classmethod
+    def apply(cls, input: Tensor, kT: int, kW: int, kH: int, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int, dilationT: int, dilationW: int, dilationH: int, ceilMode: bool = ..., return_indices: bool = ...) -> Any: ...
+
 class SpatialAveragePoolingFunction(FunctionBase):
     """SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded image, whose
     zeros count in the divisor; otherwise it is clipped to the image.
