@@ -212,7 +212,7 @@ static bool isTensorLetter(char letter) { return letter < 'a'; }
 static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, THNNTensor *views,
                       THNNValue *values)
 {
-  if (PyTuple_Size(tuple) != function->argumentCount) return false;
+  if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != function->argumentCount) return false;
   bool calledPython = false;
   const char *letter = function->arguments;
   for (int i = 0; i < function->argumentCount; i++, letter++) {
@@ -276,9 +276,19 @@ static int typeOfCall(const THNNFunction *function, int flags, const THNNValue *
 
 /* --- calls --------------------------------------------------------------------------------------------------- */
 
-uintptr_t thnn_call(uintptr_t address, int flags, uintptr_t tuple)
+/* A function with the flags of its calls: the `self` of the Python function that thnn_bind() makes. */
+typedef struct BoundCall {
+  const THNNFunction *function;
+  int flags;
+} BoundCall;
+
+static void releaseBoundCall(PyObject *capsule) { free(PyCapsule_GetPointer(capsule, NULL)); }
+
+static PyObject *callBound(PyObject *self, PyObject *arguments)
 {
-  const THNNFunction *function = (const THNNFunction *)address;
+  const BoundCall *bound = PyCapsule_GetPointer(self, NULL);
+  const THNNFunction *function = bound->function;
+  const int flags = bound->flags;
   THNNTensor views[function->tensorCount + 1];
   THNNValue values[function->argumentCount + 1];
   /* On the stack, so that calls may be nested: a tensor subclass may call thnn while its arguments are unpacked. */
@@ -291,19 +301,39 @@ uintptr_t thnn_call(uintptr_t address, int flags, uintptr_t tuple)
   state.status = THNN_OK;
   state.requestCount = 0;
   state.message[0] = 0;
-  PyGILState_STATE gil = PyGILState_Ensure();
-  const bool unpacked = unpackAll(function, flags, (PyObject *)tuple, views, values);
-  PyGILState_Release(gil);
+  const bool unpacked = unpackAll(function, flags, arguments, views, values);
   const int type = unpacked ? typeOfCall(function, flags, values, &state) : -1;
-  if (type < 0 || state.device != THNN_DEVICE_CPU) state.status = THNN_UNPACK;
-  else function->call[type](&state, values);
-  if (state.status == THNN_OK) return 0;
+  if (type < 0 || state.device != THNN_DEVICE_CPU) {
+    state.status = THNN_UNPACK;
+  } else {
+    PyThreadState *thread = PyEval_SaveThread();
+    function->call[type](&state, values);
+    PyEval_RestoreThread(thread);
+  }
+  if (state.status == THNN_OK) return PyLong_FromLong(0);
   /* A copy that the caller owns: Python code that runs before it is read (a signal handler, a dispatch mode) may call
      thnn again. */
   THNNState *report = malloc(sizeof *report);
   if (report == NULL) abort();
   *report = state;
-  return (uintptr_t)report;
+  return PyLong_FromVoidPtr(report);
+}
+
+int thnn_bind(uintptr_t function, int flags, uintptr_t list)
+{
+  static PyMethodDef method = {"call", callBound, METH_O, NULL};
+  PyGILState_STATE gil = PyGILState_Ensure();
+  BoundCall *bound = malloc(sizeof *bound);
+  if (bound == NULL) abort();
+  *bound = (BoundCall){(const THNNFunction *)function, flags};
+  PyObject *capsule = PyCapsule_New(bound, NULL, releaseBoundCall);
+  PyObject *call = capsule ? PyCFunction_New(&method, capsule) : NULL;
+  const bool done = call != NULL && PyList_Append((PyObject *)list, call) == 0;
+  Py_XDECREF(call);
+  Py_XDECREF(capsule);
+  PyErr_Clear();
+  PyGILState_Release(gil);
+  return done;
 }
 
 void thnn_release(uintptr_t state) { free((THNNState *)state); }

@@ -5,8 +5,9 @@
 
 /* The Python binding: calls the functions of any library that exports a table (function_table.h) with torch tensors.
 
-   A call passes all arguments but the state as the id of one tuple, which the caller keeps alive. The binding looks into
-   the tuple itself: that costs a third of cffi's conversions. Tensors are torch tensors, None for absent ones, or the
+   thnn_bind() makes a Python function of a function in the table. It takes one tuple of all arguments but the state, and
+   returns 0 after success, otherwise the address of the call's state, which the caller passes to thnn_release(). Calls by
+   cffi would convert each argument, and release and take the interpreter's lock twice. Tensors are torch tensors, None for absent ones, or the
    object that stands for an output to allocate. With THNN_CALL_VIEWS they are addresses of THNNTensor views that Python
    filled. Integers are ints, floating-point scalars floats or ints, flags True or False; for anything else the status is
    THNN_UNPACK, and Python converts the arguments or raises. */
@@ -24,9 +25,9 @@ enum {
 /* Opens a library, once per path; NULL with `reason` set if that fails. */
 const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
 
-/* Calls a function (a THNNFunction *). Returns 0 after success, otherwise the address of the call's state, which the
-   caller passes to thnn_release(). */
-uintptr_t thnn_call(uintptr_t function, int flags, uintptr_t arguments);
+/* Appends to a Python list, given by its id, the Python function that calls a THNNFunction with these flags. False if
+   there is no memory for it. */
+int thnn_bind(uintptr_t function, int flags, uintptr_t list);
 void thnn_release(uintptr_t state);
 
 /* Passes, as ids, torch's DLPack exchange capsule (0 if torch has none), torch.get_num_threads, and the object that

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from thnn._batch_norm import double_backward, stages
-from thnn._binding.call import call, flag, invoke, run
+from thnn._binding.call import flag, invoke, run
 from thnn._binding.library import ALLOCATE, ANY, THNN
 from thnn._functions.base import FunctionBase, cast_for_autocast
 from thnn._functions.documentation import docstring
@@ -64,7 +64,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
     """The class of a module, whose output goes through relu if `relu`."""
     module = modules()[name]
     updateOutput, updateGradients = (THNN.bind(module.functions[f]) for f in ("updateOutput", "backward"))
-    forward_address, backward_address = updateOutput.address, updateGradients.address
+    call_forward, call_backward = updateOutput.caller(ANY), updateGradients.caller(ANY)
     refusal = ": inference tensors cannot be differentiated; clone it"
 
     def compute(
@@ -90,7 +90,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         arguments = (
             input, output, weight, bias, running_mean, running_var, save_mean, save_std, train, momentum, eps
         )  # fmt: skip
-        if report := call(forward_address, ANY, id(arguments)):
+        if report := call_forward(arguments):
             values = invoke(updateOutput, ANY, arguments, report)
             output, save_mean, save_std = values[1], values[6], values[7]
         if train and running_mean is not None and running_var is not None:
@@ -141,7 +141,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         arguments = (
             input, gradOutput, gradInput, gradWeight, gradBias, *parameters, *statistics, train, 1.0, eps
         )  # fmt: skip
-        if report := call(backward_address, ANY, id(arguments)):
+        if report := call_backward(arguments):
             invoke(updateGradients, ANY, arguments, report)
         return gradInput, gradWeight, gradBias, None
 

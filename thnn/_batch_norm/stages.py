@@ -11,12 +11,14 @@ no_grad.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from thnn._binding.call import call, invoke
+from thnn._binding.call import invoke
 from thnn._binding.library import ANY, DOUBLE, THNN
 from thnn._header.registry import modules
 from thnn._torch import assert_async, increment_version
@@ -30,11 +32,15 @@ def _has_kernels(tensor: Tensor) -> bool:
     return tensor.device.type == "cpu" and tensor.dtype in (torch.float32, torch.float64)
 
 
+@cache
+def _caller(phase: str, flags: int) -> Callable[[tuple[Any, ...]], int]:
+    return _phases[phase].caller(flags)
+
+
 def _call(phase: str, flags: int, arguments: tuple[Any, ...]) -> None:
     """Calls a C function with allocated outputs."""
-    bound = _phases[phase]
-    if report := call(bound.address, flags, id(arguments)):
-        invoke(bound, flags, arguments, report)
+    if report := _caller(phase, flags)(arguments):
+        invoke(_phases[phase], flags, arguments, report)
 
 
 def _channels(vector: Tensor, like: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 
-from thnn._binding.call import call, flag, invoke
+from thnn._binding.call import flag, invoke
 from thnn._binding.library import ANY, DOUBLE, FLOAT, THNN, BoundFunction, Library
 from thnn._header import Function
 from thnn._header.registry import functions
@@ -44,7 +44,7 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
         ]
     lines += [
         f"    arguments = ({', '.join(names)},)",
-        f"    report = call({bound.address}, {flags}, id(arguments))",
+        "    report = call(arguments)",
         "    if report:",
         f"        invoke(function, {flags}, arguments, report)",
     ]
@@ -59,7 +59,7 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
         f"        increment_version([t for t in {everything} if t is not None])",
     ]
     namespace: dict[str, Any] = {
-        "call": call,
+        "call": bound.caller(flags),
         "function": bound,
         "invoke": invoke,
         "flag": flag,

@@ -1,8 +1,8 @@
 """Calls of C functions with torch tensors.
 
-A call has two routes. The fast route passes the id of the tuple of its arguments, ``call(address, ANY,
-id(arguments))``: the binding reads the tuple, and its tensors through torch's DLPack C exchange API. `call`
-returns 0 after success, otherwise a report, which is passed to `invoke`, the slow route. `invoke` resizes outputs,
+A call has two routes. The fast route passes the tuple of its arguments to a function that `BoundFunction.caller`
+made: the binding reads the tuple, and its tensors through torch's DLPack C exchange API. The function returns 0
+after success, otherwise a report, which is passed to `invoke`, the slow route. `invoke` resizes outputs,
 converts numbers of other types, and fills views of tensors that the exchange API cannot pass (meta tensors; all
 tensors if torch lacks the API). If the arguments are wrong it raises an exception.
 """
@@ -10,7 +10,7 @@ tensors if torch lacks the API). If the arguments are wrong it raises an excepti
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import torch
@@ -25,8 +25,6 @@ from thnn._binding.arguments import (
 from thnn._binding.extension import ffi, lib
 from thnn._binding.library import ALLOCATE, ANY, META, TYPE_MASK, VIEWS, BoundFunction
 from thnn._header import Argument, Function
-
-call: Final[Callable[[int, int, int], int]] = lib.thnn_call
 
 _RESIZE, _UNPACK = 1, 7
 _EXCEPTIONS: Final = {2: TypeError, 3: ValueError, 4: IndexError, 5: NotImplementedError, 6: RuntimeError}
@@ -84,7 +82,7 @@ def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int 
         if as_views:
             views = [_view(v) if isinstance(v, torch.Tensor) else v for v in values]
             passed = tuple(int(ffi.cast("uintptr_t", v)) if isinstance(v, ffi.CData) else v for v in views)
-        state = _take(call(bound.address, flags, id(passed)))
+        state = _take(bound.caller(flags)(passed))
         if state is None:
             with torch.no_grad():
                 for position, tensor in given.items():

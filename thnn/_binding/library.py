@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -25,7 +26,7 @@ ALLOCATE: Final[Any] = type("Allocate", (), {"__repr__": lambda self: "ALLOCATE"
 
 
 class BoundFunction(NamedTuple):
-    """A function of the header in a library: `call(bound.address, flags, id(arguments))` calls it."""
+    """A function of the header in a library."""
 
     function: Function
     library: Library
@@ -34,6 +35,16 @@ class BoundFunction(NamedTuple):
     @property
     def name(self) -> str:
         return self.function.name
+
+    def caller(self, flags: int) -> Callable[[tuple[Any, ...]], int]:
+        """The C function as a Python function of the tuple of its arguments without the state.
+
+        It returns 0 after success, otherwise a report for `invoke`.
+        """
+        made: list[Callable[[tuple[Any, ...]], int]] = []
+        if not lib.thnn_bind(self.address, flags, id(made)):
+            raise MemoryError
+        return made[0]
 
 
 class Library:

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._binding.call import call, flag, invoke
+from thnn._binding.call import flag, invoke
 from thnn._binding.library import ALLOCATE, ANY, THNN, Library
 from thnn._functions import derivatives as _derivatives
 from thnn._functions.base import Criterion, FunctionBase
@@ -68,7 +68,7 @@ class _Source:
                 attempt = line.replace("empty_like(", "empty_like_or_not(")
                 self.add(attempt.replace("new_scalar(", "new_scalar_or_not("), indent + 1)
         self.add(f"arguments = {_tuple(expressions)}", indent)
-        self.add(f"report = call({function.phase}_address, {ANY}, id(arguments))", indent)
+        self.add(f"report = call_{function.phase}(arguments)", indent)
         self.add("if report:", indent)
         outputs = [
             (k, a.name)
@@ -218,7 +218,6 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
         "ALLOCATE": ALLOCATE,
         "flag": flag,
         "check_in_place": _derivatives.check_in_place,
-        "call": call,
         "invoke": invoke,
         "empty_like": torch.empty_like,
         "zeros_like": torch.zeros_like,
@@ -232,7 +231,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
     }
     for function in (forward, *module.backwards):
         namespace[function.phase] = library.bind(function)
-        namespace[f"{function.phase}_address"] = library.bind(function).address
+        namespace[f"call_{function.phase}"] = library.bind(function).caller(ANY)
     _compile(cls_name, source, namespace)
 
     constants = [a.name for a in forward.tensors("input", "target", "parameter") if a.name not in gradients]

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._binding.call import call, invoke
+from thnn._binding.call import invoke
 from thnn._binding.library import ALLOCATE, ANY, THNN
 from thnn._functions import derivatives as _derivatives
 from thnn._functions.base import FunctionBase
@@ -20,6 +20,9 @@ _rule = _derivatives.rule(_module, THNN, "LinearFunction")
 _forward = THNN.bind(_module.functions["updateOutput"])
 _grad_input = THNN.bind(_module.functions["updateGradInput"])
 _grad_parameters = THNN.bind(_module.functions["accGradParameters"])
+_call_forward = _forward.caller(ANY)
+_call_grad_input = _grad_input.caller(ANY)
+_call_grad_parameters = _grad_parameters.caller(ANY)
 
 
 class LinearFunction(FunctionBase):
@@ -39,7 +42,7 @@ class LinearFunction(FunctionBase):
         except (AttributeError, IndexError, TypeError, RuntimeError, ValueError):
             output = ALLOCATE
         tensors = (input, output, weight, bias, None)
-        if report := call(_forward.address, ANY, id(tensors)):
+        if report := _call_forward(tensors):
             output = invoke(_forward, ANY, tensors, report)[1]
         return (output,)
 
@@ -59,12 +62,12 @@ class LinearFunction(FunctionBase):
         if needs[0]:
             gradInput = torch.empty_like(input)
             tensors = (input, gradOutput, gradInput, weight)
-            if report := call(_grad_input.address, ANY, id(tensors)):
+            if report := _call_grad_input(tensors):
                 invoke(_grad_input, ANY, tensors, report)
         if needs[1] or needs[2]:
             gradWeight = torch.zeros_like(weight)
             gradBias = torch.zeros_like(bias) if bias is not None else None
             arguments = (input, gradOutput, None, weight, bias, gradWeight, gradBias, None, 1.0)
-            if report := call(_grad_parameters.address, ANY, id(arguments)):
+            if report := _call_grad_parameters(arguments):
                 invoke(_grad_parameters, ANY, arguments, report)
         return gradInput, gradWeight, gradBias
