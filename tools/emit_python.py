@@ -16,10 +16,10 @@ BANNER = '"""Generated from generic/THNN.h by `python -m thnn regenerate`: do no
 #: hide.
 RESERVED_ARGUMENTS = frozenset(
     [
-        *("self", "cls", "ctx", "return_indices", "id"),
+        *("self", "cls", "ctx", "return_indices"),
         *("TypeError", "AttributeError", "RuntimeError", "ValueError"),
         *("updateOutput", "updateGradInput", "accGradParameters", "backward"),
-        *("updateOutput_address", "updateGradInput_address", "accGradParameters_address", "backward_address"),
+        *("call_updateOutput", "call_updateGradInput", "call_accGradParameters", "call_backward"),
         *(
             "ALLOCATE",
             "arguments",
