@@ -2,7 +2,7 @@
 #include "convolution/geometry_checks.h"
 #include "locally_connected/locally_connected.h"
 
-/* The checks of all three functions; sets the geometry. weight may be gradWeight. */
+/* The checks that all three functions share. Sets the geometry. weight may be gradWeight. */
 static void check(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
                   const char *weightName, int kW, int kH, int dW, int dH, int padW, int padH, int64_t inputWidth,
                   int64_t inputHeight, int64_t outputWidth, int64_t outputHeight)

@@ -9,7 +9,7 @@ static ConvolutionModule convolution(int kW, int dW)
   return m;
 }
 
-/* Frame sizes are also arguments: they must agree with the tensors. The shared checks verify the dimensions. */
+/* The arguments for frame sizes must agree with the tensors, whose dimensions the shared checks verify. */
 static void checkFrames(THNNState *state, const THTensor *input, int inputFrameSize, const THTensor *weight,
                         int outputFrameSize)
 {

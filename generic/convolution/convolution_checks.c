@@ -36,17 +36,18 @@ static void checkAxes(THNNState *state, const ConvolutionModule *m)
   }
 }
 
-/* Checks weight's sizes, and takes kernel, channels and groups from them. */
+/* Checks the sizes of weight, and sets kernel, channels and groups from them. */
 static void checkWeight(THNNState *state, ConvolutionModule *m, int64_t inputChannels, const THTensor *weight,
                         const char *name)
 {
+  /* By ConvolutionWeight: the name of the size that only weight determines. */
   static const char *const any[] = {"nOutputPlane", "nOutputPlane", "multiplier", "", "outputFrameSize"};
   Convolution *g = &m->geometry;
   const int ndim = m->weight == CONVOLUTION_FRAMES ? 2 : g->dims + 2;
   const bool flat = m->weight == CONVOLUTION_FRAMES || (m->flattened && weight->ndim == 2);
-  const bool first = m->weight == CONVOLUTION_TRANSPOSED || m->weight == CONVOLUTION_ROWS;
-  int64_t expected[5] = {first ? inputChannels : 0,
-                         first ? m->weight == CONVOLUTION_ROWS : inputChannels / m->groups}; /* 0: any */
+  const bool inputFirst = m->weight == CONVOLUTION_TRANSPOSED || m->weight == CONVOLUTION_ROWS;
+  int64_t expected[5] = {inputFirst ? inputChannels : 0,
+                         inputFirst ? m->weight == CONVOLUTION_ROWS : inputChannels / m->groups}; /* 0: any */
   bool fits = weight->ndim == (flat ? 2 : ndim);
   if (inputChannels % m->groups != 0)
     return THNN_fail(state, THNN_VALUE_ERROR, "groups", "expected a divisor of the %lld input planes, got %lld",
@@ -92,7 +93,7 @@ static void checkWeight(THNNState *state, ConvolutionModule *m, int64_t inputCha
   g->outputChannels = transposed ? inputChannels : outputChannels;
 }
 
-/* The module's output, which is the geometry's input if the module is transposed. */
+/* Channels and sizes of the module's output, which is the input of the geometry if the module is transposed. */
 static int64_t outputChannels(const ConvolutionModule *m)
 {
   return m->weight == CONVOLUTION_TRANSPOSED ? m->geometry.inputChannels : m->geometry.outputChannels;
@@ -111,14 +112,14 @@ static size_t appendSizes(char *text, size_t n, size_t room, const char *before,
   return n;
 }
 
-/* Sets the size of the output; fails if it is empty or larger than memory. */
+/* Sets the size of the module's output; fails if the output would be empty or larger than memory. */
 static void checkOutput(THNNState *state, ConvolutionModule *m)
 {
   Convolution *g = &m->geometry;
   const bool transposed = m->weight == CONVOLUTION_TRANSPOSED;
-  int64_t elements = (int64_t)sizeof(real), input[WINDOW_AXES], output[WINDOW_AXES];
+  int64_t bytes = (int64_t)sizeof(real), input[WINDOW_AXES], output[WINDOW_AXES];
   int64_t kernel[WINDOW_AXES], stride[WINDOW_AXES], padding[WINDOW_AXES], dilation[WINDOW_AXES];
-  bool fits = true, empty = false, dilated = false, padded = false;
+  bool fits = true, empty = false, dilated = false, outputPadded = false;
   for (int d = 0; d < WINDOW_AXES; d++) {
     WindowAxis *a = g->axis + d;
     input[d] = transposed ? a->output : a->input;
@@ -129,14 +130,14 @@ static void checkOutput(THNNState *state, ConvolutionModule *m)
     padding[d] = a->padding;
     dilation[d] = a->dilation;
     dilated = dilated || a->dilation > 1;
-    padded = padded || m->outputPadding[d] > 0;
+    outputPadded = outputPadded || m->outputPadding[d] > 0;
   }
   for (int d = 0; fits && d < WINDOW_AXES; d++) {
     empty = empty || output[d] == 0;
-    fits = empty || !__builtin_mul_overflow(elements, output[d], &elements);
+    fits = empty || !__builtin_mul_overflow(bytes, output[d], &bytes);
   }
-  fits = fits && !__builtin_mul_overflow(elements, g->batch ? g->batch : 1, &elements) &&
-         !__builtin_mul_overflow(elements, outputChannels(m), &elements);
+  fits = fits && !__builtin_mul_overflow(bytes, g->batch ? g->batch : 1, &bytes) &&
+         !__builtin_mul_overflow(bytes, outputChannels(m), &bytes);
   if (fits && !empty) return;
   char text[512], sizes[72];
   size_t n = appendSizes(text, 0, sizeof text, "", input, g->dims);
@@ -144,14 +145,15 @@ static void checkOutput(THNNState *state, ConvolutionModule *m)
   n = appendSizes(text, n, sizeof text, ", stride ", stride, g->dims);
   n = appendSizes(text, n, sizeof text, ", padding ", padding, g->dims);
   if (dilated) n = appendSizes(text, n, sizeof text, ", dilation ", dilation, g->dims);
-  if (padded) n = appendSizes(text, n, sizeof text, ", added ", m->outputPadding, g->dims);
+  if (outputPadded) n = appendSizes(text, n, sizeof text, ", added ", m->outputPadding, g->dims);
   appendSizes(sizes, 0, sizeof sizes, "", output, g->dims);
   if (!fits)
     THNN_fail(state, THNN_VALUE_ERROR, "input", "the output would be larger than memory can hold: input %s", text);
   else THNN_fail(state, THNN_VALUE_ERROR, "input", "the output would be empty, %s: input %s", sizes, text);
 }
 
-/* The checks of all three functions; fills the rest of the module. */
+/* The checks that all three functions share. Sets the fields of the geometry that the module leaves open. weight may
+   be gradWeight. */
 static void check(THNNState *state, ConvolutionModule *m, const THTensor *input, const THTensor *weight,
                   const char *weightName)
 {
@@ -182,7 +184,7 @@ static void checkBias(THNNState *state, const ConvolutionModule *m, const THTens
   }
 }
 
-/* Sizes of the output, with or without batch as the input; returns the number of dimensions. */
+/* Sets the shape of the output, which has a batch dimension if the input has one. Returns the number of dimensions. */
 static int outputShape(const ConvolutionModule *m, const THTensor *input, int64_t *shape)
 {
   int ndim = 0;
@@ -320,8 +322,8 @@ void THNN_(convolutionModuleAccGradParameters)(THNNState *state, ConvolutionModu
     THNN_(convolutionGradWeight)(&m->geometry, gradients, images, filters, (real)scale);
   else THNN_(convolutionGradWeight)(&m->geometry, images, gradients, filters, (real)scale);
   if (gradBias == NULL) return;
-  Convolution sums = m->geometry;
-  sums.outputChannels = outputChannels(m);
-  for (int d = 0; d < WINDOW_AXES; d++) sums.axis[d].output = outputSize(m, d);
-  THNN_(convolutionGradBias)(&sums, gradients, viewBias(m, gradBias), (real)scale);
+  Convolution biased = m->geometry; /* whose output is the module's, transposed or not */
+  biased.outputChannels = outputChannels(m);
+  for (int d = 0; d < WINDOW_AXES; d++) biased.axis[d].output = outputSize(m, d);
+  THNN_(convolutionGradBias)(&biased, gradients, viewBias(m, gradBias), (real)scale);
 }

@@ -17,13 +17,12 @@ Convolution THNN_(unfoldingGeometry)(int64_t batch, int64_t channels, int64_t he
 
 void THNN_(unfoldingCheckColumns)(THNNState *state, const Convolution *g, const char *name, int64_t *size)
 {
-  int64_t elements = (int64_t)sizeof(real);
+  int64_t bytes = (int64_t)sizeof(real);
   size[0] = g->batch;
   size[2] = g->axis[1].output * g->axis[2].output;
   bool fits = !__builtin_mul_overflow(g->inputChannels, g->axis[1].kernel, &size[1]) &&
               !__builtin_mul_overflow(size[1], g->axis[2].kernel, &size[1]);
-  for (int d = 0; d < 3; d++)
-    fits = fits && !__builtin_mul_overflow(elements, size[d] > 1 ? size[d] : 1, &elements);
+  for (int d = 0; d < 3; d++) fits = fits && !__builtin_mul_overflow(bytes, size[d] > 1 ? size[d] : 1, &bytes);
   if (!fits)
     THNN_fail(state, THNN_VALUE_ERROR, name, "more columns than memory can hold: %lld planes, kernel %lld x %lld",
               (long long)g->inputChannels, (long long)g->axis[1].kernel, (long long)g->axis[2].kernel);
@@ -42,7 +41,7 @@ Im2col THNN_(unfoldingWindows)(const Convolution *g, const THTensor *columns, co
   return windows;
 }
 
-/* `name` is the argument that has the images' sizes. */
+/* Checks the window and sets the geometry. Errors name the argument `name`. */
 static void checkWindows(THNNState *state, Convolution *g, const char *name, int64_t batch, int64_t channels,
                          int64_t height, int64_t width, UnfoldingWindow w)
 {
@@ -106,11 +105,11 @@ void THNN_(unfoldingColumns)(THNNState *state, const char *columnsName, THTensor
   if (size[1] != g.axis[1].output * g.axis[2].output)
     return THNN_fail(state, THNN_VALUE_ERROR, columnsName, "expected %lld * %lld columns, one per window, got %s",
                      (long long)g.axis[1].output, (long long)g.axis[2].output, THNN_shape(columns));
-  int64_t elements = (int64_t)sizeof(real);
+  int64_t bytes = (int64_t)sizeof(real);
   const int64_t imagesSize[4] = {batch, g.inputChannels, height, width};
   bool fits = true;
   for (int d = 0; d < 4; d++)
-    fits = fits && !__builtin_mul_overflow(elements, imagesSize[d] > 1 ? imagesSize[d] : 1, &elements);
+    fits = fits && !__builtin_mul_overflow(bytes, imagesSize[d] > 1 ? imagesSize[d] : 1, &bytes);
   if (!fits)
     return THNN_fail(state, THNN_VALUE_ERROR, heightName, "more than memory can hold, images %s",
                      THNN_shapeOf(4, imagesSize));

@@ -52,8 +52,8 @@ void THNN_(correlationSimplify)(Correlation *c)
   int n = 0;
   for (int d = 0; d < 4; d++) {
     CorrelationAxis *a = c->axis + d, *before = kept + n - 1;
-    if (axisIsTrivial(a) && a->targetSize == 1) continue;
-    if (n > 0 && axisIsTrivial(a) && axisIsTrivial(before) &&
+    if (axisIsIdentity(a) && a->targetSize == 1) continue;
+    if (n > 0 && axisIsIdentity(a) && axisIsIdentity(before) &&
         before->sourceStride == a->targetSize * a->sourceStride &&
         before->targetStride == a->targetSize * a->targetStride) {
       a->sourceSize = a->targetSize *= before->targetSize;
@@ -100,7 +100,8 @@ Correlation THNN_(correlationBackward)(const Convolution *g, ConvolutionView gra
   return c;
 }
 
-/* Input coordinate y and kernel element t belong to output (y + padding - t * dilation) / stride if that is an integer. */
+/* The input coordinates of the class are x = q * stride - shift. Kernel element t of the class, for which t * dilation
+   and the remainder are equal modulo the stride, reads output (x + padding - t * dilation) / stride. */
 bool THNN_(residueAxis)(const WindowAxis *window, int64_t residue, CorrelationAxis *axis, int64_t *coordinate,
                         int64_t *lastElement)
 {

@@ -5,16 +5,16 @@
 
 /* Runs of positions, for kernels that vectorise positions and read them from a packed tile.
 
-   A run is one row of positions. If a correlation is flat, the rows of a packed tile are adjacent and a run is a whole
-   plane: results are also computed for the gaps between rows, and discarded when rows are stored. Runs end on a whole
-   vector. */
+   A run is one row of positions. In a flat correlation, whose stride is 1 in height and width, the rows of a packed
+   tile are adjacent and a run is a whole plane: results are also computed for the gaps between rows, and discarded
+   when rows are stored. The length of a run is rounded up to whole vectors. */
 
 static inline bool correlationIsFlat(const Correlation *c)
 {
   return c->axis[2].stride == 1 && c->axis[3].stride == 1;
 }
 
-/* The runs of a tile of positions. */
+/* The number of runs of a tile of positions. */
 static inline int64_t runCount(const Correlation *c, const int64_t *tile)
 {
   return tile[0] * tile[1] * (correlationIsFlat(c) ? 1 : tile[2]);
@@ -26,7 +26,8 @@ static inline int64_t runLength(const Correlation *c, const PackedTile *packed, 
   return ceilDivide(positions, VL) * VL;
 }
 
-/* The offsets of the elements of a kernel tile: in the packed tile, from a position, and in a filter. */
+/* Sets the offsets of the elements of a kernel tile: `source` in the packed tile, relative to a position, and `weight`
+   in a filter. */
 static inline void kernelOffsets(const Correlation *c, const PackedTile *packed, const Tile *kernel,
                                  int64_t *source, int64_t *weight)
 {

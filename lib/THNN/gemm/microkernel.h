@@ -23,7 +23,7 @@
 #define GEMM_NR (2 * VL)
 #define MICROTILE_REALS (GEMM_MR * GEMM_NR)
 
-/* Terms of a K-block: how much of k is packed at a time. */
+/* Terms of a K-block, the part of k that is packed at a time. */
 #define GEMM_KC 256
 
 /* Terms of a partial sum. Every PARTIAL_SUM_TERMS terms the accumulators are added to the total and cleared, which
@@ -46,13 +46,13 @@ static inline int64_t microtileColumns(int64_t width) { return VBYTES == 32 ? 1 
 /* R, the number of row pointers of a micro-tile, for rows of `columns` adjacent elements. */
 static inline int microtileRows(int64_t columns) { return columns > GEMM_MR / 2 ? 1 : (int)(GEMM_MR / columns); }
 
-/* The rows of c are V * VL reals apart. So are those of `initial`, unless initialStride is 0: then its first row is the
-   initial value of all rows. */
+/* The rows of c are V * VL reals apart, the rows of `initial` initialStride reals. If initialStride is 0, the first
+   row is the initial value of all rows. */
 typedef void (*Microkernel)(real *c, const real *initial, int64_t initialStride, const real *const *a, KRange k,
                             const real *b, const PrefetchLines *lines);
 
-/* The micro-kernel of R x Q rows and V = 1 or 2 vectors; R is 1 or microtileRows(Q). A kernel that does not prefetch is
-   faster. */
+/* The micro-kernel of R x Q rows and V = 1 or 2 vectors; R is 1 or microtileRows(Q). Without lines to prefetch, a
+   kernel that does not prefetch is faster. */
 Microkernel THNN_(microkernel)(int R, int Q, int V, bool prefetches);
 
 #endif

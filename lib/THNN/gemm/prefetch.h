@@ -22,8 +22,8 @@ static inline void prefetchPart(const PrefetchRegion *p, int64_t part, int64_t p
     for (int64_t x = 0; x < p->length; x += REALS_PER_LINE) __builtin_prefetch(p->data + i * p->stride + x);
 }
 
-/* Lines that one micro-tile prefetches, one per term k: runs of `run` lines `stride` bytes apart. `gap` is the distance
-   from the end of a run to the next run. Nothing is prefetched if run is 0. */
+/* Cache lines that one micro-tile prefetches, one per term k: runs of `run` lines `stride` bytes apart. `gap` is the
+   distance from the end of a run to the next run. Nothing is prefetched if run is 0. */
 typedef struct PrefetchLines {
   const char *next;
   int64_t run, stride, gap;
@@ -56,7 +56,8 @@ static inline PrefetchPlan makePrefetchPlan(PrefetchRegion p, int64_t parts, int
   return r;
 }
 
-/* The lines of the next micro-tile. Where micro-tiles are too few, prefetches a part at once and returns no lines. */
+/* Returns the lines of the next micro-tile. If there are too few micro-tiles for the region, prefetches its next part
+   at once and returns no lines. */
 static inline PrefetchLines nextPrefetch(PrefetchPlan *r)
 {
   const PrefetchLines nothing = {0}, lines = r->lines;

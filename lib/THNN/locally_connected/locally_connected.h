@@ -3,7 +3,7 @@
 
 #include "convolution/convolution.h"
 
-/* Locally connected layers: a 2-D convolution in which each output position has filters of its own. */
+/* Locally connected layers: a 2-D convolution in which each output position has its own filters. */
 
 /* Strides of weight[y, x, o, i, kh, kw]. */
 typedef struct LocalFilters {
@@ -20,7 +20,7 @@ void THNN_(locallyConnectedOutput)(const Convolution *geometry, ConvolutionView 
 void THNN_(locallyConnectedGradInput)(const Convolution *geometry, ConvolutionView gradOutput, LocalFilters weight,
                                       ConvolutionView gradInput);
 
-/* gradWeight += scale * its gradient. */
+/* gradWeight += scale * the gradient of weight. */
 void THNN_(locallyConnectedGradWeight)(const Convolution *geometry, ConvolutionView input,
                                        ConvolutionView gradOutput, LocalFilters gradWeight, real scale);
 

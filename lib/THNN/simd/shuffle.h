@@ -9,8 +9,8 @@
      V_EVENS        lanes 0, 2, 4 ... of a and b
      V_ODDS         lanes 1, 3, 5 ... of a and b
      V_EVENS_ODDS   the even lanes of a, then the odd lanes of b
-     V_ZIP_LOW      a0 b0 a1 b1 ... of the lower halves
-     V_ZIP_HIGH     the same of the upper halves
+     V_ZIP_LOW      a0 b0 a1 b1 ..., from the lower halves of a and b
+     V_ZIP_HIGH     the same from the upper halves
      V_NEXT         a without its first lane, then the first lane of b
      V_PREVIOUS     the first lane of b, then a without its last lane */
 #if VBYTES == 64 && defined(THNN_REAL_IS_FLOAT)

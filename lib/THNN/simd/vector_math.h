@@ -16,7 +16,7 @@
 #ifdef THNN_REAL_IS_FLOAT
 
 typedef uint32_t th_word;
-enum { th_mantissa_bits = 23, th_exponent_bias = 127, th_exp_scale = 64 };
+enum { th_mantissa_bits = 23, th_exponent_bias = 127, th_exp_scale = 64 /* see th_exp_le0 */ };
 static const real th_log2_e = 1.44269504f;
 static const real th_ln2_hi = 0x1.62e4p-1f, th_ln2_lo = 1.42860682031e-6f; /* n * ln2_hi is exact */
 static const real th_exp_min = -104, th_exp_max = 89, th_tanh_saturation = 10;
@@ -127,7 +127,7 @@ static inline real th_exp_le0(real x)
   real power;
   const real r = th_reduce_to_ln2(x < th_exp_min ? th_exp_min : x, th_exp_scale, &power);
   return (1 + (r + r * r * th_exp_tail(r))) * power *
-         TH_POWER_OF_2(-th_exp_scale); /* a subnormal result is rounded once */
+         TH_POWER_OF_2(-th_exp_scale); /* power is a normal number, and a subnormal result is rounded once */
 }
 
 static inline real th_exp(real x)
@@ -178,7 +178,7 @@ static inline real th_log_probability(real p)
 
 static inline real th_log_complement(real p)
 {
-  const real u = 1 - p, lost = (1 - u) - p;
+  const real u = 1 - p, lost = (1 - u) - p; /* lost: the rounding error of u */
   const th_word k = th_exponent(u);
   const real inverse = th_from_bits((2 * th_exponent_bias - k) << th_mantissa_bits);
   const real y = th_log_series((th_unscale(u, k) - 1) + lost * inverse, th_unbiased(k));
