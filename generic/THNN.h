@@ -6,10 +6,10 @@
 
    Conventions, unless a function says otherwise (docs/kernels.md has the whole contract):
      - N batch, C channels, H, W rows and columns. A tensor with one dimension less than the batched form is
-       one sample, and so is the result. Scalar order is width before height.
-     - output and gradInput may come with any shape: they are resized and wholly overwritten. One that has
-       the right size keeps its storage and strides.
-     - gradWeight and gradBias come with their shape and accumulate: gradWeight += scale * gradient.
+       one sample, and so is the result. Scalars of the width precede those of the height, except in Im2Col and Col2Im.
+     - output and gradInput may have any shape before the call: they are resized and wholly overwritten. A tensor that
+       already has the right size keeps its storage and strides.
+     - gradWeight and gradBias must have the shapes of weight and bias, and accumulate: gradWeight += scale * gradient.
      - Inputs may have any strides; contiguous and channels-last are fast.
      - Wrong dimensions, sizes, types and geometry raise TypeError, ValueError or IndexError naming function
        and argument, before anything is written.
@@ -29,9 +29,9 @@
    Roles. Every tensor has one, mostly from its name:
      input         input*                            target         target
      parameter     weight, bias, running_mean, ...   output         output*
-     gradOutput, gradInput, gradParameter            gradX of an output, of an input or target, of a parameter X
+     gradOutput, gradInput, gradParameter            gradX, if X is an output; an input or target; a parameter
      saved         indices, save_mean, noise, ...    written by the forward, read by the backward
-     buffer        finput, columns, ones, *Buffer    scratch of the original, unused: may be None or empty
+     buffer        finput, columns, ones, *Buffer    scratch memory in Torch7, unused here: may be None or empty
 
    Tags, in brackets in the comment of an argument (thnn/_header/roles.py has all names and rules):
      [OPTIONAL]        may be None
@@ -40,8 +40,9 @@
      [LIKE x]          has the shape of the earlier argument x
      [BUFFER] [SAVED]  the role, where the name does not imply it; so do [INPUT] [TARGET] [PARAMETER] [GRADOUTPUT]
                        [GRADINPUT] [GRADPARAMETER]
-     [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5; all numbers behind it need one, too
-     [SIZE x d]        of a number of a backward that its forward does not take: dimension d of tensor x, -1 the last
+     [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5; all numbers after it need one, too
+     [SIZE x d]        of a number that a backward takes and its forward does not: the size of tensor x along
+                       dimension d, where -1 is the last dimension
    In a backward, scale without a tag has [DEFAULT 1].
 
    Tags in the comment of an updateOutput, for gradients of gradients:
@@ -59,7 +60,7 @@
                        weight[o,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW) or flattened (O, I*kH*kW); bias (O) or None;
-   output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+   output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that
    do not fit. Source: Torch7 nn.SpatialConvolutionMM.
    [DERIVATIVE bilinear] */
@@ -68,7 +69,7 @@ TH_API void THNN_(SpatialConvolutionMM_updateOutput)(
     THTensor *input,       // input (N, I, H, W) or (I, H, W)
     THTensor *output,      // [OUT] result (N, O, oH, oW)
     THTensor *weight,      // filters (O, I, kH, kW) or (O, I*kH*kW)
-    THTensor *bias,        // [OPTIONAL] one per output channel (O)
+    THTensor *bias,        // [OPTIONAL] one value per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int kW,                // kernel width
@@ -127,13 +128,13 @@ TH_API void THNN_(TemporalConvolution_updateOutput)(
     THTensor *input,       // input (N, T, inputFrameSize) or (T, inputFrameSize)
     THTensor *output,      // [OUT] result (N, oT, outputFrameSize)
     THTensor *weight,      // filters (outputFrameSize, kW*inputFrameSize)
-    THTensor *bias,        // one per output feature (outputFrameSize)
+    THTensor *bias,        // one value per output feature (outputFrameSize)
     int kW,                // kernel length
     int dW,                // stride
     int inputFrameSize,    // features of a frame of input
     int outputFrameSize);  // features of a frame of output
 
-/* Gradient of TemporalConvolution by its input: sums gradOutput * weight over the outputs of each frame. */
+/* Gradient of TemporalConvolution by its input: gradOutput * weight, summed over the outputs that read each frame. */
 TH_API void THNN_(TemporalConvolution_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -161,8 +162,8 @@ TH_API void THNN_(TemporalConvolution_accGradParameters)(
      output[n,f,t] = bias[f] + sum over k of weight[f,0,k] * input[n, f, t*dW + k - padW]
 
    Shapes: with featFirst input (N, F, T) or (F, T) and output (N, F, oT), otherwise (N, T, F) or (T, F) and
-   (N, oT, F); weight (F, 1, kW); bias (F) or None; oT = floor((T + 2*padW - kW) / dW) + 1. Outside the sequence input
-   is 0.
+   (N, oT, F); weight (F, 1, kW); bias (F) or None; oT = floor((T + 2*padW - kW) / dW) + 1. Input is 0
+   outside the sequence.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
    fit. Source: Torch7 nn.TemporalRowConvolution.
    [DERIVATIVE bilinear] */
@@ -171,7 +172,7 @@ TH_API void THNN_(TemporalRowConvolution_updateOutput)(
     THTensor *input,       // input (N, F, T) or (F, T), or with time first
     THTensor *output,      // [OUT] result (N, F, oT), or with time first
     THTensor *weight,      // filters (F, 1, kW)
-    THTensor *bias,        // [OPTIONAL] one per feature (F)
+    THTensor *bias,        // [OPTIONAL] one value per feature (F)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int kW,                // kernel length
@@ -216,7 +217,7 @@ TH_API void THNN_(TemporalRowConvolution_accGradParameters)(
                        weight[o,i,kh,kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW); bias (O) or None; output (N, O, oH, oW) with
-   oH = floor((H + 2*padH - dilationH*(kH-1) - 1) / dH) + 1 and oW likewise. Outside the image input is 0.
+   oH = floor((H + 2*padH - dilationH*(kH-1) - 1) / dH) + 1 and oW likewise. Input is 0 outside the image.
    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
    that do not fit. Source: Yu and Koltun, 2015; Torch7 nn.SpatialDilatedConvolution.
    [DERIVATIVE bilinear] */
@@ -225,7 +226,7 @@ TH_API void THNN_(SpatialDilatedConvolution_updateOutput)(
     THTensor *input,    // input (N, I, H, W) or (I, H, W)
     THTensor *output,   // [OUT] result (N, O, oH, oW)
     THTensor *weight,   // filters (O, I, kH, kW)
-    THTensor *bias,     // [OPTIONAL] one per output channel (O)
+    THTensor *bias,     // [OPTIONAL] one value per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
     int kW,             // kernel width
@@ -234,8 +235,8 @@ TH_API void THNN_(SpatialDilatedConvolution_updateOutput)(
     int dH,             // stride along the height
     int padW,           // zeros added left and right
     int padH,           // zeros added above and below
-    int dilationW,      // distance of kernel elements along the width
-    int dilationH);     // distance of kernel elements along the height
+    int dilationW,      // distance between kernel elements along the width
+    int dilationH);     // distance between kernel elements along the height
 
 /* Gradient of SpatialDilatedConvolution by its input: gradOutput correlated with the flipped filters. */
 TH_API void THNN_(SpatialDilatedConvolution_updateGradInput)(
@@ -251,8 +252,8 @@ TH_API void THNN_(SpatialDilatedConvolution_updateGradInput)(
     int dH,                 // stride along the height
     int padW,               // zeros added left and right
     int padH,               // zeros added above and below
-    int dilationW,          // distance of kernel elements along the width
-    int dilationH);         // distance of kernel elements along the height
+    int dilationW,          // distance between kernel elements along the width
+    int dilationH);         // distance between kernel elements along the height
 
 /* Gradients of SpatialDilatedConvolution by its parameters, accumulated:
    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
@@ -272,8 +273,8 @@ TH_API void THNN_(SpatialDilatedConvolution_accGradParameters)(
     int dH,                // stride along the height
     int padW,              // zeros added left and right
     int padH,              // zeros added above and below
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     accreal scale);        // factor of the gradients added
 
 /* SpatialFullConvolution: transposed convolution, the gradInput of SpatialConvolutionMM as a function of its own. Every
@@ -293,7 +294,7 @@ TH_API void THNN_(SpatialFullConvolution_updateOutput)(
     THTensor *input,    // input (N, I, H, W) or (I, H, W)
     THTensor *output,   // [OUT] result (N, O, oH, oW)
     THTensor *weight,   // filters (I, O, kH, kW)
-    THTensor *bias,     // [OPTIONAL] one per output channel (O)
+    THTensor *bias,     // [OPTIONAL] one value per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
     int kW,             // kernel width
@@ -351,15 +352,15 @@ TH_API void THNN_(SpatialFullConvolution_accGradParameters)(
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (I, O, kH, kW); bias (O) or None; output (N, O, oH, oW) with
    oH = (H-1)*dH - 2*padH + dilationH*(kH-1) + 1 + adjH and oW likewise.
-   Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an adj below 0 or below neither the
-   stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+   Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an adj below 0 or not below
+   the larger of stride and dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialFullDilatedConvolution_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // input (N, I, H, W) or (I, H, W)
     THTensor *output,   // [OUT] result (N, O, oH, oW)
     THTensor *weight,   // filters (I, O, kH, kW)
-    THTensor *bias,     // [OPTIONAL] one per output channel (O)
+    THTensor *bias,     // [OPTIONAL] one value per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
     int kW,             // kernel width
@@ -368,8 +369,8 @@ TH_API void THNN_(SpatialFullDilatedConvolution_updateOutput)(
     int dH,             // stride along the height
     int padW,           // output columns cropped left and right
     int padH,           // output rows cropped above and below
-    int dilationW,      // distance of kernel elements along the width
-    int dilationH,      // distance of kernel elements along the height
+    int dilationW,      // distance between kernel elements along the width
+    int dilationH,      // distance between kernel elements along the height
     int adjW,           // columns added to the output at the right
     int adjH);          // rows added to the output at the bottom
 
@@ -387,8 +388,8 @@ TH_API void THNN_(SpatialFullDilatedConvolution_updateGradInput)(
     int dH,                 // stride along the height
     int padW,               // output columns cropped left and right
     int padH,               // output rows cropped above and below
-    int dilationW,          // distance of kernel elements along the width
-    int dilationH,          // distance of kernel elements along the height
+    int dilationW,          // distance between kernel elements along the width
+    int dilationH,          // distance between kernel elements along the height
     int adjW,               // columns added to the output at the right
     int adjH);              // rows added to the output at the bottom
 
@@ -410,8 +411,8 @@ TH_API void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
     int dH,                // stride along the height
     int padW,              // output columns cropped left and right
     int padH,              // output rows cropped above and below
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     int adjW,              // columns added to the output at the right
     int adjH,              // rows added to the output at the bottom
     accreal scale);        // factor of the gradients added
@@ -422,7 +423,7 @@ TH_API void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
                                 weight[m,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (M, I, kH, kW) or flattened (M, I*kH*kW); bias (M, I) or None; output
-   (N, I*M, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+   (N, I*M, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
    fit. Source: Torch7 nn.SpatialDepthWiseConvolution.
    [DERIVATIVE bilinear] */
@@ -431,7 +432,7 @@ TH_API void THNN_(SpatialDepthWiseConvolution_updateOutput)(
     THTensor *input,       // input (N, I, H, W) or (I, H, W)
     THTensor *output,      // [OUT] result (N, I*M, oH, oW)
     THTensor *weight,      // filters (M, I, kH, kW) or (M, I*kH*kW)
-    THTensor *bias,        // [OPTIONAL] one per filter (M, I)
+    THTensor *bias,        // [OPTIONAL] one value per filter (M, I)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int kW,                // kernel width
@@ -477,13 +478,13 @@ TH_API void THNN_(SpatialDepthWiseConvolution_accGradParameters)(
     int padH,              // zeros added above and below
     accreal scale);        // factor of the gradients added
 
-/* VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters, whose size is the kernel.
+/* VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters; the kernel size is that of weight.
 
      output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of
                          weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
 
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
-   with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Outside the volume input is 0.
+   with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Input is 0 outside the volume.
    Errors: ValueError for a stride below 1, negative padding, an output without elements, sizes that do not fit.
    Source: Torch7 nn.VolumetricConvolution.
    [DERIVATIVE bilinear] */
@@ -492,7 +493,7 @@ TH_API void THNN_(VolumetricConvolution_updateOutput)(
     THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,      // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,      // filters (O, I, kT, kH, kW)
-    THTensor *bias,        // [OPTIONAL] one per output channel (O)
+    THTensor *bias,        // [OPTIONAL] one value per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int dT,                // stride along the time
@@ -519,7 +520,8 @@ TH_API void THNN_(VolumetricConvolution_updateGradInput)(
 
 /* Gradients of VolumetricConvolution by its parameters, accumulated:
    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-   weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+   weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
+   gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
 TH_API void THNN_(VolumetricConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -542,8 +544,8 @@ TH_API void THNN_(VolumetricConvolution_accGradParameters)(
                          weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
 
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW) or flattened (O, I*kT*kH*kW); bias (O) or
-   None; output (N, O, oT, oH, oW) with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Outside the volume
-   input is 0.
+   None; output (N, O, oT, oH, oW) with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Input is 0
+   outside the volume.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
    fit. Source: Torch7 nn.VolumetricConvolution.
    [DERIVATIVE bilinear] */
@@ -552,7 +554,7 @@ TH_API void THNN_(VolumetricConvolutionMM_updateOutput)(
     THTensor *input,   // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,  // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,  // filters (O, I, kT, kH, kW) or (O, I*kT*kH*kW)
-    THTensor *bias,    // [OPTIONAL] one per output channel (O)
+    THTensor *bias,    // [OPTIONAL] one value per output channel (O)
     THTensor *finput,  // [BUFFER] unused
     int kT,            // kernel depth (time)
     int kW,            // kernel width
@@ -585,7 +587,8 @@ TH_API void THNN_(VolumetricConvolutionMM_updateGradInput)(
 
 /* Gradients of VolumetricConvolutionMM by its parameters, accumulated:
    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-   weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+   weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
+   gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
 TH_API void THNN_(VolumetricConvolutionMM_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -610,7 +613,7 @@ TH_API void THNN_(VolumetricConvolutionMM_accGradParameters)(
          input[n, i, z*dT + kt*dilationT - padT, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
 
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
-   with oT = floor((T + 2*padT - dilationT*(kT-1) - 1) / dT) + 1, and oH and oW likewise. Outside the volume input is 0.
+   with oT = floor((T + 2*padT - dilationT*(kT-1) - 1) / dT) + 1, and oH and oW likewise. Input is 0 outside the volume.
    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
    that do not fit. Source: Torch7 nn.VolumetricDilatedConvolution.
    [DERIVATIVE bilinear] */
@@ -619,7 +622,7 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateOutput)(
     THTensor *input,    // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,   // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,   // filters (O, I, kT, kH, kW)
-    THTensor *bias,     // [OPTIONAL] one per output channel (O)
+    THTensor *bias,     // [OPTIONAL] one value per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
     int kT,             // kernel depth (time)
@@ -631,9 +634,9 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateOutput)(
     int padT,           // zeros added before and after
     int padW,           // zeros added left and right
     int padH,           // zeros added above and below
-    int dilationT,      // distance of kernel elements along the time
-    int dilationW,      // distance of kernel elements along the width
-    int dilationH);     // distance of kernel elements along the height
+    int dilationT,      // distance between kernel elements along the time
+    int dilationW,      // distance between kernel elements along the width
+    int dilationH);     // distance between kernel elements along the height
 
 /* Gradient of VolumetricDilatedConvolution by its input: gradOutput correlated with the flipped filters. */
 TH_API void THNN_(VolumetricDilatedConvolution_updateGradInput)(
@@ -652,13 +655,14 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateGradInput)(
     int padT,               // zeros added before and after
     int padW,               // zeros added left and right
     int padH,               // zeros added above and below
-    int dilationT,          // distance of kernel elements along the time
-    int dilationW,          // distance of kernel elements along the width
-    int dilationH);         // distance of kernel elements along the height
+    int dilationT,          // distance between kernel elements along the time
+    int dilationW,          // distance between kernel elements along the width
+    int dilationH);         // distance between kernel elements along the height
 
 /* Gradients of VolumetricDilatedConvolution by its parameters, accumulated:
    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-   weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+   weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
+   gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
 TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -676,9 +680,9 @@ TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
     int padT,              // zeros added before and after
     int padW,              // zeros added left and right
     int padH,              // zeros added above and below
-    int dilationT,         // distance of kernel elements along the time
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationT,         // distance between kernel elements along the time
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     accreal scale);        // factor of the gradients added
 
 /* VolumetricFullConvolution: transposed convolution of volumes. Every element of input, times a filter, is added to a
@@ -687,7 +691,7 @@ TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
      output[n,o,Z,Y,X] = bias[o] + sum over i, z, y, x, kt, kh, kw with Z = z*dT + kt - pT, Y = y*dH + kh - pH and
                          X = x*dW + kw - pW of weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
 
-   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), whose size is the kernel; bias (O) or None;
+   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O) or None;
    output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + kT + aT, and oH and oW likewise.
    Errors: ValueError for a stride below 1, negative padding, an aT, aW or aH below 0 or not below the stride, an output
    without elements, sizes that do not fit. Source: Torch7 nn.VolumetricFullConvolution.
@@ -697,7 +701,7 @@ TH_API void THNN_(VolumetricFullConvolution_updateOutput)(
     THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,      // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,      // filters (I, O, kT, kH, kW)
-    THTensor *bias,        // [OPTIONAL] one per output channel (O)
+    THTensor *bias,        // [OPTIONAL] one value per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int dT,                // stride along the time
@@ -730,8 +734,8 @@ TH_API void THNN_(VolumetricFullConvolution_updateGradInput)(
     int aH);               // rows added to the output at the bottom
 
 /* Gradients of VolumetricFullConvolution by its parameters, accumulated:
-   gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the element of gradOutput that
-   weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of channel o of gradOutput. */
+   gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that
+   weight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput. */
 TH_API void THNN_(VolumetricFullConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -757,17 +761,17 @@ TH_API void THNN_(VolumetricFullConvolution_accGradParameters)(
                          Y = y*dH + kh*dilationH - pH and X = x*dW + kw*dilationW - pW of
                          weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
 
-   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), whose size is the kernel; bias (O) or None;
+   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O) or None;
    output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + dilationT*(kT-1) + 1 + aT, and oH and oW likewise.
-   Errors: ValueError for a stride or dilation below 1, negative padding, an aT, aW or aH below 0 or below neither the
-   stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+   Errors: ValueError for a stride or dilation below 1, negative padding, an aT, aW or aH below 0 or not below the
+   larger of stride and dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(VolumetricFullDilatedConvolution_updateOutput)(
     THNNState *state,      // library state
     THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,      // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,      // filters (I, O, kT, kH, kW)
-    THTensor *bias,        // [OPTIONAL] one per output channel (O)
+    THTensor *bias,        // [OPTIONAL] one value per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int dT,                // stride along the time
@@ -776,9 +780,9 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_updateOutput)(
     int pT,                // output frames cropped before and after
     int pW,                // output columns cropped left and right
     int pH,                // output rows cropped above and below
-    int dilationT,         // distance of kernel elements along the time
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationT,         // distance between kernel elements along the time
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     int aT,                // frames added to the output at its end
     int aW,                // columns added to the output at the right
     int aH);               // rows added to the output at the bottom
@@ -798,16 +802,16 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_updateGradInput)(
     int pT,                // output frames cropped before and after
     int pW,                // output columns cropped left and right
     int pH,                // output rows cropped above and below
-    int dilationT,         // distance of kernel elements along the time
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationT,         // distance between kernel elements along the time
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     int aT,                // frames added to the output at its end
     int aW,                // columns added to the output at the right
     int aH);               // rows added to the output at the bottom
 
 /* Gradients of VolumetricFullDilatedConvolution by its parameters, accumulated:
-   gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the element of gradOutput that
-   weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of channel o of gradOutput. */
+   gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that
+   weight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput. */
 TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -822,9 +826,9 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     int pT,                // output frames cropped before and after
     int pW,                // output columns cropped left and right
     int pH,                // output rows cropped above and below
-    int dilationT,         // distance of kernel elements along the time
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationT,         // distance between kernel elements along the time
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     int aT,                // frames added to the output at its end
     int aW,                // columns added to the output at the right
     int aH,                // rows added to the output at the bottom
@@ -837,9 +841,9 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
                        weight[o, i, kh, kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
 
    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (O, I/groups, kH, kW); bias (O) or None; output
-   (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. One dimension has
-   W alone, three have T before H; weight has as many. Group g connects the input channels from g*I/groups on with the
-   output channels from g*O/groups on.
+   (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one
+   dimension there is W alone, in three T precedes H; weight has as many dimensions. Group g connects the input channels
+   from g*I/groups on with the output channels from g*O/groups on.
    Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups does not
    divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or padding other than 0,
    of a dimension that weight does not have.
@@ -849,16 +853,16 @@ TH_API void THNN_(Convolution_updateOutput)(
     THTensor *input,   // input (N, I, H, W) or (I, H, W)
     THTensor *output,  // [OUT] result (N, O, oH, oW)
     THTensor *weight,  // filters (O, I/groups, kH, kW)
-    THTensor *bias,    // [OPTIONAL] one per output channel (O)
-    int dT,            // stride along the depth; without that dimension 1
-    int dW,            // stride along the width; without that dimension 1
-    int dH,            // stride along the height; without that dimension 1
-    int padT,          // zeros added on both sides along the depth; without that dimension 0
-    int padW,          // zeros added on both sides along the width; without that dimension 0
-    int padH,          // zeros added on both sides along the height; without that dimension 0
-    int dilationT,     // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,     // distance of kernel elements along the width; without that dimension 1
-    int dilationH,     // distance of kernel elements along the height; without that dimension 1
+    THTensor *bias,    // [OPTIONAL] one value per output channel (O)
+    int dT,            // stride along the depth; 1 if there is no depth
+    int dW,            // stride along the width
+    int dH,            // stride along the height; 1 if there is no height
+    int padT,          // zeros added on both sides along the depth; 0 if there is no depth
+    int padW,          // zeros added on both sides along the width
+    int padH,          // zeros added on both sides along the height; 0 if there is no height
+    int dilationT,     // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,     // distance between kernel elements along the width
+    int dilationH,     // distance between kernel elements along the height; 1 if there is no height
     int groups);       // number of groups of the input and output channels
 
 /* Gradient of Convolution by its input: gradOutput correlated with the flipped filters. */
@@ -868,35 +872,35 @@ TH_API void THNN_(Convolution_updateGradInput)(
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
     THTensor *weight,      // filters (O, I/groups, kH, kW)
-    int dT,                // stride along the depth; without that dimension 1
-    int dW,                // stride along the width; without that dimension 1
-    int dH,                // stride along the height; without that dimension 1
-    int padT,              // zeros added on both sides along the depth; without that dimension 0
-    int padW,              // zeros added on both sides along the width; without that dimension 0
-    int padH,              // zeros added on both sides along the height; without that dimension 0
-    int dilationT,         // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,         // distance of kernel elements along the width; without that dimension 1
-    int dilationH,         // distance of kernel elements along the height; without that dimension 1
+    int dT,                // stride along the depth; 1 if there is no depth
+    int dW,                // stride along the width
+    int dH,                // stride along the height; 1 if there is no height
+    int padT,              // zeros added on both sides along the depth; 0 if there is no depth
+    int padW,              // zeros added on both sides along the width
+    int padH,              // zeros added on both sides along the height; 0 if there is no height
+    int dilationT,         // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height; 1 if there is no height
     int groups);           // number of groups of the input and output channels
 
 /* Gradients of Convolution by its parameters, accumulated:
    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] times the element of input that
-   weight[o,i,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
+   weight[o,i,kh,kw] multiplies in output[n,o,y,x]; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
 TH_API void THNN_(Convolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
-    int dT,                // stride along the depth; without that dimension 1
-    int dW,                // stride along the width; without that dimension 1
-    int dH,                // stride along the height; without that dimension 1
-    int padT,              // zeros added on both sides along the depth; without that dimension 0
-    int padW,              // zeros added on both sides along the width; without that dimension 0
-    int padH,              // zeros added on both sides along the height; without that dimension 0
-    int dilationT,         // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,         // distance of kernel elements along the width; without that dimension 1
-    int dilationH,         // distance of kernel elements along the height; without that dimension 1
+    int dT,                // stride along the depth; 1 if there is no depth
+    int dW,                // stride along the width
+    int dH,                // stride along the height; 1 if there is no height
+    int padT,              // zeros added on both sides along the depth; 0 if there is no depth
+    int padW,              // zeros added on both sides along the width
+    int padH,              // zeros added on both sides along the height; 0 if there is no height
+    int dilationT,         // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height; 1 if there is no height
     int groups,            // number of groups of the input and output channels
     accreal scale);        // factor of the gradients added
 
@@ -909,26 +913,26 @@ TH_API void THNN_(Convolution_accGradParameters)(
    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None; output
    (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and three dimensions
    and groups as in Convolution.
-   Errors: as Convolution; also ValueError for an adj below 0 or below neither stride nor dilation.
+   Errors: as Convolution; also ValueError for an adj below 0 or not below the larger of stride and dilation.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(FullConvolution_updateOutput)(
     THNNState *state,  // library state
     THTensor *input,   // input (N, I, H, W) or (I, H, W)
     THTensor *output,  // [OUT] result (N, O, oH, oW)
     THTensor *weight,  // filters (I, O/groups, kH, kW)
-    THTensor *bias,    // [OPTIONAL] one per output channel (O)
-    int dT,            // stride along the depth; without that dimension 1
-    int dW,            // stride along the width; without that dimension 1
-    int dH,            // stride along the height; without that dimension 1
-    int padT,          // output planes cropped on both sides along the depth; without that dimension 0
-    int padW,          // output columns cropped on both sides along the width; without that dimension 0
-    int padH,          // output rows cropped on both sides along the height; without that dimension 0
-    int dilationT,     // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,     // distance of kernel elements along the width; without that dimension 1
-    int dilationH,     // distance of kernel elements along the height; without that dimension 1
-    int adjT,          // added to the depth of the output; without that dimension 0
-    int adjW,          // added to the width of the output; without that dimension 0
-    int adjH,          // added to the height of the output; without that dimension 0
+    THTensor *bias,    // [OPTIONAL] one value per output channel (O)
+    int dT,            // stride along the depth; 1 if there is no depth
+    int dW,            // stride along the width
+    int dH,            // stride along the height; 1 if there is no height
+    int padT,          // output slices cropped on both sides along the depth; 0 if there is no depth
+    int padW,          // output columns cropped on both sides along the width
+    int padH,          // output rows cropped on both sides along the height; 0 if there is no height
+    int dilationT,     // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,     // distance between kernel elements along the width
+    int dilationH,     // distance between kernel elements along the height; 1 if there is no height
+    int adjT,          // slices added to the output at its end; 0 if there is no depth
+    int adjW,          // columns added to the output at the right
+    int adjH,          // rows added to the output at the bottom; 0 if there is no height
     int groups);       // number of groups of the input and output channels
 
 /* Gradient of FullConvolution by its input: gradOutput correlated with the filters. */
@@ -938,41 +942,41 @@ TH_API void THNN_(FullConvolution_updateGradInput)(
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
     THTensor *weight,      // filters (I, O/groups, kH, kW)
-    int dT,                // stride along the depth; without that dimension 1
-    int dW,                // stride along the width; without that dimension 1
-    int dH,                // stride along the height; without that dimension 1
-    int padT,              // output planes cropped on both sides along the depth; without that dimension 0
-    int padW,              // output columns cropped on both sides along the width; without that dimension 0
-    int padH,              // output rows cropped on both sides along the height; without that dimension 0
-    int dilationT,         // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,         // distance of kernel elements along the width; without that dimension 1
-    int dilationH,         // distance of kernel elements along the height; without that dimension 1
-    int adjT,              // added to the depth of the output; without that dimension 0
-    int adjW,              // added to the width of the output; without that dimension 0
-    int adjH,              // added to the height of the output; without that dimension 0
+    int dT,                // stride along the depth; 1 if there is no depth
+    int dW,                // stride along the width
+    int dH,                // stride along the height; 1 if there is no height
+    int padT,              // output slices cropped on both sides along the depth; 0 if there is no depth
+    int padW,              // output columns cropped on both sides along the width
+    int padH,              // output rows cropped on both sides along the height; 0 if there is no height
+    int dilationT,         // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height; 1 if there is no height
+    int adjT,              // slices added to the output at its end; 0 if there is no depth
+    int adjW,              // columns added to the output at the right
+    int adjH,              // rows added to the output at the bottom; 0 if there is no height
     int groups);           // number of groups of the input and output channels
 
 /* Gradients of FullConvolution by its parameters, accumulated:
-   gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] times the element of gradOutput that
-   weight[i,o,kh,kw] contributes to; gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]. */
+   gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] times the gradOutput of the output that
+   weight[i,o,kh,kw] * input[n,i,y,x] is added to; gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]. */
 TH_API void THNN_(FullConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
-    int dT,                // stride along the depth; without that dimension 1
-    int dW,                // stride along the width; without that dimension 1
-    int dH,                // stride along the height; without that dimension 1
-    int padT,              // output planes cropped on both sides along the depth; without that dimension 0
-    int padW,              // output columns cropped on both sides along the width; without that dimension 0
-    int padH,              // output rows cropped on both sides along the height; without that dimension 0
-    int dilationT,         // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,         // distance of kernel elements along the width; without that dimension 1
-    int dilationH,         // distance of kernel elements along the height; without that dimension 1
-    int adjT,              // added to the depth of the output; without that dimension 0
-    int adjW,              // added to the width of the output; without that dimension 0
-    int adjH,              // added to the height of the output; without that dimension 0
+    int dT,                // stride along the depth; 1 if there is no depth
+    int dW,                // stride along the width
+    int dH,                // stride along the height; 1 if there is no height
+    int padT,              // output slices cropped on both sides along the depth; 0 if there is no depth
+    int padW,              // output columns cropped on both sides along the width
+    int padH,              // output rows cropped on both sides along the height; 0 if there is no height
+    int dilationT,         // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height; 1 if there is no height
+    int adjT,              // slices added to the output at its end; 0 if there is no depth
+    int adjW,              // columns added to the output at the right
+    int adjH,              // rows added to the output at the bottom; 0 if there is no height
     int groups,            // number of groups of the input and output channels
     accreal scale);        // factor of the gradients added
 
@@ -982,16 +986,16 @@ TH_API void THNN_(FullConvolution_accGradParameters)(
                        weight[y,x,o,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW); bias (O, oH, oW);
-   output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+   output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
-   fit, and size arguments other than those of the tensors. Source: Torch7 nn.SpatialConvolutionLocal.
+   fit, and size arguments that differ from the sizes of the tensors. Source: Torch7 nn.SpatialConvolutionLocal.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialConvolutionLocal_updateOutput)(
     THNNState *state,       // library state
     THTensor *input,        // input (N, I, H, W) or (I, H, W)
     THTensor *output,       // [OUT] result (N, O, oH, oW)
     THTensor *weight,       // filters (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW)
-    THTensor *bias,         // one per output element (O, oH, oW)
+    THTensor *bias,         // one value per output element (O, oH, oW)
     THTensor *finput,       // [BUFFER] unused
     THTensor *fgradInput,   // [BUFFER] unused
     int kW,                 // kernel width
@@ -1055,20 +1059,20 @@ TH_API void THNN_(SpatialConvolutionLocal_accGradParameters)(
      output[n,o,y,x] = bias[o] + sum over rows c of connTable with connTable[c] = (i, o), and over kh, kw, of
                        weight[c,kh,kw] * input[n, i, y*dH + kh, x*dW + kw]
 
-   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
+   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight (K, kH, kW);
    bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = floor((H - kH) / dH) + 1 and oW likewise. A pair that
-   the table has several times counts several times. An output channel that the table does not have is its bias.
+   occurs several times in the table counts several times. An output channel that is not in the table equals its bias.
    Errors: ValueError for a stride or number of channels below 1, a kernel larger than the image, sizes that do not fit;
-   IndexError for a row of connTable with a number that is no channel.
+   IndexError for a row of connTable with a number that is not a channel.
    Source: LeCun et al. 1998; Torch7 nn.SpatialConvolutionMap.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialConvolutionMap_updateOutput)(
     THNNState *state,     // library state
     THTensor *input,      // input (N, nInputPlane, H, W) or (nInputPlane, H, W)
     THTensor *output,     // [OUT] result (N, nOutputPlane, oH, oW)
-    THTensor *weight,     // kernels (n, kH, kW)
-    THTensor *bias,       // one per output channel (nOutputPlane)
-    THTensor *connTable,  // connection table (n, 2): input channel, output channel
+    THTensor *weight,     // kernels (K, kH, kW)
+    THTensor *bias,       // one value per output channel (nOutputPlane)
+    THTensor *connTable,  // connection table (K, 2): input channel, output channel
     int nInputPlane,      // channels of the input
     int nOutputPlane,     // channels of the output
     int dW,               // stride along the width
@@ -1081,9 +1085,9 @@ TH_API void THNN_(SpatialConvolutionMap_updateGradInput)(
     THTensor *input,       // input
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
-    THTensor *weight,      // kernels (n, kH, kW)
-    THTensor *bias,        // one per output channel (nOutputPlane)
-    THTensor *connTable,   // connection table (n, 2): input channel, output channel
+    THTensor *weight,      // kernels (K, kH, kW)
+    THTensor *bias,        // one value per output channel (nOutputPlane)
+    THTensor *connTable,   // connection table (K, 2): input channel, output channel
     int nInputPlane,       // channels of the input
     int nOutputPlane,      // channels of the output
     int dW,                // stride along the width
@@ -1098,7 +1102,7 @@ TH_API void THNN_(SpatialConvolutionMap_accGradParameters)(
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [MODIFIED] sized as bias
-    THTensor *connTable,   // connection table (n, 2): input channel, output channel
+    THTensor *connTable,   // connection table (K, 2): input channel, output channel
     int nInputPlane,       // channels of the input
     int nOutputPlane,      // channels of the output
     int dW,                // stride along the width
@@ -1111,18 +1115,18 @@ TH_API void THNN_(SpatialConvolutionMap_accGradParameters)(
      output[n, o, y*dH + kh, x*dW + kw] = bias[o] + sum of all weight[c,kh,kw] * input[n,i,y,x] with these indices,
                                           over rows c of connTable with connTable[c] = (i, o)
 
-   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
+   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight (K, kH, kW);
    bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.
-   Errors: ValueError for a stride or number of channels below 1, an output larger than memory, sizes that do not fit;
-   IndexError for a row of connTable with a number that is no channel. Source: Torch7 nn.SpatialFullConvolutionMap.
+   Errors: ValueError for a stride or number of channels below 1, an output larger than memory can hold, sizes that do not fit;
+   IndexError for a row of connTable with a number that is not a channel. Source: Torch7 nn.SpatialFullConvolutionMap.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialFullConvolutionMap_updateOutput)(
     THNNState *state,     // library state
     THTensor *input,      // input (N, nInputPlane, H, W) or (nInputPlane, H, W)
     THTensor *output,     // [OUT] result (N, nOutputPlane, oH, oW)
-    THTensor *weight,     // kernels (n, kH, kW)
-    THTensor *bias,       // one per output channel (nOutputPlane)
-    THTensor *connTable,  // connection table (n, 2): input channel, output channel
+    THTensor *weight,     // kernels (K, kH, kW)
+    THTensor *bias,       // one value per output channel (nOutputPlane)
+    THTensor *connTable,  // connection table (K, 2): input channel, output channel
     int nInputPlane,      // channels of the input
     int nOutputPlane,     // channels of the output
     int dW,               // stride along the width
@@ -1135,9 +1139,9 @@ TH_API void THNN_(SpatialFullConvolutionMap_updateGradInput)(
     THTensor *input,       // input
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
-    THTensor *weight,      // kernels (n, kH, kW)
-    THTensor *bias,        // one per output channel (nOutputPlane)
-    THTensor *connTable,   // connection table (n, 2): input channel, output channel
+    THTensor *weight,      // kernels (K, kH, kW)
+    THTensor *bias,        // one value per output channel (nOutputPlane)
+    THTensor *connTable,   // connection table (K, 2): input channel, output channel
     int nInputPlane,       // channels of the input
     int nOutputPlane,      // channels of the output
     int dW,                // stride along the width
@@ -1152,7 +1156,7 @@ TH_API void THNN_(SpatialFullConvolutionMap_accGradParameters)(
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [MODIFIED] sized as bias
-    THTensor *connTable,   // connection table (n, 2): input channel, output channel
+    THTensor *connTable,   // connection table (K, 2): input channel, output channel
     int nInputPlane,       // channels of the input
     int nOutputPlane,      // channels of the output
     int dW,                // stride along the width
@@ -1206,9 +1210,9 @@ TH_API void THNN_(Linear_accGradParameters)(
      output[n, (c*kH + kh)*kW + kw, y*oW + x] = input[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW]
 
    Shapes: input (N, C, H, W) or (C, H, W); output (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW) with
-   oH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Outside the image input is 0.
+   oH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Input is 0 outside the image.
    Errors: ValueError for a kernel, dilation or stride below 1, negative padding, an output without elements, sizes that
-   do not fit. Source: torch.nn.functional.unfold, which gives the same.
+   do not fit. Source: torch.nn.functional.unfold, which gives the same result.
    [DERIVATIVE linear] */
 TH_API void THNN_(Im2Col_updateOutput)(
     THNNState *state,  // library state
@@ -1223,8 +1227,8 @@ TH_API void THNN_(Im2Col_updateOutput)(
     int sH,            // stride along the height
     int sW);           // stride along the width
 
-/* Gradient of Im2Col by its input: each element of gradOutput added at the position that it was copied from; elements
-   outside every window get 0. */
+/* Gradient of Im2Col by its input: each element of gradOutput is added at the position that its element of output was
+   copied from; elements outside every window get 0. */
 TH_API void THNN_(Im2Col_updateGradInput)(
     THNNState *state,      // library state
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
@@ -1240,15 +1244,15 @@ TH_API void THNN_(Im2Col_updateGradInput)(
     int sH,                // stride along the height
     int sW);               // stride along the width
 
-/* Col2Im: the sum of columns in images, the transpose of Im2Col. Here dH and dW are dilations, and sH and sW strides.
+/* Col2Im: columns summed into images, the transpose of Im2Col. Here dH and dW are dilations, and sH and sW strides.
 
      output[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW] = sum of all input[n, (c*kH + kh)*kW + kw, y*oW + x]
-                                                              with these indices; those in the padding are dropped
+                                                              with these indices; elements in the padding are dropped
 
    Shapes: input (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW), oH and oW as in Im2Col for images of the size of the output;
    output (N, C, outputHeight, outputWidth) or (C, outputHeight, outputWidth).
    Errors: ValueError for a size, kernel, dilation or stride below 1, negative padding, sizes that do not fit.
-   Source: torch.nn.functional.fold, which gives the same.
+   Source: torch.nn.functional.fold, which gives the same result.
    [DERIVATIVE linear] */
 TH_API void THNN_(Col2Im_updateOutput)(
     THNNState *state,  // library state
@@ -1265,7 +1269,7 @@ TH_API void THNN_(Col2Im_updateOutput)(
     int sH,            // stride along the height
     int sW);           // stride along the width
 
-/* Gradient of Col2Im by its input: the columns of gradOutput. */
+/* Gradient of Col2Im by its input: Im2Col of gradOutput. */
 TH_API void THNN_(Col2Im_updateGradInput)(
     THNNState *state,      // library state
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
@@ -1284,7 +1288,7 @@ TH_API void THNN_(Col2Im_updateGradInput)(
      finput[(c*kH + kh)*kW + kw, y*outputWidth + x] = input[c, y*dH + kh - padH, x*dW + kw - padW], 0 outside the image
 
    The function takes no state. Shapes: input (nInputPlane, inputHeight, inputWidth); finput (nInputPlane*kH*kW,
-   outputHeight*outputWidth) has to have its size, with outputHeight = floor((inputHeight + 2*padH - kH) / dH) + 1 and
+   outputHeight*outputWidth), which is not resized, with outputHeight = floor((inputHeight + 2*padH - kH) / dH) + 1 and
    outputWidth likewise.
    Errors: ValueError for a kernel or stride below 1, negative padding, sizes that do not fit. Source: Torch7's unfold. */
 TH_API void THNN_(unfolded_copy)(
@@ -1303,7 +1307,7 @@ TH_API void THNN_(unfolded_copy)(
     int outputHeight);  // height of the output
 
 /* unfolded_acc: the transpose of unfolded_copy: each element of finput is added to the element of input that unfolded_copy
-   copies to it. Shapes and errors as there. */
+   copies to it. Shapes and errors as in unfolded_copy. */
 TH_API void THNN_(unfolded_acc)(
     THTensor *finput,   // [INPUT] columns
     THTensor *input,    // [MODIFIED] image, accumulated into (nInputPlane, inputHeight, inputWidth)
@@ -1341,8 +1345,8 @@ TH_API void THNN_(TemporalSubSampling_updateOutput)(
     int dW,               // stride
     int inputFrameSize);  // features of the input
 
-/* Gradient of TemporalSubSampling by its input: weight * gradOutput, added over each window. Frames behind the
-   last window get 0. */
+/* Gradient of TemporalSubSampling by its input: weight * gradOutput, added over each window. Frames outside
+   every window get 0. */
 TH_API void THNN_(TemporalSubSampling_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -1414,12 +1418,12 @@ TH_API void THNN_(SpatialSubSampling_accGradParameters)(
 /* SpatialMaxPooling: the largest value of each window.
 
    Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with
-   oH = floor or, with ceil_mode, ceil of (H + 2*padH - kH) / dH, plus 1, less 1 when some padding is given and the last
-   window would start at or beyond H + padH; oW likewise.
+   oH = floor((H + 2*padH - kH) / dH) + 1, or ceil instead of floor with ceil_mode. If padW or padH is above 0, a last
+   window that starts below the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.
    indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, padding never
-   does, NaN counts as larger than anything (as in torch). A window without any element gives the lowest finite value
+   does, NaN counts as larger than anything (as in torch). A window without an input element gives the lowest finite value
    and index -1.
-   Errors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.
+   Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.
    Source: Torch7 nn.SpatialMaxPooling. */
 TH_API void THNN_(SpatialMaxPooling_updateOutput)(
     THNNState *state,        // library state
@@ -1532,7 +1536,7 @@ TH_API void THNN_(VolumetricDilatedMaxPooling_updateGradInput)(
    zeros count in the divisor; otherwise it is clipped to the image.
 
    Shapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.
-   Errors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.
+   Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.
    Source: Torch7 nn.SpatialAveragePooling.
    [DERIVATIVE linear] */
 TH_API void THNN_(SpatialAveragePooling_updateOutput)(
@@ -1634,7 +1638,7 @@ TH_API void THNN_(Tanh_updateGradInput)(
     THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
     THTensor *output);     // result of the forward
 
-/* SoftMax: output = exp(input) / sum over channels of exp(input), the maximum subtracted first.
+/* SoftMax: output = exp(input) / sum over channels of exp(input), computed after subtracting the maximum.
 
    Shapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.
    Source: Torch7 nn.SoftMax. */
@@ -1672,8 +1676,8 @@ TH_API void THNN_(LogSoftMax_updateGradInput)(
    [FAMILY criterion] */
 
 /* ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the targets
-   t = target[n] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their weights, unless
-   that is 0.
+   t = target[n] that are not ignore_index. If sizeAverage the loss is divided by total_weight, the sum of the weights[t],
+   unless total_weight is 0.
 
    Shapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;
    weights (C) or None for 1 each; output and total_weight one element.
@@ -1686,7 +1690,7 @@ TH_API void THNN_(ClassNLLCriterion_updateOutput)(
     THIndexTensor *target,   // [TARGET] classes (N) or (1)
     THTensor *output,        // [OUT] the loss, one element
     bool sizeAverage,        // [DEFAULT true] divide by total_weight
-    THTensor *weights,       // [OPTIONAL] one per class (C)
+    THTensor *weights,       // [OPTIONAL] one value per class (C)
     THTensor *total_weight,  // [SAVED] [LIKE output] sum of the weights of the targets, one element
     int64_t ignore_index);   // [DEFAULT -100] targets of this value are ignored
 
@@ -1698,7 +1702,7 @@ TH_API void THNN_(ClassNLLCriterion_updateGradInput)(
     THIndexTensor *target,   // [TARGET] classes (N) or (1)
     THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage,        // divide by total_weight
-    THTensor *weights,       // [OPTIONAL] one per class (C)
+    THTensor *weights,       // [OPTIONAL] one value per class (C)
     THTensor *total_weight,  // [SAVED] as the forward left it
     int64_t ignore_index);   // targets of this value are ignored
 
@@ -1743,7 +1747,7 @@ TH_API void THNN_(SmoothL1Criterion_updateGradInput)(
 /* BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)) with each
    logarithm at least -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.
 
-   Shapes: input and target of one size; weights as many elements as input; output one element.
+   Shapes: input and target of one size; weights with as many elements as input; output one element.
    Errors: ValueError for sizes that differ and for an input outside [0, 1], NaN included. */
 TH_API void THNN_(BCECriterion_updateOutput)(
     THNNState *state,    // library state
@@ -1784,7 +1788,8 @@ TH_API void THNN_(AbsCriterion_updateGradInput)(
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY normalization] */
 
-/* BatchNormalization: each channel of a batch shifted and scaled to mean 0 and variance 1, then by weight and bias.
+/* BatchNormalization: each channel of a batch normalized to mean 0 and variance 1, then scaled by weight and
+   shifted by bias.
 
      output = (input - mean) / sqrt(variance + eps) * weight + bias
 
@@ -1837,10 +1842,10 @@ TH_API void THNN_(BatchNormalization_backward)(
 
 /* Mean and centred sum of squares of each channel; zeros for an empty batch.
 
-   The first stage of batch normalization, of which a batch can be divided among threads or processes: statistics of
-   each part, mergeStatistics, saveStatistics, normalize of each part; in the backward gradSums of each part, whose sums
-   are added, and gradInput of each part. The statistics are 2*C + 1 accreal numbers: the mean of each channel (C), its
-   centred sum of squares sum((x - mean)^2) (C), and the number of values per channel.
+   The first stage of batch normalization. With the stages, the parts of a batch can be computed by different threads or
+   processes: statistics of each part, mergeStatistics, saveStatistics, normalize of each part; in the backward gradSums
+   of each part, whose sums are added, and gradInput of each part. The statistics are 2*C + 1 accreal numbers: the mean
+   of each channel (C), its centred sum of squares sum((x - mean)^2) (C), and the number of values per channel.
 
    Shapes: input (N, C) or (N, C, ...); statistics (2C + 1).
    Errors: ValueError for fewer than 2 dimensions. Source: shifted sums in blocks, merged as in
@@ -1854,7 +1859,7 @@ TH_API void THNN_(BatchNormalization_statistics)(
    and b of n_a and n_b values, n = n_a + n_b and d = mean_b - mean_a:
      mean = mean_a + d * n_b / n;  squares = squares_a + squares_b + d^2 * n_a * n_b / n
 
-   Shapes: parts (K, 2C + 1), as statistics gives them; statistics (2C + 1). K may be 0: zeros.
+   Shapes: parts (K, 2C + 1), as statistics gives them; statistics (2C + 1). If K is 0, statistics are zeros.
    Errors: ValueError for other sizes, and for a number of values that is negative or NaN.
    Source: Chan, Golub and LeVeque 1979, "Updating formulae and a pairwise algorithm for computing sample variances". */
 TH_API void THNN_(BatchNormalization_mergeStatistics)(
@@ -1878,7 +1883,7 @@ TH_API void THNN_(BatchNormalization_saveStatistics)(
     THTensor *save_std,           // [OUT] inverse deviation (C)
     THTensor *running_mean,       // [OPTIONAL] [MODIFIED] running mean (C)
     THTensor *running_var,        // [OPTIONAL] [MODIFIED] running variance (C)
-    double momentum,              // factor of these statistics in the running ones
+    double momentum,              // factor of these statistics in the running statistics
     double eps,                   // added to the variance
     bool unbiased);               // running variance from squares / (n - 1)
 

@@ -5,9 +5,9 @@
 #include "pointwise.h"
 
 /* In place, updateGradInput sees the replaced elements: they must not exceed the threshold. */
-#define CHECK_VAL                                                                                                 \
-  THNN_CHECK(!inplace || val_ <= threshold_, val, "expected at most threshold, %g, in place, got %g", threshold_, \
-             val_)
+#define CHECK_VAL                                                                                           \
+  THNN_CHECK(!inplace || val_ <= threshold_, val, "expected at most the threshold, %g, if inplace, got %g", \
+             threshold_, val_)
 
 /* clang-format off */
 

@@ -4,14 +4,14 @@
 /* Input and target as a batch of samples. Without a batch dimension there is one sample, of stride 0. */
 typedef struct Batch {
   int64_t samples, classes, ignoreIndex;
-  int64_t tasks; /* each has a range of samples */
+  int64_t tasks; /* each computes a range of samples */
   const real *input, *weights;
   const THIndex_t *target;
   int64_t inputStride, classStride, weightStride, targetStride;
 } Batch;
 
 #define MAX_TASKS 1024
-#define SAMPLES_PER_TASK 512 /* until MAX_TASKS is reached */
+#define SAMPLES_PER_TASK 512 /* more if there would be over MAX_TASKS tasks */
 
 static Batch makeBatch(const THTensor *input, const THIndexTensor *target, const THTensor *weights,
                        int64_t ignoreIndex)
@@ -45,17 +45,17 @@ static void checkShapes(THNNState *state, const THTensor *input, const THIndexTe
              THNN_shape(input));
   if (input->ndim == 2)
     THNN_CHECK(target->ndim == 1 && target->size[0] == input->size[0], target,
-               "expected 1 (%lld), a class for each row of input, got %s", (long long)input->size[0],
+               "expected 1 dimension (%lld), one class per row of input, got %s", (long long)input->size[0],
                THNN_shape(target));
   else
     THNN_CHECK(target->ndim <= 1 && THNNTensor_numel(target) == 1, target, "expected one class, got %s",
                THNN_shape(target));
   const int64_t classes = input->size[input->ndim - 1];
   THNN_CHECK(weights == NULL || (weights->ndim == 1 && weights->size[0] == classes), weights,
-             "expected 1 (%lld), one for each class, got %s", (long long)classes, THNN_shape(weights));
+             "expected 1 dimension (%lld), one weight per class, got %s", (long long)classes, THNN_shape(weights));
 }
 
-/* Finds the first sample whose target is neither a class nor ignoreIndex. */
+/* Fails at the first sample whose target is neither a class nor ignoreIndex. */
 static void checkTarget(THNNState *state, const Batch *b)
 {
   int64_t firstOf[MAX_TASKS];

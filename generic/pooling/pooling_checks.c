@@ -21,8 +21,8 @@ static void checkArguments(THNNState *state, int count, const PoolingArguments *
                 axes[a].dilation);
 }
 
-/* The dimension of a tensor with or without N that holds the first axis of the window. Channels are behind a single axis,
-   and before two or three. */
+/* The dimension of a tensor, with or without N, that is the first axis of the window. Channels follow a single axis, and
+   precede two or three. */
 static int firstAxis(const Pooling *pooling, const THNNTensor *t)
 {
   return t->ndim - pooling->axes - (pooling->axes == 1);
@@ -42,7 +42,7 @@ static void checkInput(THNNState *state, const THTensor *input, Pooling *pooling
   }
   for (int d = 0; d < pooling->axes; d++) {
     const int64_t size = input->size[firstAxis(pooling, input) + d];
-    THNN_CHECK(size < INT64_MAX / 16, input, "too large: %s", THNN_shape(input));
+    THNN_CHECK(size < INT64_MAX / 16, input, "%s is too large to address", THNN_shape(input));
     pooling->axis[WINDOW_AXES - pooling->axes + d].input = size;
   }
 }
@@ -54,7 +54,7 @@ static void pooledSize(const THTensor *input, const Pooling *pooling, int64_t *s
     size[firstAxis(pooling, input) + d] = pooling->axis[WINDOW_AXES - pooling->axes + d].output;
 }
 
-/* Finds the size of the output. A window beyond the padding is dropped if there is padding along any axis, as in torch. */
+/* Sets the size of the output. A window beyond the padding is dropped if there is padding along any axis, as in torch. */
 static void slideWindow(THNNState *state, const THTensor *input, bool ceilMode, Pooling *pooling)
 {
   int64_t in[WINDOW_AXES], kernel[WINDOW_AXES], stride[WINDOW_AXES], padding[WINDOW_AXES], dilation[WINDOW_AXES];
@@ -72,8 +72,9 @@ static void slideWindow(THNNState *state, const THTensor *input, bool ceilMode, 
     in[a] = axis->input, out[a] = axis->output;
     kernel[a] = axis->kernel, stride[a] = axis->stride, padding[a] = axis->padding, dilation[a] = axis->dilation;
   }
-  static const char *const name[WINDOW_AXES] = {"a series", "an image", "a volume"};
-  THNN_CHECK(fits, input, "%s of %s with kernel %s%s%s, stride %s and padding %s has no output: it would be %s",
+  static const char *const name[WINDOW_AXES] = {"a sequence", "an image", "a volume"};
+  THNN_CHECK(fits, input,
+             "%s of %s with kernel %s%s%s, stride %s and padding %s has no output: its size would be %s",
              name[pooling->axes - 1], axisText(pooling, " x ", in).text, axisText(pooling, " x ", kernel).text,
              dilated ? ", dilation " : "", dilated ? axisText(pooling, " x ", dilation).text : "",
              axisText(pooling, " x ", stride).text, axisText(pooling, " x ", padding).text,
@@ -82,7 +83,7 @@ static void slideWindow(THNNState *state, const THTensor *input, bool ceilMode, 
   int64_t size[THNN_MAX_DIM];
   pooledSize(input, pooling, size);
   for (int d = 0; d < input->ndim; d++) fits &= !__builtin_mul_overflow(elements, size[d], &elements);
-  /* Bytes of a tensor, strides and sums of sizes stay below 2^63. */
+  /* Then bytes of a tensor, strides and sums of sizes are below 2^63. */
   THNN_CHECK(fits && elements < INT64_MAX / 16, input, "%s gives an output too large to address",
              THNN_shape(input));
 }

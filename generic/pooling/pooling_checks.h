@@ -14,7 +14,7 @@ typedef struct PoolingArguments {
 #define POOLING_AXIS(kernel, stride, padding, dilation) \
   {kernel, stride, padding, dilation, #kernel, #stride, #padding, #dilation}
 
-/* Checks arguments and input, and finds the geometry. `axes` are the arguments of one to three axes, width first. */
+/* Checks arguments and input, and sets *pooling. `axes` are the arguments of one to three axes, width first. */
 void THNN_(checkPooling)(THNNState *state, const THTensor *input, int count, const PoolingArguments *axes,
                          bool ceilMode, Pooling *pooling);
 
@@ -27,7 +27,7 @@ void THNN_(resizePooled)(THNNState *state, const char *name, THNNTensor *tensor,
                          const Pooling *pooling);
 #define THNN_RESIZE_POOLED(tensor, input, pooling) THNN_(resizePooled)(state, #tensor, tensor, input, pooling)
 
-/* Fails if a tensor has not the size of the output. */
+/* Fails if a tensor does not have the size of the output. */
 void THNN_(checkPooled)(THNNState *state, const char *name, const THNNTensor *tensor, const THTensor *input,
                         const Pooling *pooling);
 #define THNN_CHECK_POOLED(tensor, input, pooling) THNN_(checkPooled)(state, #tensor, tensor, input, pooling)

@@ -152,7 +152,10 @@ def test_reserved_arguments_are_those_of_the_written_source() -> None:
             for name in ("ctx", "arguments", "rule", "invoke", "empty_like", "call", "call_backward", "_x")
         ),
         (FORWARD.format("", "A", ", int |gradOutput"), "only the gradient of the output"),
-        (FORWARD.format("", "A", ", int lambda, int |lambda_"), "Python calls two arguments 'lambda_'"),
+        (
+            FORWARD.format("", "A", ", int lambda, int |lambda_"),
+            "two arguments are called 'lambda_' in Python",
+        ),
         ("void f(THTensor *|in);".replace("f", "A_f"), "no tensor can be called 'in'"),
         ("void |call(THTensor *input);", "expected <Module>_<name>"),
         ("void |library_state(THTensor *input);", "no function can be called 'library_state'"),

@@ -22,7 +22,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'weight', 'parameter', doc='factor of each feature (inputFrameSize)'),
         A('int', 'kW', 'scalar', doc='kernel length'),
         A('int', 'dW', 'scalar', doc='stride'),
-    ), 'Gradient of TemporalSubSampling by its input: weight * gradOutput, added over each window. Frames behind the\nlast window get 0.', 'pooling'),
+    ), 'Gradient of TemporalSubSampling by its input: weight * gradOutput, added over each window. Frames outside\nevery window get 0.', 'pooling'),
     F('TemporalSubSampling_accGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -79,7 +79,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padW', 'scalar', doc='padding left and right'),
         A('int', 'padH', 'scalar', doc='padding above and below'),
         A('bool', 'ceil_mode', 'scalar', default=False, doc='round output sizes up'),
-    ), 'SpatialMaxPooling: the largest value of each window.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with\noH = floor or, with ceil_mode, ceil of (H + 2*padH - kH) / dH, plus 1, less 1 when some padding is given and the last\nwindow would start at or beyond H + padH; oW likewise.\nindices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, padding never\ndoes, NaN counts as larger than anything (as in torch). A window without any element gives the lowest finite value\nand index -1.\nErrors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.\nSource: Torch7 nn.SpatialMaxPooling.', 'pooling'),
+    ), 'SpatialMaxPooling: the largest value of each window.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with\noH = floor((H + 2*padH - kH) / dH) + 1, or ceil instead of floor with ceil_mode. If padW or padH is above 0, a last\nwindow that starts below the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.\nindices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, padding never\ndoes, NaN counts as larger than anything (as in torch). A window without an input element gives the lowest finite value\nand index -1.\nErrors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.\nSource: Torch7 nn.SpatialMaxPooling.', 'pooling'),
     F('SpatialMaxPooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -162,7 +162,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padH', 'scalar', doc='zeros added above and below'),
         A('bool', 'ceil_mode', 'scalar', default=False, doc='round output sizes up'),
         A('bool', 'count_include_pad', 'scalar', default=True, doc='count padding in the divisor'),
-    ), 'SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded image, whose\nzeros count in the divisor; otherwise it is clipped to the image.\n\nShapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.\nErrors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.\nSource: Torch7 nn.SpatialAveragePooling.', 'pooling', 'linear'),
+    ), 'SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded image, whose\nzeros count in the divisor; otherwise it is clipped to the image.\n\nShapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.\nErrors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.\nSource: Torch7 nn.SpatialAveragePooling.', 'pooling', 'linear'),
     F('SpatialAveragePooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),

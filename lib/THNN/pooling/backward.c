@@ -2,7 +2,7 @@
 
 #include "pooling/backward.h"
 
-/* Any indices, any geometry. */
+/* Plain loops for any geometry, and for indices outside their windows. */
 static void scatterMax(const PoolingBackward *f)
 {
   const WindowAxis *d = &f->pooling->axis[0], *h = &f->pooling->axis[1], *w = &f->pooling->axis[2];
@@ -26,6 +26,7 @@ static void scatterMax(const PoolingBackward *f)
   }
 }
 
+/* Plain loops for any geometry. */
 static void gatherAverage(const PoolingBackward *f)
 {
   const WindowAxis *d = &f->pooling->axis[0], *h = &f->pooling->axis[1], *w = &f->pooling->axis[2];
@@ -54,7 +55,7 @@ static void gatherAverage(const PoolingBackward *f)
 }
 
 /* True if gradInput is written by non-temporal stores: if the operands of forward and backward together exceed the
-   caches. Results of the forward are never, as the backward reads them again. */
+   last-level cache. The forward never uses such stores, as the backward reads its results again. */
 static bool backwardStreams(const THTensor *gradInput, const THTensor *gradOutput, const THIndexTensor *indices)
 {
   int64_t bytes = (THNNTensor_numel(gradInput) + THNNTensor_numel(gradOutput)) * (int64_t)sizeof(real);

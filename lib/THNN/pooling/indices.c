@@ -1,10 +1,11 @@
-/* The indices that the gradient of the maximum reads: each has to lie in its window. */
+/* Checks the indices that the gradient of the maximum reads: whether they are valid, and whether they lie in their
+   windows. */
 
 #include "pooling/geometry.h"
 #include "pooling/lanes.h"
 #include "pooling/text.h"
 
-/* Unsigned, as an index may have any value: int64 lanes, and lanes as wide as real. */
+/* int64 lanes, and lanes as wide as real. Unsigned, because arithmetic on indices of any value may wrap around. */
 typedef uint64_t vwide __attribute__((vector_size(VBYTES)));
 #ifdef THNN_REAL_IS_FLOAT
 typedef uint32_t vbits __attribute__((vector_size(VBYTES)));
@@ -13,8 +14,8 @@ typedef uint64_t vbits __attribute__((vector_size(VBYTES)));
 #endif
 #define WIDE_LANES ((int)(VBYTES / sizeof(int64_t)))
 
-/* Sign bits: `invalid` has one if an index is neither -1 nor below the limit, `outside` if it is neither -1 nor in its
-   window. */
+/* The sign bit of a lane is set in `invalid` if an index is neither -1 nor in [0, limit), and in `outside` if an index is
+   neither -1 nor in its window. */
 typedef struct IndexErrors {
   vwide invalid;
   vbits outside;
@@ -22,9 +23,9 @@ typedef struct IndexErrors {
 
 enum { INDEX_INVALID = 1, INDEX_OUTSIDE = 2 };
 
-/* The indices of the windows of an output row. Those of one row of the kernel, row r, are base + row[r] + low[i] to
-   `width` more for lane i, in steps of columnStep. low[0] and width[0] hold for all lanes if not `each`. From row to row
-   of outputs, the base advances by rowStep. */
+/* The indices that lie in the windows of an output row. Lane i and row r of the kernel have the indices from
+   base + row[r] + low[i] to width[i] above that, in steps of columnStep; if not `each`, all lanes have low[0] and
+   width[0]. From one output row to the next, base advances by rowStep. */
 typedef struct IndexBounds {
   int64_t limit, rows, columns, columnStep, rowStep;
   vlane *row, *low, *width;
@@ -72,11 +73,11 @@ static ALWAYS_INLINE void checkBlock(const int64_t *first, int vectors, int lane
   }
 }
 
+/* fixedRows: kernel rows outside the input have no valid index, so that all windows can be checked with all rows. */
 typedef struct IndexCheck {
   const Pooling *pooling;
   IndexAxis axes[WINDOW_AXES];
-  bool
-      fixedRows; /* rows of a window beyond the input have no valid index, so that every window has the same rows */
+  bool fixedRows;
 } IndexCheck;
 
 static void columnBounds(const IndexCheck *check, int64_t o, vlane *low, vlane *width)
@@ -88,7 +89,7 @@ static void columnBounds(const IndexCheck *check, int64_t o, vlane *low, vlane *
   *width = (vlane)((end - 1 - k) * axis->perElement);
 }
 
-/* The rows of the windows of output row (od, oh). */
+/* Sets the kernel rows of the windows of output row (od, oh). */
 static void rowBounds(const IndexCheck *check, int64_t od, int64_t oh, IndexBounds *b)
 {
   const WindowAxis *d = &check->pooling->axis[0], *h = &check->pooling->axis[1];
@@ -119,12 +120,12 @@ static size_t boundsBuffers(void *memory, const IndexCheck *check, bool each, In
   return (size_t)arena.bytes;
 }
 
-/* INDEX_INVALID and INDEX_OUTSIDE, both if lanes cannot hold the indices. */
+/* The errors found, INDEX_INVALID and INDEX_OUTSIDE; both if lanes cannot hold the indices. */
 static int findErrors(const Pooling *pooling, const PoolingImages *index, const int64_t *indices)
 {
   const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
   const bool channelsLast = imagesAreChannelsLast(index);
-  /* Rows above or below a single slice are below 0 or beyond the last index. */
+  /* The indices of rows above or below a single slice are negative or beyond the last index. */
   IndexCheck check = {pooling, {{0}}, pooling->index == INDEX_INPUT && windowIsIdentity(d) && d->input == 1};
   indexAxes(pooling, check.axes);
   IndexBounds sizes;
@@ -132,7 +133,7 @@ static int findErrors(const Pooling *pooling, const PoolingImages *index, const 
   const size_t bytes = boundsBuffers(NULL, &check, !channelsLast, &sizes, &none);
   if (!indexFitsLanes(pooling) || bytes > THNN_SCRATCH_LIMIT) return INDEX_INVALID | INDEX_OUTSIDE;
 
-  /* The rows of images of pixels, or of their planes. */
+  /* Channels-last: the rows of images of pixels. Otherwise: the rows of planes. */
   const int64_t images = index->n * (channelsLast ? 1 : index->c), rows = images * d->output * h->output;
   const int64_t rowSize = w->output * (channelsLast ? index->c : 1), perTask = rowsPerTask(rowSize);
   int found = 0;
@@ -174,12 +175,12 @@ static int findErrors(const Pooling *pooling, const PoolingImages *index, const 
   return found;
 }
 
-/* Fails at the first index that names nothing, if there is one. */
+/* Fails at the first invalid index, if there is one. */
 static void failAtIndex(THNNState *state, const Pooling *pooling, const PoolingImages *index,
                         const int64_t *indices)
 {
   const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
-  static const char *const name[WINDOW_AXES] = {"series", "plane", "volume"};
+  static const char *const name[WINDOW_AXES] = {"sequence", "plane", "volume"};
   const int64_t rows = index->n * index->c * d->output * h->output;
   for (int64_t row = 0; row < rows; row++)
     for (int64_t j = 0; j < w->output; j++) {
@@ -211,7 +212,7 @@ bool THNN_(poolingCheckIndices)(THNNState *state, const Pooling *pooling, const 
 {
   const PoolingImages index = poolingImages(pooling, indices);
   const int found = findErrors(pooling, &index, indices->data);
-  /* A kernel element outside the window has no input. */
+  /* A kernel index that is outside its window has no input element, hence is invalid. */
   if (found & (pooling->index == INDEX_INPUT ? INDEX_INVALID : INDEX_INVALID | INDEX_OUTSIDE))
     failAtIndex(state, pooling, &index, indices->data);
   return !(found & INDEX_OUTSIDE);

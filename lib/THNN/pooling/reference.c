@@ -24,7 +24,7 @@ static int64_t *indexPointer(const THIndexTensor *t, const int64_t *at)
   return (int64_t *)t->data + offset;
 }
 
-/* The next position in a tensor, the last dimension first; false at the end. */
+/* Advances to the next position of a tensor in row-major order; false at the end. */
 static bool step(const THTensor *t, int64_t *at)
 {
   for (int d = t->ndim - 1; d >= 0; d--) {
@@ -34,9 +34,8 @@ static bool step(const THTensor *t, int64_t *at)
   return false;
 }
 
-/* Kernel element `number` of the window of the output at out[]: its input in[], its index, and the product of the
-   divisors. False if the input does not exist. Axes are the dimensions behind the channels, or before them if there is
-   only one. */
+/* Finds in[], the position of the input that kernel element `number` reads in the window of the output at out[], and its
+   index. False if the input does not exist. Window axes follow the channels, or precede them if there is only one. */
 static bool element(const Pooling *p, int ndim, const int64_t *out, int64_t number, int64_t *in, int64_t *index)
 {
   const int first = ndim - p->axes - (p->axes == 1);
@@ -86,7 +85,7 @@ void THNN_(poolingMax)(const Pooling *pooling, const THTensor *input, THTensor *
   } while (step(output, out));
 }
 
-/* Where INDEX_INPUT leaves open which window an index belongs to, any input will do. */
+/* Finds in[], the position of the input that has the index `wanted`; with INDEX_INPUT it may be outside the window. */
 static bool inputOf(const Pooling *p, int ndim, const int64_t *out, int64_t wanted, int64_t *in)
 {
   int64_t index;

@@ -28,8 +28,8 @@ class TemporalSubSamplingFunction(FunctionBase):
         dW: int: stride
         inputFrameSize: int: features of the input
 
-    Gradient of TemporalSubSampling by its input: weight * gradOutput, added over each window. Frames behind the
-    last window get 0.
+    Gradient of TemporalSubSampling by its input: weight * gradOutput, added over each window. Frames outside
+    every window get 0.
 
     Gradients of TemporalSubSampling by its parameters, accumulated: gradWeight[f] += scale * sum over t of
     gradOutput[t,f] * the sum of the window; gradBias[f] += scale * sum over t of gradOutput[t,f].
@@ -77,12 +77,12 @@ class SpatialMaxPoolingFunction(FunctionBase):
     """SpatialMaxPooling: the largest value of each window.
 
     Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with
-    oH = floor or, with ceil_mode, ceil of (H + 2*padH - kH) / dH, plus 1, less 1 when some padding is given and the last
-    window would start at or beyond H + padH; oW likewise.
+    oH = floor((H + 2*padH - kH) / dH) + 1, or ceil instead of floor with ceil_mode. If padW or padH is above 0, a last
+    window that starts below the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.
     indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, padding never
-    does, NaN counts as larger than anything (as in torch). A window without any element gives the lowest finite value
+    does, NaN counts as larger than anything (as in torch). A window without an input element gives the lowest finite value
     and index -1.
-    Errors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.
+    Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.
     Source: Torch7 nn.SpatialMaxPooling.
 
     Calls:
@@ -182,7 +182,7 @@ class SpatialAveragePoolingFunction(FunctionBase):
     zeros count in the divisor; otherwise it is clipped to the image.
 
     Shapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.
-    Errors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.
+    Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.
     Source: Torch7 nn.SpatialAveragePooling.
 
     Calls:
