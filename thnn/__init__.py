@@ -8,11 +8,11 @@
     y = thnn.ThresholdFunction(0, 0)(y)
     y.sum().backward()
 
-One class per module of the header (``thnn.function_classes``), the C functions themselves by tensor type
-(``thnn.type2backend``), layers (``thnn.nn``), batch normalization as an operator that keeps estimates
+The package has one class per module of the header (``thnn.function_classes``), the C functions themselves by tensor
+type (``thnn.type2backend``), layers (``thnn.nn``), batch normalization as an operator that updates estimates
 (``thnn.batch_norm``) and across processes (``thnn.SyncBatchNormalizationFunction``), nets that fork into training and
-inference (``thnn.graph``), one network on several devices (``thnn.parallel``), and the header's model
-(``thnn.parse_header``). ``python -m thnn`` lists the commands.
+inference (``thnn.graph``), data parallelism (``thnn.parallel``), and a parser of headers (``thnn.parse_header``).
+``python -m thnn`` lists the commands.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
         "type2backend",
     ]
 
-# Loaded when first asked for, so that `python -m thnn regenerate` works without a library that loads.
+# Name -> the module that defines it, imported at the first access: `regenerate` must work without a library.
 _HOMES = {
     "THNN_H_PATH": "thnn._header.registry",
     "Argument": "thnn._header",
@@ -79,7 +79,7 @@ _SUBPACKAGES = ("graph", "nn", "parallel")
 
 
 def _hint(name: str) -> str:
-    if name.startswith("_"):  # asked for by tools, and often
+    if name.startswith("_"):  # tools look such names up often
         return ""
     classes = import_module("thnn._functions.classes").function_classes
     if f"{name}Function" in classes:
@@ -93,13 +93,13 @@ def _hint(name: str) -> str:
 
 
 def _public() -> list[str]:
-    """`from thnn import *`: the classes and functions, without names that torch and others use alike."""
+    """The names that `from thnn import *` imports, without those that would shadow names of torch."""
     shadowing = {"Argument", "Function", "HeaderError", "Location", "Module", *_SUBPACKAGES}
     classes = import_module("thnn._functions.classes").function_classes
     return sorted({"__version__", *classes, *_HOMES} - shadowing)
 
 
-if not TYPE_CHECKING:  # a type checker knows the names above, and reports every other one
+if not TYPE_CHECKING:  # a type checker knows the names above, and reports unknown ones
 
     def __getattr__(name: str) -> Any:
         home = _HOMES.get(name)

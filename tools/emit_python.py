@@ -27,10 +27,10 @@ RESERVED_ARGUMENTS = frozenset(
             "check_in_place",
             "check_shareable",
             "empty_like",
-            "empty_like_or_not",
+            "empty_like_or_allocate",
         ),
         *("flag", "function", "gradients", "increment_version", "invoke", "is_grad_enabled", "new_scalar"),
-        *("new_scalar_or_not", "report", "rule", "scale_by", "share", "state", "t", "zeros_like"),
+        *("new_scalar_or_allocate", "report", "rule", "scale_by", "share", "state", "t", "zeros_like"),
     ]
 )
 #: Attributes of a backend, which a function of the same name would hide.

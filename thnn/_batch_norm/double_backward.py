@@ -32,7 +32,7 @@ Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
 
 
 def relu_backward(part: Part, output: Tensor | None = None) -> Part:
-    """The part with its gradient before relu. The mask is a constant: the derivative of relu is 0 or 1."""
+    """The part with the gradient before relu. The mask is a constant, since the second derivative of relu is 0."""
     with torch.no_grad():
         _, input, weight, bias, mean, inverse = part
         output = stages.normalize(input, weight, bias, mean, inverse, False) if output is None else output
@@ -52,7 +52,7 @@ def gradients(
         gradInput = (g - sum(g) / n - centred * inverse^2 * sum(g * centred) / n) * inverse * weight
 
     Arguments:
-        parts: Sequence: the parts in this process; `gradOutput` as before relu
+        parts: Sequence: the parts in this process, with the gradient before relu as `gradOutput`
         needs: Sequence: for each part, whether input, weight and bias need a gradient
         eps: float: added to the variance
         count: number of values per channel in all parts, n; None: mean and inverse deviation are constants

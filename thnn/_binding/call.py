@@ -100,7 +100,7 @@ def _release(state: Any) -> None:
 
 
 def run(bound: BoundFunction, **values: Any) -> dict[str, Any]:
-    """Calls a C function with arguments by name; returns all values by name, allocated outputs among them."""
+    """Calls a C function with arguments by name; returns all values by name, including allocated outputs."""
     arguments = [a for a in bound.function.arguments if a.role != "state"]
     row = []
     for argument in arguments:
@@ -125,7 +125,7 @@ def backward_scalar(argument: Argument, values: Mapping[str, Any], gradOutput: t
 
 
 def flag(function: Function, name: str, value: Any) -> bool:
-    """A bool argument that Python itself reads, converted by the rules for C arguments."""
+    """The value of a bool argument that Python code reads, converted by the rules for C arguments."""
     argument = function.argument(name)
     assert argument is not None
     return bool(convert_scalar(function, argument, value))
@@ -208,5 +208,5 @@ def _resized(tensor: torch.Tensor, size: Sequence[int], memory_format: torch.mem
     if (math.prod(size) + offset) * tensor.element_size() <= storage.nbytes():
         return tensor.new_empty(0).set_(storage, offset, size, strides)
     if not storage.resizable():
-        raise RuntimeError("its memory belongs to somebody else")
+        raise RuntimeError("torch does not own its memory, so it cannot be resized")
     return torch.empty_strided(size, strides, dtype=tensor.dtype, device=tensor.device)

@@ -68,15 +68,15 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
     # Running statistics, which a call updates: the last of the tensors, and settings of an object, like scalars.
     _running: ClassVar[tuple[str, ...]] = ()
     _call_count: ClassVar[int] = 0  # tensors that an object is called with
-    _arity: ClassVar[int] = 0
+    _arity: ClassVar[int] = 0  # arguments of `apply`
     _optional: ClassVar[frozenset[str]] = frozenset()
     _aliases: ClassVar[Mapping[str, str]] = {}
     _defaults: ClassVar[Mapping[str, Any]] = {}
     _constants: ClassVar[tuple[str, ...]] = ()  # tensors without a gradient
     _constant_positions: ClassVar[tuple[int, ...]] = ()
-    compute: ClassVar[Callable[..., Any]]
+    compute: ClassVar[Callable[..., Any]]  # the forward without an autograd node
     __signature__: ClassVar[inspect.Signature]
-    _enter: ClassVar[Callable[..., Any]]
+    _enter: ClassVar[Callable[..., Any]]  # torch.autograd.Function.apply, which creates the autograd node
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -251,12 +251,12 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
                         f"{cls.__name__}: {name}: the gradient by {name} is not implemented"
                     )
         except AttributeError:
-            return False  # not a tensor: the C function reports which one
+            return False  # not a tensor: the error of the C function names it
         return True
 
     @classmethod
     def _refuse_transforms(cls, args: tuple[Any, ...]) -> None:
-        """Raises NotImplementedError inside function transforms (torch.func), which would silently be wrong."""
+        """Raises NotImplementedError inside function transforms (torch.func), whose results would silently be wrong."""
         if is_tracing():
             raise NotImplementedError(f"{cls.__name__}: cannot be recorded by torch.jit.trace")
         if (mode := recording_mode()) is not None:

@@ -40,7 +40,7 @@ def check_in_place(function: Function, input: Tensor, scalars: Sequence[Any]) ->
         except (TypeError, ValueError, OverflowError):
             return  # the call of the forward reports the error
         if not is_positive:
-            # The backward knows only the output, from which it has to infer the sign of the input.
+            # The backward has only the output, from which it infers the sign of the input.
             raise ValueError(f"{function.name}: negval: inplace needs negval >= 0 to be differentiated")
 
 
@@ -72,7 +72,7 @@ def values(rule: Rule, available: Sequence[str]) -> list[str]:
     names = list(inspect.signature(rule).parameters)[1:]
     missing = set(names) - set(available)
     if missing:
-        raise ValueError(f"{rule.__name__} asks for {sorted(missing)}, which is not saved")
+        raise ValueError(f"{rule.__name__} requires {sorted(missing)}, which the forward does not save")
     return names
 
 

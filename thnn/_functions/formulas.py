@@ -47,7 +47,8 @@ def _log_softmax(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Te
     return {"gradInput": gradOutput - output.exp() * total}
 
 
-def _share(input: Tensor, sizeAverage: bool) -> float:
+def _norm(input: Tensor, sizeAverage: bool) -> float:
+    """The factor of the loss: 1 / number of elements if sizeAverage."""
     return 1 / max(input.numel(), 1) if sizeAverage else 1
 
 
@@ -55,21 +56,21 @@ def _mse(
     needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
 ) -> dict[str, Tensor]:
     difference = input - target.reshape(input.shape)
-    return {"gradInput": gradOutput * difference * (2 * _share(input, sizeAverage))}
+    return {"gradInput": gradOutput * difference * (2 * _norm(input, sizeAverage))}
 
 
 def _abs(
     needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
 ) -> dict[str, Tensor]:
     sign = (input >= target.reshape(input.shape)).to(input.dtype) * 2 - 1
-    return {"gradInput": gradOutput * sign * _share(input, sizeAverage)}
+    return {"gradInput": gradOutput * sign * _norm(input, sizeAverage)}
 
 
 def _smooth_l1(
     needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
 ) -> dict[str, Tensor]:
     slope = (input - target.reshape(input.shape)).clamp(-1, 1)
-    return {"gradInput": gradOutput * slope * _share(input, sizeAverage)}
+    return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
 
 
 def _bce(
@@ -78,7 +79,7 @@ def _bce(
     slope = (input - target.reshape(input.shape)) / (input * (1 - input)).clamp(min=1e-12)
     if weights is not None:
         slope = slope * weights.reshape(input.shape)
-    return {"gradInput": gradOutput * slope * _share(input, sizeAverage)}
+    return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
 
 
 def _max_pooling(needs: Any, gradOutput: Tensor, input: Tensor, indices: Tensor) -> dict[str, Tensor]:

@@ -28,13 +28,13 @@ _DEFINE = re.compile(r"define\s+(?P<name>\w+)(?P<value>.*)", re.ASCII | re.DOTAL
 _IF_DEFINED = re.compile(r"ifdef\s+(\w+)|if\s+defined\s*\(?\s*(\w+)\s*\)?", re.ASCII)
 _IF_NOT_DEFINED = re.compile(r"ifndef\s+(\w+)|if\s*!\s*defined\s*\(?\s*(\w+)\s*\)?", re.ASCII)
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d\w*|\.\.\.|\S", re.ASCII)
-#: No braces, brackets, strings or signs: the declarations that are understood have none.
+#: No braces, brackets, strings or signs: supported declarations have none.
 _DECLARATION_TOKEN = re.compile(r"\w+|\.\.\.|[(),;*]", re.ASCII)
 _FIRST_CODE = re.compile(r"^[ \t\f\v]*(\S)", re.MULTILINE)
 
 
 class Source:
-    """The text of a header, its line ends made '\\n', with line and column of each offset."""
+    """The text of a header with '\\n' as its only line end, and line and column of each offset."""
 
     def __init__(self, text: str, filename: str) -> None:
         self.text = normalise(text)
@@ -94,7 +94,7 @@ class Lexed:
         self.comments: list[Comment] = []
         self._macros: set[str] = set()
         self._guard: tuple[str, int] | None = (
-            None  # name and place of an #ifndef that a #define has to follow
+            None  # name and offset of an #ifndef that a #define has to follow
         )
         code = self._without_comments(source.text)
         self.first_code = {source.line(m.start(1)): m.start(1) for m in _FIRST_CODE.finditer(code)}
@@ -158,7 +158,7 @@ class Lexed:
         return "".join(parts)
 
     def _directive(self, stack: list[_Branch], at: int, words: str) -> None:
-        """Follow a directive or refuse it; `at` is the place of its '#'."""
+        """Interprets a directive, or raises an error; `at` is the offset of its '#'."""
         found = _KEYWORD.match(words)
         keyword = found[0] if found else ""
         guard, self._guard = self._guard, None

@@ -33,7 +33,7 @@ def fold_branch(branch: Branch, sizes: dict[str, tuple[tuple[int, ...], torch.dt
             continue
         dims = len(sizes[before.name][0])
         if isinstance(module, nn.Linear) and dims != 2:
-            continue  # normalization is over dimension 1, which is not that of the features
+            continue  # dimension 1, which is normalized, is not the dimension of the features
         view = folded_view(views, module, normalization, dims)
         name = f"folded_{len(vars(root))}"
         setattr(root, name, view)
@@ -95,10 +95,10 @@ def folded_view(views: ModeViews, module: nn.Module, normalization: nn.Module, d
         output = super(type(view), once).forward(input)
         return output.relu_() if getattr(second, "activation", None) == "relu" else output
 
-    def parameter(name: str) -> property:  # overrides the property of a parametrization, too
+    def parameter(name: str) -> property:  # also overrides the property of a parametrization
         return property(lambda view: view.__dict__["_parameters"][name])
 
-    # The hooks run with `first`.
+    # Layers with hooks run as `first` and `second`, which have them.
     hooks = dict.fromkeys(HOOKS, FixedAttribute({}))
     return views.create(
         module, {"weight": parameter("weight"), "bias": parameter("bias"), **hooks, "forward": forward}

@@ -44,7 +44,7 @@ class SelfDataParallel(nn.Module):
             'first': the update of the first device is kept
             'last': the update of the last device is kept
             'mean': the mean of the K updates
-            'sum': all K are added: old + sum(new_k - old). See `equivalent_decay`.
+            'sum': the K updates are added: old + sum(new_k - old). See `equivalent_decay`.
         dim: int: the dimension of the inputs that is the batch
 
     Call: inputs and keywords may be tensors, and tuples, lists and dicts of them; each tensor is split along `dim` as
@@ -63,10 +63,10 @@ class SelfDataParallel(nn.Module):
     Replicas on the CPU divide torch's number of threads among them.
 
     Errors: TypeError for a module, device or dim of another type, and for sparse and nested inputs; ValueError for an
-    empty list of devices, one that does not exist or has no memory (meta), another moving_statistics, a SyncBatchNorm
-    or SelfDataParallel in the network, inputs without a batch or of different sizes. An exception in a replica aborts
-    the others and is raised unchanged. If replicas do not run the same layers of batch normalization in the same order,
-    ValueError names the layer.
+    empty list of devices, a device that does not exist or has no memory (meta), another moving_statistics, a
+    SyncBatchNorm or SelfDataParallel in the network, inputs without a batch or of different sizes. An exception in a
+    replica aborts the others and is raised unchanged. If replicas do not run the same layers of batch normalization in
+    the same order, ValueError names the layer.
     """
 
     def __init__(
@@ -165,7 +165,7 @@ def _device(name: Device) -> torch.device:
         )
     try:
         device = torch.empty(0, device=torch.device(name)).device
-    except (RuntimeError, AssertionError) as error:  # the latter where torch was built without it
+    except (RuntimeError, AssertionError) as error:  # AssertionError if torch was built without the device
         reason = str(error).splitlines()[0]
         raise ValueError(f"SelfDataParallel: devices: {name!r} is not available: {reason}") from None
     if device.type == "meta":

@@ -52,7 +52,7 @@ _ENVIRONMENT = {
     "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
     "MALLOC_TOP_PAD_": str(1 << 28),
 }
-# The variant of `Row.other`, another implementation with thnn's functions, beside the variants 'torch' and 'thnn'.
+# The variant that times `Row.other`, another implementation with thnn's functions; the others are 'torch' and 'thnn'.
 OTHER = "other"
 
 
@@ -65,7 +65,7 @@ def restart_with(environment: Mapping[str, str]) -> None:
 
 _LEGEND = (
     "fwd: forward without a graph, fb: forward with one and backward; best times; ratio: torch's time / thnn's, both "
-    "contiguous; then the fraction of the roofline; ok, MISSED: the row's goal"
+    "contiguous; then the fraction of the roofline; ok or MISSED: the row's goal"
 )
 
 
@@ -211,7 +211,7 @@ class _Call:
 
 def _compare(row: Row, variants: Mapping[str, _Call]) -> None:
     """Raises ValueError when thnn and torch do not compute the same."""
-    # A few of millions of elements are so close to a kink that rounding decides their gradients, which enter sums.
+    # Among millions of elements, a few are so close to a kink that rounding decides their gradients, which enter sums.
     tolerance = 1e-2 if row.dtype == "float32" else 1e-9
     (_, expected), *others = [(n, (v.output(), *v.forward_backward())) for n, v in variants.items()]
     for name, values in others:
@@ -250,7 +250,7 @@ def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
     return found
 
 
-# Goals that also count as met if the fraction of the roofline is reached.
+# Goals that are also met if the row reaches its fraction of the roofline.
 _OR_FRACTION = ("torch", "torch's better layout")
 
 
@@ -282,8 +282,8 @@ def _judge(row: Row, phase: str, timings: dict[str, Timing], copied: float | Non
             (m.ratio, row.ratio, "torch"),
             (m.best_ratio, row.best, "torch's better layout"),
             (m.channels_last_ratio, row.channels_last, "torch channels-last"),
-            (m.other_ratio, row.against_other, "thnn's other way"),
-            (m.other_channels_last_ratio, row.against_other, "thnn's other way, channels-last"),
+            (m.other_ratio, row.against_other, "thnn's alternative"),
+            (m.other_channels_last_ratio, row.against_other, "thnn's alternative, channels-last"),
         ):
             if goal is None or value is None:
                 continue
@@ -303,7 +303,7 @@ _RAW_ROW = "raw call, 8 tensors"
 
 
 def measure_raw_call(rounds: int) -> Measurement:
-    """A backend call with eight tensors of two values against torch.empty_like of such a tensor."""
+    """Times a backend call with eight tensors of two to four values against torch.empty_like."""
     from thnn._binding.backend import type2backend
 
     x = torch.randn(2, 2)
@@ -353,7 +353,7 @@ def line(m: Measurement) -> str:
     verdict = {True: "ok", False: "MISSED", None: ""}[m.met]
     fraction = f"  {m.fraction:.2f} of {m.roofline}" if m.fraction is not None else ""
     if m.other_ratio is not None:
-        fraction += f"  {_number(m.other_ratio)} of the other way"
+        fraction += f"  {_number(m.other_ratio)} against thnn's alternative"
     ratio = f"ratio {_number(m.ratio)}" if m.ratio is not None else "; ".join(m.goals)
     return f"{m.row:<42} {m.phase:<4} {times} ms  {ratio}{fraction} {verdict}".rstrip()
 
@@ -364,7 +364,7 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
 
     headers = [
         "row", "phase", "torch ms", "torch channels-last ms", "thnn ms", "thnn channels-last ms", "ratio",
-        "against torch's better layout", "channels-last ratio", "against thnn's other way", "fraction of roofline",
+        "against torch's better layout", "channels-last ratio", "against thnn's alternative", "fraction of roofline",
         "roofline", "goal",
     ]  # fmt: skip
     body = []
@@ -379,7 +379,7 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
             )
         ]
         goal = {True: "met", False: "missed", None: ""}[m.met]
-        if f"thnn {CONTIGUOUS}" not in m.timings:  # one form of thnn against another
+        if f"thnn {CONTIGUOUS}" not in m.timings:  # an overhead, without a time of torch
             times[2] = f"{list(m.timings.values())[-1].best * 1e3:.4f}"
             goal = f"{goal}: {'; '.join(m.goals)}"
         ratios = [_number(v) for v in (m.ratio, m.best_ratio, m.channels_last_ratio)]
@@ -392,8 +392,8 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
 
 
 def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: str) -> None:
-    """Two bar charts, a bar per row: ratios to torch on a logarithmic axis, and fractions of the roofline that thnn
-    and torch reach. Forward + backward where that is measured."""
+    """Draws two bar charts, a bar per row: ratios to torch on a logarithmic axis, and fractions of the roofline that
+    thnn and torch reach. Rows are forward + backward where that is measured."""
     import matplotlib
 
     matplotlib.use("Agg")

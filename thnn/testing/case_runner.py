@@ -23,10 +23,12 @@ TIGHT = 1e-12
 
 
 class Failed(AssertionError):
-    """A check failed; the text says where and how."""
+    """A failed check; the text has the call, the result and the expected result."""
 
 
+# From the name of an argument and a tensor that a call reads to the tensor that is passed, such as another layout.
 Enter = Callable[[str, Tensor], Tensor]
+# The same for a tensor that a call writes; the key is 'updateOutput.output', with the phase.
 Make = Callable[[str, Tensor], Tensor]
 
 
@@ -65,7 +67,7 @@ class CaseRunner:
     def __init__(self, case: Case, sample: SampleInput, dtype: torch.dtype = torch.float64) -> None:
         self.case, self.sample, self.dtype = case, sample, dtype
         self.module = modules()[case.module]
-        # The forward, and all functions of the case; in the case of a single function, that function.
+        # The forward (or the function, in the case of a single function), and all functions of the case.
         self.forward: Function = function_of(case)
         backwards = self.module.backwards if case.phase is None else ()
         self.functions: tuple[Function, ...] = (self.forward, *backwards)
@@ -81,7 +83,7 @@ class CaseRunner:
 
     @functools.cached_property
     def reference(self) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
-        """Output, the forward's other results, and gradients, by the reference in float64."""
+        """Output, other results of the forward, and gradients, computed by the reference in float64."""
         values = {
             k: v.detach().to(torch.float64) if isinstance(v, Tensor) and v.is_floating_point() else v
             for k, v in self.values.items()
@@ -202,13 +204,13 @@ class CaseRunner:
         return found
 
     def leaves(self) -> dict[str, Tensor]:
-        """The tensors that the class computes gradients for, as leaves."""
+        """Copies, as leaves, of the tensors that have a gradient in the class."""
         return {
             n: self.values[n].clone().requires_grad_() for n in dict.fromkeys(self.gradients.values()) if n
         }
 
     def apply(self, leaves: Mapping[str, Tensor]) -> Any:
-        """Calls the class."""
+        """The result of the class, with `leaves` as arguments."""
         given = {k: v.clone() if isinstance(v, Tensor) else v for k, v in self.values.items()}
         given.update(leaves)
         if given.get("inplace"):
@@ -278,14 +280,14 @@ def same_bits(
             phase, name = key.split(".")
             where = f"{runner.case.module}_{phase}{how}: {name}"
             compare(where, got[key], tensor, 0.0)
-            raise Failed(f"{where}: other bits (the sign of a zero, or of NaN)")
+            raise Failed(f"{where}: different bits (sign of zero, or NaN)")
 
 
 # --- layouts ------------------------------------------------------------------------------------------------
 
 
 def _embed(tensor: Tensor, dims: Sequence[slice], size: Sequence[int]) -> Tensor:
-    """The values as a part of a larger tensor, whose other elements must not change."""
+    """The values in a part of a larger tensor, whose other elements must not change."""
     outside = math.nan if tensor.is_floating_point() else -99
     large = torch.full(tuple(size), outside, dtype=tensor.dtype)
     view = large[tuple(dims)]
@@ -319,7 +321,7 @@ def channels_last(tensor: Tensor) -> Tensor:
 
 
 def _garbage_strides(tensor: Tensor) -> Tensor:
-    """Dimensions of size 1 with huge strides, which must not be used: they have no meaning."""
+    """Dimensions of size 1 with huge strides: such strides have no meaning, and kernels must not use them."""
     strides = [2**40 if s == 1 else t for s, t in zip(tensor.shape, tensor.contiguous().stride())]
     return tensor.clone(memory_format=torch.contiguous_format).as_strided(tensor.shape, strides)
 

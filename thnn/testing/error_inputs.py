@@ -76,7 +76,7 @@ def _must_raise(
 
 
 def _place(function: Function, argument: Argument | None = None) -> str:
-    """A pattern for the beginning of an error: function and argument, or any of its arguments."""
+    """A pattern for the beginning of an error: the function, and `argument` or any of its arguments."""
     names = argument.name if argument else "|".join(a.name for a in function.arguments)
     return rf"^{function.name}: ({names}): "
 
@@ -100,7 +100,7 @@ def check_error_input(case: Case, error_input: ErrorInput) -> None:
             text = f"got {type(raised).__name__}: {raised}"
             raise Failed(f"{runner.cls.__name__} with {error_input.name}: {text}") from raised
         else:
-            raise Failed(f"{runner.cls.__name__} with {error_input.name}: was taken")
+            raise Failed(f"{runner.cls.__name__} with {error_input.name}: was accepted")
 
 
 def _wrong_tensors(
@@ -163,7 +163,7 @@ _WRONG_NUMBERS: Mapping[str, tuple[tuple[str, Any, type[Exception]], ...]] = {
 
 
 def check_wrong_argument(case: Case, function: Function, argument: Argument) -> None:
-    """Wrong kinds of one argument, derived from the header."""
+    """Values of a wrong type or size for one argument, derived from the header."""
     runner = CaseRunner(case, case.samples[0])
     this, any_argument = _place(function, argument), _place(function)
     if not argument.is_tensor:
@@ -199,7 +199,7 @@ def check_wrong_argument(case: Case, function: Function, argument: Argument) -> 
 
 
 def _filled_row(runner: CaseRunner, function: Function) -> dict[str, Any]:
-    """The arguments of a call after it: outputs have their sizes; tensors that were None have one element."""
+    """The arguments after a call: outputs have their sizes; tensors that were None have one element."""
     row = _after_forward(runner, function)
     runner.call(function, row)
     for a in function.tensors():
@@ -211,9 +211,9 @@ def _filled_row(runner: CaseRunner, function: Function) -> dict[str, Any]:
 def _wrong_sizes(
     function: Function, argument: Argument, value: Tensor, free: Sequence[int]
 ) -> Iterator[tuple[str, Tensor]]:
-    """Sizes that can never fit: one more in a dimension that is not free, or a dimension more."""
+    """Tensors of wrong sizes: one more in a dimension that is not in `free`, or one dimension more."""
     if argument.role == "input" and argument.is_optional:
-        return  # nothing reads it
+        return  # unused (Sigmoid, Tanh), or covered by error inputs of the case (sums of batch normalization)
     if argument.role == "input":
         others: list[Role] = ["gradOutput", "target"]
         if function.phase in BACKWARD_PHASES:

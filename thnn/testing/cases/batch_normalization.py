@@ -1,4 +1,4 @@
-"""Batch normalization: the fused functions, with and without relu, and their phases."""
+"""Batch normalization: the fused functions, with and without relu, and their stages."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _sample(
 
 
 def _channel(value: float) -> Maker:
-    """One channel of three with `value` among its elements."""
+    """Three channels, the second of which has `value` among its elements."""
 
     def maker(generator: Generator) -> Tensor:
         input = normal(4, 3, 5)(generator)
@@ -262,7 +262,7 @@ BATCH_NORMALIZATION_RELU = Case(
     baseline=_torch_batch_norm_relu,
     samples=(
         *BATCH_NORMALIZATION.samples,
-        # Without a bias the inputs of relu are 0 where the channel is constant: a kink.
+        # Without a bias the inputs of relu are 0, a kink, where the channel is constant.
         _sample("minus infinity in evaluation", 4, 3, 5, input=_channel(-math.inf), train=False, small=False),
         _sample("huge values", 4, 3, 5, input=normal(4, 3, 5, scale=1e200), train=False, small=False),
     ),
@@ -274,7 +274,7 @@ BATCH_NORMALIZATION_RELU = Case(
 )
 
 
-# --- phases -------------------------------------------------------------------------------------------------
+# --- stages -------------------------------------------------------------------------------------------------
 
 
 def _statistics(input: Tensor) -> dict[str, Tensor]:
@@ -362,7 +362,7 @@ def _grad_input(
 
 
 def _triple(*size: int, counts: tuple[float, ...]) -> Maker:
-    """Statistics of each part: all values above 1, so that each is also valid as a number of values."""
+    """Statistics of each part. All numbers are above 1, so that each is also valid as a number of values."""
 
     def maker(generator: Generator) -> Tensor:
         numbers = uniform(*size, low=2, high=5)(generator)
@@ -482,7 +482,7 @@ _SAVE_STATISTICS = Case(
 
 
 def _given(name: str, *shape: int, small: bool = True, **others: Any) -> SampleInput:
-    """The arguments of phases that take mean and inverse deviation; `others` replaces or adds arguments."""
+    """The arguments of stages that take mean and inverse deviation; `others` replaces or adds arguments."""
     C = shape[1]
     arguments = {
         "input": normal(*shape, scale=2, shift=0.5),

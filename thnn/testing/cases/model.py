@@ -13,7 +13,7 @@ from typing import Any
 
 from torch import Tensor
 
-# Makes a tensor for an argument: called with a torch.Generator; the result is float64, or int64 for an index tensor.
+# A function from a torch.Generator to the tensor of an argument: float64, or int64 for an index tensor.
 Maker = Callable[..., Tensor]
 
 
@@ -32,7 +32,7 @@ class SampleInput:
 
 @dataclass(frozen=True)
 class ErrorInput:
-    """A call that must raise: the arguments that replace some of sample `of`, and the expected exception."""
+    """A call that must raise an exception: arguments that replace those of sample `of`, and the expected exception."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -90,13 +90,13 @@ class Case:
     def __post_init__(self) -> None:
         names = [sample.name for sample in self.samples]
         for kept, rule in (
-            (len(names) == len(set(names)), f"two samples of one name in {names}"),
-            ("empty" in names, f"no sample 'empty', of tensors without elements, in {names}"),
+            (len(names) == len(set(names)), f"two samples with one name in {names}"),
+            ("empty" in names, f"no sample 'empty', with tensors without elements, in {names}"),
             (
                 any(sample.differentiable for sample in self.samples),
-                "no sample that gradients are checked of",
+                "no sample whose gradients can be checked",
             ),
-            (bool(self.rows) or self.phase is not None, "no row for the benchmark"),
+            (bool(self.rows) or self.phase is not None, "no row of the benchmark"),
         ):
             if not kept:
                 raise ValueError(f"case {self.name}: {rule}")

@@ -149,7 +149,7 @@ _GEOMETRY = (
     ("kernel larger than the padded image", {"kH": 9}),
     ("huge kernel", {"kW": 2**31 - 1}),
 )
-_REFUSALS = (
+_ERROR_INPUTS = (
     *(ErrorInput(name, change, ValueError) for name, change in _GEOMETRY),
     *(ErrorInput(name, change, ValueError, phase="updateGradInput") for name, change in _GEOMETRY),
     ErrorInput("a matrix", {"input": distinct(6, 7)}, ValueError, "input"),
@@ -204,7 +204,7 @@ SPATIAL_MAX_POOLING = Case(
         _sample("only -inf", given([[[-math.inf] * 4] * 3]), (2, 3), (1, 1), (1, 1), small=False),
     ),
     error_inputs=(
-        *_REFUSALS,
+        *_ERROR_INPUTS,
         *(
             ErrorInput(
                 f"index {i}",
@@ -247,7 +247,7 @@ SPATIAL_AVERAGE_POOLING = Case(
             if s.arguments["padW"] or s.arguments["padH"]
         ),
     ),
-    error_inputs=_REFUSALS,
+    error_inputs=_ERROR_INPUTS,
     rows=(
         _row(
             "SpatialAveragePooling",
