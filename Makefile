@@ -9,7 +9,7 @@ LIBRARY := thnn/_C.abi3.so
 JOBS ?= 2
 
 C_FILES = $(shell find generic lib -name '*.[ch]')
-SOURCES = CMakeLists.txt VERSION $(C_FILES) $(shell find tools -name '*.py')
+SOURCES = CMakeLists.txt VERSION $(C_FILES) thnn/_functions/documentation.py $(shell find tools thnn/_header -name '*.py')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

@@ -252,8 +252,6 @@ class Images(Dataset[Tensor]):
 
 LOADER = """
 import sys
-sys.path.insert(0, "tests")
-import sys
 sys.path.insert(0, "tests/binding")
 from test_threads import check_loader
 check_loader({method!r})

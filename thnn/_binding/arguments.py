@@ -35,13 +35,6 @@ def convert_scalar(function: Function, argument: Argument, value: Any) -> Any:
         ) from error
 
 
-def flag(function: Function, name: str, value: Any) -> bool:
-    """The value of a bool argument that Python code reads, converted by the rules for C arguments."""
-    argument = function.argument(name)
-    assert argument is not None
-    return bool(convert_scalar(function, argument, value))
-
-
 def _converted(function: Function, argument: Argument, value: Any) -> Any:
     if argument.type in ("accreal", "real", "double", "float"):
         try:
