@@ -46,7 +46,7 @@ class _State:
         try:
             for name in (*TORCH_PACKAGES, *NAMES):
                 parent, _, child = name.rpartition(".")
-                package = sys.modules[parent]
+                package = import_module(parent)
                 attribute = package.__dict__.get(child, _ABSENT)
                 self.before.append((name, sys.modules.get(name, _ABSENT), package, attribute))
                 if name in NAMES:
