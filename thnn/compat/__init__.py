@@ -28,7 +28,7 @@ _ABSENT: Any = object()
 
 
 class _State:
-    """Who uses the modules: a call of `install`, `depth` with statements, or nobody."""
+    """The users of the modules: a call of `install`, and `depth` with statements."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()

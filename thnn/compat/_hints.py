@@ -1,4 +1,4 @@
-"""What error messages say about names of 2017 that thnn does not serve."""
+"""Hints in the error messages for names of 2017 that thnn does not serve."""
 
 from __future__ import annotations
 

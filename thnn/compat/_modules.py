@@ -1,4 +1,4 @@
-"""The modules of 2017: their names, what each has, and the importer that makes them."""
+"""The modules of 2017: their names, their contents, and the importer that creates them."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ TORCH_PACKAGES = ("torch.nn.backends",)
 
 
 class _Importer(MetaPathFinder, Loader):
-    """Makes the modules, and explains what is missing.
+    """Creates the modules, and raises the errors for names that they lack.
 
     Every module is a package without a path, so that Python asks the importer for each name that a program imports
     from it and that it lacks. The importer raises an error that says what to use instead.
