@@ -17,7 +17,7 @@ Formula = Callable[..., Mapping[str, Tensor]]
 
 
 def _channel_dim(tensor: Tensor) -> int:
-    """The dimension that SoftMax normalises: 0 for (C) and (C, H, W), 1 for (N, C) and (N, C, H, W)."""
+    """The dimension that SoftMax normalizes: 0 for (C) and (C, H, W), 1 for (N, C) and (N, C, H, W)."""
     return 0 if tensor.dim() in (1, 3) else 1
 
 

@@ -50,7 +50,7 @@ class _Source:
         allocations: Mapping[str, str],
         indent: int = 1,
     ) -> None:
-        """Adds one C call: by the fast route and, if that returns a report, by the slow route (`invoke`).
+        """Adds one C call: by the fast route and, if that returns a report, by `invoke`.
 
         `names` maps arguments to expressions; 'ALLOCATE' stands for a tensor that `invoke` allocates.
         `allocations` maps tensors to expressions that allocate them before the call; if such an expression raises
@@ -240,7 +240,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
         "__doc__": docstring(module, inputs, [*scalars], options),
         "module": module,
         "source": source,
-        "has_second_derivatives": _derivatives.is_known(module),
+        "has_second_derivatives": _derivatives.has_second_derivatives(module),
         "compute": staticmethod(namespace["compute"]),
         "forward": staticmethod(namespace["forward"]),
         "backward": staticmethod(namespace["backward"]),

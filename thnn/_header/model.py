@@ -60,7 +60,7 @@ UNKNOWN = Location("", 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A dimension of a tensor of the forward, which a backward takes as a number; -1 is the last one."""
+    """The size of a tensor of the forward along a dimension (-1: the last), which a backward takes as a number."""
 
     tensor: str
     dimension: int
@@ -77,7 +77,7 @@ class Argument:
     is_modified: bool = False  # an input that the function may write into
     like: str | None = None  # an earlier argument of the same shape
     default: bool | int | float | None = None  # value of a number that callers may omit
-    size: Size | None = None  # the size that a number of a backward is
+    size: Size | None = None  # of a number of a backward: the size that is its value
     doc: str = field(default="", compare=False, repr=False)  # the comment without its tags
     location: Location = field(default=UNKNOWN, compare=False, repr=False)
 

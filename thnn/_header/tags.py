@@ -76,7 +76,7 @@ def families(lexed: Lexed, declarations: list[Declaration]) -> list[str]:
         if match := _FAMILY.match(comment.text):
             name = match["name"].strip()
             if not _FAMILY_NAME.fullmatch(name) or keyword.iskeyword(name):
-                lexed.source.fail(_bracket(comment), "expected [FAMILY name], in lower case")
+                lexed.source.fail(_bracket(comment), "expected [FAMILY name] with a name in lower case")
             headings.append((comment.start, name))
     found = []
     for declaration in declarations:
@@ -117,7 +117,7 @@ def attach(lexed: Lexed, declarations: list[Declaration]) -> None:
         if owner is None and not owners.is_inside(comment):
             continue
         if is_family(comment):
-            lexed.source.fail(_bracket(comment), "a family begins between declarations")
+            lexed.source.fail(_bracket(comment), "[FAMILY name] must stand between declarations")
         if owner is not None:
             owner.comments.append(comment.text)
         for tag in _tags(lexed.source, comment):

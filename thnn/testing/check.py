@@ -100,7 +100,7 @@ def check_reference(case: Case, sample: SampleInput) -> None:
         compare(f"{name}: gradient by {leaf}", value, expected, TIGHT)
 
     # An object of the class can be called repeatedly, and gives the same result if no tensor requires a gradient.
-    tensors = runner.cls._names[: runner.cls._call_count]
+    tensors = runner.cls._names[: runner.cls._call_tensor_count]
     values = {k: v.clone() if isinstance(v, Tensor) else v for k, v in runner.values.items()}
     function = runner.cls(**{k: v for k, v in values.items() if k not in tensors})
     for _ in range(2):
@@ -524,8 +524,8 @@ def check_threads(case: Case, sample: SampleInput, *dtypes: torch.dtype) -> None
 
 
 def overlapping(tensor: Tensor, before: bool) -> tuple[Tensor, Tensor]:
-    """Two tensors of the same size, one element apart in memory: one before or after a copy of `tensor`, and the
-    copy."""
+    """A copy of `tensor`, preceded by a view of the same memory and size that begins one element before it if `before`,
+    otherwise one element after it."""
     memory = tensor.new_zeros(tensor.numel() + 1)
     low, high = memory[:-1].view(tensor.shape), memory[1:].view(tensor.shape)
     (high if before else low).copy_(tensor)
