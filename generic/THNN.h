@@ -48,6 +48,7 @@
      [DERIVATIVE bilinear]  output is linear in input, in weight and in bias, as a convolution is
      [DERIVATIVE linear]    output is linear in input, without parameters
      [DERIVATIVE constant]  the gradient by input does not depend on input
+     [DERIVATIVE none]      the functions of the module form no class: they are called one by one
    Other functions have a formula in thnn/_functions/formulas.py, or can be differentiated once only. */
 
 /* -----------------------------------------------------------------------------------------------------------------
@@ -1780,6 +1781,54 @@ TH_API void THNN_(AbsCriterion_updateGradInput)(
     THTensor *target,     // [TARGET] sized as input
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage);    // divide by the number of elements
+
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY tables] */
+
+/* LookupTable: rows of a table, an embedding.
+
+     output[i,d] = weight[input[i],d]
+
+   Shapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).
+   Errors: IndexError for a row number outside of the table, ValueError for a weight that is no matrix. Source:
+   Torch7 nn.LookupTable, torch.nn.Embedding; the library of 2017 had the gradient only. */
+TH_API void THNN_(LookupTable_updateOutput)(
+    THNNState *state,      // library state
+    THIndexTensor *input,  // row numbers (...)
+    THTensor *output,      // [OUT] the rows (..., D)
+    THTensor *weight,      // the table (rows, D)
+    bool scaleGradByFreq,  // [DEFAULT false] of the backward
+    int paddingValue);     // [DEFAULT -1] of the backward
+
+/* Gradient of LookupTable by its table, accumulated: gradWeight[input[i],d] += scale * gradOutput[i,d] for each i with
+   input[i] != paddingValue, divided by the number of occurrences of input[i] in input if scaleGradByFreq.
+
+   Shapes: gradOutput (..., D) or (n, D), with n the number of indices; gradWeight (rows, D). */
+TH_API void THNN_(LookupTable_accGradParameters)(
+    THNNState *state,         // library state
+    THIndexTensor *input,     // row numbers (...)
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradWeight,     // [MODIFIED] sized as weight
+    THIntegerTensor *count,   // [BUFFER] unused
+    THTensor *sorted,         // [BUFFER] [OPTIONAL] unused
+    THIndexTensor *indices,   // [BUFFER] [OPTIONAL] unused
+    bool scaleGradByFreq,     // divide each row's gradient by the number of occurrences of the row in input
+    int paddingValue,         // row number that gets no gradient; -1 for none
+    accreal scale);           // factor of the gradients added
+
+/* Limits the norm of rows in place: every row that idx names, once however often it is named, is multiplied by
+   maxNorm / (norm + 1e-7) if its norm is above maxNorm; norm = (sum over d of |weight[row,d]|^normType)^(1 / normType),
+   the largest |weight[row,d]| for an infinite normType.
+
+   Shapes: idx (...) of row numbers from 0; weight (rows, D).
+   Errors: IndexError for a row number outside of the table; ValueError for a weight that is no matrix, a normType not
+   above 0, a negative maxNorm. */
+TH_API void THNN_(LookupTable_renorm)(
+    THNNState *state,    // library state
+    THIndexTensor *idx,  // row numbers (...)
+    THTensor *weight,    // [MODIFIED] the table (rows, D)
+    accreal maxNorm,     // largest norm of a row
+    accreal normType);   // exponent of the norm, above 0
 
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY normalization] */

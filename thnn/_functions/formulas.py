@@ -90,6 +90,17 @@ def _max_pooling(needs: Any, gradOutput: Tensor, input: Tensor, indices: Tensor)
     return {"gradInput": planes.scatter_add(-1, flat.clamp(min=0), source).reshape(input.shape)}
 
 
+def _lookup_table(
+    needs: Any, gradOutput: Tensor, input: Tensor, weight: Tensor, scaleGradByFreq: bool, paddingValue: int
+) -> dict[str, Tensor]:
+    rows = input.flatten()
+    factor = (rows != paddingValue).to(weight.dtype)
+    if scaleGradByFreq:
+        factor = factor / torch.bincount(rows, minlength=len(weight))[rows]
+    scaled = gradOutput.reshape(-1, weight.shape[1]) * factor.unsqueeze(1)
+    return {"gradWeight": torch.zeros_like(weight).index_add(0, rows, scaled)}
+
+
 FORMULAS: Mapping[str, Formula] = {
     "Threshold": _threshold,
     "LeakyReLU": _leaky_relu,
@@ -102,4 +113,5 @@ FORMULAS: Mapping[str, Formula] = {
     "SmoothL1Criterion": _smooth_l1,
     "BCECriterion": _bce,
     "SpatialMaxPooling": _max_pooling,
+    "LookupTable": _lookup_table,
 }

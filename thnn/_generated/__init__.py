@@ -8,6 +8,7 @@ from . import criterion
 from . import linear
 from . import normalization
 from . import pooling
+from . import tables
 from . import unfolding
 
 #: The functions in the order of the header.
@@ -18,6 +19,7 @@ FUNCTIONS: tuple[Function, ...] = (
     *pooling.FUNCTIONS,
     *activation.FUNCTIONS,
     *criterion.FUNCTIONS,
+    *tables.FUNCTIONS,
     *normalization.FUNCTIONS,
 )
 DIGEST = digest(FUNCTIONS)

@@ -43,7 +43,7 @@ from thnn.testing.case_runner import (
     same_bits,
     written,
 )
-from thnn.testing.cases import cases
+from thnn.testing.cases import cases, dtype_of
 from thnn.testing.cases.model import Case, SampleInput
 from thnn.testing.error_inputs import ERRORS, check_arity, check_error_input, check_wrong_argument
 
@@ -384,7 +384,7 @@ def _accumulates(key: str) -> bool:
 
 
 def _poison(size: Sequence[int], like: Tensor) -> Tensor:
-    return torch.full(tuple(size), math.nan if like.is_floating_point() else -(2**62), dtype=like.dtype)
+    return torch.full(tuple(size), math.nan if like.is_floating_point() else -(2**30), dtype=like.dtype)
 
 
 def _same_results(
@@ -402,7 +402,7 @@ def _check_untouched(
     row = runner.row(function, made)
     for a in function.arguments:
         if a.role == "buffer":
-            row[a.name] = torch.full((5,), math.nan, dtype=runner.dtype)
+            row[a.name] = _poison((5,), torch.empty(0, dtype=dtype_of(a, runner.dtype)))
     changed = written(function, row)
     before = {n: Snapshot(v) for n, v in row.items() if isinstance(v, Tensor) and n not in changed}
     runner.call(function, row)
@@ -489,7 +489,7 @@ def _check_shared_memory(
     for out in sums:
         for other in ("input", "gradOutput", *sums):
             tensor = plain[other]
-            if other == out or not tensor.numel() or not mine[out].numel():
+            if other == out or not tensor.numel() or not mine[out].numel() or tensor.dtype != mine[out].dtype:
                 continue
             row = runner.row(function, made)
             memory = tensor.new_zeros(max(tensor.numel(), mine[out].numel()))

@@ -5,4 +5,5 @@ from .unfolding import *
 from .pooling import *
 from .activation import *
 from .criterion import *
+from .tables import *
 from .normalization import *
