@@ -1830,6 +1830,44 @@ TH_API void THNN_(LookupTable_renorm)(
     accreal maxNorm,     // largest norm of a row
     accreal normType);   // exponent of the norm, above 0
 
+/* LookupTableBag: sums, means or maxima of rows of a table, those of a bag of row numbers.
+
+     output[b,d] = sum, mean or maximum over i in bag b with input[i] != paddingValue of weight[input[i],d]
+
+   Bag b holds input[offsets[b]] to input[offsets[b+1] - 1], the last one the rest of input; without offsets, row b of
+   input. A bag without rows gives 0. NaN is the largest number. Of equal maxima the first gets the gradient.
+
+   Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
+   Errors: IndexError for a row number outside of the table, offsets that do not begin with 0, decrease or exceed n;
+   ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source: torch.nn.EmbeddingBag. */
+TH_API void THNN_(LookupTableBag_updateOutput)(
+    THNNState *state,           // library state
+    THIndexTensor *input,       // row numbers (n), or (B, L) without offsets
+    THIndexTensor *offsets,     // [INPUT] [OPTIONAL] position in input of each bag's first row number (B)
+    THTensor *output,           // [OUT] result (B, D)
+    THTensor *weight,           // the table (rows, D)
+    THIndexTensor *bagSize,     // [OUT] [SAVED] row numbers per bag without paddingValue (B)
+    THIndexTensor *maxIndices,  // [OUT] [SAVED] in mode 2, rows of the maxima (B, D), -1 in an empty bag; otherwise (0, D)
+    int mode,                   // [DEFAULT 0] 0 sum, 1 mean, 2 maximum
+    bool scaleGradByFreq,       // [DEFAULT false] of the backward
+    int paddingValue);          // [DEFAULT -1] row number that bags leave out; -1 for none
+
+/* Gradient of LookupTableBag by its table, accumulated: for each i in bag b with input[i] != paddingValue,
+   gradWeight[input[i],d] += scale * gradOutput[b,d], divided by bagSize[b] for a mean and by the number of occurrences of
+   input[i] in input if scaleGradByFreq; for a maximum gradWeight[maxIndices[b,d],d] += scale * gradOutput[b,d]. */
+TH_API void THNN_(LookupTableBag_accGradParameters)(
+    THNNState *state,           // library state
+    THIndexTensor *input,       // row numbers (n), or (B, L) without offsets
+    THIndexTensor *offsets,     // [INPUT] [OPTIONAL] position in input of each bag's first row number (B)
+    THTensor *gradOutput,       // gradient of the loss by output, sized as output
+    THTensor *gradWeight,       // [MODIFIED] sized as weight
+    THIndexTensor *bagSize,     // [SAVED] as the forward left it (B)
+    THIndexTensor *maxIndices,  // [SAVED] as the forward left it
+    int mode,                   // 0 sum, 1 mean, 2 maximum
+    bool scaleGradByFreq,       // divide each row's gradient by the number of occurrences of the row in input
+    int paddingValue,           // row number that bags leave out; -1 for none
+    accreal scale);             // factor of the gradients added
+
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY normalization] */
 

@@ -145,7 +145,8 @@ void THNN_(LookupTable_renorm)(THNNState *state, THIndexTensor *idx, THTensor *w
       if (row >= 0 && row < range) marksAdd(marks, row);
     }
     THNN_PARALLEL_FOR(word, ceilDivide(range, MARK_BITS), indices.count * columns) {
-      FOR_MARKED_ROWS(row, marks, word) {
+      FOR_MARKED_ROWS(row, marks, word)
+      {
         real *const w = TH_DATA(weight) + (first + row) * weight->stride[0];
         const double length = norm(w, columns, stride, normType);
         if (length > maxNorm) {

@@ -19,7 +19,8 @@ void THNN_(checkIndices)(THNNState *state, const char *name, const THIndexTensor
   }
   for (int task = 0; task < CHECK_TASKS; task++)
     if (wrong[task] >= 0)
-      return THNN_fail(state, THNN_INDEX_ERROR, name, "expected a number from %lld to %lld, got %lld at position %lld",
-                       (long long)first, (long long)end - 1,
-                       (long long)data[leadingOffset(&leading, wrong[task])], (long long)wrong[task]);
+      return THNN_fail(state, THNN_INDEX_ERROR, name,
+                       "expected a number from %lld to %lld, got %lld at position %lld", (long long)first,
+                       (long long)end - 1, (long long)data[leadingOffset(&leading, wrong[task])],
+                       (long long)wrong[task]);
 }

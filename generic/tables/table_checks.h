@@ -51,11 +51,14 @@ static inline uint64_t *marksMake(int64_t rows)
   return memset(thnn_scratch(bytes), 0, bytes);
 }
 
-static inline void marksAdd(uint64_t *marks, int64_t row) { marks[row / MARK_BITS] |= (uint64_t)1 << row % MARK_BITS; }
+static inline void marksAdd(uint64_t *marks, int64_t row)
+{
+  marks[row / MARK_BITS] |= (uint64_t)1 << row % MARK_BITS;
+}
 
 /* for (int64_t row : the rows in a word of marks) */
-#define FOR_MARKED_ROWS(row, marks, word)                                                                       \
-  for (uint64_t thnn_bits = (marks)[word]; thnn_bits; thnn_bits &= thnn_bits - 1)                               \
+#define FOR_MARKED_ROWS(row, marks, word)                                         \
+  for (uint64_t thnn_bits = (marks)[word]; thnn_bits; thnn_bits &= thnn_bits - 1) \
     for (int64_t row = (word) * MARK_BITS + __builtin_ctzll(thnn_bits), thnn_once = 1; thnn_once; thnn_once = 0)
 
 #endif

@@ -101,6 +101,36 @@ def _lookup_table(
     return {"gradWeight": torch.zeros_like(weight).index_add(0, rows, scaled)}
 
 
+def _lookup_table_bag(
+    needs: Any,
+    gradOutput: Tensor,
+    input: Tensor,
+    offsets: Tensor | None,
+    weight: Tensor,
+    bagSize: Tensor,
+    maxIndices: Tensor,
+    mode: int,
+    scaleGradByFreq: bool,
+    paddingValue: int,
+) -> dict[str, Tensor]:
+    if mode == 2:
+        found = maxIndices >= 0
+        return {
+            "gradWeight": torch.zeros_like(weight).scatter_add(0, maxIndices.clamp(min=0), gradOutput * found)
+        }
+    rows = input.flatten()
+    if offsets is None:
+        bags = torch.arange(len(input)).repeat_interleave(input.shape[1])
+    else:
+        bags = torch.searchsorted(offsets.contiguous(), torch.arange(len(rows)), right=True) - 1
+    factor = (rows != paddingValue).to(weight.dtype)
+    if mode == 1:
+        factor = factor / bagSize[bags].clamp(min=1)
+    if scaleGradByFreq:
+        factor = factor / torch.bincount(rows, minlength=len(weight))[rows]
+    return {"gradWeight": torch.zeros_like(weight).index_add(0, rows, gradOutput[bags] * factor.unsqueeze(1))}
+
+
 FORMULAS: Mapping[str, Formula] = {
     "Threshold": _threshold,
     "LeakyReLU": _leaky_relu,
@@ -114,4 +144,5 @@ FORMULAS: Mapping[str, Formula] = {
     "BCECriterion": _bce,
     "SpatialMaxPooling": _max_pooling,
     "LookupTable": _lookup_table,
+    "LookupTableBag": _lookup_table_bag,
 }

@@ -25,8 +25,8 @@ static Chunk makeChunk(const Segments *s)
 {
   const int64_t n = MIN(s->entries, SEGMENT_CHUNK);
   const size_t counts = s->byFrequency ? (size_t)MIN(s->keys, COUNTED_KEYS) : 0;
-  char *memory = thnn_scratch(
-      (size_t)n * (sizeof(SegmentEntry) + 2 * sizeof(Item) + sizeof(uint16_t)) + counts * sizeof(int64_t));
+  char *memory = thnn_scratch((size_t)n * (sizeof(SegmentEntry) + 2 * sizeof(Item) + sizeof(uint16_t)) +
+                              counts * sizeof(int64_t));
   Chunk chunk = {.entries = (SegmentEntry *)memory};
   chunk.items = (Item *)(chunk.entries + n);
   chunk.swap = chunk.items + n;
@@ -141,8 +141,7 @@ static inline __attribute__((always_inline)) void addColumns(int vectors, bool w
       const real *row = source + entry->source;
       const vreal factor = v_set1((real)entry->factor);
 #pragma GCC unroll 8
-      for (int v = 0; v < vectors; v++)
-        partial[v] += factor * (whole ? v_load(row + v * VL) : v_load_n(row, n));
+      for (int v = 0; v < vectors; v++) partial[v] += factor * (whole ? v_load(row + v * VL) : v_load_n(row, n));
     }
 #pragma GCC unroll 8
     for (int v = 0; v < vectors; v++) total[v] += partial[v];

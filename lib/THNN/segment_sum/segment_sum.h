@@ -22,11 +22,12 @@ typedef struct SegmentEntry {
 typedef void SegmentReader(const void *context, int64_t first, int64_t count, SegmentEntry *entries);
 
 /* Processes a part of a segment: entries[order[i]] for i < count, all of the same key. */
-typedef void SegmentFunction(const void *context, const SegmentEntry *entries, const uint16_t *order, int64_t count);
+typedef void SegmentFunction(const void *context, const SegmentEntry *entries, const uint16_t *order,
+                             int64_t count);
 
 typedef struct Segments {
   int64_t entries, keys; /* every key is below `keys` */
-  bool sorted;           /* keys do not decrease, and no entry is skipped */
+  bool sorted;           /* keys do not decrease, but for those of skipped entries */
   bool byFrequency;      /* divide the factor of each entry by the number of entries of its key */
   int64_t work;          /* elements that are processed per entry, for the choice of threads */
   SegmentReader *read;
