@@ -1868,6 +1868,169 @@ TH_API void THNN_(LookupTableBag_accGradParameters)(
     int paddingValue,           // row number that bags leave out; -1 for none
     accreal scale);             // factor of the gradients added
 
+/* IndexLinear: a linear layer of sparse rows, given as keys and values.
+
+     output[s,o] = bias[o] + sum over the keys of sample s of value * weight[key + keysOffset, o]
+
+   With four columns more, weight has the columns (largest |value|, its inverse, rate, shift, weights...) and values are
+   normalized: in training the first two columns follow the largest |value| seen and the third becomes 1; the value used
+   is value * inverse + shift, or sign(value) + shift for |value| above the largest. It is stored in normalizedValues,
+   for accGradParameters. The functions form no class.
+   Shapes: keys and values (n); sizes and cumSumSizes (N); weight (keys, O) or (keys, O + 4); bias (O); output (N, O).
+   Errors: IndexError for a key outside of the table and sizes whose sums are not n and cumSumSizes; ValueError for sizes
+   of tensors that do not fit. Source: Torch7 nn.IndexLinear.
+   [DERIVATIVE none] */
+TH_API void THNN_(IndexLinear_updateOutput)(
+    THNNState *state,            // library state
+    THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
+    int64_t keysOffset,          // what is added to a key to give its row of weight
+    THTensor *values,            // value of each key (n)
+    THIndexTensor *sizes,        // number of keys of each sample (N)
+    THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
+    THTensor *output,            // [OUT] result (N, O)
+    THTensor *weight,            // [MODIFIED] the table (keys, O) or (keys, O + 4)
+    THTensor *bias,              // one per output (O)
+    THTensor *normalizedValues,  // [OUT] [SAVED] the values used (n); left alone where values are not normalized
+    int train);                  // not 0: update the first three columns of normalizing tables
+
+/* Gradients of IndexLinear by its parameters, one row per key: gradWeight is resized and overwritten,
+   gradWeight[i,o] = scale * values[i] * gradOutput[s,o] for key i of sample s; where values are normalized, these columns
+   follow O columns scale * gradOutput[s,o], the gradient of which the shift takes a part. gradBias accumulates:
+   gradBias[o] += scale * sum over s of gradOutput[s,o]. */
+TH_API void THNN_(IndexLinear_accGradParameters)(
+    THNNState *state,            // library state
+    THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
+    int64_t keysOffset,          // what is added to a key to give its row of weight
+    THTensor *values,            // value of each key (n)
+    THIndexTensor *sizes,        // number of keys of each sample (N)
+    THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
+    THTensor *gradOutput,        // gradient of the loss by output (N, O)
+    THTensor *gradWeight,        // [OUT] gradient of each key (n, O) or (n, 2 * O)
+    THTensor *gradBias,          // [MODIFIED] sized as bias
+    THTensor *weight,            // the table (keys, O) or (keys, O + 4)
+    THTensor *bias,              // one per output (O)
+    THTensor *valuesBuffer,      // [BUFFER] unused
+    accreal weightDecay,         // unused
+    accreal scale);              // factor of the gradients
+
+/* accGradParameters and updateParameters in one step, with the learning rate scale: bias[o] -= scale * sum over s of
+   gradOutput[s,o], and the rows of the keys are updated in order as in updateParameters. */
+TH_API void THNN_(IndexLinear_accUpdateGradParameters)(
+    THNNState *state,            // library state
+    THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
+    int64_t keysOffset,          // what is added to a key to give its row of weight
+    THTensor *values,            // value of each key (n)
+    THIndexTensor *sizes,        // number of keys of each sample (N)
+    THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
+    THTensor *gradOutput,        // gradient of the loss by output (N, O)
+    THTensor *weight,            // [MODIFIED] the table (keys, O) or (keys, O + 4)
+    THTensor *bias,              // [MODIFIED] one per output (O)
+    accreal weightDecay,         // factor of the weights in the step
+    accreal scale);              // learning rate
+
+/* A step of gradient descent on the rows of some keys, one key after the other: bias -= learningRate * gradBias; for key i
+   with row w of weight, w -= weightDecay * w + learningRate * gradWeight[i]. Where values are normalized, both factors
+   are multiplied by the row's rate, and shift -= learningRate * rate * sum over o of gradWeight[i,o] * w[o] with w before
+   the step. */
+TH_API void THNN_(IndexLinear_updateParameters)(
+    THNNState *state,            // library state
+    THTensor *gradWeight,        // [INPUT] gradient of each key (n, O) or (n, 2 * O)
+    THTensor *gradBias,          // [INPUT] sized as bias
+    THTensor *weight,            // [MODIFIED] the table (keys, O) or (keys, O + 4)
+    THTensor *bias,              // [MODIFIED] one per output (O)
+    THIndexTensor *runningKeys,  // the keys of gradWeight (n)
+    THIndexTensor *cumSumSizes,  // unused
+    int64_t keysOffset,          // what is added to a key to give its row of weight
+    accreal weightDecay,         // factor of the weights in the step
+    accreal learningRate);       // factor of the gradients in the step
+
+/* SparseLinear: a linear layer of sparse rows.
+
+     output[n,o] = bias[o] + sum over the entries of row n of value * weight[o, column]
+
+   Entries may come in any order and may repeat. The functions form no class.
+   Shapes: input (nnz, 3), an entry (sample, column, value) per row, samples and columns from 1; weight (O, I); bias (O);
+   output (N, O), which has to come with its size.
+   Errors: IndexError for a sample or column outside of the matrix, ValueError for sizes that do not fit. Source: Torch7
+   nn.SparseLinear.
+   [DERIVATIVE none] */
+TH_API void THNN_(SparseLinear_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // rows (sample, column, value) (nnz, 3), samples and columns from 1
+    THTensor *output,   // [OUT] [MODIFIED] result, given with its size (N, O), N being the number of samples
+    THTensor *weight,   // weights (O, I)
+    THTensor *bias);    // one per output (O)
+
+/* Gradients of SparseLinear by its parameters, accumulated: for each entry,
+   gradWeight[o, column] += scale * value * gradOutput[sample, o]; gradBias[o] += scale * sum over n of gradOutput[n,o];
+   then gradWeight += weightDecay * weight. */
+TH_API void THNN_(SparseLinear_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // rows (sample, column, value) (nnz, 3), samples and columns from 1
+    THTensor *gradOutput,  // gradient of the loss by output (N, O)
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [MODIFIED] sized as bias
+    THTensor *weight,      // weights (O, I)
+    THTensor *bias,        // one per output (O)
+    accreal weightDecay,   // factor of weight in gradWeight
+    accreal scale);        // factor of the gradients added
+
+/* Sets gradBias, and those columns of gradWeight that have an entry with a value other than 0, to 0. */
+TH_API void THNN_(SparseLinear_zeroGradParameters)(
+    THNNState *state,      // library state
+    THTensor *gradWeight,  // [PARAMETER] [MODIFIED] (O, I)
+    THTensor *gradBias,    // [PARAMETER] [MODIFIED] (O)
+    THTensor *lastInput);  // rows (sample, column, value) (nnz, 3), samples and columns from 1
+
+/* A step of gradient descent: bias -= learningRate * gradBias, and weight -= learningRate * gradWeight in those columns
+   that have an entry with a value other than 0. */
+TH_API void THNN_(SparseLinear_updateParameters)(
+    THNNState *state,       // library state
+    THTensor *weight,       // [MODIFIED] weights (O, I)
+    THTensor *bias,         // [MODIFIED] one per output (O)
+    THTensor *gradWeight,   // [INPUT] sized as weight
+    THTensor *gradBias,     // [INPUT] sized as bias
+    THTensor *lastInput,    // rows (sample, column, value) (nnz, 3), samples and columns from 1
+    accreal learningRate);  // length of the step
+
+/* The same for the older form of input, a list of pairs (column, value) per sample: input (N, nnz, 2). output is
+   resized. */
+TH_API void THNN_(SparseLinear_legacyUpdateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // pairs (column, value) of each sample (N, nnz, 2), columns from 1
+    THTensor *output,   // [OUT] result (N, O)
+    THTensor *weight,   // weights (O, I)
+    THTensor *bias);    // one per output (O)
+
+/* The same for the older form of input. */
+TH_API void THNN_(SparseLinear_legacyAccGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // pairs (column, value) of each sample (N, nnz, 2), columns from 1
+    THTensor *gradOutput,  // gradient of the loss by output (N, O)
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [MODIFIED] sized as bias
+    THTensor *weight,      // weights (O, I)
+    THTensor *bias,        // one per output (O)
+    accreal weightDecay,   // factor of weight in gradWeight
+    accreal scale);        // factor of the gradients added
+
+/* The same for the older form of input. */
+TH_API void THNN_(SparseLinear_legacyZeroGradParameters)(
+    THNNState *state,      // library state
+    THTensor *gradWeight,  // [PARAMETER] [MODIFIED] (O, I)
+    THTensor *gradBias,    // [PARAMETER] [MODIFIED] (O)
+    THTensor *lastInput);  // pairs (column, value) of each sample (N, nnz, 2), columns from 1
+
+/* The same for the older form of input. */
+TH_API void THNN_(SparseLinear_legacyUpdateParameters)(
+    THNNState *state,       // library state
+    THTensor *weight,       // [MODIFIED] weights (O, I)
+    THTensor *bias,         // [MODIFIED] one per output (O)
+    THTensor *gradWeight,   // [INPUT] sized as weight
+    THTensor *gradBias,     // [INPUT] sized as bias
+    THTensor *lastInput,    // pairs (column, value) of each sample (N, nnz, 2), columns from 1
+    accreal learningRate);  // length of the step
+
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY normalization] */
 
