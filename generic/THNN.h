@@ -2032,6 +2032,72 @@ TH_API void THNN_(SparseLinear_legacyUpdateParameters)(
     accreal learningRate);  // length of the step
 
 /* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY recurrent] */
+
+/* LSTMFused: the arithmetic of a long short-term memory cell behind its two linear layers.
+
+     (i, f, g, o) = the four blocks of H columns of input + bias1 + hidden + bias2
+     outputCell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
+     output     = sigmoid(o) * tanh(outputCell)
+
+   hidden is overwritten with (sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)), which the backward takes as storage. The class
+   leaves its hidden alone, and returns (output, outputCell).
+   Shapes: input and hidden (N, 4H) or (4H); bias1 and bias2 (4H), (1, 4H) or None; cell, output and outputCell (N, H) or
+   (H).
+   Errors: ValueError for sizes that do not fit. Source: torch.nn.LSTMCell; the library of 2017 had it for CUDA only. */
+TH_API void THNN_(LSTMFused_updateOutput)(
+    THNNState *state,       // library state
+    THTensor *input,        // gates of the input (N, 4H)
+    THTensor *hidden,       // [MODIFIED] gates of the hidden state (N, 4H)
+    THTensor *bias1,        // [OPTIONAL] bias of input (4H)
+    THTensor *bias2,        // [OPTIONAL] bias of hidden (4H)
+    THTensor *cell,         // cell state (N, H)
+    THTensor *output,       // [OUT] [LIKE cell] new hidden state (N, H)
+    THTensor *outputCell);  // [OUT] [LIKE cell] new cell state (N, H)
+
+/* Gradients of LSTMFused by its gates, which is that by input and by hidden (and, summed over the batch, by the biases),
+   and by its cell state. */
+TH_API void THNN_(LSTMFused_updateGradInput)(
+    THNNState *state,          // library state
+    THTensor *storage,         // hidden as the forward left it (N, 4H)
+    THTensor *gradInGates,     // [OUT] [LIKE storage] gradient of the loss by input and by hidden (N, 4H)
+    THTensor *cx,              // cell, the state before (N, H)
+    THTensor *cy,              // outputCell, the state after (N, H)
+    THTensor *gradOutput,      // [OPTIONAL] gradient of the loss by output, None for zeros
+    THTensor *gradOutputCell,  // [OPTIONAL] gradient of the loss by outputCell, None for zeros
+    THTensor *gradInputCx);    // [OUT] [LIKE cx] gradient of the loss by cell (N, H)
+
+/* GRUFused: the arithmetic of a gated recurrent unit behind its two linear layers.
+
+     (r, z, n), (rh, zh, nh) = the three blocks of H columns of input + bias1 and of hidden + bias2
+     new    = tanh(n + sigmoid(r + rh) * nh)
+     output = new + sigmoid(z + zh) * (hx - new)
+
+   storage is (sigmoid(r + rh), sigmoid(z + zh), new, hx, nh), for the backward.
+   Shapes: input and hidden (N, 3H) or (3H); bias1 and bias2 (3H), (1, 3H) or None; hx and output (N, H) or (H); storage
+   (N, 5H) or (5H), or (N * 5H) if it comes with that size.
+   Errors: ValueError for sizes that do not fit. Source: torch.nn.GRUCell; the library of 2017 had it for CUDA only. */
+TH_API void THNN_(GRUFused_updateOutput)(
+    THNNState *state,    // library state
+    THTensor *input,     // gates of the input (N, 3H)
+    THTensor *hidden,    // gates of the hidden state (N, 3H)
+    THTensor *bias1,     // [OPTIONAL] bias of input (3H)
+    THTensor *bias2,     // [OPTIONAL] bias of hidden (3H)
+    THTensor *hx,        // hidden state (N, H)
+    THTensor *output,    // [OUT] [LIKE hx] new hidden state (N, H)
+    THTensor *storage);  // [OUT] values for the backward (N, 5H)
+
+/* Gradients of GRUFused by the gates of the input, by those of the hidden state (and, summed over the batch, by their
+   biases), and by the hidden state. */
+TH_API void THNN_(GRUFused_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *gradInInput,   // [OUT] gradient of the loss by input (N, 3H)
+    THTensor *gradInHidden,  // [OUT] gradient of the loss by hidden (N, 3H)
+    THTensor *gradOutput,    // gradient of the loss by output (N, H)
+    THTensor *gradInputHx,   // [OUT] [LIKE gradOutput] gradient of the loss by hx (N, H)
+    THTensor *storage);      // as the forward left it (N, 5H)
+
+/* -----------------------------------------------------------------------------------------------------------------
    [FAMILY normalization] */
 
 /* BatchNormalization: each channel of a batch shifted and scaled to mean 0 and variance 1, then by weight and bias.

@@ -131,6 +131,49 @@ def _lookup_table_bag(
     return {"gradWeight": torch.zeros_like(weight).index_add(0, rows, gradOutput[bags] * factor.unsqueeze(1))}
 
 
+def _or_zero(tensor: Tensor | None) -> Tensor | float:
+    return 0.0 if tensor is None else tensor
+
+
+def _lstm(
+    needs: Any,
+    gradOutput: Tensor | None,
+    gradOutputCell: Tensor | None,
+    gradStorage: Tensor | None,
+    storage: Tensor,
+    cell: Tensor,
+    outputCell: Tensor,
+) -> dict[str, Tensor]:
+    """With the gradient by storage, the gates behind their sigmoid and tanh, which is an output of the class's node."""
+    i, f, g, o = storage.chunk(4, -1)
+    by_i, by_f, by_g, by_o = gradStorage.chunk(4, -1) if gradStorage is not None else [0.0] * 4
+    y, t = _or_zero(gradOutput), outputCell.tanh()
+    c = y * o * (1 - t * t) + _or_zero(gradOutputCell)
+    gates = (
+        (c * g + by_i) * i * (1 - i),
+        (c * cell + by_f) * f * (1 - f),
+        (c * i + by_g) * (1 - g * g),
+        (y * t + by_o) * o * (1 - o),
+    )
+    return {"gradInGates": torch.cat(gates, -1), "gradInputCx": c * f}
+
+
+def _gru(
+    needs: Any, gradOutput: Tensor | None, gradStorage: Tensor | None, storage: Tensor
+) -> dict[str, Tensor]:
+    """With the gradient by storage, which is an output of the class's node."""
+    r, z, new, old, part = storage.chunk(5, -1)
+    by_r, by_z, by_new, by_old, by_part = gradStorage.chunk(5, -1) if gradStorage is not None else [0.0] * 5
+    y = _or_zero(gradOutput)
+    n = (y * (1 - z) + by_new) * (1 - new * new)
+    reset, update = (n * part + by_r) * r * (1 - r), (y * (old - new) + by_z) * z * (1 - z)
+    return {
+        "gradInInput": torch.cat([reset, update, n], -1),
+        "gradInHidden": torch.cat([reset, update, n * r + by_part], -1),
+        "gradInputHx": y * z + by_old,
+    }
+
+
 FORMULAS: Mapping[str, Formula] = {
     "Threshold": _threshold,
     "LeakyReLU": _leaky_relu,
@@ -145,4 +188,6 @@ FORMULAS: Mapping[str, Formula] = {
     "SpatialMaxPooling": _max_pooling,
     "LookupTable": _lookup_table,
     "LookupTableBag": _lookup_table_bag,
+    "LSTMFused": _lstm,
+    "GRUFused": _gru,
 }

@@ -8,6 +8,7 @@ from . import criterion
 from . import linear
 from . import normalization
 from . import pooling
+from . import recurrent
 from . import tables
 from . import unfolding
 
@@ -20,6 +21,7 @@ FUNCTIONS: tuple[Function, ...] = (
     *activation.FUNCTIONS,
     *criterion.FUNCTIONS,
     *tables.FUNCTIONS,
+    *recurrent.FUNCTIONS,
     *normalization.FUNCTIONS,
 )
 DIGEST = digest(FUNCTIONS)

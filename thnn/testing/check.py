@@ -40,6 +40,7 @@ from thnn.testing.case_runner import (
     in_place,
     largest_of,
     lay_out,
+    outputs_of,
     same_bits,
     written,
 )
@@ -83,29 +84,30 @@ def check_reference(case: Case, sample: SampleInput) -> None:
     if not runner.has_class:
         return
 
-    output, _, gradients = runner.reference
+    outputs, _, gradients = runner.reference
     leaves = runner.leaves()
-    got = runner.apply(leaves)
+    got = outputs_of(runner.apply(leaves))
     name = runner.cls.__name__
-    compare(f"{name}.apply", got, output, TIGHT)
+    for output, (key, expected) in zip(got, outputs.items()):
+        compare(f"{name}.apply: {key}", output, expected, TIGHT)
     if not leaves:
         return
     # The class of a criterion multiplies gradInput by the incoming gradient.
-    factor = torch.tensor(-1.5, dtype=got.dtype) if runner.module.is_criterion else runner.gradOutput
-    found = torch.autograd.grad(got, list(leaves.values()), factor.reshape(got.shape), allow_unused=True)
-    for gradient, (leaf, value) in zip(runner.gradients, zip(leaves, found)):
+    factor = -1.5 if runner.module.is_criterion else 1.0
+    factors = [f.reshape(t.shape) * factor for f, t in zip(runner.factors.values(), got)]
+    found = torch.autograd.grad(got, list(leaves.values()), factors, allow_unused=True)
+    for leaf, value in zip(leaves, found):
         if value is None:
             raise Failed(f"{name}: backward gave no gradient by {leaf}")
-        expected = gradients[gradient] * (factor if runner.module.is_criterion else 1)
-        compare(f"{name}: gradient by {leaf}", value, expected, TIGHT)
+        compare(f"{name}: gradient by {leaf}", value, gradients[leaf] * factor, TIGHT)
 
     # An object of the class can be called repeatedly, and gives the same result if no tensor requires a gradient.
     tensors = runner.cls._names[: runner.cls._call_count]
     values = {k: v.clone() if isinstance(v, Tensor) else v for k, v in runner.values.items()}
     function = runner.cls(**{k: v for k, v in values.items() if k not in tensors})
     for _ in range(2):
-        again = function(*(values[n].clone() if values[n] is not None else None for n in tensors))
-        if not torch.equal(bits(again), bits(got)):
+        again = outputs_of(function(*(values[n].clone() if values[n] is not None else None for n in tensors)))
+        if not all(torch.equal(bits(a), bits(b)) for a, b in zip(again, got)):
             raise Failed(f"{function!r}: another result than {name}.apply")
 
 
@@ -137,15 +139,15 @@ def check_second_gradients(case: Case, sample: SampleInput) -> None:
     """Derivatives of the gradients against finite differences."""
     runner = CaseRunner(case, sample)
     leaves = runner.leaves()
-    factor = runner.factor(runner.reference[0]).requires_grad_()
-    names = [*leaves, "gradOutput"]
+    factors = {f"gradient by {n}": t.clone().requires_grad_() for n, t in runner.factors.items()}
 
     def gradients(*tensors: Tensor) -> tuple[Tensor, ...]:
-        inputs = [t if t.requires_grad else t.detach().requires_grad_() for t in tensors[:-1]]
-        output = runner.apply(dict(zip(leaves, inputs)))
-        return torch.autograd.grad(output, inputs, tensors[-1].reshape(output.shape), create_graph=True)
+        inputs = [t if t.requires_grad else t.detach().requires_grad_() for t in tensors[: len(leaves)]]
+        outputs = outputs_of(runner.apply(dict(zip(leaves, inputs))))
+        by_output = [f.reshape(t.shape) for f, t in zip(tensors[len(leaves) :], outputs)]
+        return torch.autograd.grad(outputs, inputs, by_output, create_graph=True)
 
-    _gradcheck(f"gradients of {runner.cls.__name__}", gradients, dict(zip(names, [*leaves.values(), factor])))
+    _gradcheck(f"gradients of {runner.cls.__name__}", gradients, leaves | factors)
 
 
 def _gradcheck(what: str, function: Callable[..., Any], leaves: Mapping[str, Tensor]) -> None:
@@ -300,7 +302,7 @@ def check_output_layouts(case: Case, sample: SampleInput) -> None:
         return  # one channel or one pixel: contiguous and channels-last are the same layout
     leaves = {n: (channels_last(t) if t.dim() == input.dim() else t) for n, t in runner.leaves().items()}
     leaves = {n: t.detach().requires_grad_() for n, t in leaves.items()}
-    result = runner.apply(leaves)
+    result = outputs_of(runner.apply(leaves))[0]
     memory_format = torch.channels_last if input.dim() == 4 else torch.channels_last_3d
     made = {"output": result} if result.dim() == input.dim() else {}
     factor = torch.ones_like(result)
@@ -339,9 +341,8 @@ def check_meta(case: Case, sample: SampleInput) -> None:
             away = {
                 k: clone_with_strides(v.to("meta")) if isinstance(v, Tensor) else v for k, v in given.items()
             }
-            _same_form(
-                f"{runner.cls.__name__}.apply, {layout}", runner.cls.apply(**away), runner.cls.apply(**given)
-            )
+            for a, b in zip(*(outputs_of(runner.cls.apply(**v)) for v in (away, given))):
+                _same_form(f"{runner.cls.__name__}.apply, {layout}", a, b)
 
 
 def _same_form(what: str, meta: Tensor, real: Tensor) -> None:

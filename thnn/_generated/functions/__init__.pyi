@@ -6,4 +6,5 @@ from .pooling import *
 from .activation import *
 from .criterion import *
 from .tables import *
+from .recurrent import *
 from .normalization import *

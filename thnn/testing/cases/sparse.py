@@ -163,7 +163,7 @@ def _index_samples(made: Callable[..., dict[str, Any]]) -> tuple[SampleInput, ..
         sample("one output", (2, 3, 3), outputs=1),
         sample("one output, normalizing", (2, 3, 3), outputs=1, normalizing=True),
         sample("one sample", (7,), normalizing=True),
-        sample("sizes 1", (1,), keys=1, outputs=1),
+        sample("sizes 1", (1,), keys=2, outputs=1),
         sample("duplicates", (40, 300, 90), keys=3, outputs=5, normalizing=True, small=False),
         sample("many", [5] * 300, keys=700, outputs=37, small=False),
         sample("no outputs", (2, 1), outputs=0),
