@@ -49,6 +49,7 @@
      [DERIVATIVE bilinear]  output is linear in input, in weight and in bias, as a convolution is
      [DERIVATIVE linear]    output is linear in input, without parameters
      [DERIVATIVE constant]  the gradient by input does not depend on input
+     [DERIVATIVE none]      the functions of the module form no class: they are called one by one
    Other functions have a formula in thnn/_functions/formulas.py, or can be differentiated once only. */
 
 /* -----------------------------------------------------------------------------------------------------------------
@@ -1784,6 +1785,321 @@ TH_API void THNN_(AbsCriterion_updateGradInput)(
     THTensor *target,     // [TARGET] sized as input
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage);    // divide by the number of elements
+
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY tables] */
+
+/* LookupTable: rows of a table, an embedding.
+
+     output[i,d] = weight[input[i],d]
+
+   Shapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).
+   Errors: IndexError for a row number outside of the table, ValueError for a weight that is no matrix. Source:
+   Torch7 nn.LookupTable, torch.nn.Embedding; the library of 2017 had the gradient only. */
+TH_API void THNN_(LookupTable_updateOutput)(
+    THNNState *state,      // library state
+    THIndexTensor *input,  // row numbers (...)
+    THTensor *output,      // [OUT] the rows (..., D)
+    THTensor *weight,      // the table (rows, D)
+    bool scaleGradByFreq,  // [DEFAULT false] of the backward
+    int paddingValue);     // [DEFAULT -1] of the backward
+
+/* Gradient of LookupTable by its table, accumulated: gradWeight[input[i],d] += scale * gradOutput[i,d] for each i with
+   input[i] != paddingValue, divided by the number of occurrences of input[i] in input if scaleGradByFreq.
+
+   Shapes: gradOutput (..., D) or (n, D), with n the number of indices; gradWeight (rows, D). */
+TH_API void THNN_(LookupTable_accGradParameters)(
+    THNNState *state,         // library state
+    THIndexTensor *input,     // row numbers (...)
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradWeight,     // [MODIFIED] sized as weight
+    THIntegerTensor *count,   // [BUFFER] unused
+    THTensor *sorted,         // [BUFFER] [OPTIONAL] unused
+    THIndexTensor *indices,   // [BUFFER] [OPTIONAL] unused
+    bool scaleGradByFreq,     // divide each row's gradient by the number of occurrences of the row in input
+    int paddingValue,         // row number that gets no gradient; -1 for none
+    accreal scale);           // factor of the gradients added
+
+/* Limits the norm of rows in place: every row that idx names, once however often it is named, is multiplied by
+   maxNorm / (norm + 1e-7) if its norm is above maxNorm; norm = (sum over d of |weight[row,d]|^normType)^(1 / normType),
+   the largest |weight[row,d]| for an infinite normType.
+
+   Shapes: idx (...) of row numbers from 0; weight (rows, D).
+   Errors: IndexError for a row number outside of the table; ValueError for a weight that is no matrix, a normType not
+   above 0, a negative maxNorm. */
+TH_API void THNN_(LookupTable_renorm)(
+    THNNState *state,    // library state
+    THIndexTensor *idx,  // row numbers (...)
+    THTensor *weight,    // [MODIFIED] the table (rows, D)
+    accreal maxNorm,     // largest norm of a row
+    accreal normType);   // exponent of the norm, above 0
+
+/* LookupTableBag: sums, means or maxima of rows of a table, those of a bag of row numbers.
+
+     output[b,d] = sum, mean or maximum over i in bag b with input[i] != paddingValue of weight[input[i],d]
+
+   Bag b holds input[offsets[b]] to input[offsets[b+1] - 1], the last one the rest of input; without offsets, row b of
+   input. A bag without rows gives 0. NaN is the largest number. Of equal maxima the first gets the gradient.
+
+   Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
+   Errors: IndexError for a row number outside of the table, offsets that do not begin with 0, decrease or exceed n;
+   ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source: torch.nn.EmbeddingBag. */
+TH_API void THNN_(LookupTableBag_updateOutput)(
+    THNNState *state,           // library state
+    THIndexTensor *input,       // row numbers (n), or (B, L) without offsets
+    THIndexTensor *offsets,     // [INPUT] [OPTIONAL] position in input of each bag's first row number (B)
+    THTensor *output,           // [OUT] result (B, D)
+    THTensor *weight,           // the table (rows, D)
+    THIndexTensor *bagSize,     // [OUT] [SAVED] row numbers per bag without paddingValue (B)
+    THIndexTensor *maxIndices,  // [OUT] [SAVED] in mode 2, rows of the maxima (B, D), -1 in an empty bag; otherwise (0, D)
+    int mode,                   // [DEFAULT 0] 0 sum, 1 mean, 2 maximum
+    bool scaleGradByFreq,       // [DEFAULT false] of the backward
+    int paddingValue);          // [DEFAULT -1] row number that bags leave out; -1 for none
+
+/* Gradient of LookupTableBag by its table, accumulated: for each i in bag b with input[i] != paddingValue,
+   gradWeight[input[i],d] += scale * gradOutput[b,d], divided by bagSize[b] for a mean and by the number of occurrences of
+   input[i] in input if scaleGradByFreq; for a maximum gradWeight[maxIndices[b,d],d] += scale * gradOutput[b,d]. */
+TH_API void THNN_(LookupTableBag_accGradParameters)(
+    THNNState *state,           // library state
+    THIndexTensor *input,       // row numbers (n), or (B, L) without offsets
+    THIndexTensor *offsets,     // [INPUT] [OPTIONAL] position in input of each bag's first row number (B)
+    THTensor *gradOutput,       // gradient of the loss by output, sized as output
+    THTensor *gradWeight,       // [MODIFIED] sized as weight
+    THIndexTensor *bagSize,     // [SAVED] as the forward left it (B)
+    THIndexTensor *maxIndices,  // [SAVED] as the forward left it
+    int mode,                   // 0 sum, 1 mean, 2 maximum
+    bool scaleGradByFreq,       // divide each row's gradient by the number of occurrences of the row in input
+    int paddingValue,           // row number that bags leave out; -1 for none
+    accreal scale);             // factor of the gradients added
+
+/* IndexLinear: a linear layer of sparse rows, given as keys and values.
+
+     output[s,o] = bias[o] + sum over the keys of sample s of value * weight[key + keysOffset, o]
+
+   With four columns more, weight has the columns (largest |value|, its inverse, rate, shift, weights...) and values are
+   normalized: in training the first two columns follow the largest |value| seen and the third becomes 1; the value used
+   is value * inverse + shift, or sign(value) + shift for |value| above the largest. It is stored in normalizedValues,
+   for accGradParameters. The functions form no class.
+   Shapes: keys and values (n); sizes and cumSumSizes (N); weight (keys, O) or (keys, O + 4); bias (O); output (N, O).
+   Errors: IndexError for a key outside of the table and sizes whose sums are not n and cumSumSizes; ValueError for sizes
+   of tensors that do not fit. Source: Torch7 nn.IndexLinear.
+   [DERIVATIVE none] */
+TH_API void THNN_(IndexLinear_updateOutput)(
+    THNNState *state,            // library state
+    THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
+    int64_t keysOffset,          // what is added to a key to give its row of weight
+    THTensor *values,            // value of each key (n)
+    THIndexTensor *sizes,        // number of keys of each sample (N)
+    THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
+    THTensor *output,            // [OUT] result (N, O)
+    THTensor *weight,            // [MODIFIED] the table (keys, O) or (keys, O + 4)
+    THTensor *bias,              // one per output (O)
+    THTensor *normalizedValues,  // [OUT] [SAVED] the values used (n); left alone where values are not normalized
+    int train);                  // not 0: update the first three columns of normalizing tables
+
+/* Gradients of IndexLinear by its parameters, one row per key: gradWeight is resized and overwritten,
+   gradWeight[i,o] = scale * values[i] * gradOutput[s,o] for key i of sample s; where values are normalized, these columns
+   follow O columns scale * gradOutput[s,o], the gradient of which the shift takes a part. gradBias accumulates:
+   gradBias[o] += scale * sum over s of gradOutput[s,o]. */
+TH_API void THNN_(IndexLinear_accGradParameters)(
+    THNNState *state,            // library state
+    THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
+    int64_t keysOffset,          // what is added to a key to give its row of weight
+    THTensor *values,            // value of each key (n)
+    THIndexTensor *sizes,        // number of keys of each sample (N)
+    THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
+    THTensor *gradOutput,        // gradient of the loss by output (N, O)
+    THTensor *gradWeight,        // [OUT] gradient of each key (n, O) or (n, 2 * O)
+    THTensor *gradBias,          // [MODIFIED] sized as bias
+    THTensor *weight,            // the table (keys, O) or (keys, O + 4)
+    THTensor *bias,              // one per output (O)
+    THTensor *valuesBuffer,      // [BUFFER] unused
+    accreal weightDecay,         // unused
+    accreal scale);              // factor of the gradients
+
+/* accGradParameters and updateParameters in one step, with the learning rate scale: bias[o] -= scale * sum over s of
+   gradOutput[s,o], and the rows of the keys are updated in order as in updateParameters. */
+TH_API void THNN_(IndexLinear_accUpdateGradParameters)(
+    THNNState *state,            // library state
+    THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
+    int64_t keysOffset,          // what is added to a key to give its row of weight
+    THTensor *values,            // value of each key (n)
+    THIndexTensor *sizes,        // number of keys of each sample (N)
+    THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
+    THTensor *gradOutput,        // gradient of the loss by output (N, O)
+    THTensor *weight,            // [MODIFIED] the table (keys, O) or (keys, O + 4)
+    THTensor *bias,              // [MODIFIED] one per output (O)
+    accreal weightDecay,         // factor of the weights in the step
+    accreal scale);              // learning rate
+
+/* A step of gradient descent on the rows of some keys, one key after the other: bias -= learningRate * gradBias; for key i
+   with row w of weight, w -= weightDecay * w + learningRate * gradWeight[i]. Where values are normalized, both factors
+   are multiplied by the row's rate, and shift -= learningRate * rate * sum over o of gradWeight[i,o] * w[o] with w before
+   the step. */
+TH_API void THNN_(IndexLinear_updateParameters)(
+    THNNState *state,            // library state
+    THTensor *gradWeight,        // [INPUT] gradient of each key (n, O) or (n, 2 * O)
+    THTensor *gradBias,          // [INPUT] sized as bias
+    THTensor *weight,            // [MODIFIED] the table (keys, O) or (keys, O + 4)
+    THTensor *bias,              // [MODIFIED] one per output (O)
+    THIndexTensor *runningKeys,  // the keys of gradWeight (n)
+    THIndexTensor *cumSumSizes,  // unused
+    int64_t keysOffset,          // what is added to a key to give its row of weight
+    accreal weightDecay,         // factor of the weights in the step
+    accreal learningRate);       // factor of the gradients in the step
+
+/* SparseLinear: a linear layer of sparse rows.
+
+     output[n,o] = bias[o] + sum over the entries of row n of value * weight[o, column]
+
+   Entries may come in any order and may repeat. The functions form no class.
+   Shapes: input (nnz, 3), an entry (sample, column, value) per row, samples and columns from 1; weight (O, I); bias (O);
+   output (N, O), which has to come with its size.
+   Errors: IndexError for a sample or column outside of the matrix, ValueError for sizes that do not fit. Source: Torch7
+   nn.SparseLinear.
+   [DERIVATIVE none] */
+TH_API void THNN_(SparseLinear_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // rows (sample, column, value) (nnz, 3), samples and columns from 1
+    THTensor *output,   // [OUT] [MODIFIED] result, given with its size (N, O), N being the number of samples
+    THTensor *weight,   // weights (O, I)
+    THTensor *bias);    // one per output (O)
+
+/* Gradients of SparseLinear by its parameters, accumulated: for each entry,
+   gradWeight[o, column] += scale * value * gradOutput[sample, o]; gradBias[o] += scale * sum over n of gradOutput[n,o];
+   then gradWeight += weightDecay * weight. */
+TH_API void THNN_(SparseLinear_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // rows (sample, column, value) (nnz, 3), samples and columns from 1
+    THTensor *gradOutput,  // gradient of the loss by output (N, O)
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [MODIFIED] sized as bias
+    THTensor *weight,      // weights (O, I)
+    THTensor *bias,        // one per output (O)
+    accreal weightDecay,   // factor of weight in gradWeight
+    accreal scale);        // factor of the gradients added
+
+/* Sets gradBias, and those columns of gradWeight that have an entry with a value other than 0, to 0. */
+TH_API void THNN_(SparseLinear_zeroGradParameters)(
+    THNNState *state,      // library state
+    THTensor *gradWeight,  // [PARAMETER] [MODIFIED] (O, I)
+    THTensor *gradBias,    // [PARAMETER] [MODIFIED] (O)
+    THTensor *lastInput);  // rows (sample, column, value) (nnz, 3), samples and columns from 1
+
+/* A step of gradient descent: bias -= learningRate * gradBias, and weight -= learningRate * gradWeight in those columns
+   that have an entry with a value other than 0. */
+TH_API void THNN_(SparseLinear_updateParameters)(
+    THNNState *state,       // library state
+    THTensor *weight,       // [MODIFIED] weights (O, I)
+    THTensor *bias,         // [MODIFIED] one per output (O)
+    THTensor *gradWeight,   // [INPUT] sized as weight
+    THTensor *gradBias,     // [INPUT] sized as bias
+    THTensor *lastInput,    // rows (sample, column, value) (nnz, 3), samples and columns from 1
+    accreal learningRate);  // length of the step
+
+/* The same for the older form of input, a list of pairs (column, value) per sample: input (N, nnz, 2). output is
+   resized. */
+TH_API void THNN_(SparseLinear_legacyUpdateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // pairs (column, value) of each sample (N, nnz, 2), columns from 1
+    THTensor *output,   // [OUT] result (N, O)
+    THTensor *weight,   // weights (O, I)
+    THTensor *bias);    // one per output (O)
+
+/* The same for the older form of input. */
+TH_API void THNN_(SparseLinear_legacyAccGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // pairs (column, value) of each sample (N, nnz, 2), columns from 1
+    THTensor *gradOutput,  // gradient of the loss by output (N, O)
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [MODIFIED] sized as bias
+    THTensor *weight,      // weights (O, I)
+    THTensor *bias,        // one per output (O)
+    accreal weightDecay,   // factor of weight in gradWeight
+    accreal scale);        // factor of the gradients added
+
+/* The same for the older form of input. */
+TH_API void THNN_(SparseLinear_legacyZeroGradParameters)(
+    THNNState *state,      // library state
+    THTensor *gradWeight,  // [PARAMETER] [MODIFIED] (O, I)
+    THTensor *gradBias,    // [PARAMETER] [MODIFIED] (O)
+    THTensor *lastInput);  // pairs (column, value) of each sample (N, nnz, 2), columns from 1
+
+/* The same for the older form of input. */
+TH_API void THNN_(SparseLinear_legacyUpdateParameters)(
+    THNNState *state,       // library state
+    THTensor *weight,       // [MODIFIED] weights (O, I)
+    THTensor *bias,         // [MODIFIED] one per output (O)
+    THTensor *gradWeight,   // [INPUT] sized as weight
+    THTensor *gradBias,     // [INPUT] sized as bias
+    THTensor *lastInput,    // pairs (column, value) of each sample (N, nnz, 2), columns from 1
+    accreal learningRate);  // length of the step
+
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY recurrent] */
+
+/* LSTMFused: the arithmetic of a long short-term memory cell behind its two linear layers.
+
+     (i, f, g, o) = the four blocks of H columns of input + bias1 + hidden + bias2
+     outputCell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
+     output     = sigmoid(o) * tanh(outputCell)
+
+   hidden is overwritten with (sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)), which the backward takes as storage. The class
+   leaves its hidden alone, and returns (output, outputCell).
+   Shapes: input and hidden (N, 4H) or (4H); bias1 and bias2 (4H), (1, 4H) or None; cell, output and outputCell (N, H) or
+   (H).
+   Errors: ValueError for sizes that do not fit. Source: torch.nn.LSTMCell; the library of 2017 had it for CUDA only. */
+TH_API void THNN_(LSTMFused_updateOutput)(
+    THNNState *state,       // library state
+    THTensor *input,        // gates of the input (N, 4H)
+    THTensor *hidden,       // [MODIFIED] gates of the hidden state (N, 4H)
+    THTensor *bias1,        // [OPTIONAL] bias of input (4H)
+    THTensor *bias2,        // [OPTIONAL] bias of hidden (4H)
+    THTensor *cell,         // cell state (N, H)
+    THTensor *output,       // [OUT] [LIKE cell] new hidden state (N, H)
+    THTensor *outputCell);  // [OUT] [LIKE cell] new cell state (N, H)
+
+/* Gradients of LSTMFused by its gates, which is that by input and by hidden (and, summed over the batch, by the biases),
+   and by its cell state. */
+TH_API void THNN_(LSTMFused_updateGradInput)(
+    THNNState *state,          // library state
+    THTensor *storage,         // hidden as the forward left it (N, 4H)
+    THTensor *gradInGates,     // [OUT] [LIKE storage] gradient of the loss by input and by hidden (N, 4H)
+    THTensor *cx,              // cell, the state before (N, H)
+    THTensor *cy,              // outputCell, the state after (N, H)
+    THTensor *gradOutput,      // [OPTIONAL] gradient of the loss by output, None for zeros
+    THTensor *gradOutputCell,  // [OPTIONAL] gradient of the loss by outputCell, None for zeros
+    THTensor *gradInputCx);    // [OUT] [LIKE cx] gradient of the loss by cell (N, H)
+
+/* GRUFused: the arithmetic of a gated recurrent unit behind its two linear layers.
+
+     (r, z, n), (rh, zh, nh) = the three blocks of H columns of input + bias1 and of hidden + bias2
+     new    = tanh(n + sigmoid(r + rh) * nh)
+     output = new + sigmoid(z + zh) * (hx - new)
+
+   storage is (sigmoid(r + rh), sigmoid(z + zh), new, hx, nh), for the backward.
+   Shapes: input and hidden (N, 3H) or (3H); bias1 and bias2 (3H), (1, 3H) or None; hx and output (N, H) or (H); storage
+   (N, 5H) or (5H), or (N * 5H) if it comes with that size.
+   Errors: ValueError for sizes that do not fit. Source: torch.nn.GRUCell; the library of 2017 had it for CUDA only. */
+TH_API void THNN_(GRUFused_updateOutput)(
+    THNNState *state,    // library state
+    THTensor *input,     // gates of the input (N, 3H)
+    THTensor *hidden,    // gates of the hidden state (N, 3H)
+    THTensor *bias1,     // [OPTIONAL] bias of input (3H)
+    THTensor *bias2,     // [OPTIONAL] bias of hidden (3H)
+    THTensor *hx,        // hidden state (N, H)
+    THTensor *output,    // [OUT] [LIKE hx] new hidden state (N, H)
+    THTensor *storage);  // [OUT] values for the backward (N, 5H)
+
+/* Gradients of GRUFused by the gates of the input, by those of the hidden state (and, summed over the batch, by their
+   biases), and by the hidden state. */
+TH_API void THNN_(GRUFused_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *gradInInput,   // [OUT] gradient of the loss by input (N, 3H)
+    THTensor *gradInHidden,  // [OUT] gradient of the loss by hidden (N, 3H)
+    THTensor *gradOutput,    // gradient of the loss by output (N, H)
+    THTensor *gradInputHx,   // [OUT] [LIKE gradOutput] gradient of the loss by hx (N, H)
+    THTensor *storage);      // as the forward left it (N, 5H)
 
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY normalization] */

@@ -170,7 +170,14 @@ def _stub(module: Module) -> Iterator[str]:
     scalars = [*running, *scalars]
     if module.is_criterion:
         scalars = ["*target_and_scalars: Any", "weight: Tensor | None = ...", "**keywords: Any"]
-    result = "Any" if returns_indices else "Tensor"
+    outputs = len(forward.tensors("output"))
+    result = (
+        "Any"
+        if returns_indices
+        else "Tensor"
+        if outputs == 1
+        else f"tuple[{', '.join(['Tensor'] * outputs)}]"
+    )
     options = ["return_indices"] if returns_indices else []
     text = docstring(module, [a.name for a in tensors], [a.name for a in forward.scalars], options)
     yield f"\nclass {module.name}Function({_base(module)}):\n"

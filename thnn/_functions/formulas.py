@@ -91,6 +91,90 @@ def _max_pooling(needs: Any, gradOutput: Tensor, input: Tensor, indices: Tensor)
     return {"gradInput": planes.scatter_add(-1, flat.clamp(min=0), source).reshape(input.shape)}
 
 
+def _lookup_table(
+    needs: Any, gradOutput: Tensor, input: Tensor, weight: Tensor, scaleGradByFreq: bool, paddingValue: int
+) -> dict[str, Tensor]:
+    rows = input.flatten()
+    factor = (rows != paddingValue).to(weight.dtype)
+    if scaleGradByFreq:
+        factor = factor / torch.bincount(rows, minlength=len(weight))[rows]
+    scaled = gradOutput.reshape(-1, weight.shape[1]) * factor.unsqueeze(1)
+    return {"gradWeight": torch.zeros_like(weight).index_add(0, rows, scaled)}
+
+
+def _lookup_table_bag(
+    needs: Any,
+    gradOutput: Tensor,
+    input: Tensor,
+    offsets: Tensor | None,
+    weight: Tensor,
+    bagSize: Tensor,
+    maxIndices: Tensor,
+    mode: int,
+    scaleGradByFreq: bool,
+    paddingValue: int,
+) -> dict[str, Tensor]:
+    if mode == 2:
+        found = maxIndices >= 0
+        return {
+            "gradWeight": torch.zeros_like(weight).scatter_add(0, maxIndices.clamp(min=0), gradOutput * found)
+        }
+    rows = input.flatten()
+    if offsets is None:
+        bags = torch.arange(len(input)).repeat_interleave(input.shape[1])
+    else:
+        bags = torch.searchsorted(offsets.contiguous(), torch.arange(len(rows)), right=True) - 1
+    factor = (rows != paddingValue).to(weight.dtype)
+    if mode == 1:
+        factor = factor / bagSize[bags].clamp(min=1)
+    if scaleGradByFreq:
+        factor = factor / torch.bincount(rows, minlength=len(weight))[rows]
+    return {"gradWeight": torch.zeros_like(weight).index_add(0, rows, gradOutput[bags] * factor.unsqueeze(1))}
+
+
+def _or_zero(tensor: Tensor | None) -> Tensor | float:
+    return 0.0 if tensor is None else tensor
+
+
+def _lstm(
+    needs: Any,
+    gradOutput: Tensor | None,
+    gradOutputCell: Tensor | None,
+    gradStorage: Tensor | None,
+    storage: Tensor,
+    cell: Tensor,
+    outputCell: Tensor,
+) -> dict[str, Tensor]:
+    """With the gradient by storage, the gates behind their sigmoid and tanh, which is an output of the class's node."""
+    i, f, g, o = storage.chunk(4, -1)
+    by_i, by_f, by_g, by_o = gradStorage.chunk(4, -1) if gradStorage is not None else [0.0] * 4
+    y, t = _or_zero(gradOutput), outputCell.tanh()
+    c = y * o * (1 - t * t) + _or_zero(gradOutputCell)
+    gates = (
+        (c * g + by_i) * i * (1 - i),
+        (c * cell + by_f) * f * (1 - f),
+        (c * i + by_g) * (1 - g * g),
+        (y * t + by_o) * o * (1 - o),
+    )
+    return {"gradInGates": torch.cat(gates, -1), "gradInputCx": c * f}
+
+
+def _gru(
+    needs: Any, gradOutput: Tensor | None, gradStorage: Tensor | None, storage: Tensor
+) -> dict[str, Tensor]:
+    """With the gradient by storage, which is an output of the class's node."""
+    r, z, new, old, part = storage.chunk(5, -1)
+    by_r, by_z, by_new, by_old, by_part = gradStorage.chunk(5, -1) if gradStorage is not None else [0.0] * 5
+    y = _or_zero(gradOutput)
+    n = (y * (1 - z) + by_new) * (1 - new * new)
+    reset, update = (n * part + by_r) * r * (1 - r), (y * (old - new) + by_z) * z * (1 - z)
+    return {
+        "gradInInput": torch.cat([reset, update, n], -1),
+        "gradInHidden": torch.cat([reset, update, n * r + by_part], -1),
+        "gradInputHx": y * z + by_old,
+    }
+
+
 FORMULAS: Mapping[str, Formula] = {
     "Threshold": _threshold,
     "LeakyReLU": _leaky_relu,
@@ -103,4 +187,8 @@ FORMULAS: Mapping[str, Formula] = {
     "SmoothL1Criterion": _smooth_l1,
     "BCECriterion": _bce,
     "SpatialMaxPooling": _max_pooling,
+    "LookupTable": _lookup_table,
+    "LookupTableBag": _lookup_table_bag,
+    "LSTMFused": _lstm,
+    "GRUFused": _gru,
 }

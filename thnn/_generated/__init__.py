@@ -8,6 +8,8 @@ from . import criterion
 from . import linear
 from . import normalization
 from . import pooling
+from . import recurrent
+from . import tables
 from . import unfolding
 
 #: The functions in the order of the header.
@@ -18,6 +20,8 @@ FUNCTIONS: tuple[Function, ...] = (
     *pooling.FUNCTIONS,
     *activation.FUNCTIONS,
     *criterion.FUNCTIONS,
+    *tables.FUNCTIONS,
+    *recurrent.FUNCTIONS,
     *normalization.FUNCTIONS,
 )
 DIGEST = digest(FUNCTIONS)

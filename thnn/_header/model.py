@@ -110,7 +110,7 @@ class Function:
     family: str = field(default="", compare=False)  # '' in a header without families
     derivative: str = field(
         default="", compare=False
-    )  # the kind in its [DERIVATIVE] tag: 'linear', 'bilinear', 'constant' or ''
+    )  # the kind in its [DERIVATIVE] tag: 'linear', 'bilinear', 'constant', 'none' (the module has no class) or ''
     location: Location = field(default=UNKNOWN, compare=False)
 
     def __repr__(self) -> str:
@@ -206,8 +206,9 @@ class Module:
 
     @property
     def forward(self) -> Function | None:
-        """`updateOutput`."""
-        return self.functions.get("updateOutput")
+        """`updateOutput`, None if the module has none or its functions form no class."""
+        function = self.functions.get("updateOutput")
+        return None if function is None or function.derivative == "none" else function
 
     @property
     def grad_input(self) -> Function | None:
@@ -226,13 +227,15 @@ class Module:
 
     @property
     def backwards(self) -> tuple[Function, ...]:
-        """The functions of the module among `updateGradInput`, `accGradParameters` and `backward`."""
-        return tuple(f for f in (self.grad_input, self.acc_grad_parameters, self.backward) if f is not None)
+        """updateGradInput, accGradParameters and backward, as far as the module has them and a forward."""
+        functions = (self.grad_input, self.acc_grad_parameters, self.backward) if self.forward else ()
+        return tuple(f for f in functions if f is not None)
 
     @property
     def others(self) -> tuple[Function, ...]:
-        """The functions that are neither forward nor backward."""
-        return tuple(f for p, f in self.functions.items() if p not in ("updateOutput", *BACKWARD_PHASES))
+        """The functions that are neither forward nor backward; without a forward, all."""
+        of_class = (self.forward, *self.backwards)
+        return tuple(f for f in self.functions.values() if f not in of_class)
 
     @property
     def is_criterion(self) -> bool:

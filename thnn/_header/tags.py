@@ -19,7 +19,7 @@ _FAMILY = re.compile(r"(?://+|/\*+)[\s*=-]*\[FAMILY\b(?P<name>[^\]\n]*)\]")
 _FAMILY_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 _DERIVATIVE = re.compile(r"\s*\[DERIVATIVE\b(?P<kind>[^\]\n]*)\]")
-DERIVATIVES = ("linear", "bilinear", "constant")
+DERIVATIVES = ("linear", "bilinear", "constant", "none")
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?inf", re.ASCII)
 _BITS = {"int": 31, "int64_t": 63, "long": 63, "THIndex_t": 63}

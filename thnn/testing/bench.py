@@ -193,27 +193,31 @@ class _Call:
             ordered = cls._bind((), self.arguments)
             apply = cls.apply
             self.function = lambda: apply(*ordered)
-        output = self.output()
-        self.gradient = in_layout(
-            torch.randn(output.shape, generator=torch.Generator().manual_seed(1)).to(output), layout
-        )
+        generator = torch.Generator().manual_seed(1)
+        self.gradients = [
+            in_layout(torch.randn(output.shape, generator=generator).to(output), layout)
+            for output in self.outputs()
+        ]
 
-    def output(self) -> Tensor:
+    def outputs(self) -> tuple[Tensor, ...]:
         result = self.function()
-        return result[0] if isinstance(result, tuple) else result
+        if not isinstance(result, tuple):
+            return (result,)
+        # A reference returns other results in a dictionary.
+        return result[:1] if isinstance(result[-1], dict) else result
 
     def forward(self) -> None:
         self.function()
 
     def forward_backward(self) -> tuple[Tensor, ...]:
-        return torch.autograd.grad(self.output(), self.wanted, self.gradient)
+        return torch.autograd.grad(self.outputs(), self.wanted, self.gradients)
 
 
 def _compare(row: Row, implementations: Mapping[str, _Call]) -> None:
     """Raises ValueError when thnn and torch do not compute the same."""
     # Among millions of elements, a few are so close to a kink that rounding decides their gradients, which enter sums.
     tolerance = 1e-2 if row.dtype == "float32" else 1e-9
-    (_, expected), *others = [(n, (v.output(), *v.forward_backward())) for n, v in implementations.items()]
+    (_, expected), *others = [(n, (*v.outputs(), *v.forward_backward())) for n, v in implementations.items()]
     for name, values in others:
         for position, (value, reference) in enumerate(zip(values, expected)):
             errors = (value - reference).abs()

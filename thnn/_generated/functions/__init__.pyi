@@ -5,4 +5,6 @@ from .unfolding import *
 from .pooling import *
 from .activation import *
 from .criterion import *
+from .tables import *
+from .recurrent import *
 from .normalization import *
