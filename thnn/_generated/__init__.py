@@ -7,7 +7,9 @@ from . import convolution
 from . import criterion
 from . import linear
 from . import normalization
+from . import padding
 from . import pooling
+from . import resampling
 from . import unfolding
 
 #: The functions in the order of the header.
@@ -16,6 +18,8 @@ FUNCTIONS: tuple[Function, ...] = (
     *linear.FUNCTIONS,
     *unfolding.FUNCTIONS,
     *pooling.FUNCTIONS,
+    *padding.FUNCTIONS,
+    *resampling.FUNCTIONS,
     *activation.FUNCTIONS,
     *criterion.FUNCTIONS,
     *normalization.FUNCTIONS,
