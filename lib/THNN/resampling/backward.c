@@ -334,8 +334,8 @@ void THNN_(resampleBackward)(const Resampling *resampling, const THTensor *gradO
   readerTableFill(&rows, &resampling->axis[1]);
   readerTableFill(&columns, &resampling->axis[2]);
   Backward f = {.resampling = resampling,
-                .g = resampleImages(resampling, gradOutput),
-                .x = resampleImages(resampling, gradInput),
+                .g = resampleImages(resampling->axes, gradOutput),
+                .x = resampleImages(resampling->axes, gradInput),
                 .gradOutput = TH_DATA(gradOutput),
                 .gradInput = TH_DATA(gradInput),
                 .slices = &slices,

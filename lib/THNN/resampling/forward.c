@@ -181,8 +181,8 @@ void THNN_(resample)(const Resampling *resampling, const THTensor *input, THTens
   sourceTableFill(&rows, &resampling->axis[1], 0);
   sourceTableFill(&columns, &resampling->axis[2], 0);
   Forward f = {.resampling = resampling,
-               .x = resampleImages(resampling, input),
-               .y = resampleImages(resampling, output),
+               .x = resampleImages(resampling->axes, input),
+               .y = resampleImages(resampling->axes, output),
                .input = TH_DATA(input),
                .output = TH_DATA(output),
                .rows = &rows,

@@ -20,11 +20,12 @@ typedef struct ResampleImages {
   int64_t sn, sc, sd, sh, sw; /* strides; 0 for dimensions of one element */
 } ResampleImages;
 
-static inline ResampleImages resampleImages(const Resampling *resampling, const THNNTensor *t)
+/* Dimensions are (N, C) and `axes` axes, N optional. */
+static inline ResampleImages resampleImages(int axes, const THNNTensor *t)
 {
   int64_t size[5] = {1, 1, 1, 1, 1}, stride[5] = {0};
   for (int d = 0; d < t->ndim; d++) {
-    const int a = d < t->ndim - resampling->axes ? 2 - (t->ndim - resampling->axes) + d : 5 - t->ndim + d;
+    const int a = d < t->ndim - axes ? 2 - (t->ndim - axes) + d : 5 - t->ndim + d;
     size[a] = t->size[d];
     stride[a] = t->size[d] > 1 ? t->stride[d] : 0;
   }

@@ -150,6 +150,56 @@ class VolumetricUpSamplingTrilinearFunction(FunctionBase):
     @classmethod
     def apply(cls, input: Tensor, outputDepth: int, outputHeight: int, outputWidth: int) -> Tensor: ...
 
+class SpatialGridSamplerBilinearFunction(FunctionBase):
+    """SpatialGridSamplerBilinear: images sampled by linear interpolation at the positions of a grid.
+
+      output[n,c,y,x] = sum over the four pixels i, j around (u, v) of (1 - |u - i|) * (1 - |v - j|) * input[n,c,i,j]
+      with u = (grid[n,y,x,1] + 1) / 2 * (H - 1) and v = (grid[n,y,x,0] + 1) / 2 * (W - 1)
+
+    -1 and 1 are the centres of the first and last pixels. Pixels outside of the image are 0. A position that is not a
+    number gives values that are not.
+    Shapes: input (N, C, H, W); grid (N, oH, oW, 2); output (N, C, oH, oW).
+    Errors: ValueError for sizes that do not fit, and for images of 2^24 pixels or more along an axis.
+    Source: Jaderberg et al., 2015; torch 0.2 nn.functional.grid_sample.
+
+    Calls:
+        SpatialGridSamplerBilinearFunction()(input, grid)
+        SpatialGridSamplerBilinearFunction.apply(input, grid)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, C, H, W)
+        grid: Tensor (float32 or float64): positions (N, oH, oW, 2), the last dimension x, y
+
+    Gradients of SpatialGridSamplerBilinear by its input and by the positions; a position between two pixels is taken to
+    stay between them.
+    """
+    def __init__(self) -> None: ...
+    def __call__(self, input: Tensor, grid: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, grid: Tensor) -> Tensor: ...
+
+class VolumetricGridSamplerBilinearFunction(FunctionBase):
+    """VolumetricGridSamplerBilinear: SpatialGridSamplerBilinear for volumes, from the eight elements around a position.
+
+    Shapes: input (N, C, T, H, W); grid (N, oT, oH, oW, 3), positions x, y, z along W, H, T; output (N, C, oT, oH, oW).
+    Errors: as SpatialGridSamplerBilinear. Source: torch.nn.functional.grid_sample with align_corners.
+
+    Calls:
+        VolumetricGridSamplerBilinearFunction()(input, grid)
+        VolumetricGridSamplerBilinearFunction.apply(input, grid)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, C, T, H, W)
+        grid: Tensor (float32 or float64): positions (N, oT, oH, oW, 3), the last dimension x, y, z
+
+    Gradients of VolumetricGridSamplerBilinear by its input and by the positions; a position between two pixels is taken to
+    stay between them.
+    """
+    def __init__(self) -> None: ...
+    def __call__(self, input: Tensor, grid: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, grid: Tensor) -> Tensor: ...
+
 class InterpolationFunction(FunctionBase):
     """Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or not. The
     up-sampling functions above are special cases of it; the layers of thnn.nn call it.

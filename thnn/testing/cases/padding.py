@@ -39,9 +39,7 @@ def _padded(source: Callable[[Tensor, int], Tensor]) -> Callable[..., Tensor]:
     return reference
 
 
-def _sample(
-    name: str, shape: tuple[int, ...], *padding: int, differentiable: bool = True
-) -> SampleInput:
+def _sample(name: str, shape: tuple[int, ...], *padding: int, differentiable: bool = True) -> SampleInput:
     names = _NAMES[len(padding) // 2]
     return SampleInput(
         name, {"input": normal(*shape), **dict(zip(names, padding, strict=True))}, differentiable
@@ -123,7 +121,11 @@ def _images(reflects: bool) -> tuple[SampleInput, ...]:
         _sample("empty", (0, 3, 4, 6), 2, 1, 1, 1),
         _sample("many channels", (2, 70, 9, 11), 3, 3, 3, 3, differentiable=False),
         _sample("wide", (2, 3, 20, 100), 40, 17, 3, 5, differentiable=False),
-        *(() if reflects else (_sample("a pixel to a plane", (2, 3, 1, 1), 70, 70, 80, 5),)),
+        *(
+            ()
+            if reflects
+            else (_sample("a pixel to a plane", (2, 3, 1, 1), 70, 70, 80, 5, differentiable=False),)
+        ),
     )
 
 
