@@ -1569,6 +1569,380 @@ TH_API void THNN_(SpatialAveragePooling_updateGradInput)(
     bool count_include_pad);  // as in the forward
 
 /* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY padding] */
+
+/* TemporalReplicationPadding: a series extended by its first and last element.
+
+     output[n,c,x] = input[n, c, min(max(x - pad_l, 0), W - 1)]
+
+   Shapes: input (N, C, W) or (C, W); output (N, C, W + pad_l + pad_r). Negative padding crops.
+   Errors: ValueError for an output without elements. Source: Torch7 nn.TemporalReplicationPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(TemporalReplicationPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, W) or (C, W)
+    THTensor *output,  // [OUT] padded input
+    int pad_l,         // elements added left; negative: cropped
+    int pad_r);        // elements added right
+
+/* Gradient of TemporalReplicationPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(TemporalReplicationPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pad_l,             // elements added left; negative: cropped
+    int pad_r);            // elements added right
+
+/* TemporalReflectionPadding: a series extended by its mirror images at the first and at the last element, which are not
+   repeated.
+
+     output[n,c,x] = input[n,c,i] with i = |x - pad_l|, or 2*(W - 1) - (x - pad_l) where x - pad_l >= W
+
+   Shapes: input (N, C, W) or (C, W); output (N, C, W + pad_l + pad_r). Negative padding crops.
+   Errors: ValueError for padding of W or more, and for an output without elements.
+   Source: Torch7 nn.TemporalReflectionPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(TemporalReflectionPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, W) or (C, W)
+    THTensor *output,  // [OUT] padded input
+    int pad_l,         // elements added left; negative: cropped
+    int pad_r);        // elements added right
+
+/* Gradient of TemporalReflectionPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(TemporalReflectionPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pad_l,             // elements added left; negative: cropped
+    int pad_r);            // elements added right
+
+/* SpatialReplicationPadding: images extended by their border pixels.
+
+     output[n,c,y,x] = input[n, c, min(max(y - pad_t, 0), H - 1), min(max(x - pad_l, 0), W - 1)]
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H + pad_t + pad_b, W + pad_l + pad_r). Negative padding crops.
+   Errors: ValueError for an output without elements. Source: Torch7 nn.SpatialReplicationPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialReplicationPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W) or (C, H, W)
+    THTensor *output,  // [OUT] padded input
+    int pad_l,         // elements added left; negative: cropped
+    int pad_r,         // elements added right
+    int pad_t,         // rows added above
+    int pad_b);        // rows added below
+
+/* Gradient of SpatialReplicationPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(SpatialReplicationPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pad_l,             // elements added left; negative: cropped
+    int pad_r,             // elements added right
+    int pad_t,             // rows added above
+    int pad_b);            // rows added below
+
+/* SpatialReflectionPadding: images extended by their mirror images at the border pixels, which are not repeated.
+
+     output[n,c,y,x] = input[n, c, mirror(y - pad_t, H), mirror(x - pad_l, W)]
+     mirror(i, size) = |i|, or 2*(size - 1) - i where i >= size
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H + pad_t + pad_b, W + pad_l + pad_r). Negative padding crops.
+   Errors: ValueError for padding that is not below the size, and for an output without elements.
+   Source: Torch7 nn.SpatialReflectionPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialReflectionPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W) or (C, H, W)
+    THTensor *output,  // [OUT] padded input
+    int pad_l,         // elements added left; negative: cropped
+    int pad_r,         // elements added right
+    int pad_t,         // rows added above
+    int pad_b);        // rows added below
+
+/* Gradient of SpatialReflectionPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(SpatialReflectionPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pad_l,             // elements added left; negative: cropped
+    int pad_r,             // elements added right
+    int pad_t,             // rows added above
+    int pad_b);            // rows added below
+
+/* VolumetricReplicationPadding: volumes extended by the elements at their borders, as images by
+   SpatialReplicationPadding.
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, T + pfront + pback, H + ptop + pbottom,
+   W + pleft + pright). Negative padding crops.
+   Errors: ValueError for an output without elements. Source: Torch7 nn.VolumetricReplicationPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricReplicationPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,  // [OUT] padded input
+    int pleft,         // columns added left; negative: cropped
+    int pright,        // columns added right
+    int ptop,          // rows added above
+    int pbottom,       // rows added below
+    int pfront,        // slices added in front
+    int pback);        // slices added behind
+
+/* Gradient of VolumetricReplicationPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(VolumetricReplicationPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pleft,             // columns added left; negative: cropped
+    int pright,            // columns added right
+    int ptop,              // rows added above
+    int pbottom,           // rows added below
+    int pfront,            // slices added in front
+    int pback);            // slices added behind
+
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY resampling] */
+
+/* TemporalUpSamplingNearest: every element of a series repeated scale_factor times.
+
+     output[n,c,x] = input[n, c, floor(x / scale_factor)]
+
+   Shapes: input (N, C, W) or (C, W); output (N, C, W*scale_factor).
+   Errors: ValueError for a factor below 2. Source: Torch7 nn.TemporalUpSamplingNearest.
+   [DERIVATIVE linear] */
+TH_API void THNN_(TemporalUpSamplingNearest_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, W) or (C, W)
+    THTensor *output,   // [OUT] result (N, C, W*scale_factor)
+    int scale_factor);  // repetitions along each axis
+
+/* Gradient of TemporalUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element. */
+TH_API void THNN_(TemporalUpSamplingNearest_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int scale_factor);     // repetitions along each axis
+
+/* SpatialUpSamplingNearest: every pixel repeated scale_factor times along the height and the width.
+
+     output[n,c,y,x] = input[n, c, floor(y / scale_factor), floor(x / scale_factor)]
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H*scale_factor, W*scale_factor).
+   Errors: ValueError for a factor below 2. Source: Torch7 nn.SpatialUpSamplingNearest.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialUpSamplingNearest_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, H, W) or (C, H, W)
+    THTensor *output,   // [OUT] result (N, C, H*scale_factor, W*scale_factor)
+    int scale_factor);  // repetitions along each axis
+
+/* Gradient of SpatialUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element. */
+TH_API void THNN_(SpatialUpSamplingNearest_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int scale_factor);     // repetitions along each axis
+
+/* VolumetricUpSamplingNearest: every element of a volume repeated scale_factor times along each axis.
+
+     output[n,c,t,y,x] = input[n, c, floor(t / scale_factor), floor(y / scale_factor), floor(x / scale_factor)]
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, T*scale_factor, H*scale_factor, W*scale_factor).
+   Errors: ValueError for a factor below 2. Source: Torch7 nn.VolumetricUpSamplingNearest.
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricUpSamplingNearest_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,   // [OUT] result (N, C, T*scale_factor, H*scale_factor, W*scale_factor)
+    int scale_factor);  // repetitions along each axis
+
+/* Gradient of VolumetricUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element. */
+TH_API void THNN_(VolumetricUpSamplingNearest_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int scale_factor);     // repetitions along each axis
+
+/* TemporalUpSamplingLinear: linear interpolation of a series to another length, so that the first and the last element
+   of input and output coincide.
+
+     output[n,c,x] = (1 - f) * input[n,c,i] + f * input[n,c,i+1] with i + f = x * (W - 1) / (outputWidth - 1), 0 <= f < 1
+
+   Shapes: input (N, C, W); output (N, C, outputWidth). An output of one element is the first one.
+   Errors: ValueError for an output size below 1. Source: torch 0.2 nn.Upsample(mode='linear').
+   [DERIVATIVE linear] */
+TH_API void THNN_(TemporalUpSamplingLinear_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, W)
+    THTensor *output,  // [OUT] result (N, C, outputWidth)
+    int outputWidth);  // width of the output
+
+/* Gradient of TemporalUpSamplingLinear by its input: every element of gradOutput, weighted, added at the elements that it was computed from. */
+TH_API void THNN_(TemporalUpSamplingLinear_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, W)
+    int nbatch,            // [SIZE input 0] N
+    int nchannels,         // [SIZE input 1] C
+    int inputWidth,        // [SIZE input -1] width of the input
+    int outputWidth);      // width of the output
+
+/* SpatialUpSamplingBilinear: linear interpolation of images along height and width, so that the corners of input and
+   output coincide.
+
+     output[n,c,y,x] = sum over the rows i, i + 1 and the columns j, j + 1 of weight * input
+     with i + f = y * (H - 1) / (outputHeight - 1) and the weights 1 - f and f of the rows, 0 <= f < 1, columns likewise
+
+   Shapes: input (N, C, H, W); output (N, C, outputHeight, outputWidth). Along an axis of one output it is the first
+   input.
+   Errors: ValueError for an output size below 1. Source: Torch7 nn.SpatialUpSamplingBilinear.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialUpSamplingBilinear_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W)
+    THTensor *output,  // [OUT] result (N, C, outputHeight, outputWidth)
+    int outputHeight,  // height of the output
+    int outputWidth);  // width of the output
+
+/* Gradient of SpatialUpSamplingBilinear by its input: every element of gradOutput, weighted, added at the elements that it was computed from. */
+TH_API void THNN_(SpatialUpSamplingBilinear_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, H, W)
+    int nbatch,            // [SIZE input 0] N
+    int nchannels,         // [SIZE input 1] C
+    int inputHeight,       // [SIZE input -2] height of the input
+    int inputWidth,        // [SIZE input -1] width of the input
+    int outputHeight,      // height of the output
+    int outputWidth);      // width of the output
+
+/* VolumetricUpSamplingTrilinear: linear interpolation of volumes along all three axes, as SpatialUpSamplingBilinear.
+
+   Shapes: input (N, C, T, H, W); output (N, C, outputDepth, outputHeight, outputWidth).
+   Errors: ValueError for an output size below 1. Source: torch 0.2 nn.Upsample(mode='trilinear').
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricUpSamplingTrilinear_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, T, H, W)
+    THTensor *output,  // [OUT] result (N, C, outputDepth, outputHeight, outputWidth)
+    int outputDepth,   // depth of the output
+    int outputHeight,  // height of the output
+    int outputWidth);  // width of the output
+
+/* Gradient of VolumetricUpSamplingTrilinear by its input: every element of gradOutput, weighted, added at the elements that it was computed
+   from. */
+TH_API void THNN_(VolumetricUpSamplingTrilinear_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, T, H, W)
+    int nbatch,            // [SIZE input 0] N
+    int nchannels,         // [SIZE input 1] C
+    int inputDepth,        // [SIZE input -3] depth of the input
+    int inputHeight,       // [SIZE input -2] height of the input
+    int inputWidth,        // [SIZE input -1] width of the input
+    int outputDepth,       // depth of the output
+    int outputHeight,      // height of the output
+    int outputWidth);      // width of the output
+
+/* SpatialGridSamplerBilinear: images sampled by linear interpolation at the positions of a grid.
+
+     output[n,c,y,x] = sum over the four pixels i, j around (u, v) of (1 - |u - i|) * (1 - |v - j|) * input[n,c,i,j]
+     with u = (grid[n,y,x,1] + 1) / 2 * (H - 1) and v = (grid[n,y,x,0] + 1) / 2 * (W - 1)
+
+   -1 and 1 are the centres of the first and last pixels. Pixels outside of the image are 0. A position that is not a
+   number gives values that are not.
+   Shapes: input (N, C, H, W); grid (N, oH, oW, 2); output (N, C, oH, oW).
+   Errors: ValueError for sizes that do not fit, and for images of 2^24 pixels or more along an axis.
+   Source: Jaderberg et al., 2015; torch 0.2 nn.functional.grid_sample. */
+TH_API void THNN_(SpatialGridSamplerBilinear_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, H, W)
+    THTensor *grid,     // positions (N, oH, oW, 2), the last dimension x, y
+    THTensor *output);  // [OUT] result
+
+/* Gradients of SpatialGridSamplerBilinear by its input and by the positions; a position between two pixels is taken to
+   stay between them. */
+TH_API void THNN_(SpatialGridSamplerBilinear_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // input
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *grid,         // positions
+    THTensor *gradGrid,     // [OUT] [LIKE grid] gradient of the loss by grid
+    THTensor *gradOutput);  // gradient of the loss by output, sized as output
+
+/* VolumetricGridSamplerBilinear: SpatialGridSamplerBilinear for volumes, from the eight elements around a position.
+
+   Shapes: input (N, C, T, H, W); grid (N, oT, oH, oW, 3), positions x, y, z along W, H, T; output (N, C, oT, oH, oW).
+   Errors: as SpatialGridSamplerBilinear. Source: torch.nn.functional.grid_sample with align_corners. */
+TH_API void THNN_(VolumetricGridSamplerBilinear_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, T, H, W)
+    THTensor *grid,     // positions (N, oT, oH, oW, 3), the last dimension x, y, z
+    THTensor *output);  // [OUT] result
+
+/* Gradients of VolumetricGridSamplerBilinear by its input and by the positions; a position between two pixels is taken to
+   stay between them. */
+TH_API void THNN_(VolumetricGridSamplerBilinear_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // input
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *grid,         // positions
+    THTensor *gradGrid,     // [OUT] [LIKE grid] gradient of the loss by grid
+    THTensor *gradOutput);  // gradient of the loss by output, sized as output
+
+/* Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or not. The
+   up-sampling functions above are special cases of it; the layers of thnn.nn call it.
+
+     nearest:           output x is input floor(x * s)
+     linear:            output x is (1 - f) * input i + f * input i + 1 with i + f = max((x + 1/2) * s - 1/2, 0)
+     and align_corners: i + f = x * (W - 1) / (outputWidth - 1)
+
+   with s = scaleWidth, or W / outputWidth if scaleWidth is 0; other axes likewise. Positions beyond the last input are
+   those of the last input.
+   Shapes, in two dimensions: input (N, C, H, W); output (N, C, outputHeight, outputWidth). One dimension has W alone,
+   three have T before H.
+   Errors: ValueError for an output size below 1, or other than 1 in a dimension that input does not have; for a scale
+   that is negative or not finite; for align_corners without linear, or with a scale. Source: torch.nn.functional.interpolate.
+   [DERIVATIVE linear] */
+TH_API void THNN_(Interpolation_updateOutput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input (N, C, H, W) or (C, H, W)
+    THTensor *output,     // [OUT] result (N, C, outputHeight, outputWidth)
+    int outputDepth,      // depth of the output; without that dimension 1
+    int outputHeight,     // height of the output; without that dimension 1
+    int outputWidth,      // width of the output
+    bool linear,          // [DEFAULT false] linear, otherwise nearest
+    bool align_corners,   // [DEFAULT false] the first and last elements of input and output coincide
+    accreal scaleDepth,   // [DEFAULT 0] inputs per output along the depth, 0: the ratio of the sizes
+    accreal scaleHeight,  // [DEFAULT 0] along the height
+    accreal scaleWidth);  // [DEFAULT 0] along the width
+
+/* Gradient of Interpolation by its input: every element of gradOutput, weighted, added at the elements that it was computed
+   from. */
+TH_API void THNN_(Interpolation_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int outputDepth,       // depth of the output; without that dimension 1
+    int outputHeight,      // height of the output; without that dimension 1
+    int outputWidth,       // width of the output
+    bool linear,           // [DEFAULT false] linear, otherwise nearest
+    bool align_corners,    // [DEFAULT false] the first and last elements of input and output coincide
+    accreal scaleDepth,    // [DEFAULT 0] inputs per output along the depth, 0: the ratio of the sizes
+    accreal scaleHeight,   // [DEFAULT 0] along the height
+    accreal scaleWidth);   // [DEFAULT 0] along the width
+
+/* -----------------------------------------------------------------------------------------------------------------
    [FAMILY activation] */
 
 /* Threshold: output = val where input <= threshold, else input. Any shape. With threshold and val 0 this is ReLU.

@@ -7,9 +7,9 @@ from . import convolution
 from . import criterion
 from . import linear
 from . import normalization
+from . import padding
 from . import pooling
-from . import recurrent
-from . import tables
+from . import resampling
 from . import unfolding
 
 #: The functions in the order of the header.
@@ -18,10 +18,10 @@ FUNCTIONS: tuple[Function, ...] = (
     *linear.FUNCTIONS,
     *unfolding.FUNCTIONS,
     *pooling.FUNCTIONS,
+    *padding.FUNCTIONS,
+    *resampling.FUNCTIONS,
     *activation.FUNCTIONS,
     *criterion.FUNCTIONS,
-    *tables.FUNCTIONS,
-    *recurrent.FUNCTIONS,
     *normalization.FUNCTIONS,
 )
 DIGEST = digest(FUNCTIONS)
