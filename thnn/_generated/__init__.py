@@ -9,7 +9,9 @@ from . import linear
 from . import normalization
 from . import padding
 from . import pooling
+from . import recurrent
 from . import resampling
+from . import tables
 from . import unfolding
 
 #: The functions in the order of the header.
@@ -22,6 +24,8 @@ FUNCTIONS: tuple[Function, ...] = (
     *resampling.FUNCTIONS,
     *activation.FUNCTIONS,
     *criterion.FUNCTIONS,
+    *tables.FUNCTIONS,
+    *recurrent.FUNCTIONS,
     *normalization.FUNCTIONS,
 )
 DIGEST = digest(FUNCTIONS)

@@ -58,7 +58,7 @@ static inline vreal v_next(vreal a, vreal b) { return __builtin_shufflevector(a,
 static inline vreal v_previous(vreal a, vreal b) { return __builtin_shufflevector(a, b, V_PREVIOUS); }
 
 #if defined(__AVX512F__)
-static inline vreal v_lookup(vreal a, vint index) { return V_PS(permutexvar)((__m512i)index, a); }
+static inline vreal v_lookup(vreal a, vint index) { return V_REAL(permutexvar)((__m512i)index, a); }
 #elif defined(__AVX2__) && defined(THNN_REAL_IS_FLOAT)
 static inline vreal v_lookup(vreal a, vint index) { return _mm256_permutevar8x32_ps(a, (__m256i)index); }
 #elif defined(__AVX2__)
