@@ -18,7 +18,13 @@ from tools.build import build  # noqa: E402
 
 # What <THNN/THNN.h> includes, relative to one another as in the source tree:
 # `cc -I .../thnn/include/lib program.c .../thnn/libTHNN.so`.
-HEADERS = ("generic/THNN.h", "lib/THNN/THNN.h", "lib/THNN/runtime/state.h", "lib/THNN/runtime/tensor.h")
+HEADERS = (
+    "generic/THNN.h",
+    "lib/THNN/THNN.h",
+    "lib/THNN/runtime/generator.h",
+    "lib/THNN/runtime/state.h",
+    "lib/THNN/runtime/tensor.h",
+)
 
 
 class BuildLibrary(build_ext):

@@ -30,9 +30,9 @@ const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
 int thnn_bind(uintptr_t function, int flags, uintptr_t list);
 void thnn_release(uintptr_t state);
 
-/* Passes, as ids, torch's DLPack exchange capsule (0 if torch has none), torch.get_num_threads, and the object that
-   stands for an output to allocate. Returns whether tensors can be passed as they are. */
-int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate);
+/* Passes, as ids, torch's DLPack exchange capsule (0 if torch has none), torch.get_num_threads, the object that stands for
+   an output to allocate, and torch.Generator. Returns whether tensors can be passed as they are. */
+int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator);
 
 /* Adds 1 to an int64 tensor of one element, given by its id; false if its memory is not on the CPU. */
 int thnn_increment(uintptr_t tensor);

@@ -71,6 +71,9 @@ class CaseRunner:
         self.functions: tuple[Function, ...] = (self.forward, *backwards)
         self.backend = type2backend[dtype]
         self.values = arguments(case, sample, dtype)
+        self._generators = [a.name for a in self.forward.arguments if a.role == "generator"]
+        self.values.update({name: torch.Generator() for name in self._generators})
+        self.reseed()
         # Gradients that the backward functions compute -> the tensors that they are the gradients of.
         self.gradients = {
             a.name: a.gradient_of
@@ -78,6 +81,11 @@ class CaseRunner:
             for a in f.tensors("gradInput", "gradParameter")
             if a.gradient_of in self.values and self.values[a.gradient_of] is not None
         }
+
+    def reseed(self) -> None:
+        """Makes the next call with `values` get the random numbers of all other calls."""
+        for name in self._generators:
+            self.values[name].manual_seed(11)
 
     @functools.cached_property
     def reference(self) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
@@ -89,6 +97,7 @@ class CaseRunner:
         leaves = {g: values[n].clone().requires_grad_() for g, n in self.gradients.items() if n}
         values.update({n: leaves[g] for g, n in self.gradients.items() if n})
         spelled = {a.name: a.variable for a in self.forward.arguments}
+        self.reseed()
         result = self.case.reference(**{spelled.get(n, n): v for n, v in values.items()})
         if isinstance(result, dict):
             return torch.empty(0), result, {}
@@ -131,6 +140,7 @@ class CaseRunner:
         `made` has the results of the forward. `enter` may replace tensors that are read, `output` tensors that are
         written.
         """
+        self.reseed()
         row: dict[str, Any] = {}
         for a in function.arguments:
             if a.role == "state":
@@ -209,6 +219,7 @@ class CaseRunner:
 
     def apply(self, leaves: Mapping[str, Tensor]) -> Any:
         """Calls the class."""
+        self.reseed()
         given = {k: v.clone() if isinstance(v, Tensor) else v for k, v in self.values.items()}
         given.update(leaves)
         if given.get("inplace"):
