@@ -39,7 +39,7 @@
      [MODIFIED]        is read and written
      [LIKE x]          has the shape of the earlier argument x
      [BUFFER] [SAVED]  the role, where the name does not imply it; so do [INPUT] [TARGET] [PARAMETER] [GRADOUTPUT]
-                       [GRADINPUT] [GRADPARAMETER]
+                       [GRADINPUT] [GRADPARAMETER]; [SCRATCH] makes a buffer of a name that implies another role
      [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5; all numbers after it need one, too
      [SIZE x d]        of a number that a backward takes and its forward does not: the size of tensor x along
                        dimension d, where -1 is the last dimension
@@ -2047,6 +2047,237 @@ TH_API void THNN_(LogSoftMax_updateGradInput)(
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
     THTensor *output);     // result of the forward
 
+/* Abs: output = |input|. Any shape. Source: Torch7 nn.Abs. */
+TH_API void THNN_(Abs_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output);  // [OUT] [LIKE input] result
+
+/* Gradient of Abs by its input: -gradOutput where input < 0, else gradOutput. */
+TH_API void THNN_(Abs_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+
+/* Sqrt: output = sqrt(input), NaN where input < 0. Any shape. Source: Torch7 nn.Sqrt. */
+TH_API void THNN_(Sqrt_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal eps);      // [DEFAULT 0] unused
+
+/* Gradient of Sqrt by its input: gradOutput / (2 * output), and 0 where output is 0. */
+TH_API void THNN_(Sqrt_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // [OPTIONAL] unused
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *output);     // result of the forward
+
+/* Square: output = input^2. Any shape. Source: Torch7 nn.Square. */
+TH_API void THNN_(Square_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output);  // [OUT] [LIKE input] result
+
+/* Gradient of Square by its input: 2 * input * gradOutput. */
+TH_API void THNN_(Square_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+
+/* HardTanh: output = min(max(input, min_val), max_val). Any shape; NaN stays NaN.
+   Errors: ValueError if min_val > max_val. Source: Torch7 nn.HardTanh. */
+TH_API void THNN_(HardTanh_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal min_val,   // [DEFAULT -1] least value of output
+    accreal max_val,   // [DEFAULT 1] largest value of output
+    bool inplace);     // [DEFAULT false] write the result into input
+
+/* Gradient of HardTanh by its input: gradOutput between the limits, 0 at the limits and beyond. */
+TH_API void THNN_(HardTanh_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    accreal min_val,       // least value of output
+    accreal max_val,       // largest value of output
+    bool inplace);         // write the result into gradOutput
+
+/* HardShrink: output = 0 where -lambda <= input <= lambda, else input. Any shape; NaN stays NaN. Source: Torch7
+   nn.HardShrink. */
+TH_API void THNN_(HardShrink_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal lambda);   // [DEFAULT 0.5] limit of the values that become 0
+
+/* Gradient of HardShrink by its input: 0 where -lambda <= input <= lambda, else gradOutput. */
+TH_API void THNN_(HardShrink_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    accreal lambda);       // limit of the values that become 0
+
+/* SoftShrink: output = input - lambda where input > lambda, input + lambda where input < -lambda, else 0. Any shape;
+   NaN stays NaN. Source: Torch7 nn.SoftShrink. */
+TH_API void THNN_(SoftShrink_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal lambda);   // [DEFAULT 0.5] distance by which values move towards 0
+
+/* Gradient of SoftShrink by its input: 0 where -lambda <= input <= lambda, else gradOutput. */
+TH_API void THNN_(SoftShrink_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    accreal lambda);       // distance by which values move towards 0
+
+/* ELU: output = input where input > 0, else alpha * (exp(input) - 1). Any shape. Source: Clevert, Unterthiner and
+   Hochreiter 2015. */
+TH_API void THNN_(ELU_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal alpha,     // [DEFAULT 1] output tends to -alpha for negative inputs
+    bool inplace);     // [DEFAULT false] write the result into input
+
+/* Gradient of ELU by its input: gradOutput where output > 0, else gradOutput * (output + alpha).
+   Errors: ValueError if alpha < 0, where the sign of output does not tell that of input. */
+TH_API void THNN_(ELU_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // [OPTIONAL] unused
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *output,      // result of the forward
+    accreal alpha,         // at least 0
+    bool inplace);         // write the result into gradOutput
+
+/* SoftPlus: output = log(1 + exp(beta * input)) / beta, and input where beta * input > threshold. Any shape. Source:
+   Torch7 nn.SoftPlus. */
+TH_API void THNN_(SoftPlus_updateOutput)(
+    THNNState *state,    // library state
+    THTensor *input,     // input, any shape
+    THTensor *output,    // [OUT] [LIKE input] result
+    accreal beta,        // [DEFAULT 1] steepness
+    accreal threshold);  // [DEFAULT 20] beta * input above it is kept
+
+/* Gradient of SoftPlus by its input: gradOutput where beta * output > threshold, else gradOutput * (1 - exp(-beta *
+   output)). */
+TH_API void THNN_(SoftPlus_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // [OPTIONAL] unused
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *output,      // result of the forward
+    accreal beta,          // steepness
+    accreal threshold);    // beta * output above it has slope 1
+
+/* LogSigmoid: output = log(1 / (1 + exp(-input))), without overflow. Any shape. Source: Torch7 nn.LogSigmoid. */
+TH_API void THNN_(LogSigmoid_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output,   // [OUT] [LIKE input] result
+    THTensor *buffer);  // [SCRATCH] unused
+
+/* Gradient of LogSigmoid by its input: gradOutput / (1 + exp(input)). */
+TH_API void THNN_(LogSigmoid_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *buffer);     // [SCRATCH] unused
+
+/* PReLU: output = input where input > 0, else weight * input; one weight per channel, or one for all.
+
+   Shapes: input (N, C, ...) or (C) with weight (C) and nOutputPlane C; input of any shape with one weight and
+   nOutputPlane 0. Errors: ValueError for sizes that do not fit. Source: He, Zhang, Ren and Sun 2015. */
+TH_API void THNN_(PReLU_updateOutput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input (N, C, ...) or (C); any shape for a shared slope
+    THTensor *output,         // [OUT] [LIKE input] result
+    THTensor *weight,         // slopes (C), or one element
+    THIndex_t nOutputPlane);  // [DEFAULT 0] C, or 0 for a shared slope
+
+/* Gradient of PReLU by its input: gradOutput where input > 0, else weight * gradOutput. */
+TH_API void THNN_(PReLU_updateGradInput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,         // slopes (C), or one element
+    THIndex_t nOutputPlane);  // C, or 0 for a shared slope
+
+/* Gradient of PReLU by its slopes, accumulated: gradWeight[c] += scale * sum of input * gradOutput over the elements
+   of channel c (of all channels if nOutputPlane is 0) with input <= 0. */
+TH_API void THNN_(PReLU_accGradParameters)(
+    THNNState *state,          // library state
+    THTensor *input,           // input
+    THTensor *gradOutput,      // gradient of the loss by output, sized as output
+    THTensor *gradInput,       // [OPTIONAL] unused
+    THTensor *weight,          // slopes (C), or one element
+    THTensor *gradWeight,      // [MODIFIED] sized as weight
+    THTensor *gradWeightBuf,   // [BUFFER] unused
+    THTensor *gradWeightBuf2,  // [BUFFER] unused
+    THIndex_t nOutputPlane,    // C, or 0 for a shared slope
+    accreal scale);            // factor of the gradient added
+
+/* GatedLinear: output = a * sigmoid(b), where a and b are the halves of input along dimension dim.
+
+   Shapes: output is sized as a. Errors: ValueError for a dim that input lacks or that has an odd size. Source:
+   Dauphin, Fan, Auli and Grangier 2016. */
+TH_API void THNN_(GatedLinear_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, an even size along dim
+    THTensor *output,  // [OUT] result, half as large along dim
+    int dim);          // dimension of the halves, from 0
+
+/* Gradient of GatedLinear by its input: gradOutput * s for the first half, gradOutput * a * s * (1 - s) for the
+   second, s = sigmoid(b). */
+TH_API void THNN_(GatedLinear_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input, an even size along dim
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int dim);              // dimension of the halves, from 0
+
+/* RReLU: output = input where input > 0, else slope * input. The slope is (lower + upper) / 2, or if train random:
+   for each element uniform in [lower, upper). Any shape.
+
+   The slopes depend on the generator, which gives one number per call, and on the index of the element, but neither
+   on strides nor on threads.
+   Errors: ValueError if lower > upper or either is not finite. Source: Xu, Wang, Chen and Li 2015. */
+TH_API void THNN_(RReLU_updateOutput)(
+    THNNState *state,         // library state
+    THTensor *input,          // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,         // [OUT] [LIKE input] result
+    THTensor *noise,          // [SAVED] [LIKE input] the slope of each element, 1 where input > 0; written if train
+    accreal lower,            // [DEFAULT 0.125] least slope
+    accreal upper,            // [DEFAULT 0.3333333333333333] largest slope
+    bool train,               // [DEFAULT false] random slopes
+    bool inplace,             // [DEFAULT false] write the result into input
+    THGenerator *generator);  // random numbers
+
+/* Gradient of RReLU by its input: gradOutput * noise if train and upper - lower > 1e-6, otherwise gradOutput where
+   input > 0 and gradOutput * (lower + upper) / 2 elsewhere. */
+TH_API void THNN_(RReLU_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *noise,       // as the forward left it; read if train
+    accreal lower,         // least slope
+    accreal upper,         // largest slope
+    bool train,            // random slopes
+    bool inplace);         // write the result into gradOutput
+
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY criterion] */
 
@@ -2159,6 +2390,173 @@ TH_API void THNN_(AbsCriterion_updateGradInput)(
     THTensor *target,     // [TARGET] sized as input
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage);    // divide by the number of elements
+
+/* DistKLDivCriterion: Kullback-Leibler divergence, the sum of target * (log(target) - input) over the elements with
+   target > 0, divided by the number of elements if sizeAverage.
+
+   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
+   nn.DistKLDivCriterion.
+   [DERIVATIVE constant] */
+TH_API void THNN_(DistKLDivCriterion_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // log-probabilities, any shape
+    THTensor *target,   // [TARGET] probabilities, sized as input
+    THTensor *output,   // [OUT] the loss, one element
+    bool sizeAverage);  // [DEFAULT true] divide by the number of elements
+
+/* Gradient of DistKLDivCriterion by its input: -target where target > 0, else 0, divided by the number of elements if
+   sizeAverage. */
+TH_API void THNN_(DistKLDivCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // log-probabilities, any shape
+    THTensor *target,     // [TARGET] probabilities, sized as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage);    // divide by the number of elements
+
+/* L1Cost: sum of |input|, a penalty without a target. Any shape; output one element. Source: Torch7 nn.L1Cost. */
+TH_API void THNN_(L1Cost_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output);  // [OUT] the loss, one element
+
+/* Gradient of L1Cost by its input: the sign of input, 0 for 0. */
+TH_API void THNN_(L1Cost_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input, any shape
+    THTensor *gradOutput,  // [OPTIONAL] unused
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+
+/* MarginCriterion: hinge loss, the sum of max(0, margin - input * target), divided by the number of elements if
+   sizeAverage.
+
+   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
+   nn.MarginCriterion.
+   [DERIVATIVE constant] */
+TH_API void THNN_(MarginCriterion_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *target,  // [TARGET] -1 or 1, sized as input
+    THTensor *output,  // [OUT] the loss, one element
+    bool sizeAverage,  // [DEFAULT true] divide by the number of elements
+    accreal margin);   // [DEFAULT 1] products above it cost nothing
+
+/* Gradient of MarginCriterion by its input: -target where input * target < margin, else 0, divided by the number of
+   elements if sizeAverage. */
+TH_API void THNN_(MarginCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input, any shape
+    THTensor *target,     // [TARGET] -1 or 1, sized as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage,     // divide by the number of elements
+    accreal margin);      // products above it cost nothing
+
+/* SoftMarginCriterion: logistic loss, the sum of log(1 + exp(-input * target)), without overflow, divided by the
+   number of elements if sizeAverage.
+
+   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
+   nn.SoftMarginCriterion. */
+TH_API void THNN_(SoftMarginCriterion_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *target,   // [TARGET] -1 or 1, sized as input
+    THTensor *output,   // [OUT] the loss, one element
+    bool sizeAverage);  // [DEFAULT true] divide by the number of elements
+
+/* Gradient of SoftMarginCriterion by its input: -target / (1 + exp(input * target)), divided by the number of
+   elements if sizeAverage. */
+TH_API void THNN_(SoftMarginCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input, any shape
+    THTensor *target,     // [TARGET] -1 or 1, sized as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage);    // divide by the number of elements
+
+/* SpatialClassNLLCriterion: ClassNLLCriterion of every pixel, the sum of -weights[t] * input[n,t,h,w] over the
+   targets t = target[n,h,w] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their
+   weights, unless that is 0.
+
+   Shapes: input (N, C, H, W), log-probabilities; target (N, H, W), classes 0 <= t < C; weights (C) or None for 1
+   each; output and total_weight one element.
+   Errors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.
+   [DERIVATIVE constant] */
+TH_API void THNN_(SpatialClassNLLCriterion_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // log-probabilities (N, C, H, W)
+    THIndexTensor *target,   // [TARGET] classes (N, H, W)
+    THTensor *output,        // [OUT] the loss, one element
+    bool sizeAverage,        // [DEFAULT true] divide by total_weight
+    THTensor *weights,       // [OPTIONAL] one per class (C)
+    THTensor *total_weight,  // [SAVED] [LIKE output] sum of the weights of the targets, one element
+    int64_t ignore_index);   // [DEFAULT -100] targets of this value are ignored
+
+/* Gradient of SpatialClassNLLCriterion by its input: -weights[t] at the targets, divided by total_weight if
+   sizeAverage, 0 elsewhere, and 0 everywhere if total_weight is not above 0. */
+TH_API void THNN_(SpatialClassNLLCriterion_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // log-probabilities (N, C, H, W)
+    THIndexTensor *target,   // [TARGET] classes (N, H, W)
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage,        // divide by total_weight
+    THTensor *weights,       // [OPTIONAL] one per class (C)
+    THTensor *total_weight,  // [SAVED] as the forward left it
+    int64_t ignore_index);   // targets of this value are ignored
+
+/* MultiMarginCriterion: hinge loss of the target class against every other class, the sum over n and j != t of
+   weights[t] * max(0, margin - input[n,t] + input[n,j])^p / C with t = target[n], divided by N if sizeAverage.
+
+   Shapes: input (N, C) or (C); target (N) or (1), or without dimensions, classes 0 <= t < C; weights (C) or None for
+   1 each; output one element.
+   Errors: IndexError for a target that is no class; ValueError for a p other than 1 and 2 and for sizes that do not
+   fit. Source: Torch7 nn.MultiMarginCriterion. */
+TH_API void THNN_(MultiMarginCriterion_updateOutput)(
+    THNNState *state,       // library state
+    THTensor *input,        // scores (N, C) or (C)
+    THIndexTensor *target,  // [TARGET] classes (N) or (1)
+    THTensor *output,       // [OUT] the loss, one element
+    bool sizeAverage,       // [DEFAULT true] divide by N
+    int p,                  // [DEFAULT 1] exponent, 1 or 2
+    THTensor *weights,      // [OPTIONAL] one per class (C)
+    accreal margin);        // [DEFAULT 1] least difference that costs nothing
+
+/* Gradient of MultiMarginCriterion by its input: with z = margin - input[n,t] + input[n,j] and the slope k =
+   weights[t] * p * z^(p-1) / C where z > 0, else 0, it is k for every class j != t and minus the sum of these for t,
+   divided by N if sizeAverage. */
+TH_API void THNN_(MultiMarginCriterion_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // scores (N, C) or (C)
+    THIndexTensor *target,  // [TARGET] classes (N) or (1)
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage,       // divide by N
+    int p,                  // exponent, 1 or 2
+    THTensor *weights,      // [OPTIONAL] one per class (C)
+    accreal margin);        // least difference that costs nothing
+
+/* MultiLabelMarginCriterion: hinge loss of the classes of each row against the other classes, the sum over n, over
+   the classes t of the row and over the classes j that are not of it, of max(0, 1 - input[n,t] + input[n,j]) / C,
+   divided by N if sizeAverage. A row of target has class numbers up to the first -1; a class listed twice counts
+   twice.
+
+   Shapes: input and target (N, C) or (C); output one element.
+   Errors: IndexError for a number before the first -1 that is no class; ValueError for sizes that do not fit. Source:
+   Torch7 nn.MultiLabelMarginCriterion.
+   [DERIVATIVE constant] */
+TH_API void THNN_(MultiLabelMarginCriterion_updateOutput)(
+    THNNState *state,       // library state
+    THTensor *input,        // scores (N, C) or (C)
+    THIndexTensor *target,  // [TARGET] sized as input: classes, then -1
+    THTensor *output,       // [OUT] the loss, one element
+    THTensor *isTarget,     // [SAVED] [LIKE input] 1 for the classes of the row, 0 for the others
+    bool sizeAverage);      // [DEFAULT true] divide by N
+
+/* Gradient of MultiLabelMarginCriterion by its input: every positive term adds 1 / C for its j and subtracts it for
+   its t, divided by N if sizeAverage. */
+TH_API void THNN_(MultiLabelMarginCriterion_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // scores (N, C) or (C)
+    THIndexTensor *target,  // [TARGET] sized as input: classes, then -1
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *isTarget,     // [SAVED] as the forward left it
+    bool sizeAverage);      // divide by N
 
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY tables] */

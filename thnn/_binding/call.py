@@ -22,12 +22,13 @@ from thnn._binding.arguments import (
     address_of,
     check_tensors,
     convert_scalar,
+    draw,
 )
 from thnn._binding.extension import ffi, lib
 from thnn._binding.library import ALLOCATE, ANY, META, TYPE_MASK, VIEWS, BoundFunction
 from thnn._header import Argument, Function
 
-_RESIZE, _UNPACK = 1, 7
+_RESIZE, _UNPACK, _DRAW = 1, 7, 8
 _EXCEPTIONS: Final = {2: TypeError, 3: ValueError, 4: IndexError, 5: NotImplementedError, 6: RuntimeError}
 _TYPE_CODES: Final = {
     torch.float32: 0,
@@ -75,6 +76,12 @@ def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int 
                     ):
                         values[position] = value.resolve_neg()
                 flags |= VIEWS | META if check_tensors(bound, flags, arguments, values) else VIEWS
+                as_views = True
+            elif state.status == _DRAW:
+                for position, argument in enumerate(arguments):
+                    if argument.role == "generator":
+                        values[position] = draw(bound.function, argument, values[position])
+                flags |= VIEWS
                 as_views = True
             else:
                 message = ffi.string(state.message).decode(errors="replace")

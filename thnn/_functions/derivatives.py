@@ -34,14 +34,24 @@ def check_in_place(function: Function, input: Tensor, scalars: Sequence[Any]) ->
         raise ValueError(
             where + "one of several outputs of an operation (unbind, split) cannot be overwritten in place"
         )
-    if function.module == "LeakyReLU":
+    slope = _SLOPES_BELOW_0.get(function.module)
+    if slope is not None:
+        name, value = slope
         try:
-            is_positive = float(scalars[0]) >= 0
+            is_positive = value(*scalars) >= 0
         except (TypeError, ValueError, OverflowError):
             return  # the call of the forward reports the error
         if not is_positive:
             # The backward has only the output, from which it infers the sign of the input.
-            raise ValueError(f"{function.name}: negval: inplace needs negval >= 0 to be differentiated")
+            raise ValueError(f"{function.name}: {name}: inplace needs {name} >= 0 to be differentiated")
+
+
+# Functions that multiply negative inputs: the name of an argument, and the factor as a function of the numbers.
+_SLOPES_BELOW_0: Mapping[str, tuple[str, Callable[..., float]]] = {
+    "LeakyReLU": ("negval", lambda negval, *_: float(negval)),
+    "ELU": ("alpha", lambda alpha, *_: float(alpha)),
+    "RReLU": ("lower", lambda lower, *_: float(lower)),
+}
 
 
 def rule(module: Module, library: Library, cls_name: str) -> Rule:

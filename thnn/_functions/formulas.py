@@ -37,6 +37,73 @@ def _tanh(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor]:
     return {"gradInput": gradOutput * (1 - output * output)}
 
 
+def _abs_activation(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": torch.where(input < 0, -gradOutput, gradOutput)}
+
+
+def _sqrt(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor]:
+    is_zero = output == 0
+    return {"gradInput": (gradOutput / (2 * output.masked_fill(is_zero, 1))).masked_fill(is_zero, 0)}
+
+
+def _square(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": 2 * input * gradOutput}
+
+
+def _hard_tanh(
+    needs: Any, gradOutput: Tensor, input: Tensor, min_val: float, max_val: float
+) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput.masked_fill((input <= min_val) | (input >= max_val), 0)}
+
+
+def _shrink(needs: Any, gradOutput: Tensor, input: Tensor, lambda_: float) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput.masked_fill((input >= -lambda_) & (input <= lambda_), 0)}
+
+
+def _elu(needs: Any, gradOutput: Tensor, output: Tensor, alpha: float) -> dict[str, Tensor]:
+    return {"gradInput": torch.where(output > 0, gradOutput, gradOutput * (output + alpha))}
+
+
+def _soft_plus(
+    needs: Any, gradOutput: Tensor, output: Tensor, beta: float, threshold: float
+) -> dict[str, Tensor]:
+    slope = -torch.expm1(-beta * output)
+    return {"gradInput": torch.where(beta * output > threshold, gradOutput, gradOutput * slope)}
+
+
+def _log_sigmoid(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput * torch.sigmoid(-input)}
+
+
+def _gated_linear(needs: Any, gradOutput: Tensor, input: Tensor, dim: int) -> dict[str, Tensor]:
+    a, b = input.chunk(2, dim)
+    s = torch.sigmoid(b)
+    return {"gradInput": torch.cat((gradOutput * s, gradOutput * a * s * (1 - s)), dim)}
+
+
+def _prelu(
+    needs: Any, gradOutput: Tensor, input: Tensor, weight: Tensor, nOutputPlane: int
+) -> dict[str, Tensor]:
+    channel = 0 if input.dim() == 1 else 1
+    sizes = [-1 if nOutputPlane and d == channel else 1 for d in range(input.dim())]
+    is_positive = input > 0
+    products = (gradOutput * input).masked_fill(is_positive, 0)
+    return {
+        "gradInput": torch.where(is_positive, gradOutput, weight.reshape(sizes) * gradOutput),
+        "gradWeight": products.sum_to_size([1 if s == 1 else nOutputPlane for s in sizes]).reshape(
+            weight.shape
+        ),
+    }
+
+
+def _rrelu(
+    needs: Any, gradOutput: Tensor, input: Tensor, noise: Tensor, lower: float, upper: float, train: bool
+) -> dict[str, Tensor]:
+    if train and upper - lower > 1e-6:
+        return {"gradInput": gradOutput * noise}
+    return {"gradInput": torch.where(input > 0, gradOutput, gradOutput * ((lower + upper) / 2))}
+
+
 def _softmax(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor]:
     inner = (gradOutput * output).sum(_channel_dim(output), keepdim=True)
     return {"gradInput": output * (gradOutput - inner)}
@@ -80,6 +147,39 @@ def _bce(
     if weights is not None:
         slope = slope * weights.reshape(input.shape)
     return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
+
+
+def _l1_cost(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput * input.sign()}
+
+
+def _soft_margin(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
+) -> dict[str, Tensor]:
+    target = target.reshape(input.shape)
+    slope = -target * torch.sigmoid(-input * target)
+    return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
+
+
+def _multi_margin(
+    needs: Any,
+    gradOutput: Tensor,
+    input: Tensor,
+    target: Tensor,
+    sizeAverage: bool,
+    p: int,
+    weights: Tensor | None,
+    margin: float,
+) -> dict[str, Tensor]:
+    rows, targets = input.reshape(-1, input.shape[-1]), target.reshape(-1, 1)
+    terms = margin - rows.gather(1, targets) + rows
+    slope = terms if p == 2 else torch.ones_like(terms)
+    slope = (slope * (p / rows.shape[1])).masked_fill(terms <= 0, 0).scatter(1, targets, 0)
+    if weights is not None:
+        slope = slope * weights[targets]
+    slope = slope.scatter_add(1, targets, -slope.sum(1, keepdim=True))
+    share = 1 / max(len(rows), 1) if sizeAverage else 1
+    return {"gradInput": gradOutput * slope.reshape(input.shape) * share}
 
 
 def _max_pooling(needs: Any, gradOutput: Tensor, input: Tensor, indices: Tensor) -> dict[str, Tensor]:
@@ -176,6 +276,18 @@ def _gru(
 
 
 FORMULAS: Mapping[str, Formula] = {
+    "Abs": _abs_activation,
+    "Sqrt": _sqrt,
+    "Square": _square,
+    "HardTanh": _hard_tanh,
+    "HardShrink": _shrink,
+    "SoftShrink": _shrink,
+    "ELU": _elu,
+    "SoftPlus": _soft_plus,
+    "LogSigmoid": _log_sigmoid,
+    "GatedLinear": _gated_linear,
+    "PReLU": _prelu,
+    "RReLU": _rrelu,
     "Threshold": _threshold,
     "LeakyReLU": _leaky_relu,
     "Sigmoid": _sigmoid,
@@ -186,6 +298,9 @@ FORMULAS: Mapping[str, Formula] = {
     "AbsCriterion": _abs,
     "SmoothL1Criterion": _smooth_l1,
     "BCECriterion": _bce,
+    "L1Cost": _l1_cost,
+    "SoftMarginCriterion": _soft_margin,
+    "MultiMarginCriterion": _multi_margin,
     "SpatialMaxPooling": _max_pooling,
     "LookupTable": _lookup_table,
     "LookupTableBag": _lookup_table_bag,

@@ -125,7 +125,8 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
     saved = [a.name for a in forward.tensors("saved")]
     outputs = [a.name for a in forward.tensors("output")]
     returns_indices = "indices" in saved
-    options = ["return_indices"] if returns_indices else []
+    options = [a.name for a in forward.arguments if a.role == "generator"]
+    options += ["return_indices"] if returns_indices else []
     inplace = "inplace" in scalars
 
     # The names that a backward reads: arguments of the C functions, and tensors that determine the sizes of gradients.
@@ -253,7 +254,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
         },
         "_defaults": {
             **{a.name: a.default for a in forward.scalars if a.default is not None},
-            **({"return_indices": False} if returns_indices else {}),
+            **{option: False if option == "return_indices" else None for option in options},
         },
         "_constants": tuple(constants),
         "_running": tuple(a.name for a in forward.running),

@@ -176,9 +176,12 @@ class Function:
         tags = []
         if argument.is_tensor:
             own = {a.name: a.role for a in self.arguments if a.is_tensor and a.gradient_of is None}
-            context = Context(self.name, {a.name for a in self.arguments}, own=own)
+            names = {a.name for a in self.arguments}
+            context = Context(self.name, names, own=own, read_later=names & {"buffer"})
             if decide(argument.name, frozenset(), context) != argument.role:
-                tags.append(TAG_OF_ROLE[argument.role])
+                tag = TAG_OF_ROLE[argument.role]
+                is_enough = decide(argument.name, {tag}, context) == argument.role
+                tags.append(tag if is_enough else "SCRATCH")
         if argument.is_optional:
             tags.append("OPTIONAL")
         if argument.is_modified:
@@ -239,9 +242,11 @@ class Module:
 
     @property
     def is_criterion(self) -> bool:
-        """Whether the module compares an input with a target."""
-        forward = self.forward
-        return self.name.endswith("Criterion") or (forward is not None and bool(forward.tensors("target")))
+        """Whether the output is a loss: its gradient is multiplied by the incoming one outside of C."""
+        forward, grad_input = self.forward, self.grad_input
+        if self.name.endswith("Criterion") or (forward is not None and bool(forward.tensors("target"))):
+            return True
+        return grad_input is not None and any(a.is_optional for a in grad_input.tensors("gradOutput"))
 
 
 def group_modules(functions: Iterable[Function]) -> dict[str, Module]:

@@ -80,12 +80,20 @@ class CaseRunner:
         self.functions: tuple[Function, ...] = (self.forward, *backwards)
         self.backend = type2backend[dtype]
         self.values = arguments(case, sample, dtype)
+        self._generators = [a.name for a in self.forward.arguments if a.role == "generator"]
+        self.values.update({name: torch.Generator() for name in self._generators})
+        self.reseed()
         # The tensors that the class computes gradients for.
         self.differentiable = [
             n
             for n in (self.cls._names[: self.cls._tensor_count] if self.has_class else ())
             if isinstance(self.values[n], Tensor) and n not in self.cls._constants
         ]
+
+    def reseed(self) -> None:
+        """Makes the next call with `values` get the random numbers of all other calls."""
+        for name in self._generators:
+            self.values[name].manual_seed(11)
 
     @functools.cached_property
     def reference(self) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
@@ -98,6 +106,7 @@ class CaseRunner:
         leaves = {n: values[n].clone().requires_grad_() for n in self.differentiable}
         values.update(leaves)
         spelled = {a.name: a.variable for a in self.forward.arguments}
+        self.reseed()
         result = self.case.reference(**{spelled.get(n, n): v for n, v in values.items()})
         if isinstance(result, dict):
             return {}, result, {}
@@ -145,6 +154,7 @@ class CaseRunner:
         `made` has the results of the forward. `enter` may replace tensors that are read, `output` tensors that are
         written.
         """
+        self.reseed()
         row: dict[str, Any] = {}
         known = {**self.values, **made}
         for a in function.arguments:
@@ -230,6 +240,7 @@ class CaseRunner:
 
     def apply(self, leaves: Mapping[str, Tensor]) -> Any:
         """The result of the class, with `leaves` as arguments."""
+        self.reseed()
         given = {k: v.clone() if isinstance(v, Tensor) else v for k, v in self.values.items()}
         given.update(leaves)
         if given.get("inplace"):

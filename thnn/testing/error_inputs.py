@@ -20,6 +20,7 @@ from thnn.testing.case_runner import CaseRunner, Failed, Snapshot, written
 from thnn.testing.cases import dtype_of, make
 from thnn.testing.cases.model import Case, ErrorInput
 
+_INTEGERS = ("int", "int64_t", "long", "THIndex_t")
 ERRORS = (TypeError, ValueError, IndexError, NotImplementedError)
 Errors = type[Exception] | tuple[type[Exception], ...]
 
@@ -139,6 +140,11 @@ _WRONG_NUMBERS: Mapping[str, tuple[tuple[str, Any, type[Exception]], ...]] = {
         ("a list", [], TypeError),
         ("a float tensor", torch.tensor(1.0), TypeError),
     ),
+    "THGenerator*": (
+        ("a number", 5, TypeError),
+        ("a string", "0.5", TypeError),
+        ("a tensor", torch.tensor(2), TypeError),
+    ),
     "float": (
         ("None", None, TypeError),
         ("a string", "0.5", TypeError),
@@ -167,7 +173,13 @@ def check_wrong_argument(case: Case, function: Function, argument: Argument) -> 
     runner = CaseRunner(case, case.samples[0])
     this, any_argument = _place(function, argument), _place(function)
     if not argument.is_tensor:
-        kind = argument.type if argument.type == "bool" else "int" if "int" in argument.type else "float"
+        kind = (
+            argument.type
+            if argument.type in _WRONG_NUMBERS
+            else "int"
+            if argument.type in _INTEGERS
+            else "float"
+        )
         wrong = _WRONG_NUMBERS[kind]
         if argument.type == "int":
             wrong = (*wrong, ("2**31", 2**31, ValueError), ("-2**31 - 1", -(2**31) - 1, ValueError))
@@ -219,7 +231,8 @@ def _wrong_sizes(
         others: list[Role] = ["gradOutput", "target"]
         if function.phase in BACKWARD_PHASES:
             others.append("saved")
-        dims = [0] if function.phase != "updateOutput" and function.tensors(*others) else []
+        fixed = [a for a in function.tensors(*others) if not a.is_optional]
+        dims = [0] if function.phase != "updateOutput" and fixed else []
     elif argument.role == "gradInput" or (
         argument in function.written and argument.role in ("output", "saved")
     ):
