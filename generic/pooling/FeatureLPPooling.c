@@ -53,7 +53,8 @@ void THNN_(FeatureLPPooling_updateOutput)(THNNState *state, THTensor *input, THT
   int64_t size[THNN_MAX_DIM];
   check(state, input, power, width, stride, batchMode, size);
   THNN_RETURN_IF_FAILED(state);
-  THNN_resize(state, "output", output, input->ndim, size, THNN_CONTIGUOUS);
+  THNN_resize(state, "output", output, input->ndim, size,
+              THNNTensor_isChannelsLast(input) ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(output, input);
   THNN_RETURN_IF_META(state);

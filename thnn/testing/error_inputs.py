@@ -190,7 +190,11 @@ def check_wrong_argument(case: Case, function: Function, argument: Argument) -> 
         overlapping = value.new_full((1,) * value.dim(), 1.0).expand(value.shape)
         change = {argument.name: overlapping}
         _check_raises(runner, function, change, ValueError, any_argument, f"{argument.name} expanded")
-    free = case.any_size.get(argument.name, ()) if function is runner.forward else ()
+    free = (
+        case.any_size.get(argument.name, ())
+        if argument.role == "gradOutput" or function is runner.forward
+        else ()
+    )
     for what, resized in _wrong_sizes(function, argument, value, free):
         change = {argument.name: resized}
         _check_raises(
