@@ -4,6 +4,9 @@
 #include "pooling/geometry.h"
 #include "pooling/lanes.h"
 
+#define CHANNEL_BLOCK 16 /* channels of a cache line */
+#define CHANNEL_TASKS 16 /* tasks that channels are divided into if there are enough */
+
 typedef enum IndexedCopy { SCATTER_ADD, SCATTER_LAST, TAKE } IndexedCopy;
 
 typedef struct IndexedPlanes {
@@ -15,8 +18,13 @@ typedef struct IndexedPlanes {
   int64_t step;  /* an index times this is the offset in the plane; 0 if it is not that simple */
 } IndexedPlanes;
 
-/* The channels of an image that a task has: those of a cache line if they are innermost in memory, otherwise one. */
-#define CHANNEL_BLOCK 16
+/* The channels of an image that a task has: one, unless they are innermost in memory. */
+static int64_t channelBlock(const PoolingImages *x)
+{
+  if (!imagesAreChannelsLast(x)) return 1;
+  const int64_t most = x->n * x->c / CHANNEL_TASKS / CHANNEL_BLOCK * CHANNEL_BLOCK;
+  return MIN(MAX(most, CHANNEL_BLOCK), x->c);
+}
 
 static void clearPlanes(const IndexedPlanes *p, int64_t channels, real *to)
 {
@@ -27,8 +35,11 @@ static void clearPlanes(const IndexedPlanes *p, int64_t channels, real *to)
   }
   for (int64_t d = 0; d < x->d; d++)
     for (int64_t h = 0; h < x->h; h++)
-      for (int64_t w = 0; w < x->w; w++)
-        for (int64_t c = 0; c < channels; c++) to[d * x->sd + h * x->sh + w * x->sw + c * x->sc] = 0;
+      for (int64_t w = 0; w < x->w; w++) {
+        real *pixel = to + d * x->sd + h * x->sh + w * x->sw;
+        if (x->sc == 1) memset(pixel, 0, sizeof *pixel * (size_t)channels);
+        for (int64_t c = 0; c < channels && x->sc != 1; c++) pixel[c * x->sc] = 0;
+      }
 }
 
 /* The offset in the plane; -1 if the index names nothing. */
@@ -70,7 +81,7 @@ static ALWAYS_INLINE void copyRow(const IndexedPlanes *p, IndexedCopy copy, int6
 static ALWAYS_INLINE void copyPlanes(const IndexedPlanes *p, IndexedCopy copy)
 {
   const PoolingImages *x = &p->plane, *y = &p->pooled, *index = &p->index;
-  const int64_t most = imagesAreChannelsLast(x) ? CHANNEL_BLOCK : 1, blocks = ceilDivide(x->c, most);
+  const int64_t most = channelBlock(x), blocks = ceilDivide(x->c, most);
   THNN_PARALLEL_FOR(task, x->n * blocks, x->n * x->c * x->d * x->h * x->w) {
     const int64_t n = task / blocks, c = task % blocks * most, channels = MIN(most, x->c - c);
     real *plane = p->planeData + n * x->sn + c * x->sc;

@@ -4,7 +4,7 @@
 
 #include "pooling/backward.h"
 #include "pooling/forward.h"
-#include "pooling/regions.h"
+#include "pooling/region_lines.h"
 
 /* Sums of elements of x, for each element of y. */
 typedef struct RegionSums {
@@ -82,106 +82,183 @@ static void sumPlain(const RegionSums *f)
   }
 }
 
+/* 1 over the divisors of the gradients along each axis of x. */
+static void takeWeights(ScratchArena *arena, const RegionSums *f, real **weight)
+{
+  weight[0] = arenaTake(arena, f->isGradient ? (double)f->x.d : 0, sizeof(real));
+  weight[1] = arenaTake(arena, f->isGradient ? (double)f->x.h : 0, sizeof(real));
+  weight[2] = arenaTake(arena, f->isGradient ? (double)(f->x.w + VL) : 0, sizeof(real));
+}
+
+static void findWeights(const RegionSums *f, real **weight)
+{
+  const int64_t size[WINDOW_AXES] = {f->x.d, f->x.h, f->x.w};
+  for (int a = 0; a < WINDOW_AXES && f->isGradient; a++)
+    for (int64_t i = 0; i < size[a]; i++) weight[a][i] = 1 / (real)gradientDivisor(f, a, i);
+  for (int64_t i = 0; i < VL && f->isGradient; i++) weight[2][f->x.w + i] = 0;
+}
+
+static int64_t regionMost(const WindowAxis *axis)
+{
+  return axis->input / axis->output + (axis->input % axis->output ? 2 : 0);
+}
+
+/* --- planes --- */
+
 typedef struct SumBuffers {
-  real *line;      /* sums of the columns */
-  real *weight;    /* of the columns of a gradient */
-  Region *columns; /* of each element of a row of y */
+  RegionLines lines;
+  real *line; /* sums: lines, then levels */
+  real *weight[WINDOW_AXES];
+  real *length; /* of the region of each column of y */
 } SumBuffers;
 
-static size_t sumBuffers(void *memory, const RegionSums *f, SumBuffers *b)
+static size_t sumBuffers(void *memory, const RegionSums *f, const RegionLines *lines, SumBuffers *b)
 {
   ScratchArena arena = {memory, 0};
-  b->line = arenaTake(&arena, (double)f->x.w, sizeof(real));
-  b->weight = arenaTake(&arena, (double)f->x.w, sizeof(real));
-  b->columns = arenaTake(&arena, (double)f->y.w, sizeof(Region));
+  b->lines = *lines;
+  regionLinesTake(&arena, &b->lines);
+  b->line = arenaTake(&arena, regionLevels(lines), sizeof(real));
+  takeWeights(&arena, f, b->weight);
+  b->length = arenaTake(&arena, (double)f->y.w, sizeof(real));
   return (size_t)arena.bytes;
 }
 
-/* line += weight * weights * x, elements of x being `step` apart; `weights` NULL: line += x. */
-static void addRow(int64_t n, const real *restrict x, int64_t step, real weight, const real *restrict weights,
-                   real *restrict line)
+#define PARTIAL_ROWS 64
+
+/* The sum of each column of a region. */
+static ALWAYS_INLINE void sumOfColumns(const RegionSums *f, const real *plane, Region d, Region h, int64_t i,
+                                       int lanes, int64_t step, const SumBuffers *b, real *line)
 {
-  if (step != 1) {
-    for (int64_t i = 0; i < n; i++) line[i] += weights ? x[i * step] * (weight * weights[i]) : x[i * step];
-  } else if (weights) {
-    for (int64_t i = 0; i < n; i++) line[i] += x[i] * (weight * weights[i]);
-  } else {
-    for (int64_t i = 0; i < n; i++) line[i] += x[i];
+  const PoolingImages *x = &f->x;
+  vreal total = {0};
+  for (int64_t k = d.start; k < d.end; k++)
+    for (int64_t r = h.start; r < h.end;) {
+      vreal sum = {0};
+      for (const int64_t end = MIN(h.end, r + PARTIAL_ROWS); r < end; r++) {
+        const vreal value = regionLoad(plane + k * x->sd + r * x->sh, i, step, lanes);
+        sum += f->isGradient ? value * v_set1(b->weight[0][k] * b->weight[1][r]) : value;
+      }
+      total += sum;
+    }
+  v_store(line + i, f->isGradient ? total * v_load(b->weight[2] + i) : total);
+}
+
+static void sumLine(const RegionSums *f, const real *plane, Region d, Region h, const SumBuffers *b, real *line)
+{
+  const int64_t n = f->x.w, whole = n / VL * VL, step = f->x.sw;
+  for (int64_t i = 0; i < whole && step == 1; i += VL) sumOfColumns(f, plane, d, h, i, VL, 1, b, line);
+  if (step == 1 && whole < n) sumOfColumns(f, plane, d, h, whole, (int)(n - whole), 1, b, line);
+  for (int64_t i = 0; i < n && step != 1; i += VL)
+    sumOfColumns(f, plane, d, h, i, (int)MIN(VL, n - i), step, b, line);
+}
+
+static void sumLevels(const SumBuffers *b, int64_t lines)
+{
+  const RegionLines *l = &b->lines;
+  const int64_t end = (lines - 1) * l->pitch + l->width;
+  for (int64_t k = 1; k < l->longest; k++) {
+    const real *from = b->line + regionLevel(l, k) * l->size, *shifted = b->line + k;
+    real *to = b->line + regionLevel(l, k + 1) * l->size;
+    for (int64_t i = 0; i < end; i += VL) v_store(to + i, v_load(from + i) + v_load(shifted + i));
   }
 }
 
-/* The sums of the columns of the rows of a region. */
-static void sumRows(const RegionSums *f, const real *from, Region d, Region h, const SumBuffers *b)
+/* Writes the rows of y of a block; `y` is the first row of the chunk. */
+static void sumPicks(const RegionSums *f, const SumBuffers *b, int64_t lines, int64_t depth, real *y)
 {
-  memset(b->line, 0, sizeof *b->line * (size_t)f->x.w);
-  for (int64_t k = d.start; k < d.end; k++) {
-    const real slice = f->isGradient ? (real)gradientDivisor(f, 0, k) : 1;
-    for (int64_t r = h.start; r < h.end; r++) {
-      const real weight = f->isGradient ? 1 / (slice * (real)gradientDivisor(f, 1, r)) : 1;
-      addRow(f->x.w, from + k * f->x.sd + r * f->x.sh, f->x.sw, weight, f->isGradient ? b->weight : NULL, b->line);
+  const RegionLines *l = &b->lines;
+  const int64_t outputs = l->outputs, step = f->y.sw;
+  for (int64_t n = 0; n < lines; n++) {
+    const RegionRows *rows = &l->blocks[n];
+    const real *restrict line = b->line + n * l->pitch;
+    const real *restrict length = b->length;
+    const int32_t *restrict pick = l->pick;
+    const real size = (real)(depth * (rows->h.end - rows->h.start));
+    real *restrict to = y + rows->first * f->y.sh;
+    if (l->longest > LONGEST_PREFIX) {
+      for (int64_t j = 0; j < outputs; j++) {
+        const accreal sum = sumOf(line + l->columns[j].start, l->columns[j].end - l->columns[j].start);
+        to[j * step] = (real)(f->isGradient ? sum : sum / ((accreal)size * (accreal)length[j]));
+      }
+    } else if (f->isGradient) {
+      if (step == 1)
+        for (int64_t j = 0; j < outputs; j++) to[j] = line[pick[j]];
+      else
+        for (int64_t j = 0; j < outputs; j++) to[j * step] = line[pick[j]];
+    } else {
+      for (int64_t j = 0; j < outputs; j++) to[j * step] = line[pick[j]] / (size * length[j]);
+    }
+    for (int64_t o = rows->first + 1; o < rows->end; o++) {
+      real *restrict copy = y + o * f->y.sh;
+      if (step == 1)
+        for (int64_t j = 0; j < outputs; j++) copy[j] = to[j];
+      else
+        for (int64_t j = 0; j < outputs; j++) copy[j * step] = to[j * step];
     }
   }
 }
 
 /* The sum of a region as wide as the plane, whose rows are contiguous. */
-static accreal sumRuns(const RegionSums *f, const real *from, Region d, Region h)
+static accreal sumRuns(const RegionSums *f, const real *plane, Region d, Region h)
 {
   accreal sum = 0;
   for (int64_t k = d.start; k < d.end; k++)
-    sum += sumOf(from + k * f->x.sd + h.start * f->x.sh, (h.end - h.start) * f->x.w);
+    sum += sumOf(plane + k * f->x.sd + h.start * f->x.sh, (h.end - h.start) * f->x.w);
   return sum;
 }
 
 static bool sumPlanes(const RegionSums *f)
 {
   const PoolingImages *x = &f->x, *y = &f->y;
+  const int64_t shortest = MAX(x->w / y->w, 1);
+  const RegionLines lines =
+      regionLines(x, y, shortest, regionMost(&f->axis[2]), regionMost(&f->axis[0]) * regionMost(&f->axis[1]));
   SumBuffers sizes;
-  const size_t bytes = sumBuffers(NULL, f, &sizes);
+  const size_t bytes = sumBuffers(NULL, f, &lines, &sizes);
   if (bytes > THNN_SCRATCH_LIMIT) return false;
   const bool whole = y->w == 1 && !f->isGradient && x->sw == 1 && (x->h == 1 || x->sh == x->w);
-  const int64_t rows = y->n * y->c * y->d * y->h;
-  const int64_t rowSize = y->w + x->w * ceilDivide(x->d, y->d) * ceilDivide(x->h, y->h);
-  const int64_t perTask = rowsPerTask(rowSize);
-  THNN_PARALLEL_FOR(task, ceilDivide(rows, perTask), rows * rowSize) {
+  THNN_PARALLEL_FOR(task, ceilDivide(lines.units, lines.perTask), y->n * y->c * y->d * y->h * MAX(x->w, y->w)) {
     SumBuffers b;
-    sumBuffers(thnn_scratch(bytes), f, &b);
-    for (int64_t i = 0; i < x->w && f->isGradient; i++) b.weight[i] = 1 / (real)gradientDivisor(f, 2, i);
-    for (int64_t j = 0; j < y->w; j++) b.columns[j] = regionAdaptive(&f->axis[2], j);
-    const int64_t end = MIN(rows, (task + 1) * perTask);
-    Region lastH = {0}, lastD = {0}, d = {0};
-    const real *last = NULL; /* the row before, if it is of the same plane */
-    for (int64_t row = task * perTask, slice = -1, o = 0; row < end; row++, o++) {
-      if (slice < 0 || o == y->h) {
-        slice = row / y->h, o = row % y->h;
-        d = regionAdaptive(&f->axis[0], slice % y->d);
-        if (slice % y->d == 0) last = NULL;
-      }
-      const Region h = regionAdaptive(&f->axis[1], o);
-      real *to = f->to + imagesSlice(y, slice) + o * y->sh;
+    sumBuffers(thnn_scratch(bytes), f, &lines, &b);
+    RegionLines *l = &b.lines;
+    if (!whole) memset(b.line, 0, (size_t)regionLevels(l) * sizeof *b.line);
+    findWeights(f, b.weight);
+    for (int64_t j = 0; j < y->w; j++) {
+      l->columns[j] = regionAdaptive(&f->axis[2], j);
+      b.length[j] = (real)(l->columns[j].end - l->columns[j].start);
+    }
+    if (l->longest <= LONGEST_PREFIX) regionPicks(l);
+    const int64_t first = task * l->perTask, end = MIN(l->units, first + l->perTask);
+    for (int64_t unit = first; unit < end; unit++) {
+      const int64_t slice = unit / l->chunks, top = unit % l->chunks * l->chunk, count = MIN(l->chunk, y->h - top);
+      if (unit == first || l->chunks > 1)
+        for (int64_t o = 0; o < count; o++) l->heights[o] = regionAdaptive(&f->axis[1], top + o);
+      const Region d = regionAdaptive(&f->axis[0], slice % y->d);
       const real *from = f->from + imagesPlane(x, slice / y->d);
-      const accreal size = (accreal)(d.end - d.start) * (accreal)(h.end - h.start);
-      if (last && h.start == lastH.start && h.end == lastH.end && d.start == lastD.start && d.end == lastD.end) {
-        if (y->sw == 1) memcpy(to, last, sizeof *to * (size_t)y->w);
-        for (int64_t j = 0; j < y->w && y->sw != 1; j++) to[j * y->sw] = last[j * y->sw];
-      } else if (whole) {
-        *to = (real)(sumRuns(f, from, d, h) / (size * (accreal)x->w));
-      } else {
-        sumRows(f, from, d, h, &b);
-        for (int64_t j = 0; j < y->w; j++) {
-          const Region w = b.columns[j];
-          const accreal sum = sumOf(b.line + w.start, w.end - w.start);
-          to[j * y->sw] = f->isGradient ? (real)sum : (real)(sum / (size * (accreal)(w.end - w.start)));
-        }
+      real *to = f->to + imagesSlice(y, slice) + top * y->sh;
+      for (int64_t o = 0; o < count && whole; o++) {
+        const Region h = l->heights[o];
+        to[o * y->sh] =
+            (real)(sumRuns(f, from, d, h) / ((accreal)((d.end - d.start) * (h.end - h.start)) * (accreal)x->w));
       }
-      last = to, lastH = h, lastD = d;
+      for (int64_t o = 0, found; o < count && !whole; o = l->blocks[found - 1].end) {
+        found = regionBlock(l, o, count);
+        for (int64_t i = 0; i < found; i++) sumLine(f, from, d, l->blocks[i].h, &b, b.line + i * l->pitch);
+        if (l->longest <= LONGEST_PREFIX) sumLevels(&b, found);
+        sumPicks(f, &b, found, d.end - d.start, to);
+      }
     }
   }
   return true;
 }
 
+/* --- channels-last images --- */
+
 typedef struct PixelBuffers {
   LaneRows mean;
   GatherSources gradient;
+  Region *columns;
+  real *weight[WINDOW_AXES];
   real divisor;
 } PixelBuffers;
 
@@ -189,11 +266,12 @@ static size_t pixelBuffers(void *memory, const RegionSums *f, PixelBuffers *b)
 {
   ScratchArena arena = {memory, 0};
   double elements = 1;
-  for (int a = 0; a < WINDOW_AXES; a++)
-    elements *= (double)(f->axis[a].input / f->axis[a].output + (f->axis[a].input % f->axis[a].output ? 2 : 0));
+  for (int a = 0; a < WINDOW_AXES; a++) elements *= (double)regionMost(&f->axis[a]);
   *b = (PixelBuffers){.mean = {.count = 1}};
   b->mean.offset = arenaTake(&arena, elements, sizeof(int64_t));
   gatherSourcesTake(&arena, elements, &b->gradient);
+  b->columns = arenaTake(&arena, (double)f->y.w, sizeof(Region));
+  takeWeights(&arena, f, b->weight);
   return (size_t)arena.bytes;
 }
 
@@ -207,9 +285,7 @@ static void listPixels(const RegionSums *f, Region d, Region h, Region w, PixelB
       for (int64_t c = w.start; c < w.end; c++, n++) {
         b->gradient.offset[n] = b->mean.offset[n] =
             (k - d.start) * x->sd + (r - h.start) * x->sh + (c - w.start) * x->sw;
-        if (f->isGradient)
-          b->gradient.weight[n] = 1 / ((real)gradientDivisor(f, 0, k) * (real)gradientDivisor(f, 1, r) *
-                                       (real)gradientDivisor(f, 2, c));
+        if (f->isGradient) b->gradient.weight[n] = b->weight[0][k] * b->weight[1][r] * b->weight[2][c];
       }
   b->gradient.count = b->mean.elements = n;
   b->mean.columns = w.end - w.start;
@@ -229,12 +305,14 @@ static bool sumChannelsLast(const RegionSums *f)
     PixelBuffers b;
     pixelBuffers(thnn_scratch(bytes), f, &b);
     b.mean.rowDivisor = &b.divisor;
+    findWeights(f, b.weight);
+    for (int64_t j = 0; j < y->w; j++) b.columns[j] = regionAdaptive(&f->axis[2], j);
     const int64_t end = MIN(rows, (task + 1) * perTask);
     for (int64_t row = task * perTask; row < end; row++) {
       const int64_t slice = row / y->h, o = row % y->h, n = slice / y->d, od = slice % y->d;
       const Region d = regionAdaptive(&f->axis[0], od), h = regionAdaptive(&f->axis[1], o);
       for (int64_t j = 0; j < y->w; j++) {
-        const Region w = regionAdaptive(&f->axis[2], j);
+        const Region w = b.columns[j];
         const real *from = f->from + n * x->sn + d.start * x->sd + h.start * x->sh + w.start * x->sw;
         real *to = f->to + n * y->sn + od * y->sd + o * y->sh + j * y->sw;
         listPixels(f, d, h, w, &b);

@@ -1,8 +1,8 @@
-/* The maximum of each region. In planes, the rows of a region are first compared column by column, with columns in lanes,
-   and the maxima of the columns then along each region. In channels-last images, lanes are channels. */
+/* The maximum of each region: in planes by lines and prefix levels (region_lines.h); in channels-last images, lanes are
+   channels. */
 
 #include "pooling/forward.h"
-#include "pooling/regions.h"
+#include "pooling/region_lines.h"
 
 typedef struct RegionMax {
   const PoolingRegions *regions;
@@ -11,13 +11,6 @@ typedef struct RegionMax {
   real *output;
   int64_t *indices;
 } RegionMax;
-
-/* Whether an element wins against the best one so far. Positions decide between equal values, and between NaN: the first
-   number and the last NaN in row order win, as they do in a loop in that order. */
-static ALWAYS_INLINE bool wins(real x, int64_t at, real best, int64_t bestAt)
-{
-  return (x > best) | ((x == best) & (at < bestAt)) | ((x != x) & ((best == best) | (at > bestAt)));
-}
 
 /* One output after the other. */
 static void maxPlain(const RegionMax *f)
@@ -50,31 +43,172 @@ static void maxPlain(const RegionMax *f)
   }
 }
 
+/* --- planes --- */
+
 typedef struct MaxBuffers {
-  LaneRows rows;
-  int64_t listed[WINDOW_AXES]; /* size of the region that `rows` lists the elements of */
-  real *line;                  /* maxima of the columns, and their positions in the plane */
-  int64_t *lineIndex;
-  Region *columns; /* of each output of a row */
+  RegionLines lines;
+  real *line;      /* largest values: lines, then levels */
+  vlane *position; /* of each in its plane */
 } MaxBuffers;
 
-/* `width` is that of the line: 0 for lanes of channels. */
-static size_t maxBuffers(void *memory, const RegionMax *f, int64_t width, MaxBuffers *b)
+static size_t maxBuffers(void *memory, const RegionLines *lines, MaxBuffers *b)
+{
+  ScratchArena arena = {memory, 0};
+  b->lines = *lines;
+  regionLinesTake(&arena, &b->lines);
+  b->line = arenaTake(&arena, regionLevels(lines), sizeof(real));
+  b->position = arenaTake(&arena, regionLevels(lines), sizeof(vlane));
+  return (size_t)arena.bytes;
+}
+
+/* The first of the largest elements of each column of a region. */
+static ALWAYS_INLINE void maxOfColumns(const RegionMax *f, const real *plane, Region d, Region h, int64_t i,
+                                       int lanes, int64_t step, real *line, vlane *position)
+{
+  const PoolingImages *x = &f->x;
+  vreal best = regionLoad(plane + d.start * x->sd + h.start * x->sh, i, step, lanes);
+  vint at = vi_set1((vlane)((d.start * x->h + h.start) * x->w));
+  for (int64_t k = d.start; k < d.end; k++)
+    for (int64_t r = h.start + (k == d.start); r < h.end; r++) {
+      const vreal value = regionLoad(plane + k * x->sd + r * x->sh, i, step, lanes);
+      const vmask larger = m_or(v_gt(value, best), v_ne(value, value));
+      best = v_sel(larger, value, best);
+      at = vi_sel(larger, vi_set1((vlane)((k * x->h + r) * x->w)), at);
+    }
+  v_store(line + i, best);
+  vi_store(position + i, at + vi_set1((vlane)i) + ramp(1));
+}
+
+static void maxLine(const RegionMax *f, const real *plane, Region d, Region h, real *line, vlane *position)
+{
+  const int64_t n = f->x.w, whole = n / VL * VL, step = f->x.sw;
+  for (int64_t i = 0; i < whole && step == 1; i += VL) maxOfColumns(f, plane, d, h, i, VL, 1, line, position);
+  if (step == 1 && whole < n) maxOfColumns(f, plane, d, h, whole, (int)(n - whole), 1, line, position);
+  for (int64_t i = 0; i < n && step != 1; i += VL)
+    maxOfColumns(f, plane, d, h, i, (int)MIN(VL, n - i), step, line, position);
+}
+
+static ALWAYS_INLINE vmask isBelow(vint a, vint b)
+{
+  return vi_eq((a - b) >> (8 * (int)sizeof(vlane) - 1), vi_set1(-1));
+}
+
+/* Level k + 1 from level k and the line. A later column wins with a larger value, with an equal one in an earlier row, and
+   with a NaN unless there is one in a later row. */
+static void maxLevels(const MaxBuffers *b, int64_t lines)
+{
+  const RegionLines *l = &b->lines;
+  const int64_t end = (lines - 1) * l->pitch + l->width;
+  for (int64_t k = 1; k < l->longest; k++) {
+    const int64_t from = regionLevel(l, k) * l->size, to = regionLevel(l, k + 1) * l->size;
+    for (int64_t i = 0; i < end; i += VL) {
+      const vreal best = v_load(b->line + from + i), value = v_load(b->line + i + k);
+      const vint bestAt = vi_load(b->position + from + i), at = vi_load(b->position + i + k);
+      const vmask earlier = m_and(v_eq(value, best), isBelow(at, bestAt));
+      const vmask number = m_or(v_eq(best, best), isBelow(bestAt, at));
+      const vmask larger = m_or(m_or(v_gt(value, best), earlier), m_and(v_ne(value, value), number));
+      v_store(b->line + to + i, v_sel(larger, value, best));
+      vi_store(b->position + to + i, vi_sel(larger, at, bestAt));
+    }
+  }
+}
+
+/* The element of a line that is the maximum of columns r. */
+static int64_t maxOfRun(const real *line, const vlane *position, Region r)
+{
+  int64_t best = r.start;
+  for (int64_t k = r.start + 1; k < r.end; k++) {
+    const bool later = position[k] > position[best], isNumber = line[best] == line[best];
+    const bool larger = (line[k] > line[best]) | ((line[k] == line[best]) & !later);
+    best = larger | ((line[k] != line[k]) & (isNumber | later)) ? k : best;
+  }
+  return best;
+}
+
+/* Writes the rows of y of a block. `y` and `index` are those of the first row of the chunk. */
+static void maxPicks(const RegionMax *f, const MaxBuffers *b, int64_t lines, real *y, int64_t *index)
+{
+  const RegionLines *l = &b->lines;
+  for (int64_t n = 0; n < lines; n++) {
+    const real *restrict line = b->line + n * l->pitch;
+    const vlane *restrict position = b->position + n * l->pitch;
+    for (int64_t o = l->blocks[n].first; o < l->blocks[n].end; o++) {
+      real *restrict to = y + o * f->y.sh;
+      int64_t *restrict indexTo = index + o * f->index.sh;
+      for (int64_t j = 0; j < l->outputs; j++) {
+        const int64_t at = l->longest > LONGEST_PREFIX ? maxOfRun(line, position, l->columns[j]) : l->pick[j];
+        to[j * f->y.sw] = line[at];
+        indexTo[j * f->index.sw] = position[at];
+      }
+    }
+  }
+}
+
+static bool maxPlanes(const RegionMax *f)
+{
+  const PoolingImages *x = &f->x, *y = &f->y, *index = &f->index;
+  const PoolingRegions *regions = f->regions;
+  const RegionLines lines =
+      regionLines(x, y, regions->samples ? regionLongest(regions, 2) : MAX(x->w / y->w, 1),
+                  regionLongest(regions, 2), regionLongest(regions, 0) * regionLongest(regions, 1));
+  MaxBuffers sizes;
+  const size_t bytes = maxBuffers(NULL, &lines, &sizes);
+  if (bytes > THNN_SCRATCH_LIMIT) return false;
+  THNN_PARALLEL_FOR(task, ceilDivide(lines.units, lines.perTask), x->n * x->c * y->d * y->h * x->w) {
+    MaxBuffers b;
+    maxBuffers(thnn_scratch(bytes), &lines, &b);
+    RegionLines *l = &b.lines;
+    memset(b.line, 0, (size_t)regionLevels(l) * sizeof *b.line);
+    memset(b.position, 0, (size_t)regionLevels(l) * sizeof *b.position);
+    const int64_t first = task * l->perTask, end = MIN(l->units, first + l->perTask);
+    for (int64_t unit = first; unit < end; unit++) {
+      const int64_t slice = unit / l->chunks, plane = slice / y->d, n = plane / x->c, c = plane % x->c;
+      const int64_t top = unit % l->chunks * l->chunk, count = MIN(l->chunk, y->h - top);
+      if (unit == first || regions->samples) {
+        const real sample = regionSample(regions, 2, n, c);
+        for (int64_t j = 0; j < y->w; j++) l->columns[j] = regionOf(regions, 2, sample, j);
+        if (l->longest <= LONGEST_PREFIX) regionPicks(l);
+      }
+      if (unit == first || regions->samples || l->chunks > 1) {
+        const real sample = regionSample(regions, 1, n, c);
+        for (int64_t o = 0; o < count; o++) l->heights[o] = regionOf(regions, 1, sample, top + o);
+      }
+      const Region d = regionOf(regions, 0, regionSample(regions, 0, n, c), slice % y->d);
+      const real *from = f->input + imagesPlane(x, plane);
+      real *to = f->output + imagesSlice(y, slice) + top * y->sh;
+      int64_t *indexTo = f->indices + imagesSlice(index, slice) + top * index->sh;
+      for (int64_t o = 0, found; o < count; o = l->blocks[found - 1].end) {
+        found = regionBlock(l, o, count);
+        for (int64_t i = 0; i < found; i++)
+          maxLine(f, from, d, l->blocks[i].h, b.line + i * l->pitch, b.position + i * l->pitch);
+        if (l->longest <= LONGEST_PREFIX) maxLevels(&b, found);
+        maxPicks(f, &b, found, to, indexTo);
+      }
+    }
+  }
+  return true;
+}
+
+/* --- channels-last images --- */
+
+typedef struct PixelBuffers {
+  LaneRows rows;
+  int64_t listed[WINDOW_AXES]; /* size of the region that `rows` lists the elements of */
+} PixelBuffers;
+
+static size_t pixelBuffers(void *memory, const RegionMax *f, PixelBuffers *b)
 {
   ScratchArena arena = {memory, 0};
   double elements = 1;
-  for (int a = 0; a < WINDOW_AXES - (width > 0); a++) elements *= (double)regionLongest(f->regions, a);
-  *b = (MaxBuffers){.listed = {0}};
+  for (int a = 0; a < WINDOW_AXES; a++) elements *= (double)regionLongest(f->regions, a);
+  *b = (PixelBuffers){.rows = {.count = 1}};
   b->rows.offset = arenaTake(&arena, elements, sizeof(int64_t));
   b->rows.elementIndex = arenaTake(&arena, elements, sizeof(vlane));
-  b->line = arenaTake(&arena, (double)width, sizeof(real));
-  b->lineIndex = arenaTake(&arena, (double)width, sizeof(int64_t));
-  b->columns = arenaTake(&arena, (double)f->y.w, sizeof(Region));
   return (size_t)arena.bytes;
 }
 
 /* Lists the elements of a region of `size` elements, relative to the first one. */
-static void listElements(const RegionMax *f, const int64_t *size, MaxBuffers *b)
+static void listElements(const RegionMax *f, const int64_t *size, PixelBuffers *b)
 {
   const PoolingImages *x = &f->x;
   if (!memcmp(size, b->listed, sizeof b->listed)) return;
@@ -89,80 +223,19 @@ static void listElements(const RegionMax *f, const int64_t *size, MaxBuffers *b)
       }
 }
 
-static void findColumns(const RegionMax *f, int64_t n, int64_t c, Region *columns)
-{
-  const real sample = regionSample(f->regions, 2, n, c);
-  for (int64_t j = 0; j < f->y.w; j++) columns[j] = regionOf(f->regions, 2, sample, j);
-}
-
-/* The maxima of the regions of a row. */
-static void maxOfColumns(const MaxBuffers *b, int64_t outputs, real *y, int64_t ySteps, int64_t *index,
-                         int64_t indexSteps)
-{
-  for (int64_t j = 0; j < outputs; j++) {
-    const Region r = b->columns[j];
-    real best = b->line[r.start];
-    int64_t bestAt = b->lineIndex[r.start];
-    for (int64_t k = r.start + 1; k < r.end; k++) {
-      const real x = b->line[k];
-      const int64_t at = b->lineIndex[k];
-      const bool take = wins(x, at, best, bestAt);
-      best = take ? x : best;
-      bestAt = take ? at : bestAt;
-    }
-    y[j * ySteps] = best;
-    index[j * indexSteps] = bestAt;
-  }
-}
-
-static bool maxPlanes(const RegionMax *f)
-{
-  const PoolingImages *x = &f->x, *y = &f->y, *index = &f->index;
-  const PoolingRegions *regions = f->regions;
-  MaxBuffers sizes;
-  const size_t bytes = maxBuffers(NULL, f, x->w, &sizes);
-  if (x->sw != 1 || bytes > THNN_SCRATCH_LIMIT) return false;
-  const int64_t rows = x->n * x->c * y->d * y->h;
-  const int64_t rowSize = x->w * regionLongest(regions, 0) * regionLongest(regions, 1);
-  const int64_t perTask = rowsPerTask(rowSize);
-  THNN_PARALLEL_FOR(task, ceilDivide(rows, perTask), rows * rowSize) {
-    MaxBuffers b;
-    maxBuffers(thnn_scratch(bytes), f, x->w, &b);
-    b.rows.count = 1, b.rows.to = b.line, b.rows.index = b.lineIndex;
-    b.rows.indexPerLane = 1, b.rows.indexRamp = ramp(1);
-    int64_t found = -1; /* the plane of the columns */
-    const int64_t end = MIN(rows, (task + 1) * perTask);
-    for (int64_t row = task * perTask; row < end; row++) {
-      const int64_t slice = row / y->h, o = row % y->h, plane = slice / y->d, n = plane / x->c, c = plane % x->c;
-      if (found < 0 || (regions->samples && plane != found)) findColumns(f, n, c, b.columns);
-      found = plane;
-      const Region d = regionOf(regions, 0, regionSample(regions, 0, n, c), slice % y->d);
-      const Region h = regionOf(regions, 1, regionSample(regions, 1, n, c), o);
-      listElements(f, (int64_t[]){d.end - d.start, h.end - h.start, 1}, &b);
-      b.rows.from = f->input + imagesPlane(x, plane) + d.start * x->sd + h.start * x->sh;
-      b.rows.indexBase = (d.start * x->h + h.start) * x->w;
-      THNN_(poolingMaxLanes)(x->w, &b.rows);
-      maxOfColumns(&b, y->w, f->output + imagesSlice(y, slice) + o * y->sh, y->sw,
-                   f->indices + imagesSlice(index, slice) + o * index->sh, index->sw);
-    }
-  }
-  return true;
-}
-
 static bool maxChannelsLast(const RegionMax *f)
 {
   const PoolingImages *x = &f->x, *y = &f->y, *index = &f->index;
   const PoolingRegions *regions = f->regions;
-  MaxBuffers sizes;
-  const size_t bytes = maxBuffers(NULL, f, 0, &sizes);
+  PixelBuffers sizes;
+  const size_t bytes = pixelBuffers(NULL, f, &sizes);
   if (regions->samples || bytes > THNN_SCRATCH_LIMIT) return false;
   const int64_t pixels = y->n * y->d * y->h * y->w;
   const int64_t size = x->c * regionLongest(regions, 0) * regionLongest(regions, 1) * regionLongest(regions, 2);
   const int64_t perTask = rowsPerTask(size);
   THNN_PARALLEL_FOR(task, ceilDivide(pixels, perTask), pixels * size) {
-    MaxBuffers b;
-    maxBuffers(thnn_scratch(bytes), f, 0, &b);
-    b.rows.count = 1;
+    PixelBuffers b;
+    pixelBuffers(thnn_scratch(bytes), f, &b);
     const int64_t end = MIN(pixels, (task + 1) * perTask);
     for (int64_t pixel = task * perTask; pixel < end; pixel++) {
       const int64_t row = pixel / y->w, slice = row / y->h, n = slice / y->d, j = pixel % y->w, o = row % y->h;
