@@ -1,7 +1,8 @@
 /* THNN.h: every function of the library, declared once. No include guard: it is included once per element type.
 
    The symbols and the function table of the C library, its Python binding, the autograd Function classes, their type
-   stubs and their documentation follow from this file (docs/architecture.md). After a change: python -m thnn regenerate.
+   stubs and their documentation follow from this file (docs/architecture.md). After a change: python -m thnn
+   regenerate.
 
    Conventions, unless a function says otherwise (docs/kernels.md has the whole contract):
      - N batch, C channels, H, W rows and columns. A tensor with one dimension less than the batched form is
@@ -1695,8 +1696,9 @@ TH_API void THNN_(ClassNLLCriterion_updateOutput)(
     THTensor *total_weight,  // [SAVED] [LIKE output] sum of the weights of the targets, one element
     int64_t ignore_index);   // [DEFAULT -100] targets of this value are ignored
 
-/* Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage (for an
-   input (C) that quotient is -1); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not above 0. */
+/* Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage
+   (for an input (C) that quotient is -1); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not
+   above 0. */
 TH_API void THNN_(ClassNLLCriterion_updateGradInput)(
     THNNState *state,        // library state
     THTensor *input,         // log-probabilities (N, C) or (C)
@@ -1798,8 +1800,8 @@ TH_API void THNN_(AbsCriterion_updateGradInput)(
    save_mean, save_std (C). n is the number of values per channel.
    Training: mean and variance (biased) of the batch; save_mean = mean, save_std = 1 / sqrt(variance + eps), that is the
    inverse deviation; running_mean = momentum * mean + (1 - momentum) * running_mean, and running_var likewise with the
-   unbiased variance, which is variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but output
-   is written.
+   unbiased variance, which is variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but
+   output is written.
    Where variance and eps are both 0 the inverse deviation is 0.
    Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for fewer
    than 2 values per channel, an empty batch included (the running statistics stay as they were); TypeError where the

@@ -36,8 +36,8 @@ void thnn_release(uintptr_t state);
    output to allocate. Returns whether torch tensors can be passed; otherwise Python fills views (THNN_CALL_VIEWS). */
 int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate);
 
-/* Adds 1 to an int64 tensor of one element on the CPU, given by its id; false if the tensor is of another kind, or cannot
-   be viewed. */
+/* Adds 1 to an int64 tensor of one element on the CPU, given by its id; false if the tensor is of another kind, or
+   cannot be viewed. */
 int thnn_increment(uintptr_t tensor);
 
 #endif

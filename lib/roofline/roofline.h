@@ -11,8 +11,8 @@
    library or the CPU does not have the instruction set. */
 double roofline_flops(const char *instructionSet, bool isDouble, double seconds);
 
-/* Copies memory, with non-temporal stores if `nonTemporal`; both addresses and `bytes` must be multiples of 64. False if the
-   library or the CPU does not have the instruction set. */
+/* Copies memory, with non-temporal stores if `nonTemporal`; both addresses and `bytes` must be multiples of 64. False
+   if the library or the CPU does not have the instruction set. */
 bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int64_t bytes, bool nonTemporal);
 
 /* The loops of one instruction set (loops.c). roofline_fma runs `rounds` FMAs on each of several vectors and returns the

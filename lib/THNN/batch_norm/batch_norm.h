@@ -100,8 +100,8 @@ void THNN_(batchNormGradInput)(const BatchNorm *batch, const ChannelParameters *
                                const ChannelPairs *sums, accreal count);
 
 /* All stages of the forward in training, and of the backward. Where one tile holds all positions of its channels, it
-   stays in the cache from stage to stage. In the forward, parameters->mean and parameters->inverseStd are to->save_mean and
-   to->save_std. */
+   stays in the cache from stage to stage. In the forward, parameters->mean and parameters->inverseStd are to->save_mean
+   and to->save_std. */
 void THNN_(batchNormForward)(const BatchNorm *batch, const StatisticsOutputs *to,
                              const ChannelParameters *parameters);
 void THNN_(batchNormBackward)(const BatchNorm *batch, const GradientOutputs *to,

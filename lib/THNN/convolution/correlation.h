@@ -75,14 +75,15 @@ static inline int64_t residueCount(const WindowAxis *window)
   return MIN(window->stride / gcd(window->stride, window->dilation), window->kernel);
 }
 
-/* Sets *axis to residue class number `classNumber`. Its first input coordinate is *coordinate. Kernel elements count down
-   from *lastElement, because the last one reads the smallest coordinate of gradOutput; axis->weightStride is in kernel
-   elements, not in reals. sourceStride and targetStride stay as they are. Returns false if the class is empty. */
+/* Sets *axis to residue class number `classNumber`. Its first input coordinate is *coordinate. Kernel elements count
+   down from *lastElement, because the last one reads the smallest coordinate of gradOutput; axis->weightStride is in
+   kernel elements, not in reals. sourceStride and targetStride stay as they are. Returns false if the class is
+   empty. */
 bool THNN_(residueAxis)(const WindowAxis *window, int64_t classNumber, CorrelationAxis *axis, int64_t *coordinate,
                         int64_t *lastElement);
 
-/* Makes `backward` the correlation of one residue class per axis, given by its number, not yet simplified. Returns false
-   if one of the classes is empty. */
+/* Makes `backward` the correlation of one residue class per axis, given by its number, not yet simplified. Returns
+   false if one of the classes is empty. */
 bool THNN_(correlationOfResidue)(Correlation *backward, const Convolution *geometry, const int64_t *classNumber,
                                  ConvolutionView weight, ConvolutionView gradInput);
 

@@ -90,8 +90,8 @@ static DepthwisePlan makePlan(const Correlation *c)
   return p;
 }
 
-/* Sets the segments of a row, and permutations of a vector with `count` lanes per group: permutation i has lane i of each
-   group in all `width` lanes of that group. */
+/* Sets the segments of a row, and permutations of a vector with `count` lanes per group: permutation i has lane i of
+   each group in all `width` lanes of that group. */
 static void makeElementTable(const DepthwisePlan *p, int64_t width, int64_t count, ElementTable *w)
 {
   const Correlation *c = p->c;

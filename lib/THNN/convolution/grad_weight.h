@@ -39,9 +39,9 @@ void THNN_(gradWeightPlan)(GradWeightPlan *p, int threads);
    is 1 and there is one row group.
 
    Near one end of the target's axis, positions read only padding through some kernel elements of that axis; for the
-   outermost kernel axis, micro-tiles leave these positions out. Therefore the R row pointers of a micro-tile share their element of
-   this axis where possible. The order of rows is [block of R channels][element of the outermost kernel axis][channel of
-   the block][elements of the other axes]. */
+   outermost kernel axis, micro-tiles leave these positions out. Therefore the R row pointers of a micro-tile share
+   their element of this axis where possible. The order of rows is [block of R channels][element of the outermost kernel
+   axis][channel of the block][elements of the other axes]. */
 typedef struct RowGroup {
   int64_t residue;
   int64_t lastSize; /* kernel elements of the last axis with a row pointer each; 1 if the elements share one */

@@ -18,8 +18,8 @@
      sums of the micro-tiles of an output tile, [panel][micro-tile][m][n].
 
    If the weights of all panels of a task and group fit, they are packed once, and output tiles are as large as a packed
-   tile of all channels allows. Otherwise output tiles are as large as their sums allow, channels are processed in blocks of
-   packedChannels, and the weights of a block and panel are packed immediately before their use.
+   tile of all channels allows. Otherwise output tiles are as large as their sums allow, channels are processed in
+   blocks of packedChannels, and the weights of a block and panel are packed immediately before their use.
 
    A sum depends on kBlockChannels, the kernel tile and the order of channels. These depend on sizes alone; all other
    fields may depend on the number of threads. */
@@ -38,8 +38,8 @@ typedef struct ImplicitGemmPlan {
   bool splitsPanels;           /* tasks are ranges of panels, not of output tiles */
 } ImplicitGemmPlan;
 
-/* Rows of adjacent positions in an output tile, at most. Under AVX2 each position is a row with a pointer of its own: 128
-   micro-tiles (RESIDENT_MICROTILES) of 6 positions. */
+/* Rows of adjacent positions in an output tile, at most. Under AVX2 each position is a row with a pointer of its own:
+   128 micro-tiles (RESIDENT_MICROTILES) of 6 positions. */
 #define IMPLICIT_GEMM_ROWS 768
 
 /* The number of micro-tiles of an output tile or image. */

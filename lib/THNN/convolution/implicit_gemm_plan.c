@@ -80,8 +80,8 @@ static void balanceTiles(ImplicitGemmPlan *p, int threads)
   }
 }
 
-/* Sets panelsTogether and returns the most micro-tiles of an output tile for which the sums of these panels fit. With more
-   panels together the input is packed less often; with larger output tiles the weights are packed less often. */
+/* Sets panelsTogether and returns the most micro-tiles of an output tile for which the sums of these panels fit. With
+   more panels together the input is packed less often; with larger output tiles the weights are packed less often. */
 static int64_t choosePanelsTogether(ImplicitGemmPlan *p, int64_t panels, int64_t input, int64_t weights)
 {
   const int64_t allTiles = microtileCount(p->outputSize);

@@ -57,8 +57,8 @@ void thnn_mapBegin(THNNMap *map, size_t elementBytes, bool writes, int count, co
   map->nonTemporal = false;
   if (map->elements == 0) return;
 
-  /* Operands of one size are visited in memory order: a map in that of its output, a sum in that of its operands if their
-     strides are equal. In all other cases the order is row-major. */
+  /* Operands of one size are visited in memory order: a map in that of its output, a sum in that of its operands if
+     their strides are equal. In all other cases the order is row-major. */
   int dims[THNN_MAX_DIM];
   bool reorder = true;
   for (int k = 1; k < count && reorder; k++)

@@ -86,7 +86,8 @@ static void unpack(const real *packed, int64_t pitch, real *data, Range rows, Ra
   }
 }
 
-/* The first row of micro-tile number `tile`, where a has `rows` rows, divided into micro-tiles of nearly equal heights. */
+/* The first row of micro-tile number `tile`. The `rows` rows of a are divided into micro-tiles of nearly equal
+   heights. */
 static int64_t firstRow(int64_t tile, int64_t rows) { return tile * rows / ceilDivide(rows, GEMM_MR); }
 
 /* A block of c: some micro-tiles of rows by some columns, and its packed sums. */
@@ -238,9 +239,9 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
   for (int64_t tile = 0; tile < tiles; tile++) storeTileRow(p, &block, tile);
 }
 
-/* The estimated time of a x b per term, in multiply-adds. A micro-tile of few rows waits for its own accumulators. A copy
-   costs more if it transposes: packing does if the last axis of the operand's index i is strided, storing does if the
-   columns of c are strided. */
+/* The estimated time of a x b per term, in multiply-adds. A micro-tile of few rows waits for its own accumulators. A
+   copy costs more if it transposes: packing does if the last axis of the operand's index i is strided, storing does if
+   the columns of c are strided. */
 static double orientationCost(const GemmOperand *a, const GemmOperand *b, int64_t terms)
 {
   const double m = (double)volume(a->size), n = (double)volume(b->size),

@@ -30,8 +30,8 @@
    bounds the rounding error of long sums. */
 #define PARTIAL_SUM_TERMS 64
 
-/* Terms begin .. end - 1. Partial sums end at multiples of PARTIAL_SUM_TERMS regardless of where a range begins, so that
-   leaving out terms that are zero does not change the result. */
+/* Terms begin .. end - 1. Partial sums end at multiples of PARTIAL_SUM_TERMS regardless of where a range begins, so
+   that leaving out terms that are zero does not change the result. */
 typedef struct KRange {
   const int32_t *offset;
   int64_t begin, end;

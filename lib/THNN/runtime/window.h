@@ -47,8 +47,8 @@ static inline bool windowOutputSize(WindowAxis *axis, bool ceilMode)
   return true;
 }
 
-/* The inverse, for a transposed convolution: sets axis->input to the number of elements that `output` windows cover, less
-   the padding on both sides, plus outputPadding at the end; at least 0. False on 64-bit overflow. */
+/* The inverse, for a transposed convolution: sets axis->input to the number of elements that `output` windows cover,
+   less the padding on both sides, plus outputPadding at the end; at least 0. False on 64-bit overflow. */
 static inline bool windowInputSize(WindowAxis *axis, int64_t outputPadding)
 {
   int64_t span, size;
