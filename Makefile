@@ -43,9 +43,10 @@ format: $(READY) ## format Python and C
 docs: $(READY) ## build the documentation into site/
 	$(BIN)/mkdocs build --strict
 
-# A copy of the package with an instrumented library; Python imports this copy because it runs in its folder. libstdc++ is
-# preloaded because the sanitizer looks up its functions once, at the start. With --capture=sys, the report of a sanitizer
-# that ends the process is printed; pytest's default would capture it in a file and lose it.
+# The tests run in a copy of the package with an instrumented library, and Python imports the package of the folder in
+# which it runs. libstdc++ is preloaded because the sanitizer looks up the functions of libstdc++ once, at the start.
+# With --capture=sys, the report of a sanitizer that ends the process is printed; pytest's default would capture it in a
+# file and lose it.
 SANITIZED := build/sanitize
 SANITIZER = LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libstdc++.so)" \
   ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1

@@ -28,7 +28,7 @@ HEADERS = (
 
 
 class BuildLibrary(build_ext):
-    """Runs CMake in place of the compiling of setuptools, with the arguments of the environment variable CMAKE_ARGS."""
+    """Builds with CMake instead of the compiler commands of setuptools; CMAKE_ARGS in the environment adds arguments."""
 
     def run(self) -> None:
         settings = shlex.split(os.environ.get("CMAKE_ARGS", ""))

@@ -1,8 +1,8 @@
 /* THNN.h: every function of the library, declared once. No include guard: it is included once per element type.
 
-   The C library, its Python binding, the autograd Function classes, their type stubs and documentation, and
-   the table that tests and benchmarks run all follow from this file (docs/architecture.md). After a change:
-   python -m thnn regenerate.
+   The symbols and the function table of the C library, its Python binding, the autograd Function classes, their type
+   stubs and their documentation follow from this file (docs/architecture.md). After a change: python -m thnn
+   regenerate.
 
    Conventions, unless a function says otherwise (docs/kernels.md has the whole contract):
      - N batch, C channels, H, W rows and columns. A tensor with one dimension less than the batched form is
@@ -36,10 +36,10 @@
    Tags, in brackets in the comment of an argument (thnn/_header/roles.py has all names and rules):
      [OPTIONAL]        may be None
      [OUT]             is written
-     [MODIFIED]        is read and written
+     [MODIFIED]        is an existing tensor that the call may write; keeps its size
      [LIKE x]          has the shape of the earlier argument x
-     [BUFFER] [SAVED]  the role, where the name does not imply it; so do [INPUT] [TARGET] [PARAMETER] [GRADOUTPUT]
-                       [GRADINPUT] [GRADPARAMETER]; [SCRATCH] makes a buffer of a name that implies another role
+     [BUFFER] [SAVED] [INPUT] [TARGET] [PARAMETER] [GRADOUTPUT] [GRADINPUT] [GRADPARAMETER]
+                       the role, where the name does not imply it; [SCRATCH]: a buffer, whose name implies another role
      [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5; all numbers after it need one, too
      [SIZE x d]        of a number that a backward takes and its forward does not: the size of tensor x along
                        dimension d, where -1 is the last dimension
@@ -838,8 +838,9 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
 /* Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The other
    convolutions are special cases of it; the layers of thnn.nn call it.
 
-     output[n,o,y,x] = bias[o] + sum over the channels i of o's group and over kh, kw of
-                       weight[o, i, kh, kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+     output[n,o,y,x] = bias[o] + sum over i, kh, kw of weight[o,i,kh,kw] *
+                       input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW],
+                       where o is in group g and 0 <= i < I/groups
 
    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (O, I/groups, kH, kW); bias (O) or None; output
    (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one
@@ -908,8 +909,9 @@ TH_API void THNN_(Convolution_accGradParameters)(
 /* FullConvolution: transposed Convolution, the gradInput of Convolution as a function of its own. Every element of input,
    times a filter, is added to a patch of output.
 
-     output[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
-         bias[o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices, over the channels i of o's group
+     output[n, g*O/groups + o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
+         bias[g*O/groups + o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices,
+         over the channels i of group g; 0 <= o < O/groups
 
    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None; output
    (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and three dimensions
@@ -1420,10 +1422,10 @@ TH_API void THNN_(SpatialSubSampling_accGradParameters)(
 
    Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with
    oH = floor((H + 2*padH - kH) / dH) + 1, or ceil instead of floor with ceil_mode. If padW or padH is above 0, a last
-   window that starts below the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.
-   indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, padding never
-   does, NaN counts as larger than anything (as in torch). A window without an input element gives the lowest finite value
-   and index -1.
+   window that starts beyond the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.
+   indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, and padding never
+   does. NaN counts as larger than anything, so the last NaN wins (as in torch). A window without an input element gives
+   the lowest finite value and index -1.
    Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.
    Source: Torch7 nn.SpatialMaxPooling. */
 TH_API void THNN_(SpatialMaxPooling_updateOutput)(
@@ -1500,7 +1502,7 @@ TH_API void THNN_(SpatialDilatedMaxPooling_updateGradInput)(
 
    Shapes: input (N, T, C) or (T, C); output and indices (N, oT, C) with oT = floor((T - kW) / dW) + 1.
    indices holds the offset of the maximum in its window, 0 to kW - 1: it is frame t*dW + indices. The first of equal
-   values wins, NaN counts as larger than anything.
+   values wins. NaN counts as larger than anything, so the last NaN wins.
    Errors: ValueError for a kernel or stride below 1, a kernel longer than the input.
    Source: Torch7 nn.TemporalMaxPooling. */
 TH_API void THNN_(TemporalMaxPooling_updateOutput)(
@@ -1571,11 +1573,11 @@ TH_API void THNN_(VolumetricMaxPooling_updateGradInput)(
 /* VolumetricDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.
 
    Shapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with
-   oT = floor or, with ceilMode, ceil of (T + 2*pT - dilationT*(kT - 1) - 1) / dT, plus 1, less 1 when some padding is
-   given and the last window would start at or beyond T + pT; oH and oW likewise.
-   indices holds the element of the kernel, one per byte: kt + (kh << 8) + (kw << 16). The first of equal values in row
-   order wins, padding never does, NaN counts as larger than anything. A window without any element gives the lowest
-   finite value and index -1.
+   oT = floor((T + 2*pT - dilationT*(kT - 1) - 1) / dT) + 1, or ceil instead of floor with ceilMode. If pT, pW or pH is
+   above 0, a last window that starts beyond the volume, (oT - 1)*dT >= T + pT, is dropped. oH and oW likewise.
+   indices holds the kernel element of the maximum, one byte per axis: kt + (kh << 8) + (kw << 16). The first of equal
+   values in row order wins, and padding never does. NaN counts as larger than anything, so the last NaN wins. A window
+   without any element gives the lowest finite value and index -1.
    Errors: ValueError for a kernel, stride or dilation below 1, a kernel above 256, padding above half the kernel, an
    output without elements.
    Source: Torch7 nn.VolumetricDilatedMaxPooling. */
@@ -2661,8 +2663,9 @@ TH_API void THNN_(ClassNLLCriterion_updateOutput)(
     THTensor *total_weight,  // [SAVED] [LIKE output] sum of the weights of the targets, one element
     int64_t ignore_index);   // [DEFAULT -100] targets of this value are ignored
 
-/* Gradient of ClassNLLCriterion by its input: -weights[t] at the targets (divided by total_weight if sizeAverage; -1 for an
-   input (C) if sizeAverage), 0 elsewhere, and 0 everywhere if total_weight is not above 0. */
+/* Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage
+   (for an input (C) that quotient is -1); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not
+   above 0. */
 TH_API void THNN_(ClassNLLCriterion_updateGradInput)(
     THNNState *state,        // library state
     THTensor *input,         // log-probabilities (N, C) or (C)
@@ -3246,11 +3249,12 @@ TH_API void THNN_(GRUFused_updateGradInput)(
    save_mean, save_std (C). n is the number of values per channel.
    Training: mean and variance (biased) of the batch; save_mean = mean, save_std = 1 / sqrt(variance + eps), that is the
    inverse deviation; running_mean = momentum * mean + (1 - momentum) * running_mean, and running_var likewise with the
-   unbiased variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but output is written.
+   unbiased variance, which is variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but
+   output is written.
    Where variance and eps are both 0 the inverse deviation is 0.
-   Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for one value
-   per channel, which has no variance (the running statistics stay as they were); TypeError where the statistics that
-   the mode needs are None.
+   Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for fewer
+   than 2 values per channel, an empty batch included (the running statistics stay as they were); TypeError where the
+   statistics that the mode needs are None.
    Source: Ioffe and Szegedy 2015, algorithm 1; variance by shifted sums, never E[x^2] - E[x]^2.
    The functions statistics, saveStatistics and normalize, below, are its stages. */
 TH_API void THNN_(BatchNormalization_updateOutput)(

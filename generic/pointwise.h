@@ -24,9 +24,7 @@
 
    Further arguments of the macros are statements. Statements of POINTWISE precede all other checks of both functions;
    statements of CRITERION stand between the sum, `double loss`, and the store of the result. Where the two functions of a
-   module take different arguments, POINTWISE_OUTPUT and POINTWISE_GRAD_INPUT each define one of the two.
-
-   In place, a tensor is resized to its own size: this rejects a tensor with several elements at one address. */
+   module take different arguments, POINTWISE_OUTPUT and POINTWISE_GRAD_INPUT each define one of the two. */
 
 #define FROM_INPUT input, x
 #define FROM_OUTPUT output, y
@@ -43,7 +41,7 @@
   {                                                                                                             \
     __VA_ARGS__;                                                                                                \
     if (inplace) {                                                                                              \
-      THNN_RESIZE_LIKE(input, input);                                                                           \
+      THNN_CHECK_DISTINCT_ADDRESSES(input);                                                                     \
     } else {                                                                                                    \
       THNN_RESIZE_LIKE(output, input);                                                                          \
       THNN_CHECK_SAME_OR_NO_OVERLAP(output, input);                                                             \
@@ -64,7 +62,7 @@
     __VA_ARGS__;                                                                                                \
     THNN_CHECK_SAME_SIZE(source, gradOutput);                                                                   \
     if (inplace) {                                                                                              \
-      THNN_RESIZE_LIKE(gradOutput, gradOutput);                                                                 \
+      THNN_CHECK_DISTINCT_ADDRESSES(gradOutput);                                                                \
       THNN_CHECK_SAME_OR_NO_OVERLAP(gradOutput, source);                                                        \
     } else {                                                                                                    \
       THNN_RESIZE_LIKE(gradInput, source);                                                                      \

@@ -56,7 +56,7 @@ def lock(root: Path) -> Iterator[None]:
 def build(
     root: Path, output: Path, cmake_arguments: Sequence[str] = (), directory: Path | None = None
 ) -> list[str]:
-    """Compiles the library and moves it into `output`; returns the names of the files that changed."""
+    """Compiles the library and copies it into `output`; returns the names of the files that changed."""
     directory = directory or root / "build" / "cmake"
     progress = Progress()
     with lock(root):

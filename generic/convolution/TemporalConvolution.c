@@ -4,7 +4,7 @@
 static ConvolutionModule convolution(int kW, int dW)
 {
   ConvolutionModule m = convolutionModuleMake(CONVOLUTION_FRAMES, 1);
-  m.channelsLast = true;
+  m.framesFirst = true;
   CONVOLUTION_AXIS(&m, 2, kW, dW, 0, 1, 0);
   return m;
 }

@@ -25,14 +25,15 @@ static void check(THNNState *state, ConnectionTableModule *m, bool transposed, c
   THNN_RETURN_IF_FAILED(state);
   if (size[0] != nInputPlane || size[1] < 1 || size[2] < 1)
     return THNN_fail(state, THNN_VALUE_ERROR, "input",
-                     "expected %d planes (nInputPlane) with rows and columns, got %s", nInputPlane,
+                     "expected %d planes (nInputPlane) of at least one row and one column, got %s", nInputPlane,
                      THNN_shape(input));
   if (weight->ndim != 3 || kernel[0] < 1 || kernel[1] < 1)
     return THNN_fail(state, THNN_VALUE_ERROR, weightName, "expected 3 dimensions (connections, kH, kW), got %s",
                      THNN_shape(weight));
   if (connTable->ndim != 2 || connTable->size[0] != weight->size[0] || connTable->size[1] != 2)
-    return THNN_fail(state, THNN_VALUE_ERROR, "connTable", "expected (%lld, 2), one row per kernel, got %s",
-                     (long long)weight->size[0], THNN_shape(connTable));
+    return THNN_fail(state, THNN_VALUE_ERROR, "connTable",
+                     "expected (%lld, 2), one row per filter of weight, got %s", (long long)weight->size[0],
+                     THNN_shape(connTable));
   Convolution *g = &m->g;
   *g = convolutionMake(2);
   m->transposed = transposed;
@@ -167,7 +168,8 @@ void THNN_(connectionTableAccGradParameters)(THNNState *state, bool transposed, 
   const ConvolutionView in = THNN_(convolutionImageView)(input), out = THNN_(convolutionImageView)(gradOutput);
   THNN_(connectionTableGradWeight)(&m.g, tableView(&m, connTable), transposed ? out : in, transposed ? in : out,
                                    filterView(gradWeight), (real)scale);
-  Convolution biased = m.g; /* whose output is the module's, transposed or not */
+  /* gradBias sums the output of the module, which is the input of the geometry if the module is transposed. */
+  Convolution biased = m.g;
   biased.outputChannels = nOutputPlane;
   for (int d = 1; d < 3; d++) biased.axis[d].output = m.outputSize[d + 1];
   THNN_(convolutionGradBias)(&biased, THNN_(convolutionImageView)(gradOutput),

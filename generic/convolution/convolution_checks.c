@@ -7,7 +7,7 @@ static void checkInput(THNNState *state, const ConvolutionModule *m, const THTen
   static const char *const channelsFirst[] = {"(N, nInputPlane, T)", "(N, nInputPlane, H, W)",
                                               "(N, nInputPlane, T, H, W)"};
   const int dims = m->geometry.dims;
-  const char *dimensions = m->channelsLast ? "(N, T, nInputPlane)" : channelsFirst[dims - 1];
+  const char *dimensions = m->framesFirst ? "(N, T, nInputPlane)" : channelsFirst[dims - 1];
   if (input->ndim != dims + 1 && input->ndim != dims + 2)
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected %d dimensions %s or %d, got %s", dims + 2,
                      dimensions, dims + 1, THNN_shape(input));
@@ -68,14 +68,16 @@ static void checkWeight(THNNState *state, ConvolutionModule *m, int64_t inputCha
       char *to = text + n;
       const size_t room = sizeof text - n;
       if (i >= 2 && m->kernelOfWeight) n += (size_t)snprintf(to, room, ", k%c", "THW"[1 - g->dims + i]);
-      else if (expected[i] == 0) n += (size_t)snprintf(to, room, "%s%s", comma, any[m->weight]);
+      else if (expected[i] == 0)
+        n += (size_t)snprintf(to, room, "%s%s%s", comma, any[m->weight],
+                              m->weight == CONVOLUTION_TRANSPOSED && m->groups > 1 ? " / groups" : "");
       else n += (size_t)snprintf(to, room, "%s%lld", comma, (long long)expected[i]);
     }
     char groups[48] = "";
     if (m->groups > 1) snprintf(groups, sizeof groups, " in %lld groups", (long long)m->groups);
     return THNN_fail(state, THNN_VALUE_ERROR, name,
                      "expected %d dimensions (%s)%s for an input of %lld planes%s, got %s", ndim, text,
-                     m->flattened ? " or all but the first as one" : "", (long long)inputChannels, groups,
+                     m->flattened ? ", or 2 with all but the first merged," : "", (long long)inputChannels, groups,
                      THNN_shape(weight));
   }
   const bool depthwise = m->weight == CONVOLUTION_DEPTHWISE || m->weight == CONVOLUTION_ROWS;
@@ -145,7 +147,7 @@ static void checkOutput(THNNState *state, ConvolutionModule *m)
   n = appendSizes(text, n, sizeof text, ", stride ", stride, g->dims);
   n = appendSizes(text, n, sizeof text, ", padding ", padding, g->dims);
   if (dilated) n = appendSizes(text, n, sizeof text, ", dilation ", dilation, g->dims);
-  if (outputPadded) n = appendSizes(text, n, sizeof text, ", added ", m->outputPadding, g->dims);
+  if (outputPadded) n = appendSizes(text, n, sizeof text, ", output padding ", m->outputPadding, g->dims);
   appendSizes(sizes, 0, sizeof sizes, "", output, g->dims);
   if (!fits)
     THNN_fail(state, THNN_VALUE_ERROR, "input", "the output would be larger than memory can hold: input %s", text);
@@ -161,11 +163,11 @@ static void check(THNNState *state, ConvolutionModule *m, const THTensor *input,
   checkAxes(state, m);
   THNN_RETURN_IF_FAILED(state);
   Convolution *g = &m->geometry;
-  const int64_t *size = input->size + (input->ndim - g->dims - 1), *position = size + !m->channelsLast;
+  const int64_t *size = input->size + (input->ndim - g->dims - 1), *position = size + !m->framesFirst;
   g->batch = input->ndim == g->dims + 2 ? input->size[0] : 1;
   for (int d = WINDOW_AXES - g->dims; d < WINDOW_AXES; d++)
     g->axis[d].input = g->axis[d].output = *position++; /* checkOutput changes one of them */
-  checkWeight(state, m, size[m->channelsLast ? g->dims : 0], weight, weightName);
+  checkWeight(state, m, size[m->framesFirst ? g->dims : 0], weight, weightName);
   THNN_RETURN_IF_FAILED(state);
   checkOutput(state, m);
 }
@@ -189,9 +191,9 @@ static int outputShape(const ConvolutionModule *m, const THTensor *input, int64_
 {
   int ndim = 0;
   if (input->ndim == m->geometry.dims + 2) shape[ndim++] = m->geometry.batch;
-  if (!m->channelsLast) shape[ndim++] = outputChannels(m);
+  if (!m->framesFirst) shape[ndim++] = outputChannels(m);
   for (int d = WINDOW_AXES - m->geometry.dims; d < WINDOW_AXES; d++) shape[ndim++] = outputSize(m, d);
-  if (m->channelsLast) shape[ndim++] = outputChannels(m);
+  if (m->framesFirst) shape[ndim++] = outputChannels(m);
   return ndim;
 }
 
@@ -207,9 +209,9 @@ static ConvolutionView viewImages(const ConvolutionModule *m, const THTensor *t)
 {
   const bool batched = t->ndim == m->geometry.dims + 2;
   const int64_t *stride = t->stride + batched;
-  ConvolutionView view = {.data = t->data, .stride = {[1] = stride[m->channelsLast ? m->geometry.dims : 0]}};
+  ConvolutionView view = {.data = t->data, .stride = {[1] = stride[m->framesFirst ? m->geometry.dims : 0]}};
   if (batched) view.stride[0] = t->stride[0];
-  for (int d = 0; d < m->geometry.dims; d++) view.stride[5 - m->geometry.dims + d] = stride[d + !m->channelsLast];
+  for (int d = 0; d < m->geometry.dims; d++) view.stride[5 - m->geometry.dims + d] = stride[d + !m->framesFirst];
   return view;
 }
 
@@ -243,8 +245,9 @@ static ConvolutionView viewBias(const ConvolutionModule *m, const THTensor *t)
 static void checkTrivial(THNNState *state, const char *name, int64_t value, int64_t trivial, int dims)
 {
   if (value != trivial)
-    THNN_fail(state, THNN_VALUE_ERROR, name, "expected %lld, as there are %d dimensions only, got %lld",
-              (long long)trivial, dims, (long long)value);
+    THNN_fail(state, THNN_VALUE_ERROR, name,
+              "expected %lld, because weight has only %d spatial dimension%s, got %lld", (long long)trivial, dims,
+              dims == 1 ? "" : "s", (long long)value);
 }
 
 void THNN_(convolutionModuleCheckAxes)(THNNState *state, const ConvolutionModule *m)
@@ -322,7 +325,8 @@ void THNN_(convolutionModuleAccGradParameters)(THNNState *state, ConvolutionModu
     THNN_(convolutionGradWeight)(&m->geometry, gradients, images, filters, (real)scale);
   else THNN_(convolutionGradWeight)(&m->geometry, images, gradients, filters, (real)scale);
   if (gradBias == NULL) return;
-  Convolution biased = m->geometry; /* whose output is the module's, transposed or not */
+  /* gradBias sums the output of the module, which is the input of the geometry if the module is transposed. */
+  Convolution biased = m->geometry;
   biased.outputChannels = outputChannels(m);
   for (int d = 0; d < WINDOW_AXES; d++) biased.axis[d].output = outputSize(m, d);
   THNN_(convolutionGradBias)(&biased, gradients, viewBias(m, gradBias), (real)scale);

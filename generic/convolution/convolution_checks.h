@@ -24,7 +24,7 @@ typedef struct ConvolutionModule {
   ConvolutionWeight weight;
   bool flattened;      /* weight may also be 2-D, with all dimensions but the first merged */
   bool kernelOfWeight; /* the kernel is given by weight's size, not by arguments */
-  bool channelsLast;   /* images are (N, T, I), not (N, I, T) */
+  bool framesFirst;    /* the dimensions of images are (N, T, I), not (N, I, T); not a memory format */
   int64_t groups;      /* argument of CONVOLUTION_FILTERS and CONVOLUTION_TRANSPOSED, otherwise 1 */
   /* The module sets kernel, stride, padding and dilation of the axes, the checks set the rest. */
   Convolution geometry;

@@ -23,7 +23,7 @@ static inline real crossEntropySlope(real x, real t)
   return (x - t) / (denominator < least ? least : denominator);
 }
 
-/* An input outside of [0, 1] makes the sum NaN, hence the search for it is rare. */
+/* An input outside of [0, 1] makes the sum NaN, so the input is searched for it only if the sum is NaN. */
 #define CHECK_PROBABILITIES                                                 \
   double value;                                                             \
   THNN_CHECK(!isnan(loss) || !thnn_findOutside(input, 0, 1, &value), input, \

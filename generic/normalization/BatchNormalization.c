@@ -94,9 +94,8 @@ void THNN_(BatchNormalization_saveStatistics)(THNNState *state, THAccrealTensor 
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_TO(save_mean, THNN_CONTIGUOUS, C);
   THNN_RESIZE_TO(save_std, THNN_CONTIGUOUS, C);
-  /* Their sizes have been checked: these two calls reject vectors whose elements share an address. */
-  THNN_RESIZE_TO(running_mean, THNN_CONTIGUOUS, C);
-  THNN_RESIZE_TO(running_var, THNN_CONTIGUOUS, C);
+  THNN_CHECK_DISTINCT_ADDRESSES(running_mean);
+  THNN_CHECK_DISTINCT_ADDRESSES(running_var);
   checkOverlap(state, tensors, 5, 4, NULL);
   THNN_RETURN_IF_META(state);
   const accreal count = *countOf(statistics);

@@ -23,12 +23,12 @@ Im2col THNN_(unfoldingWindows)(const Convolution *geometry, const THTensor *colu
 
 /* Im2Col, and the gradient of Col2Im. Errors name the arguments imagesName and columnsName; they call strides sH and
    sW, dilations dH and dW. */
-void THNN_(unfoldingImages)(THNNState *state, const char *imagesName, THTensor *images, const char *columnsName,
+void THNN_(imagesToColumns)(THNNState *state, const char *imagesName, THTensor *images, const char *columnsName,
                             THTensor *columns, UnfoldingWindow window);
 
 /* Col2Im, and the gradient of Im2Col. */
-void THNN_(unfoldingColumns)(THNNState *state, const char *columnsName, THTensor *columns, const char *imagesName,
-                             THTensor *images, const char *heightName, int height, const char *widthName,
-                             int width, UnfoldingWindow window);
+void THNN_(columnsToImages)(THNNState *state, const char *columnsName, THTensor *columns, const char *imagesName,
+                            THTensor *images, const char *heightName, int height, const char *widthName, int width,
+                            UnfoldingWindow window);
 
 #endif

@@ -37,7 +37,8 @@ void thnn_release(uintptr_t state);
    (THNN_CALL_VIEWS). */
 int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator);
 
-/* Adds 1 to an int64 tensor of one element, given by its id; false if its memory is not on the CPU. */
+/* Adds 1 to an int64 tensor of one element on the CPU, given by its id; false if the tensor is of another kind, or
+   cannot be viewed. */
 int thnn_increment(uintptr_t tensor);
 
 #endif

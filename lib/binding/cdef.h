@@ -1,5 +1,5 @@
-/* The part of the binding that Python sees, in cffi's language: `...` stands for members that the C headers add, and the
-   build fails if a member below differs from them. */
+/* The part of the binding that Python sees, in cffi's language: `...` stands for the members that are not listed here;
+   the build fails if a listed member differs from the C headers. */
 
 typedef struct {
   void *data;

@@ -26,9 +26,9 @@ double THNN_(roofline_fma)(int64_t rounds)
   return 2.0 * SUMS * VL * (double)rounds;
 }
 
-void THNN_(roofline_copy)(real *to, const real *from, int64_t n, bool stream)
+void THNN_(roofline_copy)(real *to, const real *from, int64_t n, bool nonTemporal)
 {
-  if (stream)
+  if (nonTemporal)
     for (int64_t i = 0; i < n; i += VL) v_stream(to + i, v_load(from + i));
   else
     for (int64_t i = 0; i < n; i += VL) v_store(to + i, v_load(from + i));

@@ -20,7 +20,7 @@ _ffi: Final = FFI()
 _ffi.cdef(
     """
     double roofline_flops(const char *instructionSet, bool isDouble, double seconds);
-    bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int64_t bytes, bool stream);
+    bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int64_t bytes, bool nonTemporal);
     """
 )
 

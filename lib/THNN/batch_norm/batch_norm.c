@@ -36,7 +36,7 @@ static void loadInverseStd(const ChannelParameters *parameters, int64_t first, i
     for (int64_t j = 0; j < n; j++) inverseStd[j] = inverseDeviation(values[j], parameters->eps);
 }
 
-/* Loads the coefficients of the forward; slope and shift, which only the gradient uses, are 0. */
+/* Loads the coefficients of the forward; slope and constant, which only the gradient uses, are 0. */
 static void loadCoefficients(const ChannelParameters *parameters, int64_t first, int64_t n, accreal *inverseStd,
                              Coefficients *k)
 {
@@ -46,7 +46,7 @@ static void loadCoefficients(const ChannelParameters *parameters, int64_t first,
   loadVector(parameters->bias, first, n, 0, k->bias);
   for (int64_t j = 0; j < n; j++) {
     k->scale[j] = (real)(inverseStd[j] * k->scale[j]);
-    k->slope[j] = k->shift[j] = 0;
+    k->slope[j] = k->constant[j] = 0;
   }
 }
 
@@ -138,7 +138,7 @@ static void tileGradInput(const BatchNorm *b, Tile tile, const ChannelParameters
   for (int64_t j = 0; j < n; j++) {
     const accreal factor = -k.scale[j] / count;
     k.slope[j] = (real)(factor * inverseStd[j] * inverseStd[j] * dot[j]);
-    k.shift[j] = (real)(factor * sum[j]);
+    k.constant[j] = (real)(factor * sum[j]);
   }
   THNN_(batchNormTileApply)(b, tile, parameters->relu ? GRADIENT_RELU : GRADIENT, &k);
 }

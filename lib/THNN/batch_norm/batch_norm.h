@@ -38,11 +38,11 @@ typedef struct BatchNorm {
   int64_t blockPositions, positionBlocks; /* positions of a block, number of blocks */
   bool reduces;                           /* the stages sum over positions */
   bool large;                             /* the operands exceed the last-level cache: prefetch */
-  bool stream;                            /* out is written with non-temporal stores */
+  bool nonTemporal;                       /* out is written with non-temporal stores */
 } BatchNorm;
 
-/* Absent tensors are NULL. `reduces`: the stages sum over positions and read a tile again while it is in the cache;
-   tiles of element-wise stages follow memory order instead. */
+/* Absent tensors are NULL. reduces: the stages sum over positions; tiles then hold as many positions of a channel as
+   possible, so that a later stage finds them in the cache. Otherwise tiles follow the memory order. */
 void THNN_(batchNormInit)(BatchNorm *batch, THTensor *x, THTensor *g, THTensor *out, bool reduces);
 
 /* Two numbers per channel: mean and centred sum of squares, or the two sums of the backward. Channel c of C has
@@ -100,7 +100,8 @@ void THNN_(batchNormGradInput)(const BatchNorm *batch, const ChannelParameters *
                                const ChannelPairs *sums, accreal count);
 
 /* All stages of the forward in training, and of the backward. Where one tile holds all positions of its channels, it
-   stays in the cache from stage to stage. parameters->mean and ->inverseStd are to->save_mean and ->save_std. */
+   stays in the cache from stage to stage. In the forward, parameters->mean and parameters->inverseStd are to->save_mean
+   and to->save_std. */
 void THNN_(batchNormForward)(const BatchNorm *batch, const StatisticsOutputs *to,
                              const ChannelParameters *parameters);
 void THNN_(batchNormBackward)(const BatchNorm *batch, const GradientOutputs *to,

@@ -56,11 +56,11 @@ static ALWAYS_INLINE bool readsX(ElementMap map) { return map != SCALE; }
 static ALWAYS_INLINE bool readsG(ElementMap map) { return map >= SCALE; }
 
 /* Per channel of a tile:
-     y = (x - mean) * scale + bias;  gradient = g * scale + ((x - mean) * slope + shift)
+     y = (x - mean) * scale + bias;  gradient = g * scale + ((x - mean) * slope + constant)
    Aligned, since channels-last loops load vectors of coefficients for every few rows. */
 typedef struct __attribute__((aligned(64))) Coefficients {
   real mean[MAX_TILE_CHANNELS], scale[MAX_TILE_CHANNELS], bias[MAX_TILE_CHANNELS], slope[MAX_TILE_CHANNELS],
-      shift[MAX_TILE_CHANNELS];
+      constant[MAX_TILE_CHANNELS];
 } Coefficients;
 
 /* Mean and centred sum of squares of each channel of the tile. */

@@ -89,8 +89,8 @@ void THNN_(batchNormInit)(BatchNorm *b, THTensor *x, THTensor *g, THTensor *out,
      must be aligned, too. */
   const uintptr_t start = (uintptr_t)b->out.data;
   b->large = thnn_exceedsLastLevelCache(present * b->channels * b->positions * (int64_t)sizeof(real));
-  b->stream =
+  b->nonTemporal =
       b->large && out != NULL && b->out.data != b->x.data && b->out.data != b->g.data && start % sizeof(real) == 0;
   if (b->layout == LAYOUT_CHANNELS_LAST)
-    b->stream &= start % VBYTES == 0 && b->dims > 0 && b->out.stride[0] % VL == 0;
+    b->nonTemporal &= start % VBYTES == 0 && b->dims > 0 && b->out.stride[0] % VL == 0;
 }

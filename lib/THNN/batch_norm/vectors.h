@@ -10,14 +10,14 @@ static ALWAYS_INLINE vreal loadLanes(const real *p, int n) { return n == VL ? v_
 
 /* Coefficients in lanes: those of VL adjacent channels, or those of one channel in all lanes. */
 typedef struct CoefficientLanes {
-  vreal mean, scale, bias, slope, shift;
+  vreal mean, scale, bias, slope, constant;
 } CoefficientLanes;
 
 /* Channels c to c + n - 1 of the tile. */
 static ALWAYS_INLINE CoefficientLanes adjacentChannels(const Coefficients *k, int64_t c, int n)
 {
   const CoefficientLanes lanes = {loadLanes(k->mean + c, n), loadLanes(k->scale + c, n), loadLanes(k->bias + c, n),
-                                  loadLanes(k->slope + c, n), loadLanes(k->shift + c, n)};
+                                  loadLanes(k->slope + c, n), loadLanes(k->constant + c, n)};
   return lanes;
 }
 
@@ -25,7 +25,7 @@ static ALWAYS_INLINE CoefficientLanes adjacentChannels(const Coefficients *k, in
 static ALWAYS_INLINE CoefficientLanes oneChannel(const Coefficients *k, int64_t c)
 {
   const CoefficientLanes lanes = {v_set1(k->mean[c]), v_set1(k->scale[c]), v_set1(k->bias[c]), v_set1(k->slope[c]),
-                                  v_set1(k->shift[c])};
+                                  v_set1(k->constant[c])};
   return lanes;
 }
 

@@ -71,19 +71,19 @@ static bool directGradInput(const Convolution *g, Correlation c, ConvolutionView
 void THNN_(convolutionGradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
                                  ConvolutionView bias, ConvolutionView gradInput)
 {
-  int64_t residues[3], residue[3] = {0};
+  int64_t classes[3], classNumber[3] = {0};
   bool reachesAll = true; /* every residue class is reached by a kernel element */
   for (int d = 0; d < 3; d++) {
-    residues[d] = residueCount(g->axis + d);
-    reachesAll = reachesAll && residues[d] == g->axis[d].stride;
+    classes[d] = residueCount(g->axis + d);
+    reachesAll = reachesAll && classes[d] == g->axis[d].stride;
   }
   if (!reachesAll) fillWithBias(g, gradInput, bias);
   const Correlation backward = THNN_(correlationBackward)(g, gradOutput, weight, bias, gradInput);
   const bool depthwise = THNN_(depthwiseSuits)(&backward);
   if (!depthwise && directGradInput(g, backward, weight, gradInput)) return;
-  for (int64_t n = residues[0] * residues[1] * residues[2]; n > 0; n--, nextIndex(residue, residues, 3)) {
+  for (int64_t n = classes[0] * classes[1] * classes[2]; n > 0; n--, nextIndex(classNumber, classes, 3)) {
     Correlation c = backward;
-    if (!THNN_(correlationOfResidue)(&c, g, residue, weight, gradInput)) continue;
+    if (!THNN_(correlationOfResidue)(&c, g, classNumber, weight, gradInput)) continue;
     THNN_(correlationSimplify)(&c);
     if (depthwise) THNN_(depthwiseCorrelate)(&c);
     else THNN_(implicitGemm)(&c);

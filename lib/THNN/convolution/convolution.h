@@ -13,8 +13,8 @@
    where o and i belong to the same group. Modules check their arguments, fill a Convolution and describe their tensors
    as views; the core sees no THTensor and cannot fail. */
 
-/* With fewer than three dimensions the first axes are trivial. A transposed convolution is the gradInput of a
-   Convolution: the module's input is the Convolution's output. */
+/* With fewer than three dimensions the first axes are trivial: one input, one output, kernel 1. A transposed
+   convolution is the gradInput of a Convolution: the module's input is the Convolution's output. */
 typedef struct Convolution {
   int dims; /* spatial dimensions: 1, 2 or 3 */
   int64_t batch, groups, inputChannels, outputChannels;

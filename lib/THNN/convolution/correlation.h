@@ -59,7 +59,7 @@ Correlation THNN_(correlationForward)(const Convolution *geometry, ConvolutionVi
                                       ConvolutionView output);
 
 /* Reduces the axes to as few as possible: an axis with one kernel element that stays inside the source becomes an
-   identity, identities that are contiguous in memory become one axis, and trivial axes are moved to the front. */
+   identity axis, identity axes that are contiguous in memory become one, and trivial axes are moved to the front. */
 void THNN_(correlationSimplify)(Correlation *correlation);
 
 /* The fields that the correlations of all residue classes of gradInput share. correlationOfResidue completes the three
@@ -68,21 +68,23 @@ Correlation THNN_(correlationBackward)(const Convolution *geometry, ConvolutionV
                                        ConvolutionView weight, ConvolutionView bias, ConvolutionView gradInput);
 
 /* The number of residue classes that at least one kernel element reaches. Class i is reached by the kernel elements i,
-   i + stride / gcd(stride, dilation), ...; the gradient of coordinates in the other classes is 0. */
+   i + stride / gcd(stride, dilation), ...; coordinates in the other classes have an empty sum:
+   gradInput is the bias there, or 0. */
 static inline int64_t residueCount(const WindowAxis *window)
 {
   return MIN(window->stride / gcd(window->stride, window->dilation), window->kernel);
 }
 
-/* Sets *axis to residue class number `residue`. Its first input coordinate is *coordinate. Kernel elements count down
-   from *lastElement, because the last one reads the smallest coordinate of gradOutput; axis->weightStride is in kernel
-   elements, not in reals. sourceStride and targetStride stay as they are. Returns false if the class is empty. */
-bool THNN_(residueAxis)(const WindowAxis *window, int64_t residue, CorrelationAxis *axis, int64_t *coordinate,
+/* Sets *axis to residue class number `classNumber`. Its first input coordinate is *coordinate. Kernel elements count
+   down from *lastElement, because the last one reads the smallest coordinate of gradOutput; axis->weightStride is in
+   kernel elements, not in reals. sourceStride and targetStride stay as they are. Returns false if the class is
+   empty. */
+bool THNN_(residueAxis)(const WindowAxis *window, int64_t classNumber, CorrelationAxis *axis, int64_t *coordinate,
                         int64_t *lastElement);
 
-/* Makes `backward` the correlation of one residue class per axis, not yet simplified. Returns false if the class is
-   empty. */
-bool THNN_(correlationOfResidue)(Correlation *backward, const Convolution *geometry, const int64_t *residue,
+/* Makes `backward` the correlation of one residue class per axis, given by its number, not yet simplified. Returns
+   false if one of the classes is empty. */
+bool THNN_(correlationOfResidue)(Correlation *backward, const Convolution *geometry, const int64_t *classNumber,
                                  ConvolutionView weight, ConvolutionView gradInput);
 
 #endif

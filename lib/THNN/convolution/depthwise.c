@@ -51,8 +51,8 @@ typedef struct DepthwisePlan {
   bool sameLanes; /* one channel and one output per group: no permutation */
 } DepthwisePlan;
 
-/* From the end of the segment before, positions up to end - 1 read the source through the same kernel elements of the
-   last axis, low .. high - 1, and padding through the others. */
+/* The positions of a row from the end of the previous segment to end - 1. On the last axis they read the source through
+   the kernel elements low .. high - 1, and padding through the others. */
 typedef struct Segment {
   int64_t end, low, high;
 } Segment;
@@ -90,7 +90,8 @@ static DepthwisePlan makePlan(const Correlation *c)
   return p;
 }
 
-/* Vectors with `count` lanes per group are permuted to `width` lanes per group. */
+/* Sets the segments of a row, and permutations of a vector with `count` lanes per group: permutation i has lane i of
+   each group in all `width` lanes of that group. */
 static void makeElementTable(const DepthwisePlan *p, int64_t width, int64_t count, ElementTable *w)
 {
   const Correlation *c = p->c;

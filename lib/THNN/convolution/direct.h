@@ -12,7 +12,7 @@
 
 #define DIRECT_CLASSES 4        /* residue classes of an axis, at most */
 #define DIRECT_TERMS 128        /* terms of a sum in registers, at most; longer sums are added in parts */
-#define DIRECT_GROUP_CHANNELS 4 /* output channels of one of several groups, at most */
+#define DIRECT_GROUP_CHANNELS 4 /* output channels per group, at most, where there are several groups */
 
 /* The positions of a residue class along one axis. */
 typedef struct ResidueClass {

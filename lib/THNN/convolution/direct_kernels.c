@@ -14,9 +14,9 @@
 #define KEEP_IN_REGISTER(x)
 #endif
 
-/* Accumulators per sum. Where registers are left, alternate kernel elements of a column have their own accumulator:
-   two short sums err less than a long one. */
-#define PARTIAL_SUMS (VBYTES == 64 ? 2 : 1)
+/* Accumulators per sum: where registers are left, one for the even and one for the odd kernel elements of a column,
+   because two short sums err less than a long one. */
+#define ACCUMULATORS_PER_SUM (VBYTES == 64 ? 2 : 1)
 
 /* P and Q are constants in every caller, so that acc lives in registers. Unroll factors must be literals. */
 static inline __attribute__((always_inline)) void microtile(const int P, const int Q, real *sum, int64_t sumStride,
@@ -74,9 +74,9 @@ static inline __attribute__((always_inline)) void columnMicrotile(const int K, c
   for (int64_t y = 0; y < p->rows; y += R) {
     const int64_t first = MIN(y, p->rows - R);
     const real *source = p->source + first * p->sourceRowStride, *weight = p->weight;
-    vreal acc[PARTIAL_SUMS * DIRECT_ROWS * 2];
+    vreal acc[ACCUMULATORS_PER_SUM * DIRECT_ROWS * 2];
 #pragma GCC unroll 16
-    for (int i = 0; i < PARTIAL_SUMS * R * Q; i++) acc[i] = v_set1(i < R * Q ? p->bias : 0);
+    for (int i = 0; i < ACCUMULATORS_PER_SUM * R * Q; i++) acc[i] = v_set1(i < R * Q ? p->bias : 0);
     for (int64_t c = 0; c < k->channels; c++, source += k->sourceChannelStride, weight += k->weightChannelStride)
       for (int64_t t = 0; t < k->elements; t++) {
         const real *x = source + k->source[t], *w = weight + k->weight[t];
@@ -91,11 +91,11 @@ static inline __attribute__((always_inline)) void columnMicrotile(const int K, c
             KEEP_IN_REGISTER(v);
 #pragma GCC unroll 7
             for (int i = MAX(row - R + 1, 0); i <= MIN(row, K - 1); i++)
-              acc[((i + 1) % PARTIAL_SUMS * R + row - i) * Q + q] += factor[i] * v;
+              acc[((i + 1) % ACCUMULATORS_PER_SUM * R + row - i) * Q + q] += factor[i] * v;
           }
       }
 #pragma GCC unroll 8
-    for (int i = 0; i < (PARTIAL_SUMS - 1) * R * Q; i++) acc[i] += acc[R * Q + i];
+    for (int i = 0; i < (ACCUMULATORS_PER_SUM - 1) * R * Q; i++) acc[i] += acc[R * Q + i];
     real *to = p->to + first * p->toRowStride;
 #pragma GCC unroll 4
     for (int r = 0; r < R; r++, to += p->toRowStride)

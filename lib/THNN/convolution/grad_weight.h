@@ -5,7 +5,7 @@
 
 /* gradWeight[o, c, t] += scale * sum over n, q of target[n, o, q] * source[n, c, patch of q at t]
 
-   as an implicit GEMM, whose target is gradOutput:
+   as an implicit GEMM; the target is gradOutput, which is read:
 
    M: (channel, kernel element). The patches of a packed input tile are read in place.
    N: output channels of a group, in panels of GEMM_NR.
@@ -38,18 +38,19 @@ void THNN_(gradWeightPlan)(GradWeightPlan *p, int threads);
    residue are adjacent in a packed tile, they share a row pointer, and there is one row group per residue. Otherwise Q
    is 1 and there is one row group.
 
-   Positions near one end of the outermost kernel axis read only padding through some of its elements, and micro-tiles
-   leave these positions out. Therefore the R row pointers of a micro-tile share their element of this axis where
-   possible. The order of rows is [R channels][element of the outermost kernel axis][channel][elements of the other
-   axes]. */
+   Near one end of the target's axis, positions read only padding through some kernel elements of that axis; for the
+   outermost kernel axis, micro-tiles leave these positions out. Therefore the R row pointers of a micro-tile share
+   their element of this axis where possible. The order of rows is [block of R channels][element of the outermost kernel
+   axis][channel of the block][elements of the other axes]. */
 typedef struct RowGroup {
-  int64_t residue, lastSize; /* kernel elements on the last axis that have a pointer each */
+  int64_t residue;
+  int64_t lastSize; /* kernel elements of the last axis with a row pointer each; 1 if the elements share one */
   int64_t rows, channels;
   int64_t outer, inner; /* rows per channel: elements of the outermost kernel axis times elements of the others */
   int Q, R;
 } RowGroup;
 
-/* The outermost kernel axis, or 3. */
+/* The outermost kernel axis: the first with more than one kernel element, or 3. */
 static inline int outermostKernelAxis(const Correlation *c)
 {
   int d = 0;
@@ -77,7 +78,7 @@ static inline RowGroup rowGroupAt(const Correlation *c, const PackedTile *packed
   RowGroup g = {.residue = residue,
                 .lastSize = adjacent ? 1 : kernel[3],
                 .Q = adjacent ? (int)adjacentElements(c, packed, kernel[3], residue) : 1};
-  g.R = microtileRows(g.Q);
+  g.R = rowPointerCount(g.Q);
   const int outer = outermostKernelAxis(c);
   g.channels = channels;
   g.inner = kernel[0] * kernel[1] * kernel[2] * g.lastSize;

@@ -3,7 +3,7 @@
 /* Limits of a task's scratch memory. */
 #define SUM_BYTES ((int64_t)896 << 10)
 #define ROW_BYTES ((int64_t)128 << 10)
-#define GRADIENT_PANELS 8 /* panels of gradients, TILE_POSITIONS positions each: 256 KiB */
+#define GRADIENT_PANELS 8 /* panels of gradients, TILE_POSITIONS positions each: 256 KiB at most */
 
 /* Bytes of a row in the tables of offsets, rowInput and rowWeight. */
 #define BYTES_PER_ROW 12

@@ -3,7 +3,8 @@
 #define UNFOLDED_POSITIONS (2 * TILE_POSITIONS) /* in all, at most */
 #define UNFOLDED_CHANNELS 64                    /* of a block */
 
-/* Among other conditions, the entries of a filter, or the channels of each kernel element, are contiguous in memory. */
+/* True if there are few positions and enough channels, the entries of a filter or the channels of each kernel element
+   are contiguous in memory, and packed tile and patches fit into scratch memory. */
 bool THNN_(gradWeightUnfoldedSuits)(const GradWeightPlan *p)
 {
   const Correlation *c = &p->c;

@@ -4,8 +4,9 @@
 /* Entries of a row table: the rows of an output tile, then repeats of the last row for an incomplete micro-tile. */
 #define ROW_TABLE_SIZE (IMPLICIT_GEMM_ROWS + GEMM_MR)
 
-/* A task's scratch memory, all packed, and tables for the current output tile and block of channels. A row is a row of
-   microtileColumns adjacent positions. */
+/* A task's scratch memory, all packed, and tables for the current output tile and block of channels. A row here is
+   what one row pointer of the micro-kernel covers, Q adjacent positions; micro-tiles divide a row of more than GEMM_MR
+   positions (microkernel.h). */
 typedef struct Workspace {
   real *input, *weights, *sums;
   int32_t offset[2][GEMM_KC]; /* of terms, relative to a position; [1]: in the last, incomplete K-block */
@@ -40,9 +41,9 @@ static void storePositions(const Correlation *c, const real *sum, int64_t width,
 /* Positions first .. end - 1 of an output tile are finished. Stores as many as fill vectors or end a contiguous span
    of the target, and returns the first position that is not stored. */
 static int64_t storeFinished(const Correlation *c, const Workspace *w, const real *sum, int64_t width,
-                             real *target, int64_t columns, int64_t lanes, int64_t first, int64_t end)
+                             real *target, int64_t adjacent, int64_t lanes, int64_t first, int64_t end)
 {
-  const int64_t span = w->contiguousRows * columns;
+  const int64_t span = w->contiguousRows * adjacent;
   while (first < end) {
     const int64_t x = first < span ? first : first % span, n = MIN(VL, span - x);
     if (first + n > end) break;
@@ -79,10 +80,11 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const T
   const int64_t channels = b->channels, elements = volume(b->kernel->size);
   const int64_t lanes = MIN(GEMM_NR, c->outChannels - b->outChannel);
   const int V = lanes > VL ? 2 : 1;
-  const int64_t width = V * VL, columns = microtileColumns(output->size[3]), rows = volume(output->size) / columns;
-  const int together = microtileRows(columns);
-  const int64_t tiles = together > 1 ? 1 : ceilDivide(columns, GEMM_MR); /* micro-tiles of a row */
-  const int64_t narrow = columns / tiles, wider = columns % tiles; /* `wider` tiles have narrow + 1 */
+  const int64_t width = V * VL, adjacent = adjacentPositions(output->size[3]),
+                rows = volume(output->size) / adjacent;
+  const int together = rowPointerCount(adjacent);
+  const int64_t tiles = together > 1 ? 1 : ceilDivide(adjacent, GEMM_MR); /* micro-tiles of a row */
+  const int64_t narrow = adjacent / tiles, wider = adjacent % tiles;      /* `wider` tiles have narrow + 1 */
   real *target = c->target + (b->group * c->outChannels + b->outChannel) * c->targetChannelStride;
   PrefetchPlan prefetch =
       makePrefetchPlan(next, MAX(ceilDivide(channels, p->kBlockChannels), 1) * ceilDivide(rows, together) * tiles,
@@ -101,8 +103,10 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const T
         Q = narrow + (tile < wider);
         const real *a[GEMM_MR];
         for (int r = 0; r < R; r++) a[r] = w->input + k * p->packed.channelPitch + w->rowInput[row + r] + x;
-        for (int r = 0; last && r < R && row + r < rows; r++) /* rows of one pixel: the last of adjacent ones */
-          if (columns > 1 || r + 1 == R || c->targetChannelStride == 1 ||
+        /* Of rows of a single position that are adjacent in the target, only the last is prefetched, since they share
+           cache lines. */
+        for (int r = 0; last && r < R && row + r < rows; r++)
+          if (adjacent > 1 || r + 1 == R || c->targetChannelStride == 1 ||
               w->rowTarget[row + r + 1] - w->rowTarget[row + r] != c->axis[3].targetStride)
             prefetchRow(c, target + w->rowTarget[row + r] + x * c->axis[3].targetStride, Q, lanes);
         const KRange range = {offset, w->rowKernel[row][0] * termsPerElement,
@@ -111,8 +115,8 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const T
         THNN_(microkernel)(R, (int)Q, V, lines.run > 0)(sum, first ? weights : sum, first ? 0 : width, a, range,
                                                         packed, &lines);
         sum += R * Q * width;
-        done = MIN(done + R * Q, rows * columns);
-        if (last) stored = storeFinished(c, w, sums, width, target, columns, lanes, stored, done);
+        done = MIN(done + R * Q, rows * adjacent);
+        if (last) stored = storeFinished(c, w, sums, width, target, adjacent, lanes, stored, done);
       }
     }
   }
@@ -135,12 +139,12 @@ static void locateRows(const ImplicitGemmPlan *p, const Tile *output, Workspace 
 {
   const Correlation *c = &p->c;
   int64_t q[4] = {0};
-  const int64_t columns = microtileColumns(output->size[3]);
-  const int64_t rows[4] = {output->size[0], output->size[1], output->size[2], output->size[3] / columns};
+  const int64_t adjacent = adjacentPositions(output->size[3]);
+  const int64_t rows[4] = {output->size[0], output->size[1], output->size[2], output->size[3] / adjacent};
   w->contiguousRows = rows[3];
   for (int d = 2; d >= 0; d--) {
     if (output->size[d] == 1) continue;
-    if (c->axis[d].targetStride != w->contiguousRows * columns * c->axis[3].targetStride) break;
+    if (c->axis[d].targetStride != w->contiguousRows * adjacent * c->axis[3].targetStride) break;
     w->contiguousRows *= output->size[d];
   }
   const int64_t lastRow = volume(rows) - 1;
@@ -154,7 +158,7 @@ static void locateRows(const ImplicitGemmPlan *p, const Tile *output, Workspace 
       elementsInside(c->axis + p->paddedAxis, output->start[p->paddedAxis] + q[p->paddedAxis], w->rowKernel[row]);
   }
   /* The last micro-tile repeats the last row; a micro-tile takes the union of its rows' ranges. */
-  const int together = microtileRows(columns);
+  const int together = rowPointerCount(adjacent);
   for (int r = 1; r < together; r++) w->rowInput[lastRow + r] = w->rowInput[lastRow];
   for (int64_t row = 0; row <= lastRow; row += together)
     for (int64_t r = row; r < MIN(row + together, lastRow + 1); r++) {
@@ -267,7 +271,7 @@ void THNN_(implicitGemm)(const Correlation *correlation)
   if (correlationIsPointwise(correlation)) return multiplyPointwise(correlation);
   ImplicitGemmPlan p = {.c = *correlation};
   const Correlation *c = &p.c;
-  /* + 16, because a sum without channels is stored, too: it is the bias. */
+  /* 16 stands for storing a sum, which without channels is the bias. */
   double cost = (double)(c->groups * c->outChannels) * (double)(c->inChannels + 16);
   for (int d = 0; d < 4; d++) cost *= (double)c->axis[d].targetSize * (double)c->axis[d].kernel;
   if (cost == 0) return;

@@ -17,9 +17,9 @@
      packed weights, [panel][K-block][k][n], each panel preceded by its biases;
      sums of the micro-tiles of an output tile, [panel][micro-tile][m][n].
 
-   If the weights of all panels of a task fit, they are packed once, and output tiles are as large as a packed tile of
-   all channels allows. Otherwise output tiles are as large as their sums allow, channels are processed in blocks of
-   packedChannels, and the weights of a block and panel are packed immediately before their use.
+   If the weights of all panels of a task and group fit, they are packed once, and output tiles are as large as a packed
+   tile of all channels allows. Otherwise output tiles are as large as their sums allow, channels are processed in
+   blocks of packedChannels, and the weights of a block and panel are packed immediately before their use.
 
    A sum depends on kBlockChannels, the kernel tile and the order of channels. These depend on sizes alone; all other
    fields may depend on the number of threads. */
@@ -28,7 +28,7 @@ typedef struct ImplicitGemmPlan {
   Correlation c;
   int64_t outputSize[4], kernelSize[4];
   int64_t outputTile[4], kernelTile[4];
-  bool weightsResident;   /* the weights of all panels of a task are packed at once */
+  bool weightsResident;   /* the weights of all panels of a task and group are packed at once */
   int64_t packedChannels; /* of a packed input tile */
   int64_t kBlockChannels; /* of a K-block */
   int paddedAxis;         /* the axis on which micro-tiles skip kernel elements that read only padding, or -1 */
@@ -38,15 +38,16 @@ typedef struct ImplicitGemmPlan {
   bool splitsPanels;           /* tasks are ranges of panels, not of output tiles */
 } ImplicitGemmPlan;
 
-/* Rows of adjacent positions in an output tile, at most. Under AVX2 each position is a row: RESIDENT_MICROTILES of 6. */
+/* Rows of adjacent positions in an output tile, at most. Under AVX2 each position is a row with a pointer of its own:
+   128 micro-tiles (RESIDENT_MICROTILES) of 6 positions. */
 #define IMPLICIT_GEMM_ROWS 768
 
 /* The number of micro-tiles of an output tile or image. */
 static inline int64_t microtileCount(const int64_t *positions)
 {
-  const int64_t columns = microtileColumns(positions[3]), rows = volume(positions) / columns;
-  const int R = microtileRows(columns);
-  return R == 1 ? rows * ceilDivide(columns, GEMM_MR) : ceilDivide(rows, R);
+  const int64_t adjacent = adjacentPositions(positions[3]), rows = volume(positions) / adjacent;
+  const int R = rowPointerCount(adjacent);
+  return R == 1 ? rows * ceilDivide(adjacent, GEMM_MR) : ceilDivide(rows, R);
 }
 
 /* Reals of a packed input tile, with the vector after it that packTile may overwrite. */

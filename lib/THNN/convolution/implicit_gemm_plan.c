@@ -15,7 +15,7 @@ static bool tileFits(const ImplicitGemmPlan *p, const int64_t *tile, TileLimits 
 {
   return packedTileReals(p, tile, p->packedChannels) * (int64_t)sizeof(real) <= limits.packedBytes &&
          microtileCount(tile) <= limits.microtiles &&
-         volume(tile) / microtileColumns(tile[3]) <= IMPLICIT_GEMM_ROWS;
+         volume(tile) / adjacentPositions(tile[3]) <= IMPLICIT_GEMM_ROWS;
 }
 
 /* Grows the output tile within the limits, along the axes that are innermost in memory first. */
@@ -80,8 +80,8 @@ static void balanceTiles(ImplicitGemmPlan *p, int threads)
   }
 }
 
-/* Sets panelsTogether and returns the most micro-tiles of an output tile for which the sums of these panels fit. More
-   panels together pack the input less often, larger output tiles the weights. */
+/* Sets panelsTogether and returns the most micro-tiles of an output tile for which the sums of these panels fit. With
+   more panels together the input is packed less often; with larger output tiles the weights are packed less often. */
 static int64_t choosePanelsTogether(ImplicitGemmPlan *p, int64_t panels, int64_t input, int64_t weights)
 {
   const int64_t allTiles = microtileCount(p->outputSize);

@@ -59,8 +59,9 @@ static const real *firstWeight(const Correlation *c, const WeightBlock *b)
   return weight;
 }
 
-/* The rows of the region are output channels or channels, whichever have the larger stride; if kernel elements are
-   rows as well, evenly spaced, there is a row for each. */
+/* A row of the region is one input channel or one output channel, whichever has the larger stride. If the kernel
+   elements are evenly spaced from one such row to the next, at least the length of a row apart, each of them is a row
+   instead. */
 PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *b)
 {
   const int64_t lanes = MIN(GEMM_NR, c->outChannels - b->outChannel), elements = volume(b->kernel->size);

@@ -6,7 +6,7 @@
 #include "gemm/transpose.h"
 
 /* A packed input tile is a copy of the source with its zero padding, for a tile of target positions and some channels.
-   Kernels read patches from it without bounds checks and without unfolding them.
+   Micro-kernels read patches from it without bounds checks and without unfolding them.
 
    Rows of a packed tile are split by the residue of the width coordinate modulo the stride. Adjacent positions are then
    adjacent in memory whatever the stride. */

@@ -46,7 +46,7 @@ typedef struct THNNOperand {
 
 typedef struct THNNMap {
   int64_t elements, blocks, tasks;
-  size_t element; /* size in bytes */
+  size_t elementBytes; /* size in bytes */
   int count;
   bool writes;      /* operand 0 is an output */
   bool contiguous;  /* all operands are */
@@ -54,9 +54,9 @@ typedef struct THNNMap {
   THNNOperand operand[THNN_MAP_TENSORS];
 } THNNMap;
 
-void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const THNNTensor *const *tensor);
+void thnn_mapBegin(THNNMap *map, size_t elementBytes, bool writes, int count, const THNNTensor *const *tensor);
 /* A map that follows the row-major order of its elements, not the memory order of its output. */
-void thnn_mapBeginRowMajor(THNNMap *map, size_t element, int count, const THNNTensor *const *tensor);
+void thnn_mapBeginRowMajor(THNNMap *map, size_t elementBytes, int count, const THNNTensor *const *tensor);
 
 /* Loading returns the number of elements of a block and sets p[k] to the elements of operand k, in place or copied to
    scratch memory; storing copies the elements of the output back. The buffered variants are for blocks that are not
@@ -77,7 +77,7 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
   const int64_t first = block * THNN_MAP_BLOCK, rest = map->elements - first;
   const int n = rest < THNN_MAP_BLOCK ? (int)rest : THNN_MAP_BLOCK;
   if (mapIsBuffered(map, n)) return thnn_mapLoadBuffered(map, block, p);
-  for (int k = 0; k < count; k++) p[k] = map->operand[k].data + first * (int64_t)map->element;
+  for (int k = 0; k < count; k++) p[k] = map->operand[k].data + first * (int64_t)map->elementBytes;
   return n;
 }
 

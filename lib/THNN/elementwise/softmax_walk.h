@@ -27,7 +27,7 @@ typedef struct SoftmaxWalk {
   int64_t size[3];     /* of the positions, innermost first, adjacent dimensions merged */
   int64_t cacheStride; /* in elements */
   size_t cacheBytes;   /* of one cached tensor */
-  size_t element;      /* size in bytes */
+  size_t elementBytes; /* size in bytes */
   int count;
   int width; /* positions of a task */
   bool contiguousChannels;
@@ -39,13 +39,13 @@ typedef struct SoftmaxWalk {
 } SoftmaxWalk;
 
 /* `cached` is the number of tensors that a task caches. */
-void thnn_softmaxWalkBegin(SoftmaxWalk *walk, size_t element, int cached, int count,
+void thnn_softmaxWalkBegin(SoftmaxWalk *walk, size_t elementBytes, int cached, int count,
                            const THNNTensor *const *tensor);
 
 /* The positions of a task. */
 typedef struct SoftmaxTile {
   int64_t channels, cacheStride;
-  size_t element;
+  size_t elementBytes;
   int positions, lanes; /* lanes: positions rounded up to whole groups */
   bool nonTemporal;
   struct {
@@ -87,7 +87,7 @@ static inline const void *softmaxTileReload(const SoftmaxTile *tile, int k, int6
 static inline void softmaxTilePrefetch(const SoftmaxTile *tile, int k, int64_t channel)
 {
   if (!tile->operand[k].direct) return;
-  const int64_t bytes = tile->lanes * (int64_t)tile->element;
+  const int64_t bytes = tile->lanes * (int64_t)tile->elementBytes;
   const char *next = tile->operand[k].data + channel * tile->operand[k].channel + bytes;
   for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(next + i);
 }

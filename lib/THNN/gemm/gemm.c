@@ -86,7 +86,8 @@ static void unpack(const real *packed, int64_t pitch, real *data, Range rows, Ra
   }
 }
 
-/* The first row of a micro-tile, of `rows` rows in all. Micro-tiles have nearly equal heights. */
+/* The first row of micro-tile number `tile`. The `rows` rows of a are divided into micro-tiles of nearly equal
+   heights. */
 static int64_t firstRow(int64_t tile, int64_t rows) { return tile * rows / ceilDivide(rows, GEMM_MR); }
 
 /* A block of c: some micro-tiles of rows by some columns, and its packed sums. */
@@ -95,8 +96,8 @@ typedef struct Block {
   int64_t firstTile, tiles, firstColumn, endColumn;
 } Block;
 
-/* Stores one row of micro-tiles across the whole block, row by row, which is fastest where rows of c map to one cache
-   set. */
+/* Stores the micro-tiles number `tile` of all panels of a block. Each row of c is stored across the whole block before
+   the next one, which is fastest where all rows of c map to one cache set. */
 static void storeTileRow(const Gemm *p, const Block *s, int64_t tile)
 {
   const int64_t allRows = volume(p->a.size), row = firstRow(s->firstTile + tile, allRows),
@@ -238,9 +239,9 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
   for (int64_t tile = 0; tile < tiles; tile++) storeTileRow(p, &block, tile);
 }
 
-/* Estimated time of a x b per term, in multiply-adds. A micro-tile of few rows waits for its own accumulators. A copy
-   costs more if it transposes: packing an operand whose last axis of i is strided, storing a c whose columns are
-   strided. */
+/* The estimated time of a x b per term, in multiply-adds. A micro-tile of few rows waits for its own accumulators. A
+   copy costs more if it transposes: packing does if the last axis of the operand's index i is strided, storing does if
+   the columns of c are strided. */
 static double orientationCost(const GemmOperand *a, const GemmOperand *b, int64_t terms)
 {
   const double m = (double)volume(a->size), n = (double)volume(b->size),

@@ -4,8 +4,8 @@
 #include "runtime/integer.h"
 #include "runtime/kernel.h"
 
-/* Software prefetch of operands that are packed next. Their rows begin on different pages, which hardware prefetchers
-   do not cross, so the lines are prefetched evenly while micro-tiles compute. */
+/* Software prefetch of operands that are packed next. Their rows begin on different pages, and hardware prefetchers
+   do not cross the end of a page. The lines are prefetched evenly while micro-tiles compute. */
 
 #define REALS_PER_LINE ((int)(64 / sizeof(real)))
 
@@ -33,8 +33,10 @@ typedef struct PrefetchLines {
 typedef struct PrefetchPlan {
   PrefetchRegion region;
   int64_t part, parts, neededParts;
-  PrefetchLines lines;                         /* of the next part; run is 0 if there are too few micro-tiles */
-  int64_t chunk, chunks, chunkBytes, runBytes; /* a long run is divided into chunks of one part each */
+  PrefetchLines lines;   /* of the next part; run is 0 if there are too few micro-tiles */
+  int64_t chunk, chunks; /* a long run is divided into chunks of one part each */
+  int64_t chunkBytes;    /* from a chunk to the next one of the same run */
+  int64_t runBytes;      /* from the last chunk to the runs of the next part */
 } PrefetchPlan;
 
 /* Runs follow the longer dimension: the lines of a row, or one line of every row. */

@@ -5,8 +5,8 @@
 /* A task accumulates a block of segments of image rows, so small that the block stays in L1 while one kernel element
    after another is added to it. */
 
-#define SEGMENT_REALS 4096
-#define BLOCK_REALS 1024
+#define SEGMENT_REALS 4096 /* pixels of a segment, at most */
+#define BLOCK_REALS 1024   /* sums of a block, at most, unless it is a single segment */
 
 /* In channels-last layout this many channels are summed together, to be stored by a transposition. */
 #define CHANNEL_BLOCK 16

@@ -3,7 +3,7 @@
 
 #include "convolution/convolution.h"
 
-/* im2col and col2im, channel by channel, and the gradient of a weight per channel.
+/* im2col and col2im, channel by channel, and gradWeight of subsampling, which has one weight per channel.
 
    The columns of an image have an element for each channel, window and, in im2col and col2im, kernel element:
 

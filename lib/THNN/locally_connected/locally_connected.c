@@ -65,8 +65,8 @@ static void addPatch(const Convolution *g, const ConvolutionView *gradInput, int
 
 static bool isContiguous(const Convolution *g, const LocalFilters *w)
 {
-  return w->kernelStride[2] == 1 && w->kernelStride[1] == g->axis[2].kernel &&
-         w->kernelStride[0] == g->axis[1].kernel * g->axis[2].kernel;
+  return w->kernelStride[1] == 1 && w->kernelStride[0] == g->axis[2].kernel &&
+         w->inputStride == g->axis[1].kernel * g->axis[2].kernel;
 }
 
 /* Returns part of a filter: in place if filters are contiguous, else a copy in `buffer`. */
@@ -76,8 +76,8 @@ static const real *loadFilter(const Convolution *g, const LocalFilters *w, const
   if (contiguous) return filter + part.first;
   FOR_RUNS(g, part, i, kh, from, end, at)
   {
-    const real *source = filter + i * w->kernelStride[0] + kh * w->kernelStride[1];
-    for (int64_t kw = from; kw < end; kw++) buffer[at + kw - from] = source[kw * w->kernelStride[2]];
+    const real *source = filter + i * w->inputStride + kh * w->kernelStride[0];
+    for (int64_t kw = from; kw < end; kw++) buffer[at + kw - from] = source[kw * w->kernelStride[1]];
   }
   return buffer;
 }
@@ -171,8 +171,8 @@ void THNN_(locallyConnectedGradWeight)(const Convolution *g, ConvolutionView inp
           if (contiguous) continue;
           FOR_RUNS(g, part, i, kh, from, end, at)
           for (int64_t kw = from; kw < end; kw++)
-            filter[i * gradWeight.kernelStride[0] + kh * gradWeight.kernelStride[1] +
-                   kw * gradWeight.kernelStride[2]] += buffer[at + kw - from];
+            filter[i * gradWeight.inputStride + kh * gradWeight.kernelStride[0] +
+                   kw * gradWeight.kernelStride[1]] += buffer[at + kw - from];
         }
       }
     }

@@ -5,10 +5,10 @@
 
 /* Locally connected layers: a 2-D convolution in which each output position has its own filters. */
 
-/* Strides of weight[y, x, o, i, kh, kw]. */
+/* The strides of weight[y, x, o, i, kh, kw]. */
 typedef struct LocalFilters {
   void *data;
-  int64_t positionStride[2], outputStride, kernelStride[3];
+  int64_t positionStride[2], outputStride, inputStride, kernelStride[2];
 } LocalFilters;
 
 /* output[n, o, y, x] = bias[o, y, x] + sum over i, k of weight[y, x, o, i, k] * input[n, i, (y, x) * stride - padding + k].

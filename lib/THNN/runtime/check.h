@@ -78,12 +78,18 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
       THNN_RESIZE_TO(output, THNN_CONTIGUOUS, 1);                            \
   } while (0)
 
-/* For gradients of parameters, which accumulate and already have their sizes: resizing a tensor to its own size rejects
-   one with several elements at one address. gradBias may be NULL. */
+/* Fails if several elements of a tensor that is written share an address: requesting the size that the tensor has checks
+   nothing else. The tensor may be NULL. */
+#define THNN_CHECK_DISTINCT_ADDRESSES(tensor)     \
+  do {                                            \
+    if (tensor) THNN_RESIZE_LIKE(tensor, tensor); \
+  } while (0)
+
+/* For gradients of parameters, which accumulate and already have their sizes. gradBias may be NULL. */
 #define THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput) \
   do {                                                               \
-    THNN_RESIZE_LIKE(gradWeight, gradWeight);                        \
-    if (gradBias) THNN_RESIZE_LIKE(gradBias, gradBias);              \
+    THNN_CHECK_DISTINCT_ADDRESSES(gradWeight);                       \
+    THNN_CHECK_DISTINCT_ADDRESSES(gradBias);                         \
     THNN_RETURN_IF_FAILED(state);                                    \
     THNN_CHECK_NO_OVERLAP(gradWeight, input);                        \
     THNN_CHECK_NO_OVERLAP(gradWeight, gradOutput);                   \

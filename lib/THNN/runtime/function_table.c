@@ -5,7 +5,7 @@
 /* The public symbol of every function, THNN_Float<Name> and THNN_Double<Name>, which calls the variant for this CPU; and
    the table of all functions. generated/functions.inc has a line per function of THNN.h:
 
-     THNN_FUNCTION(name, argument letters, arguments, tensors, (parameters), (names of the parameters),
+     THNN_FUNCTION(name, letters, argumentCount, tensorCount, (parameters), (names of the parameters),
                    (their values in THNNValue v[])) */
 
 #define THNN_PUBLIC __attribute__((visibility("default")))
@@ -52,19 +52,19 @@
     if (THNN_lastState()->status != THNN_OK) *state = *THNN_lastState();   \
   }
 
-#define THNN_FUNCTION(name, letters, arguments, tensors, ...) \
-  DEFINE_FUNCTION(THNN_Float##name, name, __VA_ARGS__)        \
+#define THNN_FUNCTION(name, letters, argumentCount, tensorCount, ...) \
+  DEFINE_FUNCTION(THNN_Float##name, name, __VA_ARGS__)                \
   DEFINE_FUNCTION(THNN_Double##name, name, __VA_ARGS__)
-#define THNN_STATELESS_FUNCTION(name, letters, arguments, tensors, ...) \
-  DEFINE_STATELESS(THNN_Float##name, name, __VA_ARGS__)                 \
+#define THNN_STATELESS_FUNCTION(name, letters, argumentCount, tensorCount, ...) \
+  DEFINE_STATELESS(THNN_Float##name, name, __VA_ARGS__)                         \
   DEFINE_STATELESS(THNN_Double##name, name, __VA_ARGS__)
 
 #include "functions.inc"
 
 #undef THNN_FUNCTION
 #undef THNN_STATELESS_FUNCTION
-#define THNN_FUNCTION(name, letters, arguments, tensors, ...) \
-  {#name, letters, arguments, tensors, {call_THNN_Float##name, call_THNN_Double##name}},
+#define THNN_FUNCTION(name, letters, argumentCount, tensorCount, ...) \
+  {#name, letters, argumentCount, tensorCount, {call_THNN_Float##name, call_THNN_Double##name}},
 #define THNN_STATELESS_FUNCTION THNN_FUNCTION
 
 static const THNNFunction functions[] = {

@@ -1,9 +1,9 @@
 #ifndef THNN_RUNTIME_KERNEL_H
 #define THNN_RUNTIME_KERNEL_H
 
-/* The first include of every kernel file, by way of the declarations of its module ("modules/Tanh.h"). A kernel file is
-   a translation unit per element type and instruction set. The build passes both: THNN_REAL_IS_FLOAT or
-   THNN_REAL_IS_DOUBLE, and THNN_ARCH, the suffix of the instruction set. */
+/* For files that are compiled once per element type and instruction set: kernel files, which include this header first,
+   by way of the declarations of their module ("modules/Tanh.h"), and cores. The build defines the element type,
+   THNN_REAL_IS_FLOAT or THNN_REAL_IS_DOUBLE, and the instruction set, THNN_ARCH, which is the suffix of symbols. */
 
 #include <float.h>
 #include <math.h>

@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Threads. Results never depend on their number: work is split into tasks by size alone, a task is always computed in
-   the same way, and partial results are combined in task order. */
+/* Threads. Results never depend on their number: the order of every sum depends on sizes and memory layout alone, a
+   task is always computed in the same way, and partial results are combined in task order. */
 
 /* The number of threads for `tasks` tasks that process `work` elements in all: 1 if there is little work, in a forked
    child, and inside a parallel region; otherwise at most the number set by torch.set_num_threads. */

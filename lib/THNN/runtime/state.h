@@ -45,7 +45,7 @@ typedef struct THNNState {
   char message[1024];
 } THNNState;
 
-/* The state of the calling thread, for calls with NULL. */
+/* The calling thread's own state, for calls with NULL; it reports on the last of these calls on this thread. */
 THNNState *THNN_lastState(void);
 /* Clears the report of the previous call. */
 void THNNState_begin(THNNState *state, const char *function);
@@ -54,7 +54,7 @@ void THNNState_begin(THNNState *state, const char *function);
 void THNN_fail(THNNState *state, THNNStatus status, const char *argument, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* "shape (2, 3, 5, 5)", for messages; valid until the eighth next call on this thread. */
+/* "shape (2, 3, 5, 5)", for messages. A thread has eight of these texts; the ninth call overwrites the first. */
 const char *THNN_shape(const THNNTensor *tensor);
 const char *THNN_shapeOf(int ndim, const int64_t *size);
 

@@ -17,7 +17,8 @@ typedef struct WindowAxis {
 /* An axis that the window does not slide along. */
 #define WINDOW_AXIS_TRIVIAL ((WindowAxis){1, 1, 1, 1, 0, 1})
 
-/* Sets *span to the input elements from the first to the last one that a window covers; false on 64-bit overflow. */
+/* Sets *span to the number of input elements from the first to the last one that a window reads; false on 64-bit
+   overflow. */
 static inline bool windowSpan(const WindowAxis *axis, int64_t *span)
 {
   return !__builtin_mul_overflow(axis->dilation, axis->kernel - 1, span) &&
@@ -46,8 +47,8 @@ static inline bool windowOutputSize(WindowAxis *axis, bool ceilMode)
   return true;
 }
 
-/* The inverse, for a transposed convolution: sets axis->input to the elements that `output` windows cover, less the
-   padding on both sides, plus outputPadding at the end; at least 0. False on 64-bit overflow. */
+/* The inverse, for a transposed convolution: sets axis->input to the number of elements that `output` windows cover,
+   less the padding on both sides, plus outputPadding at the end; at least 0. False on 64-bit overflow. */
 static inline bool windowInputSize(WindowAxis *axis, int64_t outputPadding)
 {
   int64_t span, size;

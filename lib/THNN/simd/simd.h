@@ -12,7 +12,7 @@
      vreal  z = v_sel(m, x, y);                  m ? x : y
      vint                                        integers as wide as real, for shuffles and indices:
                                                  vi_load vi_store vi_set1 vi_eq vi_sel
-     v_max v_min                                 x > y ? x : y, hence y if either is NaN
+     v_max v_min                                 x > y ? x : y and x < y ? x : y, hence y if either is NaN
      v_abs v_sqrt v_sum
      v_stream(p, x)                              non-temporal store to aligned memory */
 

@@ -164,7 +164,7 @@ static inline real th_log_series(real f, real k)
   return k * th_ln2_hi - ((h - (th_log_tail(f) + k * th_ln2_lo)) - f);
 }
 
-/* The biased exponent k for which x / 2^k is between sqrt(1/2) and sqrt(2). */
+/* The biased exponent k for which x / 2^(k - th_exponent_bias) is between sqrt(1/2) and sqrt(2). */
 static inline th_word th_exponent(real x) { return (th_to_bits(x) + th_log_offset) >> th_mantissa_bits; }
 static inline real th_unscale(real x, th_word k)
 {

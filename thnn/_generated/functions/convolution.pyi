@@ -487,8 +487,9 @@ class ConvolutionFunction(FunctionBase):
     """Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The other
     convolutions are special cases of it; the layers of thnn.nn call it.
 
-      output[n,o,y,x] = bias[o] + sum over the channels i of o's group and over kh, kw of
-                        weight[o, i, kh, kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+      output[n,o,y,x] = bias[o] + sum over i, kh, kw of weight[o,i,kh,kw] *
+                        input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW],
+                        where o is in group g and 0 <= i < I/groups
 
     Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (O, I/groups, kH, kW); bias (O) or None; output
     (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one
@@ -532,8 +533,9 @@ class FullConvolutionFunction(FunctionBase):
     """FullConvolution: transposed Convolution, the gradInput of Convolution as a function of its own. Every element of input,
     times a filter, is added to a patch of output.
 
-      output[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
-          bias[o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices, over the channels i of o's group
+      output[n, g*O/groups + o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
+          bias[g*O/groups + o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices,
+          over the channels i of group g; 0 <= o < O/groups
 
     Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None; output
     (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and three dimensions

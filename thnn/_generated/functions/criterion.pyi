@@ -27,8 +27,9 @@ class ClassNLLCriterionFunction(Criterion):
         weights: Tensor (float32 or float64) or None: one value per class (C)
         ignore_index: int, default -100: targets of this value are ignored
 
-    Gradient of ClassNLLCriterion by its input: -weights[t] at the targets (divided by total_weight if sizeAverage; -1 for an
-    input (C) if sizeAverage), 0 elsewhere, and 0 everywhere if total_weight is not above 0.
+    Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage
+    (for an input (C) that quotient is -1); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not
+    above 0.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
     def __call__(self, input: Tensor, target: Tensor, weights: Tensor | None = ...) -> Tensor: ...

@@ -78,10 +78,10 @@ class SpatialMaxPoolingFunction(FunctionBase):
 
     Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with
     oH = floor((H + 2*padH - kH) / dH) + 1, or ceil instead of floor with ceil_mode. If padW or padH is above 0, a last
-    window that starts below the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.
-    indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, padding never
-    does, NaN counts as larger than anything (as in torch). A window without an input element gives the lowest finite value
-    and index -1.
+    window that starts beyond the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.
+    indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, and padding never
+    does. NaN counts as larger than anything, so the last NaN wins (as in torch). A window without an input element gives
+    the lowest finite value and index -1.
     Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.
     Source: Torch7 nn.SpatialMaxPooling.
 
@@ -148,7 +148,7 @@ class TemporalMaxPoolingFunction(FunctionBase):
 
     Shapes: input (N, T, C) or (T, C); output and indices (N, oT, C) with oT = floor((T - kW) / dW) + 1.
     indices holds the offset of the maximum in its window, 0 to kW - 1: it is frame t*dW + indices. The first of equal
-    values wins, NaN counts as larger than anything.
+    values wins. NaN counts as larger than anything, so the last NaN wins.
     Errors: ValueError for a kernel or stride below 1, a kernel longer than the input.
     Source: Torch7 nn.TemporalMaxPooling.
 
@@ -213,11 +213,11 @@ class VolumetricDilatedMaxPoolingFunction(FunctionBase):
     """VolumetricDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.
 
     Shapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with
-    oT = floor or, with ceilMode, ceil of (T + 2*pT - dilationT*(kT - 1) - 1) / dT, plus 1, less 1 when some padding is
-    given and the last window would start at or beyond T + pT; oH and oW likewise.
-    indices holds the element of the kernel, one per byte: kt + (kh << 8) + (kw << 16). The first of equal values in row
-    order wins, padding never does, NaN counts as larger than anything. A window without any element gives the lowest
-    finite value and index -1.
+    oT = floor((T + 2*pT - dilationT*(kT - 1) - 1) / dT) + 1, or ceil instead of floor with ceilMode. If pT, pW or pH is
+    above 0, a last window that starts beyond the volume, (oT - 1)*dT >= T + pT, is dropped. oH and oW likewise.
+    indices holds the kernel element of the maximum, one byte per axis: kt + (kh << 8) + (kw << 16). The first of equal
+    values in row order wins, and padding never does. NaN counts as larger than anything, so the last NaN wins. A window
+    without any element gives the lowest finite value and index -1.
     Errors: ValueError for a kernel, stride or dilation below 1, a kernel above 256, padding above half the kernel, an
     output without elements.
     Source: Torch7 nn.VolumetricDilatedMaxPooling.
