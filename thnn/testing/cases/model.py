@@ -58,6 +58,7 @@ class Row:
     fraction: float | None = None  # ... or this fraction of the roofline
     best: float | None = None  # against torch's better layout
     channels_last: float | None = None  # thnn channels-last against torch channels-last
+    random: bool = False  # results differ from torch's because their random numbers do
     # Another implementation with thnn's functions, called like the reference; `other_ratio` compares their times.
     other: Callable[..., Any] | None = None
     against_other: float | None = None
