@@ -1,4 +1,4 @@
-"""Builds what pyproject.toml cannot say: the C library and its binding, with CMake, and the headers for C users."""
+"""Builds what pyproject.toml cannot describe: the C library and its binding, with CMake, and headers for C users."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT))
 
 from tools.build import build  # noqa: E402
 
-# What <THNN/THNN.h> includes, relative to one another as in the source tree:
+# <THNN/THNN.h> and the files that it includes, at the same relative paths as in the source tree:
 # `cc -I .../thnn/include/lib program.c .../thnn/libTHNN.so`.
 HEADERS = (
     "generic/THNN.h",
@@ -28,11 +28,11 @@ HEADERS = (
 
 
 class BuildLibrary(build_ext):
-    """Runs CMake in place of setuptools' own compiling; CMAKE_ARGS in the environment is passed on to it."""
+    """Runs CMake in place of the compiling of setuptools, with the arguments of the environment variable CMAKE_ARGS."""
 
     def run(self) -> None:
         settings = shlex.split(os.environ.get("CMAKE_ARGS", ""))
-        # An editable install uses the source tree as it is; headers beside the library there would go stale.
+        # An editable install uses the source tree as it is; a copy of the headers beside the library would go stale.
         if self.inplace:
             build(ROOT, ROOT / "thnn", settings)
             return

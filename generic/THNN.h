@@ -6,10 +6,10 @@
 
    Conventions, unless a function says otherwise (docs/kernels.md has the whole contract):
      - N batch, C channels, H, W rows and columns. A tensor with one dimension less than the batched form is
-       one sample, and so is the result. Scalar order is width before height.
-     - output and gradInput may come with any shape: they are resized and wholly overwritten. One that has
-       the right size keeps its storage and strides.
-     - gradWeight and gradBias come with their shape and accumulate: gradWeight += scale * gradient.
+       one sample, and so is the result. Scalars of the width precede those of the height, except in Im2Col and Col2Im.
+     - output and gradInput may have any shape before the call: they are resized and wholly overwritten. A tensor that
+       already has the right size keeps its storage and strides.
+     - gradWeight and gradBias must have the shapes of weight and bias, and accumulate: gradWeight += scale * gradient.
      - Inputs may have any strides; contiguous and channels-last are fast.
      - Wrong dimensions, sizes, types and geometry raise TypeError, ValueError or IndexError naming function
        and argument, before anything is written.
@@ -29,9 +29,9 @@
    Roles. Every tensor has one, mostly from its name:
      input         input*                            target         target
      parameter     weight, bias, running_mean, ...   output         output*
-     gradOutput, gradInput, gradParameter            gradX of an output, of an input or target, of a parameter X
+     gradOutput, gradInput, gradParameter            gradX, if X is an output; an input or target; a parameter
      saved         indices, save_mean, noise, ...    written by the forward, read by the backward
-     buffer        finput, columns, ones, *Buffer    scratch of the original, unused: may be None or empty
+     buffer        finput, columns, ones, *Buffer    scratch memory in Torch7, unused here: may be None or empty
 
    Tags, in brackets in the comment of an argument (thnn/_header/roles.py has all names and rules):
      [OPTIONAL]        may be None
@@ -40,14 +40,16 @@
      [LIKE x]          has the shape of the earlier argument x
      [BUFFER] [SAVED]  the role, where the name does not imply it; so do [INPUT] [TARGET] [PARAMETER] [GRADOUTPUT]
                        [GRADINPUT] [GRADPARAMETER]; [SCRATCH] makes a buffer of a name that implies another role
-     [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5; all numbers behind it need one, too
-     [SIZE x d]        of a number of a backward that its forward does not take: dimension d of tensor x, -1 the last
+     [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5; all numbers after it need one, too
+     [SIZE x d]        of a number that a backward takes and its forward does not: the size of tensor x along
+                       dimension d, where -1 is the last dimension
    In a backward, scale without a tag has [DEFAULT 1].
 
    Tags in the comment of an updateOutput, for gradients of gradients:
      [DERIVATIVE bilinear]  output is linear in input, in weight and in bias, as a convolution is
      [DERIVATIVE linear]    output is linear in input, without parameters
      [DERIVATIVE constant]  the gradient by input does not depend on input
+     [DERIVATIVE none]      the functions of the module form no class: they are called one by one
    Other functions have a formula in thnn/_functions/formulas.py, or can be differentiated once only. */
 
 /* -----------------------------------------------------------------------------------------------------------------
@@ -59,7 +61,7 @@
                        weight[o,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW) or flattened (O, I*kH*kW); bias (O) or None;
-   output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+   output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that
    do not fit. Source: Torch7 nn.SpatialConvolutionMM.
    [DERIVATIVE bilinear] */
@@ -68,7 +70,7 @@ TH_API void THNN_(SpatialConvolutionMM_updateOutput)(
     THTensor *input,       // input (N, I, H, W) or (I, H, W)
     THTensor *output,      // [OUT] result (N, O, oH, oW)
     THTensor *weight,      // filters (O, I, kH, kW) or (O, I*kH*kW)
-    THTensor *bias,        // [OPTIONAL] one per output channel (O)
+    THTensor *bias,        // [OPTIONAL] one value per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int kW,                // kernel width
@@ -127,13 +129,13 @@ TH_API void THNN_(TemporalConvolution_updateOutput)(
     THTensor *input,       // input (N, T, inputFrameSize) or (T, inputFrameSize)
     THTensor *output,      // [OUT] result (N, oT, outputFrameSize)
     THTensor *weight,      // filters (outputFrameSize, kW*inputFrameSize)
-    THTensor *bias,        // one per output feature (outputFrameSize)
+    THTensor *bias,        // one value per output feature (outputFrameSize)
     int kW,                // kernel length
     int dW,                // stride
     int inputFrameSize,    // features of a frame of input
     int outputFrameSize);  // features of a frame of output
 
-/* Gradient of TemporalConvolution by its input: sums gradOutput * weight over the outputs of each frame. */
+/* Gradient of TemporalConvolution by its input: gradOutput * weight, summed over the outputs that read each frame. */
 TH_API void THNN_(TemporalConvolution_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -161,8 +163,8 @@ TH_API void THNN_(TemporalConvolution_accGradParameters)(
      output[n,f,t] = bias[f] + sum over k of weight[f,0,k] * input[n, f, t*dW + k - padW]
 
    Shapes: with featFirst input (N, F, T) or (F, T) and output (N, F, oT), otherwise (N, T, F) or (T, F) and
-   (N, oT, F); weight (F, 1, kW); bias (F) or None; oT = floor((T + 2*padW - kW) / dW) + 1. Outside the sequence input
-   is 0.
+   (N, oT, F); weight (F, 1, kW); bias (F) or None; oT = floor((T + 2*padW - kW) / dW) + 1. Input is 0
+   outside the sequence.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
    fit. Source: Torch7 nn.TemporalRowConvolution.
    [DERIVATIVE bilinear] */
@@ -171,7 +173,7 @@ TH_API void THNN_(TemporalRowConvolution_updateOutput)(
     THTensor *input,       // input (N, F, T) or (F, T), or with time first
     THTensor *output,      // [OUT] result (N, F, oT), or with time first
     THTensor *weight,      // filters (F, 1, kW)
-    THTensor *bias,        // [OPTIONAL] one per feature (F)
+    THTensor *bias,        // [OPTIONAL] one value per feature (F)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int kW,                // kernel length
@@ -216,7 +218,7 @@ TH_API void THNN_(TemporalRowConvolution_accGradParameters)(
                        weight[o,i,kh,kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW); bias (O) or None; output (N, O, oH, oW) with
-   oH = floor((H + 2*padH - dilationH*(kH-1) - 1) / dH) + 1 and oW likewise. Outside the image input is 0.
+   oH = floor((H + 2*padH - dilationH*(kH-1) - 1) / dH) + 1 and oW likewise. Input is 0 outside the image.
    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
    that do not fit. Source: Yu and Koltun, 2015; Torch7 nn.SpatialDilatedConvolution.
    [DERIVATIVE bilinear] */
@@ -225,7 +227,7 @@ TH_API void THNN_(SpatialDilatedConvolution_updateOutput)(
     THTensor *input,    // input (N, I, H, W) or (I, H, W)
     THTensor *output,   // [OUT] result (N, O, oH, oW)
     THTensor *weight,   // filters (O, I, kH, kW)
-    THTensor *bias,     // [OPTIONAL] one per output channel (O)
+    THTensor *bias,     // [OPTIONAL] one value per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
     int kW,             // kernel width
@@ -234,8 +236,8 @@ TH_API void THNN_(SpatialDilatedConvolution_updateOutput)(
     int dH,             // stride along the height
     int padW,           // zeros added left and right
     int padH,           // zeros added above and below
-    int dilationW,      // distance of kernel elements along the width
-    int dilationH);     // distance of kernel elements along the height
+    int dilationW,      // distance between kernel elements along the width
+    int dilationH);     // distance between kernel elements along the height
 
 /* Gradient of SpatialDilatedConvolution by its input: gradOutput correlated with the flipped filters. */
 TH_API void THNN_(SpatialDilatedConvolution_updateGradInput)(
@@ -251,8 +253,8 @@ TH_API void THNN_(SpatialDilatedConvolution_updateGradInput)(
     int dH,                 // stride along the height
     int padW,               // zeros added left and right
     int padH,               // zeros added above and below
-    int dilationW,          // distance of kernel elements along the width
-    int dilationH);         // distance of kernel elements along the height
+    int dilationW,          // distance between kernel elements along the width
+    int dilationH);         // distance between kernel elements along the height
 
 /* Gradients of SpatialDilatedConvolution by its parameters, accumulated:
    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
@@ -272,8 +274,8 @@ TH_API void THNN_(SpatialDilatedConvolution_accGradParameters)(
     int dH,                // stride along the height
     int padW,              // zeros added left and right
     int padH,              // zeros added above and below
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     accreal scale);        // factor of the gradients added
 
 /* SpatialFullConvolution: transposed convolution, the gradInput of SpatialConvolutionMM as a function of its own. Every
@@ -293,7 +295,7 @@ TH_API void THNN_(SpatialFullConvolution_updateOutput)(
     THTensor *input,    // input (N, I, H, W) or (I, H, W)
     THTensor *output,   // [OUT] result (N, O, oH, oW)
     THTensor *weight,   // filters (I, O, kH, kW)
-    THTensor *bias,     // [OPTIONAL] one per output channel (O)
+    THTensor *bias,     // [OPTIONAL] one value per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
     int kW,             // kernel width
@@ -351,15 +353,15 @@ TH_API void THNN_(SpatialFullConvolution_accGradParameters)(
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (I, O, kH, kW); bias (O) or None; output (N, O, oH, oW) with
    oH = (H-1)*dH - 2*padH + dilationH*(kH-1) + 1 + adjH and oW likewise.
-   Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an adj below 0 or below neither the
-   stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+   Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an adj below 0 or not below
+   the larger of stride and dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialFullDilatedConvolution_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // input (N, I, H, W) or (I, H, W)
     THTensor *output,   // [OUT] result (N, O, oH, oW)
     THTensor *weight,   // filters (I, O, kH, kW)
-    THTensor *bias,     // [OPTIONAL] one per output channel (O)
+    THTensor *bias,     // [OPTIONAL] one value per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
     int kW,             // kernel width
@@ -368,8 +370,8 @@ TH_API void THNN_(SpatialFullDilatedConvolution_updateOutput)(
     int dH,             // stride along the height
     int padW,           // output columns cropped left and right
     int padH,           // output rows cropped above and below
-    int dilationW,      // distance of kernel elements along the width
-    int dilationH,      // distance of kernel elements along the height
+    int dilationW,      // distance between kernel elements along the width
+    int dilationH,      // distance between kernel elements along the height
     int adjW,           // columns added to the output at the right
     int adjH);          // rows added to the output at the bottom
 
@@ -387,8 +389,8 @@ TH_API void THNN_(SpatialFullDilatedConvolution_updateGradInput)(
     int dH,                 // stride along the height
     int padW,               // output columns cropped left and right
     int padH,               // output rows cropped above and below
-    int dilationW,          // distance of kernel elements along the width
-    int dilationH,          // distance of kernel elements along the height
+    int dilationW,          // distance between kernel elements along the width
+    int dilationH,          // distance between kernel elements along the height
     int adjW,               // columns added to the output at the right
     int adjH);              // rows added to the output at the bottom
 
@@ -410,8 +412,8 @@ TH_API void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
     int dH,                // stride along the height
     int padW,              // output columns cropped left and right
     int padH,              // output rows cropped above and below
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     int adjW,              // columns added to the output at the right
     int adjH,              // rows added to the output at the bottom
     accreal scale);        // factor of the gradients added
@@ -422,7 +424,7 @@ TH_API void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
                                 weight[m,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (M, I, kH, kW) or flattened (M, I*kH*kW); bias (M, I) or None; output
-   (N, I*M, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+   (N, I*M, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
    fit. Source: Torch7 nn.SpatialDepthWiseConvolution.
    [DERIVATIVE bilinear] */
@@ -431,7 +433,7 @@ TH_API void THNN_(SpatialDepthWiseConvolution_updateOutput)(
     THTensor *input,       // input (N, I, H, W) or (I, H, W)
     THTensor *output,      // [OUT] result (N, I*M, oH, oW)
     THTensor *weight,      // filters (M, I, kH, kW) or (M, I*kH*kW)
-    THTensor *bias,        // [OPTIONAL] one per filter (M, I)
+    THTensor *bias,        // [OPTIONAL] one value per filter (M, I)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int kW,                // kernel width
@@ -477,13 +479,13 @@ TH_API void THNN_(SpatialDepthWiseConvolution_accGradParameters)(
     int padH,              // zeros added above and below
     accreal scale);        // factor of the gradients added
 
-/* VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters, whose size is the kernel.
+/* VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters; the kernel size is that of weight.
 
      output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of
                          weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
 
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
-   with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Outside the volume input is 0.
+   with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Input is 0 outside the volume.
    Errors: ValueError for a stride below 1, negative padding, an output without elements, sizes that do not fit.
    Source: Torch7 nn.VolumetricConvolution.
    [DERIVATIVE bilinear] */
@@ -492,7 +494,7 @@ TH_API void THNN_(VolumetricConvolution_updateOutput)(
     THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,      // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,      // filters (O, I, kT, kH, kW)
-    THTensor *bias,        // [OPTIONAL] one per output channel (O)
+    THTensor *bias,        // [OPTIONAL] one value per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int dT,                // stride along the time
@@ -519,7 +521,8 @@ TH_API void THNN_(VolumetricConvolution_updateGradInput)(
 
 /* Gradients of VolumetricConvolution by its parameters, accumulated:
    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-   weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+   weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
+   gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
 TH_API void THNN_(VolumetricConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -542,8 +545,8 @@ TH_API void THNN_(VolumetricConvolution_accGradParameters)(
                          weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
 
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW) or flattened (O, I*kT*kH*kW); bias (O) or
-   None; output (N, O, oT, oH, oW) with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Outside the volume
-   input is 0.
+   None; output (N, O, oT, oH, oW) with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Input is 0
+   outside the volume.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
    fit. Source: Torch7 nn.VolumetricConvolution.
    [DERIVATIVE bilinear] */
@@ -552,7 +555,7 @@ TH_API void THNN_(VolumetricConvolutionMM_updateOutput)(
     THTensor *input,   // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,  // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,  // filters (O, I, kT, kH, kW) or (O, I*kT*kH*kW)
-    THTensor *bias,    // [OPTIONAL] one per output channel (O)
+    THTensor *bias,    // [OPTIONAL] one value per output channel (O)
     THTensor *finput,  // [BUFFER] unused
     int kT,            // kernel depth (time)
     int kW,            // kernel width
@@ -585,7 +588,8 @@ TH_API void THNN_(VolumetricConvolutionMM_updateGradInput)(
 
 /* Gradients of VolumetricConvolutionMM by its parameters, accumulated:
    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-   weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+   weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
+   gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
 TH_API void THNN_(VolumetricConvolutionMM_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -610,7 +614,7 @@ TH_API void THNN_(VolumetricConvolutionMM_accGradParameters)(
          input[n, i, z*dT + kt*dilationT - padT, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
 
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
-   with oT = floor((T + 2*padT - dilationT*(kT-1) - 1) / dT) + 1, and oH and oW likewise. Outside the volume input is 0.
+   with oT = floor((T + 2*padT - dilationT*(kT-1) - 1) / dT) + 1, and oH and oW likewise. Input is 0 outside the volume.
    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
    that do not fit. Source: Torch7 nn.VolumetricDilatedConvolution.
    [DERIVATIVE bilinear] */
@@ -619,7 +623,7 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateOutput)(
     THTensor *input,    // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,   // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,   // filters (O, I, kT, kH, kW)
-    THTensor *bias,     // [OPTIONAL] one per output channel (O)
+    THTensor *bias,     // [OPTIONAL] one value per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
     int kT,             // kernel depth (time)
@@ -631,9 +635,9 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateOutput)(
     int padT,           // zeros added before and after
     int padW,           // zeros added left and right
     int padH,           // zeros added above and below
-    int dilationT,      // distance of kernel elements along the time
-    int dilationW,      // distance of kernel elements along the width
-    int dilationH);     // distance of kernel elements along the height
+    int dilationT,      // distance between kernel elements along the time
+    int dilationW,      // distance between kernel elements along the width
+    int dilationH);     // distance between kernel elements along the height
 
 /* Gradient of VolumetricDilatedConvolution by its input: gradOutput correlated with the flipped filters. */
 TH_API void THNN_(VolumetricDilatedConvolution_updateGradInput)(
@@ -652,13 +656,14 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateGradInput)(
     int padT,               // zeros added before and after
     int padW,               // zeros added left and right
     int padH,               // zeros added above and below
-    int dilationT,          // distance of kernel elements along the time
-    int dilationW,          // distance of kernel elements along the width
-    int dilationH);         // distance of kernel elements along the height
+    int dilationT,          // distance between kernel elements along the time
+    int dilationW,          // distance between kernel elements along the width
+    int dilationH);         // distance between kernel elements along the height
 
 /* Gradients of VolumetricDilatedConvolution by its parameters, accumulated:
    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-   weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+   weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
+   gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
 TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -676,9 +681,9 @@ TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
     int padT,              // zeros added before and after
     int padW,              // zeros added left and right
     int padH,              // zeros added above and below
-    int dilationT,         // distance of kernel elements along the time
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationT,         // distance between kernel elements along the time
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     accreal scale);        // factor of the gradients added
 
 /* VolumetricFullConvolution: transposed convolution of volumes. Every element of input, times a filter, is added to a
@@ -687,7 +692,7 @@ TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
      output[n,o,Z,Y,X] = bias[o] + sum over i, z, y, x, kt, kh, kw with Z = z*dT + kt - pT, Y = y*dH + kh - pH and
                          X = x*dW + kw - pW of weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
 
-   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), whose size is the kernel; bias (O) or None;
+   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O) or None;
    output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + kT + aT, and oH and oW likewise.
    Errors: ValueError for a stride below 1, negative padding, an aT, aW or aH below 0 or not below the stride, an output
    without elements, sizes that do not fit. Source: Torch7 nn.VolumetricFullConvolution.
@@ -697,7 +702,7 @@ TH_API void THNN_(VolumetricFullConvolution_updateOutput)(
     THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,      // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,      // filters (I, O, kT, kH, kW)
-    THTensor *bias,        // [OPTIONAL] one per output channel (O)
+    THTensor *bias,        // [OPTIONAL] one value per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int dT,                // stride along the time
@@ -730,8 +735,8 @@ TH_API void THNN_(VolumetricFullConvolution_updateGradInput)(
     int aH);               // rows added to the output at the bottom
 
 /* Gradients of VolumetricFullConvolution by its parameters, accumulated:
-   gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the element of gradOutput that
-   weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of channel o of gradOutput. */
+   gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that
+   weight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput. */
 TH_API void THNN_(VolumetricFullConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -757,17 +762,17 @@ TH_API void THNN_(VolumetricFullConvolution_accGradParameters)(
                          Y = y*dH + kh*dilationH - pH and X = x*dW + kw*dilationW - pW of
                          weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
 
-   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), whose size is the kernel; bias (O) or None;
+   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O) or None;
    output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + dilationT*(kT-1) + 1 + aT, and oH and oW likewise.
-   Errors: ValueError for a stride or dilation below 1, negative padding, an aT, aW or aH below 0 or below neither the
-   stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+   Errors: ValueError for a stride or dilation below 1, negative padding, an aT, aW or aH below 0 or not below the
+   larger of stride and dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(VolumetricFullDilatedConvolution_updateOutput)(
     THNNState *state,      // library state
     THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,      // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,      // filters (I, O, kT, kH, kW)
-    THTensor *bias,        // [OPTIONAL] one per output channel (O)
+    THTensor *bias,        // [OPTIONAL] one value per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int dT,                // stride along the time
@@ -776,9 +781,9 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_updateOutput)(
     int pT,                // output frames cropped before and after
     int pW,                // output columns cropped left and right
     int pH,                // output rows cropped above and below
-    int dilationT,         // distance of kernel elements along the time
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationT,         // distance between kernel elements along the time
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     int aT,                // frames added to the output at its end
     int aW,                // columns added to the output at the right
     int aH);               // rows added to the output at the bottom
@@ -798,16 +803,16 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_updateGradInput)(
     int pT,                // output frames cropped before and after
     int pW,                // output columns cropped left and right
     int pH,                // output rows cropped above and below
-    int dilationT,         // distance of kernel elements along the time
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationT,         // distance between kernel elements along the time
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     int aT,                // frames added to the output at its end
     int aW,                // columns added to the output at the right
     int aH);               // rows added to the output at the bottom
 
 /* Gradients of VolumetricFullDilatedConvolution by its parameters, accumulated:
-   gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the element of gradOutput that
-   weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of channel o of gradOutput. */
+   gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that
+   weight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput. */
 TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -822,9 +827,9 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     int pT,                // output frames cropped before and after
     int pW,                // output columns cropped left and right
     int pH,                // output rows cropped above and below
-    int dilationT,         // distance of kernel elements along the time
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationT,         // distance between kernel elements along the time
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     int aT,                // frames added to the output at its end
     int aW,                // columns added to the output at the right
     int aH,                // rows added to the output at the bottom
@@ -837,9 +842,9 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
                        weight[o, i, kh, kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
 
    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (O, I/groups, kH, kW); bias (O) or None; output
-   (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. One dimension has
-   W alone, three have T before H; weight has as many. Group g connects the input channels from g*I/groups on with the
-   output channels from g*O/groups on.
+   (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one
+   dimension there is W alone, in three T precedes H; weight has as many dimensions. Group g connects the input channels
+   from g*I/groups on with the output channels from g*O/groups on.
    Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups does not
    divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or padding other than 0,
    of a dimension that weight does not have.
@@ -849,16 +854,16 @@ TH_API void THNN_(Convolution_updateOutput)(
     THTensor *input,   // input (N, I, H, W) or (I, H, W)
     THTensor *output,  // [OUT] result (N, O, oH, oW)
     THTensor *weight,  // filters (O, I/groups, kH, kW)
-    THTensor *bias,    // [OPTIONAL] one per output channel (O)
-    int dT,            // stride along the depth; without that dimension 1
-    int dW,            // stride along the width; without that dimension 1
-    int dH,            // stride along the height; without that dimension 1
-    int padT,          // zeros added on both sides along the depth; without that dimension 0
-    int padW,          // zeros added on both sides along the width; without that dimension 0
-    int padH,          // zeros added on both sides along the height; without that dimension 0
-    int dilationT,     // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,     // distance of kernel elements along the width; without that dimension 1
-    int dilationH,     // distance of kernel elements along the height; without that dimension 1
+    THTensor *bias,    // [OPTIONAL] one value per output channel (O)
+    int dT,            // stride along the depth; 1 if there is no depth
+    int dW,            // stride along the width
+    int dH,            // stride along the height; 1 if there is no height
+    int padT,          // zeros added on both sides along the depth; 0 if there is no depth
+    int padW,          // zeros added on both sides along the width
+    int padH,          // zeros added on both sides along the height; 0 if there is no height
+    int dilationT,     // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,     // distance between kernel elements along the width
+    int dilationH,     // distance between kernel elements along the height; 1 if there is no height
     int groups);       // number of groups of the input and output channels
 
 /* Gradient of Convolution by its input: gradOutput correlated with the flipped filters. */
@@ -868,35 +873,35 @@ TH_API void THNN_(Convolution_updateGradInput)(
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
     THTensor *weight,      // filters (O, I/groups, kH, kW)
-    int dT,                // stride along the depth; without that dimension 1
-    int dW,                // stride along the width; without that dimension 1
-    int dH,                // stride along the height; without that dimension 1
-    int padT,              // zeros added on both sides along the depth; without that dimension 0
-    int padW,              // zeros added on both sides along the width; without that dimension 0
-    int padH,              // zeros added on both sides along the height; without that dimension 0
-    int dilationT,         // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,         // distance of kernel elements along the width; without that dimension 1
-    int dilationH,         // distance of kernel elements along the height; without that dimension 1
+    int dT,                // stride along the depth; 1 if there is no depth
+    int dW,                // stride along the width
+    int dH,                // stride along the height; 1 if there is no height
+    int padT,              // zeros added on both sides along the depth; 0 if there is no depth
+    int padW,              // zeros added on both sides along the width
+    int padH,              // zeros added on both sides along the height; 0 if there is no height
+    int dilationT,         // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height; 1 if there is no height
     int groups);           // number of groups of the input and output channels
 
 /* Gradients of Convolution by its parameters, accumulated:
    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] times the element of input that
-   weight[o,i,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
+   weight[o,i,kh,kw] multiplies in output[n,o,y,x]; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
 TH_API void THNN_(Convolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
-    int dT,                // stride along the depth; without that dimension 1
-    int dW,                // stride along the width; without that dimension 1
-    int dH,                // stride along the height; without that dimension 1
-    int padT,              // zeros added on both sides along the depth; without that dimension 0
-    int padW,              // zeros added on both sides along the width; without that dimension 0
-    int padH,              // zeros added on both sides along the height; without that dimension 0
-    int dilationT,         // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,         // distance of kernel elements along the width; without that dimension 1
-    int dilationH,         // distance of kernel elements along the height; without that dimension 1
+    int dT,                // stride along the depth; 1 if there is no depth
+    int dW,                // stride along the width
+    int dH,                // stride along the height; 1 if there is no height
+    int padT,              // zeros added on both sides along the depth; 0 if there is no depth
+    int padW,              // zeros added on both sides along the width
+    int padH,              // zeros added on both sides along the height; 0 if there is no height
+    int dilationT,         // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height; 1 if there is no height
     int groups,            // number of groups of the input and output channels
     accreal scale);        // factor of the gradients added
 
@@ -909,26 +914,26 @@ TH_API void THNN_(Convolution_accGradParameters)(
    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None; output
    (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and three dimensions
    and groups as in Convolution.
-   Errors: as Convolution; also ValueError for an adj below 0 or below neither stride nor dilation.
+   Errors: as Convolution; also ValueError for an adj below 0 or not below the larger of stride and dilation.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(FullConvolution_updateOutput)(
     THNNState *state,  // library state
     THTensor *input,   // input (N, I, H, W) or (I, H, W)
     THTensor *output,  // [OUT] result (N, O, oH, oW)
     THTensor *weight,  // filters (I, O/groups, kH, kW)
-    THTensor *bias,    // [OPTIONAL] one per output channel (O)
-    int dT,            // stride along the depth; without that dimension 1
-    int dW,            // stride along the width; without that dimension 1
-    int dH,            // stride along the height; without that dimension 1
-    int padT,          // output planes cropped on both sides along the depth; without that dimension 0
-    int padW,          // output columns cropped on both sides along the width; without that dimension 0
-    int padH,          // output rows cropped on both sides along the height; without that dimension 0
-    int dilationT,     // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,     // distance of kernel elements along the width; without that dimension 1
-    int dilationH,     // distance of kernel elements along the height; without that dimension 1
-    int adjT,          // added to the depth of the output; without that dimension 0
-    int adjW,          // added to the width of the output; without that dimension 0
-    int adjH,          // added to the height of the output; without that dimension 0
+    THTensor *bias,    // [OPTIONAL] one value per output channel (O)
+    int dT,            // stride along the depth; 1 if there is no depth
+    int dW,            // stride along the width
+    int dH,            // stride along the height; 1 if there is no height
+    int padT,          // output slices cropped on both sides along the depth; 0 if there is no depth
+    int padW,          // output columns cropped on both sides along the width
+    int padH,          // output rows cropped on both sides along the height; 0 if there is no height
+    int dilationT,     // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,     // distance between kernel elements along the width
+    int dilationH,     // distance between kernel elements along the height; 1 if there is no height
+    int adjT,          // slices added to the output at its end; 0 if there is no depth
+    int adjW,          // columns added to the output at the right
+    int adjH,          // rows added to the output at the bottom; 0 if there is no height
     int groups);       // number of groups of the input and output channels
 
 /* Gradient of FullConvolution by its input: gradOutput correlated with the filters. */
@@ -938,41 +943,41 @@ TH_API void THNN_(FullConvolution_updateGradInput)(
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
     THTensor *weight,      // filters (I, O/groups, kH, kW)
-    int dT,                // stride along the depth; without that dimension 1
-    int dW,                // stride along the width; without that dimension 1
-    int dH,                // stride along the height; without that dimension 1
-    int padT,              // output planes cropped on both sides along the depth; without that dimension 0
-    int padW,              // output columns cropped on both sides along the width; without that dimension 0
-    int padH,              // output rows cropped on both sides along the height; without that dimension 0
-    int dilationT,         // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,         // distance of kernel elements along the width; without that dimension 1
-    int dilationH,         // distance of kernel elements along the height; without that dimension 1
-    int adjT,              // added to the depth of the output; without that dimension 0
-    int adjW,              // added to the width of the output; without that dimension 0
-    int adjH,              // added to the height of the output; without that dimension 0
+    int dT,                // stride along the depth; 1 if there is no depth
+    int dW,                // stride along the width
+    int dH,                // stride along the height; 1 if there is no height
+    int padT,              // output slices cropped on both sides along the depth; 0 if there is no depth
+    int padW,              // output columns cropped on both sides along the width
+    int padH,              // output rows cropped on both sides along the height; 0 if there is no height
+    int dilationT,         // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height; 1 if there is no height
+    int adjT,              // slices added to the output at its end; 0 if there is no depth
+    int adjW,              // columns added to the output at the right
+    int adjH,              // rows added to the output at the bottom; 0 if there is no height
     int groups);           // number of groups of the input and output channels
 
 /* Gradients of FullConvolution by its parameters, accumulated:
-   gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] times the element of gradOutput that
-   weight[i,o,kh,kw] contributes to; gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]. */
+   gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] times the gradOutput of the output that
+   weight[i,o,kh,kw] * input[n,i,y,x] is added to; gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]. */
 TH_API void THNN_(FullConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
-    int dT,                // stride along the depth; without that dimension 1
-    int dW,                // stride along the width; without that dimension 1
-    int dH,                // stride along the height; without that dimension 1
-    int padT,              // output planes cropped on both sides along the depth; without that dimension 0
-    int padW,              // output columns cropped on both sides along the width; without that dimension 0
-    int padH,              // output rows cropped on both sides along the height; without that dimension 0
-    int dilationT,         // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,         // distance of kernel elements along the width; without that dimension 1
-    int dilationH,         // distance of kernel elements along the height; without that dimension 1
-    int adjT,              // added to the depth of the output; without that dimension 0
-    int adjW,              // added to the width of the output; without that dimension 0
-    int adjH,              // added to the height of the output; without that dimension 0
+    int dT,                // stride along the depth; 1 if there is no depth
+    int dW,                // stride along the width
+    int dH,                // stride along the height; 1 if there is no height
+    int padT,              // output slices cropped on both sides along the depth; 0 if there is no depth
+    int padW,              // output columns cropped on both sides along the width
+    int padH,              // output rows cropped on both sides along the height; 0 if there is no height
+    int dilationT,         // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height; 1 if there is no height
+    int adjT,              // slices added to the output at its end; 0 if there is no depth
+    int adjW,              // columns added to the output at the right
+    int adjH,              // rows added to the output at the bottom; 0 if there is no height
     int groups,            // number of groups of the input and output channels
     accreal scale);        // factor of the gradients added
 
@@ -982,16 +987,16 @@ TH_API void THNN_(FullConvolution_accGradParameters)(
                        weight[y,x,o,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW); bias (O, oH, oW);
-   output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+   output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
-   fit, and size arguments other than those of the tensors. Source: Torch7 nn.SpatialConvolutionLocal.
+   fit, and size arguments that differ from the sizes of the tensors. Source: Torch7 nn.SpatialConvolutionLocal.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialConvolutionLocal_updateOutput)(
     THNNState *state,       // library state
     THTensor *input,        // input (N, I, H, W) or (I, H, W)
     THTensor *output,       // [OUT] result (N, O, oH, oW)
     THTensor *weight,       // filters (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW)
-    THTensor *bias,         // one per output element (O, oH, oW)
+    THTensor *bias,         // one value per output element (O, oH, oW)
     THTensor *finput,       // [BUFFER] unused
     THTensor *fgradInput,   // [BUFFER] unused
     int kW,                 // kernel width
@@ -1055,20 +1060,20 @@ TH_API void THNN_(SpatialConvolutionLocal_accGradParameters)(
      output[n,o,y,x] = bias[o] + sum over rows c of connTable with connTable[c] = (i, o), and over kh, kw, of
                        weight[c,kh,kw] * input[n, i, y*dH + kh, x*dW + kw]
 
-   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
+   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight (K, kH, kW);
    bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = floor((H - kH) / dH) + 1 and oW likewise. A pair that
-   the table has several times counts several times. An output channel that the table does not have is its bias.
+   occurs several times in the table counts several times. An output channel that is not in the table equals its bias.
    Errors: ValueError for a stride or number of channels below 1, a kernel larger than the image, sizes that do not fit;
-   IndexError for a row of connTable with a number that is no channel.
+   IndexError for a row of connTable with a number that is not a channel.
    Source: LeCun et al. 1998; Torch7 nn.SpatialConvolutionMap.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialConvolutionMap_updateOutput)(
     THNNState *state,     // library state
     THTensor *input,      // input (N, nInputPlane, H, W) or (nInputPlane, H, W)
     THTensor *output,     // [OUT] result (N, nOutputPlane, oH, oW)
-    THTensor *weight,     // kernels (n, kH, kW)
-    THTensor *bias,       // one per output channel (nOutputPlane)
-    THTensor *connTable,  // connection table (n, 2): input channel, output channel
+    THTensor *weight,     // kernels (K, kH, kW)
+    THTensor *bias,       // one value per output channel (nOutputPlane)
+    THTensor *connTable,  // connection table (K, 2): input channel, output channel
     int nInputPlane,      // channels of the input
     int nOutputPlane,     // channels of the output
     int dW,               // stride along the width
@@ -1081,9 +1086,9 @@ TH_API void THNN_(SpatialConvolutionMap_updateGradInput)(
     THTensor *input,       // input
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
-    THTensor *weight,      // kernels (n, kH, kW)
-    THTensor *bias,        // one per output channel (nOutputPlane)
-    THTensor *connTable,   // connection table (n, 2): input channel, output channel
+    THTensor *weight,      // kernels (K, kH, kW)
+    THTensor *bias,        // one value per output channel (nOutputPlane)
+    THTensor *connTable,   // connection table (K, 2): input channel, output channel
     int nInputPlane,       // channels of the input
     int nOutputPlane,      // channels of the output
     int dW,                // stride along the width
@@ -1098,7 +1103,7 @@ TH_API void THNN_(SpatialConvolutionMap_accGradParameters)(
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [MODIFIED] sized as bias
-    THTensor *connTable,   // connection table (n, 2): input channel, output channel
+    THTensor *connTable,   // connection table (K, 2): input channel, output channel
     int nInputPlane,       // channels of the input
     int nOutputPlane,      // channels of the output
     int dW,                // stride along the width
@@ -1111,18 +1116,18 @@ TH_API void THNN_(SpatialConvolutionMap_accGradParameters)(
      output[n, o, y*dH + kh, x*dW + kw] = bias[o] + sum of all weight[c,kh,kw] * input[n,i,y,x] with these indices,
                                           over rows c of connTable with connTable[c] = (i, o)
 
-   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
+   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight (K, kH, kW);
    bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.
-   Errors: ValueError for a stride or number of channels below 1, an output larger than memory, sizes that do not fit;
-   IndexError for a row of connTable with a number that is no channel. Source: Torch7 nn.SpatialFullConvolutionMap.
+   Errors: ValueError for a stride or number of channels below 1, an output larger than memory can hold, sizes that do not fit;
+   IndexError for a row of connTable with a number that is not a channel. Source: Torch7 nn.SpatialFullConvolutionMap.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialFullConvolutionMap_updateOutput)(
     THNNState *state,     // library state
     THTensor *input,      // input (N, nInputPlane, H, W) or (nInputPlane, H, W)
     THTensor *output,     // [OUT] result (N, nOutputPlane, oH, oW)
-    THTensor *weight,     // kernels (n, kH, kW)
-    THTensor *bias,       // one per output channel (nOutputPlane)
-    THTensor *connTable,  // connection table (n, 2): input channel, output channel
+    THTensor *weight,     // kernels (K, kH, kW)
+    THTensor *bias,       // one value per output channel (nOutputPlane)
+    THTensor *connTable,  // connection table (K, 2): input channel, output channel
     int nInputPlane,      // channels of the input
     int nOutputPlane,     // channels of the output
     int dW,               // stride along the width
@@ -1135,9 +1140,9 @@ TH_API void THNN_(SpatialFullConvolutionMap_updateGradInput)(
     THTensor *input,       // input
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
-    THTensor *weight,      // kernels (n, kH, kW)
-    THTensor *bias,        // one per output channel (nOutputPlane)
-    THTensor *connTable,   // connection table (n, 2): input channel, output channel
+    THTensor *weight,      // kernels (K, kH, kW)
+    THTensor *bias,        // one value per output channel (nOutputPlane)
+    THTensor *connTable,   // connection table (K, 2): input channel, output channel
     int nInputPlane,       // channels of the input
     int nOutputPlane,      // channels of the output
     int dW,                // stride along the width
@@ -1152,7 +1157,7 @@ TH_API void THNN_(SpatialFullConvolutionMap_accGradParameters)(
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [MODIFIED] sized as bias
-    THTensor *connTable,   // connection table (n, 2): input channel, output channel
+    THTensor *connTable,   // connection table (K, 2): input channel, output channel
     int nInputPlane,       // channels of the input
     int nOutputPlane,      // channels of the output
     int dW,                // stride along the width
@@ -1206,9 +1211,9 @@ TH_API void THNN_(Linear_accGradParameters)(
      output[n, (c*kH + kh)*kW + kw, y*oW + x] = input[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW]
 
    Shapes: input (N, C, H, W) or (C, H, W); output (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW) with
-   oH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Outside the image input is 0.
+   oH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Input is 0 outside the image.
    Errors: ValueError for a kernel, dilation or stride below 1, negative padding, an output without elements, sizes that
-   do not fit. Source: torch.nn.functional.unfold, which gives the same.
+   do not fit. Source: torch.nn.functional.unfold, which gives the same result.
    [DERIVATIVE linear] */
 TH_API void THNN_(Im2Col_updateOutput)(
     THNNState *state,  // library state
@@ -1223,8 +1228,8 @@ TH_API void THNN_(Im2Col_updateOutput)(
     int sH,            // stride along the height
     int sW);           // stride along the width
 
-/* Gradient of Im2Col by its input: each element of gradOutput added at the position that it was copied from; elements
-   outside every window get 0. */
+/* Gradient of Im2Col by its input: each element of gradOutput is added at the position that its element of output was
+   copied from; elements outside every window get 0. */
 TH_API void THNN_(Im2Col_updateGradInput)(
     THNNState *state,      // library state
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
@@ -1240,15 +1245,15 @@ TH_API void THNN_(Im2Col_updateGradInput)(
     int sH,                // stride along the height
     int sW);               // stride along the width
 
-/* Col2Im: the sum of columns in images, the transpose of Im2Col. Here dH and dW are dilations, and sH and sW strides.
+/* Col2Im: columns summed into images, the transpose of Im2Col. Here dH and dW are dilations, and sH and sW strides.
 
      output[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW] = sum of all input[n, (c*kH + kh)*kW + kw, y*oW + x]
-                                                              with these indices; those in the padding are dropped
+                                                              with these indices; elements in the padding are dropped
 
    Shapes: input (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW), oH and oW as in Im2Col for images of the size of the output;
    output (N, C, outputHeight, outputWidth) or (C, outputHeight, outputWidth).
    Errors: ValueError for a size, kernel, dilation or stride below 1, negative padding, sizes that do not fit.
-   Source: torch.nn.functional.fold, which gives the same.
+   Source: torch.nn.functional.fold, which gives the same result.
    [DERIVATIVE linear] */
 TH_API void THNN_(Col2Im_updateOutput)(
     THNNState *state,  // library state
@@ -1265,7 +1270,7 @@ TH_API void THNN_(Col2Im_updateOutput)(
     int sH,            // stride along the height
     int sW);           // stride along the width
 
-/* Gradient of Col2Im by its input: the columns of gradOutput. */
+/* Gradient of Col2Im by its input: Im2Col of gradOutput. */
 TH_API void THNN_(Col2Im_updateGradInput)(
     THNNState *state,      // library state
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
@@ -1284,7 +1289,7 @@ TH_API void THNN_(Col2Im_updateGradInput)(
      finput[(c*kH + kh)*kW + kw, y*outputWidth + x] = input[c, y*dH + kh - padH, x*dW + kw - padW], 0 outside the image
 
    The function takes no state. Shapes: input (nInputPlane, inputHeight, inputWidth); finput (nInputPlane*kH*kW,
-   outputHeight*outputWidth) has to have its size, with outputHeight = floor((inputHeight + 2*padH - kH) / dH) + 1 and
+   outputHeight*outputWidth), which is not resized, with outputHeight = floor((inputHeight + 2*padH - kH) / dH) + 1 and
    outputWidth likewise.
    Errors: ValueError for a kernel or stride below 1, negative padding, sizes that do not fit. Source: Torch7's unfold. */
 TH_API void THNN_(unfolded_copy)(
@@ -1303,7 +1308,7 @@ TH_API void THNN_(unfolded_copy)(
     int outputHeight);  // height of the output
 
 /* unfolded_acc: the transpose of unfolded_copy: each element of finput is added to the element of input that unfolded_copy
-   copies to it. Shapes and errors as there. */
+   copies to it. Shapes and errors as in unfolded_copy. */
 TH_API void THNN_(unfolded_acc)(
     THTensor *finput,   // [INPUT] columns
     THTensor *input,    // [MODIFIED] image, accumulated into (nInputPlane, inputHeight, inputWidth)
@@ -1341,8 +1346,8 @@ TH_API void THNN_(TemporalSubSampling_updateOutput)(
     int dW,               // stride
     int inputFrameSize);  // features of the input
 
-/* Gradient of TemporalSubSampling by its input: weight * gradOutput, added over each window. Frames behind the
-   last window get 0. */
+/* Gradient of TemporalSubSampling by its input: weight * gradOutput, added over each window. Frames outside
+   every window get 0. */
 TH_API void THNN_(TemporalSubSampling_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -1414,12 +1419,12 @@ TH_API void THNN_(SpatialSubSampling_accGradParameters)(
 /* SpatialMaxPooling: the largest value of each window.
 
    Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with
-   oH = floor or, with ceil_mode, ceil of (H + 2*padH - kH) / dH, plus 1, less 1 when some padding is given and the last
-   window would start at or beyond H + padH; oW likewise.
+   oH = floor((H + 2*padH - kH) / dH) + 1, or ceil instead of floor with ceil_mode. If padW or padH is above 0, a last
+   window that starts below the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.
    indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, padding never
-   does, NaN counts as larger than anything (as in torch). A window without any element gives the lowest finite value
+   does, NaN counts as larger than anything (as in torch). A window without an input element gives the lowest finite value
    and index -1.
-   Errors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.
+   Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.
    Source: Torch7 nn.SpatialMaxPooling. */
 TH_API void THNN_(SpatialMaxPooling_updateOutput)(
     THNNState *state,        // library state
@@ -1450,6 +1455,47 @@ TH_API void THNN_(SpatialMaxPooling_updateGradInput)(
     int padH,                // padding above and below
     bool ceil_mode);         // as in the forward
 
+/* SpatialDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.
+
+   Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with
+   oH = floor or, with ceil_mode, ceil of (H + 2*padH - dilationH*(kH - 1) - 1) / dH, plus 1, less 1 when some padding is
+   given and the last window would start at or beyond H + padH; oW likewise.
+   indices as in SpatialMaxPooling.
+   Errors: ValueError for a kernel, stride or dilation below 1, padding above half the kernel, an output without elements.
+   Source: Torch7 nn.SpatialDilatedMaxPooling. */
+TH_API void THNN_(SpatialDilatedMaxPooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, H, W) or (C, H, W)
+    THTensor *output,        // [OUT] result (N, C, oH, oW)
+    THIndexTensor *indices,  // [OUT] [SAVED] position of each maximum in its plane, or -1
+    int kW,                  // kernel width
+    int kH,                  // kernel height
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int padW,                // padding left and right
+    int padH,                // padding above and below
+    int dilationW,           // distance of kernel elements along the width
+    int dilationH,           // along the height
+    bool ceil_mode);         // [DEFAULT false] round output sizes up
+
+/* Gradient of SpatialDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+   Errors: also IndexError for an index outside its plane. */
+TH_API void THNN_(SpatialDilatedMaxPooling_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices,  // [SAVED] as the forward left them
+    int kW,                  // kernel width
+    int kH,                  // kernel height
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int padW,                // padding left and right
+    int padH,                // padding above and below
+    int dilationW,           // distance of kernel elements along the width
+    int dilationH,           // along the height
+    bool ceil_mode);         // as in the forward
+
 /* TemporalMaxPooling: the largest value of each feature in each window of frames.
 
    Shapes: input (N, T, C) or (T, C); output and indices (N, oT, C) with oT = floor((T - kW) / dW) + 1.
@@ -1475,6 +1521,52 @@ TH_API void THNN_(TemporalMaxPooling_updateGradInput)(
     THIndexTensor *indices,  // [SAVED] as the forward left them
     int kW,                  // kernel width
     int dW);                 // stride
+
+/* VolumetricMaxPooling: the largest value of each window.
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with
+   oT = floor or, with ceilMode, ceil of (T + 2*pT - kT) / dT, plus 1, less 1 when some padding is given and the last
+   window would start at or beyond T + pT; oH and oW likewise.
+   indices holds the element of the kernel, one per byte: kt + (kh << 8) + (kw << 16). The first of equal values in row
+   order wins, padding never does, NaN counts as larger than anything. A window without any element gives the lowest
+   finite value and index -1.
+   Errors: ValueError for a kernel or stride below 1, a kernel above 256, padding above half the kernel, an output without
+   elements.
+   Source: Torch7 nn.VolumetricMaxPooling. */
+TH_API void THNN_(VolumetricMaxPooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,        // [OUT] result (N, C, oT, oH, oW)
+    THIndexTensor *indices,  // [OUT] [SAVED] element of the kernel, packed
+    int kT,                  // kernel depth
+    int kW,                  // kernel width
+    int kH,                  // kernel height
+    int dT,                  // stride along the depth
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int pT,                  // padding in front and behind
+    int pW,                  // padding left and right
+    int pH,                  // padding above and below
+    bool ceilMode);          // [DEFAULT false] round output sizes up
+
+/* Gradient of VolumetricMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+   Errors: also IndexError for an index that is no element of its window. */
+TH_API void THNN_(VolumetricMaxPooling_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices,  // [SAVED] as the forward left them
+    int kT,                  // kernel depth
+    int kW,                  // kernel width
+    int kH,                  // kernel height
+    int dT,                  // stride along the depth
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int pT,                  // padding in front and behind
+    int pW,                  // padding left and right
+    int pH,                  // padding above and below
+    bool ceilMode);          // as in the forward
 
 /* VolumetricDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.
 
@@ -1532,7 +1624,7 @@ TH_API void THNN_(VolumetricDilatedMaxPooling_updateGradInput)(
    zeros count in the divisor; otherwise it is clipped to the image.
 
    Shapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.
-   Errors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.
+   Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.
    Source: Torch7 nn.SpatialAveragePooling.
    [DERIVATIVE linear] */
 TH_API void THNN_(SpatialAveragePooling_updateOutput)(
@@ -1562,6 +1654,654 @@ TH_API void THNN_(SpatialAveragePooling_updateGradInput)(
     int padH,                 // zeros added above and below
     bool ceil_mode,           // as in the forward
     bool count_include_pad);  // as in the forward
+
+/* VolumetricAveragePooling: the mean of each window, as in SpatialAveragePooling.
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, oT, oH, oW), sizes as in VolumetricMaxPooling.
+   Errors: ValueError for a kernel or stride below 1, a kernel larger than the input without padding, padding above half
+   the kernel, an output without elements.
+   Source: Torch7 nn.VolumetricAveragePooling.
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricAveragePooling_updateOutput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,         // [OUT] result (N, C, oT, oH, oW)
+    int kT,                   // kernel depth
+    int kW,                   // kernel width
+    int kH,                   // kernel height
+    int dT,                   // stride along the depth
+    int dW,                   // stride along the width
+    int dH,                   // stride along the height
+    int padT,                 // zeros added in front and behind
+    int padW,                 // zeros added left and right
+    int padH,                 // zeros added above and below
+    bool ceil_mode,           // [DEFAULT false] round output sizes up
+    bool count_include_pad);  // [DEFAULT true] count padding in the divisor
+
+/* Gradient of VolumetricAveragePooling by its input: each gradOutput divided by its divisor, added over its window. */
+TH_API void THNN_(VolumetricAveragePooling_updateGradInput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    int kT,                   // kernel depth
+    int kW,                   // kernel width
+    int kH,                   // kernel height
+    int dT,                   // stride along the depth
+    int dW,                   // stride along the width
+    int dH,                   // stride along the height
+    int padT,                 // zeros added in front and behind
+    int padW,                 // zeros added left and right
+    int padH,                 // zeros added above and below
+    bool ceil_mode,           // as in the forward
+    bool count_include_pad);  // as in the forward
+
+/* SpatialAdaptiveAveragePooling: the mean of each of osizeH x osizeW regions, whatever the size of the input. Region y
+   covers the rows floor(y * H / osizeH) to ceil((y + 1) * H / osizeH) - 1, columns likewise.
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C, osizeH, osizeW).
+   Errors: ValueError for a size below 1. Source: He et al. 2014; Torch7 nn.SpatialAdaptiveAveragePooling.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialAdaptiveAveragePooling_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W) or (C, H, W)
+    THTensor *output,  // [OUT] result (N, C, osizeH, osizeW)
+    int osizeW,        // width of the output
+    int osizeH);       // height of the output
+
+/* Gradient of SpatialAdaptiveAveragePooling by its input: each gradOutput divided by the size of its region, added over
+   the region. */
+TH_API void THNN_(SpatialAdaptiveAveragePooling_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+
+/* VolumetricAdaptiveAveragePooling: the mean of each of osizeT x osizeH x osizeW regions, as in
+   SpatialAdaptiveAveragePooling.
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, osizeT, osizeH, osizeW).
+   Errors: ValueError for a size below 1. Source: PyTorch nn.AdaptiveAvgPool3d.
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricAdaptiveAveragePooling_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,  // [OUT] result (N, C, osizeT, osizeH, osizeW)
+    int osizeT,        // depth of the output
+    int osizeW,        // width of the output
+    int osizeH);       // height of the output
+
+/* Gradient of VolumetricAdaptiveAveragePooling by its input: each gradOutput divided by the size of its region, added
+   over the region. */
+TH_API void THNN_(VolumetricAdaptiveAveragePooling_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+
+/* SpatialAdaptiveMaxPooling: the largest value of each of oheight x owidth regions, those of
+   SpatialAdaptiveAveragePooling.
+
+   Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oheight, owidth).
+   indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger
+   than anything.
+   Errors: ValueError for a size below 1. Source: Torch7 nn.SpatialAdaptiveMaxPooling. */
+TH_API void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, H, W) or (C, H, W)
+    THTensor *output,        // [OUT] result (N, C, oheight, owidth)
+    THIndexTensor *indices,  // [OUT] [SAVED] position of each maximum in its plane
+    int owidth,              // width of the output
+    int oheight);            // height of the output
+
+/* Gradient of SpatialAdaptiveMaxPooling by its input: gradOutput is added at indices.
+   Errors: also IndexError for an index outside its plane. */
+TH_API void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices);  // [SAVED] as the forward left them
+
+/* SpatialFractionalMaxPooling: the largest value of each of outputH x outputW regions of poolSizeH x poolSizeW, which are
+   a fraction apart. Along an axis of size I with the random sample u, region j < O - 1 begins at
+   trunc((j + u) * a) - trunc(u * a) with a = (I - poolSize) / (O - 1), and the last region at I - poolSize.
+
+   Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2), without N
+   also (C, 2).
+   indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger
+   than anything.
+   Errors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].
+   Source: Graham 2014; Torch7 nn.SpatialFractionalMaxPooling. */
+TH_API void THNN_(SpatialFractionalMaxPooling_updateOutput)(
+    THNNState *state,          // library state
+    THTensor *input,           // input (N, C, H, W) or (C, H, W)
+    THTensor *output,          // [OUT] result (N, C, outputH, outputW)
+    int outputW,               // width of the output
+    int outputH,               // height of the output
+    int poolSizeW,             // width of a region
+    int poolSizeH,             // height of a region
+    THIndexTensor *indices,    // [OUT] [SAVED] position of each maximum in its plane
+    THTensor *randomSamples);  // of each plane, for width and height, in [0, 1]
+
+/* Gradient of SpatialFractionalMaxPooling by its input: gradOutput is added at indices.
+   Errors: also IndexError for an index outside its plane. */
+TH_API void THNN_(SpatialFractionalMaxPooling_updateGradInput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    int outputW,              // width of the output
+    int outputH,              // height of the output
+    int poolSizeW,            // width of a region
+    int poolSizeH,            // height of a region
+    THIndexTensor *indices);  // [SAVED] as the forward left them
+
+/* VolumetricFractionalMaxPooling: SpatialFractionalMaxPooling for volumes, with time last.
+
+   Shapes: input (N, C, H, W, T) or (C, H, W, T); output and indices (N, C, outputH, outputW, outputT); randomSamples
+   (N, C, 3), without N also (C, 3).
+   indices holds (h*W + w)*T + t of the maximum within its volume. The first of equal values in row order wins, NaN counts
+   as larger than anything.
+   Errors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].
+   Source: Graham 2014; Torch7 nn.VolumetricFractionalMaxPooling. */
+TH_API void THNN_(VolumetricFractionalMaxPooling_updateOutput)(
+    THNNState *state,          // library state
+    THTensor *input,           // input (N, C, H, W, T) or (C, H, W, T)
+    THTensor *output,          // [OUT] result (N, C, outputH, outputW, outputT)
+    int outputT,               // depth of the output
+    int outputW,               // width of the output
+    int outputH,               // height of the output
+    int poolSizeT,             // depth of a region
+    int poolSizeW,             // width of a region
+    int poolSizeH,             // height of a region
+    THIndexTensor *indices,    // [OUT] [SAVED] position of each maximum in its volume
+    THTensor *randomSamples);  // of each volume, for time, width and height, in [0, 1]
+
+/* Gradient of VolumetricFractionalMaxPooling by its input: gradOutput is added at indices.
+   Errors: also IndexError for an index outside its volume. */
+TH_API void THNN_(VolumetricFractionalMaxPooling_updateGradInput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    int outputT,              // depth of the output
+    int outputW,              // width of the output
+    int outputH,              // height of the output
+    int poolSizeT,            // depth of a region
+    int poolSizeW,            // width of a region
+    int poolSizeH,            // height of a region
+    THIndexTensor *indices);  // [SAVED] as the forward left them
+
+/* SpatialMaxUnpooling: the inverse of a max pooling: output is 0 except at indices, where it is input. Of equal indices
+   the last one in row order counts.
+
+   Shapes: input and indices (N, C, H, W) or (C, H, W); output (N, C, oheight, owidth).
+   Errors: ValueError for a size below 1 and for sizes that do not fit, IndexError for an index outside the output.
+   Source: Zeiler and Fergus 2014; Torch7 nn.SpatialMaxUnpooling. */
+TH_API void THNN_(SpatialMaxUnpooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, H, W) or (C, H, W)
+    THTensor *output,        // [OUT] result (N, C, oheight, owidth)
+    THIndexTensor *indices,  // position of each input in its plane of the output
+    int owidth,              // width of the output
+    int oheight);            // height of the output
+
+/* Gradient of SpatialMaxUnpooling by its input: gradOutput at indices. */
+TH_API void THNN_(SpatialMaxUnpooling_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices,  // position of each input in its plane of the output
+    int owidth,              // width of the output
+    int oheight);            // height of the output
+
+/* VolumetricMaxUnpooling: the inverse of VolumetricMaxPooling with the same stride and padding: output is 0 except at
+   (t*dT - pT + kt, y*dH - pH + kh, x*dW - pW + kw), where it is input[n,c,t,y,x] with the index kt + (kh << 8) +
+   (kw << 16). Of equal positions the last one in row order counts.
+
+   Shapes: input and indices (N, C, T, H, W) or (C, T, H, W); output (N, C, oT, oH, oW).
+   Errors: ValueError for a size or stride below 1, negative padding, and for sizes that do not fit, IndexError for a
+   position outside the output.
+   Source: Torch7 nn.VolumetricMaxUnpooling. */
+TH_API void THNN_(VolumetricMaxUnpooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,        // [OUT] result (N, C, oT, oH, oW)
+    THIndexTensor *indices,  // element of the kernel, packed
+    int oT,                  // depth of the output
+    int oW,                  // width of the output
+    int oH,                  // height of the output
+    int dT,                  // stride along the depth
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int pT,                  // padding in front and behind
+    int pW,                  // padding left and right
+    int pH);                 // padding above and below
+
+/* Gradient of VolumetricMaxUnpooling by its input: gradOutput at the positions of the forward. */
+TH_API void THNN_(VolumetricMaxUnpooling_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices,  // element of the kernel, packed
+    int oT,                  // depth of the output
+    int oW,                  // width of the output
+    int oH,                  // height of the output
+    int dT,                  // stride along the depth
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int pT,                  // padding in front and behind
+    int pW,                  // padding left and right
+    int pH);                 // padding above and below
+
+/* FeatureLPPooling: the p-norm of windows that slide along the features.
+
+     output[n,o,...] = (sum over k < width of input[n, o*stride + k, ...]^power)^(1/power)
+
+   The root of a negative sum, which odd powers make possible, is negative; of any other power it is NaN.
+   Shapes: input (N, F), (N, F, A) or (N, F, A, B) with batchMode, otherwise without N; output with
+   oF = floor((F - width) / stride) + 1 features.
+   Errors: ValueError for a power that is not positive, a width not in 2 to 16, a stride not in 1 to 4, fewer features than
+   the width.
+   Source: Boureau et al. 2010; Torch7 nn.FeatureLPPooling. */
+TH_API void THNN_(FeatureLPPooling_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, F, ...) or (F, ...)
+    THTensor *output,  // [OUT] result (N, oF, ...)
+    accreal power,     // exponent
+    int width,         // features of a window
+    int stride,        // from window to window
+    bool batchMode);   // dimension 0 is the batch
+
+/* Gradient of FeatureLPPooling by its input: gradOutput * (input / output)^(power - 1), added over each window. A window
+   whose output is 0 adds nothing. */
+TH_API void THNN_(FeatureLPPooling_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *input,       // input
+    THTensor *output,      // as the forward left it
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    accreal power,         // exponent
+    int width,             // features of a window
+    int stride,            // from window to window
+    bool batchMode);       // dimension 0 is the batch
+
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY padding] */
+
+/* TemporalReplicationPadding: a series extended by its first and last element.
+
+     output[n,c,x] = input[n, c, min(max(x - pad_l, 0), W - 1)]
+
+   Shapes: input (N, C, W) or (C, W); output (N, C, W + pad_l + pad_r). Negative padding crops.
+   Errors: ValueError for an output without elements. Source: Torch7 nn.TemporalReplicationPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(TemporalReplicationPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, W) or (C, W)
+    THTensor *output,  // [OUT] padded input
+    int pad_l,         // elements added left; negative: cropped
+    int pad_r);        // elements added right
+
+/* Gradient of TemporalReplicationPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(TemporalReplicationPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pad_l,             // elements added left; negative: cropped
+    int pad_r);            // elements added right
+
+/* TemporalReflectionPadding: a series extended by its mirror images at the first and at the last element, which are not
+   repeated.
+
+     output[n,c,x] = input[n,c,i] with i = |x - pad_l|, or 2*(W - 1) - (x - pad_l) where x - pad_l >= W
+
+   Shapes: input (N, C, W) or (C, W); output (N, C, W + pad_l + pad_r). Negative padding crops.
+   Errors: ValueError for padding of W or more, and for an output without elements.
+   Source: Torch7 nn.TemporalReflectionPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(TemporalReflectionPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, W) or (C, W)
+    THTensor *output,  // [OUT] padded input
+    int pad_l,         // elements added left; negative: cropped
+    int pad_r);        // elements added right
+
+/* Gradient of TemporalReflectionPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(TemporalReflectionPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pad_l,             // elements added left; negative: cropped
+    int pad_r);            // elements added right
+
+/* SpatialReplicationPadding: images extended by their border pixels.
+
+     output[n,c,y,x] = input[n, c, min(max(y - pad_t, 0), H - 1), min(max(x - pad_l, 0), W - 1)]
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H + pad_t + pad_b, W + pad_l + pad_r). Negative padding crops.
+   Errors: ValueError for an output without elements. Source: Torch7 nn.SpatialReplicationPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialReplicationPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W) or (C, H, W)
+    THTensor *output,  // [OUT] padded input
+    int pad_l,         // elements added left; negative: cropped
+    int pad_r,         // elements added right
+    int pad_t,         // rows added above
+    int pad_b);        // rows added below
+
+/* Gradient of SpatialReplicationPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(SpatialReplicationPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pad_l,             // elements added left; negative: cropped
+    int pad_r,             // elements added right
+    int pad_t,             // rows added above
+    int pad_b);            // rows added below
+
+/* SpatialReflectionPadding: images extended by their mirror images at the border pixels, which are not repeated.
+
+     output[n,c,y,x] = input[n, c, mirror(y - pad_t, H), mirror(x - pad_l, W)]
+     mirror(i, size) = |i|, or 2*(size - 1) - i where i >= size
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H + pad_t + pad_b, W + pad_l + pad_r). Negative padding crops.
+   Errors: ValueError for padding that is not below the size, and for an output without elements.
+   Source: Torch7 nn.SpatialReflectionPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialReflectionPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W) or (C, H, W)
+    THTensor *output,  // [OUT] padded input
+    int pad_l,         // elements added left; negative: cropped
+    int pad_r,         // elements added right
+    int pad_t,         // rows added above
+    int pad_b);        // rows added below
+
+/* Gradient of SpatialReflectionPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(SpatialReflectionPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pad_l,             // elements added left; negative: cropped
+    int pad_r,             // elements added right
+    int pad_t,             // rows added above
+    int pad_b);            // rows added below
+
+/* VolumetricReplicationPadding: volumes extended by the elements at their borders, as images by
+   SpatialReplicationPadding.
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, T + pfront + pback, H + ptop + pbottom,
+   W + pleft + pright). Negative padding crops.
+   Errors: ValueError for an output without elements. Source: Torch7 nn.VolumetricReplicationPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricReplicationPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,  // [OUT] padded input
+    int pleft,         // columns added left; negative: cropped
+    int pright,        // columns added right
+    int ptop,          // rows added above
+    int pbottom,       // rows added below
+    int pfront,        // slices added in front
+    int pback);        // slices added behind
+
+/* Gradient of VolumetricReplicationPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(VolumetricReplicationPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pleft,             // columns added left; negative: cropped
+    int pright,            // columns added right
+    int ptop,              // rows added above
+    int pbottom,           // rows added below
+    int pfront,            // slices added in front
+    int pback);            // slices added behind
+
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY resampling] */
+
+/* TemporalUpSamplingNearest: every element of a series repeated scale_factor times.
+
+     output[n,c,x] = input[n, c, floor(x / scale_factor)]
+
+   Shapes: input (N, C, W) or (C, W); output (N, C, W*scale_factor).
+   Errors: ValueError for a factor below 2. Source: Torch7 nn.TemporalUpSamplingNearest.
+   [DERIVATIVE linear] */
+TH_API void THNN_(TemporalUpSamplingNearest_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, W) or (C, W)
+    THTensor *output,   // [OUT] result (N, C, W*scale_factor)
+    int scale_factor);  // repetitions along each axis
+
+/* Gradient of TemporalUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element. */
+TH_API void THNN_(TemporalUpSamplingNearest_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int scale_factor);     // repetitions along each axis
+
+/* SpatialUpSamplingNearest: every pixel repeated scale_factor times along the height and the width.
+
+     output[n,c,y,x] = input[n, c, floor(y / scale_factor), floor(x / scale_factor)]
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H*scale_factor, W*scale_factor).
+   Errors: ValueError for a factor below 2. Source: Torch7 nn.SpatialUpSamplingNearest.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialUpSamplingNearest_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, H, W) or (C, H, W)
+    THTensor *output,   // [OUT] result (N, C, H*scale_factor, W*scale_factor)
+    int scale_factor);  // repetitions along each axis
+
+/* Gradient of SpatialUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element. */
+TH_API void THNN_(SpatialUpSamplingNearest_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int scale_factor);     // repetitions along each axis
+
+/* VolumetricUpSamplingNearest: every element of a volume repeated scale_factor times along each axis.
+
+     output[n,c,t,y,x] = input[n, c, floor(t / scale_factor), floor(y / scale_factor), floor(x / scale_factor)]
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, T*scale_factor, H*scale_factor, W*scale_factor).
+   Errors: ValueError for a factor below 2. Source: Torch7 nn.VolumetricUpSamplingNearest.
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricUpSamplingNearest_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,   // [OUT] result (N, C, T*scale_factor, H*scale_factor, W*scale_factor)
+    int scale_factor);  // repetitions along each axis
+
+/* Gradient of VolumetricUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element. */
+TH_API void THNN_(VolumetricUpSamplingNearest_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int scale_factor);     // repetitions along each axis
+
+/* TemporalUpSamplingLinear: linear interpolation of a series to another length, so that the first and the last element
+   of input and output coincide.
+
+     output[n,c,x] = (1 - f) * input[n,c,i] + f * input[n,c,i+1] with i + f = x * (W - 1) / (outputWidth - 1), 0 <= f < 1
+
+   Shapes: input (N, C, W); output (N, C, outputWidth). An output of one element is the first one.
+   Errors: ValueError for an output size below 1. Source: torch 0.2 nn.Upsample(mode='linear').
+   [DERIVATIVE linear] */
+TH_API void THNN_(TemporalUpSamplingLinear_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, W)
+    THTensor *output,  // [OUT] result (N, C, outputWidth)
+    int outputWidth);  // width of the output
+
+/* Gradient of TemporalUpSamplingLinear by its input: every element of gradOutput, weighted, added at the elements that it was computed from. */
+TH_API void THNN_(TemporalUpSamplingLinear_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, W)
+    int nbatch,            // [SIZE input 0] N
+    int nchannels,         // [SIZE input 1] C
+    int inputWidth,        // [SIZE input -1] width of the input
+    int outputWidth);      // width of the output
+
+/* SpatialUpSamplingBilinear: linear interpolation of images along height and width, so that the corners of input and
+   output coincide.
+
+     output[n,c,y,x] = sum over the rows i, i + 1 and the columns j, j + 1 of weight * input
+     with i + f = y * (H - 1) / (outputHeight - 1) and the weights 1 - f and f of the rows, 0 <= f < 1, columns likewise
+
+   Shapes: input (N, C, H, W); output (N, C, outputHeight, outputWidth). Along an axis of one output it is the first
+   input.
+   Errors: ValueError for an output size below 1. Source: Torch7 nn.SpatialUpSamplingBilinear.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialUpSamplingBilinear_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W)
+    THTensor *output,  // [OUT] result (N, C, outputHeight, outputWidth)
+    int outputHeight,  // height of the output
+    int outputWidth);  // width of the output
+
+/* Gradient of SpatialUpSamplingBilinear by its input: every element of gradOutput, weighted, added at the elements that it was computed from. */
+TH_API void THNN_(SpatialUpSamplingBilinear_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, H, W)
+    int nbatch,            // [SIZE input 0] N
+    int nchannels,         // [SIZE input 1] C
+    int inputHeight,       // [SIZE input -2] height of the input
+    int inputWidth,        // [SIZE input -1] width of the input
+    int outputHeight,      // height of the output
+    int outputWidth);      // width of the output
+
+/* VolumetricUpSamplingTrilinear: linear interpolation of volumes along all three axes, as SpatialUpSamplingBilinear.
+
+   Shapes: input (N, C, T, H, W); output (N, C, outputDepth, outputHeight, outputWidth).
+   Errors: ValueError for an output size below 1. Source: torch 0.2 nn.Upsample(mode='trilinear').
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricUpSamplingTrilinear_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, T, H, W)
+    THTensor *output,  // [OUT] result (N, C, outputDepth, outputHeight, outputWidth)
+    int outputDepth,   // depth of the output
+    int outputHeight,  // height of the output
+    int outputWidth);  // width of the output
+
+/* Gradient of VolumetricUpSamplingTrilinear by its input: every element of gradOutput, weighted, added at the elements that it was computed
+   from. */
+TH_API void THNN_(VolumetricUpSamplingTrilinear_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, T, H, W)
+    int nbatch,            // [SIZE input 0] N
+    int nchannels,         // [SIZE input 1] C
+    int inputDepth,        // [SIZE input -3] depth of the input
+    int inputHeight,       // [SIZE input -2] height of the input
+    int inputWidth,        // [SIZE input -1] width of the input
+    int outputDepth,       // depth of the output
+    int outputHeight,      // height of the output
+    int outputWidth);      // width of the output
+
+/* SpatialGridSamplerBilinear: images sampled by linear interpolation at the positions of a grid.
+
+     output[n,c,y,x] = sum over the four pixels i, j around (u, v) of (1 - |u - i|) * (1 - |v - j|) * input[n,c,i,j]
+     with u = (grid[n,y,x,1] + 1) / 2 * (H - 1) and v = (grid[n,y,x,0] + 1) / 2 * (W - 1)
+
+   -1 and 1 are the centres of the first and last pixels. Pixels outside of the image are 0. A position that is not a
+   number gives values that are not.
+   Shapes: input (N, C, H, W); grid (N, oH, oW, 2); output (N, C, oH, oW).
+   Errors: ValueError for sizes that do not fit, and for images of 2^24 pixels or more along an axis.
+   Source: Jaderberg et al., 2015; torch 0.2 nn.functional.grid_sample. */
+TH_API void THNN_(SpatialGridSamplerBilinear_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, H, W)
+    THTensor *grid,     // positions (N, oH, oW, 2), the last dimension x, y
+    THTensor *output);  // [OUT] result
+
+/* Gradients of SpatialGridSamplerBilinear by its input and by the positions; a position between two pixels is taken to
+   stay between them. */
+TH_API void THNN_(SpatialGridSamplerBilinear_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // input
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *grid,         // positions
+    THTensor *gradGrid,     // [OUT] [LIKE grid] gradient of the loss by grid
+    THTensor *gradOutput);  // gradient of the loss by output, sized as output
+
+/* VolumetricGridSamplerBilinear: SpatialGridSamplerBilinear for volumes, from the eight elements around a position.
+
+   Shapes: input (N, C, T, H, W); grid (N, oT, oH, oW, 3), positions x, y, z along W, H, T; output (N, C, oT, oH, oW).
+   Errors: as SpatialGridSamplerBilinear. Source: torch.nn.functional.grid_sample with align_corners. */
+TH_API void THNN_(VolumetricGridSamplerBilinear_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, T, H, W)
+    THTensor *grid,     // positions (N, oT, oH, oW, 3), the last dimension x, y, z
+    THTensor *output);  // [OUT] result
+
+/* Gradients of VolumetricGridSamplerBilinear by its input and by the positions; a position between two pixels is taken to
+   stay between them. */
+TH_API void THNN_(VolumetricGridSamplerBilinear_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // input
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *grid,         // positions
+    THTensor *gradGrid,     // [OUT] [LIKE grid] gradient of the loss by grid
+    THTensor *gradOutput);  // gradient of the loss by output, sized as output
+
+/* Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or not. The
+   up-sampling functions above are special cases of it; the layers of thnn.nn call it.
+
+     nearest:           output x is input floor(x * s)
+     linear:            output x is (1 - f) * input i + f * input i + 1 with i + f = max((x + 1/2) * s - 1/2, 0)
+     and align_corners: i + f = x * (W - 1) / (outputWidth - 1)
+
+   with s = scaleWidth, or W / outputWidth if scaleWidth is 0; other axes likewise. Positions beyond the last input are
+   those of the last input.
+   Shapes, in two dimensions: input (N, C, H, W); output (N, C, outputHeight, outputWidth). One dimension has W alone,
+   three have T before H.
+   Errors: ValueError for an output size below 1, or other than 1 in a dimension that input does not have; for a scale
+   that is negative or not finite; for align_corners without linear, or with a scale. Source: torch.nn.functional.interpolate.
+   [DERIVATIVE linear] */
+TH_API void THNN_(Interpolation_updateOutput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input (N, C, H, W) or (C, H, W)
+    THTensor *output,     // [OUT] result (N, C, outputHeight, outputWidth)
+    int outputDepth,      // depth of the output; without that dimension 1
+    int outputHeight,     // height of the output; without that dimension 1
+    int outputWidth,      // width of the output
+    bool linear,          // [DEFAULT false] linear, otherwise nearest
+    bool align_corners,   // [DEFAULT false] the first and last elements of input and output coincide
+    accreal scaleDepth,   // [DEFAULT 0] inputs per output along the depth, 0: the ratio of the sizes
+    accreal scaleHeight,  // [DEFAULT 0] along the height
+    accreal scaleWidth);  // [DEFAULT 0] along the width
+
+/* Gradient of Interpolation by its input: every element of gradOutput, weighted, added at the elements that it was computed
+   from. */
+TH_API void THNN_(Interpolation_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int outputDepth,       // depth of the output; without that dimension 1
+    int outputHeight,      // height of the output; without that dimension 1
+    int outputWidth,       // width of the output
+    bool linear,           // [DEFAULT false] linear, otherwise nearest
+    bool align_corners,    // [DEFAULT false] the first and last elements of input and output coincide
+    accreal scaleDepth,    // [DEFAULT 0] inputs per output along the depth, 0: the ratio of the sizes
+    accreal scaleHeight,   // [DEFAULT 0] along the height
+    accreal scaleWidth);   // [DEFAULT 0] along the width
 
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY activation] */
@@ -1634,7 +2374,7 @@ TH_API void THNN_(Tanh_updateGradInput)(
     THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
     THTensor *output);     // result of the forward
 
-/* SoftMax: output = exp(input) / sum over channels of exp(input), the maximum subtracted first.
+/* SoftMax: output = exp(input) / sum over channels of exp(input), computed after subtracting the maximum.
 
    Shapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.
    Source: Torch7 nn.SoftMax. */
@@ -1903,8 +2643,8 @@ TH_API void THNN_(RReLU_updateGradInput)(
    [FAMILY criterion] */
 
 /* ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the targets
-   t = target[n] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their weights, unless
-   that is 0.
+   t = target[n] that are not ignore_index. If sizeAverage the loss is divided by total_weight, the sum of the weights[t],
+   unless total_weight is 0.
 
    Shapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;
    weights (C) or None for 1 each; output and total_weight one element.
@@ -1917,7 +2657,7 @@ TH_API void THNN_(ClassNLLCriterion_updateOutput)(
     THIndexTensor *target,   // [TARGET] classes (N) or (1)
     THTensor *output,        // [OUT] the loss, one element
     bool sizeAverage,        // [DEFAULT true] divide by total_weight
-    THTensor *weights,       // [OPTIONAL] one per class (C)
+    THTensor *weights,       // [OPTIONAL] one value per class (C)
     THTensor *total_weight,  // [SAVED] [LIKE output] sum of the weights of the targets, one element
     int64_t ignore_index);   // [DEFAULT -100] targets of this value are ignored
 
@@ -1929,7 +2669,7 @@ TH_API void THNN_(ClassNLLCriterion_updateGradInput)(
     THIndexTensor *target,   // [TARGET] classes (N) or (1)
     THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage,        // divide by total_weight
-    THTensor *weights,       // [OPTIONAL] one per class (C)
+    THTensor *weights,       // [OPTIONAL] one value per class (C)
     THTensor *total_weight,  // [SAVED] as the forward left it
     int64_t ignore_index);   // targets of this value are ignored
 
@@ -1974,7 +2714,7 @@ TH_API void THNN_(SmoothL1Criterion_updateGradInput)(
 /* BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)) with each
    logarithm at least -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.
 
-   Shapes: input and target of one size; weights as many elements as input; output one element.
+   Shapes: input and target of one size; weights with as many elements as input; output one element.
    Errors: ValueError for sizes that differ and for an input outside [0, 1], NaN included. */
 TH_API void THNN_(BCECriterion_updateOutput)(
     THNNState *state,    // library state
@@ -2180,9 +2920,325 @@ TH_API void THNN_(MultiLabelMarginCriterion_updateGradInput)(
     bool sizeAverage);      // divide by N
 
 /* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY tables] */
+
+/* LookupTable: rows of a table, an embedding.
+
+     output[i,d] = weight[input[i],d]
+
+   Shapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).
+   Errors: IndexError for a row number outside of the table, ValueError for a weight that is no matrix. Source:
+   Torch7 nn.LookupTable, torch.nn.Embedding; the library of 2017 had the gradient only. */
+TH_API void THNN_(LookupTable_updateOutput)(
+    THNNState *state,      // library state
+    THIndexTensor *input,  // row numbers (...)
+    THTensor *output,      // [OUT] the rows (..., D)
+    THTensor *weight,      // the table (rows, D)
+    bool scaleGradByFreq,  // [DEFAULT false] of the backward
+    int paddingValue);     // [DEFAULT -1] of the backward
+
+/* Gradient of LookupTable by its table, accumulated: gradWeight[input[i],d] += scale * gradOutput[i,d] for each i with
+   input[i] != paddingValue, divided by the number of occurrences of input[i] in input if scaleGradByFreq.
+
+   Shapes: gradOutput (..., D) or (n, D), with n the number of indices; gradWeight (rows, D). */
+TH_API void THNN_(LookupTable_accGradParameters)(
+    THNNState *state,         // library state
+    THIndexTensor *input,     // row numbers (...)
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradWeight,     // [MODIFIED] sized as weight
+    THIntegerTensor *count,   // [BUFFER] unused
+    THTensor *sorted,         // [BUFFER] [OPTIONAL] unused
+    THIndexTensor *indices,   // [BUFFER] [OPTIONAL] unused
+    bool scaleGradByFreq,     // divide each row's gradient by the number of occurrences of the row in input
+    int paddingValue,         // row number that gets no gradient; -1 for none
+    accreal scale);           // factor of the gradients added
+
+/* Limits the norm of rows in place: every row that idx names, once however often it is named, is multiplied by
+   maxNorm / (norm + 1e-7) if its norm is above maxNorm; norm = (sum over d of |weight[row,d]|^normType)^(1 / normType),
+   the largest |weight[row,d]| for an infinite normType.
+
+   Shapes: idx (...) of row numbers from 0; weight (rows, D).
+   Errors: IndexError for a row number outside of the table; ValueError for a weight that is no matrix, a normType not
+   above 0, a negative maxNorm. */
+TH_API void THNN_(LookupTable_renorm)(
+    THNNState *state,    // library state
+    THIndexTensor *idx,  // row numbers (...)
+    THTensor *weight,    // [MODIFIED] the table (rows, D)
+    accreal maxNorm,     // largest norm of a row
+    accreal normType);   // exponent of the norm, above 0
+
+/* LookupTableBag: sums, means or maxima of rows of a table, those of a bag of row numbers.
+
+     output[b,d] = sum, mean or maximum over i in bag b with input[i] != paddingValue of weight[input[i],d]
+
+   Bag b holds input[offsets[b]] to input[offsets[b+1] - 1], the last one the rest of input; without offsets, row b of
+   input. A bag without rows gives 0. NaN is the largest number. Of equal maxima the first gets the gradient.
+
+   Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
+   Errors: IndexError for a row number outside of the table, offsets that do not begin with 0, decrease or exceed n;
+   ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source: torch.nn.EmbeddingBag. */
+TH_API void THNN_(LookupTableBag_updateOutput)(
+    THNNState *state,           // library state
+    THIndexTensor *input,       // row numbers (n), or (B, L) without offsets
+    THIndexTensor *offsets,     // [INPUT] [OPTIONAL] position in input of each bag's first row number (B)
+    THTensor *output,           // [OUT] result (B, D)
+    THTensor *weight,           // the table (rows, D)
+    THIndexTensor *bagSize,     // [OUT] [SAVED] row numbers per bag without paddingValue (B)
+    THIndexTensor *maxIndices,  // [OUT] [SAVED] in mode 2, rows of the maxima (B, D), -1 in an empty bag; otherwise (0, D)
+    int mode,                   // [DEFAULT 0] 0 sum, 1 mean, 2 maximum
+    bool scaleGradByFreq,       // [DEFAULT false] of the backward
+    int paddingValue);          // [DEFAULT -1] row number that bags leave out; -1 for none
+
+/* Gradient of LookupTableBag by its table, accumulated: for each i in bag b with input[i] != paddingValue,
+   gradWeight[input[i],d] += scale * gradOutput[b,d], divided by bagSize[b] for a mean and by the number of occurrences of
+   input[i] in input if scaleGradByFreq; for a maximum gradWeight[maxIndices[b,d],d] += scale * gradOutput[b,d]. */
+TH_API void THNN_(LookupTableBag_accGradParameters)(
+    THNNState *state,           // library state
+    THIndexTensor *input,       // row numbers (n), or (B, L) without offsets
+    THIndexTensor *offsets,     // [INPUT] [OPTIONAL] position in input of each bag's first row number (B)
+    THTensor *gradOutput,       // gradient of the loss by output, sized as output
+    THTensor *gradWeight,       // [MODIFIED] sized as weight
+    THIndexTensor *bagSize,     // [SAVED] as the forward left it (B)
+    THIndexTensor *maxIndices,  // [SAVED] as the forward left it
+    int mode,                   // 0 sum, 1 mean, 2 maximum
+    bool scaleGradByFreq,       // divide each row's gradient by the number of occurrences of the row in input
+    int paddingValue,           // row number that bags leave out; -1 for none
+    accreal scale);             // factor of the gradients added
+
+/* IndexLinear: a linear layer of sparse rows, given as keys and values.
+
+     output[s,o] = bias[o] + sum over the keys of sample s of value * weight[key + keysOffset, o]
+
+   With four columns more, weight has the columns (largest |value|, its inverse, rate, shift, weights...) and values are
+   normalized: in training the first two columns follow the largest |value| seen and the third becomes 1; the value used
+   is value * inverse + shift, or sign(value) + shift for |value| above the largest. It is stored in normalizedValues,
+   for accGradParameters. The functions form no class.
+   Shapes: keys and values (n); sizes and cumSumSizes (N); weight (keys, O) or (keys, O + 4); bias (O); output (N, O).
+   Errors: IndexError for a key outside of the table and sizes whose sums are not n and cumSumSizes; ValueError for sizes
+   of tensors that do not fit. Source: Torch7 nn.IndexLinear.
+   [DERIVATIVE none] */
+TH_API void THNN_(IndexLinear_updateOutput)(
+    THNNState *state,            // library state
+    THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
+    int64_t keysOffset,          // what is added to a key to give its row of weight
+    THTensor *values,            // value of each key (n)
+    THIndexTensor *sizes,        // number of keys of each sample (N)
+    THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
+    THTensor *output,            // [OUT] result (N, O)
+    THTensor *weight,            // [MODIFIED] the table (keys, O) or (keys, O + 4)
+    THTensor *bias,              // one per output (O)
+    THTensor *normalizedValues,  // [OUT] [SAVED] the values used (n); left alone where values are not normalized
+    int train);                  // not 0: update the first three columns of normalizing tables
+
+/* Gradients of IndexLinear by its parameters, one row per key: gradWeight is resized and overwritten,
+   gradWeight[i,o] = scale * values[i] * gradOutput[s,o] for key i of sample s; where values are normalized, these columns
+   follow O columns scale * gradOutput[s,o], the gradient of which the shift takes a part. gradBias accumulates:
+   gradBias[o] += scale * sum over s of gradOutput[s,o]. */
+TH_API void THNN_(IndexLinear_accGradParameters)(
+    THNNState *state,            // library state
+    THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
+    int64_t keysOffset,          // what is added to a key to give its row of weight
+    THTensor *values,            // value of each key (n)
+    THIndexTensor *sizes,        // number of keys of each sample (N)
+    THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
+    THTensor *gradOutput,        // gradient of the loss by output (N, O)
+    THTensor *gradWeight,        // [OUT] gradient of each key (n, O) or (n, 2 * O)
+    THTensor *gradBias,          // [MODIFIED] sized as bias
+    THTensor *weight,            // the table (keys, O) or (keys, O + 4)
+    THTensor *bias,              // one per output (O)
+    THTensor *valuesBuffer,      // [BUFFER] unused
+    accreal weightDecay,         // unused
+    accreal scale);              // factor of the gradients
+
+/* accGradParameters and updateParameters in one step, with the learning rate scale: bias[o] -= scale * sum over s of
+   gradOutput[s,o], and the rows of the keys are updated in order as in updateParameters. */
+TH_API void THNN_(IndexLinear_accUpdateGradParameters)(
+    THNNState *state,            // library state
+    THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
+    int64_t keysOffset,          // what is added to a key to give its row of weight
+    THTensor *values,            // value of each key (n)
+    THIndexTensor *sizes,        // number of keys of each sample (N)
+    THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
+    THTensor *gradOutput,        // gradient of the loss by output (N, O)
+    THTensor *weight,            // [MODIFIED] the table (keys, O) or (keys, O + 4)
+    THTensor *bias,              // [MODIFIED] one per output (O)
+    accreal weightDecay,         // factor of the weights in the step
+    accreal scale);              // learning rate
+
+/* A step of gradient descent on the rows of some keys, one key after the other: bias -= learningRate * gradBias; for key i
+   with row w of weight, w -= weightDecay * w + learningRate * gradWeight[i]. Where values are normalized, both factors
+   are multiplied by the row's rate, and shift -= learningRate * rate * sum over o of gradWeight[i,o] * w[o] with w before
+   the step. */
+TH_API void THNN_(IndexLinear_updateParameters)(
+    THNNState *state,            // library state
+    THTensor *gradWeight,        // [INPUT] gradient of each key (n, O) or (n, 2 * O)
+    THTensor *gradBias,          // [INPUT] sized as bias
+    THTensor *weight,            // [MODIFIED] the table (keys, O) or (keys, O + 4)
+    THTensor *bias,              // [MODIFIED] one per output (O)
+    THIndexTensor *runningKeys,  // the keys of gradWeight (n)
+    THIndexTensor *cumSumSizes,  // unused
+    int64_t keysOffset,          // what is added to a key to give its row of weight
+    accreal weightDecay,         // factor of the weights in the step
+    accreal learningRate);       // factor of the gradients in the step
+
+/* SparseLinear: a linear layer of sparse rows.
+
+     output[n,o] = bias[o] + sum over the entries of row n of value * weight[o, column]
+
+   Entries may come in any order and may repeat. The functions form no class.
+   Shapes: input (nnz, 3), an entry (sample, column, value) per row, samples and columns from 1; weight (O, I); bias (O);
+   output (N, O), which has to come with its size.
+   Errors: IndexError for a sample or column outside of the matrix, ValueError for sizes that do not fit. Source: Torch7
+   nn.SparseLinear.
+   [DERIVATIVE none] */
+TH_API void THNN_(SparseLinear_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // rows (sample, column, value) (nnz, 3), samples and columns from 1
+    THTensor *output,   // [OUT] [MODIFIED] result, given with its size (N, O), N being the number of samples
+    THTensor *weight,   // weights (O, I)
+    THTensor *bias);    // one per output (O)
+
+/* Gradients of SparseLinear by its parameters, accumulated: for each entry,
+   gradWeight[o, column] += scale * value * gradOutput[sample, o]; gradBias[o] += scale * sum over n of gradOutput[n,o];
+   then gradWeight += weightDecay * weight. */
+TH_API void THNN_(SparseLinear_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // rows (sample, column, value) (nnz, 3), samples and columns from 1
+    THTensor *gradOutput,  // gradient of the loss by output (N, O)
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [MODIFIED] sized as bias
+    THTensor *weight,      // weights (O, I)
+    THTensor *bias,        // one per output (O)
+    accreal weightDecay,   // factor of weight in gradWeight
+    accreal scale);        // factor of the gradients added
+
+/* Sets gradBias, and those columns of gradWeight that have an entry with a value other than 0, to 0. */
+TH_API void THNN_(SparseLinear_zeroGradParameters)(
+    THNNState *state,      // library state
+    THTensor *gradWeight,  // [PARAMETER] [MODIFIED] (O, I)
+    THTensor *gradBias,    // [PARAMETER] [MODIFIED] (O)
+    THTensor *lastInput);  // rows (sample, column, value) (nnz, 3), samples and columns from 1
+
+/* A step of gradient descent: bias -= learningRate * gradBias, and weight -= learningRate * gradWeight in those columns
+   that have an entry with a value other than 0. */
+TH_API void THNN_(SparseLinear_updateParameters)(
+    THNNState *state,       // library state
+    THTensor *weight,       // [MODIFIED] weights (O, I)
+    THTensor *bias,         // [MODIFIED] one per output (O)
+    THTensor *gradWeight,   // [INPUT] sized as weight
+    THTensor *gradBias,     // [INPUT] sized as bias
+    THTensor *lastInput,    // rows (sample, column, value) (nnz, 3), samples and columns from 1
+    accreal learningRate);  // length of the step
+
+/* The same for the older form of input, a list of pairs (column, value) per sample: input (N, nnz, 2). output is
+   resized. */
+TH_API void THNN_(SparseLinear_legacyUpdateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // pairs (column, value) of each sample (N, nnz, 2), columns from 1
+    THTensor *output,   // [OUT] result (N, O)
+    THTensor *weight,   // weights (O, I)
+    THTensor *bias);    // one per output (O)
+
+/* The same for the older form of input. */
+TH_API void THNN_(SparseLinear_legacyAccGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // pairs (column, value) of each sample (N, nnz, 2), columns from 1
+    THTensor *gradOutput,  // gradient of the loss by output (N, O)
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [MODIFIED] sized as bias
+    THTensor *weight,      // weights (O, I)
+    THTensor *bias,        // one per output (O)
+    accreal weightDecay,   // factor of weight in gradWeight
+    accreal scale);        // factor of the gradients added
+
+/* The same for the older form of input. */
+TH_API void THNN_(SparseLinear_legacyZeroGradParameters)(
+    THNNState *state,      // library state
+    THTensor *gradWeight,  // [PARAMETER] [MODIFIED] (O, I)
+    THTensor *gradBias,    // [PARAMETER] [MODIFIED] (O)
+    THTensor *lastInput);  // pairs (column, value) of each sample (N, nnz, 2), columns from 1
+
+/* The same for the older form of input. */
+TH_API void THNN_(SparseLinear_legacyUpdateParameters)(
+    THNNState *state,       // library state
+    THTensor *weight,       // [MODIFIED] weights (O, I)
+    THTensor *bias,         // [MODIFIED] one per output (O)
+    THTensor *gradWeight,   // [INPUT] sized as weight
+    THTensor *gradBias,     // [INPUT] sized as bias
+    THTensor *lastInput,    // pairs (column, value) of each sample (N, nnz, 2), columns from 1
+    accreal learningRate);  // length of the step
+
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY recurrent] */
+
+/* LSTMFused: the arithmetic of a long short-term memory cell behind its two linear layers.
+
+     (i, f, g, o) = the four blocks of H columns of input + bias1 + hidden + bias2
+     outputCell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
+     output     = sigmoid(o) * tanh(outputCell)
+
+   hidden is overwritten with (sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)), which the backward takes as storage. The class
+   leaves its hidden alone, and returns (output, outputCell).
+   Shapes: input and hidden (N, 4H) or (4H); bias1 and bias2 (4H), (1, 4H) or None; cell, output and outputCell (N, H) or
+   (H).
+   Errors: ValueError for sizes that do not fit. Source: torch.nn.LSTMCell; the library of 2017 had it for CUDA only. */
+TH_API void THNN_(LSTMFused_updateOutput)(
+    THNNState *state,       // library state
+    THTensor *input,        // gates of the input (N, 4H)
+    THTensor *hidden,       // [MODIFIED] gates of the hidden state (N, 4H)
+    THTensor *bias1,        // [OPTIONAL] bias of input (4H)
+    THTensor *bias2,        // [OPTIONAL] bias of hidden (4H)
+    THTensor *cell,         // cell state (N, H)
+    THTensor *output,       // [OUT] [LIKE cell] new hidden state (N, H)
+    THTensor *outputCell);  // [OUT] [LIKE cell] new cell state (N, H)
+
+/* Gradients of LSTMFused by its gates, which is that by input and by hidden (and, summed over the batch, by the biases),
+   and by its cell state. */
+TH_API void THNN_(LSTMFused_updateGradInput)(
+    THNNState *state,          // library state
+    THTensor *storage,         // hidden as the forward left it (N, 4H)
+    THTensor *gradInGates,     // [OUT] [LIKE storage] gradient of the loss by input and by hidden (N, 4H)
+    THTensor *cx,              // cell, the state before (N, H)
+    THTensor *cy,              // outputCell, the state after (N, H)
+    THTensor *gradOutput,      // [OPTIONAL] gradient of the loss by output, None for zeros
+    THTensor *gradOutputCell,  // [OPTIONAL] gradient of the loss by outputCell, None for zeros
+    THTensor *gradInputCx);    // [OUT] [LIKE cx] gradient of the loss by cell (N, H)
+
+/* GRUFused: the arithmetic of a gated recurrent unit behind its two linear layers.
+
+     (r, z, n), (rh, zh, nh) = the three blocks of H columns of input + bias1 and of hidden + bias2
+     new    = tanh(n + sigmoid(r + rh) * nh)
+     output = new + sigmoid(z + zh) * (hx - new)
+
+   storage is (sigmoid(r + rh), sigmoid(z + zh), new, hx, nh), for the backward.
+   Shapes: input and hidden (N, 3H) or (3H); bias1 and bias2 (3H), (1, 3H) or None; hx and output (N, H) or (H); storage
+   (N, 5H) or (5H), or (N * 5H) if it comes with that size.
+   Errors: ValueError for sizes that do not fit. Source: torch.nn.GRUCell; the library of 2017 had it for CUDA only. */
+TH_API void THNN_(GRUFused_updateOutput)(
+    THNNState *state,    // library state
+    THTensor *input,     // gates of the input (N, 3H)
+    THTensor *hidden,    // gates of the hidden state (N, 3H)
+    THTensor *bias1,     // [OPTIONAL] bias of input (3H)
+    THTensor *bias2,     // [OPTIONAL] bias of hidden (3H)
+    THTensor *hx,        // hidden state (N, H)
+    THTensor *output,    // [OUT] [LIKE hx] new hidden state (N, H)
+    THTensor *storage);  // [OUT] values for the backward (N, 5H)
+
+/* Gradients of GRUFused by the gates of the input, by those of the hidden state (and, summed over the batch, by their
+   biases), and by the hidden state. */
+TH_API void THNN_(GRUFused_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *gradInInput,   // [OUT] gradient of the loss by input (N, 3H)
+    THTensor *gradInHidden,  // [OUT] gradient of the loss by hidden (N, 3H)
+    THTensor *gradOutput,    // gradient of the loss by output (N, H)
+    THTensor *gradInputHx,   // [OUT] [LIKE gradOutput] gradient of the loss by hx (N, H)
+    THTensor *storage);      // as the forward left it (N, 5H)
+
+/* -----------------------------------------------------------------------------------------------------------------
    [FAMILY normalization] */
 
-/* BatchNormalization: each channel of a batch shifted and scaled to mean 0 and variance 1, then by weight and bias.
+/* BatchNormalization: each channel of a batch normalized to mean 0 and variance 1, then scaled by weight and
+   shifted by bias.
 
      output = (input - mean) / sqrt(variance + eps) * weight + bias
 
@@ -2235,10 +3291,10 @@ TH_API void THNN_(BatchNormalization_backward)(
 
 /* Mean and centred sum of squares of each channel; zeros for an empty batch.
 
-   The first stage of batch normalization, of which a batch can be divided among threads or processes: statistics of
-   each part, mergeStatistics, saveStatistics, normalize of each part; in the backward gradSums of each part, whose sums
-   are added, and gradInput of each part. The statistics are 2*C + 1 accreal numbers: the mean of each channel (C), its
-   centred sum of squares sum((x - mean)^2) (C), and the number of values per channel.
+   The first stage of batch normalization. With the stages, the parts of a batch can be computed by different threads or
+   processes: statistics of each part, mergeStatistics, saveStatistics, normalize of each part; in the backward gradSums
+   of each part, whose sums are added, and gradInput of each part. The statistics are 2*C + 1 accreal numbers: the mean
+   of each channel (C), its centred sum of squares sum((x - mean)^2) (C), and the number of values per channel.
 
    Shapes: input (N, C) or (N, C, ...); statistics (2C + 1).
    Errors: ValueError for fewer than 2 dimensions. Source: shifted sums in blocks, merged as in
@@ -2252,7 +3308,7 @@ TH_API void THNN_(BatchNormalization_statistics)(
    and b of n_a and n_b values, n = n_a + n_b and d = mean_b - mean_a:
      mean = mean_a + d * n_b / n;  squares = squares_a + squares_b + d^2 * n_a * n_b / n
 
-   Shapes: parts (K, 2C + 1), as statistics gives them; statistics (2C + 1). K may be 0: zeros.
+   Shapes: parts (K, 2C + 1), as statistics gives them; statistics (2C + 1). If K is 0, statistics are zeros.
    Errors: ValueError for other sizes, and for a number of values that is negative or NaN.
    Source: Chan, Golub and LeVeque 1979, "Updating formulae and a pairwise algorithm for computing sample variances". */
 TH_API void THNN_(BatchNormalization_mergeStatistics)(
@@ -2276,7 +3332,7 @@ TH_API void THNN_(BatchNormalization_saveStatistics)(
     THTensor *save_std,           // [OUT] inverse deviation (C)
     THTensor *running_mean,       // [OPTIONAL] [MODIFIED] running mean (C)
     THTensor *running_var,        // [OPTIONAL] [MODIFIED] running variance (C)
-    double momentum,              // factor of these statistics in the running ones
+    double momentum,              // factor of these statistics in the running statistics
     double eps,                   // added to the variance
     bool unbiased);               // running variance from squares / (n - 1)
 

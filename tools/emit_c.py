@@ -73,6 +73,7 @@ def emit_functions(functions: Sequence[Function], digest: str) -> str:
 
 def _functions(functions: Sequence[Function], digest: str) -> Iterator[str]:
     yield BANNER
+    yield "/* runtime/function_table.c explains the fields. */\n"
     yield f'#undef THNN_HEADER_DIGEST\n#define THNN_HEADER_DIGEST "{digest}"\n'
     for function in functions:
         given = [a for a in function.arguments if a.role != "state"]

@@ -14,9 +14,9 @@
 #include "pointwise.h"
 
 /* In place, updateGradInput sees the replaced elements: they must not exceed the threshold. */
-#define CHECK_VAL                                                                                                 \
-  THNN_CHECK(!inplace || val_ <= threshold_, val, "expected at most threshold, %g, in place, got %g", threshold_, \
-             val_)
+#define CHECK_VAL                                                                                           \
+  THNN_CHECK(!inplace || val_ <= threshold_, val, "expected at most the threshold, %g, if inplace, got %g", \
+             threshold_, val_)
 
 #define CHECK_LIMITS \
   THNN_CHECK(min_val_ <= max_val_, min_val, "expected at most max_val, %g, got %g", max_val_, min_val_)

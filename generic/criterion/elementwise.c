@@ -11,7 +11,7 @@
 static inline real huber(real d) { return d < 1 ? (real)0.5 * d * d : d - (real)0.5; }
 static inline real clamp(real d) { return d < -1 ? -1 : d > 1 ? 1 : d; }
 
-/* Each logarithm at least -100; NaN if x is outside of [0, 1]. */
+/* Each logarithm is at least -100; the result is NaN if x is outside of [0, 1]. */
 static inline real crossEntropy(real x, real t)
 {
   const real loss = (t - 1) * th_log_complement(x) - t * th_log_probability(x);
@@ -19,8 +19,8 @@ static inline real crossEntropy(real x, real t)
 }
 static inline real crossEntropySlope(real x, real t)
 {
-  const real slope = (1 - x) * x, least = (real)1e-12;
-  return (x - t) / (slope < least ? least : slope);
+  const real denominator = (1 - x) * x, least = (real)1e-12;
+  return (x - t) / (denominator < least ? least : denominator);
 }
 
 /* An input outside of [0, 1] makes the sum NaN, hence the search for it is rare. */

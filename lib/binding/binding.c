@@ -127,8 +127,8 @@ static bool isNegativeView(PyObject *object)
   return negative;
 }
 
-/* Sets `mayBeNegative` for tensors that may be negative views: those come from the imaginary parts of complex tensors,
-   with a gap between elements. Calling is_neg() costs more than the view itself. */
+/* Fills a view of a tensor; false if that fails. Calling is_neg() costs more than the view itself, hence `mayBeNegative` is
+   set only for tensors that may be negative views: imaginary parts of complex tensors, which have gaps between elements. */
 static bool viewOf(PyObject *object, THNNTensor *view, bool *mayBeNegative)
 {
   DLTensor t;
@@ -198,7 +198,7 @@ static bool unpackScalar(PyObject *object, char letter, int flags, THNNValue *va
   return false;
 }
 
-/* `mark`: '?' for an optional tensor, '*' for a buffer. A buffer that is absent may still be requested by the kernel. */
+/* `mark`: '?' for an optional tensor, '*' for a buffer. A buffer that is None is unallocated: the kernel may request it. */
 static bool unpackTensor(PyObject *object, int flags, char mark, int position, THNNTensor *view, THNNValue *value,
                          bool *mayBeNegative)
 {
@@ -256,8 +256,8 @@ static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, 
   return true;
 }
 
-/* The element type that the tensors of a call have, or -1 if they do not agree. A function without `real` tensors is the
-   same for every type. Tensors must be on one device; meta views count as the CPU's. */
+/* The element type of the tensors of a call, or -1 if types or devices differ. A function without `real` tensors is the
+   same for every type. Views of meta tensors have the CPU as their device. */
 static int typeOfCall(const THNNFunction *function, int flags, const THNNValue *values, THNNState *state)
 {
   int type = flags & THNN_CALL_TYPE;
@@ -324,8 +324,8 @@ static PyObject *callBound(PyObject *self, PyObject *arguments)
     PyEval_RestoreThread(thread);
   }
   if (state.status == THNN_OK) return PyLong_FromLong(0);
-  /* A copy that the caller owns: Python code that runs before it is read (a signal handler, a dispatch mode) may call
-     thnn again. */
+  /* A copy that the caller owns, because Python code that runs before the caller reads it (a signal handler, a dispatch
+     mode) may call thnn again. */
   THNNState *report = malloc(sizeof *report);
   if (report == NULL) abort();
   *report = state;

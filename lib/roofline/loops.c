@@ -9,8 +9,8 @@
 
 double THNN_(roofline_fma)(int64_t rounds)
 {
-  /* All loops over the sums are unrolled: they stay in registers. Start values that are known only at run time prevent
-     constant folding. */
+  /* All loops over the sums are unrolled, so that the sums stay in registers. Start values that are known only at run
+     time prevent constant folding. */
   vreal sum[SUMS], factor = v_set1((real)0.999), term = v_set1((real)1e-3);
 #pragma GCC unroll 12
   for (int i = 0; i < SUMS; i++) sum[i] = v_set1((real)(rounds + i));

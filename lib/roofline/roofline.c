@@ -62,7 +62,7 @@ bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int
   const int64_t lines = bytes / 64;
 #pragma omp parallel
   {
-    /* A contiguous part per thread. */
+    /* Each thread copies one contiguous range. */
     const int64_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
     const int64_t begin = lines * thread / threads * 64, end = lines * (thread + 1) / threads * 64;
     set->copy((float *)(to + (uintptr_t)begin), (const float *)(from + (uintptr_t)begin),

@@ -11,12 +11,12 @@
    library or the CPU does not have the instruction set. */
 double roofline_flops(const char *instructionSet, bool isDouble, double seconds);
 
-/* Copies cache lines, with non-temporal stores if `stream`: both addresses and `bytes` are multiples of 64. False if the
+/* Copies memory, with non-temporal stores if `stream`; both addresses and `bytes` must be multiples of 64. False if the
    library or the CPU does not have the instruction set. */
 bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int64_t bytes, bool stream);
 
-/* The loops of one instruction set (loops.c): `rounds` FMAs of each of several vectors, returning the operations; and
-   n elements copied. */
+/* The loops of one instruction set (loops.c). roofline_fma runs `rounds` FMAs on each of several vectors and returns the
+   number of operations; roofline_copy copies n elements. */
 #define ROOFLINE_LOOPS(set)                                                                 \
   double THNN_Floatroofline_fma_##set(int64_t rounds);                                      \
   double THNN_Doubleroofline_fma_##set(int64_t rounds);                                     \

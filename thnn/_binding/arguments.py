@@ -54,13 +54,6 @@ def convert_scalar(function: Function, argument: Argument, value: Any) -> Any:
         ) from error
 
 
-def flag(function: Function, name: str, value: Any) -> bool:
-    """A bool argument that Python itself reads, converted by the rules for C arguments."""
-    argument = function.argument(name)
-    assert argument is not None
-    return bool(convert_scalar(function, argument, value))
-
-
 def _converted(function: Function, argument: Argument, value: Any) -> Any:
     if argument.type in ("accreal", "real", "double", "float"):
         try:
@@ -136,9 +129,9 @@ def check_tensors(
         if meta is None:
             meta = has_no_memory
         elif meta != has_no_memory:
-            raise TypeError(where + "meta (or fake) tensors and others cannot be mixed")
+            raise TypeError(where + "meta (or fake) tensors cannot be mixed with other tensors")
         if not has_no_memory and value.numel() != 0 and address_of(value) == 0:
-            raise TypeError(where + "has no memory of its own: inside a transform of torch.func, or freed")
+            raise TypeError(where + "has no memory: it is inside a transform of torch.func, or was freed")
         if argument.type in FIXED_DTYPES:
             expected = FIXED_DTYPES[argument.type]
             if value.dtype is not expected:

@@ -7,7 +7,8 @@ under ``create_graph=True``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -17,7 +18,7 @@ Formula = Callable[..., Mapping[str, Tensor]]
 
 
 def _channel_dim(tensor: Tensor) -> int:
-    """The dimension that SoftMax normalises: 0 for (C) and (C, H, W), 1 for (N, C) and (N, C, H, W)."""
+    """The dimension that SoftMax normalizes: 0 for (C) and (C, H, W), 1 for (N, C) and (N, C, H, W)."""
     return 0 if tensor.dim() in (1, 3) else 1
 
 
@@ -114,7 +115,8 @@ def _log_softmax(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Te
     return {"gradInput": gradOutput - output.exp() * total}
 
 
-def _share(input: Tensor, sizeAverage: bool) -> float:
+def _norm(input: Tensor, sizeAverage: bool) -> float:
+    """The factor of the loss: 1 / number of elements if sizeAverage."""
     return 1 / max(input.numel(), 1) if sizeAverage else 1
 
 
@@ -122,21 +124,21 @@ def _mse(
     needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
 ) -> dict[str, Tensor]:
     difference = input - target.reshape(input.shape)
-    return {"gradInput": gradOutput * difference * (2 * _share(input, sizeAverage))}
+    return {"gradInput": gradOutput * difference * (2 * _norm(input, sizeAverage))}
 
 
 def _abs(
     needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
 ) -> dict[str, Tensor]:
     sign = (input >= target.reshape(input.shape)).to(input.dtype) * 2 - 1
-    return {"gradInput": gradOutput * sign * _share(input, sizeAverage)}
+    return {"gradInput": gradOutput * sign * _norm(input, sizeAverage)}
 
 
 def _smooth_l1(
     needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
 ) -> dict[str, Tensor]:
     slope = (input - target.reshape(input.shape)).clamp(-1, 1)
-    return {"gradInput": gradOutput * slope * _share(input, sizeAverage)}
+    return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
 
 
 def _bce(
@@ -145,7 +147,7 @@ def _bce(
     slope = (input - target.reshape(input.shape)) / (input * (1 - input)).clamp(min=1e-12)
     if weights is not None:
         slope = slope * weights.reshape(input.shape)
-    return {"gradInput": gradOutput * slope * _share(input, sizeAverage)}
+    return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
 
 
 def _l1_cost(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
@@ -157,7 +159,7 @@ def _soft_margin(
 ) -> dict[str, Tensor]:
     target = target.reshape(input.shape)
     slope = -target * torch.sigmoid(-input * target)
-    return {"gradInput": gradOutput * slope * _share(input, sizeAverage)}
+    return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
 
 
 def _multi_margin(
@@ -181,13 +183,208 @@ def _multi_margin(
     return {"gradInput": gradOutput * slope.reshape(input.shape) * share}
 
 
-def _max_pooling(needs: Any, gradOutput: Tensor, input: Tensor, indices: Tensor) -> dict[str, Tensor]:
-    flat = indices.flatten(-2)
-    if flat.numel() and int(flat.max()) >= input.shape[-2] * input.shape[-1]:
-        raise IndexError("SpatialMaxPooling_updateGradInput: indices: outside of the plane")
-    source = gradOutput.flatten(-2).masked_fill(flat < 0, 0)
-    planes = gradOutput.new_zeros((*input.shape[:-2], input.shape[-2] * input.shape[-1]))
+def _scatter(gradOutput: Tensor, input: Tensor, positions: Tensor, dims: int) -> dict[str, Tensor]:
+    """gradOutput added at positions in the last `dims` dimensions of the input; negative ones are skipped."""
+    size = math.prod(input.shape[-dims:])
+    flat = positions.flatten(-dims)
+    if flat.numel() and int(flat.max()) >= size:
+        raise IndexError(f"indices: expected positions below {size}, got {int(flat.max())}")
+    source = gradOutput.flatten(-dims).masked_fill(flat < 0, 0)
+    planes = gradOutput.new_zeros((*input.shape[:-dims], size))
     return {"gradInput": planes.scatter_add(-1, flat.clamp(min=0), source).reshape(input.shape)}
+
+
+def _lookup_table(
+    needs: Any, gradOutput: Tensor, input: Tensor, weight: Tensor, scaleGradByFreq: bool, paddingValue: int
+) -> dict[str, Tensor]:
+    rows = input.flatten()
+    factor = (rows != paddingValue).to(weight.dtype)
+    if scaleGradByFreq:
+        factor = factor / torch.bincount(rows, minlength=len(weight))[rows]
+    scaled = gradOutput.reshape(-1, weight.shape[1]) * factor.unsqueeze(1)
+    return {"gradWeight": torch.zeros_like(weight).index_add(0, rows, scaled)}
+
+
+def _lookup_table_bag(
+    needs: Any,
+    gradOutput: Tensor,
+    input: Tensor,
+    offsets: Tensor | None,
+    weight: Tensor,
+    bagSize: Tensor,
+    maxIndices: Tensor,
+    mode: int,
+    scaleGradByFreq: bool,
+    paddingValue: int,
+) -> dict[str, Tensor]:
+    if mode == 2:
+        found = maxIndices >= 0
+        return {
+            "gradWeight": torch.zeros_like(weight).scatter_add(0, maxIndices.clamp(min=0), gradOutput * found)
+        }
+    rows = input.flatten()
+    if offsets is None:
+        bags = torch.arange(len(input)).repeat_interleave(input.shape[1])
+    else:
+        bags = torch.searchsorted(offsets.contiguous(), torch.arange(len(rows)), right=True) - 1
+    factor = (rows != paddingValue).to(weight.dtype)
+    if mode == 1:
+        factor = factor / bagSize[bags].clamp(min=1)
+    if scaleGradByFreq:
+        factor = factor / torch.bincount(rows, minlength=len(weight))[rows]
+    return {"gradWeight": torch.zeros_like(weight).index_add(0, rows, gradOutput[bags] * factor.unsqueeze(1))}
+
+
+def _or_zero(tensor: Tensor | None) -> Tensor | float:
+    return 0.0 if tensor is None else tensor
+
+
+def _lstm(
+    needs: Any,
+    gradOutput: Tensor | None,
+    gradOutputCell: Tensor | None,
+    gradStorage: Tensor | None,
+    storage: Tensor,
+    cell: Tensor,
+    outputCell: Tensor,
+) -> dict[str, Tensor]:
+    """With the gradient by storage, the gates behind their sigmoid and tanh, which is an output of the class's node."""
+    i, f, g, o = storage.chunk(4, -1)
+    by_i, by_f, by_g, by_o = gradStorage.chunk(4, -1) if gradStorage is not None else [0.0] * 4
+    y, t = _or_zero(gradOutput), outputCell.tanh()
+    c = y * o * (1 - t * t) + _or_zero(gradOutputCell)
+    gates = (
+        (c * g + by_i) * i * (1 - i),
+        (c * cell + by_f) * f * (1 - f),
+        (c * i + by_g) * (1 - g * g),
+        (y * t + by_o) * o * (1 - o),
+    )
+    return {"gradInGates": torch.cat(gates, -1), "gradInputCx": c * f}
+
+
+def _gru(
+    needs: Any, gradOutput: Tensor | None, gradStorage: Tensor | None, storage: Tensor
+) -> dict[str, Tensor]:
+    """With the gradient by storage, which is an output of the class's node."""
+    r, z, new, old, part = storage.chunk(5, -1)
+    by_r, by_z, by_new, by_old, by_part = gradStorage.chunk(5, -1) if gradStorage is not None else [0.0] * 5
+    y = _or_zero(gradOutput)
+    n = (y * (1 - z) + by_new) * (1 - new * new)
+    reset, update = (n * part + by_r) * r * (1 - r), (y * (old - new) + by_z) * z * (1 - z)
+    return {
+        "gradInInput": torch.cat([reset, update, n], -1),
+        "gradInHidden": torch.cat([reset, update, n * r + by_part], -1),
+        "gradInputHx": y * z + by_old,
+    }
+
+
+def _at_positions(needs: Any, gradOutput: Tensor, input: Tensor, indices: Tensor) -> dict[str, Tensor]:
+    return _scatter(gradOutput, input, indices, 2)
+
+
+def _at_volume_positions(needs: Any, gradOutput: Tensor, input: Tensor, indices: Tensor) -> dict[str, Tensor]:
+    return _scatter(gradOutput, input, indices, 3)
+
+
+def _at_frames(needs: Any, gradOutput: Tensor, input: Tensor, indices: Tensor, dW: int) -> dict[str, Tensor]:
+    frames = indices + torch.arange(indices.shape[-2])[:, None] * dW
+    return {"gradInput": torch.zeros_like(input).scatter_add(-2, frames, gradOutput)}
+
+
+def _unpacked(
+    indices: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int] = (1, 1, 1),
+) -> Tensor:
+    """Positions in volumes of `size` of kernel elements that are packed into bytes; -1 stays -1."""
+    positions = torch.zeros_like(indices)
+    for axis in range(3):
+        start = torch.arange(indices.shape[axis - 3]) * stride[axis] - padding[axis]
+        start = start.reshape([-1 if axis == d else 1 for d in range(3)])
+        at = start + (indices >> 8 * axis & 255) * dilation[axis]
+        if bool(((at < 0) | (at >= size[axis])).logical_and(indices != -1).any()):
+            raise IndexError("indices: expected elements of windows in the volume")
+        positions = positions * size[axis] + at
+    return positions.masked_fill(indices < 0, -1)
+
+
+def _at_elements(
+    needs: Any,
+    gradOutput: Tensor,
+    input: Tensor,
+    indices: Tensor,
+    dT: int,
+    dW: int,
+    dH: int,
+    pT: int,
+    pW: int,
+    pH: int,
+) -> dict[str, Tensor]:
+    positions = _unpacked(indices, input.shape[-3:], (dT, dH, dW), (pT, pH, pW))
+    return _scatter(gradOutput, input, positions, 3)
+
+
+def _at_dilated_elements(
+    needs: Any,
+    gradOutput: Tensor,
+    input: Tensor,
+    indices: Tensor,
+    dT: int,
+    dW: int,
+    dH: int,
+    pT: int,
+    pW: int,
+    pH: int,
+    dilationT: int,
+    dilationW: int,
+    dilationH: int,
+) -> dict[str, Tensor]:
+    dilation = (dilationT, dilationH, dilationW)
+    positions = _unpacked(indices, input.shape[-3:], (dT, dH, dW), (pT, pH, pW), dilation)
+    return _scatter(gradOutput, input, positions, 3)
+
+
+def _take(gradOutput: Tensor, positions: Tensor, dims: int) -> dict[str, Tensor]:
+    taken = gradOutput.flatten(-dims).gather(-1, positions.flatten(-dims))
+    return {"gradInput": taken.reshape(positions.shape)}
+
+
+def _from_positions(needs: Any, gradOutput: Tensor, indices: Tensor) -> dict[str, Tensor]:
+    return _take(gradOutput, indices, 2)
+
+
+def _from_elements(
+    needs: Any,
+    gradOutput: Tensor,
+    indices: Tensor,
+    dT: int,
+    dW: int,
+    dH: int,
+    pT: int,
+    pW: int,
+    pH: int,
+) -> dict[str, Tensor]:
+    return _take(gradOutput, _unpacked(indices, gradOutput.shape[-3:], (dT, dH, dW), (pT, pH, pW)), 3)
+
+
+def _feature_lp_pooling(
+    needs: Any,
+    gradOutput: Tensor,
+    input: Tensor,
+    output: Tensor,
+    power: float,
+    width: int,
+    stride: int,
+    batchMode: bool,
+) -> dict[str, Tensor]:
+    dim = 1 if batchMode else 0
+    ratio = input.unfold(dim, width, stride) / output.masked_fill(output == 0, 1).unsqueeze(-1)
+    terms = gradOutput.masked_fill(output == 0, 0).unsqueeze(-1) * ratio ** (power - 1)
+    features = torch.arange(output.shape[dim])[:, None] * stride + torch.arange(width)
+    terms = terms.movedim(-1, dim + 1).flatten(dim, dim + 1)
+    return {"gradInput": torch.zeros_like(input).index_add(dim, features.flatten(), terms)}
 
 
 FORMULAS: Mapping[str, Formula] = {
@@ -216,5 +413,19 @@ FORMULAS: Mapping[str, Formula] = {
     "L1Cost": _l1_cost,
     "SoftMarginCriterion": _soft_margin,
     "MultiMarginCriterion": _multi_margin,
-    "SpatialMaxPooling": _max_pooling,
+    "LookupTable": _lookup_table,
+    "LookupTableBag": _lookup_table_bag,
+    "LSTMFused": _lstm,
+    "GRUFused": _gru,
+    "SpatialMaxPooling": _at_positions,
+    "SpatialDilatedMaxPooling": _at_positions,
+    "SpatialAdaptiveMaxPooling": _at_positions,
+    "SpatialFractionalMaxPooling": _at_positions,
+    "VolumetricFractionalMaxPooling": _at_volume_positions,
+    "TemporalMaxPooling": _at_frames,
+    "VolumetricMaxPooling": _at_elements,
+    "VolumetricDilatedMaxPooling": _at_dilated_elements,
+    "SpatialMaxUnpooling": _from_positions,
+    "VolumetricMaxUnpooling": _from_elements,
+    "FeatureLPPooling": _feature_lp_pooling,
 }

@@ -64,7 +64,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (C), (N, C), (C, H, W) or (N, C, H, W)'),
         A('THTensor*', 'output', 'output', like='input', doc='result'),
-    ), 'SoftMax: output = exp(input) / sum over channels of exp(input), the maximum subtracted first.\n\nShapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.\nSource: Torch7 nn.SoftMax.', 'activation'),
+    ), 'SoftMax: output = exp(input) / sum over channels of exp(input), computed after subtracting the maximum.\n\nShapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.\nSource: Torch7 nn.SoftMax.', 'activation'),
     F('SoftMax_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='sized as output; its values are not read'),

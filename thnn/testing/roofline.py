@@ -1,6 +1,6 @@
-"""The rooflines of this machine: the peak rate of fused multiply-adds, and copying memory.
+"""The rooflines of this machine: the peak rate of fused multiply-adds, and the rate of copying memory.
 
-libroofline.so, beside this file, has the loops. They run with the instruction set and the threads that the kernels use.
+libroofline.so, beside this file, has the loops, which use the instruction set and the threads of the kernels.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ static ALWAYS_INLINE void storeLanes(real *p, vreal value, int n, bool stream)
   else v_store(p, value);
 }
 
-/* n <= VL values; operands that the map does not read are not touched. */
+/* Maps n <= VL values; operands that the map does not read are not loaded. */
 static ALWAYS_INLINE void mapValues(ElementMap map, real *out, const real *g, const real *x, int n,
                                     CoefficientLanes k, bool stream)
 {
@@ -31,8 +31,8 @@ static ALWAYS_INLINE void mapValues(ElementMap map, real *out, const real *g, co
 
 /* ---- runs of one channel ---- */
 
-/* `count` runs of `length` values of each of `channels` channels. In each operand, runs are ...Pitch apart and channels
-   ...ChannelStride. */
+/* `count` runs of `length` values of each of `channels` channels. Runs are outPitch, gPitch and xPitch apart in the
+   operands, channels outChannelStride, gChannelStride and xChannelStride. */
 typedef struct Runs {
   real *out;
   const real *g, *x;
@@ -40,7 +40,7 @@ typedef struct Runs {
   int64_t count, length, outPitch, gPitch, xPitch;
 } Runs;
 
-/* Values before the first multiple of VBYTES: non-temporal stores need aligned vectors. */
+/* The number of values before the first multiple of VBYTES: non-temporal stores need aligned vectors. */
 static inline int64_t unalignedValues(const real *p, int64_t length)
 {
   return MIN((int64_t)(-(uintptr_t)p % VBYTES / sizeof(real)), length);
@@ -98,7 +98,7 @@ static ALWAYS_INLINE void applyRunsWith(ElementMap map, const Runs *runs, const 
   else mapChannels(map, runs, k, false, reversed);
 }
 
-/* One copy of the loops per map. */
+/* Applies a map; the loops are specialised for each map. */
 static void applyRuns(ElementMap map, const Runs *runs, const Coefficients *k, bool stream, bool reversed)
 {
   if (map == NORMALIZE) applyRunsWith(NORMALIZE, runs, k, stream, reversed);
@@ -180,7 +180,7 @@ static ALWAYS_INLINE void applyRowLanes(ElementMap map, real *out, const real *g
 {
 #pragma GCC unroll 8
   for (int r = 0; r < count; r++) {
-    /* Backwards: rows are visited from the last to the first. */
+    /* Negative distance: rows are visited from the last to the first. */
     if (prefetch && readsG(map)) __builtin_prefetch(g + r * gPitch - PREFETCH_DISTANCE);
     if (prefetch && readsX(map)) __builtin_prefetch(x + r * xPitch - PREFETCH_DISTANCE);
     mapValues(map, out + r * outPitch, g + r * gPitch, x + r * xPitch, n, k, stream);

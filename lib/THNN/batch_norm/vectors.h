@@ -5,10 +5,10 @@
 
 #include "batch_norm/tile.h"
 
-/* 0 < n <= VL lanes. */
+/* Loads n lanes, 0 < n <= VL. */
 static ALWAYS_INLINE vreal loadLanes(const real *p, int n) { return n == VL ? v_load(p) : v_load_n(p, n); }
 
-/* Coefficients in lanes: of VL adjacent channels, or of one channel in all lanes. */
+/* Coefficients in lanes: those of VL adjacent channels, or those of one channel in all lanes. */
 typedef struct CoefficientLanes {
   vreal mean, scale, bias, slope, shift;
 } CoefficientLanes;
@@ -38,7 +38,7 @@ static ALWAYS_INLINE vreal reluGradient(vreal g, vreal y)
   return v_sel(v_le(y, zero), zero, g);
 }
 
-/* g, through relu if there is one. */
+/* The gradient of the normalized value: g, or with relu the gradient of relu. */
 static ALWAYS_INLINE vreal gradientLanes(vreal g, vreal x, CoefficientLanes k, bool relu)
 {
   return relu ? reluGradient(g, normalizeLanes(x, k)) : g;

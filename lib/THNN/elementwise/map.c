@@ -4,7 +4,7 @@
 
 #include "runtime/integer.h"
 
-/* Merges the dimensions of a tensor, listed outermost first. */
+/* Makes an operand of a tensor by merging dimensions; `dims` lists the dimensions outermost first. */
 static void makeOperand(THNNOperand *operand, const THNNTensor *tensor, const int *dims, int count, size_t element)
 {
   int n = 0;
@@ -38,8 +38,8 @@ static bool isContiguous(const THNNOperand *operand, size_t element)
   return operand->ndim == 1 && operand->stride[0] == (int64_t)element;
 }
 
-/* True if the output is contiguous, aligned for non-temporal stores, no input (which would be in the cache already) and too large to
-   be found in the cache by a later reader. */
+/* True if the output is contiguous, aligned for non-temporal stores and not in place (its lines would be in the cache
+   already), and the operands are too large for a later reader to find the output in the cache. */
 static bool usesNonTemporalStores(const THNNMap *map)
 {
   const THNNOperand *output = &map->operand[0];
@@ -161,7 +161,7 @@ static int blockSize(const THNNMap *map, int64_t block)
   return (int)MIN(map->elements - block * THNN_MAP_BLOCK, THNN_MAP_BLOCK);
 }
 
-/* Elements after the last one that complete its group. */
+/* The number of elements that complete the last group of a block of n elements. */
 static int padding(const THNNMap *map, int n) { return map->writes ? -n & (THNN_MAP_GROUP - 1) : 0; }
 
 int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, void **p)

@@ -23,9 +23,9 @@
    very same view as an input.
 
    Tensors are split into blocks of fixed size. A block that is contiguous in a tensor is read and written in place,
-   otherwise through scratch memory (parallel.h). Maps compute whole groups of THNN_MAP_GROUP elements, so that an element's bits do not
-   depend on its position. Sums accumulate in double, in an order that depends on the shapes and on whether all tensors
-   have the same strides, but not on the number of threads. */
+   otherwise through scratch memory (parallel.h). Maps compute whole groups of THNN_MAP_GROUP elements, so that an
+   element's bits do not depend on its position. Sums accumulate in double, in an order that depends on the shapes and on
+   whether all tensors have the same strides, but not on the number of threads. */
 
 #define THNN_MAP_BLOCK 2048
 #define THNN_MAP_GROUP 16
@@ -58,13 +58,13 @@ void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const T
 /* A map that follows the row-major order of its elements, not the memory order of its output. */
 void thnn_mapBeginRowMajor(THNNMap *map, size_t element, int count, const THNNTensor *const *tensor);
 
-/* Loading returns the number of elements of a block and sets p[k] to those of operand k, in place or copied to scratch
-   memory; storing copies those of the output back. The buffered variants serve blocks that are not contiguous in every
-   operand, or not whole groups. */
+/* Loading returns the number of elements of a block and sets p[k] to the elements of operand k, in place or copied to
+   scratch memory; storing copies the elements of the output back. The buffered variants are for blocks that are not
+   contiguous in every operand, or not whole groups. */
 int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, void **p);
 void thnn_mapStoreBuffered(const THNNMap *map, int64_t block, const void *p);
 
-/* Finds the first element in row-major order that is not in [low, high]; NaN is in no range. */
+/* True if an element is not in [low, high], NaN included; sets *value to the first such element found. */
 bool thnn_findOutside(const THNNTensor *tensor, double low, double high, double *value);
 
 static inline bool mapIsBuffered(const THNNMap *map, int n)

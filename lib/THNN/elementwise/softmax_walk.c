@@ -5,7 +5,7 @@
 #include "runtime/integer.h"
 #include "runtime/streaming.h"
 
-#define TASK_ELEMENTS 4096 /* of a task with contiguous channels, at least */
+#define TASK_ELEMENTS 4096 /* at most, of a task of several positions with contiguous channels */
 
 void thnn_softmaxWalkBegin(SoftmaxWalk *walk, size_t element, int cached, int count,
                            const THNNTensor *const *tensor)

@@ -257,6 +257,7 @@ void THNN_(gemm)(const Gemm *gemm)
     p.a = gemm->b;
     p.b = gemm->a;
   }
+  if (p.bias == NULL) p.a.biasStride = p.b.biasStride = 0;
   const int64_t columns = volume(p.b.size), panels = ceilDivide(columns, GEMM_NR),
                 tiles = ceilDivide(volume(p.a.size), GEMM_MR);
   const double products = (double)p.groups * (double)tiles * (double)columns * (double)terms;

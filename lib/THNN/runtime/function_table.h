@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /* A library describes its functions in a table, which it exports as THNN_library(). The Python binding calls every
-   function of every library through that table, whatever the header declares and whatever the device. */
+   function of every library through that table, for any header and any device. */
 
 typedef union THNNValue {
   THNNTensor *tensor; /* NULL if absent */
@@ -23,8 +23,8 @@ typedef void (*THNNCall)(THNNState *state, const THNNValue *values);
 
 typedef struct THNNFunction {
   const char *name;
-  /* One letter per argument after the state. Tensors: R of `real`, A of accreal, L of int64, I of int32; a tensor's letter
-     is followed by ? if it is optional and by * if it is a buffer. Scalars: i int, l int64, b bool, d double;
+  /* One letter per argument after the state. Tensors: R of `real`, A of accreal, L of int64, I of int32; a tensor's
+     letter is followed by ? if it is optional and by * if it is a buffer. Scalars: i int, l int64, b bool, d double;
      g is a generator. */
   const char *arguments;
   int32_t argumentCount, tensorCount;
@@ -41,7 +41,7 @@ typedef struct THNNLibrary {
   const char *digest; /* of the declarations that the table was made from */
   const THNNFunction *functions;
   const char *(*capability)(void);       /* the instruction set in use */
-  const char *(*environmentError)(void); /* why an environment variable cannot be obeyed, or NULL */
+  const char *(*environmentError)(void); /* the message for an invalid environment variable, or NULL */
 } THNNLibrary;
 
 const THNNLibrary *THNN_library(void);

@@ -33,8 +33,8 @@
 #define TH_CONCAT(a, b) TH_CONCAT_(a, b)
 #define TH_CONCAT_4(a, b, c, d) TH_CONCAT(TH_CONCAT(a, b), TH_CONCAT(c, d))
 
-/* The symbol of a function that other files call: THNN_(Tanh_updateOutput) is THNN_FloatTanh_updateOutput_avx2, say.
-   The dispatcher exports the symbol without the suffix. */
+/* The symbol of a function that other files call, such as THNN_FloatTanh_updateOutput_avx2 for
+   THNN_(Tanh_updateOutput). function_table.c exports the symbol without the suffix. */
 #define THNN_(name) TH_CONCAT_4(THNN_, Real, name, TH_CONCAT(_, THNN_ARCH))
 #define THTensor TH_CONCAT_4(TH, Real, Tensor, )
 #define TH_DATA(tensor) ((real *)(tensor)->data)

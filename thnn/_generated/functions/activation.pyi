@@ -84,7 +84,7 @@ class TanhFunction(FunctionBase):
     def apply(cls, input: Tensor) -> Tensor: ...
 
 class SoftMaxFunction(FunctionBase):
-    """SoftMax: output = exp(input) / sum over channels of exp(input), the maximum subtracted first.
+    """SoftMax: output = exp(input) / sum over channels of exp(input), computed after subtracting the maximum.
 
     Shapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.
     Source: Torch7 nn.SoftMax.

@@ -8,8 +8,8 @@ from thnn._functions.base import Criterion
 
 class ClassNLLCriterionFunction(Criterion):
     """ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the targets
-    t = target[n] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their weights, unless
-    that is 0.
+    t = target[n] that are not ignore_index. If sizeAverage the loss is divided by total_weight, the sum of the weights[t],
+    unless total_weight is 0.
 
     Shapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;
     weights (C) or None for 1 each; output and total_weight one element.
@@ -24,7 +24,7 @@ class ClassNLLCriterionFunction(Criterion):
         input: Tensor (float32 or float64): log-probabilities (N, C) or (C)
         target: Tensor (int64): classes (N) or (1)
         sizeAverage: bool, default True: divide by total_weight
-        weights: Tensor (float32 or float64) or None: one per class (C)
+        weights: Tensor (float32 or float64) or None: one value per class (C)
         ignore_index: int, default -100: targets of this value are ignored
 
     Gradient of ClassNLLCriterion by its input: -weights[t] at the targets (divided by total_weight if sizeAverage; -1 for an
@@ -83,7 +83,7 @@ class BCECriterionFunction(Criterion):
     """BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)) with each
     logarithm at least -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.
 
-    Shapes: input and target of one size; weights as many elements as input; output one element.
+    Shapes: input and target of one size; weights with as many elements as input; output one element.
     Errors: ValueError for sizes that differ and for an input outside [0, 1], NaN included.
 
     Calls:

@@ -7,7 +7,8 @@ from torch import Tensor
 from thnn._functions.base import FunctionBase
 
 class BatchNormalizationFunction(FunctionBase):
-    """BatchNormalization: each channel of a batch shifted and scaled to mean 0 and variance 1, then by weight and bias.
+    """BatchNormalization: each channel of a batch normalized to mean 0 and variance 1, then scaled by weight and
+    shifted by bias.
 
       output = (input - mean) / sqrt(variance + eps) * weight + bias
 

@@ -54,7 +54,7 @@ def _row(name: str, input: Maker, target: Maker, goals: dict[str, float]) -> Row
     )
 
 
-_REFUSALS = (
+_ERROR_INPUTS = (
     ErrorInput("target of another size", {"target": uniform(5, 5)}, ValueError, "target"),
     ErrorInput("target a row", {"target": uniform(5)}, ValueError, "target"),
     ErrorInput("target empty", {"target": uniform(0)}, ValueError, "target"),
@@ -76,7 +76,7 @@ MSE_CRITERION = Case(
     reference=_mse,
     baseline=lambda input, target, sizeAverage=True: F.mse_loss(input, target),
     samples=(*_samples(normal, normal), SampleInput("near overflow", _NEAR_OVERFLOW, differentiable=False)),
-    error_inputs=_REFUSALS,
+    error_inputs=_ERROR_INPUTS,
     rows=(_row("MSECriterion", normal(2**20), normal(2**20), _DISTANCE_GOALS),),
 )
 
@@ -95,7 +95,7 @@ ABS_CRITERION = Case(
             "input is target", {"input": constant(3, value=2.0), "target": constant(3, value=2.0)}, False
         ),
     ),
-    error_inputs=_REFUSALS,
+    error_inputs=_ERROR_INPUTS,
     rows=(_row("AbsCriterion", normal(2**20), normal(2**20), _DISTANCE_GOALS),),
 )
 
@@ -116,18 +116,18 @@ SMOOTH_L1_CRITERION = Case(
         *_samples(lambda *shape: normal(*shape, scale=2), normal),
         SampleInput("one apart", _ONE_APART, differentiable=False),
     ),
-    error_inputs=_REFUSALS,
+    error_inputs=_ERROR_INPUTS,
     rows=(_row("SmoothL1Criterion", normal(2**20), normal(2**20), _DISTANCE_GOALS),),
 )
 
 
 def _with_slope(value: Tensor, input: Tensor, slope: Tensor) -> Tensor:
-    """`value`, with `slope` for its derivative by `input`."""
+    """`value`, with `slope` as its derivative by `input`."""
     return value.detach() + (slope.detach() * (input - input.detach())).sum()
 
 
 def _bce(input: Tensor, target: Tensor, sizeAverage: bool = True, weights: Tensor | None = None) -> Tensor:
-    # The gradient is not that of the clamped logarithms, which is 0 where they are clamped: it stays large there.
+    # The gradient of clamped logarithms is 0 where they are clamped; that of BCECriterion is large there.
     losses = -(target * input.log().clamp(min=-100) + (1 - target) * (-input).log1p().clamp(min=-100))
     slope = (input - target) / (input * (1 - input)).clamp(min=1e-12)
     if weights is not None:
@@ -179,7 +179,7 @@ BCE_CRITERION = Case(
         ),
     ),
     error_inputs=(
-        *_REFUSALS,
+        *_ERROR_INPUTS,
         *(
             ErrorInput(f"input {value}", {"input": _somewhere(value)}, ValueError, "input")
             for value in (math.nan, -1e-6, 1.0000001, math.inf, -math.inf)
@@ -208,7 +208,7 @@ DIST_KL_DIV_CRITERION = Case(
         *_samples(lambda *shape: uniform(*shape, low=-8, high=-4), _probabilities),
         SampleInput("targets at or below 0", _NOT_PROBABILITIES, differentiable=False),
     ),
-    error_inputs=_REFUSALS,
+    error_inputs=_ERROR_INPUTS,
     rows=(_row("DistKLDivCriterion", normal(2**20), uniform(2**20), _WIDE_GOALS),),
 )
 
@@ -239,7 +239,7 @@ MARGIN_CRITERION = Case(
         SampleInput("other margin", _OTHER_MARGIN),
         SampleInput("at the margin", _AT_MARGIN, differentiable=False),
     ),
-    error_inputs=_REFUSALS,
+    error_inputs=_ERROR_INPUTS,
     rows=(_row("MarginCriterion", normal(2**20), _signs(2**20), _WIDE_GOALS),),
 )
 
@@ -256,7 +256,7 @@ SOFT_MARGIN_CRITERION = Case(
     reference=_soft_margin,
     baseline=lambda input, target, sizeAverage=True: F.soft_margin_loss(input, target),
     samples=(*_samples(normal, _signs), SampleInput("large", _LARGE, differentiable=False)),
-    error_inputs=_REFUSALS,
+    error_inputs=_ERROR_INPUTS,
     rows=(_row("SoftMarginCriterion", normal(2**20), _signs(2**20), _WIDE_GOALS),),
 )
 
