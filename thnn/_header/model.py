@@ -177,11 +177,14 @@ class Function:
         if argument.is_tensor:
             own = {a.name: a.role for a in self.arguments if a.is_tensor and a.gradient_of is None}
             names = {a.name for a in self.arguments}
-            context = Context(self.name, names, own=own, read_later=names & {"buffer"})
-            if decide(argument.name, frozenset(), context) != argument.role:
-                tag = TAG_OF_ROLE[argument.role]
-                is_enough = decide(argument.name, {tag}, context) == argument.role
-                tags.append(tag if is_enough else "SCRATCH")
+            # The tag makes the role independent of the other functions of the module.
+            contexts = [Context(self.name, names, own=own, read_later=later) for later in (set(), {"buffer"})]
+            for tag in ("", TAG_OF_ROLE[argument.role], "SCRATCH"):
+                given = {tag} if tag else set()
+                if all(decide(argument.name, given, c) == argument.role for c in contexts):
+                    break
+            if tag:
+                tags.append(tag)
         if argument.is_optional:
             tags.append("OPTIONAL")
         if argument.is_modified:

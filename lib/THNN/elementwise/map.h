@@ -89,8 +89,9 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
 /* clang-format off */
 
 #define THNN_MAP_BEGIN_(writes, count, ...)                                                                  \
+  const THNNTensor *const thnn_tensors[] = {__VA_ARGS__};                                                    \
   THNNMap thnn_map;                                                                                          \
-  thnn_mapBegin(&thnn_map, sizeof(real), writes, count, (const THNNTensor *const[]){__VA_ARGS__});
+  thnn_mapBegin(&thnn_map, sizeof(real), writes, count, thnn_tensors);
 
 /* A parallel region costs 0.2 us even with one thread, so a single task runs outside of one. */
 #define THNN_MAP_FOR_(i, tasks, work, ...)                                                                   \

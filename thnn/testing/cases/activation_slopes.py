@@ -165,6 +165,7 @@ RRELU = Case(
             ),
             ratio=6,
             fraction=0.3,
+            random=True,
             bytes_moved={"fwd": 3 * _ROW_BYTES, "fb": 6 * _ROW_BYTES},
         ),
     ),

@@ -61,6 +61,7 @@ class Row:
     fraction: float | None = None  # of the roofline, thnn contiguous
     best: float | None = None  # thnn contiguous against torch in its better layout
     channels_last: float | None = None  # thnn channels-last against torch channels-last
+    random: bool = False  # results differ from torch's because their random numbers do
     # Another implementation with thnn's functions, called like the reference.
     other: Callable[..., Any] | None = None
     against_other: float | None = None  # in each layout
