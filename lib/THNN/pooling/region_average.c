@@ -29,28 +29,29 @@ static int64_t gradientDivisor(const RegionSums *f, int a, int64_t i)
   return regionSize(&(WindowAxis){.input = axis->output, .output = axis->input}, i);
 }
 
-/* Vectors of a partial sum. */
-#define PARTIAL_VECTORS 64
+#define SUM_VECTORS 4      /* that are added side by side */
+#define PARTIAL_VECTORS 64 /* that are added to each of them */
 
 static accreal sumOf(const real *x, int64_t n)
 {
-  if (n < 2 * VL) {
+  if (n < VL) {
     real sum = 0;
     for (int64_t i = 0; i < n; i++) sum += x[i];
     return sum;
   }
   accreal total = 0;
   for (int64_t i = 0; i < n;) {
-    const int64_t end = MIN(n, i + 2 * PARTIAL_VECTORS * VL);
-    vreal a = {0}, b = {0};
-    for (; i + 2 * VL <= end; i += 2 * VL) {
-      thnn_prefetchAhead(x + i, 2 * VL * (int)sizeof *x);
-      a += v_load(x + i);
-      b += v_load(x + i + VL);
-    }
-    if (i + VL <= end) a += v_load(x + i), i += VL;
-    if (i < end && end == n) b += v_load_n(x + i, (int)(end - i)), i = end;
-    total += v_sum(a + b);
+    const int64_t end = MIN(n, i + SUM_VECTORS * PARTIAL_VECTORS * VL);
+    vreal sum[SUM_VECTORS] = {{0}};
+    for (; i + SUM_VECTORS * VL <= end; i += SUM_VECTORS * VL)
+#pragma GCC unroll 4
+      for (int v = 0; v < SUM_VECTORS; v++) {
+        thnn_prefetchAhead(x + i + v * VL, VL * (int)sizeof *x);
+        sum[v] += v_load(x + i + v * VL);
+      }
+    for (; i + VL <= end; i += VL) sum[0] += v_load(x + i);
+    if (i < end) sum[1] += v_load_n(x + i, (int)(end - i)), i = end;
+    total += v_sum((sum[0] + sum[1]) + (sum[2] + sum[3]));
   }
   return total;
 }
@@ -125,31 +126,50 @@ static size_t sumBuffers(void *memory, const RegionSums *f, const RegionLines *l
 
 #define PARTIAL_ROWS 64
 
+/* The rows of a region, the columns of a row being `step` apart. */
+typedef struct RegionSource {
+  const real *plane;
+  Region d, h;
+  int64_t step;
+} RegionSource;
+
 /* The sum of each column of a region. */
-static ALWAYS_INLINE void sumOfColumns(const RegionSums *f, const real *plane, Region d, Region h, int64_t i,
-                                       int lanes, int64_t step, const SumBuffers *b, real *line)
+static ALWAYS_INLINE void sumBlock(const int64_t *first, int vectors, int lanes, const RegionSums *f,
+                                   const RegionSource *source, int64_t step, const SumBuffers *b, real *line,
+                                   bool isGradient)
 {
-  const PoolingImages *x = &f->x;
-  vreal total = {0};
-  for (int64_t k = d.start; k < d.end; k++)
-    for (int64_t r = h.start; r < h.end;) {
-      vreal sum = {0};
-      for (const int64_t end = MIN(h.end, r + PARTIAL_ROWS); r < end; r++) {
-        const vreal value = regionLoad(plane + k * x->sd + r * x->sh, i, step, lanes);
-        sum += f->isGradient ? value * v_set1(b->weight[0][k] * b->weight[1][r]) : value;
+  const int64_t sd = f->x.sd, sh = f->x.sh;
+  vreal total[MAX_VECTORS];
+#pragma GCC unroll 4
+  for (int v = 0; v < vectors; v++) total[v] = (vreal){0};
+  for (int64_t k = source->d.start; k < source->d.end; k++)
+    for (int64_t r = source->h.start; r < source->h.end;) {
+      const real *row = source->plane + k * sd + r * sh;
+      vreal sum[MAX_VECTORS];
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; v++) sum[v] = (vreal){0};
+      for (const int64_t end = MIN(source->h.end, r + PARTIAL_ROWS); r < end; r++, row += sh) {
+        const vreal weight = isGradient ? v_set1(b->weight[0][k] * b->weight[1][r]) : v_set1(1);
+#pragma GCC unroll 4
+        for (int v = 0; v < vectors; v++) {
+          const vreal value = regionLoad(row, first[v], step, lanes);
+          sum[v] += isGradient ? value * weight : value;
+        }
       }
-      total += sum;
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; v++) total[v] += sum[v];
     }
-  v_store(line + i, f->isGradient ? total * v_load(b->weight[2] + i) : total);
+#pragma GCC unroll 4
+  for (int v = 0; v < vectors; v++)
+    v_store(line + first[v], isGradient ? total[v] * v_load(b->weight[2] + first[v]) : total[v]);
 }
 
-static void sumLine(const RegionSums *f, const real *plane, Region d, Region h, const SumBuffers *b, real *line)
+static void sumLine(const RegionSums *f, const RegionSource *source, const SumBuffers *b, real *line)
 {
-  const int64_t n = f->x.w, whole = n / VL * VL, step = f->x.sw;
-  for (int64_t i = 0; i < whole && step == 1; i += VL) sumOfColumns(f, plane, d, h, i, VL, 1, b, line);
-  if (step == 1 && whole < n) sumOfColumns(f, plane, d, h, whole, (int)(n - whole), 1, b, line);
-  for (int64_t i = 0; i < n && step != 1; i += VL)
-    sumOfColumns(f, plane, d, h, i, (int)MIN(VL, n - i), step, b, line);
+  const int64_t n = f->x.w;
+  if (source->step != 1) FOR_LANE_BLOCKS(n, sumBlock, f, source, source->step, b, line, f->isGradient);
+  else if (f->isGradient) FOR_LANE_BLOCKS(n, sumBlock, f, source, 1, b, line, true);
+  else FOR_LANE_BLOCKS(n, sumBlock, f, source, 1, b, line, false);
 }
 
 static void sumLevels(const SumBuffers *b, int64_t lines)
@@ -175,16 +195,21 @@ static void sumPicks(const RegionSums *f, const SumBuffers *b, int64_t lines, in
     const int32_t *restrict pick = l->pick;
     const real size = (real)(depth * (rows->h.end - rows->h.start));
     real *restrict to = y + rows->first * f->y.sh;
+    if (f->isGradient && f->x.w == 1 && step == 1 && (f->y.h == 1 || f->y.sh == outputs)) {
+      const real value = line[0];
+      for (int64_t j = 0; j < (rows->end - rows->first) * outputs; j++) to[j] = value;
+      continue;
+    }
     if (l->longest > LONGEST_PREFIX) {
       for (int64_t j = 0; j < outputs; j++) {
         const accreal sum = sumOf(line + l->columns[j].start, l->columns[j].end - l->columns[j].start);
         to[j * step] = (real)(f->isGradient ? sum : sum / ((accreal)size * (accreal)length[j]));
       }
+    } else if (f->isGradient && step == 1) {
+#pragma GCC unroll 4
+      for (int64_t j = 0; j < outputs; j++) to[j] = line[pick[j]];
     } else if (f->isGradient) {
-      if (step == 1)
-        for (int64_t j = 0; j < outputs; j++) to[j] = line[pick[j]];
-      else
-        for (int64_t j = 0; j < outputs; j++) to[j * step] = line[pick[j]];
+      for (int64_t j = 0; j < outputs; j++) to[j * step] = line[pick[j]];
     } else {
       for (int64_t j = 0; j < outputs; j++) to[j * step] = line[pick[j]] / (size * length[j]);
     }
@@ -243,7 +268,8 @@ static bool sumPlanes(const RegionSums *f)
       }
       for (int64_t o = 0, found; o < count && !whole; o = l->blocks[found - 1].end) {
         found = regionBlock(l, o, count);
-        for (int64_t i = 0; i < found; i++) sumLine(f, from, d, l->blocks[i].h, &b, b.line + i * l->pitch);
+        for (int64_t i = 0; i < found; i++)
+          sumLine(f, &(RegionSource){from, d, l->blocks[i].h, x->sw}, &b, b.line + i * l->pitch);
         if (l->longest <= LONGEST_PREFIX) sumLevels(&b, found);
         sumPicks(f, &b, found, d.end - d.start, to);
       }

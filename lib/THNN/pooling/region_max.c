@@ -61,31 +61,42 @@ static size_t maxBuffers(void *memory, const RegionLines *lines, MaxBuffers *b)
   return (size_t)arena.bytes;
 }
 
-/* The first of the largest elements of each column of a region. */
-static ALWAYS_INLINE void maxOfColumns(const RegionMax *f, const real *plane, Region d, Region h, int64_t i,
-                                       int lanes, int64_t step, real *line, vlane *position)
+/* The first of the largest elements of each column of a region, the columns of a row being `step` apart. */
+static ALWAYS_INLINE void maxBlock(const int64_t *first, int vectors, int lanes, const RegionMax *f,
+                                   const real *plane, Region d, Region h, int64_t step, real *line,
+                                   vlane *position)
 {
-  const PoolingImages *x = &f->x;
-  vreal best = regionLoad(plane + d.start * x->sd + h.start * x->sh, i, step, lanes);
-  vint at = vi_set1((vlane)((d.start * x->h + h.start) * x->w));
+  const PoolingImages x = f->x;
+  vreal best[MAX_VECTORS];
+  vint at[MAX_VECTORS];
+#pragma GCC unroll 4
+  for (int v = 0; v < vectors; v++) {
+    best[v] = regionLoad(plane + d.start * x.sd + h.start * x.sh, first[v], step, lanes);
+    at[v] = vi_set1((vlane)((d.start * x.h + h.start) * x.w));
+  }
   for (int64_t k = d.start; k < d.end; k++)
     for (int64_t r = h.start + (k == d.start); r < h.end; r++) {
-      const vreal value = regionLoad(plane + k * x->sd + r * x->sh, i, step, lanes);
-      const vmask larger = m_or(v_gt(value, best), v_ne(value, value));
-      best = v_sel(larger, value, best);
-      at = vi_sel(larger, vi_set1((vlane)((k * x->h + r) * x->w)), at);
+      const vint here = vi_set1((vlane)((k * x.h + r) * x.w));
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; v++) {
+        const vreal value = regionLoad(plane + k * x.sd + r * x.sh, first[v], step, lanes);
+        const vmask larger = m_or(v_gt(value, best[v]), v_ne(value, value));
+        best[v] = v_sel(larger, value, best[v]);
+        at[v] = vi_sel(larger, here, at[v]);
+      }
     }
-  v_store(line + i, best);
-  vi_store(position + i, at + vi_set1((vlane)i) + ramp(1));
+#pragma GCC unroll 4
+  for (int v = 0; v < vectors; v++) {
+    v_store(line + first[v], best[v]);
+    vi_store(position + first[v], at[v] + vi_set1((vlane)first[v]) + ramp(1));
+  }
 }
 
 static void maxLine(const RegionMax *f, const real *plane, Region d, Region h, real *line, vlane *position)
 {
-  const int64_t n = f->x.w, whole = n / VL * VL, step = f->x.sw;
-  for (int64_t i = 0; i < whole && step == 1; i += VL) maxOfColumns(f, plane, d, h, i, VL, 1, line, position);
-  if (step == 1 && whole < n) maxOfColumns(f, plane, d, h, whole, (int)(n - whole), 1, line, position);
-  for (int64_t i = 0; i < n && step != 1; i += VL)
-    maxOfColumns(f, plane, d, h, i, (int)MIN(VL, n - i), step, line, position);
+  const int64_t n = f->x.w, step = f->x.sw;
+  if (step == 1) FOR_LANE_BLOCKS(n, maxBlock, f, plane, d, h, 1, line, position);
+  else FOR_LANE_BLOCKS(n, maxBlock, f, plane, d, h, step, line, position);
 }
 
 static ALWAYS_INLINE vmask isBelow(vint a, vint b)
