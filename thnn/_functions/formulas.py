@@ -174,6 +174,23 @@ def _gru(
     }
 
 
+def _sum_over_channels(values: Tensor, before: int, after: int) -> Tensor:
+    """The sum of each channel with as many channels before and after it."""
+    channels = values.shape[-3]
+    before, after = min(before, channels), min(after, channels)
+    padded = torch.nn.functional.pad(values, (0, 0, 0, 0, before, after))
+    return padded.unfold(-3, before + after + 1, 1).sum(-1) if channels else values
+
+
+def _lrn(
+    needs: Any, gradOutput: Tensor, input: Tensor, size: int, alpha: float, beta: float, k: float
+) -> dict[str, Tensor]:
+    before, after = size // 2, (size - 1) // 2
+    scales = k + alpha / size * _sum_over_channels(input * input, before, after)
+    through = _sum_over_channels(gradOutput * input * scales ** (-beta - 1), after, before)
+    return {"gradInput": gradOutput * scales**-beta - 2 * alpha * beta / size * input * through}
+
+
 FORMULAS: Mapping[str, Formula] = {
     "Threshold": _threshold,
     "LeakyReLU": _leaky_relu,
@@ -188,6 +205,7 @@ FORMULAS: Mapping[str, Formula] = {
     "SpatialMaxPooling": _max_pooling,
     "LookupTable": _lookup_table,
     "LookupTableBag": _lookup_table_bag,
+    "SpatialCrossMapLRN": _lrn,
     "LSTMFused": _lstm,
     "GRUFused": _gru,
 }
