@@ -73,7 +73,6 @@ SPATIAL_CROSS_MAP_LRN = Case(
             differentiable=False,
         ),
         _sample("empty", 0, 3, 4, 5),
-        _sample("no channels", 2, 0, 3, 3),
     ),
     error_inputs=_REFUSALS,
     rows=(
