@@ -153,6 +153,51 @@ static int walkNext(ReaderWalk *walk, int axes, RowTap *tap)
   return n;
 }
 
+/* The readers along one axis, with their weights. */
+#define AXIS_TAPS 32
+typedef struct AxisTap {
+  int64_t output;
+  real weight;
+} AxisTap;
+
+/* Returns their number; those behind the first AXIS_TAPS are not listed. */
+static int64_t listReaders(const ReaderTable *table, int64_t input, AxisTap *list)
+{
+  const Readers readers = readersAt(table, input);
+  int64_t n = 0;
+  for (int r = 0; r < readers.ranges; r++)
+    for (int64_t o = readers.from[r]; o < readers.end[r] && n < AXIS_TAPS; o++)
+      list[n++] = (AxisTap){o, readerWeight(&table->sources, table->axis, o, input)};
+  return readers.count;
+}
+
+/* The rows of gradOutput that a row of gradInput is summed from, at most ROW_TAPS at a time. */
+typedef struct RowTaps {
+  RowTap tap[ROW_TAPS];
+  bool walks; /* there are more */
+  ReaderWalk walk;
+} RowTaps;
+
+static int firstTaps(RowTaps *taps, const Backward *f, const RowPlace *p)
+{
+  AxisTap slices[AXIS_TAPS], rows[AXIS_TAPS];
+  const real *plane = f->gradOutput + planeOffset(&f->g, p);
+  const int64_t sliceCount = listReaders(f->slices, p->d, slices), rowCount = listReaders(f->rows, p->h, rows);
+  taps->walks = sliceCount > AXIS_TAPS || rowCount > AXIS_TAPS || sliceCount * rowCount > ROW_TAPS;
+  if (taps->walks) {
+    walkBegin(&taps->walk, f, plane, (int64_t[]){p->d, p->h, 0}, 2);
+    return walkNext(&taps->walk, 2, taps->tap);
+  }
+  int n = 0;
+  for (int64_t i = 0; i < sliceCount; i++)
+    for (int64_t j = 0; j < rowCount; j++)
+      taps->tap[n++] = (RowTap){plane + slices[i].output * f->g.sd + rows[j].output * f->g.sh,
+                                slices[i].weight * rows[j].weight};
+  return n;
+}
+
+static int moreTaps(RowTaps *taps) { return taps->walks ? walkNext(&taps->walk, 2, taps->tap) : 0; }
+
 static void clearPixels(int64_t count, int64_t lanes, real *to, int64_t step)
 {
   for (int64_t j = 0; j < count; j++)
@@ -166,18 +211,17 @@ static void unpadRow(const Backward *f, const RowPlace *p, real *to)
   const int64_t lanes = f->x.lanes, from = f->g.sw, step = f->x.sw;
   const int64_t first = MIN(MAX(-axis->before, 0), axis->input); /* inputs that are not cropped */
   const int64_t end = MAX(MIN(axis->output - axis->before, axis->input), first);
-  const int64_t place[3] = {p->d, p->h, 0};
-  ReaderWalk walk;
-  RowTap tap[ROW_TAPS], run[ROW_TAPS];
+  RowTaps taps;
+  RowTap *tap = taps.tap, run[ROW_TAPS];
   bool add = false;
-  walkBegin(&walk, f, f->gradOutput + planeOffset(&f->g, p), place, 2);
-  if (walk.ended) {
+  int n = firstTaps(&taps, f, p);
+  if (n == 0) {
     clearPixels(axis->input, lanes, to, step);
     return;
   }
   clearPixels(first, lanes, to, step);
   clearPixels(axis->input - end, lanes, to + end * step, step);
-  for (int n; (n = walkNext(&walk, 2, tap)) > 0; add = true) {
+  for (; n > 0; n = moreTaps(&taps), add = true) {
     for (int k = 0; k < n; k++) run[k] = (RowTap){tap[k].row + (first + axis->before) * from, tap[k].weight};
     sumPixels(n, run, end - first, lanes, from, to + first * step, step, add);
     for (int64_t o = 0; o < axis->output; o++) {
@@ -198,13 +242,26 @@ static void unpadRow(const Backward *f, const RowPlace *p, real *to)
 static void gatherPixels(const Backward *f, const RowPlace *p, real *to)
 {
   const int64_t lanes = f->x.lanes;
+  RowTaps taps;
+  const int rows = firstTaps(&taps, f, p);
   for (int64_t w = 0; w < f->x.w; w++, to += f->x.sw) {
-    ReaderWalk walk;
+    AxisTap columns[AXIS_TAPS];
     RowTap tap[ROW_TAPS];
-    bool add = false;
-    walkBegin(&walk, f, f->gradOutput + planeOffset(&f->g, p), (int64_t[]){p->d, p->h, w}, 3);
-    for (int n; (n = walkNext(&walk, 3, tap)) > 0; add = true) sumRows(n, tap, lanes, 1, to, 1, add);
-    if (!add) clearPixels(1, lanes, to, lanes);
+    int n = 0;
+    const int64_t count = listReaders(f->columns, w, columns);
+    if (rows == 0 || count == 0) {
+      clearPixels(1, lanes, to, lanes);
+    } else if (taps.walks || count > AXIS_TAPS || rows * count > ROW_TAPS) {
+      ReaderWalk walk;
+      walkBegin(&walk, f, f->gradOutput + planeOffset(&f->g, p), (int64_t[]){p->d, p->h, w}, 3);
+      for (bool add = false; (n = walkNext(&walk, 3, tap)) > 0; add = true) sumRows(n, tap, lanes, 1, to, 1, add);
+    } else {
+      for (int k = 0; k < rows; k++)
+        for (int64_t j = 0; j < count; j++)
+          tap[n++] =
+              (RowTap){taps.tap[k].row + columns[j].output * f->g.sw, taps.tap[k].weight * columns[j].weight};
+      sumRows(n, tap, lanes, 1, to, 1, false);
+    }
   }
 }
 
@@ -251,13 +308,12 @@ static void sumColumns(const Backward *f, int rows, const RowPlace *places, int6
                        BackwardScratch *scratch)
 {
   for (int r = 0; r < rows; r++) {
-    ReaderWalk walk;
-    RowTap tap[ROW_TAPS];
+    RowTaps taps;
     bool add = false;
-    walkBegin(&walk, f, f->gradOutput + planeOffset(&f->g, &places[r]) + first * f->g.sw,
-              (int64_t[]){places[r].d, places[r].h, 0}, 2);
-    for (int n; (n = walkNext(&walk, 2, tap)) > 0; add = true)
-      sumRows(n, tap, count, f->g.sw, scratch->sums[r], 1, add);
+    for (int n = firstTaps(&taps, f, &places[r]); n > 0; n = moreTaps(&taps), add = true) {
+      for (int k = 0; k < n; k++) taps.tap[k].row += first * f->g.sw;
+      sumRows(n, taps.tap, count, f->g.sw, scratch->sums[r], 1, add);
+    }
     if (!add) clearPixels(1, count, scratch->sums[r], 1);
   }
   THNN_(transpose)((real *)scratch->transposed, VL, scratch->sums[0], BLOCK_COLUMNS, VL, count);

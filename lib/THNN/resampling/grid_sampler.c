@@ -6,6 +6,10 @@
 #include "gemm/transpose.h"
 #include "resampling/rows.h"
 
+/* Samples below which a task has one pass. */
+#define FEW_SAMPLES 8
+/* Of the packed planes of a pass, unless one block of channels has more. */
+#define PASS_BYTES 524288
 #define AXES 3
 #define POINTS 64 /* positions computed at a time, in one row of the grid */
 #define PACKED_BYTES \
@@ -58,7 +62,8 @@ typedef struct GridSampler {
   const real *input, *grid;
   real *output, *toInput, *toGrid;                      /* output or gradOutput, gradInput, gradGrid */
   int64_t gridStride[AXES + 2], toGridStride[AXES + 2]; /* of N, D, H, W and the coordinate */
-  int64_t blocks;                                       /* of VL channels in a task */
+  int64_t blocks;                                       /* of VL channels in a pass */
+  int64_t passes;                                       /* of a task */
   bool packs;
 } GridSampler;
 
@@ -83,12 +88,12 @@ static void findPoints(const GridSampler *f, int64_t n, int64_t d, int64_t h, in
 
 /* A pixel next to a position: its weight, and the derivatives of that by the position along each axis. */
 typedef struct Corner {
-  int64_t offset;
+  int64_t offset, target; /* in input and in gradInput */
   real weight, slope[AXES];
 } Corner;
 
 static ALWAYS_INLINE int findCorners(const GridSampler *f, const Points *points, int j, const Pixels *x,
-                                     Corner *corner)
+                                     const Pixels *target, Corner *corner)
 {
   int n = 0;
   for (int z = 0; z < f->axes - 1; z++) {
@@ -104,6 +109,7 @@ static ALWAYS_INLINE int findCorners(const GridSampler *f, const Points *points,
         if (w < 0 || w >= f->x.w) continue;
         const real fw = points->fraction[2][j], ww = i ? fw : 1 - fw;
         corner[n++] = (Corner){d * x->sd + h * x->sh + w * x->sw,
+                               d * target->sd + h * target->sh + w * target->sw,
                                wd * wh * ww,
                                {z ? wh * ww : -wh * ww, y ? wd * ww : -wd * ww, i ? wd * wh : -wd * wh}};
       }
@@ -139,7 +145,7 @@ static void samplePoints(const GridSampler *f, const Points *points, int count, 
 {
   for (int j = 0; j < count; j++) {
     Corner corner[8];
-    const int n = findCorners(f, points, j, x, corner);
+    const int n = findCorners(f, points, j, x, x, corner);
     for (int64_t b = 0; b < blocks; b++) {
       vreal sum = {0};
       for (int k = 0; k < n; k++) sum += loadBlock(x, corner[k].offset, b) * corner[k].weight;
@@ -148,58 +154,53 @@ static void samplePoints(const GridSampler *f, const Points *points, int count, 
   }
 }
 
-/* Adds to gradInput, unless it is NULL, from the packed gradients of a row. */
-static void scatterPoints(const GridSampler *f, const Points *points, int count, const Pixels *gradInput,
-                          int64_t blocks, const real *row)
-{
-  for (int j = 0; j < count; j++) {
-    Corner corner[8];
-    const int n = findCorners(f, points, j, gradInput, corner);
-    for (int k = 0; k < n; k++)
-      for (int64_t b = 0; b < blocks; b++)
-        addBlock(gradInput, corner[k].offset, b, v_load(row + (j * blocks + b) * VL) * corner[k].weight);
-  }
-}
-
-/* Adds to the sums over the channels that gradGrid consists of; a row of sums per axis. */
+/* Adds to gradInput, and to the sums over the channels that gradGrid consists of, a row of sums per axis; either may be
+   NULL. `row` has the gradients of the output, packed. */
 static void differentiatePoints(const GridSampler *f, const Points *points, int count, const Pixels *x,
-                                int64_t blocks, const real *row, real (*sums)[POINTS])
+                                const Pixels *gradInput, int64_t blocks, const real *row, real (*sums)[POINTS])
 {
   for (int j = 0; j < count; j++) {
     Corner corner[8];
-    const int n = findCorners(f, points, j, x, corner);
+    const int n = findCorners(f, points, j, x, gradInput ? gradInput : x, corner);
     vreal slope[AXES] = {{0}};
     for (int k = 0; k < n; k++) {
       vreal product = {0};
-      for (int64_t b = 0; b < blocks; b++)
-        product += loadBlock(x, corner[k].offset, b) * v_load(row + (j * blocks + b) * VL);
-      for (int a = AXES - f->axes; a < AXES; a++) slope[a] += product * corner[k].slope[a];
+      for (int64_t b = 0; b < blocks; b++) {
+        const vreal g = v_load(row + (j * blocks + b) * VL);
+        if (gradInput) addBlock(gradInput, corner[k].target, b, g * corner[k].weight);
+        if (sums) product += loadBlock(x, corner[k].offset, b) * g;
+      }
+      for (int a = AXES - f->axes; a < AXES && sums; a++) slope[a] += product * corner[k].slope[a];
     }
-    for (int a = AXES - f->axes; a < AXES; a++) sums[a][j] += v_sum(slope[a]);
+    for (int a = AXES - f->axes; a < AXES && sums; a++) sums[a][j] += v_sum(slope[a]);
   }
 }
 
 static void storeGradGrid(const GridSampler *f, int64_t n, int64_t d, int64_t h, int64_t w, int count,
-                          real (*sums)[POINTS])
+                          real (*sums)[POINTS], bool add)
 {
   const int64_t size[AXES] = {f->x.d, f->x.h, f->x.w}, *s = f->toGridStride;
   real *at = f->toGrid + n * s[0] + d * s[1] + h * s[2] + w * s[3];
   for (int k = 0; k < f->axes; k++)
-    for (int j = 0; j < count; j++) at[j * s[3] + k * s[4]] = sums[2 - k][j] * ((real)(size[2 - k] - 1) / 2);
+    for (int j = 0; j < count; j++) {
+      const real gradient = sums[2 - k][j] * ((real)(size[2 - k] - 1) / 2);
+      real *to = at + j * s[3] + k * s[4];
+      *to = add ? *to + gradient : gradient;
+    }
 }
 
-/* The channels of a task, and what it computes. */
-typedef struct Task {
+/* The channels of a pass. */
+typedef struct Pass {
   int64_t n, first, count;
   Pixels x, gradInput; /* packed or in place */
   real *row;           /* POINTS pixels of output or gradOutput */
-} Task;
+} Pass;
 
-static Task taskBegin(const GridSampler *f, int64_t n, int64_t group, bool backward)
+static Pass passBegin(const GridSampler *f, int64_t n, int64_t pass, bool backward)
 {
   const ResampleImages *x = &f->x;
   const int64_t volume = x->d * x->h * x->w, pixel = f->blocks * VL;
-  Task t = {.n = n, .first = group * pixel};
+  Pass t = {.n = n, .first = pass * pixel};
   t.count = MIN(pixel, x->c - t.first);
   const int64_t planes = f->packs ? volume * pixel * (backward ? 2 : 1) : 0;
   real *memory = thnn_scratch((size_t)(planes + POINTS * pixel) * sizeof(real));
@@ -238,9 +239,9 @@ static void clearPixels(const ResampleImages *x, const Pixels *p)
         __VA_ARGS__                                       \
       }
 
-static void computeOutput(const GridSampler *f, int64_t n, int64_t group)
+static void computeOutput(const GridSampler *f, int64_t n, int64_t pass)
 {
-  const Task t = taskBegin(f, n, group, false);
+  const Pass t = passBegin(f, n, pass, false);
   const int64_t blocks = ceilDivide(t.count, VL);
   const Pixels y = pixelsOf(&f->y, f->output, n, t.first, t.count);
   Points points;
@@ -251,23 +252,20 @@ static void computeOutput(const GridSampler *f, int64_t n, int64_t group)
   })
 }
 
-/* gradInput of a group of channels, and gradGrid if these are all channels. */
-static void computeGradients(const GridSampler *f, int64_t n, int64_t group)
+/* gradInput of the channels of a pass, and gradGrid unless computeGradGrid computes it. */
+static void computeGradients(const GridSampler *f, int64_t n, int64_t pass, bool withGrid)
 {
-  const Task t = taskBegin(f, n, group, true);
+  const Pass t = passBegin(f, n, pass, true);
   const int64_t blocks = ceilDivide(t.count, VL);
   const Pixels g = pixelsOf(&f->y, f->output, n, t.first, t.count);
   Points points;
   clearPixels(&f->x, &t.gradInput);
   FOR_POINTS(f, {
+    real sums[AXES][POINTS] = {{0}};
     findPoints(f, n, d, h, w, count, &points);
     packRow(pixelsRow(&g, d, h) + w * g.sw, g.lane, g.sw, count, t.count, t.row);
-    scatterPoints(f, &points, count, &t.gradInput, blocks, t.row);
-    if (t.count == f->x.c) {
-      real sums[AXES][POINTS] = {{0}};
-      differentiatePoints(f, &points, count, &t.x, blocks, t.row, sums);
-      storeGradGrid(f, n, d, h, w, count, sums);
-    }
+    differentiatePoints(f, &points, count, &t.x, &t.gradInput, blocks, t.row, withGrid ? sums : NULL);
+    if (withGrid) storeGradGrid(f, n, d, h, w, count, sums, pass > 0);
   })
   if (!f->packs) return;
   const Pixels to = pixelsOf(&f->gradInput, f->toInput, n, t.first, t.count);
@@ -276,7 +274,7 @@ static void computeGradients(const GridSampler *f, int64_t n, int64_t group)
       unpackRow(pixelsRow(&t.gradInput, d, h), f->x.w, t.count, pixelsRow(&to, d, h), to.lane, to.sw);
 }
 
-/* gradGrid of a row of the grid from all channels, where no task of computeGradients has all. */
+/* gradGrid of a row of the grid from all channels, for few samples: a task of computeGradients has one pass then. */
 static void computeGradGrid(const GridSampler *f, int64_t n, int64_t d, int64_t h)
 {
   const int64_t channels = f->x.c, group = 8 * VL;
@@ -291,13 +289,13 @@ static void computeGradGrid(const GridSampler *f, int64_t n, int64_t d, int64_t 
       const Pixels x = pixelsOf(&f->x, (real *)f->input, n, first, some);
       const Pixels g = pixelsOf(&f->y, f->output, n, first, some);
       packRow(pixelsRow(&g, d, h) + w * g.sw, g.lane, g.sw, count, some, row);
-      differentiatePoints(f, &points, count, &x, ceilDivide(some, VL), row, sums);
+      differentiatePoints(f, &points, count, &x, NULL, ceilDivide(some, VL), row, sums);
     }
-    storeGradGrid(f, n, d, h, w, count, sums);
+    storeGradGrid(f, n, d, h, w, count, sums, false);
   }
 }
 
-/* A task has all channels of a sample if they fit its memory and there are samples enough. */
+/* A task has all channels of a sample if there are enough samples. */
 static GridSampler makeSampler(int axes, const THTensor *input, const THTensor *grid, const THTensor *output,
                                bool backward)
 {
@@ -309,10 +307,11 @@ static GridSampler makeSampler(int axes, const THTensor *input, const THTensor *
                    .output = TH_DATA(output)};
   for (int i = 0; i < axes + 2; i++) f.gridStride[i + (i > 0 && axes == 2)] = grid->stride[i];
   const int64_t blocks = ceilDivide(f.x.c, VL);
-  const double block = (double)(f.x.d * f.x.h * f.x.w) * VBYTES * (backward ? 2 : 1);
-  const int64_t fitting = block * (double)blocks < PACKED_BYTES ? blocks : (int64_t)(PACKED_BYTES / block);
-  f.packs = f.x.c > 1 && f.x.sc != 1 && fitting > 0;
-  f.blocks = MIN(f.x.n < 8 ? 1 : f.packs ? fitting : blocks, 16);
+  const double bytes = (double)(f.x.d * f.x.h * f.x.w) * VBYTES * (backward ? 2 : 1);
+  f.packs = f.x.c > 1 && f.x.sc != 1 && bytes < PACKED_BYTES;
+  f.blocks = f.packs ? MAX(1, (int64_t)(PASS_BYTES / bytes)) : blocks;
+  f.blocks = MIN(MIN(f.blocks, blocks), f.x.n < FEW_SAMPLES ? 1 : 16);
+  f.passes = f.x.n < FEW_SAMPLES ? 1 : ceilDivide(blocks, f.blocks);
   return f;
 }
 
@@ -320,9 +319,9 @@ void THNN_(gridSample)(int axes, const THTensor *input, const THTensor *grid, TH
 {
   if (THNNTensor_numel(output) == 0) return;
   const GridSampler f = makeSampler(axes, input, grid, output, false);
-  const int64_t groups = ceilDivide(ceilDivide(f.x.c, VL), f.blocks);
-  THNN_PARALLEL_FOR(task, f.x.n * groups, THNNTensor_numel(output))
-    computeOutput(&f, task / groups, task % groups);
+  const int64_t passes = ceilDivide(ceilDivide(f.x.c, VL), f.blocks);
+  THNN_PARALLEL_FOR(task, f.x.n * passes, THNNTensor_numel(output))
+    computeOutput(&f, task / passes, task % passes);
 }
 
 void THNN_(gridSampleBackward)(int axes, const THTensor *input, const THTensor *grid, const THTensor *gradOutput,
@@ -334,9 +333,12 @@ void THNN_(gridSampleBackward)(int axes, const THTensor *input, const THTensor *
   f.toInput = TH_DATA(gradInput);
   f.toGrid = TH_DATA(gradGrid);
   for (int i = 0; i < axes + 2; i++) f.toGridStride[i + (i > 0 && axes == 2)] = gradGrid->stride[i];
-  const int64_t groups = ceilDivide(ceilDivide(f.x.c, VL), f.blocks), rows = f.y.d * f.y.h;
-  const int64_t work = THNNTensor_numel(gradOutput);
-  THNN_PARALLEL_FOR(task, f.x.n * groups, work) computeGradients(&f, task / groups, task % groups);
-  if (groups == 1) return;
+  const int64_t passes = ceilDivide(ceilDivide(f.x.c, VL), f.blocks), rows = f.y.d * f.y.h;
+  const int64_t work = THNNTensor_numel(gradOutput), tasks = passes / f.passes;
+  const bool withGrid = tasks == 1;
+  THNN_PARALLEL_FOR(task, f.x.n * tasks, work)
+    for (int64_t pass = 0; pass < f.passes; pass++)
+      computeGradients(&f, task / tasks, task % tasks + pass, withGrid);
+  if (withGrid) return;
   THNN_PARALLEL_FOR(task, f.x.n * rows, work) computeGradGrid(&f, task / rows, task % rows / f.y.h, task % f.y.h);
 }

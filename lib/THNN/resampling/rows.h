@@ -10,7 +10,7 @@
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 /* Taps that are summed at a time. */
-#define ROW_TAPS 64
+#define ROW_TAPS 128
 
 /* A tensor as planes of rows of pixels. A pixel is a run of `lanes` contiguous elements: all channels if both tensors are
    channels-last, otherwise one element. */
@@ -120,6 +120,8 @@ typedef struct RowTap {
 
 static ALWAYS_INLINE vreal sumOfTaps(int n, const RowTap *tap, int64_t j)
 {
+  /* The rows before the last one were last rows before. */
+  thnn_prefetchAhead(tap[n - 1].row + j, VBYTES);
   vreal sum = v_load(tap[0].row + j) * tap[0].weight;
   for (int k = 1; k < n; k++) sum += v_load(tap[k].row + j) * tap[k].weight;
   return sum;
@@ -146,10 +148,8 @@ static inline void sumRows(int n, const RowTap *tap, int64_t count, int64_t stri
 {
   if (count <= 0) return;
   if ((stride == 1 && toStride == 1) || count == 1) {
-    if (n == 1 && tap->weight == 1 && !add) {
-      if (count == 1) *to = *tap->row;
-      else memcpy(to, tap->row, (size_t)count * sizeof(real));
-    } else if (n == 1) sumContiguous(1, tap, count, to, add);
+    if (n == 1 && count == 1 && !add) *to = *tap->row * tap->weight;
+    else if (n == 1) sumContiguous(1, tap, count, to, add);
     else if (n == 2) sumContiguous(2, tap, count, to, add);
     else if (n == 4) sumContiguous(4, tap, count, to, add);
     else sumContiguous(n, tap, count, to, add);

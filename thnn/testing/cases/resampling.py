@@ -265,8 +265,8 @@ def _torch_interpolation(
     outputDepth: int,
     outputHeight: int,
     outputWidth: int,
-    linear: bool,
-    align_corners: bool,
+    linear: bool = False,
+    align_corners: bool = False,
     **scales: float,
 ) -> Tensor:
     axes = input.dim() - 2
