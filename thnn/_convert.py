@@ -1,0 +1,228 @@
+"""``thnn.convert`` and ``thnn.revert``: the layers of a torch model computed by thnn, and the torch model again."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+import thnn.nn
+from thnn.graph.branch import Branch
+from thnn.graph.tracing import ROOT, has_hooks, trace
+from thnn.nn.batch_normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, FusedReLU
+
+_DTYPES = (torch.float32, torch.float64)
+# Its counterpart computes with other processes: thnn.nn.convert_sync_batchnorm() converts it.
+_EXCLUDED = {"SyncBatchNorm"}
+_COUNTERPARTS = {
+    getattr(nn, name): getattr(thnn.nn, name)
+    for name in thnn.nn.__all__
+    if name not in _EXCLUDED and isinstance(getattr(nn, name, None), type)
+}
+_ORIGINALS = {ours: theirs for theirs, ours in _COUNTERPARTS.items()} | {FusedReLU: nn.ReLU}
+
+
+class Layer(NamedTuple):
+    """A layer in a report: its name in the model, the name of its class, and a remark."""
+
+    name: str
+    kind: str
+    remark: str = ""
+
+
+class Report(NamedTuple):
+    """What ``convert`` or ``revert`` did; ``print(report)`` shows it as a table.
+
+    ``replaced`` has the layers that changed their class, ``fused`` the layers of batch normalization that include the
+    ReLU of the remark, ``left`` the layers of torch that did not change, with the reason.
+    """
+
+    replaced: tuple[Layer, ...]
+    fused: tuple[Layer, ...]
+    left: tuple[Layer, ...]
+
+    def __str__(self) -> str:
+        sections = [("replaced", self.replaced), ("fused", self.fused), ("left", self.left)]
+        rows = [(title, *layer) for title, layers in sections for layer in layers]
+        widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
+        lines = [
+            "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[3]]).rstrip()
+            for row in rows
+        ]
+        counts = ", ".join(f"{len(layers)} {title}" for title, layers in sections)
+        return "\n".join([*lines, counts])
+
+
+def convert(model: nn.Module) -> Report:
+    """Makes thnn compute every layer of a torch model that thnn has, in place.
+
+    A layer keeps its parameters, buffers, hooks, flags and settings; its class becomes the one of ``thnn.nn`` of the same
+    name. Subclasses of torch's layers are left alone, since they may compute something else. A layer of batch
+    normalization whose result only goes into layers nn.ReLU is fused with them, where torch.fx can trace the model in
+    both modes and neither layer has hooks.
+
+    Arguments:
+        model: torch.nn.Module on the CPU, with parameters of float32 or float64; it may be a layer
+
+    Returns a `Report`. ``revert`` undoes the conversion. Converting again changes nothing but layers that were added.
+
+    Errors: TypeError for an object that is no module.
+    """
+    _check_module("convert", model)
+    replaced, left = [], []
+    for name, layer in _layers(model):
+        target = _COUNTERPARTS.get(type(layer))
+        if target is not None and not (reason := _reason_to_leave(layer, target)):
+            layer.__class__ = target
+            replaced.append(Layer(name, type(layer).__name__))
+        elif target is not None:
+            left.append(Layer(name, type(layer).__name__, reason))
+        elif type(layer) not in _ORIGINALS and not isinstance(layer, _containers()):
+            left.append(Layer(name, type(layer).__name__, _why_unknown(layer)))
+    fused, not_fused = _fuse(model)
+    return Report(tuple(replaced), tuple(fused), tuple(left + not_fused))
+
+
+def revert(model: nn.Module) -> Report:
+    """Makes torch compute every layer of ``thnn.nn`` in a model, in place: the reverse of ``convert``.
+
+    A layer that uses an option that torch's lacks (batch normalization with ``first_batch``, say) is left alone.
+
+    Returns a `Report`. Errors: TypeError for an object that is no module.
+    """
+    _check_module("revert", model)
+    replaced, left = [], []
+    for name, layer in _layers(model):
+        original = _ORIGINALS.get(type(layer))
+        if original is None:
+            continue
+        kind = type(layer).__name__
+        if isinstance(layer, BatchNorm1d | BatchNorm2d | BatchNorm3d):
+            if reason := layer._options_beyond_torch():
+                left.append(Layer(name, kind, reason))
+                continue
+            layer._unfuse()
+        layer.__class__ = original
+        replaced.append(Layer(name, kind))
+    return Report(tuple(replaced), (), tuple(left))
+
+
+def _check_module(function: str, model: Any) -> None:
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"{function}: model: expected a torch.nn.Module, got {type(model).__name__}")
+
+
+def _layers(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
+    """Every module of the model that has no children, or is of a class of torch or thnn, with its first name."""
+    for name, module in model.named_modules():
+        known = type(module) in _COUNTERPARTS or type(module) in _ORIGINALS
+        if known or next(module.children(), None) is None:
+            yield name or type(model).__name__, module
+
+
+def _containers() -> tuple[type[nn.Module], ...]:
+    return (nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict, nn.Identity)
+
+
+def _why_unknown(layer: nn.Module) -> str:
+    for base in type(layer).__mro__[1:]:
+        if base in _COUNTERPARTS:
+            return f"a subclass of nn.{base.__name__}"
+    return "thnn has no such layer" if type(layer).__module__.startswith("torch.nn.") else "not a layer of torch.nn"
+
+
+def _reason_to_leave(layer: nn.Module, target: type[nn.Module]) -> str:
+    """Why a layer cannot be converted, or ''."""
+    for tensor in (*layer.parameters(recurse=False), *layer.buffers(recurse=False)):
+        if isinstance(tensor, nn.parameter.UninitializedTensorMixin):
+            return "not initialized"
+        if tensor.device.type != "cpu":
+            return f"on {tensor.device}"
+        if tensor.is_floating_point() and tensor.dtype not in _DTYPES:
+            return f"has {tensor.dtype}"
+    unsupported = getattr(target, "_unsupported", None)
+    return "" if unsupported is None else str(unsupported(layer))
+
+
+# Fusion of batch normalization and ReLU
+
+
+def _fuse(model: nn.Module) -> tuple[list[Layer], list[Layer]]:
+    normalizations = {
+        id(m): (name, m)
+        for name, m in model.named_modules()
+        if type(m) in (BatchNorm1d, BatchNorm2d, BatchNorm3d) and m.activation is None
+    }
+    if not normalizations or not any(type(m) in (thnn.nn.ReLU, FusedReLU) for m in model.modules()):
+        return [], []
+    followers = _followers(model)
+    fused = []
+    for key, (name, layer) in normalizations.items():
+        rectifiers = followers.get(key)
+        if not rectifiers or has_hooks(layer):
+            continue
+        layer._fuse()
+        for rectifier in rectifiers.values():
+            rectifier.__class__ = FusedReLU
+        fused.append(Layer(name, type(layer).__name__, "with " + ", ".join(rectifiers)))
+    return fused, []
+
+
+def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Module]]:
+    """For the id of each layer whose result goes only into layers ReLU, in both modes, those layers by name.
+
+    If the module cannot be traced, its children are traced one by one.
+    """
+    try:
+        branches = [trace(module, _required_arguments(module), training) for training in (True, False)]
+    except ValueError:
+        found: dict[int, dict[str, nn.Module]] = {}
+        calls: dict[int, int] = {}
+        for name, child in module.named_children():
+            for key, layers in _followers(child, f"{prefix}{name}.").items():
+                calls[key] = calls.get(key, 0) + 1
+                found[key] = layers
+        # A layer below two children may have another use in the other one.
+        return {key: layers for key, layers in found.items() if calls[key] == 1}
+    train, infer = (_followers_in(module, branch, prefix) for branch in branches)
+    return {key: layers for key, layers in train.items() if infer.get(key, {}).keys() == layers.keys()}
+
+
+def _required_arguments(module: nn.Module) -> int:
+    parameters = inspect.signature(module.forward).parameters.values()
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(p.kind in positional and p.default is p.empty for p in parameters)
+
+
+def _followers_in(module: nn.Module, branch: Branch, prefix: str) -> dict[int, dict[str, nn.Module]]:
+    found: dict[int, dict[str, nn.Module]] = {}
+    refused: set[int] = set()
+    for node in branch.graph.nodes:
+        if node.op != "call_module":
+            continue
+        layer = _module_at(module, node.target)
+        layers: dict[str, nn.Module] = {}
+        for user in node.users:
+            follower = _module_at(module, user.target) if user.op == "call_module" else None
+            if type(follower) not in (thnn.nn.ReLU, FusedReLU) or has_hooks(follower):
+                refused.add(id(layer))
+            else:
+                assert follower is not None
+                layers[prefix + _path(user.target)] = follower
+        if not layers:
+            refused.add(id(layer))
+        found.setdefault(id(layer), {}).update(layers)
+    return {key: layers for key, layers in found.items() if key not in refused}
+
+
+def _path(target: str) -> str:
+    return target.removeprefix(ROOT).removeprefix(".")
+
+
+def _module_at(module: nn.Module, target: str) -> nn.Module:
+    return module.get_submodule(_path(target))
+
+
