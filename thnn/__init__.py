@@ -11,8 +11,8 @@
 The package has one class per module of the header (``thnn.function_classes``), the C functions themselves by tensor
 type (``thnn.type2backend``), layers (``thnn.nn``), batch normalization as an operator that updates estimates
 (``thnn.batch_norm``) and across processes (``thnn.SyncBatchNormalizationFunction``), nets that fork into training and
-inference (``thnn.graph``), data parallelism (``thnn.parallel``), and a parser of headers (``thnn.parse_header``).
-``python -m thnn`` lists the commands.
+inference (``thnn.graph``), data parallelism (``thnn.parallel``), the modules that programs of 2017 import
+(``thnn.compat``), and a parser of headers (``thnn.parse_header``). ``python -m thnn`` lists the commands.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from thnn._version import __version__
 
 if TYPE_CHECKING:
-    from thnn import graph, nn, parallel
+    from thnn import compat, graph, nn, parallel
     from thnn._batch_norm.operator import BatchNormOutput, batch_norm
     from thnn._batch_norm.sync import SyncBatchNormalizationFunction
     from thnn._binding.backend import type2backend
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         "SyncBatchNormalizationFunction",
         "__version__",
         "batch_norm",
+        "compat",
         "cpu_capability",
         "function_classes",
         "functions",
@@ -75,7 +76,7 @@ _HOMES = {
     "parse_header": "thnn._header",
     "type2backend": "thnn._binding.backend",
 }
-_SUBPACKAGES = ("graph", "nn", "parallel")
+_SUBPACKAGES = ("compat", "graph", "nn", "parallel")
 
 
 def _hint(name: str) -> str:
