@@ -18,7 +18,13 @@ from tools.build import build  # noqa: E402
 
 # <THNN/THNN.h> and the files that it includes, at the same relative paths as in the source tree:
 # `cc -I .../thnn/include/lib program.c .../thnn/libTHNN.so`.
-HEADERS = ("generic/THNN.h", "lib/THNN/THNN.h", "lib/THNN/runtime/state.h", "lib/THNN/runtime/tensor.h")
+HEADERS = (
+    "generic/THNN.h",
+    "lib/THNN/THNN.h",
+    "lib/THNN/runtime/generator.h",
+    "lib/THNN/runtime/state.h",
+    "lib/THNN/runtime/tensor.h",
+)
 
 
 class BuildLibrary(build_ext):

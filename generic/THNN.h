@@ -39,7 +39,7 @@
      [MODIFIED]        is read and written
      [LIKE x]          has the shape of the earlier argument x
      [BUFFER] [SAVED]  the role, where the name does not imply it; so do [INPUT] [TARGET] [PARAMETER] [GRADOUTPUT]
-                       [GRADINPUT] [GRADPARAMETER]
+                       [GRADINPUT] [GRADPARAMETER]; [SCRATCH] makes a buffer of a name that implies another role
      [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5; all numbers after it need one, too
      [SIZE x d]        of a number that a backward takes and its forward does not: the size of tensor x along
                        dimension d, where -1 is the last dimension
@@ -49,6 +49,7 @@
      [DERIVATIVE bilinear]  output is linear in input, in weight and in bias, as a convolution is
      [DERIVATIVE linear]    output is linear in input, without parameters
      [DERIVATIVE constant]  the gradient by input does not depend on input
+     [DERIVATIVE none]      the functions of the module form no class: they are called one by one
    Other functions have a formula in thnn/_functions/formulas.py, or can be differentiated once only. */
 
 /* -----------------------------------------------------------------------------------------------------------------
@@ -1568,6 +1569,380 @@ TH_API void THNN_(SpatialAveragePooling_updateGradInput)(
     bool count_include_pad);  // as in the forward
 
 /* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY padding] */
+
+/* TemporalReplicationPadding: a series extended by its first and last element.
+
+     output[n,c,x] = input[n, c, min(max(x - pad_l, 0), W - 1)]
+
+   Shapes: input (N, C, W) or (C, W); output (N, C, W + pad_l + pad_r). Negative padding crops.
+   Errors: ValueError for an output without elements. Source: Torch7 nn.TemporalReplicationPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(TemporalReplicationPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, W) or (C, W)
+    THTensor *output,  // [OUT] padded input
+    int pad_l,         // elements added left; negative: cropped
+    int pad_r);        // elements added right
+
+/* Gradient of TemporalReplicationPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(TemporalReplicationPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pad_l,             // elements added left; negative: cropped
+    int pad_r);            // elements added right
+
+/* TemporalReflectionPadding: a series extended by its mirror images at the first and at the last element, which are not
+   repeated.
+
+     output[n,c,x] = input[n,c,i] with i = |x - pad_l|, or 2*(W - 1) - (x - pad_l) where x - pad_l >= W
+
+   Shapes: input (N, C, W) or (C, W); output (N, C, W + pad_l + pad_r). Negative padding crops.
+   Errors: ValueError for padding of W or more, and for an output without elements.
+   Source: Torch7 nn.TemporalReflectionPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(TemporalReflectionPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, W) or (C, W)
+    THTensor *output,  // [OUT] padded input
+    int pad_l,         // elements added left; negative: cropped
+    int pad_r);        // elements added right
+
+/* Gradient of TemporalReflectionPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(TemporalReflectionPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pad_l,             // elements added left; negative: cropped
+    int pad_r);            // elements added right
+
+/* SpatialReplicationPadding: images extended by their border pixels.
+
+     output[n,c,y,x] = input[n, c, min(max(y - pad_t, 0), H - 1), min(max(x - pad_l, 0), W - 1)]
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H + pad_t + pad_b, W + pad_l + pad_r). Negative padding crops.
+   Errors: ValueError for an output without elements. Source: Torch7 nn.SpatialReplicationPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialReplicationPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W) or (C, H, W)
+    THTensor *output,  // [OUT] padded input
+    int pad_l,         // elements added left; negative: cropped
+    int pad_r,         // elements added right
+    int pad_t,         // rows added above
+    int pad_b);        // rows added below
+
+/* Gradient of SpatialReplicationPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(SpatialReplicationPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pad_l,             // elements added left; negative: cropped
+    int pad_r,             // elements added right
+    int pad_t,             // rows added above
+    int pad_b);            // rows added below
+
+/* SpatialReflectionPadding: images extended by their mirror images at the border pixels, which are not repeated.
+
+     output[n,c,y,x] = input[n, c, mirror(y - pad_t, H), mirror(x - pad_l, W)]
+     mirror(i, size) = |i|, or 2*(size - 1) - i where i >= size
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H + pad_t + pad_b, W + pad_l + pad_r). Negative padding crops.
+   Errors: ValueError for padding that is not below the size, and for an output without elements.
+   Source: Torch7 nn.SpatialReflectionPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialReflectionPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W) or (C, H, W)
+    THTensor *output,  // [OUT] padded input
+    int pad_l,         // elements added left; negative: cropped
+    int pad_r,         // elements added right
+    int pad_t,         // rows added above
+    int pad_b);        // rows added below
+
+/* Gradient of SpatialReflectionPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(SpatialReflectionPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pad_l,             // elements added left; negative: cropped
+    int pad_r,             // elements added right
+    int pad_t,             // rows added above
+    int pad_b);            // rows added below
+
+/* VolumetricReplicationPadding: volumes extended by the elements at their borders, as images by
+   SpatialReplicationPadding.
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, T + pfront + pback, H + ptop + pbottom,
+   W + pleft + pright). Negative padding crops.
+   Errors: ValueError for an output without elements. Source: Torch7 nn.VolumetricReplicationPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricReplicationPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,  // [OUT] padded input
+    int pleft,         // columns added left; negative: cropped
+    int pright,        // columns added right
+    int ptop,          // rows added above
+    int pbottom,       // rows added below
+    int pfront,        // slices added in front
+    int pback);        // slices added behind
+
+/* Gradient of VolumetricReplicationPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(VolumetricReplicationPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pleft,             // columns added left; negative: cropped
+    int pright,            // columns added right
+    int ptop,              // rows added above
+    int pbottom,           // rows added below
+    int pfront,            // slices added in front
+    int pback);            // slices added behind
+
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY resampling] */
+
+/* TemporalUpSamplingNearest: every element of a series repeated scale_factor times.
+
+     output[n,c,x] = input[n, c, floor(x / scale_factor)]
+
+   Shapes: input (N, C, W) or (C, W); output (N, C, W*scale_factor).
+   Errors: ValueError for a factor below 2. Source: Torch7 nn.TemporalUpSamplingNearest.
+   [DERIVATIVE linear] */
+TH_API void THNN_(TemporalUpSamplingNearest_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, W) or (C, W)
+    THTensor *output,   // [OUT] result (N, C, W*scale_factor)
+    int scale_factor);  // repetitions along each axis
+
+/* Gradient of TemporalUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element. */
+TH_API void THNN_(TemporalUpSamplingNearest_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int scale_factor);     // repetitions along each axis
+
+/* SpatialUpSamplingNearest: every pixel repeated scale_factor times along the height and the width.
+
+     output[n,c,y,x] = input[n, c, floor(y / scale_factor), floor(x / scale_factor)]
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H*scale_factor, W*scale_factor).
+   Errors: ValueError for a factor below 2. Source: Torch7 nn.SpatialUpSamplingNearest.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialUpSamplingNearest_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, H, W) or (C, H, W)
+    THTensor *output,   // [OUT] result (N, C, H*scale_factor, W*scale_factor)
+    int scale_factor);  // repetitions along each axis
+
+/* Gradient of SpatialUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element. */
+TH_API void THNN_(SpatialUpSamplingNearest_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int scale_factor);     // repetitions along each axis
+
+/* VolumetricUpSamplingNearest: every element of a volume repeated scale_factor times along each axis.
+
+     output[n,c,t,y,x] = input[n, c, floor(t / scale_factor), floor(y / scale_factor), floor(x / scale_factor)]
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, T*scale_factor, H*scale_factor, W*scale_factor).
+   Errors: ValueError for a factor below 2. Source: Torch7 nn.VolumetricUpSamplingNearest.
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricUpSamplingNearest_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,   // [OUT] result (N, C, T*scale_factor, H*scale_factor, W*scale_factor)
+    int scale_factor);  // repetitions along each axis
+
+/* Gradient of VolumetricUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element. */
+TH_API void THNN_(VolumetricUpSamplingNearest_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int scale_factor);     // repetitions along each axis
+
+/* TemporalUpSamplingLinear: linear interpolation of a series to another length, so that the first and the last element
+   of input and output coincide.
+
+     output[n,c,x] = (1 - f) * input[n,c,i] + f * input[n,c,i+1] with i + f = x * (W - 1) / (outputWidth - 1), 0 <= f < 1
+
+   Shapes: input (N, C, W); output (N, C, outputWidth). An output of one element is the first one.
+   Errors: ValueError for an output size below 1. Source: torch 0.2 nn.Upsample(mode='linear').
+   [DERIVATIVE linear] */
+TH_API void THNN_(TemporalUpSamplingLinear_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, W)
+    THTensor *output,  // [OUT] result (N, C, outputWidth)
+    int outputWidth);  // width of the output
+
+/* Gradient of TemporalUpSamplingLinear by its input: every element of gradOutput, weighted, added at the elements that it was computed from. */
+TH_API void THNN_(TemporalUpSamplingLinear_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, W)
+    int nbatch,            // [SIZE input 0] N
+    int nchannels,         // [SIZE input 1] C
+    int inputWidth,        // [SIZE input -1] width of the input
+    int outputWidth);      // width of the output
+
+/* SpatialUpSamplingBilinear: linear interpolation of images along height and width, so that the corners of input and
+   output coincide.
+
+     output[n,c,y,x] = sum over the rows i, i + 1 and the columns j, j + 1 of weight * input
+     with i + f = y * (H - 1) / (outputHeight - 1) and the weights 1 - f and f of the rows, 0 <= f < 1, columns likewise
+
+   Shapes: input (N, C, H, W); output (N, C, outputHeight, outputWidth). Along an axis of one output it is the first
+   input.
+   Errors: ValueError for an output size below 1. Source: Torch7 nn.SpatialUpSamplingBilinear.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialUpSamplingBilinear_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W)
+    THTensor *output,  // [OUT] result (N, C, outputHeight, outputWidth)
+    int outputHeight,  // height of the output
+    int outputWidth);  // width of the output
+
+/* Gradient of SpatialUpSamplingBilinear by its input: every element of gradOutput, weighted, added at the elements that it was computed from. */
+TH_API void THNN_(SpatialUpSamplingBilinear_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, H, W)
+    int nbatch,            // [SIZE input 0] N
+    int nchannels,         // [SIZE input 1] C
+    int inputHeight,       // [SIZE input -2] height of the input
+    int inputWidth,        // [SIZE input -1] width of the input
+    int outputHeight,      // height of the output
+    int outputWidth);      // width of the output
+
+/* VolumetricUpSamplingTrilinear: linear interpolation of volumes along all three axes, as SpatialUpSamplingBilinear.
+
+   Shapes: input (N, C, T, H, W); output (N, C, outputDepth, outputHeight, outputWidth).
+   Errors: ValueError for an output size below 1. Source: torch 0.2 nn.Upsample(mode='trilinear').
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricUpSamplingTrilinear_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, T, H, W)
+    THTensor *output,  // [OUT] result (N, C, outputDepth, outputHeight, outputWidth)
+    int outputDepth,   // depth of the output
+    int outputHeight,  // height of the output
+    int outputWidth);  // width of the output
+
+/* Gradient of VolumetricUpSamplingTrilinear by its input: every element of gradOutput, weighted, added at the elements that it was computed
+   from. */
+TH_API void THNN_(VolumetricUpSamplingTrilinear_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, T, H, W)
+    int nbatch,            // [SIZE input 0] N
+    int nchannels,         // [SIZE input 1] C
+    int inputDepth,        // [SIZE input -3] depth of the input
+    int inputHeight,       // [SIZE input -2] height of the input
+    int inputWidth,        // [SIZE input -1] width of the input
+    int outputDepth,       // depth of the output
+    int outputHeight,      // height of the output
+    int outputWidth);      // width of the output
+
+/* SpatialGridSamplerBilinear: images sampled by linear interpolation at the positions of a grid.
+
+     output[n,c,y,x] = sum over the four pixels i, j around (u, v) of (1 - |u - i|) * (1 - |v - j|) * input[n,c,i,j]
+     with u = (grid[n,y,x,1] + 1) / 2 * (H - 1) and v = (grid[n,y,x,0] + 1) / 2 * (W - 1)
+
+   -1 and 1 are the centres of the first and last pixels. Pixels outside of the image are 0. A position that is not a
+   number gives values that are not.
+   Shapes: input (N, C, H, W); grid (N, oH, oW, 2); output (N, C, oH, oW).
+   Errors: ValueError for sizes that do not fit, and for images of 2^24 pixels or more along an axis.
+   Source: Jaderberg et al., 2015; torch 0.2 nn.functional.grid_sample. */
+TH_API void THNN_(SpatialGridSamplerBilinear_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, H, W)
+    THTensor *grid,     // positions (N, oH, oW, 2), the last dimension x, y
+    THTensor *output);  // [OUT] result
+
+/* Gradients of SpatialGridSamplerBilinear by its input and by the positions; a position between two pixels is taken to
+   stay between them. */
+TH_API void THNN_(SpatialGridSamplerBilinear_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // input
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *grid,         // positions
+    THTensor *gradGrid,     // [OUT] [LIKE grid] gradient of the loss by grid
+    THTensor *gradOutput);  // gradient of the loss by output, sized as output
+
+/* VolumetricGridSamplerBilinear: SpatialGridSamplerBilinear for volumes, from the eight elements around a position.
+
+   Shapes: input (N, C, T, H, W); grid (N, oT, oH, oW, 3), positions x, y, z along W, H, T; output (N, C, oT, oH, oW).
+   Errors: as SpatialGridSamplerBilinear. Source: torch.nn.functional.grid_sample with align_corners. */
+TH_API void THNN_(VolumetricGridSamplerBilinear_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, T, H, W)
+    THTensor *grid,     // positions (N, oT, oH, oW, 3), the last dimension x, y, z
+    THTensor *output);  // [OUT] result
+
+/* Gradients of VolumetricGridSamplerBilinear by its input and by the positions; a position between two pixels is taken to
+   stay between them. */
+TH_API void THNN_(VolumetricGridSamplerBilinear_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // input
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *grid,         // positions
+    THTensor *gradGrid,     // [OUT] [LIKE grid] gradient of the loss by grid
+    THTensor *gradOutput);  // gradient of the loss by output, sized as output
+
+/* Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or not. The
+   up-sampling functions above are special cases of it; the layers of thnn.nn call it.
+
+     nearest:           output x is input floor(x * s)
+     linear:            output x is (1 - f) * input i + f * input i + 1 with i + f = max((x + 1/2) * s - 1/2, 0)
+     and align_corners: i + f = x * (W - 1) / (outputWidth - 1)
+
+   with s = scaleWidth, or W / outputWidth if scaleWidth is 0; other axes likewise. Positions beyond the last input are
+   those of the last input.
+   Shapes, in two dimensions: input (N, C, H, W); output (N, C, outputHeight, outputWidth). One dimension has W alone,
+   three have T before H.
+   Errors: ValueError for an output size below 1, or other than 1 in a dimension that input does not have; for a scale
+   that is negative or not finite; for align_corners without linear, or with a scale. Source: torch.nn.functional.interpolate.
+   [DERIVATIVE linear] */
+TH_API void THNN_(Interpolation_updateOutput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input (N, C, H, W) or (C, H, W)
+    THTensor *output,     // [OUT] result (N, C, outputHeight, outputWidth)
+    int outputDepth,      // depth of the output; without that dimension 1
+    int outputHeight,     // height of the output; without that dimension 1
+    int outputWidth,      // width of the output
+    bool linear,          // [DEFAULT false] linear, otherwise nearest
+    bool align_corners,   // [DEFAULT false] the first and last elements of input and output coincide
+    accreal scaleDepth,   // [DEFAULT 0] inputs per output along the depth, 0: the ratio of the sizes
+    accreal scaleHeight,  // [DEFAULT 0] along the height
+    accreal scaleWidth);  // [DEFAULT 0] along the width
+
+/* Gradient of Interpolation by its input: every element of gradOutput, weighted, added at the elements that it was computed
+   from. */
+TH_API void THNN_(Interpolation_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int outputDepth,       // depth of the output; without that dimension 1
+    int outputHeight,      // height of the output; without that dimension 1
+    int outputWidth,       // width of the output
+    bool linear,           // [DEFAULT false] linear, otherwise nearest
+    bool align_corners,    // [DEFAULT false] the first and last elements of input and output coincide
+    accreal scaleDepth,    // [DEFAULT 0] inputs per output along the depth, 0: the ratio of the sizes
+    accreal scaleHeight,   // [DEFAULT 0] along the height
+    accreal scaleWidth);   // [DEFAULT 0] along the width
+
+/* -----------------------------------------------------------------------------------------------------------------
    [FAMILY activation] */
 
 /* Threshold: output = val where input <= threshold, else input. Any shape. With threshold and val 0 this is ReLU.
@@ -1671,6 +2046,237 @@ TH_API void THNN_(LogSoftMax_updateGradInput)(
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
     THTensor *output);     // result of the forward
+
+/* Abs: output = |input|. Any shape. Source: Torch7 nn.Abs. */
+TH_API void THNN_(Abs_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output);  // [OUT] [LIKE input] result
+
+/* Gradient of Abs by its input: -gradOutput where input < 0, else gradOutput. */
+TH_API void THNN_(Abs_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+
+/* Sqrt: output = sqrt(input), NaN where input < 0. Any shape. Source: Torch7 nn.Sqrt. */
+TH_API void THNN_(Sqrt_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal eps);      // [DEFAULT 0] unused
+
+/* Gradient of Sqrt by its input: gradOutput / (2 * output), and 0 where output is 0. */
+TH_API void THNN_(Sqrt_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // [OPTIONAL] unused
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *output);     // result of the forward
+
+/* Square: output = input^2. Any shape. Source: Torch7 nn.Square. */
+TH_API void THNN_(Square_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output);  // [OUT] [LIKE input] result
+
+/* Gradient of Square by its input: 2 * input * gradOutput. */
+TH_API void THNN_(Square_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+
+/* HardTanh: output = min(max(input, min_val), max_val). Any shape; NaN stays NaN.
+   Errors: ValueError if min_val > max_val. Source: Torch7 nn.HardTanh. */
+TH_API void THNN_(HardTanh_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal min_val,   // [DEFAULT -1] least value of output
+    accreal max_val,   // [DEFAULT 1] largest value of output
+    bool inplace);     // [DEFAULT false] write the result into input
+
+/* Gradient of HardTanh by its input: gradOutput between the limits, 0 at the limits and beyond. */
+TH_API void THNN_(HardTanh_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    accreal min_val,       // least value of output
+    accreal max_val,       // largest value of output
+    bool inplace);         // write the result into gradOutput
+
+/* HardShrink: output = 0 where -lambda <= input <= lambda, else input. Any shape; NaN stays NaN. Source: Torch7
+   nn.HardShrink. */
+TH_API void THNN_(HardShrink_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal lambda);   // [DEFAULT 0.5] limit of the values that become 0
+
+/* Gradient of HardShrink by its input: 0 where -lambda <= input <= lambda, else gradOutput. */
+TH_API void THNN_(HardShrink_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    accreal lambda);       // limit of the values that become 0
+
+/* SoftShrink: output = input - lambda where input > lambda, input + lambda where input < -lambda, else 0. Any shape;
+   NaN stays NaN. Source: Torch7 nn.SoftShrink. */
+TH_API void THNN_(SoftShrink_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal lambda);   // [DEFAULT 0.5] distance by which values move towards 0
+
+/* Gradient of SoftShrink by its input: 0 where -lambda <= input <= lambda, else gradOutput. */
+TH_API void THNN_(SoftShrink_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    accreal lambda);       // distance by which values move towards 0
+
+/* ELU: output = input where input > 0, else alpha * (exp(input) - 1). Any shape. Source: Clevert, Unterthiner and
+   Hochreiter 2015. */
+TH_API void THNN_(ELU_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal alpha,     // [DEFAULT 1] output tends to -alpha for negative inputs
+    bool inplace);     // [DEFAULT false] write the result into input
+
+/* Gradient of ELU by its input: gradOutput where output > 0, else gradOutput * (output + alpha).
+   Errors: ValueError if alpha < 0, where the sign of output does not tell that of input. */
+TH_API void THNN_(ELU_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // [OPTIONAL] unused
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *output,      // result of the forward
+    accreal alpha,         // at least 0
+    bool inplace);         // write the result into gradOutput
+
+/* SoftPlus: output = log(1 + exp(beta * input)) / beta, and input where beta * input > threshold. Any shape. Source:
+   Torch7 nn.SoftPlus. */
+TH_API void THNN_(SoftPlus_updateOutput)(
+    THNNState *state,    // library state
+    THTensor *input,     // input, any shape
+    THTensor *output,    // [OUT] [LIKE input] result
+    accreal beta,        // [DEFAULT 1] steepness
+    accreal threshold);  // [DEFAULT 20] beta * input above it is kept
+
+/* Gradient of SoftPlus by its input: gradOutput where beta * output > threshold, else gradOutput * (1 - exp(-beta *
+   output)). */
+TH_API void THNN_(SoftPlus_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // [OPTIONAL] unused
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *output,      // result of the forward
+    accreal beta,          // steepness
+    accreal threshold);    // beta * output above it has slope 1
+
+/* LogSigmoid: output = log(1 / (1 + exp(-input))), without overflow. Any shape. Source: Torch7 nn.LogSigmoid. */
+TH_API void THNN_(LogSigmoid_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output,   // [OUT] [LIKE input] result
+    THTensor *buffer);  // [SCRATCH] unused
+
+/* Gradient of LogSigmoid by its input: gradOutput / (1 + exp(input)). */
+TH_API void THNN_(LogSigmoid_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *buffer);     // [SCRATCH] unused
+
+/* PReLU: output = input where input > 0, else weight * input; one weight per channel, or one for all.
+
+   Shapes: input (N, C, ...) or (C) with weight (C) and nOutputPlane C; input of any shape with one weight and
+   nOutputPlane 0. Errors: ValueError for sizes that do not fit. Source: He, Zhang, Ren and Sun 2015. */
+TH_API void THNN_(PReLU_updateOutput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input (N, C, ...) or (C); any shape for a shared slope
+    THTensor *output,         // [OUT] [LIKE input] result
+    THTensor *weight,         // slopes (C), or one element
+    THIndex_t nOutputPlane);  // [DEFAULT 0] C, or 0 for a shared slope
+
+/* Gradient of PReLU by its input: gradOutput where input > 0, else weight * gradOutput. */
+TH_API void THNN_(PReLU_updateGradInput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,         // slopes (C), or one element
+    THIndex_t nOutputPlane);  // C, or 0 for a shared slope
+
+/* Gradient of PReLU by its slopes, accumulated: gradWeight[c] += scale * sum of input * gradOutput over the elements
+   of channel c (of all channels if nOutputPlane is 0) with input <= 0. */
+TH_API void THNN_(PReLU_accGradParameters)(
+    THNNState *state,          // library state
+    THTensor *input,           // input
+    THTensor *gradOutput,      // gradient of the loss by output, sized as output
+    THTensor *gradInput,       // [OPTIONAL] unused
+    THTensor *weight,          // slopes (C), or one element
+    THTensor *gradWeight,      // [MODIFIED] sized as weight
+    THTensor *gradWeightBuf,   // [BUFFER] unused
+    THTensor *gradWeightBuf2,  // [BUFFER] unused
+    THIndex_t nOutputPlane,    // C, or 0 for a shared slope
+    accreal scale);            // factor of the gradient added
+
+/* GatedLinear: output = a * sigmoid(b), where a and b are the halves of input along dimension dim.
+
+   Shapes: output is sized as a. Errors: ValueError for a dim that input lacks or that has an odd size. Source:
+   Dauphin, Fan, Auli and Grangier 2016. */
+TH_API void THNN_(GatedLinear_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, an even size along dim
+    THTensor *output,  // [OUT] result, half as large along dim
+    int dim);          // dimension of the halves, from 0
+
+/* Gradient of GatedLinear by its input: gradOutput * s for the first half, gradOutput * a * s * (1 - s) for the
+   second, s = sigmoid(b). */
+TH_API void THNN_(GatedLinear_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input, an even size along dim
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int dim);              // dimension of the halves, from 0
+
+/* RReLU: output = input where input > 0, else slope * input. The slope is (lower + upper) / 2, or if train random:
+   for each element uniform in [lower, upper). Any shape.
+
+   The slopes depend on the generator, which gives one number per call, and on the index of the element, but neither
+   on strides nor on threads.
+   Errors: ValueError if lower > upper or either is not finite. Source: Xu, Wang, Chen and Li 2015. */
+TH_API void THNN_(RReLU_updateOutput)(
+    THNNState *state,         // library state
+    THTensor *input,          // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,         // [OUT] [LIKE input] result
+    THTensor *noise,          // [SAVED] [LIKE input] the slope of each element, 1 where input > 0; written if train
+    accreal lower,            // [DEFAULT 0.125] least slope
+    accreal upper,            // [DEFAULT 0.3333333333333333] largest slope
+    bool train,               // [DEFAULT false] random slopes
+    bool inplace,             // [DEFAULT false] write the result into input
+    THGenerator *generator);  // random numbers
+
+/* Gradient of RReLU by its input: gradOutput * noise if train and upper - lower > 1e-6, otherwise gradOutput where
+   input > 0 and gradOutput * (lower + upper) / 2 elsewhere. */
+TH_API void THNN_(RReLU_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *noise,       // as the forward left it; read if train
+    accreal lower,         // least slope
+    accreal upper,         // largest slope
+    bool train,            // random slopes
+    bool inplace);         // write the result into gradOutput
 
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY criterion] */
@@ -1784,6 +2390,488 @@ TH_API void THNN_(AbsCriterion_updateGradInput)(
     THTensor *target,     // [TARGET] sized as input
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage);    // divide by the number of elements
+
+/* DistKLDivCriterion: Kullback-Leibler divergence, the sum of target * (log(target) - input) over the elements with
+   target > 0, divided by the number of elements if sizeAverage.
+
+   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
+   nn.DistKLDivCriterion.
+   [DERIVATIVE constant] */
+TH_API void THNN_(DistKLDivCriterion_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // log-probabilities, any shape
+    THTensor *target,   // [TARGET] probabilities, sized as input
+    THTensor *output,   // [OUT] the loss, one element
+    bool sizeAverage);  // [DEFAULT true] divide by the number of elements
+
+/* Gradient of DistKLDivCriterion by its input: -target where target > 0, else 0, divided by the number of elements if
+   sizeAverage. */
+TH_API void THNN_(DistKLDivCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // log-probabilities, any shape
+    THTensor *target,     // [TARGET] probabilities, sized as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage);    // divide by the number of elements
+
+/* L1Cost: sum of |input|, a penalty without a target. Any shape; output one element. Source: Torch7 nn.L1Cost. */
+TH_API void THNN_(L1Cost_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output);  // [OUT] the loss, one element
+
+/* Gradient of L1Cost by its input: the sign of input, 0 for 0. */
+TH_API void THNN_(L1Cost_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input, any shape
+    THTensor *gradOutput,  // [OPTIONAL] unused
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+
+/* MarginCriterion: hinge loss, the sum of max(0, margin - input * target), divided by the number of elements if
+   sizeAverage.
+
+   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
+   nn.MarginCriterion.
+   [DERIVATIVE constant] */
+TH_API void THNN_(MarginCriterion_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *target,  // [TARGET] -1 or 1, sized as input
+    THTensor *output,  // [OUT] the loss, one element
+    bool sizeAverage,  // [DEFAULT true] divide by the number of elements
+    accreal margin);   // [DEFAULT 1] products above it cost nothing
+
+/* Gradient of MarginCriterion by its input: -target where input * target < margin, else 0, divided by the number of
+   elements if sizeAverage. */
+TH_API void THNN_(MarginCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input, any shape
+    THTensor *target,     // [TARGET] -1 or 1, sized as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage,     // divide by the number of elements
+    accreal margin);      // products above it cost nothing
+
+/* SoftMarginCriterion: logistic loss, the sum of log(1 + exp(-input * target)), without overflow, divided by the
+   number of elements if sizeAverage.
+
+   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
+   nn.SoftMarginCriterion. */
+TH_API void THNN_(SoftMarginCriterion_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *target,   // [TARGET] -1 or 1, sized as input
+    THTensor *output,   // [OUT] the loss, one element
+    bool sizeAverage);  // [DEFAULT true] divide by the number of elements
+
+/* Gradient of SoftMarginCriterion by its input: -target / (1 + exp(input * target)), divided by the number of
+   elements if sizeAverage. */
+TH_API void THNN_(SoftMarginCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input, any shape
+    THTensor *target,     // [TARGET] -1 or 1, sized as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage);    // divide by the number of elements
+
+/* SpatialClassNLLCriterion: ClassNLLCriterion of every pixel, the sum of -weights[t] * input[n,t,h,w] over the
+   targets t = target[n,h,w] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their
+   weights, unless that is 0.
+
+   Shapes: input (N, C, H, W), log-probabilities; target (N, H, W), classes 0 <= t < C; weights (C) or None for 1
+   each; output and total_weight one element.
+   Errors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.
+   [DERIVATIVE constant] */
+TH_API void THNN_(SpatialClassNLLCriterion_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // log-probabilities (N, C, H, W)
+    THIndexTensor *target,   // [TARGET] classes (N, H, W)
+    THTensor *output,        // [OUT] the loss, one element
+    bool sizeAverage,        // [DEFAULT true] divide by total_weight
+    THTensor *weights,       // [OPTIONAL] one per class (C)
+    THTensor *total_weight,  // [SAVED] [LIKE output] sum of the weights of the targets, one element
+    int64_t ignore_index);   // [DEFAULT -100] targets of this value are ignored
+
+/* Gradient of SpatialClassNLLCriterion by its input: -weights[t] at the targets, divided by total_weight if
+   sizeAverage, 0 elsewhere, and 0 everywhere if total_weight is not above 0. */
+TH_API void THNN_(SpatialClassNLLCriterion_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // log-probabilities (N, C, H, W)
+    THIndexTensor *target,   // [TARGET] classes (N, H, W)
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage,        // divide by total_weight
+    THTensor *weights,       // [OPTIONAL] one per class (C)
+    THTensor *total_weight,  // [SAVED] as the forward left it
+    int64_t ignore_index);   // targets of this value are ignored
+
+/* MultiMarginCriterion: hinge loss of the target class against every other class, the sum over n and j != t of
+   weights[t] * max(0, margin - input[n,t] + input[n,j])^p / C with t = target[n], divided by N if sizeAverage.
+
+   Shapes: input (N, C) or (C); target (N) or (1), or without dimensions, classes 0 <= t < C; weights (C) or None for
+   1 each; output one element.
+   Errors: IndexError for a target that is no class; ValueError for a p other than 1 and 2 and for sizes that do not
+   fit. Source: Torch7 nn.MultiMarginCriterion. */
+TH_API void THNN_(MultiMarginCriterion_updateOutput)(
+    THNNState *state,       // library state
+    THTensor *input,        // scores (N, C) or (C)
+    THIndexTensor *target,  // [TARGET] classes (N) or (1)
+    THTensor *output,       // [OUT] the loss, one element
+    bool sizeAverage,       // [DEFAULT true] divide by N
+    int p,                  // [DEFAULT 1] exponent, 1 or 2
+    THTensor *weights,      // [OPTIONAL] one per class (C)
+    accreal margin);        // [DEFAULT 1] least difference that costs nothing
+
+/* Gradient of MultiMarginCriterion by its input: with z = margin - input[n,t] + input[n,j] and the slope k =
+   weights[t] * p * z^(p-1) / C where z > 0, else 0, it is k for every class j != t and minus the sum of these for t,
+   divided by N if sizeAverage. */
+TH_API void THNN_(MultiMarginCriterion_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // scores (N, C) or (C)
+    THIndexTensor *target,  // [TARGET] classes (N) or (1)
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage,       // divide by N
+    int p,                  // exponent, 1 or 2
+    THTensor *weights,      // [OPTIONAL] one per class (C)
+    accreal margin);        // least difference that costs nothing
+
+/* MultiLabelMarginCriterion: hinge loss of the classes of each row against the other classes, the sum over n, over
+   the classes t of the row and over the classes j that are not of it, of max(0, 1 - input[n,t] + input[n,j]) / C,
+   divided by N if sizeAverage. A row of target has class numbers up to the first -1; a class listed twice counts
+   twice.
+
+   Shapes: input and target (N, C) or (C); output one element.
+   Errors: IndexError for a number before the first -1 that is no class; ValueError for sizes that do not fit. Source:
+   Torch7 nn.MultiLabelMarginCriterion.
+   [DERIVATIVE constant] */
+TH_API void THNN_(MultiLabelMarginCriterion_updateOutput)(
+    THNNState *state,       // library state
+    THTensor *input,        // scores (N, C) or (C)
+    THIndexTensor *target,  // [TARGET] sized as input: classes, then -1
+    THTensor *output,       // [OUT] the loss, one element
+    THTensor *isTarget,     // [SAVED] [LIKE input] 1 for the classes of the row, 0 for the others
+    bool sizeAverage);      // [DEFAULT true] divide by N
+
+/* Gradient of MultiLabelMarginCriterion by its input: every positive term adds 1 / C for its j and subtracts it for
+   its t, divided by N if sizeAverage. */
+TH_API void THNN_(MultiLabelMarginCriterion_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // scores (N, C) or (C)
+    THIndexTensor *target,  // [TARGET] sized as input: classes, then -1
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *isTarget,     // [SAVED] as the forward left it
+    bool sizeAverage);      // divide by N
+
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY tables] */
+
+/* LookupTable: rows of a table, an embedding.
+
+     output[i,d] = weight[input[i],d]
+
+   Shapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).
+   Errors: IndexError for a row number outside of the table, ValueError for a weight that is no matrix. Source:
+   Torch7 nn.LookupTable, torch.nn.Embedding; the library of 2017 had the gradient only. */
+TH_API void THNN_(LookupTable_updateOutput)(
+    THNNState *state,      // library state
+    THIndexTensor *input,  // row numbers (...)
+    THTensor *output,      // [OUT] the rows (..., D)
+    THTensor *weight,      // the table (rows, D)
+    bool scaleGradByFreq,  // [DEFAULT false] of the backward
+    int paddingValue);     // [DEFAULT -1] of the backward
+
+/* Gradient of LookupTable by its table, accumulated: gradWeight[input[i],d] += scale * gradOutput[i,d] for each i with
+   input[i] != paddingValue, divided by the number of occurrences of input[i] in input if scaleGradByFreq.
+
+   Shapes: gradOutput (..., D) or (n, D), with n the number of indices; gradWeight (rows, D). */
+TH_API void THNN_(LookupTable_accGradParameters)(
+    THNNState *state,         // library state
+    THIndexTensor *input,     // row numbers (...)
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradWeight,     // [MODIFIED] sized as weight
+    THIntegerTensor *count,   // [BUFFER] unused
+    THTensor *sorted,         // [BUFFER] [OPTIONAL] unused
+    THIndexTensor *indices,   // [BUFFER] [OPTIONAL] unused
+    bool scaleGradByFreq,     // divide each row's gradient by the number of occurrences of the row in input
+    int paddingValue,         // row number that gets no gradient; -1 for none
+    accreal scale);           // factor of the gradients added
+
+/* Limits the norm of rows in place: every row that idx names, once however often it is named, is multiplied by
+   maxNorm / (norm + 1e-7) if its norm is above maxNorm; norm = (sum over d of |weight[row,d]|^normType)^(1 / normType),
+   the largest |weight[row,d]| for an infinite normType.
+
+   Shapes: idx (...) of row numbers from 0; weight (rows, D).
+   Errors: IndexError for a row number outside of the table; ValueError for a weight that is no matrix, a normType not
+   above 0, a negative maxNorm. */
+TH_API void THNN_(LookupTable_renorm)(
+    THNNState *state,    // library state
+    THIndexTensor *idx,  // row numbers (...)
+    THTensor *weight,    // [MODIFIED] the table (rows, D)
+    accreal maxNorm,     // largest norm of a row
+    accreal normType);   // exponent of the norm, above 0
+
+/* LookupTableBag: sums, means or maxima of rows of a table, those of a bag of row numbers.
+
+     output[b,d] = sum, mean or maximum over i in bag b with input[i] != paddingValue of weight[input[i],d]
+
+   Bag b holds input[offsets[b]] to input[offsets[b+1] - 1], the last one the rest of input; without offsets, row b of
+   input. A bag without rows gives 0. NaN is the largest number. Of equal maxima the first gets the gradient.
+
+   Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
+   Errors: IndexError for a row number outside of the table, offsets that do not begin with 0, decrease or exceed n;
+   ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source: torch.nn.EmbeddingBag. */
+TH_API void THNN_(LookupTableBag_updateOutput)(
+    THNNState *state,           // library state
+    THIndexTensor *input,       // row numbers (n), or (B, L) without offsets
+    THIndexTensor *offsets,     // [INPUT] [OPTIONAL] position in input of each bag's first row number (B)
+    THTensor *output,           // [OUT] result (B, D)
+    THTensor *weight,           // the table (rows, D)
+    THIndexTensor *bagSize,     // [OUT] [SAVED] row numbers per bag without paddingValue (B)
+    THIndexTensor *maxIndices,  // [OUT] [SAVED] in mode 2, rows of the maxima (B, D), -1 in an empty bag; otherwise (0, D)
+    int mode,                   // [DEFAULT 0] 0 sum, 1 mean, 2 maximum
+    bool scaleGradByFreq,       // [DEFAULT false] of the backward
+    int paddingValue);          // [DEFAULT -1] row number that bags leave out; -1 for none
+
+/* Gradient of LookupTableBag by its table, accumulated: for each i in bag b with input[i] != paddingValue,
+   gradWeight[input[i],d] += scale * gradOutput[b,d], divided by bagSize[b] for a mean and by the number of occurrences of
+   input[i] in input if scaleGradByFreq; for a maximum gradWeight[maxIndices[b,d],d] += scale * gradOutput[b,d]. */
+TH_API void THNN_(LookupTableBag_accGradParameters)(
+    THNNState *state,           // library state
+    THIndexTensor *input,       // row numbers (n), or (B, L) without offsets
+    THIndexTensor *offsets,     // [INPUT] [OPTIONAL] position in input of each bag's first row number (B)
+    THTensor *gradOutput,       // gradient of the loss by output, sized as output
+    THTensor *gradWeight,       // [MODIFIED] sized as weight
+    THIndexTensor *bagSize,     // [SAVED] as the forward left it (B)
+    THIndexTensor *maxIndices,  // [SAVED] as the forward left it
+    int mode,                   // 0 sum, 1 mean, 2 maximum
+    bool scaleGradByFreq,       // divide each row's gradient by the number of occurrences of the row in input
+    int paddingValue,           // row number that bags leave out; -1 for none
+    accreal scale);             // factor of the gradients added
+
+/* IndexLinear: a linear layer of sparse rows, given as keys and values.
+
+     output[s,o] = bias[o] + sum over the keys of sample s of value * weight[key + keysOffset, o]
+
+   With four columns more, weight has the columns (largest |value|, its inverse, rate, shift, weights...) and values are
+   normalized: in training the first two columns follow the largest |value| seen and the third becomes 1; the value used
+   is value * inverse + shift, or sign(value) + shift for |value| above the largest. It is stored in normalizedValues,
+   for accGradParameters. The functions form no class.
+   Shapes: keys and values (n); sizes and cumSumSizes (N); weight (keys, O) or (keys, O + 4); bias (O); output (N, O).
+   Errors: IndexError for a key outside of the table and sizes whose sums are not n and cumSumSizes; ValueError for sizes
+   of tensors that do not fit. Source: Torch7 nn.IndexLinear.
+   [DERIVATIVE none] */
+TH_API void THNN_(IndexLinear_updateOutput)(
+    THNNState *state,            // library state
+    THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
+    int64_t keysOffset,          // what is added to a key to give its row of weight
+    THTensor *values,            // value of each key (n)
+    THIndexTensor *sizes,        // number of keys of each sample (N)
+    THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
+    THTensor *output,            // [OUT] result (N, O)
+    THTensor *weight,            // [MODIFIED] the table (keys, O) or (keys, O + 4)
+    THTensor *bias,              // one per output (O)
+    THTensor *normalizedValues,  // [OUT] [SAVED] the values used (n); left alone where values are not normalized
+    int train);                  // not 0: update the first three columns of normalizing tables
+
+/* Gradients of IndexLinear by its parameters, one row per key: gradWeight is resized and overwritten,
+   gradWeight[i,o] = scale * values[i] * gradOutput[s,o] for key i of sample s; where values are normalized, these columns
+   follow O columns scale * gradOutput[s,o], the gradient of which the shift takes a part. gradBias accumulates:
+   gradBias[o] += scale * sum over s of gradOutput[s,o]. */
+TH_API void THNN_(IndexLinear_accGradParameters)(
+    THNNState *state,            // library state
+    THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
+    int64_t keysOffset,          // what is added to a key to give its row of weight
+    THTensor *values,            // value of each key (n)
+    THIndexTensor *sizes,        // number of keys of each sample (N)
+    THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
+    THTensor *gradOutput,        // gradient of the loss by output (N, O)
+    THTensor *gradWeight,        // [OUT] gradient of each key (n, O) or (n, 2 * O)
+    THTensor *gradBias,          // [MODIFIED] sized as bias
+    THTensor *weight,            // the table (keys, O) or (keys, O + 4)
+    THTensor *bias,              // one per output (O)
+    THTensor *valuesBuffer,      // [BUFFER] unused
+    accreal weightDecay,         // unused
+    accreal scale);              // factor of the gradients
+
+/* accGradParameters and updateParameters in one step, with the learning rate scale: bias[o] -= scale * sum over s of
+   gradOutput[s,o], and the rows of the keys are updated in order as in updateParameters. */
+TH_API void THNN_(IndexLinear_accUpdateGradParameters)(
+    THNNState *state,            // library state
+    THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
+    int64_t keysOffset,          // what is added to a key to give its row of weight
+    THTensor *values,            // value of each key (n)
+    THIndexTensor *sizes,        // number of keys of each sample (N)
+    THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
+    THTensor *gradOutput,        // gradient of the loss by output (N, O)
+    THTensor *weight,            // [MODIFIED] the table (keys, O) or (keys, O + 4)
+    THTensor *bias,              // [MODIFIED] one per output (O)
+    accreal weightDecay,         // factor of the weights in the step
+    accreal scale);              // learning rate
+
+/* A step of gradient descent on the rows of some keys, one key after the other: bias -= learningRate * gradBias; for key i
+   with row w of weight, w -= weightDecay * w + learningRate * gradWeight[i]. Where values are normalized, both factors
+   are multiplied by the row's rate, and shift -= learningRate * rate * sum over o of gradWeight[i,o] * w[o] with w before
+   the step. */
+TH_API void THNN_(IndexLinear_updateParameters)(
+    THNNState *state,            // library state
+    THTensor *gradWeight,        // [INPUT] gradient of each key (n, O) or (n, 2 * O)
+    THTensor *gradBias,          // [INPUT] sized as bias
+    THTensor *weight,            // [MODIFIED] the table (keys, O) or (keys, O + 4)
+    THTensor *bias,              // [MODIFIED] one per output (O)
+    THIndexTensor *runningKeys,  // the keys of gradWeight (n)
+    THIndexTensor *cumSumSizes,  // unused
+    int64_t keysOffset,          // what is added to a key to give its row of weight
+    accreal weightDecay,         // factor of the weights in the step
+    accreal learningRate);       // factor of the gradients in the step
+
+/* SparseLinear: a linear layer of sparse rows.
+
+     output[n,o] = bias[o] + sum over the entries of row n of value * weight[o, column]
+
+   Entries may come in any order and may repeat. The functions form no class.
+   Shapes: input (nnz, 3), an entry (sample, column, value) per row, samples and columns from 1; weight (O, I); bias (O);
+   output (N, O), which has to come with its size.
+   Errors: IndexError for a sample or column outside of the matrix, ValueError for sizes that do not fit. Source: Torch7
+   nn.SparseLinear.
+   [DERIVATIVE none] */
+TH_API void THNN_(SparseLinear_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // rows (sample, column, value) (nnz, 3), samples and columns from 1
+    THTensor *output,   // [OUT] [MODIFIED] result, given with its size (N, O), N being the number of samples
+    THTensor *weight,   // weights (O, I)
+    THTensor *bias);    // one per output (O)
+
+/* Gradients of SparseLinear by its parameters, accumulated: for each entry,
+   gradWeight[o, column] += scale * value * gradOutput[sample, o]; gradBias[o] += scale * sum over n of gradOutput[n,o];
+   then gradWeight += weightDecay * weight. */
+TH_API void THNN_(SparseLinear_accGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // rows (sample, column, value) (nnz, 3), samples and columns from 1
+    THTensor *gradOutput,  // gradient of the loss by output (N, O)
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [MODIFIED] sized as bias
+    THTensor *weight,      // weights (O, I)
+    THTensor *bias,        // one per output (O)
+    accreal weightDecay,   // factor of weight in gradWeight
+    accreal scale);        // factor of the gradients added
+
+/* Sets gradBias, and those columns of gradWeight that have an entry with a value other than 0, to 0. */
+TH_API void THNN_(SparseLinear_zeroGradParameters)(
+    THNNState *state,      // library state
+    THTensor *gradWeight,  // [PARAMETER] [MODIFIED] (O, I)
+    THTensor *gradBias,    // [PARAMETER] [MODIFIED] (O)
+    THTensor *lastInput);  // rows (sample, column, value) (nnz, 3), samples and columns from 1
+
+/* A step of gradient descent: bias -= learningRate * gradBias, and weight -= learningRate * gradWeight in those columns
+   that have an entry with a value other than 0. */
+TH_API void THNN_(SparseLinear_updateParameters)(
+    THNNState *state,       // library state
+    THTensor *weight,       // [MODIFIED] weights (O, I)
+    THTensor *bias,         // [MODIFIED] one per output (O)
+    THTensor *gradWeight,   // [INPUT] sized as weight
+    THTensor *gradBias,     // [INPUT] sized as bias
+    THTensor *lastInput,    // rows (sample, column, value) (nnz, 3), samples and columns from 1
+    accreal learningRate);  // length of the step
+
+/* The same for the older form of input, a list of pairs (column, value) per sample: input (N, nnz, 2). output is
+   resized. */
+TH_API void THNN_(SparseLinear_legacyUpdateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // pairs (column, value) of each sample (N, nnz, 2), columns from 1
+    THTensor *output,   // [OUT] result (N, O)
+    THTensor *weight,   // weights (O, I)
+    THTensor *bias);    // one per output (O)
+
+/* The same for the older form of input. */
+TH_API void THNN_(SparseLinear_legacyAccGradParameters)(
+    THNNState *state,      // library state
+    THTensor *input,       // pairs (column, value) of each sample (N, nnz, 2), columns from 1
+    THTensor *gradOutput,  // gradient of the loss by output (N, O)
+    THTensor *gradWeight,  // [MODIFIED] sized as weight
+    THTensor *gradBias,    // [MODIFIED] sized as bias
+    THTensor *weight,      // weights (O, I)
+    THTensor *bias,        // one per output (O)
+    accreal weightDecay,   // factor of weight in gradWeight
+    accreal scale);        // factor of the gradients added
+
+/* The same for the older form of input. */
+TH_API void THNN_(SparseLinear_legacyZeroGradParameters)(
+    THNNState *state,      // library state
+    THTensor *gradWeight,  // [PARAMETER] [MODIFIED] (O, I)
+    THTensor *gradBias,    // [PARAMETER] [MODIFIED] (O)
+    THTensor *lastInput);  // pairs (column, value) of each sample (N, nnz, 2), columns from 1
+
+/* The same for the older form of input. */
+TH_API void THNN_(SparseLinear_legacyUpdateParameters)(
+    THNNState *state,       // library state
+    THTensor *weight,       // [MODIFIED] weights (O, I)
+    THTensor *bias,         // [MODIFIED] one per output (O)
+    THTensor *gradWeight,   // [INPUT] sized as weight
+    THTensor *gradBias,     // [INPUT] sized as bias
+    THTensor *lastInput,    // pairs (column, value) of each sample (N, nnz, 2), columns from 1
+    accreal learningRate);  // length of the step
+
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY recurrent] */
+
+/* LSTMFused: the arithmetic of a long short-term memory cell behind its two linear layers.
+
+     (i, f, g, o) = the four blocks of H columns of input + bias1 + hidden + bias2
+     outputCell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
+     output     = sigmoid(o) * tanh(outputCell)
+
+   hidden is overwritten with (sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)), which the backward takes as storage. The class
+   leaves its hidden alone, and returns (output, outputCell).
+   Shapes: input and hidden (N, 4H) or (4H); bias1 and bias2 (4H), (1, 4H) or None; cell, output and outputCell (N, H) or
+   (H).
+   Errors: ValueError for sizes that do not fit. Source: torch.nn.LSTMCell; the library of 2017 had it for CUDA only. */
+TH_API void THNN_(LSTMFused_updateOutput)(
+    THNNState *state,       // library state
+    THTensor *input,        // gates of the input (N, 4H)
+    THTensor *hidden,       // [MODIFIED] gates of the hidden state (N, 4H)
+    THTensor *bias1,        // [OPTIONAL] bias of input (4H)
+    THTensor *bias2,        // [OPTIONAL] bias of hidden (4H)
+    THTensor *cell,         // cell state (N, H)
+    THTensor *output,       // [OUT] [LIKE cell] new hidden state (N, H)
+    THTensor *outputCell);  // [OUT] [LIKE cell] new cell state (N, H)
+
+/* Gradients of LSTMFused by its gates, which is that by input and by hidden (and, summed over the batch, by the biases),
+   and by its cell state. */
+TH_API void THNN_(LSTMFused_updateGradInput)(
+    THNNState *state,          // library state
+    THTensor *storage,         // hidden as the forward left it (N, 4H)
+    THTensor *gradInGates,     // [OUT] [LIKE storage] gradient of the loss by input and by hidden (N, 4H)
+    THTensor *cx,              // cell, the state before (N, H)
+    THTensor *cy,              // outputCell, the state after (N, H)
+    THTensor *gradOutput,      // [OPTIONAL] gradient of the loss by output, None for zeros
+    THTensor *gradOutputCell,  // [OPTIONAL] gradient of the loss by outputCell, None for zeros
+    THTensor *gradInputCx);    // [OUT] [LIKE cx] gradient of the loss by cell (N, H)
+
+/* GRUFused: the arithmetic of a gated recurrent unit behind its two linear layers.
+
+     (r, z, n), (rh, zh, nh) = the three blocks of H columns of input + bias1 and of hidden + bias2
+     new    = tanh(n + sigmoid(r + rh) * nh)
+     output = new + sigmoid(z + zh) * (hx - new)
+
+   storage is (sigmoid(r + rh), sigmoid(z + zh), new, hx, nh), for the backward.
+   Shapes: input and hidden (N, 3H) or (3H); bias1 and bias2 (3H), (1, 3H) or None; hx and output (N, H) or (H); storage
+   (N, 5H) or (5H), or (N * 5H) if it comes with that size.
+   Errors: ValueError for sizes that do not fit. Source: torch.nn.GRUCell; the library of 2017 had it for CUDA only. */
+TH_API void THNN_(GRUFused_updateOutput)(
+    THNNState *state,    // library state
+    THTensor *input,     // gates of the input (N, 3H)
+    THTensor *hidden,    // gates of the hidden state (N, 3H)
+    THTensor *bias1,     // [OPTIONAL] bias of input (3H)
+    THTensor *bias2,     // [OPTIONAL] bias of hidden (3H)
+    THTensor *hx,        // hidden state (N, H)
+    THTensor *output,    // [OUT] [LIKE hx] new hidden state (N, H)
+    THTensor *storage);  // [OUT] values for the backward (N, 5H)
+
+/* Gradients of GRUFused by the gates of the input, by those of the hidden state (and, summed over the batch, by their
+   biases), and by the hidden state. */
+TH_API void THNN_(GRUFused_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *gradInInput,   // [OUT] gradient of the loss by input (N, 3H)
+    THTensor *gradInHidden,  // [OUT] gradient of the loss by hidden (N, 3H)
+    THTensor *gradOutput,    // gradient of the loss by output (N, H)
+    THTensor *gradInputHx,   // [OUT] [LIKE gradOutput] gradient of the loss by hx (N, H)
+    THTensor *storage);      // as the forward left it (N, 5H)
 
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY normalization] */

@@ -97,7 +97,11 @@ def _parser() -> argparse.ArgumentParser:
         "--threads", type=_count, default=2, metavar="N", help="threads for both (default 2)"
     )
     command.add_argument(
-        "--rounds", type=_count, default=15, metavar="N", help="interleaved blocks per row (default 15)"
+        "--rounds",
+        type=_count,
+        default=15,
+        metavar="N",
+        help="interleaved blocks per implementation and layout (default 15)",
     )
     command.set_defaults(run=_bench)
 

@@ -127,11 +127,13 @@ def emit_stubs(functions: Sequence[Function]) -> str:
     """A stub file: the class of each module with its signatures and docstring."""
     modules = [m for m in group_modules(functions).values() if m.forward is not None]
     bases = sorted({_base(m) for m in modules})
+    has_generator = any(a.role == "generator" for f in functions for a in f.arguments)
     return "".join(
         [
             BANNER,
             "# ruff: noqa: N803, E501, D\n",
-            "from typing import Any\n\nfrom torch import Tensor\n\n",
+            "from typing import Any\n\n",
+            f"from torch import {'Generator, ' if has_generator else ''}Tensor\n\n",
             f"from thnn._functions.base import {', '.join(bases)}\n" if bases else "",
             *(part for module in modules for part in _stub(module)),
         ]
@@ -161,6 +163,9 @@ def _stub(module: Module) -> Iterator[str]:
         scalars.append(f"{a.variable}: {kind}" + (" = ..." if has_default else ""))
         seen_default |= has_default
         applied.append(f"{a.variable}: {kind}" + (" = ..." if seen_default else ""))
+    options = [a.name for a in forward.arguments if a.role == "generator"]
+    scalars += [f"{name}: Generator | None = ..." for name in options]
+    applied += [f"{name}: Generator | None = ..." for name in options]
     if returns_indices:
         scalars.append("*, return_indices: bool = ...")
         applied.append("return_indices: bool = ...")
@@ -170,8 +175,15 @@ def _stub(module: Module) -> Iterator[str]:
     scalars = [*running, *scalars]
     if module.is_criterion:
         scalars = ["*target_and_scalars: Any", "weight: Tensor | None = ...", "**keywords: Any"]
-    result = "Any" if returns_indices else "Tensor"
-    options = ["return_indices"] if returns_indices else []
+    outputs = len(forward.tensors("output"))
+    result = (
+        "Any"
+        if returns_indices
+        else "Tensor"
+        if outputs == 1
+        else f"tuple[{', '.join(['Tensor'] * outputs)}]"
+    )
+    options += ["return_indices"] if returns_indices else []
     text = docstring(module, [a.name for a in tensors], [a.name for a in forward.scalars], options)
     yield f"\nclass {module.name}Function({_base(module)}):\n"
     yield textwrap.indent(f'"""{_escaped(text)}\n"""\n', "    ", lambda line: bool(line.strip()))

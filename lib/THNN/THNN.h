@@ -12,6 +12,7 @@
    An output must have its final size: with no one to resize it the status is THNN_RESIZE and the wanted
    sizes are in THNN_lastState()->requests. */
 
+#include "runtime/generator.h"
 #include "runtime/state.h"
 
 #ifdef __cplusplus

@@ -37,7 +37,7 @@ typedef struct ExchangeAPI {
 enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_INT = 0, DL_FLOAT = 2, DL_BFLOAT = 4 };
 
 static const ExchangeAPI *exchange;
-static PyObject *numThreads, *allocateMarker;
+static PyObject *numThreads, *allocateMarker, *generatorClass;
 
 static void keepReference(PyObject **kept, uintptr_t given)
 {
@@ -46,12 +46,13 @@ static void keepReference(PyObject **kept, uintptr_t given)
   *kept = (PyObject *)given;
 }
 
-int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate)
+int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator)
 {
   PyGILState_STATE gil = PyGILState_Ensure();
   exchange = NULL;
   keepReference(&numThreads, getNumThreads);
   keepReference(&allocateMarker, allocate);
+  keepReference(&generatorClass, generator);
   if (capsule != 0) {
     const ExchangeAPI *api = PyCapsule_GetPointer((PyObject *)capsule, "dlpack_exchange_api");
     for (; api != NULL && api->header.major != 1; api = api->header.previous) {
@@ -165,8 +166,20 @@ static void applyNumThreads(void)
   PyErr_Clear();
 }
 
-static bool unpackScalar(PyObject *object, char letter, THNNValue *value)
+/* None, a generator, or with THNN_CALL_VIEWS the seed that Python has drawn from it. */
+static bool unpackGenerator(PyObject *object, int flags, THGenerator *generator)
 {
+  generator->seed = -1;
+  if (object == Py_None || PyObject_IsInstance(object, generatorClass) == 1) return true;
+  PyErr_Clear();
+  if (!(flags & THNN_CALL_VIEWS) || !PyLong_Check(object)) return false;
+  generator->seed = PyLong_AsLongLong(object);
+  return true;
+}
+
+static bool unpackScalar(PyObject *object, char letter, int flags, THNNValue *value)
+{
+  if (letter == 'g') return unpackGenerator(object, flags, &value->generator);
   if (letter == 'b') {
     value->integer = object == Py_True;
     return object == Py_True || object == Py_False;
@@ -218,7 +231,7 @@ static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, 
   for (int i = 0; i < function->argumentCount; i++, letter++) {
     PyObject *object = PyTuple_GetItem(tuple, i);
     if (!isTensorLetter(*letter)) {
-      if (!unpackScalar(object, *letter, &values[i])) return false;
+      if (!unpackScalar(object, *letter, flags, &values[i])) return false;
       continue;
     }
     const char mark = letter[1] == '?' || letter[1] == '*' ? *++letter : 0;

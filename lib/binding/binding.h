@@ -32,9 +32,10 @@ const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
 int thnn_bind(uintptr_t function, int flags, uintptr_t list);
 void thnn_release(uintptr_t state);
 
-/* Sets, by their ids, torch's DLPack exchange capsule (0 if torch has none), torch.get_num_threads, and the marker of an
-   output to allocate. Returns whether torch tensors can be passed; otherwise Python fills views (THNN_CALL_VIEWS). */
-int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate);
+/* Sets, by their ids, torch's DLPack exchange capsule (0 if torch has none), torch.get_num_threads, the marker of an
+   output to allocate, and torch.Generator. Returns whether torch tensors can be passed; otherwise Python fills views
+   (THNN_CALL_VIEWS). */
+int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator);
 
 /* Adds 1 to an int64 tensor of one element, given by its id; false if its memory is not on the CPU. */
 int thnn_increment(uintptr_t tensor);

@@ -139,14 +139,17 @@ ERRORS = {
         FORWARD + "void A_updateGradInput(|int a); // [SIZE kW 0]",
         "no input, parameter or output 'kW'",
     ),
-    "family without a name": ("/* |[FAMILY] */", "expected [FAMILY name]"),
+    "family without a name": ("/* |[FAMILY] */", "expected [FAMILY name] with a name in lower case"),
     "family in upper case": ("/* |[FAMILY Pooling] */", "expected [FAMILY name]"),
     "family called by a keyword": ("// -- |[FAMILY import]", "expected [FAMILY name]"),
     "family inside of a declaration": (
         "void f(int a, /* |[FAMILY x] */ int b);",
-        "a family begins between declarations",
+        "[FAMILY name] must stand between declarations",
     ),
-    "family after an argument": ("void f(int a); // |[FAMILY x]", "a family begins between declarations"),
+    "family after an argument": (
+        "void f(int a); // |[FAMILY x]",
+        "[FAMILY name] must stand between declarations",
+    ),
     "module in two families": (
         "// [FAMILY x]\n" + FORWARD + "// [FAMILY y]\nvoid |A_updateGradInput(THTensor *gradInput);",
         "module A is in two families, 'x' and 'y'",

@@ -23,8 +23,10 @@ from thnn._torch import assert_async, backend_of, store_client_of, timeout_of
 
 # A message begins with one number, the checksum of its tag.
 _HEADER = 1
-# Seconds to wait for announcements after a failed collective: if one process is missing, by default, at most.
-_LAST_GRACE, _GRACE, _LONGEST_GRACE = 0.5, 1.0, 10.0
+# Seconds to wait for announcements after a failed collective:
+_GRACE_FOR_LAST = 0.5  # once a single process has not announced
+_GRACE = 1.0  # after unequal tags, and reserved in the timeout
+_MAX_GRACE = 10.0  # in every case at most
 # Largest fraction of the timeout that is reserved for waiting.
 _GRACE_FRACTION = 0.25
 
@@ -46,7 +48,7 @@ def payload_of(input: Tensor) -> str:
 
 
 class Communicator(Protocol):
-    """A collective between the members of a group."""
+    """The object through which the members of a group exchange vectors."""
 
     size: int
 
@@ -234,8 +236,8 @@ class ProcessGroupCommunicator:
         keys = self._announce(tag)
         announced: dict[int, str] = {}
         start = time.monotonic()
-        deadline = min(deadline, start + _LONGEST_GRACE)
-        last = min(deadline, start + _LAST_GRACE)
+        deadline = min(deadline, start + _MAX_GRACE)
+        last = min(deadline, start + _GRACE_FOR_LAST)
         while len(announced) < len(others):
             for rank in others - announced.keys():
                 if self._store.check([keys[rank]]):

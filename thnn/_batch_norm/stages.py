@@ -178,7 +178,7 @@ def _affine(
     return output if bias is None else output + _channels(bias, input)
 
 
-def _before_relu(
+def _grad_by_relu_input(
     input: Tensor,
     gradOutput: Tensor,
     weight: Tensor | None,
@@ -187,7 +187,10 @@ def _before_relu(
     inverse: Tensor,
     relu: bool,
 ) -> Tensor:
-    """The gradient before relu: 0 where the output is at most 0. NaN passes."""
+    """The gradient by the input of relu: 0 where that input is at most 0, otherwise (NaN included) gradOutput.
+
+    Without relu it is gradOutput everywhere.
+    """
     gradOutput = _upcast(gradOutput)
     if not relu:
         return gradOutput
@@ -203,12 +206,12 @@ def grad_sums(
     inverse: Tensor,
     relu: bool,
 ) -> Tensor:
-    """sum(g) and sum(g * (input - mean)) per channel: (2C) of float64, where g is the gradient before relu."""
+    """sum(g) and sum(g * (input - mean)) per channel, (2C) of float64; g is the gradient by the input of relu."""
     if _has_kernels(input):
         sums = input.new_empty(2 * input.shape[1], dtype=torch.float64)
         _call("gradSums", ANY, (input, gradOutput, weight, bias, mean, inverse, sums, relu))
         return sums
-    g = _before_relu(input, gradOutput, weight, bias, mean, inverse, relu)
+    g = _grad_by_relu_input(input, gradOutput, weight, bias, mean, inverse, relu)
     dims = _dims(input)
     product = g * (_upcast(input) - _channels(mean, input))
     return torch.cat([g.sum(dims, dtype=torch.float64), product.sum(dims, dtype=torch.float64)])
@@ -237,7 +240,7 @@ def grad_input(
             (input, gradOutput, gradInput, weight, bias, mean, inverse, sums, count, relu),
         )
         return gradInput
-    g = _before_relu(input, gradOutput, weight, bias, mean, inverse, relu)
+    g = _grad_by_relu_input(input, gradOutput, weight, bias, mean, inverse, relu)
     if sums is not None:
         total, product = (sums / count).chunk(2)
         centred = _upcast(input) - _channels(mean, input)

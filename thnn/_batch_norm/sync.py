@@ -49,10 +49,10 @@ class SyncBatchNormalizationFunction(BatchNormalization):
         eps: added to the variance
         process_group: group of torch.distributed, or None for all processes. All processes of the group have to call.
 
-    Errors, beyond those of BatchNormalizationFunction: ValueError if the processes of the group are in different layers
-    or directions, or differ in the number of channels or the element type, and in all other processes if one of them
-    rejects its arguments; RuntimeError if a process is gone or does not arrive within the timeout of the group. The
-    error for one value per channel counts the values of all parts.
+    Errors, beyond those of BatchNormalizationFunction: ValueError if the processes of the group are in different
+    layers, some in the forward and others in the backward, or differ in the number of channels or the element type, and
+    in all other processes if one of them rejects its arguments; RuntimeError if a process is gone or does not arrive
+    within the timeout of the group. The error for one value per channel counts the values of all parts.
     Source of the merged statistics: Chan, Golub and LeVeque 1979.
     """
 

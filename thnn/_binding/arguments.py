@@ -20,9 +20,28 @@ FIXED_DTYPES: Final = {
 }
 
 
+def check_generator(function: Function, argument: Argument, value: Any) -> None:
+    """Raises TypeError unless the value is None, for torch's default generator, or a generator of the CPU."""
+    if value is None or (isinstance(value, torch.Generator) and value.device.type == "cpu"):
+        return
+    got = f"one of {value.device}" if isinstance(value, torch.Generator) else _describe(value)
+    raise TypeError(
+        f"{function.name}: {argument.name}: expected a torch.Generator of the CPU or None, got {got}"
+    )
+
+
+def draw(function: Function, argument: Argument, generator: torch.Generator | None) -> int:
+    """The one random number that a call takes from its generator."""
+    check_generator(function, argument, generator)
+    return int(torch.empty((), dtype=torch.int64, device="cpu").random_(generator=generator).item())
+
+
 def convert_scalar(function: Function, argument: Argument, value: Any) -> Any:
     """The value converted to the C type of the argument; raises TypeError or ValueError if it is not
     convertible."""
+    if argument.role == "generator":
+        check_generator(function, argument, value)
+        return value
     if isinstance(value, torch.Tensor):
         raise TypeError(f"{function.name}: {argument.name}: expected {argument.type}, got a tensor")
     try:

@@ -13,7 +13,7 @@ except ImportError as error:
     if list(PACKAGE.glob("_C*.so")):
         raise
     raise ImportError(
-        f"{PACKAGE} has no library: in a source tree `make setup` builds it; to import an installed thnn, "
+        f"{PACKAGE} has no compiled binding: in a source tree `make setup` builds it; to import an installed thnn, "
         f"change to another directory ({error})"
     ) from error
 

@@ -9,6 +9,7 @@ from thnn._batch_norm.function import BatchNormalizationFunction, BatchNormaliza
 from thnn._functions.base import FunctionBase
 from thnn._functions.generate import _make_function_class, _make_function_class_criterion
 from thnn._functions.linear import LinearFunction
+from thnn._functions.recurrent import GRUFusedFunction, LSTMFusedFunction
 from thnn._header import Module
 from thnn._header.registry import modules
 
@@ -47,7 +48,13 @@ class FunctionClasses(Mapping[str, "type[FunctionBase]"]):
 
 _HAND_WRITTEN: dict[str, type[FunctionBase]] = {
     cls.module.name: cls
-    for cls in (BatchNormalizationFunction, BatchNormalizationReLUFunction, LinearFunction)
+    for cls in (
+        BatchNormalizationFunction,
+        BatchNormalizationReLUFunction,
+        LinearFunction,
+        LSTMFusedFunction,
+        GRUFusedFunction,
+    )
 }
 
 

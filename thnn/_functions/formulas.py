@@ -17,7 +17,7 @@ Formula = Callable[..., Mapping[str, Tensor]]
 
 
 def _channel_dim(tensor: Tensor) -> int:
-    """The dimension that SoftMax normalises: 0 for (C) and (C, H, W), 1 for (N, C) and (N, C, H, W)."""
+    """The dimension that SoftMax normalizes: 0 for (C) and (C, H, W), 1 for (N, C) and (N, C, H, W)."""
     return 0 if tensor.dim() in (1, 3) else 1
 
 
@@ -35,6 +35,73 @@ def _sigmoid(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor
 
 def _tanh(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor]:
     return {"gradInput": gradOutput * (1 - output * output)}
+
+
+def _abs_activation(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": torch.where(input < 0, -gradOutput, gradOutput)}
+
+
+def _sqrt(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor]:
+    is_zero = output == 0
+    return {"gradInput": (gradOutput / (2 * output.masked_fill(is_zero, 1))).masked_fill(is_zero, 0)}
+
+
+def _square(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": 2 * input * gradOutput}
+
+
+def _hard_tanh(
+    needs: Any, gradOutput: Tensor, input: Tensor, min_val: float, max_val: float
+) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput.masked_fill((input <= min_val) | (input >= max_val), 0)}
+
+
+def _shrink(needs: Any, gradOutput: Tensor, input: Tensor, lambda_: float) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput.masked_fill((input >= -lambda_) & (input <= lambda_), 0)}
+
+
+def _elu(needs: Any, gradOutput: Tensor, output: Tensor, alpha: float) -> dict[str, Tensor]:
+    return {"gradInput": torch.where(output > 0, gradOutput, gradOutput * (output + alpha))}
+
+
+def _soft_plus(
+    needs: Any, gradOutput: Tensor, output: Tensor, beta: float, threshold: float
+) -> dict[str, Tensor]:
+    slope = -torch.expm1(-beta * output)
+    return {"gradInput": torch.where(beta * output > threshold, gradOutput, gradOutput * slope)}
+
+
+def _log_sigmoid(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput * torch.sigmoid(-input)}
+
+
+def _gated_linear(needs: Any, gradOutput: Tensor, input: Tensor, dim: int) -> dict[str, Tensor]:
+    a, b = input.chunk(2, dim)
+    s = torch.sigmoid(b)
+    return {"gradInput": torch.cat((gradOutput * s, gradOutput * a * s * (1 - s)), dim)}
+
+
+def _prelu(
+    needs: Any, gradOutput: Tensor, input: Tensor, weight: Tensor, nOutputPlane: int
+) -> dict[str, Tensor]:
+    channel = 0 if input.dim() == 1 else 1
+    sizes = [-1 if nOutputPlane and d == channel else 1 for d in range(input.dim())]
+    is_positive = input > 0
+    products = (gradOutput * input).masked_fill(is_positive, 0)
+    return {
+        "gradInput": torch.where(is_positive, gradOutput, weight.reshape(sizes) * gradOutput),
+        "gradWeight": products.sum_to_size([1 if s == 1 else nOutputPlane for s in sizes]).reshape(
+            weight.shape
+        ),
+    }
+
+
+def _rrelu(
+    needs: Any, gradOutput: Tensor, input: Tensor, noise: Tensor, lower: float, upper: float, train: bool
+) -> dict[str, Tensor]:
+    if train and upper - lower > 1e-6:
+        return {"gradInput": gradOutput * noise}
+    return {"gradInput": torch.where(input > 0, gradOutput, gradOutput * ((lower + upper) / 2))}
 
 
 def _softmax(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor]:
@@ -82,6 +149,39 @@ def _bce(
     return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
 
 
+def _l1_cost(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput * input.sign()}
+
+
+def _soft_margin(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
+) -> dict[str, Tensor]:
+    target = target.reshape(input.shape)
+    slope = -target * torch.sigmoid(-input * target)
+    return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
+
+
+def _multi_margin(
+    needs: Any,
+    gradOutput: Tensor,
+    input: Tensor,
+    target: Tensor,
+    sizeAverage: bool,
+    p: int,
+    weights: Tensor | None,
+    margin: float,
+) -> dict[str, Tensor]:
+    rows, targets = input.reshape(-1, input.shape[-1]), target.reshape(-1, 1)
+    terms = margin - rows.gather(1, targets) + rows
+    slope = terms if p == 2 else torch.ones_like(terms)
+    slope = (slope * (p / rows.shape[1])).masked_fill(terms <= 0, 0).scatter(1, targets, 0)
+    if weights is not None:
+        slope = slope * weights[targets]
+    slope = slope.scatter_add(1, targets, -slope.sum(1, keepdim=True))
+    share = 1 / max(len(rows), 1) if sizeAverage else 1
+    return {"gradInput": gradOutput * slope.reshape(input.shape) * share}
+
+
 def _max_pooling(needs: Any, gradOutput: Tensor, input: Tensor, indices: Tensor) -> dict[str, Tensor]:
     flat = indices.flatten(-2)
     if flat.numel() and int(flat.max()) >= input.shape[-2] * input.shape[-1]:
@@ -91,7 +191,103 @@ def _max_pooling(needs: Any, gradOutput: Tensor, input: Tensor, indices: Tensor)
     return {"gradInput": planes.scatter_add(-1, flat.clamp(min=0), source).reshape(input.shape)}
 
 
+def _lookup_table(
+    needs: Any, gradOutput: Tensor, input: Tensor, weight: Tensor, scaleGradByFreq: bool, paddingValue: int
+) -> dict[str, Tensor]:
+    rows = input.flatten()
+    factor = (rows != paddingValue).to(weight.dtype)
+    if scaleGradByFreq:
+        factor = factor / torch.bincount(rows, minlength=len(weight))[rows]
+    scaled = gradOutput.reshape(-1, weight.shape[1]) * factor.unsqueeze(1)
+    return {"gradWeight": torch.zeros_like(weight).index_add(0, rows, scaled)}
+
+
+def _lookup_table_bag(
+    needs: Any,
+    gradOutput: Tensor,
+    input: Tensor,
+    offsets: Tensor | None,
+    weight: Tensor,
+    bagSize: Tensor,
+    maxIndices: Tensor,
+    mode: int,
+    scaleGradByFreq: bool,
+    paddingValue: int,
+) -> dict[str, Tensor]:
+    if mode == 2:
+        found = maxIndices >= 0
+        return {
+            "gradWeight": torch.zeros_like(weight).scatter_add(0, maxIndices.clamp(min=0), gradOutput * found)
+        }
+    rows = input.flatten()
+    if offsets is None:
+        bags = torch.arange(len(input)).repeat_interleave(input.shape[1])
+    else:
+        bags = torch.searchsorted(offsets.contiguous(), torch.arange(len(rows)), right=True) - 1
+    factor = (rows != paddingValue).to(weight.dtype)
+    if mode == 1:
+        factor = factor / bagSize[bags].clamp(min=1)
+    if scaleGradByFreq:
+        factor = factor / torch.bincount(rows, minlength=len(weight))[rows]
+    return {"gradWeight": torch.zeros_like(weight).index_add(0, rows, gradOutput[bags] * factor.unsqueeze(1))}
+
+
+def _or_zero(tensor: Tensor | None) -> Tensor | float:
+    return 0.0 if tensor is None else tensor
+
+
+def _lstm(
+    needs: Any,
+    gradOutput: Tensor | None,
+    gradOutputCell: Tensor | None,
+    gradStorage: Tensor | None,
+    storage: Tensor,
+    cell: Tensor,
+    outputCell: Tensor,
+) -> dict[str, Tensor]:
+    """With the gradient by storage, the gates behind their sigmoid and tanh, which is an output of the class's node."""
+    i, f, g, o = storage.chunk(4, -1)
+    by_i, by_f, by_g, by_o = gradStorage.chunk(4, -1) if gradStorage is not None else [0.0] * 4
+    y, t = _or_zero(gradOutput), outputCell.tanh()
+    c = y * o * (1 - t * t) + _or_zero(gradOutputCell)
+    gates = (
+        (c * g + by_i) * i * (1 - i),
+        (c * cell + by_f) * f * (1 - f),
+        (c * i + by_g) * (1 - g * g),
+        (y * t + by_o) * o * (1 - o),
+    )
+    return {"gradInGates": torch.cat(gates, -1), "gradInputCx": c * f}
+
+
+def _gru(
+    needs: Any, gradOutput: Tensor | None, gradStorage: Tensor | None, storage: Tensor
+) -> dict[str, Tensor]:
+    """With the gradient by storage, which is an output of the class's node."""
+    r, z, new, old, part = storage.chunk(5, -1)
+    by_r, by_z, by_new, by_old, by_part = gradStorage.chunk(5, -1) if gradStorage is not None else [0.0] * 5
+    y = _or_zero(gradOutput)
+    n = (y * (1 - z) + by_new) * (1 - new * new)
+    reset, update = (n * part + by_r) * r * (1 - r), (y * (old - new) + by_z) * z * (1 - z)
+    return {
+        "gradInInput": torch.cat([reset, update, n], -1),
+        "gradInHidden": torch.cat([reset, update, n * r + by_part], -1),
+        "gradInputHx": y * z + by_old,
+    }
+
+
 FORMULAS: Mapping[str, Formula] = {
+    "Abs": _abs_activation,
+    "Sqrt": _sqrt,
+    "Square": _square,
+    "HardTanh": _hard_tanh,
+    "HardShrink": _shrink,
+    "SoftShrink": _shrink,
+    "ELU": _elu,
+    "SoftPlus": _soft_plus,
+    "LogSigmoid": _log_sigmoid,
+    "GatedLinear": _gated_linear,
+    "PReLU": _prelu,
+    "RReLU": _rrelu,
     "Threshold": _threshold,
     "LeakyReLU": _leaky_relu,
     "Sigmoid": _sigmoid,
@@ -102,5 +298,12 @@ FORMULAS: Mapping[str, Formula] = {
     "AbsCriterion": _abs,
     "SmoothL1Criterion": _smooth_l1,
     "BCECriterion": _bce,
+    "L1Cost": _l1_cost,
+    "SoftMarginCriterion": _soft_margin,
+    "MultiMarginCriterion": _multi_margin,
     "SpatialMaxPooling": _max_pooling,
+    "LookupTable": _lookup_table,
+    "LookupTableBag": _lookup_table_bag,
+    "LSTMFused": _lstm,
+    "GRUFused": _gru,
 }

@@ -50,7 +50,7 @@ class _Source:
         allocations: Mapping[str, str],
         indent: int = 1,
     ) -> None:
-        """Adds one C call: by the fast route and, if that returns a report, by the slow route (`invoke`).
+        """Adds one C call: by the fast route and, if that returns a report, by `invoke`.
 
         `names` maps arguments to expressions; 'ALLOCATE' stands for a tensor that `invoke` allocates.
         `allocations` maps tensors to expressions that allocate them before the call; if such an expression raises
@@ -125,7 +125,8 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
     saved = [a.name for a in forward.tensors("saved")]
     outputs = [a.name for a in forward.tensors("output")]
     returns_indices = "indices" in saved
-    options = ["return_indices"] if returns_indices else []
+    options = [a.name for a in forward.arguments if a.role == "generator"]
+    options += ["return_indices"] if returns_indices else []
     inplace = "inplace" in scalars
 
     # The names that a backward reads: arguments of the C functions, and tensors that determine the sizes of gradients.
@@ -240,7 +241,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
         "__doc__": docstring(module, inputs, [*scalars], options),
         "module": module,
         "source": source,
-        "has_second_derivatives": _derivatives.is_known(module),
+        "has_second_derivatives": _derivatives.has_second_derivatives(module),
         "compute": staticmethod(namespace["compute"]),
         "forward": staticmethod(namespace["forward"]),
         "backward": staticmethod(namespace["backward"]),
@@ -253,7 +254,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
         },
         "_defaults": {
             **{a.name: a.default for a in forward.scalars if a.default is not None},
-            **({"return_indices": False} if returns_indices else {}),
+            **{option: False if option == "return_indices" else None for option in options},
         },
         "_constants": tuple(constants),
         "_running": tuple(a.name for a in forward.running),

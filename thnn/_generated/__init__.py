@@ -7,7 +7,11 @@ from . import convolution
 from . import criterion
 from . import linear
 from . import normalization
+from . import padding
 from . import pooling
+from . import recurrent
+from . import resampling
+from . import tables
 from . import unfolding
 
 #: The functions in the order of the header.
@@ -16,8 +20,12 @@ FUNCTIONS: tuple[Function, ...] = (
     *linear.FUNCTIONS,
     *unfolding.FUNCTIONS,
     *pooling.FUNCTIONS,
+    *padding.FUNCTIONS,
+    *resampling.FUNCTIONS,
     *activation.FUNCTIONS,
     *criterion.FUNCTIONS,
+    *tables.FUNCTIONS,
+    *recurrent.FUNCTIONS,
     *normalization.FUNCTIONS,
 )
 DIGEST = digest(FUNCTIONS)

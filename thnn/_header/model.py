@@ -60,7 +60,7 @@ UNKNOWN = Location("", 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A dimension of a tensor of the forward, which a backward takes as a number; -1 is the last one."""
+    """The size of a tensor of the forward along a dimension (-1: the last), which a backward takes as a number."""
 
     tensor: str
     dimension: int
@@ -77,7 +77,7 @@ class Argument:
     is_modified: bool = False  # an input that the function may write into
     like: str | None = None  # an earlier argument of the same shape
     default: bool | int | float | None = None  # value of a number that callers may omit
-    size: Size | None = None  # the size that a number of a backward is
+    size: Size | None = None  # of a number of a backward: the size that is its value
     doc: str = field(default="", compare=False, repr=False)  # the comment without its tags
     location: Location = field(default=UNKNOWN, compare=False, repr=False)
 
@@ -110,7 +110,7 @@ class Function:
     family: str = field(default="", compare=False)  # '' in a header without families
     derivative: str = field(
         default="", compare=False
-    )  # the kind in its [DERIVATIVE] tag: 'linear', 'bilinear', 'constant' or ''
+    )  # the kind in its [DERIVATIVE] tag: 'linear', 'bilinear', 'constant', 'none' (the module has no class) or ''
     location: Location = field(default=UNKNOWN, compare=False)
 
     def __repr__(self) -> str:
@@ -176,9 +176,12 @@ class Function:
         tags = []
         if argument.is_tensor:
             own = {a.name: a.role for a in self.arguments if a.is_tensor and a.gradient_of is None}
-            context = Context(self.name, {a.name for a in self.arguments}, own=own)
+            names = {a.name for a in self.arguments}
+            context = Context(self.name, names, own=own, read_later=names & {"buffer"})
             if decide(argument.name, frozenset(), context) != argument.role:
-                tags.append(TAG_OF_ROLE[argument.role])
+                tag = TAG_OF_ROLE[argument.role]
+                is_enough = decide(argument.name, {tag}, context) == argument.role
+                tags.append(tag if is_enough else "SCRATCH")
         if argument.is_optional:
             tags.append("OPTIONAL")
         if argument.is_modified:
@@ -206,8 +209,9 @@ class Module:
 
     @property
     def forward(self) -> Function | None:
-        """`updateOutput`."""
-        return self.functions.get("updateOutput")
+        """`updateOutput`, None if the module has none or its functions form no class."""
+        function = self.functions.get("updateOutput")
+        return None if function is None or function.derivative == "none" else function
 
     @property
     def grad_input(self) -> Function | None:
@@ -226,19 +230,23 @@ class Module:
 
     @property
     def backwards(self) -> tuple[Function, ...]:
-        """The functions of the module among `updateGradInput`, `accGradParameters` and `backward`."""
-        return tuple(f for f in (self.grad_input, self.acc_grad_parameters, self.backward) if f is not None)
+        """updateGradInput, accGradParameters and backward, as far as the module has them and a forward."""
+        functions = (self.grad_input, self.acc_grad_parameters, self.backward) if self.forward else ()
+        return tuple(f for f in functions if f is not None)
 
     @property
     def others(self) -> tuple[Function, ...]:
-        """The functions that are neither forward nor backward."""
-        return tuple(f for p, f in self.functions.items() if p not in ("updateOutput", *BACKWARD_PHASES))
+        """The functions that are neither forward nor backward; without a forward, all."""
+        of_class = (self.forward, *self.backwards)
+        return tuple(f for f in self.functions.values() if f not in of_class)
 
     @property
     def is_criterion(self) -> bool:
-        """Whether the module compares an input with a target."""
-        forward = self.forward
-        return self.name.endswith("Criterion") or (forward is not None and bool(forward.tensors("target")))
+        """Whether the output is a loss: its gradient is multiplied by the incoming one outside of C."""
+        forward, grad_input = self.forward, self.grad_input
+        if self.name.endswith("Criterion") or (forward is not None and bool(forward.tensors("target"))):
+            return True
+        return grad_input is not None and any(a.is_optional for a in grad_input.tensors("gradOutput"))
 
 
 def group_modules(functions: Iterable[Function]) -> dict[str, Module]:

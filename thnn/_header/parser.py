@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from . import roles, tags
 from .declarations import GENERATOR_TYPE, SCALAR_TYPES, STATE_TYPE, declarations
-from .lexer import Comment, Lexed, Source, normalise
+from .lexer import Comment, Lexed, Source, normalize
 from .model import TENSOR_TYPES, Argument, Function, HeaderError, Location
 from .roles import BACKWARD_PHASES, Context, Role, decide, gradient_of, split_name
 from .tags import Declaration, Parameter, Tag
@@ -45,7 +45,7 @@ def parse_header(path: str | os.PathLike[str]) -> list[Function]:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         source = Source(data.decode("utf-8", "replace"), name)
-        offset = len(normalise(data[: error.start].decode("utf-8")))
+        offset = len(normalize(data[: error.start].decode("utf-8")))
         source.fail(offset, f"byte 0x{data[error.start]:02x} is not valid UTF-8")
     return parse_header_text(text, name)
 

@@ -34,6 +34,7 @@ ROLE_TAGS: Mapping[str, Role] = {
     "GRADOUTPUT": "gradOutput",
     "GRADINPUT": "gradInput",
     "GRADPARAMETER": "gradParameter",
+    "SCRATCH": "buffer",  # [BUFFER] would not win over a name such as `buffer`
 }
 
 #: The coarse tags of the 2016-2017 headers ([BUFFER] there also marks saved tensors); names take precedence over them.
@@ -96,6 +97,16 @@ _ROLE_OF_GRADIENT: Mapping[Role, Role] = {
 }
 
 
+#: Gradient -> the tensor it belongs to, for the names of the recurrent cells of 2017. The gradient by the gates of an
+#: LSTM is the gradient by input and by hidden.
+_GRADIENT_NAMES: Mapping[str, str] = {
+    "gradInInput": "input",
+    "gradInHidden": "hidden",
+    "gradInputHx": "hx",
+    "gradInputCx": "cell",
+    "gradInGates": "input",
+}
+
 #: Phases that compute derivatives of the forward of their module, which must have their arguments.
 BACKWARD_PHASES: frozenset[str] = frozenset({"updateGradInput", "accGradParameters", "backward"})
 
@@ -140,6 +151,8 @@ def split_name(function: str) -> tuple[str, str]:
 
 def gradient_of(name: str) -> str | None:
     """The name that `name` is the gradient of: 'weight' for 'gradWeight', None for 'weight'."""
+    if name in _GRADIENT_NAMES:
+        return _GRADIENT_NAMES[name]
     if name.startswith("grad") and name[4:5].isupper():
         return name[4].lower() + name[5:]
     return None

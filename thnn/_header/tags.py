@@ -19,7 +19,7 @@ _FAMILY = re.compile(r"(?://+|/\*+)[\s*=-]*\[FAMILY\b(?P<name>[^\]\n]*)\]")
 _FAMILY_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 _DERIVATIVE = re.compile(r"\s*\[DERIVATIVE\b(?P<kind>[^\]\n]*)\]")
-DERIVATIVES = ("linear", "bilinear", "constant")
+DERIVATIVES = ("linear", "bilinear", "constant", "none")
 
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?|[-+]?inf", re.ASCII)
 _BITS = {"int": 31, "int64_t": 63, "long": 63, "THIndex_t": 63}
@@ -76,7 +76,7 @@ def families(lexed: Lexed, declarations: list[Declaration]) -> list[str]:
         if match := _FAMILY.match(comment.text):
             name = match["name"].strip()
             if not _FAMILY_NAME.fullmatch(name) or keyword.iskeyword(name):
-                lexed.source.fail(_bracket(comment), "expected [FAMILY name], in lower case")
+                lexed.source.fail(_bracket(comment), "expected [FAMILY name] with a name in lower case")
             headings.append((comment.start, name))
     found = []
     for declaration in declarations:
@@ -117,7 +117,7 @@ def attach(lexed: Lexed, declarations: list[Declaration]) -> None:
         if owner is None and not owners.is_inside(comment):
             continue
         if is_family(comment):
-            lexed.source.fail(_bracket(comment), "a family begins between declarations")
+            lexed.source.fail(_bracket(comment), "[FAMILY name] must stand between declarations")
         if owner is not None:
             owner.comments.append(comment.text)
         for tag in _tags(lexed.source, comment):

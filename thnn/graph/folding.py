@@ -12,7 +12,7 @@ from thnn._torch import BatchNormBase, ConvBase
 from thnn.graph.branch import Branch, attribute
 from thnn.graph.mode_views import HOOKS, FixedAttribute, ModeViews, has_hooks
 
-_CONVOLUTIONS = (ConvBase, nn.Linear)
+_AFFINE_LAYERS = (ConvBase, nn.Linear)
 
 
 def fold_branch(branch: Branch, sizes: dict[str, tuple[tuple[int, ...], torch.dtype]]) -> None:
@@ -58,7 +58,7 @@ def _input(node: fx.Node) -> fx.Node | None:
 def _foldable(module: nn.Module, normalization: nn.Module) -> bool:
     plain = ("torch.nn.modules.", "thnn.nn.")
     return (
-        isinstance(module, _CONVOLUTIONS)
+        isinstance(module, _AFFINE_LAYERS)
         and isinstance(normalization, BatchNormBase)
         and type(module).forward.__module__.startswith(plain)
         and type(normalization).forward.__module__.startswith(plain)

@@ -37,8 +37,8 @@ class Operator:
     results. Lists as attributes become tuples; dicts and sets are bound to a callable by functools.partial.
 
     A net forks at an operator with ``is_infer=False``, ``train=True`` or ``training=True``; the branch for inference
-    has its counterpart with the other value. So do callables whose parameter `training` is True by default, such as
-    torch's dropout. An operator created with the value for inference keeps it in both branches.
+    has its counterpart with the other value. It also forks at callables whose parameter `training` is True by default,
+    such as torch's dropout. An operator created with the value for inference keeps it in both branches.
 
     Attributes:
         kind: str, class or callable: the first argument

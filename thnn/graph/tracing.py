@@ -19,7 +19,7 @@ from thnn.graph.mode_views import ModeViews, has_hooks
 
 _tracing = threading.RLock()  # torch.fx patches nn.Module: concurrent tracers would undo each other's patches
 
-# Functions whose arguments may contain no tensor of the model: torch.fx would evaluate them once, while tracing.
+# Functions that a model may call without passing a tensor: torch.fx would then evaluate them once, while tracing.
 _RANDOM = {
     torch.rand, torch.randn, torch.randint, torch.randperm, torch.normal, torch.bernoulli, torch.multinomial,
     torch.empty,  # which the model fills with random numbers
@@ -206,7 +206,7 @@ def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
     if training:
         tracer.keep_assigned()
     else:
-        _use_estimates(graph)
+        _set_inference(graph)
     for node in graph.nodes:
         node.meta.pop("is_wrapped", None)  # with it the generated code would make torch.fx patch the function
     constants = {k: v for k, v in root.__dict__.items() if isinstance(v, Tensor)}
@@ -222,7 +222,7 @@ def _place(error: BaseException) -> tuple[str, str]:
     return "", ""
 
 
-def _use_estimates(graph: fx.Graph) -> None:
+def _set_inference(graph: fx.Graph) -> None:
     """Sets all calls to inference, including those with an explicit training=True."""
 
     def argument(node: fx.Node, position: int, name: str) -> Any:

@@ -185,7 +185,8 @@ class _BatchNorm(BatchNormBase):
         train: bool,
         momentum: float,
     ) -> Tensor:
-        """The output: by the statistics of the batch if `train`, which update the running statistics, or by the latter.
+        """The output, normalized by the statistics of the batch if `train`, which also updates the running statistics
+        if they are given; otherwise by the running statistics.
 
         `momentum` is the weight of this batch. Of the options, `unbiased` and `activation` take effect here.
         """

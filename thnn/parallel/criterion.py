@@ -99,7 +99,7 @@ class DataParallelCriterion(nn.Module):
         size = batch_size("DataParallelCriterion: targets", (targets, keywords))
         if size not in (None, sum(sizes)):
             raise ValueError(
-                f"DataParallelCriterion: targets: expected {' + '.join(map(str, sizes))} rows, as of the outputs,"
+                f"DataParallelCriterion: targets: expected {' + '.join(map(str, sizes))} samples, as of the outputs,"
                 f" got {size}"
             )
         devices = [next(tensors(output)).device for output in outputs]

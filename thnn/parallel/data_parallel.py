@@ -38,19 +38,20 @@ class SelfDataParallel(nn.Module):
     Arguments:
         module: nn.Module: the network; its parameters stay where they are
         devices: devices, which may repeat: ["cpu", "cpu"]
-        moving_statistics: the running statistics of each layer of batch normalization after a batch on K devices:
-            'sync': all replicas of a layer normalize with the statistics of the whole batch, which update the running
-            ones once; with the other choices each replica normalizes with the statistics of its part, and
-            'first': the update of the first device is kept
-            'last': the update of the last device is kept
-            'mean': the mean of the K updates
-            'sum': the K updates are added: old + sum(new_k - old). See `equivalent_decay`.
+        moving_statistics: how a batch on K devices is normalized and updates the running statistics of a layer.
+            'sync': every replica normalizes with the statistics of the whole batch, which update the running
+            statistics once. With each of the other choices a replica normalizes with the statistics of its part; of
+            the K updated running statistics new_k, the layer gets
+            'first': those of the first device
+            'last': those of the last device
+            'mean': their mean
+            'sum': old + sum(new_k - old), the sum of all updates. See `equivalent_decay`.
         dim: int: the dimension of the inputs that is the batch
 
     Call: inputs and keywords may be tensors, and tuples, lists and dicts of them; each tensor is split along `dim` as
-    by torch.tensor_split: into sizes that differ by at most 1, the larger ones first. With fewer rows than devices the
-    last devices are idle, and the list is shorter; an empty batch goes to the first. Tensors without dimensions, and
-    objects that are no tensors, go to all devices.
+    by torch.tensor_split: into sizes that differ by at most 1, the larger ones first. With fewer samples than devices
+    the last devices are idle, and the list is shorter; an empty batch goes to the first. Tensors without dimensions,
+    and objects that are no tensors, go to all devices.
 
     Synchronized layers are thnn.nn.BatchNorm1d/2d/3d and torch.nn.BatchNorm1d/2d/3d, and classes derived from them
     whose forward calls that of the base class. Changes of other buffers in the first replica are kept, as in torch's

@@ -1,10 +1,10 @@
 """``python -m thnn bench``: thnn and torch in one run.
 
-Every row of the table of cases is timed in up to four variants, torch and thnn, each with contiguous and with
-channels-last tensors. The variants take turns in short blocks, so that other load on the machine slows all of
-them; the best and the median block are reported. Results are compared before the variants are timed. The rooflines
-are measured in the same run: a copy of as many bytes as the row moves takes turns with the variants, and the peak
-rate of fused multiply-adds is measured as well.
+Every row of the table of cases is timed with up to three implementations (torch, thnn and, if the row has one,
+`Row.other`), each with contiguous and with channels-last tensors. These calls take turns in short blocks, so that other
+load on the machine slows all of them; the best and the median block are reported. Results are compared before the calls
+are timed. The rooflines are measured in the same run: a copy of as many bytes as the row moves takes turns with the
+calls, and the peak rate of fused multiply-adds is measured as well.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _ENVIRONMENT = {
     "MALLOC_TRIM_THRESHOLD_": str(1 << 32),
     "MALLOC_TOP_PAD_": str(1 << 28),
 }
-# The variant that times `Row.other`, another implementation with thnn's functions; the others are 'torch' and 'thnn'.
+# The implementation `Row.other`, which uses thnn's functions; the others are 'torch' and 'thnn'.
 OTHER = "other"
 
 
@@ -170,7 +170,7 @@ def _tensors(case: Case, row: Row) -> dict[str, Any]:
 
 
 class _Call:
-    """One variant of a row: a function and its arguments."""
+    """One implementation of a row in one layout: a function and its arguments."""
 
     def __init__(self, case: Case, row: Row, library: str, layout: str) -> None:
         self.module = modules()[case.module]
@@ -193,27 +193,31 @@ class _Call:
             ordered = cls._bind((), self.arguments)
             apply = cls.apply
             self.function = lambda: apply(*ordered)
-        output = self.output()
-        self.gradient = in_layout(
-            torch.randn(output.shape, generator=torch.Generator().manual_seed(1)).to(output), layout
-        )
+        generator = torch.Generator().manual_seed(1)
+        self.gradients = [
+            in_layout(torch.randn(output.shape, generator=generator).to(output), layout)
+            for output in self.outputs()
+        ]
 
-    def output(self) -> Tensor:
+    def outputs(self) -> tuple[Tensor, ...]:
         result = self.function()
-        return result[0] if isinstance(result, tuple) else result
+        if not isinstance(result, tuple):
+            return (result,)
+        # A reference returns other results in a dictionary.
+        return result[:1] if isinstance(result[-1], dict) else result
 
     def forward(self) -> None:
         self.function()
 
     def forward_backward(self) -> tuple[Tensor, ...]:
-        return torch.autograd.grad(self.output(), self.wanted, self.gradient)
+        return torch.autograd.grad(self.outputs(), self.wanted, self.gradients)
 
 
-def _compare(row: Row, variants: Mapping[str, _Call]) -> None:
+def _compare(row: Row, implementations: Mapping[str, _Call]) -> None:
     """Raises ValueError when thnn and torch do not compute the same."""
     # Among millions of elements, a few are so close to a kink that rounding decides their gradients, which enter sums.
     tolerance = 1e-2 if row.dtype == "float32" else 1e-9
-    (_, expected), *others = [(n, (v.output(), *v.forward_backward())) for n, v in variants.items()]
+    (_, expected), *others = [(n, (*v.outputs(), *v.forward_backward())) for n, v in implementations.items()]
     for name, values in others:
         for position, (value, reference) in enumerate(zip(values, expected)):
             errors = (value - reference).abs()
@@ -230,16 +234,16 @@ def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
     """Times a row in each of its phases."""
     has_layouts = any(isinstance(v, Tensor) and v.dim() in (4, 5) for v in _tensors(case, row).values())
     layouts = (CONTIGUOUS, CHANNELS_LAST) if has_layouts else (CONTIGUOUS,)
-    variants = {
+    implementations = {
         f"{library} {layout}": _Call(case, row, library, layout)
         for layout in layouts
         for library in ("torch", "thnn", *([OTHER] if row.other is not None else []))
     }
     # `Row.other` may compute less than the row.
-    _compare(row, {n: v for n, v in variants.items() if not n.startswith(OTHER)})
+    _compare(row, {n: v for n, v in implementations.items() if not n.startswith(OTHER)})
     found = []
     for phase in row.phases:
-        calls = {n: v.forward if phase == "fwd" else v.forward_backward for n, v in variants.items()}
+        calls = {n: v.forward if phase == "fwd" else v.forward_backward for n, v in implementations.items()}
         if phase in row.bytes_moved:
             # Bandwidth depends on the other load of the machine, so the copy is timed together with the row.
             calls |= _copies(row.bytes_moved[phase])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from thnn._binding.call import backward_scalar
 from thnn._functions.classes import function_classes
 from thnn._header import Function
 from thnn._header.registry import modules
+from thnn._header.roles import forward_name
 from thnn.testing.cases import arguments, dtype_of, function_of
 from thnn.testing.cases.model import Case, SampleInput
 
@@ -61,6 +63,11 @@ def in_place(function: Function, row: Mapping[str, Any]) -> tuple[str, str] | No
     return ("input", "output") if function.phase == "updateOutput" else ("gradOutput", "gradInput")
 
 
+def outputs_of(result: Any) -> tuple[Tensor, ...]:
+    """The outputs of a class: what it returns, or the elements of that."""
+    return result if isinstance(result, tuple) else (result,)
+
+
 class CaseRunner:
     """Calls the functions of a case with copies of the tensors of one sample."""
 
@@ -73,53 +80,67 @@ class CaseRunner:
         self.functions: tuple[Function, ...] = (self.forward, *backwards)
         self.backend = type2backend[dtype]
         self.values = arguments(case, sample, dtype)
-        # Gradients that the backward functions compute -> the tensors that they are the gradients of.
-        self.gradients = {
-            a.name: a.gradient_of
-            for f in backwards
-            for a in f.tensors("gradInput", "gradParameter")
-            if a.gradient_of in self.values and self.values[a.gradient_of] is not None
-        }
+        self._generators = [a.name for a in self.forward.arguments if a.role == "generator"]
+        self.values.update({name: torch.Generator() for name in self._generators})
+        self.reseed()
+        # The tensors that the class computes gradients for.
+        self.differentiable = [
+            n
+            for n in (self.cls._names[: self.cls._tensor_count] if self.has_class else ())
+            if isinstance(self.values[n], Tensor) and n not in self.cls._constants
+        ]
+
+    def reseed(self) -> None:
+        """Makes the next call with `values` get the random numbers of all other calls."""
+        for name in self._generators:
+            self.values[name].manual_seed(11)
 
     @functools.cached_property
-    def reference(self) -> tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]:
-        """Output, other results of the forward, and gradients, computed by the reference in float64."""
+    def reference(self) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
+        """Outputs, the forward's other results, and gradients by the names of their tensors, by the reference in
+        float64."""
         values = {
             k: v.detach().to(torch.float64) if isinstance(v, Tensor) and v.is_floating_point() else v
             for k, v in self.values.items()
         }
-        leaves = {g: values[n].clone().requires_grad_() for g, n in self.gradients.items() if n}
-        values.update({n: leaves[g] for g, n in self.gradients.items() if n})
+        leaves = {n: values[n].clone().requires_grad_() for n in self.differentiable}
+        values.update(leaves)
         spelled = {a.name: a.variable for a in self.forward.arguments}
+        self.reseed()
         result = self.case.reference(**{spelled.get(n, n): v for n, v in values.items()})
         if isinstance(result, dict):
-            return torch.empty(0), result, {}
+            return {}, result, {}
         output, made = result if isinstance(result, tuple) else (result, {})
-        gradients: dict[str, Tensor] = {}
-        if leaves:
-            factor = self.factor(output)
-            if output.requires_grad:
-                found = torch.autograd.grad(output, list(leaves.values()), factor, allow_unused=True)
-                gradients = {
-                    g: torch.zeros_like(leaf) if d is None else d
-                    for (g, leaf), d in zip(leaves.items(), found)
-                }
-            else:
-                gradients = {g: torch.zeros_like(leaf) for g, leaf in leaves.items()}
-        return output.detach(), {n: t.detach() for n, t in made.items()}, gradients
+        first, *others = (a.name for a in self.forward.tensors("output"))
+        outputs = {first: output, **{n: made[n] for n in others}}
+        made = {n: t.detach() for n, t in made.items() if n not in outputs}
+        gradients = {n: torch.zeros_like(leaf) for n, leaf in leaves.items()}
+        with_gradient = [n for n, t in outputs.items() if t.requires_grad]
+        if leaves and with_gradient:
+            factors = [self.factor(outputs[n], n) for n in with_gradient]
+            tensors = [outputs[n] for n in with_gradient]
+            found = torch.autograd.grad(tensors, list(leaves.values()), factors, allow_unused=True)
+            gradients.update({n: d for n, d in zip(leaves, found) if d is not None})
+        return {n: t.detach() for n, t in outputs.items()}, made, gradients
 
-    def factor(self, output: Tensor) -> Tensor:
-        """The incoming gradient: ones for a criterion, whose C function has no argument gradOutput."""
+    def factor(self, output: Tensor, name: str = "output") -> Tensor:
+        """The gradient by an output: ones for a criterion, whose C function has no argument gradOutput."""
         if self.module.is_criterion:
             return torch.ones_like(output)
-        generator = torch.Generator().manual_seed(7)
+        generator = torch.Generator().manual_seed(7 if name == "output" else zlib.crc32(name.encode()))
         random = torch.randn(output.shape, generator=generator, dtype=torch.float64)
         # Rounded to the type of the sample, so that float32 and float64 calls get the same values.
         return random.to(self.dtype).to(output.dtype)
 
     @functools.cached_property
+    def factors(self) -> dict[str, Tensor]:
+        """The gradient by each output."""
+        return {n: self.factor(t, n).to(self.dtype) for n, t in self.reference[0].items()}
+
+    @property
     def gradOutput(self) -> Tensor:
-        return self.factor(self.reference[0]).to(self.dtype)
+        """The gradient by the first output."""
+        return next(iter(self.factors.values()), torch.empty(0, dtype=self.dtype))
 
     def row(
         self,
@@ -133,10 +154,13 @@ class CaseRunner:
         `made` has the results of the forward. `enter` may replace tensors that are read, `output` tensors that are
         written.
         """
+        self.reseed()
         row: dict[str, Any] = {}
+        known = {**self.values, **made}
         for a in function.arguments:
             if a.role == "state":
                 continue
+            source = forward_name(a.name, known.keys()) or a.name
             if a in function.written and not a.is_modified and a.role != "gradParameter":
                 value: Any = torch.empty(0, dtype=dtype_of(a, self.dtype))
                 if function.phase == "accGradParameters":
@@ -151,9 +175,10 @@ class CaseRunner:
             elif a.role == "buffer":
                 value = None
             elif a.role == "gradOutput" and a.name not in self.values:
-                value = clone_with_strides(enter(a.name, self.gradOutput))
-            elif a.name in made or a.name in self.values:
-                value = made.get(a.name, self.values.get(a.name))
+                value = self.factors.get(a.gradient_of or "", self.gradOutput)
+                value = clone_with_strides(enter(a.name, value))
+            elif source in known:
+                value = known[source]
                 if isinstance(value, Tensor):
                     value = clone_with_strides(enter(a.name, value))
             else:
@@ -192,25 +217,30 @@ class CaseRunner:
 
     def expected(self) -> dict[str, Tensor]:
         """The expected results of `run`, from the reference."""
-        output, made, gradients = self.reference
+        outputs, made, gradients = self.reference
         if self.case.phase is not None:
             return {f"{self.case.phase}.{n}": t for n, t in made.items()}
-        found = {"updateOutput.output": output, **{f"updateOutput.{n}": t for n, t in made.items()}}
+        found = {f"updateOutput.{n}": t for n, t in (outputs | made).items()}
         for function in self.module.backwards:
-            own = {a.name for a in function.tensors("gradParameter")}
+            own = function.tensors("gradParameter")
             if function.phase != "accGradParameters":
-                own |= {a.name for a in function.tensors("gradInput")}
-            found.update({f"{function.phase}.{g}": t for g, t in gradients.items() if g in own})
+                own += function.tensors("gradInput")
+            found.update(
+                {
+                    f"{function.phase}.{a.name}": gradients[a.gradient_of]
+                    for a in own
+                    if a.gradient_of in gradients
+                }
+            )
         return found
 
     def leaves(self) -> dict[str, Tensor]:
         """Copies, as leaves, of the tensors that have a gradient in the class."""
-        return {
-            n: self.values[n].clone().requires_grad_() for n in dict.fromkeys(self.gradients.values()) if n
-        }
+        return {n: self.values[n].clone().requires_grad_() for n in self.differentiable}
 
     def apply(self, leaves: Mapping[str, Tensor]) -> Any:
         """The result of the class, with `leaves` as arguments."""
+        self.reseed()
         given = {k: v.clone() if isinstance(v, Tensor) else v for k, v in self.values.items()}
         given.update(leaves)
         if given.get("inplace"):

@@ -20,6 +20,7 @@ from thnn.testing.case_runner import CaseRunner, Failed, Snapshot, written
 from thnn.testing.cases import dtype_of, make
 from thnn.testing.cases.model import Case, ErrorInput
 
+_INTEGERS = ("int", "int64_t", "long", "THIndex_t")
 ERRORS = (TypeError, ValueError, IndexError, NotImplementedError)
 Errors = type[Exception] | tuple[type[Exception], ...]
 
@@ -42,7 +43,7 @@ def _check_raises(
         row = _after_forward(runner, function)
         if sized:
             for a in function.tensors("output", "saved", "gradInput"):
-                if a in function.written and row[a.name] is not None:
+                if a in function.written and not a.is_modified and row[a.name] is not None:
                     row[a.name] = row[a.name].new_full((3,), 7)
         row.update(change)
         _must_raise(runner, function, list(row.values()), row, errors, message, what)
@@ -139,6 +140,11 @@ _WRONG_NUMBERS: Mapping[str, tuple[tuple[str, Any, type[Exception]], ...]] = {
         ("a list", [], TypeError),
         ("a float tensor", torch.tensor(1.0), TypeError),
     ),
+    "THGenerator*": (
+        ("a number", 5, TypeError),
+        ("a string", "0.5", TypeError),
+        ("a tensor", torch.tensor(2), TypeError),
+    ),
     "float": (
         ("None", None, TypeError),
         ("a string", "0.5", TypeError),
@@ -167,7 +173,13 @@ def check_wrong_argument(case: Case, function: Function, argument: Argument) -> 
     runner = CaseRunner(case, case.samples[0])
     this, any_argument = _place(function, argument), _place(function)
     if not argument.is_tensor:
-        kind = argument.type if argument.type == "bool" else "int" if "int" in argument.type else "float"
+        kind = (
+            argument.type
+            if argument.type in _WRONG_NUMBERS
+            else "int"
+            if argument.type in _INTEGERS
+            else "float"
+        )
         wrong = _WRONG_NUMBERS[kind]
         if argument.type == "int":
             wrong = (*wrong, ("2**31", 2**31, ValueError), ("-2**31 - 1", -(2**31) - 1, ValueError))
@@ -190,7 +202,8 @@ def check_wrong_argument(case: Case, function: Function, argument: Argument) -> 
         overlapping = value.new_full((1,) * value.dim(), 1.0).expand(value.shape)
         change = {argument.name: overlapping}
         _check_raises(runner, function, change, ValueError, any_argument, f"{argument.name} expanded")
-    free = case.any_size.get(argument.name, ()) if function is runner.forward else ()
+    has_free = function is runner.forward or argument.role == "gradParameter"
+    free = case.any_size.get(argument.name, ()) if has_free else ()
     for what, resized in _wrong_sizes(function, argument, value, free):
         change = {argument.name: resized}
         _check_raises(
@@ -218,7 +231,8 @@ def _wrong_sizes(
         others: list[Role] = ["gradOutput", "target"]
         if function.phase in BACKWARD_PHASES:
             others.append("saved")
-        dims = [0] if function.phase != "updateOutput" and function.tensors(*others) else []
+        fixed = [a for a in function.tensors(*others) if not a.is_optional]
+        dims = [0] if function.phase != "updateOutput" and fixed else []
     elif argument.role == "gradInput" or (
         argument in function.written and argument.role in ("output", "saved")
     ):
@@ -232,7 +246,7 @@ def _wrong_sizes(
             continue
         size = [s + (d == dim) for d, s in enumerate(value.shape)]
         yield f"with size {tuple(size)}", torch.zeros(size, dtype=value.dtype)
-    if dims and argument.role != "input":
+    if not set(dims) <= set(free) and argument.role != "input":
         size = [2, *value.shape]
         yield f"with size {tuple(size)}", torch.zeros(size, dtype=value.dtype)
 

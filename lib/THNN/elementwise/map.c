@@ -33,17 +33,24 @@ static bool sameStrides(const THNNTensor *a, const THNNTensor *b)
   return true;
 }
 
-/* True if the output is aligned for non-temporal stores, is not in place (its lines would be in the cache already), and
-   the operands are too large for a later reader to find the output in the cache. */
+static bool isContiguous(const THNNOperand *operand, size_t element)
+{
+  return operand->ndim == 1 && operand->stride[0] == (int64_t)element;
+}
+
+/* True if the output is contiguous, aligned for non-temporal stores and not in place (its lines would be in the cache
+   already), and the operands are too large for a later reader to find the output in the cache. */
 static bool usesNonTemporalStores(const THNNMap *map)
 {
-  if (!map->writes || !map->contiguous || (uintptr_t)map->operand[0].data % 64 != 0) return false;
+  const THNNOperand *output = &map->operand[0];
+  if (!map->writes || !isContiguous(output, map->element) || (uintptr_t)output->data % 64 != 0) return false;
   for (int k = 1; k < map->count; k++)
     if (map->operand[k].data == map->operand[0].data) return false;
   return thnn_exceedsLastLevelCache(map->count * map->elements * (int64_t)map->element);
 }
 
-void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const THNNTensor *const *tensor)
+static void begin(THNNMap *map, size_t element, bool writes, bool reorder, int count,
+                  const THNNTensor *const *tensor)
 {
   const THNNTensor *leader = tensor[0];
   map->elements = THNNTensor_numel(leader);
@@ -59,7 +66,6 @@ void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const T
   /* A map follows the memory order of its output. A sum follows that of its operands if they share it, otherwise the
      row-major order. */
   int dims[THNN_MAX_DIM];
-  bool reorder = true;
   for (int k = 1; k < count && reorder; k++)
     reorder = THNNTensor_sameSize(leader, tensor[k]) && (writes || sameStrides(leader, tensor[k]));
   for (int k = 0; k < count; k++) {
@@ -73,18 +79,38 @@ void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const T
       }
     }
     makeOperand(&map->operand[k], t, dims, t->ndim, element);
-    if (map->operand[k].ndim > 1 || map->operand[k].stride[0] != (int64_t)element) map->contiguous = false;
+    if (!isContiguous(&map->operand[k], element)) map->contiguous = false;
   }
   map->nonTemporal = usesNonTemporalStores(map);
+}
+
+void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const THNNTensor *const *tensor)
+{
+  begin(map, element, writes, true, count, tensor);
+}
+
+void thnn_mapBeginRowMajor(THNNMap *map, size_t element, int count, const THNNTensor *const *tensor)
+{
+  begin(map, element, true, false, count, tensor);
 }
 
 typedef uint32_t Word4 __attribute__((may_alias));
 typedef uint64_t Word8 __attribute__((may_alias));
 
+/* n copies of an element. */
+static void fillRun(char *to, const char *from, int64_t n, size_t element)
+{
+  if (element == 4)
+    for (const Word4 value = *(const Word4 *)from; n > 0; n--, to += 4) *(Word4 *)to = value;
+  else
+    for (const Word8 value = *(const Word8 *)from; n > 0; n--, to += 8) *(Word8 *)to = value;
+}
+
 /* Strides are in bytes. */
 static void copyRun(char *to, int64_t toStride, const char *from, int64_t fromStride, int64_t n, size_t element)
 {
   if (toStride == (int64_t)element && fromStride == (int64_t)element) memcpy(to, from, (size_t)n * element);
+  else if (toStride == (int64_t)element && fromStride == 0) fillRun(to, from, n, element);
   else if (element == 4)
     for (; n > 0; n--, to += toStride, from += fromStride) *(Word4 *)to = *(const Word4 *)from;
   else

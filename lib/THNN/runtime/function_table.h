@@ -1,6 +1,7 @@
 #ifndef THNN_RUNTIME_FUNCTION_TABLE_H
 #define THNN_RUNTIME_FUNCTION_TABLE_H
 
+#include "generator.h"
 #include "state.h"
 
 #ifdef __cplusplus
@@ -14,6 +15,7 @@ typedef union THNNValue {
   THNNTensor *tensor; /* NULL if absent */
   int64_t integer;
   double number;
+  THGenerator generator;
 } THNNValue;
 
 /* Calls a function with the values of its arguments after the state. */
@@ -22,7 +24,8 @@ typedef void (*THNNCall)(THNNState *state, const THNNValue *values);
 typedef struct THNNFunction {
   const char *name;
   /* One letter per argument after the state. Tensors: R of `real`, A of accreal, L of int64, I of int32; a tensor's
-     letter is followed by ? if it is optional and by * if it is a buffer. Scalars: i int, l int64, b bool, d double. */
+     letter is followed by ? if it is optional and by * if it is a buffer. Scalars: i int, l int64, b bool, d double;
+     g is a generator. */
   const char *arguments;
   int32_t argumentCount, tensorCount;
   THNNCall call[THNN_REAL_TYPES]; /* by element type; NULL for a type that the library does not have */

@@ -30,7 +30,9 @@ def cases() -> Mapping[str, Case]:
                 raise ValueError(
                     f"two cases for {value.name}, one of them in thnn/testing/cases/{file.name}.py"
                 )
-    names = [n for m in modules().values() for n in (m.name, *(f.name for f in m.others))]
+    names = [
+        n for m in modules().values() for n in (*([m.name] if m.forward else []), *(f.name for f in m.others))
+    ]
     unknown = found.keys() - {*names}
     if unknown:
         raise ValueError(
@@ -54,7 +56,7 @@ def arguments(case: Case, sample: SampleInput, dtype: torch.dtype = torch.float6
     made: dict[str, Any] = {}
     for argument in function.arguments:
         name = argument.name
-        if argument.role in ("state", "buffer") or (
+        if argument.role in ("state", "buffer", "gradParameter") or (
             argument in function.written and not argument.is_modified
         ):
             continue

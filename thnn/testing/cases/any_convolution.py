@@ -99,8 +99,8 @@ _GEOMETRY = (
     ("groups below 0", {"groups": -2}),
     ("groups that do not divide", {"groups": 3}),
     ("other groups", {"groups": 4}),
-    ("stride of a dimension that there is not", {"dT": 2}),
-    ("padding of a dimension that there is not", {"padT": 1}),
+    ("stride of an absent dimension", {"dT": 2}),
+    ("padding of an absent dimension", {"padT": 1}),
     ("overflowing padding", {"padW": 2**31 - 1, "padH": 2**31 - 1}),
 )
 _ERROR_INPUTS = (

@@ -191,6 +191,98 @@ BCE_CRITERION = Case(
 )
 
 
+def _kl_div(input: Tensor, target: Tensor, sizeAverage: bool = True) -> Tensor:
+    is_zero = target <= 0
+    losses = target * (target.masked_fill(is_zero, 1).log() - input.masked_fill(is_zero, 0))
+    return _reduced(losses.masked_fill(is_zero, 0), sizeAverage)
+
+
+_NOT_PROBABILITIES = {"input": given([-math.inf, -1.0, -2.0, -3.0]), "target": given([0.0, 0.5, -1.0, 1e-30])}
+_WIDE_GOALS = {"ratio": 5, "fraction": 0.5}
+
+DIST_KL_DIV_CRITERION = Case(
+    module="DistKLDivCriterion",
+    reference=_kl_div,
+    baseline=lambda input, target, sizeAverage=True: F.kl_div(input, target, reduction="mean"),
+    samples=(
+        *_samples(lambda *shape: uniform(*shape, low=-8, high=-4), _probabilities),
+        SampleInput("targets at or below 0", _NOT_PROBABILITIES, differentiable=False),
+    ),
+    error_inputs=_ERROR_INPUTS,
+    rows=(_row("DistKLDivCriterion", normal(2**20), uniform(2**20), _WIDE_GOALS),),
+)
+
+
+def _signs(*shape: int) -> Maker:
+    """-1 and 1."""
+
+    def maker(generator: torch.Generator) -> Tensor:
+        return torch.randint(2, shape, generator=generator).to(torch.float64) * 2 - 1
+
+    return maker
+
+
+def _margin(input: Tensor, target: Tensor, sizeAverage: bool = True, margin: float = 1) -> Tensor:
+    product = input * target
+    return _reduced((margin - product).masked_fill(product >= margin, 0), sizeAverage)
+
+
+_OTHER_MARGIN = {"input": normal(4, 5), "target": _signs(4, 5), "margin": 0.25}
+_AT_MARGIN = {"input": given([1.0, -1.0, 2.0, math.nan]), "target": given([1.0, -1.0, 1.0, 1.0])}
+
+MARGIN_CRITERION = Case(
+    module="MarginCriterion",
+    reference=_margin,
+    baseline=lambda input, target, sizeAverage=True, margin=1: F.relu(margin - input * target).mean(),
+    samples=(
+        *_samples(normal, _signs),
+        SampleInput("other margin", _OTHER_MARGIN),
+        SampleInput("at the margin", _AT_MARGIN, differentiable=False),
+    ),
+    error_inputs=_ERROR_INPUTS,
+    rows=(_row("MarginCriterion", normal(2**20), _signs(2**20), _WIDE_GOALS),),
+)
+
+
+def _soft_margin(input: Tensor, target: Tensor, sizeAverage: bool = True) -> Tensor:
+    product = input * target
+    return _reduced(torch.logaddexp(-product, torch.zeros_like(product)), sizeAverage)
+
+
+_LARGE = {"input": given([800.0, -800.0, 1e30, -1e30, 0.0]), "target": given([1.0, 1.0, 1.0, 1.0, -1.0])}
+
+SOFT_MARGIN_CRITERION = Case(
+    module="SoftMarginCriterion",
+    reference=_soft_margin,
+    baseline=lambda input, target, sizeAverage=True: F.soft_margin_loss(input, target),
+    samples=(*_samples(normal, _signs), SampleInput("large", _LARGE, differentiable=False)),
+    error_inputs=_ERROR_INPUTS,
+    rows=(_row("SoftMarginCriterion", normal(2**20), _signs(2**20), _WIDE_GOALS),),
+)
+
+
+def _without_target(sample: SampleInput) -> SampleInput:
+    return SampleInput(sample.name, {"input": sample.arguments["input"]}, sample.differentiable)
+
+
+L1_COST = Case(
+    module="L1Cost",
+    reference=lambda input: input.abs().sum(),
+    samples=(
+        *(_without_target(s) for s in _samples(normal, normal) if "sizeAverage" not in s.arguments),
+        SampleInput("zeros", {"input": given([0.0, -0.0, 1.0, -2.0])}, differentiable=False),
+    ),
+    rows=(
+        Row(
+            "L1Cost 1M",
+            SampleInput("row", {"input": normal(2**20)}),
+            ratio=0.95,
+            bytes_moved={"fwd": 4.0 * 2**20, "fb": 12.0 * 2**20},
+        ),
+    ),
+)
+
+
 def _class_nll(
     input: Tensor,
     target: Tensor,

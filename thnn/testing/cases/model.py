@@ -38,7 +38,7 @@ class ErrorInput:
     arguments: Mapping[str, Any]
     error: type[Exception] | tuple[type[Exception], ...]
     message: str = ""  # a regular expression that the text must match
-    phase: str = "updateOutput"  # ignored in the case of a single function
+    phase: str = "updateOutput"  # the suffix of the function; ignored in the case of a single function
     of: int = 0  # index of the sample
 
 
@@ -46,21 +46,24 @@ class ErrorInput:
 class Row:
     """A row of the benchmark table, with its goals.
 
-    Goals are ratios torch time / thnn time, or fractions of the roofline.
+    A phase of a row is a call that is timed: 'fwd', the forward without a graph, or 'fb', the forward with a graph and
+    the backward. The goals are lower bounds in the phase `judged`: `ratio`, `best` and `channels_last` of torch time /
+    thnn time, `against_other` of the time of `other` / thnn time, `fraction` of the part of the roofline that thnn
+    reaches. A row that reaches `fraction` need not reach `ratio` and `best`.
     """
 
     name: str
     sample: SampleInput
     dtype: str = "float32"
-    phases: tuple[str, ...] = ("fwd", "fb")  # 'fb' is forward + backward
-    judged: str = "fb"  # the phase that the goals are for
-    ratio: float | None = None  # thnn contiguous against torch in its default layout ...
-    fraction: float | None = None  # ... or this fraction of the roofline
-    best: float | None = None  # against torch's better layout
+    phases: tuple[str, ...] = ("fwd", "fb")
+    judged: str = "fb"
+    ratio: float | None = None  # thnn contiguous against torch contiguous
+    fraction: float | None = None  # of the roofline, thnn contiguous
+    best: float | None = None  # thnn contiguous against torch in its better layout
     channels_last: float | None = None  # thnn channels-last against torch channels-last
-    # Another implementation with thnn's functions, called like the reference; `other_ratio` compares their times.
+    # Another implementation with thnn's functions, called like the reference.
     other: Callable[..., Any] | None = None
-    against_other: float | None = None
+    against_other: float | None = None  # in each layout
     bytes_moved: Mapping[str, float] = field(default_factory=dict)  # phase -> least bytes (memory-bound rows)
     flops: Mapping[str, float] = field(
         default_factory=dict
@@ -80,11 +83,12 @@ class Case:
     rows: tuple[Row, ...] = ()
     # torch's own function, for the benchmark; None if it is the reference.
     baseline: Callable[..., Any] | None = None
-    # Dimensions of a parameter that may have any size, such as kernel dimensions that no scalar repeats.
+    # Dimensions of a parameter, or of its gradient, that may have any size, such as kernel dimensions that no scalar
+    # repeats.
     any_size: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     # Largest error of float32 against float64: relative to the largest magnitude of the result.
     tolerance: float = 1e-5
-    # The phase of the function, in the case of a single function.
+    # The suffix of the function's name, in the case of a single function.
     phase: str | None = None
 
     def __post_init__(self) -> None:

@@ -17,13 +17,13 @@ class Overhead:
     """One row: a layer, operator or graph against the calls that it is built on, and the overhead that it may
     have.
 
-    `make` returns the two calls by name: the baseline first, then the layer, operator or graph.
+    `make` returns the two calls by name: first the calls that it is built on, then the layer, operator or graph.
     """
 
     name: str
     make: Callable[[], Mapping[str, Call]]
     microseconds: float | None = None  # largest overhead per call ...
-    share: float | None = None  # ... or largest overhead as a fraction of the baseline's time
+    share: float | None = None  # ... or as a fraction of the time of the calls that it is built on
     phase: str = "fwd"  # 'fb' is forward + backward
 
 

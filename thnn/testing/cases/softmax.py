@@ -1,4 +1,4 @@
-"""Activations normalised over the channels."""
+"""SoftMax and LogSoftMax."""
 
 from __future__ import annotations
 

@@ -1,0 +1,128 @@
+#include "modules/LSTMFused.h"
+#include "recurrent/cell_rows.h"
+
+enum { INPUT, FORGET, CELL, OUTPUT, GATES };
+
+static void forwardTile(const CellMatrix *input, const CellMatrix *hidden, const CellMatrix *bias1,
+                        const CellMatrix *bias2, const CellMatrix *cell, const CellMatrix *output,
+                        const CellMatrix *outputCell, int64_t columns, int64_t row, int64_t first, int count)
+{
+  real buffers[4][CELL_TILE], gates[GATES][CELL_TILE];
+  const int n = cellPadded(count);
+  const real *gate[GATES];
+  for (int g = 0; g < GATES; g++) {
+    const int64_t at = g * columns + first;
+    const real *x = cellLoad(input, row, at, count, buffers[0]);
+    const real *h = cellLoad(hidden, row, at, count, buffers[1]);
+    const real *b = cellLoad(bias1, row, at, count, buffers[2]), *c = cellLoad(bias2, row, at, count, buffers[3]);
+    real *const y = cellTarget(hidden, row, at, count, gates[g]);
+    (g == CELL ? cellTanh : cellSigmoid)(y, x, h, b, c, n);
+    cellStore(hidden, row, at, count, y);
+    gate[g] = y;
+  }
+  const real *old = cellLoad(cell, row, first, count, buffers[0]);
+  real *const new = cellTarget(outputCell, row, first, count, buffers[1]);
+  real *const y = cellTarget(output, row, first, count, buffers[2]);
+#pragma omp simd
+  for (int i = 0; i < n; i++) {
+    const real value = gate[FORGET][i] * old[i] + gate[INPUT][i] * gate[CELL][i];
+    new[i] = value;
+    y[i] = gate[OUTPUT][i] * th_tanh(value);
+  }
+  cellStore(outputCell, row, first, count, new);
+  cellStore(output, row, first, count, y);
+}
+
+void THNN_(LSTMFused_updateOutput)(THNNState *state, THTensor *input, THTensor *hidden, THTensor *bias1,
+                                   THTensor *bias2, THTensor *cell, THTensor *output, THTensor *outputCell)
+{
+  CELL_CHECK_STATE(cell);
+  CELL_CHECK(input, cell, GATES);
+  CELL_CHECK(hidden, cell, GATES);
+  CELL_CHECK_BIAS(bias1, cell, GATES);
+  CELL_CHECK_BIAS(bias2, cell, GATES);
+  THNN_RESIZE_LIKE(output, cell);
+  THNN_RESIZE_LIKE(outputCell, cell);
+  THNN_RESIZE_LIKE(hidden, hidden);
+  THNN_RETURN_IF_FAILED(state);
+  const THNNTensor *const read[] = {input, bias1, bias2, cell};
+  for (int k = 0; k < 4; k++) {
+    if (read[k] == NULL) continue;
+    THNN_CHECK(!THNN_overlaps(output, read[k], false), output, "must not share memory with other arguments");
+    THNN_CHECK(!THNN_overlaps(outputCell, read[k], false), outputCell,
+               "must not share memory with other arguments");
+    THNN_CHECK(!THNN_overlaps(hidden, read[k], false), hidden, "must not share memory with other arguments");
+  }
+  THNN_CHECK_NO_OVERLAP(output, hidden);
+  THNN_CHECK_NO_OVERLAP(outputCell, hidden);
+  THNN_CHECK_NO_OVERLAP(outputCell, output);
+  THNN_RETURN_IF_META(state);
+  const CellMatrix x = cellMatrix(input), h = cellMatrix(hidden), b = cellMatrix(bias1), c = cellMatrix(bias2);
+  const CellMatrix old = cellMatrix(cell), y = cellMatrix(output), new = cellMatrix(outputCell);
+  const int64_t columns = cell->size[cell->ndim - 1], rows = cell->ndim == 2 ? cell->size[0] : 1;
+  CELL_FOR_TILES(row, first, count, rows, columns, rows * columns * GATES)
+  forwardTile(&x, &h, &b, &c, &old, &y, &new, columns, row, first, (int)count);
+}
+
+static void backwardTile(const CellMatrix *storage, const CellMatrix *gradGates, const CellMatrix *cell,
+                         const CellMatrix *outputCell, const CellMatrix *gradOutput,
+                         const CellMatrix *gradOutputCell, const CellMatrix *gradCell, int64_t columns,
+                         int64_t row, int64_t first, int count)
+{
+  real buffers[5][CELL_TILE], gates[GATES][CELL_TILE], gradients[GATES][CELL_TILE];
+  const int n = cellPadded(count);
+  const real *gate[GATES];
+  real *d[GATES];
+  for (int g = 0; g < GATES; g++) {
+    gate[g] = cellLoad(storage, row, g * columns + first, count, gates[g]);
+    d[g] = cellTarget(gradGates, row, g * columns + first, count, gradients[g]);
+  }
+  const real *old = cellLoad(cell, row, first, count, buffers[0]);
+  const real *new = cellLoad(outputCell, row, first, count, buffers[1]);
+  const real *dy = cellLoad(gradOutput, row, first, count, buffers[2]);
+  const real *dNew = cellLoad(gradOutputCell, row, first, count, buffers[3]);
+  real *const dOld = cellTarget(gradCell, row, first, count, buffers[4]);
+#pragma omp simd
+  for (int k = 0; k < n; k++) {
+    const real i = gate[INPUT][k], f = gate[FORGET][k], g = gate[CELL][k], o = gate[OUTPUT][k],
+               t = th_tanh(new[k]);
+    const real dc = dy[k] * o * (1 - t * t) + dNew[k];
+    d[INPUT][k] = dc * g * i * (1 - i);
+    d[FORGET][k] = dc * old[k] * f * (1 - f);
+    d[CELL][k] = dc * i * (1 - g * g);
+    d[OUTPUT][k] = dy[k] * t * o * (1 - o);
+    dOld[k] = dc * f;
+  }
+  for (int g = 0; g < GATES; g++) cellStore(gradGates, row, g * columns + first, count, d[g]);
+  cellStore(gradCell, row, first, count, dOld);
+}
+
+void THNN_(LSTMFused_updateGradInput)(THNNState *state, THTensor *storage, THTensor *gradInGates, THTensor *cx,
+                                      THTensor *cy, THTensor *gradOutput, THTensor *gradOutputCell,
+                                      THTensor *gradInputCx)
+{
+  CELL_CHECK_STATE(cx);
+  CELL_CHECK(storage, cx, GATES);
+  THNN_CHECK_SAME_SIZE(cx, cy);
+  if (gradOutput) THNN_CHECK_SAME_SIZE(cx, gradOutput);
+  if (gradOutputCell) THNN_CHECK_SAME_SIZE(cx, gradOutputCell);
+  THNN_RESIZE_LIKE(gradInGates, storage);
+  THNN_RESIZE_LIKE(gradInputCx, cx);
+  THNN_RETURN_IF_FAILED(state);
+  const THNNTensor *const read[] = {storage, cx, cy, gradOutput, gradOutputCell};
+  for (int k = 0; k < 5; k++) {
+    if (read[k] == NULL) continue;
+    THNN_CHECK(!THNN_overlaps(gradInGates, read[k], false), gradInGates,
+               "must not share memory with other arguments");
+    THNN_CHECK(!THNN_overlaps(gradInputCx, read[k], false), gradInputCx,
+               "must not share memory with other arguments");
+  }
+  THNN_CHECK_NO_OVERLAP(gradInputCx, gradInGates);
+  THNN_RETURN_IF_META(state);
+  const CellMatrix gates = cellMatrix(storage), dGates = cellMatrix(gradInGates), old = cellMatrix(cx),
+                   new = cellMatrix(cy), dy = cellMatrix(gradOutput), dNew = cellMatrix(gradOutputCell),
+                   dOld = cellMatrix(gradInputCx);
+  const int64_t columns = cx->size[cx->ndim - 1], rows = cx->ndim == 2 ? cx->size[0] : 1;
+  CELL_FOR_TILES(row, first, count, rows, columns, rows * columns * GATES)
+  backwardTile(&gates, &dGates, &old, &new, &dy, &dNew, &dOld, columns, row, first, (int)count);
+}

@@ -1,0 +1,276 @@
+#include "modules/LookupTableBag.h"
+#include "segment_sum/segment_sum.h"
+#include "tables/table_checks.h"
+
+enum { SUM, MEAN, MAX_OF_ROWS, MODES };
+
+/* Bags of row numbers: those between two offsets, or the rows of a matrix. */
+typedef struct Bags {
+  const THIndex_t *input, *offsets;
+  Leading indices;
+  int64_t offsetStride; /* without offsets: row numbers per bag */
+  int64_t bags, padding;
+} Bags;
+
+static int64_t bagBegin(const Bags *b, int64_t bag)
+{
+  if (bag == b->bags) return b->indices.count;
+  return b->offsets ? b->offsets[bag * b->offsetStride] : bag * b->offsetStride;
+}
+
+/* The bag of entry i, the last one that begins at or before it. */
+static int64_t bagOf(const Bags *b, int64_t i)
+{
+  if (b->offsets == NULL) return i / b->offsetStride;
+  int64_t low = 0, high = b->bags;
+  while (high - low > 1) {
+    const int64_t middle = low + (high - low) / 2;
+    if (bagBegin(b, middle) <= i) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+static int64_t rowAt(const Bags *b, int64_t i) { return b->input[leadingOffset(&b->indices, i)]; }
+
+/* Checks and bags of all functions. */
+static void checkBags(THNNState *state, const THIndexTensor *input, const THIndexTensor *offsets,
+                      const char *weightName, const THTensor *weight, int mode, bool scaleGradByFreq,
+                      int paddingValue, Bags *b)
+{
+  THNN_CHECK(mode >= 0 && mode < MODES, mode, "expected 0 (sum), 1 (mean) or 2 (max), got %d", mode);
+  THNN_CHECK(!(scaleGradByFreq && mode == MAX_OF_ROWS), scaleGradByFreq,
+             "expected false for mode 2 (max), got true");
+  if (weight->ndim != 2)
+    return THNN_fail(state, THNN_VALUE_ERROR, weightName, "expected 2 dimensions (rows, D), got %s",
+                     THNN_shape(weight));
+  if (offsets) {
+    THNN_CHECK_DIM(input, 1, "(n), with offsets");
+    THNN_CHECK_DIM(offsets, 1, "(bags)");
+    THNN_CHECK(offsets->size[0] > 0 || input->size[0] == 0, offsets, "expected a bag at least, got %s",
+               THNN_shape(offsets));
+  } else {
+    THNN_CHECK_DIM(input, 2, "(bags, row numbers per bag), without offsets");
+  }
+  *b = (Bags){.input = input->data,
+              .offsets = offsets ? offsets->data : NULL,
+              .indices = leadingMake(input, input->ndim),
+              .offsetStride = offsets ? offsets->stride[0] : input->size[1],
+              .bags = offsets ? offsets->size[0] : input->size[0],
+              .padding = paddingValue};
+}
+
+/* Checks of data: offsets begin with 0, do not decrease, and end within input. */
+static void checkData(THNNState *state, const Bags *b, const THIndexTensor *input, int64_t rows)
+{
+  if (b->offsets && b->bags) {
+    int64_t previous = 0;
+    for (int64_t bag = 0; bag < b->bags; bag++) {
+      const int64_t begin = bagBegin(b, bag);
+      THNN_CHECK_AS(
+          THNN_INDEX_ERROR, begin >= previous && begin <= b->indices.count && (bag > 0 || begin == 0), offsets,
+          "expected numbers from 0 to %lld that begin with 0 and do not decrease, got %lld at position %lld",
+          (long long)b->indices.count, (long long)begin, (long long)bag);
+      previous = begin;
+    }
+  }
+  THNN_(checkIndices)(state, "input", input, 0, rows);
+}
+
+static int64_t countRows(const Bags *b, int64_t bag)
+{
+  int64_t count = 0;
+  for (int64_t i = bagBegin(b, bag), end = bagBegin(b, bag + 1); i < end; i++) count += rowAt(b, i) != b->padding;
+  return count;
+}
+
+typedef struct Entries {
+  const Bags *bags;
+  const THIndex_t *bagSize; /* NULL unless rows are divided by it */
+  int64_t bagSizeStride;
+  int64_t sourceStride; /* of bags in the backward, of rows in the forward */
+  double scale;
+} Entries;
+
+static double factorOf(const Entries *e, int64_t bag)
+{
+  return e->bagSize ? e->scale / (double)e->bagSize[bag * e->bagSizeStride] : e->scale;
+}
+
+/* Rows of the table, summed by bag. */
+static void readByBag(const void *context, int64_t first, int64_t count, SegmentEntry *entry)
+{
+  const Entries *e = context;
+  int64_t bag = bagOf(e->bags, first);
+  for (int64_t i = 0; i < count; i++) {
+    while (bag + 1 < e->bags->bags && bagBegin(e->bags, bag + 1) <= first + i) bag++;
+    const int64_t row = rowAt(e->bags, first + i);
+    entry[i] = (SegmentEntry){row == e->bags->padding ? -1 : bag, row * e->sourceStride, factorOf(e, bag)};
+  }
+}
+
+/* Rows of gradOutput, summed by row of the table. */
+static void readByRow(const void *context, int64_t first, int64_t count, SegmentEntry *entry)
+{
+  const Entries *e = context;
+  int64_t bag = bagOf(e->bags, first);
+  for (int64_t i = 0; i < count; i++) {
+    while (bag + 1 < e->bags->bags && bagBegin(e->bags, bag + 1) <= first + i) bag++;
+    const int64_t row = rowAt(e->bags, first + i);
+    entry[i] = (SegmentEntry){row == e->bags->padding ? -1 : row, bag * e->sourceStride, factorOf(e, bag)};
+  }
+}
+
+static void fillRow(real *row, int64_t columns, int64_t stride, real value)
+{
+  for (int64_t c = 0; c < columns; c++) row[c * stride] = value;
+}
+
+/* The largest element of each column among the rows of a bag, the first of equal ones; NaN is the largest. */
+static void maxOfBag(const Bags *b, int64_t bag, const THTensor *weight, real *y, int64_t stride, THIndex_t *index,
+                     int64_t indexStride)
+{
+  const int64_t columns = weight->size[1], end = bagBegin(b, bag + 1);
+  for (int64_t c = 0; c < columns; c++) index[c * indexStride] = -1;
+  for (int64_t i = bagBegin(b, bag); i < end; i++) {
+    const int64_t row = rowAt(b, i);
+    if (row == b->padding) continue;
+    const real *w = TH_DATA(weight) + row * weight->stride[0];
+    for (int64_t c = 0; c < columns; c++) {
+      const real x = w[c * weight->stride[1]], best = y[c * stride];
+      const bool larger = index[c * indexStride] < 0 || x > best || (isnan(x) && !isnan(best));
+      y[c * stride] = larger ? x : best;
+      index[c * indexStride] = larger ? row : index[c * indexStride];
+    }
+  }
+}
+
+void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input, THIndexTensor *offsets,
+                                        THTensor *output, THTensor *weight, THIndexTensor *bagSize,
+                                        THIndexTensor *maxIndices, int mode, bool scaleGradByFreq,
+                                        int paddingValue)
+{
+  Bags b;
+  checkBags(state, input, offsets, "weight", weight, mode, scaleGradByFreq, paddingValue, &b);
+  THNN_RETURN_IF_FAILED(state);
+  const int64_t columns = weight->size[1];
+  THNN_RESIZE_TO(output, THNN_CONTIGUOUS, b.bags, columns);
+  THNN_RESIZE_TO(bagSize, THNN_CONTIGUOUS, b.bags);
+  THNN_RESIZE_TO(maxIndices, THNN_CONTIGUOUS, mode == MAX_OF_ROWS ? b.bags : 0, columns);
+  THNN_RETURN_IF_FAILED(state);
+  const THNNTensor *const written[] = {output, bagSize, maxIndices};
+  for (int k = 0; k < 3; k++) {
+    THNN_CHECK(!THNN_overlaps(written[k], input, false), input, "must not share memory with an output");
+    THNN_CHECK(offsets == NULL || !THNN_overlaps(written[k], offsets, false), offsets,
+               "must not share memory with an output");
+    THNN_CHECK(!THNN_overlaps(written[k], weight, false), weight, "must not share memory with an output");
+  }
+  THNN_CHECK_NO_OVERLAP(bagSize, output);
+  THNN_CHECK_NO_OVERLAP(maxIndices, output);
+  THNN_CHECK_NO_OVERLAP(maxIndices, bagSize);
+  THNN_RETURN_IF_META(state);
+  checkData(state, &b, input, weight->size[0]);
+  THNN_RETURN_IF_FAILED(state);
+  THIndex_t *const sizes = bagSize->data, *const indices = maxIndices->data;
+  const int64_t work = b.indices.count * columns + b.bags * columns;
+  THNN_PARALLEL_FOR(bag, b.bags, work) {
+    sizes[bag * bagSize->stride[0]] = countRows(&b, bag);
+    real *const y = TH_DATA(output) + bag * output->stride[0];
+    fillRow(y, columns, output->stride[1], 0);
+    if (mode == MAX_OF_ROWS)
+      maxOfBag(&b, bag, weight, y, output->stride[1], indices + bag * maxIndices->stride[0],
+               maxIndices->stride[1]);
+  }
+  if (mode == MAX_OF_ROWS) return;
+  const Entries entries = {.bags = &b,
+                           .bagSize = mode == MEAN ? sizes : NULL,
+                           .bagSizeStride = bagSize->stride[0],
+                           .sourceStride = weight->stride[0],
+                           .scale = 1};
+  const SegmentSum sum = {.segments = {.entries = b.indices.count,
+                                       .keys = b.bags,
+                                       .sorted = true,
+                                       .read = readByBag,
+                                       .context = &entries},
+                          .columns = columns,
+                          .source = TH_DATA(weight),
+                          .target = TH_DATA(output),
+                          .sourceStride = weight->stride[1],
+                          .rowStride = output->stride[0],
+                          .columnStride = output->stride[1]};
+  THNN_(segmentSum)(&sum);
+}
+
+/* Columns are independent, so each task adds the bags of some columns, in order. */
+#define COLUMNS_PER_TASK 16
+
+static void addToMax(const THTensor *gradOutput, const THTensor *gradWeight, const THIndexTensor *maxIndices,
+                     double scale)
+{
+  const int64_t bags = gradOutput->size[0], columns = gradOutput->size[1];
+  const THIndex_t *const indices = maxIndices->data;
+  THNN_PARALLEL_FOR(task, ceilDivide(columns, COLUMNS_PER_TASK), bags * columns) {
+    const int64_t end = MIN((task + 1) * COLUMNS_PER_TASK, columns);
+    for (int64_t bag = 0; bag < bags; bag++)
+      for (int64_t c = task * COLUMNS_PER_TASK; c < end; c++) {
+        const int64_t row = indices[bag * maxIndices->stride[0] + c * maxIndices->stride[1]];
+        if (row < 0) continue;
+        TH_DATA(gradWeight)
+        [row * gradWeight->stride[0] + c * gradWeight->stride[1]] +=
+            (real)scale * TH_DATA(gradOutput)[bag * gradOutput->stride[0] + c * gradOutput->stride[1]];
+      }
+  }
+}
+
+void THNN_(LookupTableBag_accGradParameters)(THNNState *state, THIndexTensor *input, THIndexTensor *offsets,
+                                             THTensor *gradOutput, THTensor *gradWeight, THIndexTensor *bagSize,
+                                             THIndexTensor *maxIndices, int mode, bool scaleGradByFreq,
+                                             int paddingValue, accreal scale)
+{
+  Bags b;
+  checkBags(state, input, offsets, "gradWeight", gradWeight, mode, scaleGradByFreq, paddingValue, &b);
+  THNN_RETURN_IF_FAILED(state);
+  const int64_t size[2] = {b.bags, gradWeight->size[1]}, none[2] = {0, size[1]};
+  thnn_checkGradOutput(state, gradOutput, 2, size);
+  THNN_RETURN_IF_FAILED(state);
+  THNN_CHECK(THNNTensor_hasSize(bagSize, 1, size), bagSize, "expected a number for each of %lld bags, got %s",
+             (long long)b.bags, THNN_shape(bagSize));
+  const int64_t *const expected = mode == MAX_OF_ROWS ? size : none;
+  THNN_CHECK(THNNTensor_hasSize(maxIndices, 2, expected), maxIndices, "expected %s, got %s",
+             THNN_shapeOf(2, expected), THNN_shape(maxIndices));
+  THNN_CHECK_ADDED_TO(gradWeight, (THTensor *)NULL, input, gradOutput);
+  THNN_CHECK_NO_OVERLAP(gradWeight, offsets);
+  THNN_CHECK_NO_OVERLAP(gradWeight, bagSize);
+  THNN_CHECK_NO_OVERLAP(gradWeight, maxIndices);
+  THNN_RETURN_IF_META(state);
+  checkData(state, &b, input, gradWeight->size[0]);
+  THNN_RETURN_IF_FAILED(state);
+  const THIndex_t *const sizes = bagSize->data;
+  for (int64_t bag = 0; bag < b.bags; bag++)
+    THNN_CHECK(sizes[bag * bagSize->stride[0]] == countRows(&b, bag), bagSize,
+               "expected %lld for bag %lld of input, got %lld", (long long)countRows(&b, bag), (long long)bag,
+               (long long)sizes[bag * bagSize->stride[0]]);
+  if (mode == MAX_OF_ROWS) {
+    THNN_(checkIndices)(state, "maxIndices", maxIndices, -1, gradWeight->size[0]);
+    THNN_RETURN_IF_FAILED(state);
+    addToMax(gradOutput, gradWeight, maxIndices, scale);
+    return;
+  }
+  const Entries entries = {.bags = &b,
+                           .bagSize = mode == MEAN ? sizes : NULL,
+                           .bagSizeStride = bagSize->stride[0],
+                           .sourceStride = gradOutput->stride[0],
+                           .scale = scale};
+  const SegmentSum sum = {.segments = {.entries = b.indices.count,
+                                       .keys = gradWeight->size[0],
+                                       .byFrequency = scaleGradByFreq,
+                                       .read = readByRow,
+                                       .context = &entries},
+                          .columns = gradWeight->size[1],
+                          .source = TH_DATA(gradOutput),
+                          .target = TH_DATA(gradWeight),
+                          .sourceStride = gradOutput->stride[1],
+                          .rowStride = gradWeight->stride[0],
+                          .columnStride = gradWeight->stride[1]};
+  THNN_(segmentSum)(&sum);
+}

@@ -1,0 +1,200 @@
+#include "segment_sum/segment_sum.h"
+
+#include "runtime/integer.h"
+
+#define READ_BLOCK 1024     /* entries that are read per task */
+#define SEGMENT_BLOCK 64    /* sorted entries per task, more if a segment is longer */
+#define RADIX_BITS 11       /* of a digit of the sort */
+#define COUNTED_KEYS 65536  /* keys whose entries are counted at a time */
+#define COUNTED_ENTRIES 256 /* entries that are read at a time for counting */
+
+/* A key and the position of its entry in the chunk, as one number: sorting the high bits stably sorts by key. */
+typedef uint64_t Item;
+#define POSITION_BITS 16
+_Static_assert(SEGMENT_CHUNK <= 1 << POSITION_BITS, "positions fit POSITION_BITS");
+static inline int64_t itemKey(Item item) { return (int64_t)(item >> POSITION_BITS); }
+
+typedef struct Chunk {
+  SegmentEntry *entries;
+  Item *items, *swap;
+  uint16_t *order; /* positions of the entries in sorted order */
+  int64_t *counts; /* entries per key, of COUNTED_KEYS keys */
+} Chunk;
+
+static Chunk makeChunk(const Segments *s)
+{
+  const int64_t n = MIN(s->entries, SEGMENT_CHUNK);
+  const size_t counts = s->byFrequency ? (size_t)MIN(s->keys, COUNTED_KEYS) : 0;
+  char *memory = thnn_scratch((size_t)n * (sizeof(SegmentEntry) + 2 * sizeof(Item) + sizeof(uint16_t)) +
+                              counts * sizeof(int64_t));
+  Chunk chunk = {.entries = (SegmentEntry *)memory};
+  chunk.items = (Item *)(chunk.entries + n);
+  chunk.swap = chunk.items + n;
+  chunk.counts = (int64_t *)(chunk.swap + n);
+  chunk.order = (uint16_t *)(chunk.counts + counts);
+  return chunk;
+}
+
+/* Sorts `count` items by key, least significant digit first; the result is in chunk->items. */
+static void sortItems(Chunk *chunk, int64_t count, int64_t keys)
+{
+  const int bits = keys > 1 ? 64 - __builtin_clzll((uint64_t)(keys - 1)) : 0;
+  const int passes = (int)ceilDivide(bits, RADIX_BITS), width = passes ? (int)ceilDivide(bits, passes) : 0;
+  for (int pass = 0; pass < passes; pass++) {
+    const int shift = POSITION_BITS + pass * width;
+    const Item mask = ((Item)1 << width) - 1;
+    int32_t next[1 << RADIX_BITS] = {0};
+    for (int64_t i = 0; i < count; i++) next[chunk->items[i] >> shift & mask]++;
+    int32_t sum = 0;
+    for (Item digit = 0; digit <= mask; digit++) {
+      const int32_t found = next[digit];
+      next[digit] = sum;
+      sum += found;
+    }
+    for (int64_t i = 0; i < count; i++) {
+      const Item item = chunk->items[i];
+      chunk->swap[next[item >> shift & mask]++] = item;
+    }
+    Item *const sorted = chunk->swap;
+    chunk->swap = chunk->items;
+    chunk->items = sorted;
+  }
+}
+
+/* Processes the segments that begin in sorted items [first, end). */
+static void processRange(const Chunk *chunk, int64_t count, int64_t first, int64_t end, SegmentFunction *process,
+                         const void *context)
+{
+  const Item *items = chunk->items;
+  int64_t i = first;
+  while (i > 0 && i < end && itemKey(items[i]) == itemKey(items[i - 1])) i++;
+  while (i < end) {
+    int64_t next = i + 1;
+    while (next < count && itemKey(items[next]) == itemKey(items[i])) next++;
+    process(context, chunk->entries, chunk->order + i, next - i);
+    i = next;
+  }
+}
+
+/* Reads entries [first, first + n), keeps as items those with keys in [firstKey, endKey), and processes their segments. */
+static void processChunk(const Segments *s, Chunk *chunk, int64_t first, int64_t n, int64_t firstKey,
+                         int64_t endKey, SegmentFunction *process, const void *context)
+{
+  THNN_PARALLEL_FOR(block, ceilDivide(n, READ_BLOCK), n) {
+    const int64_t i = block * READ_BLOCK;
+    s->read(s->context, first + i, MIN(READ_BLOCK, n - i), chunk->entries + i);
+  }
+  int64_t count = 0;
+  for (int64_t i = 0; i < n; i++) {
+    SegmentEntry *const entry = chunk->entries + i;
+    if (entry->key < firstKey || entry->key >= endKey) continue;
+    if (s->byFrequency) entry->factor /= (double)chunk->counts[entry->key - firstKey];
+    chunk->items[count++] = (Item)(entry->key - firstKey) << POSITION_BITS | (Item)i;
+  }
+  if (!s->sorted) sortItems(chunk, count, endKey - firstKey);
+  for (int64_t i = 0; i < count; i++) chunk->order[i] = (uint16_t)chunk->items[i];
+  THNN_PARALLEL_FOR(task, ceilDivide(count, SEGMENT_BLOCK), count * s->work)
+    processRange(chunk, count, task * SEGMENT_BLOCK, MIN((task + 1) * SEGMENT_BLOCK, count), process, context);
+}
+
+static void countKeys(const Segments *s, int64_t *counts, int64_t firstKey, int64_t endKey)
+{
+  memset(counts, 0, sizeof *counts * (size_t)(endKey - firstKey));
+  SegmentEntry entries[COUNTED_ENTRIES];
+  for (int64_t first = 0; first < s->entries; first += COUNTED_ENTRIES) {
+    const int64_t n = MIN(COUNTED_ENTRIES, s->entries - first);
+    s->read(s->context, first, n, entries);
+    for (int64_t i = 0; i < n; i++)
+      if (entries[i].key >= firstKey && entries[i].key < endKey) counts[entries[i].key - firstKey]++;
+  }
+}
+
+void THNN_(segmentForEach)(const Segments *s, SegmentFunction *process, const void *context)
+{
+  if (s->entries == 0 || s->keys == 0) return;
+  Chunk chunk = makeChunk(s);
+  const int64_t range = s->byFrequency ? MIN(s->keys, COUNTED_KEYS) : s->keys;
+  for (int64_t firstKey = 0; firstKey < s->keys; firstKey += range) {
+    const int64_t endKey = MIN(firstKey + range, s->keys);
+    if (s->byFrequency) countKeys(s, chunk.counts, firstKey, endKey);
+    for (int64_t first = 0; first < s->entries; first += SEGMENT_CHUNK)
+      processChunk(s, &chunk, first, MIN(SEGMENT_CHUNK, s->entries - first), firstKey, endKey, process, context);
+  }
+}
+
+/* --- sums ------------------------------------------------------------------------------------------------- */
+
+#define COLUMN_VECTORS 8 /* vectors of columns that are summed at a time */
+#define PARTIAL_SUM 128  /* terms of a partial sum */
+
+/* Adds the rows of a segment in columns [0, n), n <= vectors * VL, that are contiguous in source and target. */
+static inline __attribute__((always_inline)) void addColumns(int vectors, bool whole, int n, const real *source,
+                                                             real *target, const SegmentEntry *entries,
+                                                             const uint16_t *order, int64_t count)
+{
+  vreal total[COLUMN_VECTORS] = {{0}};
+  for (int64_t first = 0; first < count; first += PARTIAL_SUM) {
+    vreal partial[COLUMN_VECTORS] = {{0}};
+    const int64_t end = MIN(first + PARTIAL_SUM, count);
+    for (int64_t i = first; i < end; i++) {
+      const SegmentEntry *entry = entries + order[i];
+      const real *row = source + entry->source;
+      const vreal factor = v_set1((real)entry->factor);
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; v++) partial[v] += factor * (whole ? v_load(row + v * VL) : v_load_n(row, n));
+    }
+#pragma GCC unroll 8
+    for (int v = 0; v < vectors; v++) total[v] += partial[v];
+  }
+#pragma GCC unroll 8
+  for (int v = 0; v < vectors; v++) {
+    if (whole) v_store(target + v * VL, v_load(target + v * VL) + total[v]);
+    else v_store_n(target, v_load_n(target, n) + total[v], n);
+  }
+}
+
+static void addContiguous(const SegmentSum *s, real *target, const SegmentEntry *entries, const uint16_t *order,
+                          int64_t count)
+{
+  int64_t c = 0;
+  for (; c + COLUMN_VECTORS * VL <= s->columns; c += COLUMN_VECTORS * VL)
+    addColumns(COLUMN_VECTORS, true, 0, s->source + c, target + c, entries, order, count);
+  for (; c + 2 * VL <= s->columns; c += 2 * VL)
+    addColumns(2, true, 0, s->source + c, target + c, entries, order, count);
+  for (; c < s->columns; c += VL)
+    addColumns(1, false, (int)MIN(VL, s->columns - c), s->source + c, target + c, entries, order, count);
+}
+
+static void addStrided(const SegmentSum *s, real *target, const SegmentEntry *entries, const uint16_t *order,
+                       int64_t count)
+{
+  for (int64_t c = 0; c < s->columns; c++) {
+    real total = 0;
+    for (int64_t first = 0; first < count; first += PARTIAL_SUM) {
+      real partial = 0;
+      const int64_t end = MIN(first + PARTIAL_SUM, count);
+      for (int64_t i = first; i < end; i++) {
+        const SegmentEntry *entry = entries + order[i];
+        partial += (real)entry->factor * s->source[entry->source + c * s->sourceStride];
+      }
+      total += partial;
+    }
+    target[c * s->columnStride] += total;
+  }
+}
+
+static void addSegment(const void *context, const SegmentEntry *entries, const uint16_t *order, int64_t count)
+{
+  const SegmentSum *s = context;
+  real *const target = s->target + entries[order[0]].key * s->rowStride;
+  const bool contiguous = (s->sourceStride == 1 && s->columnStride == 1) || s->columns == 1;
+  (contiguous ? addContiguous : addStrided)(s, target, entries, order, count);
+}
+
+void THNN_(segmentSum)(const SegmentSum *s)
+{
+  if (s->columns == 0) return;
+  Segments segments = s->segments;
+  segments.work = s->columns;
+  THNN_(segmentForEach)(&segments, addSegment, s);
+}

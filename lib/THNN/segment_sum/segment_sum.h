@@ -1,0 +1,51 @@
+#ifndef THNN_SEGMENT_SUM_SEGMENT_SUM_H
+#define THNN_SEGMENT_SUM_SEGMENT_SUM_H
+
+#include "runtime/kernel.h"
+
+/* Segment sums: entries with keys are sorted by key, stably, and the entries of each key (its segment) are processed in
+   their order. Segments are processed in parallel; an entry's position alone decides the order of sums, so results depend
+   neither on threads nor on the number of duplicates.
+
+   Entries are sorted in chunks of SEGMENT_CHUNK: the memory needed is that of a chunk, and a segment that extends over
+   chunks is processed in several parts, in order. */
+
+#define SEGMENT_CHUNK 32768
+
+typedef struct SegmentEntry {
+  int64_t key;    /* row of the target; below 0 the entry is skipped */
+  int64_t source; /* of a segment sum: offset of the row that is added, in elements */
+  double factor;  /* of a segment sum: multiplies the row that is added */
+} SegmentEntry;
+
+/* Reads entries [first, first + count). Called by several threads. */
+typedef void SegmentReader(const void *context, int64_t first, int64_t count, SegmentEntry *entries);
+
+/* Processes a part of a segment: entries[order[i]] for i < count, all of the same key. */
+typedef void SegmentFunction(const void *context, const SegmentEntry *entries, const uint16_t *order,
+                             int64_t count);
+
+typedef struct Segments {
+  int64_t entries, keys; /* every key is below `keys` */
+  bool sorted;           /* keys do not decrease, but for those of skipped entries */
+  bool byFrequency;      /* divide the factor of each entry by the number of entries of its key */
+  int64_t work;          /* elements that are processed per entry, for the choice of threads */
+  SegmentReader *read;
+  const void *context;
+} Segments;
+
+void THNN_(segmentForEach)(const Segments *segments, SegmentFunction *process, const void *context);
+
+/* target[key * rowStride + c * columnStride] += the sum of factor * source[source + c * sourceStride] over the entries of
+   key, for c < columns. */
+typedef struct SegmentSum {
+  Segments segments; /* `work` is set by segmentSum */
+  int64_t columns;
+  const real *source;
+  real *target;
+  int64_t sourceStride, rowStride, columnStride;
+} SegmentSum;
+
+void THNN_(segmentSum)(const SegmentSum *sum);
+
+#endif

@@ -1,0 +1,172 @@
+"""``LSTMFusedFunction`` and ``GRUFusedFunction``, written by hand: their backward functions have names of their own for
+the tensors of the forward, and no gradients by the biases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from thnn._binding.call import invoke
+from thnn._binding.library import ALLOCATE, ANY, THNN
+from thnn._functions.base import FunctionBase
+from thnn._functions.documentation import docstring
+from thnn._functions.formulas import FORMULAS
+from thnn._header.registry import modules
+from thnn._torch import dynamo_disable
+
+# The values that the backward needs are a last output of the node, which `apply` drops: as an output it has a gradient,
+# through which the gradients are differentiated.
+
+_lstm, _gru = modules()["LSTMFused"], modules()["GRUFused"]
+_lstm_forward, _gru_forward = (THNN.bind(m.functions["updateOutput"]) for m in (_lstm, _gru))
+_lstm_backward, _gru_backward = (THNN.bind(m.functions["updateGradInput"]) for m in (_lstm, _gru))
+
+_call_lstm_forward, _call_lstm_backward = _lstm_forward.caller(ANY), _lstm_backward.caller(ANY)
+_call_gru_forward, _call_gru_backward = _gru_forward.caller(ANY), _gru_backward.caller(ANY)
+
+
+def _by_bias(gradient: Tensor, bias_shape: Sequence[int] | None) -> Tensor | None:
+    """The gradient by a bias from that by the gates of each sample."""
+    if bias_shape is None:
+        return None
+    return (gradient.sum(0) if gradient.dim() == 2 else gradient).reshape(bias_shape)
+
+
+def _shapes(ctx: Any, *biases: Tensor | None) -> None:
+    ctx.bias_shapes = tuple(None if b is None else b.shape for b in biases)
+
+
+class LSTMFusedFunction(FunctionBase):
+    __doc__ = docstring(_lstm, ["input", "hidden", "bias1", "bias2", "cell"], [])
+    __module__ = "thnn"
+
+    module = _lstm
+    _names = ("input", "hidden", "bias1", "bias2", "cell")
+    _tensor_count = 5
+    _optional = frozenset({"bias1", "bias2"})
+
+    @classmethod
+    @dynamo_disable
+    def apply(cls, *args: Any, **keywords: Any) -> tuple[Tensor, Tensor]:
+        """Computes (output, outputCell); arguments are the tensors in the order of THNN.h."""
+        results = super().apply(*args, **keywords)
+        return results[0], results[1]
+
+    @staticmethod
+    def compute(
+        input: Tensor, hidden: Tensor, bias1: Tensor | None, bias2: Tensor | None, cell: Tensor
+    ) -> tuple[Any]:
+        storage: Any = hidden
+        output: Any = ALLOCATE
+        outputCell: Any = ALLOCATE
+        try:
+            storage = hidden.clone()
+            output, outputCell = torch.empty_like(cell), torch.empty_like(cell)
+        except (AttributeError, TypeError, RuntimeError):
+            pass  # the call reports the error
+        arguments = (input, storage, bias1, bias2, cell, output, outputCell)
+        if report := _call_lstm_forward(arguments):
+            *_, output, outputCell = invoke(_lstm_forward, ANY, arguments, report)
+        return ((output, outputCell, storage),)
+
+    @staticmethod
+    def forward(
+        ctx: Any, input: Tensor, hidden: Tensor, bias1: Tensor | None, bias2: Tensor | None, cell: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        ((output, outputCell, storage),) = LSTMFusedFunction.compute(input, hidden, bias1, bias2, cell)
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(storage, cell, outputCell)
+        _shapes(ctx, bias1, bias2)
+        return output, outputCell, storage
+
+    @staticmethod
+    def backward(
+        ctx: Any, gradOutput: Tensor | None, gradOutputCell: Tensor | None, gradStorage: Tensor | None
+    ) -> tuple[Tensor | None, ...]:
+        storage, cell, outputCell = ctx.saved_tensors
+        if gradStorage is not None or torch.is_grad_enabled():
+            gradients = FORMULAS["LSTMFused"](
+                ctx.needs_input_grad,
+                gradOutput=gradOutput,
+                gradOutputCell=gradOutputCell,
+                gradStorage=gradStorage,
+                storage=storage,
+                cell=cell,
+                outputCell=outputCell,
+            )
+            byGates, byCell = gradients["gradInGates"], gradients["gradInputCx"]
+        else:
+            byGates, byCell = torch.empty_like(storage), torch.empty_like(cell)
+            arguments = (storage, byGates, cell, outputCell, gradOutput, gradOutputCell, byCell)
+            if report := _call_lstm_backward(arguments):
+                invoke(_lstm_backward, ANY, arguments, report)
+        byBias1, byBias2 = (_by_bias(byGates, shape) for shape in ctx.bias_shapes)
+        return byGates, byGates, byBias1, byBias2, byCell
+
+
+class GRUFusedFunction(FunctionBase):
+    __doc__ = docstring(_gru, ["input", "hidden", "bias1", "bias2", "hx"], [])
+    __module__ = "thnn"
+
+    module = _gru
+    _names = ("input", "hidden", "bias1", "bias2", "hx")
+    _tensor_count = 5
+    _optional = frozenset({"bias1", "bias2"})
+
+    @classmethod
+    @dynamo_disable
+    def apply(cls, *args: Any, **keywords: Any) -> Tensor:
+        """Computes the function; arguments are the tensors in the order of THNN.h."""
+        results = super().apply(*args, **keywords)
+        # Under autocast `apply` calls itself.
+        return results if isinstance(results, Tensor) else results[0]
+
+    @staticmethod
+    def compute(
+        input: Tensor, hidden: Tensor, bias1: Tensor | None, bias2: Tensor | None, hx: Tensor
+    ) -> tuple[Any]:
+        arguments = (input, hidden, bias1, bias2, hx, ALLOCATE, ALLOCATE)
+        try:
+            storage = hx.new_empty((*hx.shape[:-1], 5 * hx.shape[-1]))
+            arguments = (input, hidden, bias1, bias2, hx, torch.empty_like(hx), storage)
+        except (AttributeError, IndexError, TypeError, RuntimeError):
+            pass  # the call reports the error
+        output, storage = arguments[5:]
+        if report := _call_gru_forward(arguments):
+            *_, output, storage = invoke(_gru_forward, ANY, arguments, report)
+        return ((output, storage),)
+
+    @staticmethod
+    def forward(
+        ctx: Any, input: Tensor, hidden: Tensor, bias1: Tensor | None, bias2: Tensor | None, hx: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        ((output, storage),) = GRUFusedFunction.compute(input, hidden, bias1, bias2, hx)
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(storage)
+        _shapes(ctx, bias1, bias2)
+        return output, storage
+
+    @staticmethod
+    def backward(
+        ctx: Any, gradOutput: Tensor | None, gradStorage: Tensor | None
+    ) -> tuple[Tensor | None, ...]:
+        (storage,) = ctx.saved_tensors
+        if gradOutput is None or gradStorage is not None or torch.is_grad_enabled():
+            gradients = FORMULAS["GRUFused"](
+                ctx.needs_input_grad, gradOutput=gradOutput, gradStorage=gradStorage, storage=storage
+            )
+            byInput, byHidden, byHx = (
+                gradients[name] for name in ("gradInInput", "gradInHidden", "gradInputHx")
+            )
+        else:
+            *batch, columns = gradOutput.shape
+            byInput, byHidden = (gradOutput.new_empty((*batch, 3 * columns)) for _ in range(2))
+            byHx = torch.empty_like(gradOutput)
+            arguments = (byInput, byHidden, gradOutput, byHx, storage)
+            if report := _call_gru_backward(arguments):
+                invoke(_gru_backward, ANY, arguments, report)
+        shape1, shape2 = ctx.bias_shapes
+        return byInput, byHidden, _by_bias(byInput, shape1), _by_bias(byHidden, shape2), byHx
