@@ -1,10 +1,14 @@
-"""Activations: the functions of ``torch.nn.functional`` of the same names, computed by thnn."""
+"""Activations: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
+
+Inputs have any shape and float32 or float64. Errors: TypeError for other types, ValueError for settings.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from thnn._functions.classes import function_classes
@@ -61,7 +65,9 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """`input` where it is positive, else alpha * (exp(input) - 1)."""
+    """`input` where it is positive, else alpha * (exp(input) - 1); with a negative `alpha` computed by torch."""
+    if alpha < 0:
+        return F.elu(input, alpha, inplace)
     output: Tensor = _elu(input, alpha, inplace)
     return output
 
@@ -137,12 +143,23 @@ def tanh(input: Tensor) -> Tensor:
     return output
 
 
-def softmax(input: Tensor, dim: int | None = None, dtype: torch.dtype | None = None) -> Tensor:
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch.dtype | None = None
+) -> Tensor:
     """exp(input) / its sum along `dim`."""
     return _along(_soft_max, input, dim, dtype)
 
 
-def log_softmax(input: Tensor, dim: int | None = None, dtype: torch.dtype | None = None) -> Tensor:
+def softmin(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch.dtype | None = None
+) -> Tensor:
+    """exp(-input) / its sum along `dim`."""
+    return _along(_soft_max, -input, dim, dtype)
+
+
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch.dtype | None = None
+) -> Tensor:
     """input - log of the sum of exp(input) along `dim`."""
     return _along(_log_soft_max, input, dim, dtype)
 
@@ -151,7 +168,7 @@ def _along(function: Any, input: Tensor, dim: int | None, dtype: torch.dtype | N
     if dtype is not None:
         input = input.to(dtype)
     if dim is None:
-        # The choice of torch 0.3, with which torch warns: 0 for 0, 1 and 3 dimensions, else 1.
+        # The choice of torch 0.3, which torch still makes, with a warning: 0 for 0, 1 and 3 dimensions, else 1.
         dim = 0 if input.dim() in (0, 1, 3) else 1
     if not -max(input.dim(), 1) <= dim < max(input.dim(), 1):
         raise IndexError(f"dim: expected -{input.dim()} <= dim < {input.dim()}, got {dim}")

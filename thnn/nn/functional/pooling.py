@@ -1,6 +1,7 @@
 """Pooling: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
 
-Series (N, C, L) are images of height 1.
+Sequences (N, C, L) are images of height 1. Inputs are float32 or float64. Errors: TypeError for other types, ValueError
+for wrong dimensions and settings, IndexError for indices outside of the output.
 """
 
 from __future__ import annotations
@@ -33,7 +34,6 @@ _adaptive_max2d = _apply("SpatialAdaptiveMaxPooling")
 _fractional_max2d = _apply("SpatialFractionalMaxPooling")
 _fractional_max3d = _apply("VolumetricFractionalMaxPooling")
 _unpool2d = _apply("SpatialMaxUnpooling")
-_unpool3d = _apply("VolumetricMaxUnpooling")
 
 
 def _tuple(name: str, value: Any, dims: int) -> tuple[Any, ...]:
@@ -66,7 +66,7 @@ def max_pool1d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> Any:
-    """The largest value of each window of a series (N, C, L) or (C, L); see torch.nn.functional.max_pool1d."""
+    """The largest value of each window of a sequence (N, C, L) or (C, L); see torch.nn.functional.max_pool1d."""
     _check_dims(input, 1)
     kernel, padding, dilation = (
         _tuple(name, value, 1)
@@ -163,7 +163,7 @@ def avg_pool1d(
     ceil_mode: bool = False,
     count_include_pad: bool = True,
 ) -> Tensor:
-    """The mean of each window of a series (N, C, L) or (C, L); see torch.nn.functional.avg_pool1d."""
+    """The mean of each window of a sequence (N, C, L) or (C, L); see torch.nn.functional.avg_pool1d."""
     _check_dims(input, 1)
     kernel, padding = _tuple("kernel_size", kernel_size, 1), _tuple("padding", padding, 1)
     strides = kernel if stride is None or stride == [] else _tuple("stride", stride, 1)
@@ -248,7 +248,7 @@ def _sizes(name: str, value: OutputSize, input: Tensor, dims: int) -> tuple[int,
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: OutputSize) -> Tensor:
-    """The means of `output_size` windows that divide a series (N, C, L) or (C, L)."""
+    """The means of `output_size` windows that divide a sequence (N, C, L) or (C, L)."""
     _check_dims(input, 1)
     (size,) = _sizes("output_size", output_size, input, 1)
     output: Tensor = _adaptive_average2d(input.unsqueeze(-2), size, 1)
@@ -272,7 +272,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: OutputSize) -> Tensor:
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: OutputSize, return_indices: bool = False) -> Any:
-    """The maxima of `output_size` windows that divide a series (N, C, L) or (C, L)."""
+    """The maxima of `output_size` windows that divide a sequence (N, C, L) or (C, L)."""
     _check_dims(input, 1)
     (size,) = _sizes("output_size", output_size, input, 1)
     result = _adaptive_max2d(input.unsqueeze(-2), size, 1, return_indices=return_indices)
@@ -358,7 +358,11 @@ def _power_average(average: Tensor, norm_type: float, elements: int) -> Tensor:
 def lp_pool1d(
     input: Tensor, norm_type: float, kernel_size: int, stride: Size | None = None, ceil_mode: bool = False
 ) -> Tensor:
-    """(sum of input^norm_type)^(1 / norm_type) of each window of a series; see torch.nn.functional.lp_pool1d."""
+    """(sum of input^norm_type)^(1 / norm_type) of each window of a sequence; see torch.nn.functional.lp_pool1d."""
+    if math.isinf(norm_type):
+        sign = 1 if norm_type > 0 else -1
+        output: Tensor = max_pool1d(sign * input.abs(), kernel_size, stride, ceil_mode=ceil_mode)
+        return sign * output
     average = avg_pool1d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     return _power_average(average, norm_type, _tuple("kernel_size", kernel_size, 1)[0])
 
@@ -367,6 +371,10 @@ def lp_pool2d(
     input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None = None, ceil_mode: bool = False
 ) -> Tensor:
     """(sum of input^norm_type)^(1 / norm_type) of each window of an image; see torch.nn.functional.lp_pool2d."""
+    if math.isinf(norm_type):
+        sign = 1 if norm_type > 0 else -1
+        output: Tensor = max_pool2d(sign * input.abs(), kernel_size, stride, ceil_mode=ceil_mode)
+        return sign * output
     average = avg_pool2d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     return _power_average(average, norm_type, math.prod(_tuple("kernel_size", kernel_size, 2)))
 
@@ -375,6 +383,10 @@ def lp_pool3d(
     input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None = None, ceil_mode: bool = False
 ) -> Tensor:
     """(sum of input^norm_type)^(1 / norm_type) of each window of a volume; see torch.nn.functional.lp_pool3d."""
+    if math.isinf(norm_type):
+        sign = 1 if norm_type > 0 else -1
+        output: Tensor = max_pool3d(sign * input.abs(), kernel_size, stride, ceil_mode=ceil_mode)
+        return sign * output
     average = avg_pool3d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     return _power_average(average, norm_type, math.prod(_tuple("kernel_size", kernel_size, 3)))
 
@@ -423,7 +435,7 @@ def max_unpool1d(
     padding: Size = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """A series of zeros with `input` at `indices`, as max_pool1d returned them."""
+    """A sequence of zeros with `input` at `indices`, as max_pool1d returned them."""
     _check_dims(input, 1)
     (size,) = _unpooled_sizes(input, *_unpooling_axes(kernel_size, stride, padding, 1), output_size)
     output: Tensor = _unpool2d(input.unsqueeze(-2), indices.unsqueeze(-2), size, 1)
@@ -453,23 +465,10 @@ def max_unpool3d(
     padding: Size = 0,
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
-    """A volume of zeros with `input` at `indices`, as max_pool3d returned them.
-
-    ValueError for an index that is more than 255 elements away from the start of its window.
-    """
+    """A volume of zeros with `input` at `indices`, as max_pool3d returned them."""
     _check_dims(input, 3)
     kernel, strides, paddings = _unpooling_axes(kernel_size, stride, padding, 3)
     depth, height, width = _unpooled_sizes(input, kernel, strides, paddings, output_size)
-    if indices.dtype is not torch.int64:
-        raise TypeError(f"indices: expected torch.int64, got {indices.dtype}")
-    # VolumetricMaxUnpooling takes the position of an element in its window, a byte per axis.
-    positions = (indices // (height * width), indices // width % height, indices % width)
-    packed = torch.zeros_like(indices)
-    for axis, (position, start) in enumerate(zip(positions, _starts(input, strides, paddings))):
-        offset = position - start
-        if ((offset < 0) | (offset > 255)).any():
-            raise ValueError("indices: expected elements of the windows, at most 255 from the start of each")
-        packed += offset << 8 * axis
-    (dT, dH, dW), (pT, pH, pW) = strides, paddings
-    output: Tensor = _unpool3d(input, packed, depth, width, height, dT, dW, dH, pT, pW, pH)
-    return output
+    # Positions in a volume are those in an image of its slices, one below the other.
+    output: Tensor = _unpool2d(input.flatten(-3, -2), indices.flatten(-3, -2), width, depth * height)
+    return output.unflatten(-2, (depth, height))
