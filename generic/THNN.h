@@ -1455,6 +1455,47 @@ TH_API void THNN_(SpatialMaxPooling_updateGradInput)(
     int padH,                // padding above and below
     bool ceil_mode);         // as in the forward
 
+/* SpatialDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.
+
+   Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with
+   oH = floor or, with ceil_mode, ceil of (H + 2*padH - dilationH*(kH - 1) - 1) / dH, plus 1, less 1 when some padding is
+   given and the last window would start at or beyond H + padH; oW likewise.
+   indices as in SpatialMaxPooling.
+   Errors: ValueError for a kernel, stride or dilation below 1, padding above half the kernel, an output without elements.
+   Source: Torch7 nn.SpatialDilatedMaxPooling. */
+TH_API void THNN_(SpatialDilatedMaxPooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, H, W) or (C, H, W)
+    THTensor *output,        // [OUT] result (N, C, oH, oW)
+    THIndexTensor *indices,  // [OUT] [SAVED] position of each maximum in its plane, or -1
+    int kW,                  // kernel width
+    int kH,                  // kernel height
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int padW,                // padding left and right
+    int padH,                // padding above and below
+    int dilationW,           // distance of kernel elements along the width
+    int dilationH,           // along the height
+    bool ceil_mode);         // [DEFAULT false] round output sizes up
+
+/* Gradient of SpatialDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+   Errors: also IndexError for an index outside its plane. */
+TH_API void THNN_(SpatialDilatedMaxPooling_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices,  // [SAVED] as the forward left them
+    int kW,                  // kernel width
+    int kH,                  // kernel height
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int padW,                // padding left and right
+    int padH,                // padding above and below
+    int dilationW,           // distance of kernel elements along the width
+    int dilationH,           // along the height
+    bool ceil_mode);         // as in the forward
+
 /* TemporalMaxPooling: the largest value of each feature in each window of frames.
 
    Shapes: input (N, T, C) or (T, C); output and indices (N, oT, C) with oT = floor((T - kW) / dW) + 1.
@@ -1480,6 +1521,52 @@ TH_API void THNN_(TemporalMaxPooling_updateGradInput)(
     THIndexTensor *indices,  // [SAVED] as the forward left them
     int kW,                  // kernel width
     int dW);                 // stride
+
+/* VolumetricMaxPooling: the largest value of each window.
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with
+   oT = floor or, with ceilMode, ceil of (T + 2*pT - kT) / dT, plus 1, less 1 when some padding is given and the last
+   window would start at or beyond T + pT; oH and oW likewise.
+   indices holds the element of the kernel, one per byte: kt + (kh << 8) + (kw << 16). The first of equal values in row
+   order wins, padding never does, NaN counts as larger than anything. A window without any element gives the lowest
+   finite value and index -1.
+   Errors: ValueError for a kernel or stride below 1, a kernel above 256, padding above half the kernel, an output without
+   elements.
+   Source: Torch7 nn.VolumetricMaxPooling. */
+TH_API void THNN_(VolumetricMaxPooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,        // [OUT] result (N, C, oT, oH, oW)
+    THIndexTensor *indices,  // [OUT] [SAVED] element of the kernel, packed
+    int kT,                  // kernel depth
+    int kW,                  // kernel width
+    int kH,                  // kernel height
+    int dT,                  // stride along the depth
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int pT,                  // padding in front and behind
+    int pW,                  // padding left and right
+    int pH,                  // padding above and below
+    bool ceilMode);          // [DEFAULT false] round output sizes up
+
+/* Gradient of VolumetricMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+   Errors: also IndexError for an index that is no element of its window. */
+TH_API void THNN_(VolumetricMaxPooling_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices,  // [SAVED] as the forward left them
+    int kT,                  // kernel depth
+    int kW,                  // kernel width
+    int kH,                  // kernel height
+    int dT,                  // stride along the depth
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int pT,                  // padding in front and behind
+    int pW,                  // padding left and right
+    int pH,                  // padding above and below
+    bool ceilMode);          // as in the forward
 
 /* VolumetricDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.
 
@@ -1567,6 +1654,280 @@ TH_API void THNN_(SpatialAveragePooling_updateGradInput)(
     int padH,                 // zeros added above and below
     bool ceil_mode,           // as in the forward
     bool count_include_pad);  // as in the forward
+
+/* VolumetricAveragePooling: the mean of each window, as in SpatialAveragePooling.
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, oT, oH, oW), sizes as in VolumetricMaxPooling.
+   Errors: ValueError for a kernel or stride below 1, a kernel larger than the input without padding, padding above half
+   the kernel, an output without elements.
+   Source: Torch7 nn.VolumetricAveragePooling.
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricAveragePooling_updateOutput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,         // [OUT] result (N, C, oT, oH, oW)
+    int kT,                   // kernel depth
+    int kW,                   // kernel width
+    int kH,                   // kernel height
+    int dT,                   // stride along the depth
+    int dW,                   // stride along the width
+    int dH,                   // stride along the height
+    int padT,                 // zeros added in front and behind
+    int padW,                 // zeros added left and right
+    int padH,                 // zeros added above and below
+    bool ceil_mode,           // [DEFAULT false] round output sizes up
+    bool count_include_pad);  // [DEFAULT true] count padding in the divisor
+
+/* Gradient of VolumetricAveragePooling by its input: each gradOutput divided by its divisor, added over its window. */
+TH_API void THNN_(VolumetricAveragePooling_updateGradInput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    int kT,                   // kernel depth
+    int kW,                   // kernel width
+    int kH,                   // kernel height
+    int dT,                   // stride along the depth
+    int dW,                   // stride along the width
+    int dH,                   // stride along the height
+    int padT,                 // zeros added in front and behind
+    int padW,                 // zeros added left and right
+    int padH,                 // zeros added above and below
+    bool ceil_mode,           // as in the forward
+    bool count_include_pad);  // as in the forward
+
+/* SpatialAdaptiveAveragePooling: the mean of each of osizeH x osizeW regions, whatever the size of the input. Region y
+   covers the rows floor(y * H / osizeH) to ceil((y + 1) * H / osizeH) - 1, columns likewise.
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C, osizeH, osizeW).
+   Errors: ValueError for a size below 1. Source: He et al. 2014; Torch7 nn.SpatialAdaptiveAveragePooling.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialAdaptiveAveragePooling_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W) or (C, H, W)
+    THTensor *output,  // [OUT] result (N, C, osizeH, osizeW)
+    int osizeW,        // width of the output
+    int osizeH);       // height of the output
+
+/* Gradient of SpatialAdaptiveAveragePooling by its input: each gradOutput divided by the size of its region, added over
+   the region. */
+TH_API void THNN_(SpatialAdaptiveAveragePooling_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+
+/* VolumetricAdaptiveAveragePooling: the mean of each of osizeT x osizeH x osizeW regions, as in
+   SpatialAdaptiveAveragePooling.
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, osizeT, osizeH, osizeW).
+   Errors: ValueError for a size below 1. Source: PyTorch nn.AdaptiveAvgPool3d.
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricAdaptiveAveragePooling_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,  // [OUT] result (N, C, osizeT, osizeH, osizeW)
+    int osizeT,        // depth of the output
+    int osizeW,        // width of the output
+    int osizeH);       // height of the output
+
+/* Gradient of VolumetricAdaptiveAveragePooling by its input: each gradOutput divided by the size of its region, added
+   over the region. */
+TH_API void THNN_(VolumetricAdaptiveAveragePooling_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+
+/* SpatialAdaptiveMaxPooling: the largest value of each of oheight x owidth regions, those of
+   SpatialAdaptiveAveragePooling.
+
+   Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oheight, owidth).
+   indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger
+   than anything.
+   Errors: ValueError for a size below 1. Source: Torch7 nn.SpatialAdaptiveMaxPooling. */
+TH_API void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, H, W) or (C, H, W)
+    THTensor *output,        // [OUT] result (N, C, oheight, owidth)
+    THIndexTensor *indices,  // [OUT] [SAVED] position of each maximum in its plane
+    int owidth,              // width of the output
+    int oheight);            // height of the output
+
+/* Gradient of SpatialAdaptiveMaxPooling by its input: gradOutput is added at indices.
+   Errors: also IndexError for an index outside its plane. */
+TH_API void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices);  // [SAVED] as the forward left them
+
+/* SpatialFractionalMaxPooling: the largest value of each of outputH x outputW regions of poolSizeH x poolSizeW, which are
+   a fraction apart. Along an axis of size I with the random sample u, region j < O - 1 begins at
+   trunc((j + u) * a) - trunc(u * a) with a = (I - poolSize) / (O - 1), and the last region at I - poolSize.
+
+   Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2), without N
+   also (C, 2).
+   indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger
+   than anything.
+   Errors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].
+   Source: Graham 2014; Torch7 nn.SpatialFractionalMaxPooling. */
+TH_API void THNN_(SpatialFractionalMaxPooling_updateOutput)(
+    THNNState *state,          // library state
+    THTensor *input,           // input (N, C, H, W) or (C, H, W)
+    THTensor *output,          // [OUT] result (N, C, outputH, outputW)
+    int outputW,               // width of the output
+    int outputH,               // height of the output
+    int poolSizeW,             // width of a region
+    int poolSizeH,             // height of a region
+    THIndexTensor *indices,    // [OUT] [SAVED] position of each maximum in its plane
+    THTensor *randomSamples);  // of each plane, for width and height, in [0, 1]
+
+/* Gradient of SpatialFractionalMaxPooling by its input: gradOutput is added at indices.
+   Errors: also IndexError for an index outside its plane. */
+TH_API void THNN_(SpatialFractionalMaxPooling_updateGradInput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    int outputW,              // width of the output
+    int outputH,              // height of the output
+    int poolSizeW,            // width of a region
+    int poolSizeH,            // height of a region
+    THIndexTensor *indices);  // [SAVED] as the forward left them
+
+/* VolumetricFractionalMaxPooling: SpatialFractionalMaxPooling for volumes, with time last.
+
+   Shapes: input (N, C, H, W, T) or (C, H, W, T); output and indices (N, C, outputH, outputW, outputT); randomSamples
+   (N, C, 3), without N also (C, 3).
+   indices holds (h*W + w)*T + t of the maximum within its volume. The first of equal values in row order wins, NaN counts
+   as larger than anything.
+   Errors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].
+   Source: Graham 2014; Torch7 nn.VolumetricFractionalMaxPooling. */
+TH_API void THNN_(VolumetricFractionalMaxPooling_updateOutput)(
+    THNNState *state,          // library state
+    THTensor *input,           // input (N, C, H, W, T) or (C, H, W, T)
+    THTensor *output,          // [OUT] result (N, C, outputH, outputW, outputT)
+    int outputT,               // depth of the output
+    int outputW,               // width of the output
+    int outputH,               // height of the output
+    int poolSizeT,             // depth of a region
+    int poolSizeW,             // width of a region
+    int poolSizeH,             // height of a region
+    THIndexTensor *indices,    // [OUT] [SAVED] position of each maximum in its volume
+    THTensor *randomSamples);  // of each volume, for time, width and height, in [0, 1]
+
+/* Gradient of VolumetricFractionalMaxPooling by its input: gradOutput is added at indices.
+   Errors: also IndexError for an index outside its volume. */
+TH_API void THNN_(VolumetricFractionalMaxPooling_updateGradInput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    int outputT,              // depth of the output
+    int outputW,              // width of the output
+    int outputH,              // height of the output
+    int poolSizeT,            // depth of a region
+    int poolSizeW,            // width of a region
+    int poolSizeH,            // height of a region
+    THIndexTensor *indices);  // [SAVED] as the forward left them
+
+/* SpatialMaxUnpooling: the inverse of a max pooling: output is 0 except at indices, where it is input. Of equal indices
+   the last one in row order counts.
+
+   Shapes: input and indices (N, C, H, W) or (C, H, W); output (N, C, oheight, owidth).
+   Errors: ValueError for a size below 1 and for sizes that do not fit, IndexError for an index outside the output.
+   Source: Zeiler and Fergus 2014; Torch7 nn.SpatialMaxUnpooling. */
+TH_API void THNN_(SpatialMaxUnpooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, H, W) or (C, H, W)
+    THTensor *output,        // [OUT] result (N, C, oheight, owidth)
+    THIndexTensor *indices,  // position of each input in its plane of the output
+    int owidth,              // width of the output
+    int oheight);            // height of the output
+
+/* Gradient of SpatialMaxUnpooling by its input: gradOutput at indices. */
+TH_API void THNN_(SpatialMaxUnpooling_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices,  // position of each input in its plane of the output
+    int owidth,              // width of the output
+    int oheight);            // height of the output
+
+/* VolumetricMaxUnpooling: the inverse of VolumetricMaxPooling with the same stride and padding: output is 0 except at
+   (t*dT - pT + kt, y*dH - pH + kh, x*dW - pW + kw), where it is input[n,c,t,y,x] with the index kt + (kh << 8) +
+   (kw << 16). Of equal positions the last one in row order counts.
+
+   Shapes: input and indices (N, C, T, H, W) or (C, T, H, W); output (N, C, oT, oH, oW).
+   Errors: ValueError for a size or stride below 1, negative padding, and for sizes that do not fit, IndexError for a
+   position outside the output.
+   Source: Torch7 nn.VolumetricMaxUnpooling. */
+TH_API void THNN_(VolumetricMaxUnpooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,        // [OUT] result (N, C, oT, oH, oW)
+    THIndexTensor *indices,  // element of the kernel, packed
+    int oT,                  // depth of the output
+    int oW,                  // width of the output
+    int oH,                  // height of the output
+    int dT,                  // stride along the depth
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int pT,                  // padding in front and behind
+    int pW,                  // padding left and right
+    int pH);                 // padding above and below
+
+/* Gradient of VolumetricMaxUnpooling by its input: gradOutput at the positions of the forward. */
+TH_API void THNN_(VolumetricMaxUnpooling_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices,  // element of the kernel, packed
+    int oT,                  // depth of the output
+    int oW,                  // width of the output
+    int oH,                  // height of the output
+    int dT,                  // stride along the depth
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int pT,                  // padding in front and behind
+    int pW,                  // padding left and right
+    int pH);                 // padding above and below
+
+/* FeatureLPPooling: the p-norm of windows that slide along the features.
+
+     output[n,o,...] = (sum over k < width of input[n, o*stride + k, ...]^power)^(1/power)
+
+   The root of a negative sum, which odd powers make possible, is negative; of any other power it is NaN.
+   Shapes: input (N, F), (N, F, A) or (N, F, A, B) with batchMode, otherwise without N; output with
+   oF = floor((F - width) / stride) + 1 features.
+   Errors: ValueError for a power that is not positive, a width not in 2 to 16, a stride not in 1 to 4, fewer features than
+   the width.
+   Source: Boureau et al. 2010; Torch7 nn.FeatureLPPooling. */
+TH_API void THNN_(FeatureLPPooling_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, F, ...) or (F, ...)
+    THTensor *output,  // [OUT] result (N, oF, ...)
+    accreal power,     // exponent
+    int width,         // features of a window
+    int stride,        // from window to window
+    bool batchMode);   // dimension 0 is the batch
+
+/* Gradient of FeatureLPPooling by its input: gradOutput * (input / output)^(power - 1), added over each window. A window
+   whose output is 0 adds nothing. */
+TH_API void THNN_(FeatureLPPooling_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *input,       // input
+    THTensor *output,      // as the forward left it
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    accreal power,         // exponent
+    int width,             // features of a window
+    int stride,            // from window to window
+    bool batchMode);       // dimension 0 is the batch
 
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY padding] */

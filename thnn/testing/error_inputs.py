@@ -202,7 +202,7 @@ def check_wrong_argument(case: Case, function: Function, argument: Argument) -> 
         overlapping = value.new_full((1,) * value.dim(), 1.0).expand(value.shape)
         change = {argument.name: overlapping}
         _check_raises(runner, function, change, ValueError, any_argument, f"{argument.name} expanded")
-    has_free = function is runner.forward or argument.role == "gradParameter"
+    has_free = function is runner.forward or argument.role in ("gradParameter", "gradOutput")
     free = case.any_size.get(argument.name, ()) if has_free else ()
     for what, resized in _wrong_sizes(function, argument, value, free):
         change = {argument.name: resized}

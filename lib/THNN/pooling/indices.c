@@ -2,6 +2,7 @@
    windows. */
 
 #include "pooling/geometry.h"
+#include "pooling/indexed.h"
 #include "pooling/lanes.h"
 #include "pooling/text.h"
 
@@ -175,9 +176,9 @@ static int findErrors(const Pooling *pooling, const PoolingImages *index, const 
   return found;
 }
 
-/* Fails at the first invalid index, if there is one. */
+/* Fails at the first invalid index, if there is one; -1 is valid if it is `allowed`. */
 static void failAtIndex(THNNState *state, const Pooling *pooling, const PoolingImages *index,
-                        const int64_t *indices)
+                        const int64_t *indices, bool allowed)
 {
   const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
   static const char *const name[WINDOW_AXES] = {"sequence", "plane", "volume"};
@@ -188,22 +189,23 @@ static void failAtIndex(THNNState *state, const Pooling *pooling, const PoolingI
       const int64_t o[WINDOW_AXES] = {slice % d->output, row % h->output, j};
       const int64_t found = indices[imagesSlice(index, slice) + o[1] * index->sh + j * index->sw];
       int64_t in[WINDOW_AXES];
-      if (found == -1 || indexInput(pooling, o, found, in)) continue;
+      if ((found == -1 && allowed) || indexInput(pooling, o, found, in)) continue;
       const long long n = plane / index->c, channel = plane % index->c;
       char at[128];
       if (pooling->axes == 1) snprintf(at, sizeof at, "%lld, %lld, %lld", n, (long long)j, channel);
       else snprintf(at, sizeof at, "%lld, %lld, %s", n, channel, axisText(pooling, ", ", o).text);
+      const AxisText size = axisText(pooling, " x ", (int64_t[]){d->input, h->input, w->input});
+      const char *rest = allowed ? ", or -1" : "";
       if (pooling->index == INDEX_INPUT)
         THNN_fail(state, THNN_INDEX_ERROR, "indices",
-                  "expected a position in a %s of %s, 0 to %lld, or -1; got %lld at (%s)", name[pooling->axes - 1],
-                  axisText(pooling, " x ", (int64_t[]){d->input, h->input, w->input}).text,
-                  (long long)(indexLimit(pooling) - 1), (long long)found, at);
+                  "expected a position in a %s of %s, 0 to %lld%s; got %lld at (%s)", name[pooling->axes - 1],
+                  size.text, (long long)(indexLimit(pooling) - 1), rest, (long long)found, at);
       else
-        THNN_fail(
-            state, THNN_INDEX_ERROR, "indices",
-            "expected an element of its window in a %s of %s with kernel %s, or -1; got %lld at (%s)",
-            name[pooling->axes - 1], axisText(pooling, " x ", (int64_t[]){d->input, h->input, w->input}).text,
-            axisText(pooling, " x ", (int64_t[]){d->kernel, h->kernel, w->kernel}).text, (long long)found, at);
+        THNN_fail(state, THNN_INDEX_ERROR, "indices",
+                  "expected an element of its window in a %s of %s with kernel %s%s; got %lld at (%s)",
+                  name[pooling->axes - 1], size.text,
+                  axisText(pooling, " x ", (int64_t[]){d->kernel, h->kernel, w->kernel}).text, rest,
+                  (long long)found, at);
       return;
     }
 }
@@ -214,6 +216,49 @@ bool THNN_(poolingCheckIndices)(THNNState *state, const Pooling *pooling, const 
   const int found = findErrors(pooling, &index, indices->data);
   /* A kernel index that is outside its window has no input element, hence is invalid. */
   if (found & (pooling->index == INDEX_INPUT ? INDEX_INVALID : INDEX_INVALID | INDEX_OUTSIDE))
-    failAtIndex(state, pooling, &index, indices->data);
+    failAtIndex(state, pooling, &index, indices->data, true);
   return !(found & INDEX_OUTSIDE);
+}
+
+/* Of a dense tensor of positions, in the order of memory. */
+static bool positionsAreValid(const Pooling *pooling, const THIndexTensor *indices)
+{
+  const int64_t *index = indices->data, count = THNNTensor_numel(indices);
+  const uint64_t last = (uint64_t)indexLimit(pooling) - 1;
+  int found = 0;
+  THNN_PARALLEL_FOR(task, ceilDivide(count, TASK_ELEMENTS), count) {
+    const int64_t end = MIN(count, (task + 1) * TASK_ELEMENTS);
+    uint64_t invalid = 0; /* sign bit */
+    for (int64_t i = task * TASK_ELEMENTS; i < end; i++)
+      invalid |= (uint64_t)index[i] | (last - (uint64_t)index[i]);
+    if (invalid >> 63) __atomic_store_n(&found, 1, __ATOMIC_RELAXED);
+  }
+  return !found;
+}
+
+static bool indicesAreValid(const Pooling *pooling, const PoolingImages *index, const int64_t *indices)
+{
+  const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
+  const int64_t rows = index->n * index->c * d->output * h->output;
+  int found = 0;
+  THNN_PARALLEL_FOR(row, rows, rows * w->output) {
+    const int64_t slice = row / h->output, o = row % h->output;
+    const int64_t *from = indices + imagesSlice(index, slice) + o * index->sh;
+    int64_t in[WINDOW_AXES];
+    bool valid = true;
+    for (int64_t j = 0; j < w->output; j++)
+      valid &= indexInput(pooling, (int64_t[]){slice % d->output, o, j}, from[j * index->sw], in);
+    if (!valid) __atomic_store_n(&found, 1, __ATOMIC_RELAXED);
+  }
+  return !found;
+}
+
+void THNN_(poolingRequireIndices)(THNNState *state, const Pooling *pooling, const THIndexTensor *indices)
+{
+  const PoolingImages index = poolingImages(pooling, indices);
+  if (THNNTensor_numel(indices) == 0) return;
+  if (pooling->index == INDEX_INPUT && THNNTensor_isDense(indices)
+          ? !positionsAreValid(pooling, indices)
+          : !indicesAreValid(pooling, &index, indices->data))
+    failAtIndex(state, pooling, &index, indices->data, false);
 }
