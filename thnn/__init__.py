@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from thnn._batch_norm.sync import SyncBatchNormalizationFunction
     from thnn._binding.backend import type2backend
     from thnn._binding.library import cpu_capability
+    from thnn._convert import convert, revert
     from thnn._functions.classes import function_classes
     from thnn._generated.functions import *  # noqa: F403
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         "__version__",
         "batch_norm",
         "compat",
+        "convert",
         "cpu_capability",
         "function_classes",
         "functions",
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
         "nn",
         "parallel",
         "parse_header",
+        "revert",
         "type2backend",
     ]
 
@@ -69,11 +72,13 @@ _HOMES = {
     "Module": "thnn._header",
     "batch_norm": "thnn._batch_norm.operator",
     "SyncBatchNormalizationFunction": "thnn._batch_norm.sync",
+    "convert": "thnn._convert",
     "cpu_capability": "thnn._binding.library",
     "function_classes": "thnn._functions.classes",
     "functions": "thnn._header.registry",
     "modules": "thnn._header.registry",
     "parse_header": "thnn._header",
+    "revert": "thnn._convert",
     "type2backend": "thnn._binding.backend",
 }
 _SUBPACKAGES = ("compat", "graph", "nn", "parallel")

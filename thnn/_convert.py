@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import nn
+from torch.nn.parameter import is_lazy
 
 import thnn.nn
-from thnn.graph.branch import Branch
-from thnn.graph.tracing import ROOT, has_hooks, trace
+from thnn.graph.branch import ROOT, Branch
+from thnn.graph.mode_views import has_hooks
+from thnn.graph.tracing import trace
 from thnn.nn.batch_normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, FusedReLU
 
 _DTYPES = (torch.float32, torch.float64)
@@ -22,6 +24,7 @@ _COUNTERPARTS = {
     for name in thnn.nn.__all__
     if name not in _EXCLUDED and isinstance(getattr(nn, name, None), type)
 }
+_RECTIFIERS = (thnn.nn.ReLU, FusedReLU)
 _ORIGINALS = {ours: theirs for theirs, ours in _COUNTERPARTS.items()} | {FusedReLU: nn.ReLU}
 
 
@@ -59,8 +62,8 @@ class Report(NamedTuple):
 def convert(model: nn.Module) -> Report:
     """Makes thnn compute every layer of a torch model that thnn has, in place.
 
-    A layer keeps its parameters, buffers, hooks, flags and settings; its class becomes the one of ``thnn.nn`` of the same
-    name. Subclasses of torch's layers are left alone, since they may compute something else. A layer of batch
+    A layer keeps its parameters, buffers, hooks, flags and settings; its class becomes the one of ``thnn.nn`` of
+    the same name. Subclasses of torch's layers are left alone, since they may compute something else. A layer of batch
     normalization whose result only goes into layers nn.ReLU is fused with them, where torch.fx can trace the model in
     both modes and neither layer has hooks.
 
@@ -131,13 +134,17 @@ def _why_unknown(layer: nn.Module) -> str:
     for base in type(layer).__mro__[1:]:
         if base in _COUNTERPARTS:
             return f"a subclass of nn.{base.__name__}"
-    return "thnn has no such layer" if type(layer).__module__.startswith("torch.nn.") else "not a layer of torch.nn"
+    return (
+        "thnn has no such layer"
+        if type(layer).__module__.startswith("torch.nn.")
+        else "not a layer of torch.nn"
+    )
 
 
 def _reason_to_leave(layer: nn.Module, target: type[nn.Module]) -> str:
     """Why a layer cannot be converted, or ''."""
     for tensor in (*layer.parameters(recurse=False), *layer.buffers(recurse=False)):
-        if isinstance(tensor, nn.parameter.UninitializedTensorMixin):
+        if is_lazy(tensor):
             return "not initialized"
         if tensor.device.type != "cpu":
             return f"on {tensor.device}"
@@ -156,7 +163,7 @@ def _fuse(model: nn.Module) -> tuple[list[Layer], list[Layer]]:
         for name, m in model.named_modules()
         if type(m) in (BatchNorm1d, BatchNorm2d, BatchNorm3d) and m.activation is None
     }
-    if not normalizations or not any(type(m) in (thnn.nn.ReLU, FusedReLU) for m in model.modules()):
+    if not normalizations or not any(type(m) in _RECTIFIERS for m in model.modules()):
         return [], []
     followers = _followers(model)
     fused = []
@@ -177,7 +184,7 @@ def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Mo
     If the module cannot be traced, its children are traced one by one.
     """
     try:
-        branches = [trace(module, _required_arguments(module), training) for training in (True, False)]
+        branches = [trace(module, _required_arguments(module), training=training) for training in (True, False)]
     except ValueError:
         found: dict[int, dict[str, nn.Module]] = {}
         calls: dict[int, int] = {}
@@ -207,10 +214,9 @@ def _followers_in(module: nn.Module, branch: Branch, prefix: str) -> dict[int, d
         layers: dict[str, nn.Module] = {}
         for user in node.users:
             follower = _module_at(module, user.target) if user.op == "call_module" else None
-            if type(follower) not in (thnn.nn.ReLU, FusedReLU) or has_hooks(follower):
+            if follower is None or type(follower) not in _RECTIFIERS or has_hooks(follower):
                 refused.add(id(layer))
             else:
-                assert follower is not None
                 layers[prefix + _path(user.target)] = follower
         if not layers:
             refused.add(id(layer))
@@ -224,5 +230,3 @@ def _path(target: str) -> str:
 
 def _module_at(module: nn.Module, target: str) -> nn.Module:
     return module.get_submodule(_path(target))
-
-

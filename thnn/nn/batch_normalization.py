@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import torch
 from torch import Tensor
@@ -15,6 +15,7 @@ from thnn._binding.extension import lib
 from thnn._functions.classes import function_classes
 from thnn._torch import BatchNormBase, dynamo_disable, increment_version
 from thnn.nn._errors import layer_error, wrong_count
+from thnn.nn.functional import activation as F
 
 _ACTIVATIONS: Final = (None, "relu")
 _batch_normalization = function_classes["BatchNormalizationFunction"].apply
@@ -149,6 +150,22 @@ class _BatchNorm(BatchNormBase):
                 f" got {input.dim()} dimensions {size}"
             )
 
+    def _options_beyond_torch(self) -> str:
+        """The options that torch's layer lacks and that are in use, or ''; those that convert() set are not."""
+        names = ("unbiased", "first_batch", "update_statistics", "activation")
+        used = [n for n in names if getattr(self, n) != getattr(_BatchNorm, n)]
+        if self.__dict__.get("_fused"):
+            used.remove("activation")
+        return "uses " + ", ".join(used) if used else ""
+
+    def _fuse(self) -> None:
+        self.activation, self._fused = "relu", True
+
+    def _unfuse(self) -> None:
+        """Removes what _fuse() and the constructor added to a layer of torch."""
+        for name in ("unbiased", "first_batch", "update_statistics", "activation", "_fused"):
+            self.__dict__.pop(name, None)
+
     @dynamo_disable
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
@@ -226,7 +243,28 @@ def _check_activation(activation: str | None) -> None:
 
 def _with(activation: str) -> Callable[..., Tensor]:
     _check_activation(activation)
-    return function_classes["BatchNormalizationReLUFunction"].apply
+    return _rectified
+
+
+def _rectified(*arguments: Any) -> Tensor:
+    """Batch normalization and ReLU; marks the output for FusedReLU."""
+    output: Tensor = function_classes["BatchNormalizationReLUFunction"].apply(*arguments)
+    output._thnn_rectified = True  # type: ignore[attr-defined]
+    return output
+
+
+class FusedReLU(torch.nn.ReLU):
+    """ReLU that passes on the outputs of batch normalization with ``activation='relu'``: thnn.convert() puts it in the
+    place of nn.ReLU.
+
+    Shapes, dtypes, errors: those of ``thnn.nn.ReLU``.
+    """
+
+    @dynamo_disable
+    def forward(self, input: Tensor) -> Tensor:
+        if getattr(input, "_thnn_rectified", False):
+            return input
+        return F.relu(input, self.inplace)
 
 
 class BatchNorm1d(_BatchNorm, torch.nn.BatchNorm1d):

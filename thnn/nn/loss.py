@@ -154,9 +154,7 @@ class MultiMarginLoss(torch.nn.MultiMarginLoss):
 
     @layer_forward
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.multi_margin_loss(
-            input, target, self.p, self.margin, self.weight, reduction=self.reduction
-        )
+        return F.multi_margin_loss(input, target, self.p, self.margin, self.weight, reduction=self.reduction)
 
 
 class MultiLabelMarginLoss(torch.nn.MultiLabelMarginLoss):

@@ -119,9 +119,7 @@ _ONES = ("stride", "dilation")
 def _transposed(
     dims: int, input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, **settings: Any
 ) -> Tensor:
-    values = [
-        n for name, value in settings.items() for n in _axes(name, value, dims, int(name in _ONES))
-    ]
+    values = [n for name, value in settings.items() for n in _axes(name, value, dims, int(name in _ONES))]
     output: Tensor = _full_convolution(input, weight, bias, *values, groups)
     return output
 
