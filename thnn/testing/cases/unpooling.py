@@ -72,7 +72,7 @@ SPATIAL_MAX_UNPOOLING = Case(
     module="SpatialMaxUnpooling",
     reference=_spatial,
     baseline=lambda input, indices, owidth, oheight: F.max_unpool2d(
-        input, indices, 2, output_size=(oheight, owidth)
+        input, indices, [2, 2], output_size=(oheight, owidth)
     ),
     samples=(
         _image("batch", (2, 3, 2, 3), 4, 6),
