@@ -3425,3 +3425,36 @@ TH_API void THNN_(BatchNormalizationReLU_backward)(
     bool train,              // as in the forward
     double scale,            // factor of the gradients added to gradWeight and gradBias
     double eps);             // as in the forward
+
+/* SpatialCrossMapLRN: local response normalization, each element divided by a power of its channel's neighbours.
+
+     output[n,c,y,x] = input[n,c,y,x] * scales[n,c,y,x]^-beta
+     scales[n,c,y,x] = k + alpha / size * sum over c - size / 2 <= j <= c + (size - 1) / 2 of input[n,j,y,x]^2
+
+   where the sum is over the channels that exist, and the halves are rounded down.
+   Shapes: input, output and scales (N, C, H, W) or (C, H, W).
+   Errors: ValueError for other numbers of dimensions, a size below 1. Source: Torch7 nn.SpatialCrossMapLRN,
+   torch.nn.LocalResponseNorm; the library of 2017 had it for CUDA only. */
+TH_API void THNN_(SpatialCrossMapLRN_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W) or (C, H, W)
+    THTensor *output,  // [OUT] [LIKE input] result
+    THTensor *scales,  // [OUT] [SAVED] [LIKE input] sums, for the backward
+    int size,          // channels of a window
+    accreal alpha,     // [DEFAULT 0.0001] factor of the mean of the window's squares
+    accreal beta,      // [DEFAULT 0.75] exponent
+    accreal k);        // [DEFAULT 1] what is added to the mean
+
+/* Gradient of SpatialCrossMapLRN by its input: gradOutput * scales^-beta
+   - 2 * alpha * beta / size * input * the sum of gradOutput * output / scales over the windows that the channel is in. */
+TH_API void THNN_(SpatialCrossMapLRN_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *scales,      // [SAVED] as the forward left it
+    THTensor *output,      // result of the forward
+    int size,              // channels of a window
+    accreal alpha,         // factor of the mean of the window's squares
+    accreal beta,          // exponent
+    accreal k);            // what is added to the mean

@@ -387,6 +387,23 @@ def _feature_lp_pooling(
     return {"gradInput": torch.zeros_like(input).index_add(dim, features.flatten(), terms)}
 
 
+def _sum_over_channels(values: Tensor, before: int, after: int) -> Tensor:
+    """The sum of each channel with as many channels before and after it."""
+    channels = values.shape[-3]
+    before, after = min(before, channels), min(after, channels)
+    padded = torch.nn.functional.pad(values, (0, 0, 0, 0, before, after))
+    return padded.unfold(-3, before + after + 1, 1).sum(-1) if channels else values
+
+
+def _lrn(
+    needs: Any, gradOutput: Tensor, input: Tensor, size: int, alpha: float, beta: float, k: float
+) -> dict[str, Tensor]:
+    before, after = size // 2, (size - 1) // 2
+    scales = k + alpha / size * _sum_over_channels(input * input, before, after)
+    through = _sum_over_channels(gradOutput * input * scales ** (-beta - 1), after, before)
+    return {"gradInput": gradOutput * scales**-beta - 2 * alpha * beta / size * input * through}
+
+
 FORMULAS: Mapping[str, Formula] = {
     "Abs": _abs_activation,
     "Sqrt": _sqrt,
@@ -415,6 +432,7 @@ FORMULAS: Mapping[str, Formula] = {
     "MultiMarginCriterion": _multi_margin,
     "LookupTable": _lookup_table,
     "LookupTableBag": _lookup_table_bag,
+    "SpatialCrossMapLRN": _lrn,
     "LSTMFused": _lstm,
     "GRUFused": _gru,
     "SpatialMaxPooling": _at_positions,

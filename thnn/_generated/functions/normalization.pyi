@@ -78,3 +78,33 @@ class BatchNormalizationReLUFunction(FunctionBase):
     def __call__(self, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ...) -> Tensor: ...
     @classmethod
     def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
+
+class SpatialCrossMapLRNFunction(FunctionBase):
+    """SpatialCrossMapLRN: local response normalization, each element divided by a power of its channel's neighbours.
+
+      output[n,c,y,x] = input[n,c,y,x] * scales[n,c,y,x]^-beta
+      scales[n,c,y,x] = k + alpha / size * sum over c - size / 2 <= j <= c + (size - 1) / 2 of input[n,j,y,x]^2
+
+    where the sum is over the channels that exist, and the halves are rounded down.
+    Shapes: input, output and scales (N, C, H, W) or (C, H, W).
+    Errors: ValueError for other numbers of dimensions, a size below 1. Source: Torch7 nn.SpatialCrossMapLRN,
+    torch.nn.LocalResponseNorm; the library of 2017 had it for CUDA only.
+
+    Calls:
+        SpatialCrossMapLRNFunction(size, alpha, beta, k)(input)
+        SpatialCrossMapLRNFunction.apply(input, size, alpha, beta, k)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
+        size: int: channels of a window
+        alpha: float, default 0.0001: factor of the mean of the window's squares
+        beta: float, default 0.75: exponent
+        k: float, default 1.0: what is added to the mean
+
+    Gradient of SpatialCrossMapLRN by its input: gradOutput * scales^-beta
+    - 2 * alpha * beta / size * input * the sum of gradOutput * output / scales over the windows that the channel is in.
+    """
+    def __init__(self, size: int, alpha: float = ..., beta: float = ..., k: float = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, size: int, alpha: float = ..., beta: float = ..., k: float = ...) -> Tensor: ...
