@@ -45,9 +45,7 @@ def layer_doc(
     """The docstring of a layer. `function` is the class or the function that computes it."""
     if remarks:
         remarks = f"\n    {remarks}"
-    return _DOC.format(
-        name=name, what=what, shapes=shapes, function=function, remarks=remarks, errors=errors
-    )
+    return _DOC.format(name=name, what=what, shapes=shapes, function=function, remarks=remarks, errors=errors)
 
 
 def layer_forward(forward: Forward) -> Forward:

@@ -14,7 +14,11 @@ _IN_PLACE = "With inplace=True the input is overwritten."
 
 class Threshold(torch.nn.Threshold):
     __doc__ = layer_doc(
-        "Threshold", "input where it exceeds threshold, else value", _ANY, "ThresholdFunction", remarks=_IN_PLACE
+        "Threshold",
+        "input where it exceeds threshold, else value",
+        _ANY,
+        "ThresholdFunction",
+        remarks=_IN_PLACE,
     )
 
     @layer_forward
@@ -119,9 +123,7 @@ class GLU(torch.nn.GLU):
 
 
 class Hardshrink(torch.nn.Hardshrink):
-    __doc__ = layer_doc(
-        "Hardshrink", "input outside of [-lambd, lambd], else 0", _ANY, "HardShrinkFunction"
-    )
+    __doc__ = layer_doc("Hardshrink", "input outside of [-lambd, lambd], else 0", _ANY, "HardShrinkFunction")
 
     @layer_forward
     def forward(self, input: Tensor) -> Tensor:

@@ -20,9 +20,7 @@ def _doc(name: str, what: str, function: str, *, remarks: str = "", errors: str 
     if "Unpool" in name:
         axes, pooled = pooled, axes
     shapes = f"input (N, C, {axes}) or (C, {axes}), output with {pooled} in their place"
-    return layer_doc(
-        name, f"{what} of {_WHAT[name[-2]]}", shapes, function, remarks=remarks, errors=errors
-    )
+    return layer_doc(name, f"{what} of {_WHAT[name[-2]]}", shapes, function, remarks=remarks, errors=errors)
 
 
 # Maxima
@@ -166,9 +164,7 @@ class AdaptiveAvgPool3d(torch.nn.AdaptiveAvgPool3d):
 
 
 class AdaptiveMaxPool1d(torch.nn.AdaptiveMaxPool1d):
-    __doc__ = _doc(
-        "AdaptiveMaxPool1d", "Maxima of output_size regions", "SpatialAdaptiveMaxPoolingFunction"
-    )
+    __doc__ = _doc("AdaptiveMaxPool1d", "Maxima of output_size regions", "SpatialAdaptiveMaxPoolingFunction")
 
     @layer_forward
     def forward(self, input: Tensor) -> Any:
@@ -176,9 +172,7 @@ class AdaptiveMaxPool1d(torch.nn.AdaptiveMaxPool1d):
 
 
 class AdaptiveMaxPool2d(torch.nn.AdaptiveMaxPool2d):
-    __doc__ = _doc(
-        "AdaptiveMaxPool2d", "Maxima of output_size regions", "SpatialAdaptiveMaxPoolingFunction"
-    )
+    __doc__ = _doc("AdaptiveMaxPool2d", "Maxima of output_size regions", "SpatialAdaptiveMaxPoolingFunction")
 
     @layer_forward
     def forward(self, input: Tensor) -> Any:
@@ -191,6 +185,7 @@ _FRACTIONAL = "output_size + kernel_size has to be at most the size of the input
 
 
 class FractionalMaxPool2d(torch.nn.FractionalMaxPool2d):
+    _random_samples: Tensor | None
     __doc__ = _doc(
         "FractionalMaxPool2d",
         "Maxima of windows at pseudo-random positions",
@@ -211,6 +206,7 @@ class FractionalMaxPool2d(torch.nn.FractionalMaxPool2d):
 
 
 class FractionalMaxPool3d(torch.nn.FractionalMaxPool3d):
+    _random_samples: Tensor | None
     __doc__ = _doc(
         "FractionalMaxPool3d",
         "Maxima of windows at pseudo-random positions",
@@ -272,9 +268,7 @@ class MaxUnpool1d(torch.nn.MaxUnpool1d):
     __doc__ = _unpool_doc("MaxUnpool1d")
 
     @layer_forward
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
-    ) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         return F.max_unpool1d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
@@ -282,9 +276,7 @@ class MaxUnpool2d(torch.nn.MaxUnpool2d):
     __doc__ = _unpool_doc("MaxUnpool2d")
 
     @layer_forward
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
-    ) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         return F.max_unpool2d(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
@@ -292,7 +284,5 @@ class MaxUnpool3d(torch.nn.MaxUnpool3d):
     __doc__ = _unpool_doc("MaxUnpool3d")
 
     @layer_forward
-    def forward(
-        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
-    ) -> Tensor:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         return F.max_unpool3d(input, indices, self.kernel_size, self.stride, self.padding, output_size)

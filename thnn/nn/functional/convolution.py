@@ -33,7 +33,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def _axes(name: str, value: Size, dims: int, default: int) -> list[int]:
     """One number per axis in the order of the C functions, depth, width, height."""
-    depth, height, width = (*[default] * (3 - dims), *_tuple(name, value, dims))
+    depth, height, width = [*[default] * (3 - dims), *_tuple(name, value, dims)]
     return [depth, width, height]
 
 
@@ -119,9 +119,7 @@ _ONES = ("stride", "dilation")
 def _transposed(
     dims: int, input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, **settings: Any
 ) -> Tensor:
-    values = [
-        n for name, value in settings.items() for n in _axes(name, value, dims, int(name in _ONES))
-    ]
+    values = [n for name, value in settings.items() for n in _axes(name, value, dims, int(name in _ONES))]
     output: Tensor = _full_convolution(input, weight, bias, *values, groups)
     return output
 

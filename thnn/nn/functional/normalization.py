@@ -38,9 +38,7 @@ def local_response_norm(
     Source: Krizhevsky, Sutskever and Hinton 2012; the mean counts channels that do not exist as 0.
     """
     if input.dim() < 3:
-        raise ValueError(
-            f"input: expected at least 3 dimensions (N, C, ...), got shape {tuple(input.shape)}"
-        )
+        raise ValueError(f"input: expected at least 3 dimensions (N, C, ...), got shape {tuple(input.shape)}")
     output: Tensor
     if input.dim() == 4:
         output = _response_normalization(input, size, alpha, beta, k)

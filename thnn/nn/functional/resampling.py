@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -42,8 +41,8 @@ def interpolate(
     if antialias or not (linear or mode == "nearest"):
         return F.interpolate(
             input,
-            size,  # type: ignore[arg-type]
-            scale_factor,  # type: ignore[arg-type]
+            size,
+            scale_factor,
             mode,
             align_corners,
             recompute_scale_factor,
