@@ -1,0 +1,78 @@
+"""The forward of layers that call functions of ``thnn.nn.functional``, and the docstrings of such layers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import torch
+from torch import Tensor
+
+from thnn._torch import dynamo_disable
+from thnn.nn._errors import layer_error
+
+Forward = TypeVar("Forward", bound=Callable[..., Any])
+
+# Patterns in messages of the C functions -> names of the layers' settings.
+_WORDS = {
+    r"\bk[TWH]\b|\bpoolSize[TWH]\b": "kernel_size",
+    r"\bd[TWH]\b": "stride",
+    r"\bpad[TWH]\b|\bp[TWH]\b|\bpad_[lrtb]\b|\bp(left|right|top|bottom|front|back)\b": "padding",
+    r"\bdilation[TWH]\b": "dilation",
+    r"\bosize[TWH]\b|\bo[TWH]\b|\bowidth\b|\boheight\b|\boutput[TWH]\b": "output_size",
+    r"\boutput(Depth|Height|Width)\b": "size",
+    r"\bscale(Depth|Height|Width)\b": "scale_factor",
+    r"\bceilMode\b": "ceil_mode",
+    r"\bnegval\b": "negative_slope",
+    r"\bval\b": "value",
+    r"\blambda\b": "lambd",
+    r"\bweights\b": "weight",
+}
+
+_DOC = """{what}; drop-in replacement for ``torch.nn.{name}``, with its arguments, parameters, initial values and
+    ``state_dict``.
+
+    Shapes: {shapes}. float32 or float64; inside torch.autocast, float16 and bfloat16 are cast to float32.{remarks}
+    Errors: TypeError for an input of another type, {errors}ValueError for wrong sizes and settings; the errors of torch
+    for arguments. Computed by {function}.
+    """
+
+
+def layer_doc(
+    name: str, what: str, shapes: str, function: str, *, remarks: str = "", errors: str = ""
+) -> str:
+    """The docstring of a layer. `function` is the class or the function that computes it."""
+    if remarks:
+        remarks = f"\n    {remarks}"
+    return _DOC.format(name=name, what=what, shapes=shapes, function=function, remarks=remarks, errors=errors)
+
+
+def layer_forward(forward: Forward) -> Forward:
+    """A forward whose errors name the layer in place of the C function, and which torch.compile does not trace."""
+
+    @functools.wraps(forward)
+    def wrapped(self: Any, input: Any, *args: Any, **keywords: Any) -> Any:
+        try:
+            return forward(self, input, *args, **keywords)
+        except (TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
+            raise _explained(self, (input, *args), error) from None
+
+    return dynamo_disable(wrapped)  # type: ignore[return-value]
+
+
+def _explained(layer: torch.nn.Module, arguments: tuple[Any, ...], error: Exception) -> Exception:
+    """The error of a function as an error of the layer."""
+    name = type(layer).__name__
+    if isinstance(error, AttributeError):
+        for argument, value in zip(("input", "second argument", "third argument"), arguments):
+            if not isinstance(value, Tensor | tuple):
+                return TypeError(f"{name}: {argument}: expected a tensor, got {type(value).__name__}")
+    if type(error) not in (TypeError, ValueError, IndexError, RuntimeError):
+        return error  # among them subclasses of RuntimeError, such as torch.OutOfMemoryError
+    explained = layer_error(layer, error, _WORDS)
+    if explained is not error:
+        return explained
+    text = str(error)
+    text = text if text.startswith(f"{name}: ") else f"{name}: {text}"
+    return ValueError(text) if isinstance(error, RuntimeError) else type(error)(text)

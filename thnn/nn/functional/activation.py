@@ -1,0 +1,186 @@
+"""Activations: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
+
+Inputs have any shape and float32 or float64. Errors: TypeError for other types, ValueError for settings.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from thnn._functions.classes import function_classes
+
+
+def _apply(name: str) -> Any:
+    return function_classes[f"{name}Function"].apply
+
+
+_elu = _apply("ELU")
+_gated_linear = _apply("GatedLinear")
+_hard_shrink = _apply("HardShrink")
+_hard_tanh = _apply("HardTanh")
+_leaky_relu = _apply("LeakyReLU")
+_log_sigmoid = _apply("LogSigmoid")
+_log_soft_max = _apply("LogSoftMax")
+_prelu = _apply("PReLU")
+_rrelu = _apply("RReLU")
+_sigmoid = _apply("Sigmoid")
+_soft_max = _apply("SoftMax")
+_soft_plus = _apply("SoftPlus")
+_soft_shrink = _apply("SoftShrink")
+_tanh = _apply("Tanh")
+_threshold = _apply("Threshold")
+
+
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """`input` where it exceeds `threshold`, else `value`."""
+    output: Tensor = _threshold(input, threshold, value, inplace)
+    return output
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """max(input, 0)."""
+    output: Tensor = _threshold(input, 0.0, 0.0, inplace)
+    return output
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """`input` where it is positive, else negative_slope * input."""
+    output: Tensor = _leaky_relu(input, negative_slope, inplace)
+    return output
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """min(max(input, 0), 6)."""
+    return hardtanh(input, 0.0, 6.0, inplace)
+
+
+def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
+    """min(max(input, min_val), max_val)."""
+    output: Tensor = _hard_tanh(input, min_val, max_val, inplace)
+    return output
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """`input` where it is positive, else alpha * (exp(input) - 1); with a negative `alpha` computed by torch."""
+    if alpha < 0:
+        return F.elu(input, alpha, inplace)
+    output: Tensor = _elu(input, alpha, inplace)
+    return output
+
+
+def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """`input` where it is outside of [-lambd, lambd], else 0."""
+    output: Tensor = _hard_shrink(input, lambd)
+    return output
+
+
+def softshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
+    """`input` moved towards 0 by `lambd`, and 0 in [-lambd, lambd]."""
+    if lambd < 0:
+        raise ValueError(f"lambd: expected at least 0, got {lambd}")
+    output: Tensor = _soft_shrink(input, lambd)
+    return output
+
+
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """log(1 + exp(beta * input)) / beta, and `input` where beta * input exceeds `threshold`."""
+    output: Tensor = _soft_plus(input, beta, threshold)
+    return output
+
+
+def logsigmoid(input: Tensor) -> Tensor:
+    """log(1 / (1 + exp(-input)))."""
+    output: Tensor = _log_sigmoid(input)
+    return output
+
+
+def prelu(input: Tensor, weight: Tensor) -> Tensor:
+    """`input` where it is positive, else weight * input, with one weight or one for each channel (dimension 1)."""
+    channels = 0 if weight.numel() == 1 else weight.numel()
+    if channels and input.dim() < 2:
+        raise ValueError(f"weight: expected one number for an input without channels, got {channels}")
+    output: Tensor = _prelu(input, weight.reshape(-1), channels)
+    return output
+
+
+def rrelu(
+    input: Tensor,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
+    inplace: bool = False,
+) -> Tensor:
+    """`input` where it is positive, else slope * input, with a slope for each element.
+
+    In training slopes are uniform random numbers from lower to upper, by torch's default generator; otherwise each is
+    (lower + upper) / 2.
+    """
+    output: Tensor = _rrelu(input, lower, upper, training, inplace)
+    return output
+
+
+def glu(input: Tensor, dim: int = -1) -> Tensor:
+    """a * sigmoid(b) for the two halves a and b of `input` along `dim`."""
+    if not -input.dim() <= dim < input.dim():
+        raise IndexError(f"dim: expected -{input.dim()} <= dim < {input.dim()}, got {dim}")
+    output: Tensor = _gated_linear(input, dim % input.dim())
+    return output
+
+
+def sigmoid(input: Tensor) -> Tensor:
+    """1 / (1 + exp(-input))."""
+    output: Tensor = _sigmoid(input)
+    return output
+
+
+def tanh(input: Tensor) -> Tensor:
+    """The hyperbolic tangent."""
+    output: Tensor = _tanh(input)
+    return output
+
+
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch.dtype | None = None
+) -> Tensor:
+    """exp(input) / its sum along `dim`."""
+    return _along(_soft_max, input, dim, dtype)
+
+
+def softmin(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch.dtype | None = None
+) -> Tensor:
+    """exp(-input) / its sum along `dim`."""
+    return _along(_soft_max, -input, dim, dtype)
+
+
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: torch.dtype | None = None
+) -> Tensor:
+    """input - log of the sum of exp(input) along `dim`."""
+    return _along(_log_soft_max, input, dim, dtype)
+
+
+def _along(function: Any, input: Tensor, dim: int | None, dtype: torch.dtype | None) -> Tensor:
+    if dtype is not None:
+        input = input.to(dtype)
+    if dim is None:
+        # The choice of torch 0.3, which torch still makes, with a warning: 0 for 0, 1 and 3 dimensions, else 1.
+        dim = 0 if input.dim() in (0, 1, 3) else 1
+    if not -max(input.dim(), 1) <= dim < max(input.dim(), 1):
+        raise IndexError(f"dim: expected -{input.dim()} <= dim < {input.dim()}, got {dim}")
+    dim %= max(input.dim(), 1)
+    output: Tensor
+    if (input.dim(), dim) in ((1, 0), (2, 1), (3, 0), (4, 1)):
+        output = function(input)
+        return output
+    if input.dim() < 2:
+        output = function(input.reshape(-1)).reshape(input.shape)
+        return output
+    # As images (N, C, L, 1), whose channels are the elements along dim.
+    shape = (input.shape[:dim].numel(), input.shape[dim], input.shape[dim + 1 :].numel(), 1)
+    output = function(input.reshape(shape)).reshape(input.shape)
+    return output

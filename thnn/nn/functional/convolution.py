@@ -1,0 +1,175 @@
+"""Convolutions and linear: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
+
+Inputs are float32 or float64. Errors: TypeError for other types, ValueError for wrong sizes and settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from thnn._functions.classes import function_classes
+from thnn.nn.functional.pooling import _tuple
+
+_convolution = function_classes["ConvolutionFunction"].apply
+_full_convolution = function_classes["FullConvolutionFunction"].apply
+_linear = function_classes["LinearFunction"].apply
+
+Size = int | Sequence[int]
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """input * weight^T + bias: input (..., I), weight (O, I), bias (O), output (..., O)."""
+    output: Tensor
+    if input.dim() <= 2:
+        output = _linear(input, weight, bias)
+        return output
+    output = _linear(input.flatten(0, -2), weight, bias)
+    return output.reshape(*input.shape[:-1], output.shape[-1])
+
+
+def _axes(name: str, value: Size, dims: int, default: int) -> list[int]:
+    """One number per axis in the order of the C functions, depth, width, height."""
+    depth, height, width = [*[default] * (3 - dims), *_tuple(name, value, dims)]
+    return [depth, width, height]
+
+
+def _convolved(
+    dims: int,
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: Size,
+    padding: Size | str,
+    dilation: Size,
+    groups: int,
+) -> Tensor:
+    if padding == "same":
+        if any(s != 1 for s in _tuple("stride", stride, dims)):
+            raise ValueError(f"stride: expected 1 with padding='same', got {stride}")
+        total = [
+            d * (k - 1) for d, k in zip(_tuple("dilation", dilation, dims), weight.shape[2:], strict=True)
+        ]
+        if any(t % 2 for t in total):
+            # Two numbers per axis, the last axis first.
+            input = F.pad(input, [side for t in total[::-1] for side in (0, t % 2)])
+        padding = [t // 2 for t in total]
+    elif isinstance(padding, str):
+        if padding != "valid":
+            raise ValueError(f"padding: expected numbers, 'valid' or 'same', got {padding!r}")
+        padding = 0
+    output: Tensor = _convolution(
+        input,
+        weight,
+        bias,
+        *_axes("stride", stride, dims, 1),
+        *_axes("padding", padding, dims, 0),
+        *_axes("dilation", dilation, dims, 1),
+        groups,
+    )
+    return output
+
+
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Size | str = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Convolution of a sequence (N, C, L) or (C, L); see torch.nn.functional.conv1d."""
+    return _convolved(1, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Size | str = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Convolution of an image (N, C, H, W) or (C, H, W); see torch.nn.functional.conv2d."""
+    return _convolved(2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Size | str = 0,
+    dilation: Size = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Convolution of a volume (N, C, D, H, W) or (C, D, H, W); see torch.nn.functional.conv3d."""
+    return _convolved(3, input, weight, bias, stride, padding, dilation, groups)
+
+
+# Settings that are 1 along an axis that the input does not have.
+_ONES = ("stride", "dilation")
+
+
+def _transposed(
+    dims: int, input: Tensor, weight: Tensor, bias: Tensor | None, groups: int, **settings: Any
+) -> Tensor:
+    values = [n for name, value in settings.items() for n in _axes(name, value, dims, int(name in _ONES))]
+    output: Tensor = _full_convolution(input, weight, bias, *values, groups)
+    return output
+
+
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Size = 0,
+    output_padding: Size = 0,
+    groups: int = 1,
+    dilation: Size = 1,
+) -> Tensor:
+    """Transposed convolution of a sequence; see torch.nn.functional.conv_transpose1d."""
+    return _transposed(
+        1, input, weight, bias, groups,
+        stride=stride, padding=padding, dilation=dilation, output_padding=output_padding,
+    )  # fmt: skip
+
+
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Size = 0,
+    output_padding: Size = 0,
+    groups: int = 1,
+    dilation: Size = 1,
+) -> Tensor:
+    """Transposed convolution of an image; see torch.nn.functional.conv_transpose2d."""
+    return _transposed(
+        2, input, weight, bias, groups,
+        stride=stride, padding=padding, dilation=dilation, output_padding=output_padding,
+    )  # fmt: skip
+
+
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Size = 1,
+    padding: Size = 0,
+    output_padding: Size = 0,
+    groups: int = 1,
+    dilation: Size = 1,
+) -> Tensor:
+    """Transposed convolution of a volume; see torch.nn.functional.conv_transpose3d."""
+    return _transposed(
+        3, input, weight, bias, groups,
+        stride=stride, padding=padding, dilation=dilation, output_padding=output_padding,
+    )  # fmt: skip

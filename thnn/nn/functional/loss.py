@@ -1,0 +1,296 @@
+"""Losses: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
+
+`reduction` is 'mean', 'sum' or 'none'; `size_average` and `reduce` are its old form, which overrides it if given. The
+criteria of THNN.h reduce and have a gradient by the input only: with 'none', and for a target or weight that requires
+a gradient, torch computes the loss.
+
+Inputs are float32 or float64, classes int64. Errors: TypeError for other types, ValueError for wrong sizes and
+settings, IndexError for numbers that are no classes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from thnn._functions.classes import function_classes
+from thnn.nn.functional.activation import log_softmax
+
+
+def _apply(name: str) -> Any:
+    return function_classes[f"{name}CriterionFunction"].apply
+
+
+_abs = _apply("Abs")
+_bce = _apply("BCE")
+_class_nll = _apply("ClassNLL")
+_dist_kl_div = _apply("DistKLDiv")
+_mse = _apply("MSE")
+_multi_label_margin = _apply("MultiLabelMargin")
+_multi_margin = _apply("MultiMargin")
+_smooth_l1 = _apply("SmoothL1")
+_soft_margin = _apply("SoftMargin")
+_spatial_class_nll = _apply("SpatialClassNLL")
+
+_REDUCTIONS = ("mean", "sum", "none")
+
+
+def _reduction(reduction: str, size_average: bool | None, reduce: bool | None) -> str:
+    """The reduction by its old form, if that is given, and by its name otherwise."""
+    if size_average is not None or reduce is not None:
+        if reduce is not None and not reduce:
+            return "none"
+        return "sum" if size_average is not None and not size_average else "mean"
+    if reduction not in _REDUCTIONS:
+        raise ValueError(f"reduction: expected one of {_REDUCTIONS}, got {reduction!r}")
+    return reduction
+
+
+def _by_torch(reduction: str, *constants: Tensor | None) -> bool:
+    """True if no criterion of THNN.h computes the loss."""
+    return reduction == "none" or any(t is not None and t.requires_grad for t in constants)
+
+
+def _same_size(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """Input and target in their common size, as torch broadcasts them."""
+    if input.shape == target.shape:
+        return input, target
+    try:
+        expanded = torch.broadcast_tensors(input, target)
+    except RuntimeError:
+        raise ValueError(
+            f"target: expected the size of input {tuple(input.shape)}, got {tuple(target.shape)}"
+        ) from None
+    return expanded[0], expanded[1]
+
+
+def l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """The mean or sum of |input - target|; with `weight` computed by torch."""
+    reduction = _reduction(reduction, size_average, reduce)
+    if weight is not None or _by_torch(reduction, target):
+        return F.l1_loss(input, target, reduction=reduction, weight=weight)  # type: ignore[call-arg]
+    output: Tensor = _abs(*_same_size(input, target), reduction == "mean")
+    return output
+
+
+def mse_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    weight: Tensor | None = None,
+) -> Tensor:
+    """The mean or sum of (input - target)^2; with `weight` computed by torch."""
+    reduction = _reduction(reduction, size_average, reduce)
+    if weight is not None or _by_torch(reduction, target):
+        return F.mse_loss(input, target, reduction=reduction, weight=weight)  # type: ignore[call-arg]
+    output: Tensor = _mse(*_same_size(input, target), reduction == "mean")
+    return output
+
+
+def smooth_l1_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    beta: float = 1.0,
+) -> Tensor:
+    """The mean or sum of d^2 / (2 * beta) where d = |input - target| is below beta, else d - beta / 2."""
+    if beta < 0:
+        raise ValueError(f"beta: expected at least 0, got {beta}")
+    reduction = _reduction(reduction, size_average, reduce)
+    if _by_torch(reduction, target):
+        return F.smooth_l1_loss(input, target, reduction=reduction, beta=beta)
+    if beta == 0:
+        return l1_loss(input, target, reduction=reduction)
+    input, target = _same_size(input, target)
+    if beta != 1:
+        input, target = input / beta, target / beta
+    output: Tensor = _smooth_l1(input, target, reduction == "mean")
+    return output if beta == 1 else output * beta
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean or sum of -weight * (target * log(input) + (1 - target) * log(1 - input)).
+
+    `weight` has a size that broadcasts to that of input. ValueError for an input that is not in [0, 1].
+    """
+    reduction = _reduction(reduction, size_average, reduce)
+    if _by_torch(reduction, target, weight):
+        return F.binary_cross_entropy(input, target, weight, reduction=reduction)
+    if input.shape != target.shape:
+        raise ValueError(
+            f"target: expected the size of input {tuple(input.shape)}, got {tuple(target.shape)}"
+        )
+    if weight is not None and weight.shape != input.shape:
+        try:
+            weight = weight.expand_as(input).contiguous()
+        except RuntimeError:
+            raise ValueError(
+                f"weight: expected a size that broadcasts to {tuple(input.shape)}, got {tuple(weight.shape)}"
+            ) from None
+    output: Tensor = _bce(input, target, weight, reduction == "mean")
+    return output
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """The mean or sum of target * (log(target) - input), or the sum over the batch size ('batchmean').
+
+    `input` has log-probabilities; with log_target so has `target`.
+    """
+    batch_mean = reduction == "batchmean" and size_average is None and reduce is None
+    reduction = "sum" if batch_mean else _reduction(reduction, size_average, reduce)
+    if _by_torch(reduction, target):
+        # torch warns about reduction='mean'.
+        terms = F.kl_div(input, target, reduction="none", log_target=log_target)
+        output = terms if reduction == "none" else terms.mean() if reduction == "mean" else terms.sum()
+    else:
+        output = _dist_kl_div(*_same_size(input, target.exp() if log_target else target), reduction == "mean")
+    return output / input.shape[0] if batch_mean and input.dim() else output
+
+
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean or sum of log(1 + exp(-target * input)) for targets of 1 and -1."""
+    reduction = _reduction(reduction, size_average, reduce)
+    if _by_torch(reduction, target):
+        return F.soft_margin_loss(input, target, reduction=reduction)
+    output: Tensor = _soft_margin(*_same_size(input, target), reduction == "mean")
+    return output
+
+
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean or sum over the batch of sum over j != t of weight[t] * max(0, margin - x[t] + x[j])^p / C.
+
+    Shapes: input (N, C) or (C), target (N) or () of classes, weight (C).
+    """
+    reduction = _reduction(reduction, size_average, reduce)
+    if _by_torch(reduction):
+        return F.multi_margin_loss(input, target, p, margin, weight, reduction=reduction)
+    output: Tensor = _multi_margin(input, target, weight, reduction == "mean", p, margin)
+    return output
+
+
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The mean or sum over the batch of sum over classes t of the target and others j of max(0, 1 - x[t] + x[j]) / C.
+
+    Shapes: input (N, C) or (C), target the same: classes up to the first -1.
+    """
+    reduction = _reduction(reduction, size_average, reduce)
+    if _by_torch(reduction):
+        return F.multilabel_margin_loss(input, target, reduction=reduction)
+    output: Tensor = _multi_label_margin(input, target, reduction == "mean")
+    return output
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """-weight[t] * input[t] summed over the batch; 'mean' divides by the sum of the weights of the targets.
+
+    Shapes: input (N, C, ...) or (C) of log-probabilities, target (N, ...) or () of classes. Targets equal to
+    ignore_index count nothing.
+    """
+    reduction = _reduction(reduction, size_average, reduce)
+    if _by_torch(reduction):
+        return F.nll_loss(input, target, weight, ignore_index=ignore_index, reduction=reduction)
+    mean = reduction == "mean"
+    expected = (*input.shape[:1], *input.shape[2:]) if input.dim() > 1 else ()
+    if input.dim() == 0 or target.shape != expected:
+        raise ValueError(
+            f"target: expected the size of input without C, {expected}, got {tuple(target.shape)} for an input"
+            f" {tuple(input.shape)}"
+        )
+    output: Tensor
+    if input.dim() <= 2:
+        output = _class_nll(input, target, weight, mean, ignore_index)
+    elif input.dim() == 4:
+        output = _spatial_class_nll(input, target, weight, mean, ignore_index)
+    else:
+        images, classes = input.flatten(2).unsqueeze(-1), target.flatten(1).unsqueeze(-1)
+        output = _spatial_class_nll(images, classes, weight, mean, ignore_index)
+    if mean and not output.detach():
+        counted = target[target != ignore_index]
+        if not (counted.numel() if weight is None else weight.detach()[counted].sum()):
+            output = output + float("nan")  # torch divides 0 by 0; the gradient is 0
+    return output
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """nll_loss of log_softmax(input, dim 1, or 0 for an input (C)).
+
+    torch computes the loss for targets of probabilities, and with label smoothing.
+    """
+    reduction = _reduction(reduction, size_average, reduce)
+    if label_smoothing or target.is_floating_point() or _by_torch(reduction):
+        return F.cross_entropy(
+            input,
+            target,
+            weight,
+            ignore_index=ignore_index,
+            reduction=reduction,
+            label_smoothing=label_smoothing,
+        )
+    logarithms = log_softmax(input, 0 if input.dim() == 1 else 1)
+    return nll_loss(logarithms, target, weight, ignore_index=ignore_index, reduction=reduction)

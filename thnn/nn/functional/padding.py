@@ -1,0 +1,43 @@
+"""Padding: torch.nn.functional.pad, computed by thnn where it copies elements of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch.nn.functional as F
+from torch import Tensor
+
+from thnn._functions.classes import function_classes
+
+
+def _apply(name: str) -> Any:
+    return function_classes[f"{name}Function"].apply
+
+
+# Mode and number of padded dimensions -> the function that pads.
+_PADDINGS: dict[tuple[str, int], Any] = {
+    ("reflect", 1): _apply("TemporalReflectionPadding"),
+    ("reflect", 2): _apply("SpatialReflectionPadding"),
+    ("replicate", 1): _apply("TemporalReplicationPadding"),
+    ("replicate", 2): _apply("SpatialReplicationPadding"),
+    ("replicate", 3): _apply("VolumetricReplicationPadding"),
+}
+
+
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
+    """`input` extended by two numbers of elements per dimension, the last dimension first; negative numbers crop.
+
+    Modes: 'reflect' along one or two dimensions and 'replicate' along one to three are computed by thnn, for inputs
+    with one or two dimensions more, float32 or float64; the rest by torch.
+    """
+    function = _PADDINGS.get((mode, len(pad) // 2))
+    if function is None or len(pad) % 2:
+        return F.pad(input, [*pad], mode, value)
+    dims = len(pad) // 2
+    if input.dim() not in (dims + 1, dims + 2):
+        raise ValueError(
+            f"input: expected {dims + 2} dimensions, or {dims + 1} without the batch, got shape {tuple(input.shape)}"
+        )
+    output: Tensor = function(input, *pad)
+    return output

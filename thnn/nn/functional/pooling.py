@@ -1,0 +1,474 @@
+"""Pooling: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
+
+Sequences (N, C, L) are images of height 1. Inputs are float32 or float64. Errors: TypeError for other types, ValueError
+for wrong dimensions and settings, IndexError for indices outside of the output.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from thnn._functions.classes import function_classes
+
+Size = int | Sequence[int]
+OutputSize = int | None | Sequence[int | None]
+
+
+def _apply(name: str) -> Any:
+    return function_classes[f"{name}Function"].apply
+
+
+_average2d = _apply("SpatialAveragePooling")
+_average3d = _apply("VolumetricAveragePooling")
+_max2d = _apply("SpatialMaxPooling")
+_dilated_max2d = _apply("SpatialDilatedMaxPooling")
+_dilated_max3d = _apply("VolumetricDilatedMaxPooling")
+_adaptive_average2d = _apply("SpatialAdaptiveAveragePooling")
+_adaptive_average3d = _apply("VolumetricAdaptiveAveragePooling")
+_adaptive_max2d = _apply("SpatialAdaptiveMaxPooling")
+_fractional_max2d = _apply("SpatialFractionalMaxPooling")
+_fractional_max3d = _apply("VolumetricFractionalMaxPooling")
+_unpool2d = _apply("SpatialMaxUnpooling")
+
+
+def _tuple(name: str, value: Any, dims: int) -> tuple[Any, ...]:
+    """One value per axis; a single value is for all axes."""
+    if not isinstance(value, Sequence):
+        return (value,) * dims
+    if len(value) == 1:
+        return (*value,) * dims
+    if len(value) != dims:
+        raise ValueError(f"{name}: expected one number for each of {dims} axes or one for all, got {value}")
+    return tuple(value)
+
+
+def _check_dims(input: Tensor, dims: int) -> None:
+    if input.dim() not in (dims + 1, dims + 2):
+        raise ValueError(
+            f"input: expected {dims + 2} dimensions, or {dims + 1} without the batch, got shape {tuple(input.shape)}"
+        )
+
+
+# Maxima
+
+
+def max_pool1d(
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    dilation: Size = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest value of each window of a sequence (N, C, L) or (C, L); see torch.nn.functional.max_pool1d."""
+    _check_dims(input, 1)
+    kernel, padding, dilation = (
+        _tuple(name, value, 1)
+        for name, value in (("kernel_size", kernel_size), ("padding", padding), ("dilation", dilation))
+    )
+    strides = kernel if stride is None or stride == [] else _tuple("stride", stride, 1)
+    result = max_pool2d(
+        input.unsqueeze(-2),
+        (1, *kernel),
+        (1, *strides),
+        (0, *padding),
+        (1, *dilation),
+        ceil_mode,
+        return_indices,
+    )
+    return tuple(t.squeeze(-2) for t in result) if return_indices else result.squeeze(-2)
+
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    dilation: Size = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest value of each window of an image (N, C, H, W) or (C, H, W); see torch.nn.functional.max_pool2d.
+
+    With return_indices also h * W + w of each maximum.
+    """
+    _check_dims(input, 2)
+    kH, kW = _tuple("kernel_size", kernel_size, 2)
+    dH, dW = (kH, kW) if stride is None or stride == [] else _tuple("stride", stride, 2)
+    padH, padW = _tuple("padding", padding, 2)
+    dilationH, dilationW = _tuple("dilation", dilation, 2)
+    if dilationH == dilationW == 1:
+        return _max2d(input, kW, kH, dW, dH, padW, padH, ceil_mode, return_indices=return_indices)
+    return _dilated_max2d(
+        input, kW, kH, dW, dH, padW, padH, dilationW, dilationH, ceil_mode, return_indices=return_indices
+    )
+
+
+def max_pool3d(
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    dilation: Size = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest value of each window of a volume (N, C, D, H, W) or (C, D, H, W).
+
+    See torch.nn.functional.max_pool3d. With return_indices also (d * H + h) * W + w of each maximum. A kernel has at
+    most 256 elements along an axis.
+    """
+    _check_dims(input, 3)
+    kT, kH, kW = _tuple("kernel_size", kernel_size, 3)
+    dT, dH, dW = strides = (kT, kH, kW) if stride is None or stride == [] else _tuple("stride", stride, 3)
+    pT, pH, pW = paddings = _tuple("padding", padding, 3)
+    dilationT, dilationH, dilationW = dilations = _tuple("dilation", dilation, 3)
+    result = _dilated_max3d(
+        input, kT, kW, kH, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, ceil_mode,
+        return_indices=return_indices,
+    )  # fmt: skip
+    if not return_indices:
+        return result
+    output, packed = result
+    position = 0
+    for axis, (size, start) in enumerate(zip(input.shape[-3:], _starts(output, strides, paddings))):
+        position = position * size + start + (packed >> 8 * axis & 255) * dilations[axis]
+    return output, torch.where(packed < 0, packed, position)
+
+
+def _starts(pooled: Tensor, strides: Sequence[int], paddings: Sequence[int]) -> list[Tensor]:
+    """Per axis of volumes the coordinate at which each window starts, shaped to broadcast."""
+    starts = []
+    for axis, (stride, padding) in enumerate(zip(strides, paddings)):
+        shape = [1, 1, 1]
+        shape[axis] = -1
+        starts.append((torch.arange(pooled.shape[axis - 3]) * stride - padding).reshape(shape))
+    return starts
+
+
+# Averages
+
+
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    """The mean of each window of a sequence (N, C, L) or (C, L); see torch.nn.functional.avg_pool1d."""
+    _check_dims(input, 1)
+    kernel, padding = _tuple("kernel_size", kernel_size, 1), _tuple("padding", padding, 1)
+    strides = kernel if stride is None or stride == [] else _tuple("stride", stride, 1)
+    output = avg_pool2d(
+        input.unsqueeze(-2), (1, *kernel), (1, *strides), (0, *padding), ceil_mode, count_include_pad
+    )
+    return output.squeeze(-2)
+
+
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """The mean of each window of an image (N, C, H, W) or (C, H, W); see torch.nn.functional.avg_pool2d.
+
+    divisor_override divides the sums in place of the number of elements.
+    """
+    _check_dims(input, 2)
+    kH, kW = kernel = _tuple("kernel_size", kernel_size, 2)
+    dH, dW = strides = kernel if stride is None or stride == [] else _tuple("stride", stride, 2)
+    padH, padW = paddings = _tuple("padding", padding, 2)
+    count_include_pad = count_include_pad or divisor_override is not None
+    output: Tensor = _average2d(input, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad)
+    return _overridden(output, input, kernel, strides, paddings, divisor_override)
+
+
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> Tensor:
+    """The mean of each window of a volume (N, C, D, H, W) or (C, D, H, W); see torch.nn.functional.avg_pool3d.
+
+    divisor_override divides the sums in place of the number of elements.
+    """
+    _check_dims(input, 3)
+    kT, kH, kW = kernel = _tuple("kernel_size", kernel_size, 3)
+    dT, dH, dW = strides = kernel if stride is None or stride == [] else _tuple("stride", stride, 3)
+    pT, pH, pW = paddings = _tuple("padding", padding, 3)
+    count_include_pad = count_include_pad or divisor_override is not None
+    output: Tensor = _average3d(input, kT, kW, kH, dT, dW, dH, pT, pW, pH, ceil_mode, count_include_pad)
+    return _overridden(output, input, kernel, strides, paddings, divisor_override)
+
+
+def _overridden(
+    output: Tensor,
+    input: Tensor,
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    paddings: Sequence[int],
+    divisor: int | None,
+) -> Tensor:
+    """Averages with padding counted, multiplied by their numbers of elements and divided by `divisor`."""
+    if divisor is None:
+        return output
+    if divisor == 0:
+        raise ValueError("divisor_override: expected a number other than 0, got 0")
+    for axis in range(-len(kernel), 0):
+        start = torch.arange(output.shape[axis]) * strides[axis] - paddings[axis]
+        # ceil_mode may place the end of the last window beyond the padding.
+        count = kernel[axis] - (start + kernel[axis] - input.shape[axis] - paddings[axis]).clamp(min=0)
+        output = output * count.to(output.dtype).reshape([-1] + [1] * (-axis - 1))
+    return output / divisor
+
+
+# Adaptive
+
+
+def _sizes(name: str, value: OutputSize, input: Tensor, dims: int) -> tuple[int, ...]:
+    """Output sizes; None is the size of the input."""
+    given = _tuple(name, value, dims)
+    return tuple(input.shape[d - dims] if size is None else size for d, size in enumerate(given))
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: OutputSize) -> Tensor:
+    """The means of `output_size` windows that divide a sequence (N, C, L) or (C, L)."""
+    _check_dims(input, 1)
+    (size,) = _sizes("output_size", output_size, input, 1)
+    output: Tensor = _adaptive_average2d(input.unsqueeze(-2), size, 1)
+    return output.squeeze(-2)
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: OutputSize) -> Tensor:
+    """The means of (oH, oW) windows that divide an image (N, C, H, W) or (C, H, W)."""
+    _check_dims(input, 2)
+    height, width = _sizes("output_size", output_size, input, 2)
+    output: Tensor = _adaptive_average2d(input, width, height)
+    return output
+
+
+def adaptive_avg_pool3d(input: Tensor, output_size: OutputSize) -> Tensor:
+    """The means of (oD, oH, oW) windows that divide a volume (N, C, D, H, W) or (C, D, H, W)."""
+    _check_dims(input, 3)
+    depth, height, width = _sizes("output_size", output_size, input, 3)
+    output: Tensor = _adaptive_average3d(input, depth, width, height)
+    return output
+
+
+def adaptive_max_pool1d(input: Tensor, output_size: OutputSize, return_indices: bool = False) -> Any:
+    """The maxima of `output_size` windows that divide a sequence (N, C, L) or (C, L)."""
+    _check_dims(input, 1)
+    (size,) = _sizes("output_size", output_size, input, 1)
+    result = _adaptive_max2d(input.unsqueeze(-2), size, 1, return_indices=return_indices)
+    return tuple(t.squeeze(-2) for t in result) if return_indices else result.squeeze(-2)
+
+
+def adaptive_max_pool2d(input: Tensor, output_size: OutputSize, return_indices: bool = False) -> Any:
+    """The maxima of (oH, oW) windows that divide an image (N, C, H, W) or (C, H, W)."""
+    _check_dims(input, 2)
+    height, width = _sizes("output_size", output_size, input, 2)
+    return _adaptive_max2d(input, width, height, return_indices=return_indices)
+
+
+# Fractional
+
+
+def _fractional_arguments(
+    input: Tensor, output_size: Any, output_ratio: Any, samples: Tensor | None, dims: int
+) -> tuple[tuple[int, ...], Tensor]:
+    if (output_size is None) == (output_ratio is None):
+        raise ValueError(
+            f"output_size, output_ratio: expected one of them, got {output_size!r} and {output_ratio!r}"
+        )
+    if output_size is None:
+        ratios = _tuple("output_ratio", output_ratio, dims)
+        if not all(0 < ratio < 1 for ratio in ratios):
+            raise ValueError(f"output_ratio: expected numbers between 0 and 1, got {output_ratio}")
+        output_size = [int(size * ratio) for size, ratio in zip(input.shape[-dims:], ratios)]
+    if samples is None:
+        batch = input.shape[0] if input.dim() == dims + 2 else 1
+        samples = torch.rand(batch, input.shape[-dims - 1], dims, dtype=input.dtype, device=input.device)
+    return _tuple("output_size", output_size, dims), samples
+
+
+def fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: Size,
+    output_size: Size | None = None,
+    output_ratio: float | Sequence[float] | None = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """Maxima of windows at pseudo-random positions in an image (N, C, H, W) or (C, H, W).
+
+    See torch.nn.functional.fractional_max_pool2d. Source: Graham 2014.
+    """
+    _check_dims(input, 2)
+    kH, kW = _tuple("kernel_size", kernel_size, 2)
+    (height, width), samples = _fractional_arguments(input, output_size, output_ratio, _random_samples, 2)
+    return _fractional_max2d(input, samples, width, height, kW, kH, return_indices=return_indices)
+
+
+def fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: Size,
+    output_size: Size | None = None,
+    output_ratio: float | Sequence[float] | None = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """Maxima of windows at pseudo-random positions in a volume (N, C, D, H, W) or (C, D, H, W).
+
+    See torch.nn.functional.fractional_max_pool3d. Source: Graham 2014.
+    """
+    _check_dims(input, 3)
+    kT, kH, kW = _tuple("kernel_size", kernel_size, 3)
+    (depth, height, width), samples = _fractional_arguments(
+        input, output_size, output_ratio, _random_samples, 3
+    )
+    # VolumetricFractionalMaxPooling calls the last dimension of a tensor T, and its samples are (T, W, H).
+    return _fractional_max3d(
+        input, samples[..., [2, 1, 0]], width, height, depth, kW, kH, kT, return_indices=return_indices
+    )
+
+
+# Powers
+
+
+def _power_average(average: Tensor, norm_type: float, elements: int) -> Tensor:
+    return (average.sign() * torch.relu(average.abs())).mul(elements).pow(1 / norm_type)
+
+
+def lp_pool1d(
+    input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None = None, ceil_mode: bool = False
+) -> Tensor:
+    """(sum of input^norm_type)^(1 / norm_type) of each window of a sequence; see torch.nn.functional.lp_pool1d."""
+    if math.isinf(norm_type):
+        sign = 1 if norm_type > 0 else -1
+        output: Tensor = max_pool1d(sign * input.abs(), kernel_size, stride, ceil_mode=ceil_mode)
+        return sign * output
+    average = avg_pool1d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    return _power_average(average, norm_type, _tuple("kernel_size", kernel_size, 1)[0])
+
+
+def lp_pool2d(
+    input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None = None, ceil_mode: bool = False
+) -> Tensor:
+    """(sum of input^norm_type)^(1 / norm_type) of each window of an image; see torch.nn.functional.lp_pool2d."""
+    if math.isinf(norm_type):
+        sign = 1 if norm_type > 0 else -1
+        output: Tensor = max_pool2d(sign * input.abs(), kernel_size, stride, ceil_mode=ceil_mode)
+        return sign * output
+    average = avg_pool2d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    return _power_average(average, norm_type, math.prod(_tuple("kernel_size", kernel_size, 2)))
+
+
+def lp_pool3d(
+    input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None = None, ceil_mode: bool = False
+) -> Tensor:
+    """(sum of input^norm_type)^(1 / norm_type) of each window of a volume; see torch.nn.functional.lp_pool3d."""
+    if math.isinf(norm_type):
+        sign = 1 if norm_type > 0 else -1
+        output: Tensor = max_pool3d(sign * input.abs(), kernel_size, stride, ceil_mode=ceil_mode)
+        return sign * output
+    average = avg_pool3d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    return _power_average(average, norm_type, math.prod(_tuple("kernel_size", kernel_size, 3)))
+
+
+# Unpooling
+
+
+def _unpooled_sizes(
+    input: Tensor,
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    paddings: Sequence[int],
+    output_size: Sequence[int] | None,
+) -> tuple[int, ...]:
+    dims = len(kernel)
+    default = [
+        (size - 1) * stride - 2 * padding + k
+        for size, stride, padding, k in zip(input.shape[-dims:], strides, paddings, kernel)
+    ]
+    if output_size is None:
+        return tuple(default)
+    if len(output_size) not in (dims, input.dim()):
+        raise ValueError(f"output_size: expected {dims} numbers, got {tuple(output_size)}")
+    sizes = tuple(output_size)[-dims:]
+    for size, expected, stride in zip(sizes, default, strides):
+        if not expected - stride < size < expected + stride:
+            raise ValueError(
+                f"output_size: expected sizes within one stride of {tuple(default)}, got {tuple(sizes)}"
+            )
+    return sizes
+
+
+def _unpooling_axes(
+    kernel_size: Size, stride: Size | None, padding: Size, dims: int
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    kernel = _tuple("kernel_size", kernel_size, dims)
+    strides = kernel if stride is None or stride == [] else _tuple("stride", stride, dims)
+    return kernel, strides, _tuple("padding", padding, dims)
+
+
+def max_unpool1d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """A sequence of zeros with `input` at `indices`, as max_pool1d returned them."""
+    _check_dims(input, 1)
+    (size,) = _unpooled_sizes(input, *_unpooling_axes(kernel_size, stride, padding, 1), output_size)
+    output: Tensor = _unpool2d(input.unsqueeze(-2), indices.unsqueeze(-2), size, 1)
+    return output.squeeze(-2)
+
+
+def max_unpool2d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """An image of zeros with `input` at `indices`, as max_pool2d returned them."""
+    _check_dims(input, 2)
+    height, width = _unpooled_sizes(input, *_unpooling_axes(kernel_size, stride, padding, 2), output_size)
+    output: Tensor = _unpool2d(input, indices, width, height)
+    return output
+
+
+def max_unpool3d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Size,
+    stride: Size | None = None,
+    padding: Size = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """A volume of zeros with `input` at `indices`, as max_pool3d returned them."""
+    _check_dims(input, 3)
+    kernel, strides, paddings = _unpooling_axes(kernel_size, stride, padding, 3)
+    depth, height, width = _unpooled_sizes(input, kernel, strides, paddings, output_size)
+    # Positions in a volume are those in an image of its slices, one below the other.
+    output: Tensor = _unpool2d(input.flatten(-3, -2), indices.flatten(-3, -2), width, depth * height)
+    return output.unflatten(-2, (depth, height))

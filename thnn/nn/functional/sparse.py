@@ -1,0 +1,113 @@
+"""Embeddings: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
+
+Indices are int64 or int32, tables float32 or float64. Errors: TypeError for other types, IndexError for a row that the
+table does not have, ValueError for wrong sizes and settings. torch computes sparse gradients (`sparse`).
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from thnn._binding.backend import type2backend
+from thnn._functions.classes import function_classes
+
+_lookup = function_classes["LookupTableFunction"].apply
+_lookup_bag = function_classes["LookupTableBagFunction"].apply
+
+_MODES = ("sum", "mean", "max")
+
+
+def _row(padding_idx: int | None, weight: Tensor) -> int:
+    """The row that gets no gradient, -1 for none; negative numbers count from the end of the table."""
+    if padding_idx is None:
+        return -1
+    rows = weight.shape[0]
+    if not -rows <= padding_idx < rows:
+        raise ValueError(f"padding_idx: expected -{rows} <= padding_idx < {rows}, got {padding_idx}")
+    return padding_idx % rows
+
+
+def _renorm(weight: Tensor, input: Tensor, max_norm: float | None, norm_type: float) -> None:
+    """Limits the norm of the rows that `input` names, in place."""
+    if max_norm is not None:
+        backend = type2backend["THNNBackend"]
+        backend.LookupTable_renorm(backend.library_state, input, weight.detach(), max_norm, norm_type)
+
+
+def _int64(indices: Tensor) -> Tensor:
+    return indices.long() if indices.dtype is torch.int32 else indices
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """The rows of `weight` that `input` names: input (...), weight (rows, D), output (..., D).
+
+    See torch.nn.functional.embedding. With max_norm the rows are renormalized in place.
+    """
+    if sparse:
+        return F.embedding(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse)
+    row = _row(padding_idx, weight)
+    input = _int64(input)
+    _renorm(weight, input, max_norm, norm_type)
+    output: Tensor = _lookup(input, weight, scale_grad_by_freq, row)
+    return output
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """Sums, means or maxima of the rows of `weight` that each bag of `input` names.
+
+    Bags are the rows of an input (B, L), or of an input (n) the parts that begin at `offsets` (B); output (B, D). torch
+    computes per_sample_weights. See torch.nn.functional.embedding_bag.
+    """
+    if mode not in _MODES:
+        raise ValueError(f"mode: expected one of {_MODES}, got {mode!r}")
+    if sparse or per_sample_weights is not None or input.is_nested:
+        return F.embedding_bag(
+            input,
+            weight,
+            offsets,
+            max_norm,
+            norm_type,
+            scale_grad_by_freq,
+            mode,
+            sparse,
+            per_sample_weights,
+            include_last_offset,
+            padding_idx,
+        )
+    if input.dim() != (2 if offsets is None else 1):
+        raise ValueError(
+            "input: expected 2 dimensions (B, L) without offsets or 1 dimension (n) with offsets, got shape"
+            f" {tuple(input.shape)} {'without' if offsets is None else 'with'} offsets"
+        )
+    if include_last_offset and offsets is not None:
+        if not offsets.numel():
+            raise ValueError("offsets: expected at least the last offset, got none")
+        input, offsets = input[: int(offsets[-1])], offsets[:-1]
+    row = _row(padding_idx, weight)
+    input = _int64(input)
+    offsets = None if offsets is None else _int64(offsets)
+    _renorm(weight, input, max_norm, norm_type)
+    output: Tensor = _lookup_bag(input, offsets, weight, _MODES.index(mode), scale_grad_by_freq, row)
+    return output

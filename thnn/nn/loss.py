@@ -1,0 +1,165 @@
+"""Criteria: layers of losses."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from thnn.nn._layer import layer_doc, layer_forward
+from thnn.nn.functional import loss as F
+
+_SAME = "input and target (*), the same size; output () or, with reduction='none', (*)"
+_CLASSES = (
+    "input (N, C, ...) or (C), target (N, ...) or () of int64; weight (C); output () or, with reduction='none',"
+    "\n    that of target"
+)
+_BY_TORCH = "With reduction='none' and for a target that requires a gradient, torch computes the loss."
+_NONE_BY_TORCH = "With reduction='none' torch computes the loss."
+_NO_CLASS = "IndexError for a target that is no class, "
+
+
+def _doc(name: str, what: str, function: str, shapes: str = _SAME, remarks: str = _BY_TORCH) -> str:
+    return layer_doc(
+        name, what, shapes, function, remarks=remarks, errors=_NO_CLASS if "int64" in shapes else ""
+    )
+
+
+class L1Loss(torch.nn.L1Loss):
+    __doc__ = _doc("L1Loss", "Mean or sum of |input - target|", "AbsCriterionFunction")
+
+    @layer_forward
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.l1_loss(input, target, reduction=self.reduction)
+
+
+class MSELoss(torch.nn.MSELoss):
+    __doc__ = _doc("MSELoss", "Mean or sum of (input - target)^2", "MSECriterionFunction")
+
+    @layer_forward
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.mse_loss(input, target, reduction=self.reduction)
+
+
+class SmoothL1Loss(torch.nn.SmoothL1Loss):
+    __doc__ = _doc(
+        "SmoothL1Loss",
+        "Mean or sum of d^2 / (2 * beta) where d = |input - target| is below beta, else d - beta / 2",
+        "SmoothL1CriterionFunction",
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+
+
+class BCELoss(torch.nn.BCELoss):
+    __doc__ = _doc(
+        "BCELoss",
+        "Mean or sum of -weight * (target * log(input) + (1 - target) * log(1 - input))",
+        "BCECriterionFunction",
+        remarks="A logarithm is at least -100. " + _BY_TORCH,
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.binary_cross_entropy(input, target, self.weight, reduction=self.reduction)
+
+
+class NLLLoss(torch.nn.NLLLoss):
+    __doc__ = _doc(
+        "NLLLoss",
+        "Negative log-likelihood of classes, input being log-probabilities",
+        "ClassNLLCriterionFunction and SpatialClassNLLCriterionFunction",
+        _CLASSES,
+        _NONE_BY_TORCH,
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.nll_loss(
+            input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
+        )
+
+
+class NLLLoss2d(NLLLoss):
+    __doc__ = _doc(
+        "NLLLoss2d",
+        "NLLLoss by its name for images until torch 0.3",
+        "SpatialClassNLLCriterionFunction",
+        _CLASSES,
+        _NONE_BY_TORCH,
+    )
+
+
+class CrossEntropyLoss(torch.nn.CrossEntropyLoss):
+    __doc__ = _doc(
+        "CrossEntropyLoss",
+        "NLLLoss of the logarithm of softmax",
+        "LogSoftMaxFunction and the classes of NLLLoss",
+        _CLASSES,
+        "With reduction='none', label smoothing, or a target of probabilities torch computes the loss.",
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.cross_entropy(
+            input,
+            target,
+            self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )
+
+
+class KLDivLoss(torch.nn.KLDivLoss):
+    __doc__ = _doc(
+        "KLDivLoss",
+        "Mean or sum of target * (log(target) - input), or the sum over the batch size ('batchmean')",
+        "DistKLDivCriterionFunction",
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
+
+
+class SoftMarginLoss(torch.nn.SoftMarginLoss):
+    __doc__ = _doc(
+        "SoftMarginLoss",
+        "Mean or sum of log(1 + exp(-target * input)), targets 1 and -1",
+        "SoftMarginCriterionFunction",
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+class MultiMarginLoss(torch.nn.MultiMarginLoss):
+    __doc__ = _doc(
+        "MultiMarginLoss",
+        "Hinge loss of the target class against every other class",
+        "MultiMarginCriterionFunction",
+        "input (N, C) or (C), target (N) or () of int64; weight (C); output () or, with reduction='none', that of"
+        "\n    target",
+        _NONE_BY_TORCH,
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.multi_margin_loss(input, target, self.p, self.margin, self.weight, reduction=self.reduction)
+
+
+class MultiLabelMarginLoss(torch.nn.MultiLabelMarginLoss):
+    __doc__ = _doc(
+        "MultiLabelMarginLoss",
+        "Hinge loss of several classes of a sample, listed up to the first -1, against the others",
+        "MultiLabelMarginCriterionFunction",
+        "input and target (N, C) or (C), target of int64; output () or, with reduction='none', (N)",
+        _NONE_BY_TORCH,
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.multilabel_margin_loss(input, target, reduction=self.reduction)
