@@ -177,6 +177,9 @@ static bool unpackGenerator(PyObject *object, int flags, THGenerator *generator)
   return true;
 }
 
+/* Subclasses of int may have methods in Python, which could change the tensors that were unpacked before. */
+static bool isPlainInteger(PyObject *object) { return PyLong_CheckExact(object) || PyBool_Check(object); }
+
 static bool unpackScalar(PyObject *object, char letter, int flags, THNNValue *value)
 {
   if (letter == 'g') return unpackGenerator(object, flags, &value->generator);
@@ -185,10 +188,10 @@ static bool unpackScalar(PyObject *object, char letter, int flags, THNNValue *va
     return object == Py_True || object == Py_False;
   }
   if (letter == 'd') {
-    if (!PyFloat_Check(object) && !PyLong_Check(object)) return false;
+    if (!PyFloat_Check(object) && !isPlainInteger(object)) return false;
     value->number = PyFloat_AsDouble(object);
   } else {
-    if (!PyLong_Check(object)) return false;
+    if (!isPlainInteger(object)) return false;
     int overflow;
     value->integer = PyLong_AsLongLongAndOverflow(object, &overflow);
     if (overflow || (letter == 'i' && value->integer != (int)value->integer)) return false;

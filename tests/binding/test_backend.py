@@ -384,3 +384,16 @@ def test_backends_can_be_copied() -> None:
     assert pickle.loads(pickle.dumps(type2backend)) is type2backend
     with pytest.raises(NotImplementedError, match="no backend"):
         type2backend[(torch.float32, "nonsense")]
+
+
+def test_a_number_whose_conversion_frees_a_tensor() -> None:
+    x, output = torch.randn(1 << 16), torch.empty(1 << 16)
+
+    class Number(int):
+        def __float__(self) -> float:
+            x.set_(torch.empty(0))  # type: ignore[call-overload]
+            return 1.0
+
+    backend = type2backend["torch.FloatTensor"]
+    backend.Threshold_updateOutput(0, x, output, Number(0), 0.0, False)
+    assert output.shape == x.shape

@@ -14,8 +14,6 @@ from pathlib import Path
 
 import pytest
 
-import thnn
-
 ROOT = Path(__file__).resolve().parent.parent.parent
 README = (ROOT / "README.md").read_text()
 DIGITS = [sys.executable, str(ROOT / "examples" / "digits.py"), "--threads", "1"]
@@ -38,11 +36,6 @@ def test_readme_commands_exist() -> None:
     targets = re.findall(r"^make (\w+) +\S", listed, re.MULTILINE)
     assert {"demo", "test", "bench", "lint", "docs", "sanitize"} <= set(targets)
     assert set(re.findall(r"^make (\w+)", README, re.MULTILINE)) <= set(targets)
-
-
-def test_modules_are_counted() -> None:
-    for page in ("README.md", "CHANGELOG.md"):
-        assert re.findall(r"(\d+) modules", (ROOT / page).read_text()) == [str(len(thnn.modules()))]
 
 
 def test_demo_learns(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Layers: ``torch.nn`` modules that compute with thnn.
+"""Layers: ``torch.nn`` modules that compute with thnn, and their functions (``thnn.nn.functional``).
 
 Each layer has the constructor, parameters, buffers and ``state_dict`` of the torch layer of the same name and can
 replace it.
@@ -6,19 +6,92 @@ replace it.
 
 from __future__ import annotations
 
-from thnn.nn.batch_normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d
-from thnn.nn.convolution import (
-    Conv1d,
-    Conv2d,
-    Conv3d,
-    ConvTranspose1d,
-    ConvTranspose2d,
-    ConvTranspose3d,
+from thnn.nn import functional
+from thnn.nn.activation import (
+    ELU,
+    GLU,
+    Hardshrink,
+    Hardtanh,
+    LeakyReLU,
+    LogSigmoid,
+    LogSoftmax,
+    PReLU,
+    ReLU,
+    ReLU6,
+    RReLU,
+    Sigmoid,
+    Softmax,
+    Softmax2d,
+    Softmin,
+    Softplus,
+    Softshrink,
+    Tanh,
+    Threshold,
 )
+from thnn.nn.batch_normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from thnn.nn.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from thnn.nn.linear import Linear
+from thnn.nn.loss import (
+    BCELoss,
+    CrossEntropyLoss,
+    KLDivLoss,
+    L1Loss,
+    MSELoss,
+    MultiLabelMarginLoss,
+    MultiMarginLoss,
+    NLLLoss,
+    NLLLoss2d,
+    SmoothL1Loss,
+    SoftMarginLoss,
+)
+from thnn.nn.normalization import LocalResponseNorm
+from thnn.nn.padding import (
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+)
+from thnn.nn.pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AvgPool1d,
+    AvgPool2d,
+    AvgPool3d,
+    FractionalMaxPool2d,
+    FractionalMaxPool3d,
+    LPPool1d,
+    LPPool2d,
+    LPPool3d,
+    MaxPool1d,
+    MaxPool2d,
+    MaxPool3d,
+    MaxUnpool1d,
+    MaxUnpool2d,
+    MaxUnpool3d,
+)
+from thnn.nn.recurrent import GRU, LSTM, GRUCell, LSTMCell
+from thnn.nn.resampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
+from thnn.nn.sparse import Embedding, EmbeddingBag
 from thnn.nn.sync_batch_normalization import SyncBatchNorm, convert_sync_batchnorm, revert_sync_batchnorm
 
 __all__ = [
+    "ELU",
+    "GLU",
+    "GRU",
+    "LSTM",
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
+    "BCELoss",
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
@@ -28,8 +101,60 @@ __all__ = [
     "ConvTranspose1d",
     "ConvTranspose2d",
     "ConvTranspose3d",
+    "CrossEntropyLoss",
+    "Embedding",
+    "EmbeddingBag",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
+    "GRUCell",
+    "Hardshrink",
+    "Hardtanh",
+    "KLDivLoss",
+    "L1Loss",
+    "LPPool1d",
+    "LPPool2d",
+    "LPPool3d",
+    "LSTMCell",
+    "LeakyReLU",
     "Linear",
+    "LocalResponseNorm",
+    "LogSigmoid",
+    "LogSoftmax",
+    "MSELoss",
+    "MaxPool1d",
+    "MaxPool2d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
+    "MultiLabelMarginLoss",
+    "MultiMarginLoss",
+    "NLLLoss",
+    "NLLLoss2d",
+    "PReLU",
+    "RReLU",
+    "ReLU",
+    "ReLU6",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
+    "Sigmoid",
+    "SmoothL1Loss",
+    "SoftMarginLoss",
+    "Softmax",
+    "Softmax2d",
+    "Softmin",
+    "Softplus",
+    "Softshrink",
     "SyncBatchNorm",
+    "Tanh",
+    "Threshold",
+    "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
     "convert_sync_batchnorm",
+    "functional",
     "revert_sync_batchnorm",
 ]

@@ -81,20 +81,14 @@ class NLLLoss(torch.nn.NLLLoss):
         )
 
 
-class NLLLoss2d(torch.nn.NLLLoss2d):
+class NLLLoss2d(NLLLoss):
     __doc__ = _doc(
         "NLLLoss2d",
-        "NLLLoss of every pixel, its name until torch 0.4",
+        "NLLLoss by its name for images until torch 0.3",
         "SpatialClassNLLCriterionFunction",
         _CLASSES,
         _NONE_BY_TORCH,
     )
-
-    @layer_forward
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.nll_loss(
-            input, target, self.weight, ignore_index=self.ignore_index, reduction=self.reduction
-        )
 
 
 class CrossEntropyLoss(torch.nn.CrossEntropyLoss):

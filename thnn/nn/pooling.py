@@ -185,6 +185,7 @@ _FRACTIONAL = "output_size + kernel_size has to be at most the size of the input
 
 
 class FractionalMaxPool2d(torch.nn.FractionalMaxPool2d):
+    _random_samples: Tensor | None
     __doc__ = _doc(
         "FractionalMaxPool2d",
         "Maxima of windows at pseudo-random positions",
@@ -205,6 +206,7 @@ class FractionalMaxPool2d(torch.nn.FractionalMaxPool2d):
 
 
 class FractionalMaxPool3d(torch.nn.FractionalMaxPool3d):
+    _random_samples: Tensor | None
     __doc__ = _doc(
         "FractionalMaxPool3d",
         "Maxima of windows at pseudo-random positions",

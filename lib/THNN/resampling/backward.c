@@ -163,6 +163,13 @@ typedef struct AxisTap {
 /* Returns their number; those behind the first AXIS_TAPS are not listed. */
 static int64_t listReaders(const ReaderTable *table, int64_t input, AxisTap *list)
 {
+  const ResampleAxis *axis = table->axis;
+  const int64_t reach = MAX(MAX(axis->before, axis->output - axis->before - axis->input), 0);
+  if (axisIsPadding(axis) && (reach == 0 || (input > reach && input < axis->input - 1 - reach))) {
+    /* No border reads this input. */
+    *list = (AxisTap){axis->before + input, 1};
+    return list->output >= 0 && list->output < axis->output;
+  }
   const Readers readers = readersAt(table, input);
   int64_t n = 0;
   for (int r = 0; r < readers.ranges; r++)
@@ -204,37 +211,35 @@ static void clearPixels(int64_t count, int64_t lanes, real *to, int64_t step)
     for (int64_t c = 0; c < lanes; c++) to[j * step + c] = 0;
 }
 
-/* Copies or sums runs of pixels; then adds the pixels that the borders of the padding read. */
+/* Copies or sums runs of pixels; then adds the pixels of the borders. */
 static void unpadRow(const Backward *f, const RowPlace *p, real *to)
 {
   const ResampleAxis *axis = &f->resampling->axis[2];
   const int64_t lanes = f->x.lanes, from = f->g.sw, step = f->x.sw;
-  const int64_t first = MIN(MAX(-axis->before, 0), axis->input); /* inputs that are not cropped */
-  const int64_t end = MAX(MIN(axis->output - axis->before, axis->input), first);
+  Border borders[2];
+  findBorders(axis, borders);
+  const int64_t count = borders[1].from - borders[0].end; /* inputs that are not cropped */
+  const int64_t first = count > 0 ? borders[0].end - axis->before : 0;
   RowTaps taps;
   RowTap *tap = taps.tap, run[ROW_TAPS];
   bool add = false;
   int n = firstTaps(&taps, f, p);
-  if (n == 0) {
-    clearPixels(axis->input, lanes, to, step);
-    return;
-  }
-  clearPixels(first, lanes, to, step);
-  clearPixels(axis->input - end, lanes, to + end * step, step);
+  clearPixels(n == 0 ? axis->input : first, lanes, to, step);
+  if (n == 0) return;
+  clearPixels(axis->input - (first + count), lanes, to + (first + count) * step, step);
   for (; n > 0; n = moreTaps(&taps), add = true) {
-    for (int k = 0; k < n; k++) run[k] = (RowTap){tap[k].row + (first + axis->before) * from, tap[k].weight};
-    sumPixels(n, run, end - first, lanes, from, to + first * step, step, add);
-    for (int64_t o = 0; o < axis->output; o++) {
-      if (o == first + axis->before && first < end) o = end + axis->before;
-      if (o >= axis->output) break;
-      real *pixel = to + resampleSource(axis, o).index * step;
-      if (n == 1 && lanes == 1) {
-        *pixel += tap->row[o * from] * tap->weight;
-        continue;
+    for (int k = 0; k < n; k++) run[k] = (RowTap){tap[k].row + borders[0].end * from, tap[k].weight};
+    sumPixels(n, run, count, lanes, from, to + first * step, step, add);
+    for (const Border *b = borders; b < borders + 2; b++)
+      for (int64_t o = b->from; o < b->end; o++) {
+        real *pixel = to + (b->base + b->slope * o) * step;
+        if (n == 1 && lanes == 1) {
+          *pixel += tap->row[o * from] * tap->weight;
+        } else {
+          for (int k = 0; k < n; k++) run[k] = (RowTap){tap[k].row + o * from, tap[k].weight};
+          sumPixels(n, run, 1, lanes, from, pixel, step, true);
+        }
       }
-      for (int k = 0; k < n; k++) run[k] = (RowTap){tap[k].row + o * from, tap[k].weight};
-      sumPixels(n, run, 1, lanes, from, pixel, step, true);
-    }
   }
 }
 

@@ -30,22 +30,22 @@ static void padRow(const Forward *f, int n, const RowTap *tap, real *to)
 {
   const ResampleAxis *axis = &f->resampling->axis[2];
   const int64_t lanes = f->x.lanes, from = f->x.sw, step = f->y.sw;
-  const int64_t first = MIN(MAX(axis->before, 0), axis->output);
-  const int64_t end = MAX(MIN(axis->before + axis->input, axis->output), first);
+  Border borders[2];
   RowTap run[4];
+  findBorders(axis, borders);
+  const int64_t first = borders[0].end, end = borders[1].from;
   for (int k = 0; k < n; k++) run[k] = (RowTap){tap[k].row + (first - axis->before) * from, tap[k].weight};
   sumPixels(n, run, end - first, lanes, from, to + first * step, step, false);
-  for (int64_t o = 0; o < axis->output; o++) {
-    if (o == first) o = end;
-    if (o >= axis->output) break;
-    const int64_t at = resampleSource(axis, o).index * from;
-    if (n == 1 && lanes == 1) {
-      to[o * step] = tap->row[at] * tap->weight;
-      continue;
+  for (const Border *b = borders; b < borders + 2; b++)
+    for (int64_t o = b->from; o < b->end; o++) {
+      const int64_t at = (b->base + b->slope * o) * from;
+      if (n == 1 && lanes == 1) {
+        to[o * step] = tap->row[at] * tap->weight;
+      } else {
+        for (int k = 0; k < n; k++) run[k] = (RowTap){tap[k].row + at, tap[k].weight};
+        sumPixels(n, run, 1, lanes, from, to + o * step, step, false);
+      }
     }
-    for (int k = 0; k < n; k++) run[k] = (RowTap){tap[k].row + at, tap[k].weight};
-    sumPixels(n, run, 1, lanes, from, to + o * step, step, false);
-  }
 }
 
 /* Outputs of `table` from `row`, whose element 0 is input `first`, and which has VL + 1 readable elements behind its
@@ -144,12 +144,12 @@ static void computeRows(const Forward *f, int64_t first, int64_t end)
     RowTap *tap = taps[row % 2];
     const int count = rowTaps(f, &p, tap);
     real *to = f->output + rowOffset(&f->y, &p);
-    isSummed = isSummed && sameTaps(count, tap, n, taps[(row + 1) % 2]);
-    n = count;
     if (axisIsPadding(axis)) {
-      padRow(f, n, tap, to);
+      padRow(f, count, tap, to);
       continue;
     }
+    isSummed = isSummed && sameTaps(count, tap, n, taps[(row + 1) % 2]);
+    n = count;
     const SourceTable *table = f->columns;
     for (int64_t o = 0; o < axis->output; o += table->count) {
       if (table->first != o) {

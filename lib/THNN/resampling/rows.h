@@ -73,6 +73,22 @@ static inline int64_t rowOffset(const ResampleImages *t, const RowPlace *p)
   return planeOffset(t, p) + p->d * t->sd + p->h * t->sh;
 }
 
+/* The outputs of a padding that are no copies of the input of the same order: from <= o < end has input base + slope * o. */
+typedef struct Border {
+  int64_t from, end, base, slope;
+} Border;
+
+/* Outputs between the two borders are the inputs from borders[0].end - before on. */
+static inline void findBorders(const ResampleAxis *axis, Border borders[2])
+{
+  const bool reflects = axis->kind == RESAMPLE_REFLECT;
+  const int64_t last = axis->input - 1, before = axis->before;
+  const int64_t first = MIN(MAX(before, 0), axis->output);
+  const int64_t end = MAX(MIN(before + axis->input, axis->output), first);
+  borders[0] = (Border){0, first, reflects ? before : 0, reflects ? -1 : 0};
+  borders[1] = (Border){end, axis->output, reflects ? 2 * last + before : last, reflects ? -1 : 0};
+}
+
 /* Rows of a parallel task. */
 static inline int64_t rowsPerTask(int64_t elements) { return elements < 32768 ? 32768 / elements : 1; }
 

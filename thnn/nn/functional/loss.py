@@ -4,8 +4,8 @@
 criteria of THNN.h reduce and have a gradient by the input only: with 'none', and for a target or weight that requires
 a gradient, torch computes the loss.
 
-Inputs are float32 or float64, classes int64. Errors: TypeError for other types, ValueError for wrong sizes and settings,
-IndexError for numbers that are no classes.
+Inputs are float32 or float64, classes int64. Errors: TypeError for other types, ValueError for wrong sizes and
+settings, IndexError for numbers that are no classes.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def l1_loss(
     """The mean or sum of |input - target|; with `weight` computed by torch."""
     reduction = _reduction(reduction, size_average, reduce)
     if weight is not None or _by_torch(reduction, target):
-        return F.l1_loss(input, target, reduction=reduction, weight=weight)
+        return F.l1_loss(input, target, reduction=reduction, weight=weight)  # type: ignore[call-arg]
     output: Tensor = _abs(*_same_size(input, target), reduction == "mean")
     return output
 
@@ -94,7 +94,7 @@ def mse_loss(
     """The mean or sum of (input - target)^2; with `weight` computed by torch."""
     reduction = _reduction(reduction, size_average, reduce)
     if weight is not None or _by_torch(reduction, target):
-        return F.mse_loss(input, target, reduction=reduction, weight=weight)
+        return F.mse_loss(input, target, reduction=reduction, weight=weight)  # type: ignore[call-arg]
     output: Tensor = _mse(*_same_size(input, target), reduction == "mean")
     return output
 
@@ -240,8 +240,8 @@ def nll_loss(
 ) -> Tensor:
     """-weight[t] * input[t] summed over the batch; 'mean' divides by the sum of the weights of the targets.
 
-    Shapes: input (N, C, ...) or (C) of log-probabilities, target (N, ...) or () of classes; targets equal to ignore_index
-    count nothing.
+    Shapes: input (N, C, ...) or (C) of log-probabilities, target (N, ...) or () of classes. Targets equal to
+    ignore_index count nothing.
     """
     reduction = _reduction(reduction, size_average, reduce)
     if _by_torch(reduction):

@@ -356,7 +356,7 @@ def _power_average(average: Tensor, norm_type: float, elements: int) -> Tensor:
 
 
 def lp_pool1d(
-    input: Tensor, norm_type: float, kernel_size: int, stride: Size | None = None, ceil_mode: bool = False
+    input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None = None, ceil_mode: bool = False
 ) -> Tensor:
     """(sum of input^norm_type)^(1 / norm_type) of each window of a sequence; see torch.nn.functional.lp_pool1d."""
     if math.isinf(norm_type):

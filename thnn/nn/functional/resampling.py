@@ -41,8 +41,8 @@ def interpolate(
     if antialias or not (linear or mode == "nearest"):
         return F.interpolate(
             input,
-            size,  # type: ignore[arg-type]
-            scale_factor,  # type: ignore[arg-type]
+            size,
+            scale_factor,
             mode,
             align_corners,
             recompute_scale_factor,

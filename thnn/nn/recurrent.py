@@ -1,0 +1,277 @@
+"""LSTMCell, GRUCell, LSTM and GRU."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence
+
+from thnn._functions.classes import function_classes
+from thnn.nn._layer import layer_doc, layer_forward
+
+_linear = function_classes["LinearFunction"].apply
+_lstm = function_classes["LSTMFusedFunction"].apply
+_gru = function_classes["GRUFusedFunction"].apply
+
+# The states of a layer: the hidden state and, in an LSTM, the cell state.
+States = tuple[Tensor, ...]
+
+
+# Cells
+
+_CELL = "input (N, input_size) or (input_size), {states} (N, hidden_size) or (hidden_size), results likewise"
+
+
+class LSTMCell(torch.nn.LSTMCell):
+    __doc__ = layer_doc(
+        "LSTMCell",
+        "One step of a long short-term memory",
+        _CELL.format(states="hidden and cell state"),
+        "LinearFunction and LSTMFusedFunction",
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor, hx: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        _check_cell(self, input, hx)
+        if hx is None:
+            zeros = input.new_zeros((*input.shape[:-1], self.hidden_size))
+            hx = (zeros, zeros)
+        gates = _linear(input, self.weight_ih), _linear(hx[0], self.weight_hh)
+        hidden, cell = _lstm(*gates, self.bias_ih, self.bias_hh, hx[1])
+        return hidden, cell
+
+
+class GRUCell(torch.nn.GRUCell):
+    __doc__ = layer_doc(
+        "GRUCell",
+        "One step of a gated recurrent unit",
+        _CELL.format(states="hidden state"),
+        "LinearFunction and GRUFusedFunction",
+    )
+
+    @layer_forward
+    def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
+        _check_cell(self, input, None if hx is None else (hx,))
+        if hx is None:
+            hx = input.new_zeros((*input.shape[:-1], self.hidden_size))
+        gates = _linear(input, self.weight_ih), _linear(hx, self.weight_hh)
+        hidden: Tensor = _gru(*gates, self.bias_ih, self.bias_hh, hx)
+        return hidden
+
+
+def _check_cell(layer: torch.nn.RNNCellBase, input: Tensor, states: Sequence[Tensor] | None) -> None:
+    if input.dim() not in (1, 2) or input.shape[-1] != layer.input_size:
+        raise ValueError(
+            f"input: expected 2 dimensions (N, {layer.input_size}) or 1, got shape {tuple(input.shape)}"
+        )
+    expected = (*input.shape[:-1], layer.hidden_size)
+    for state in states or ():
+        if state.shape != expected:
+            raise ValueError(f"hx: expected {expected}, got {tuple(state.shape)}")
+
+
+# Sequences
+
+
+def _steps(batch_sizes: Sequence[int], reverse: bool) -> Iterator[tuple[int, int]]:
+    """First row and number of rows of each step in the data of a packed sequence."""
+    starts, row = [], 0
+    for size in batch_sizes:
+        starts.append((row, size))
+        row += size
+    return reversed(starts) if reverse else iter(starts)
+
+
+def _run(
+    cell: Callable[[Tensor, States], States],
+    gates: Tensor,
+    batch_sizes: Sequence[int],
+    initial: States,
+    reverse: bool,
+) -> tuple[Tensor, States]:
+    """The hidden states of all steps, in the order of the rows of `gates`, and the final states.
+
+    Sequences are sorted by length, longest first, hence those that have ended by a step are its last rows. They take
+    no part in the steps behind their end; the reverse direction begins each sequence with the initial state at its end.
+    """
+    outputs: list[Tensor] = []
+    ended: list[States] = []
+    states = tuple(s[: batch_sizes[-1]] if reverse else s for s in initial)
+    for row, size in _steps(batch_sizes, reverse):
+        current = states[0].shape[0]
+        if size < current:
+            ended.append(tuple(s[size:] for s in states))
+            states = tuple(s[:size] for s in states)
+        elif size > current:
+            states = tuple(torch.cat([s, i[current:size]]) for s, i in zip(states, initial))
+        states = cell(gates[row : row + size], states)
+        outputs.append(states[0])
+    if ended:
+        states = tuple(torch.cat(parts) for parts in zip(states, *reversed(ended)))
+    return torch.cat(outputs[::-1] if reverse else outputs), states
+
+
+class _Recurrent(torch.nn.RNNBase):
+    """Forward of LSTM and GRU over a sequence."""
+
+    def _initial(self, hx: Any, batch: int, input: Tensor, is_batched: bool) -> States:
+        """The states given, (layers * directions, batch, hidden_size) each, or zeros."""
+        directions = 2 if self.bidirectional else 1
+        expected = (self.num_layers * directions, batch, self.hidden_size)
+        count = 2 if self.mode == "LSTM" else 1
+        if hx is None:
+            return (input.new_zeros(expected),) * count
+        states = tuple(hx) if count == 2 else (hx,)
+        if len(states) != count or not all(isinstance(s, Tensor) for s in states):
+            raise TypeError("hx: expected a pair of tensors" if count == 2 else "hx: expected a tensor")
+        if not is_batched:
+            states = tuple(s.unsqueeze(1) if s.dim() == 2 else s for s in states)
+        for state in states:
+            if state.shape != expected:
+                raise ValueError(f"hx: expected {expected}, got {tuple(state.shape)}")
+        return states
+
+    def _forward(self, input: Any, hx: Any) -> tuple[Any, States]:
+        if self.proj_size:
+            raise ValueError(f"proj_size: expected 0, since the cell has no projection; got {self.proj_size}")
+        if isinstance(input, PackedSequence):
+            return self._packed(input, hx)
+        if input.dim() not in (2, 3) or input.shape[-1] != self.input_size:
+            axes = "N, L" if self.batch_first else "L, N"
+            raise ValueError(
+                f"input: expected 3 dimensions ({axes}, {self.input_size}) or 2 (L, {self.input_size}), got"
+                f" shape {tuple(input.shape)}"
+            )
+        is_batched = input.dim() == 3
+        rows = input if is_batched else input.unsqueeze(1)
+        if is_batched and self.batch_first:
+            rows = rows.transpose(0, 1)
+        length, batch = rows.shape[:2]
+        if length == 0:
+            raise ValueError("input: expected at least one step, got a sequence of length 0")
+        states = self._initial(hx, batch, input, is_batched)
+        data, states = self._layers(rows.flatten(0, 1), [batch] * length, states)
+        output = data.unflatten(0, (length, batch))
+        if not is_batched:
+            return output.squeeze(1), tuple(s.squeeze(1) for s in states)
+        return output.transpose(0, 1) if self.batch_first else output, states
+
+    def _packed(self, input: PackedSequence, hx: Any) -> tuple[PackedSequence, States]:
+        data, batch_sizes, sorted_indices, unsorted_indices = input
+        if data.dim() != 2 or data.shape[-1] != self.input_size:
+            raise ValueError(f"input: expected {self.input_size} features, got {tuple(data.shape)}")
+        sizes = batch_sizes.tolist()
+        states = self._initial(hx, sizes[0], data, True)
+        if hx is not None and sorted_indices is not None:
+            states = tuple(s.index_select(1, sorted_indices) for s in states)
+        data, states = self._layers(data, sizes, states)
+        if unsorted_indices is not None:
+            states = tuple(s.index_select(1, unsorted_indices) for s in states)
+        return PackedSequence(data, batch_sizes, sorted_indices, unsorted_indices), states
+
+    def _layers(self, data: Tensor, batch_sizes: Sequence[int], initial: States) -> tuple[Tensor, States]:
+        directions = 2 if self.bidirectional else 1
+        final: list[States] = []
+        weights = self.all_weights
+        for layer in range(self.num_layers):
+            outputs = []
+            for direction in range(directions):
+                index = layer * directions + direction
+                cell, gates = self._cell(data, *weights[index])
+                states = tuple(s[index] for s in initial)
+                output, states = _run(cell, gates, batch_sizes, states, direction == 1)
+                outputs.append(output)
+                final.append(states)
+            data = outputs[0] if directions == 1 else torch.cat(outputs, -1)
+            if self.dropout and self.training and layer < self.num_layers - 1:
+                data = F.dropout(data, self.dropout, True)
+        return data, tuple(torch.stack(s) for s in zip(*final))
+
+    def _cell(
+        self,
+        data: Tensor,
+        weight_ih: Tensor,
+        weight_hh: Tensor,
+        bias_ih: Tensor | None = None,
+        bias_hh: Tensor | None = None,
+    ) -> tuple[Callable[[Tensor, States], States], Tensor]:
+        """The function of a step, and the gates of the input of all steps."""
+        raise NotImplementedError
+
+
+_SEQUENCE = """input (L, N, input_size), with batch_first (N, L, input_size), (L, input_size) or a PackedSequence;
+    output likewise with hidden_size per direction; {states}
+    (num_layers * directions, N, hidden_size)"""
+_REMARKS = "With proj_size ValueError. Dropout between layers is that of torch."
+
+
+class LSTM(_Recurrent, torch.nn.LSTM):
+    __doc__ = layer_doc(
+        "LSTM",
+        "Long short-term memory over sequences",
+        _SEQUENCE.format(states="hidden and cell state"),
+        "LinearFunction and LSTMFusedFunction",
+        remarks=_REMARKS,
+    )
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        if self.proj_size:
+            raise ValueError(
+                f"LSTM: proj_size: expected 0, since the cell has no projection; got {self.proj_size}"
+            )
+
+    @layer_forward
+    def forward(self, input: Any, hx: tuple[Tensor, Tensor] | None = None) -> Any:
+        return self._forward(input, hx)
+
+    def _cell(
+        self,
+        data: Tensor,
+        weight_ih: Tensor,
+        weight_hh: Tensor,
+        bias_ih: Tensor | None = None,
+        bias_hh: Tensor | None = None,
+    ) -> tuple[Callable[[Tensor, States], States], Tensor]:
+        # The gates are sums: both biases are added once for all steps.
+        bias = None if bias_ih is None or bias_hh is None else bias_ih + bias_hh
+
+        def step(gates: Tensor, states: States) -> States:
+            hidden, cell = states
+            result: States = _lstm(gates, _linear(hidden, weight_hh), None, None, cell)
+            return result
+
+        return step, _linear(data, weight_ih, bias)
+
+
+class GRU(_Recurrent, torch.nn.GRU):
+    __doc__ = layer_doc(
+        "GRU",
+        "Gated recurrent unit over sequences",
+        _SEQUENCE.format(states="hidden state"),
+        "LinearFunction and GRUFusedFunction",
+        remarks=_REMARKS,
+    )
+
+    @layer_forward
+    def forward(self, input: Any, hx: Tensor | None = None) -> Any:
+        output, states = self._forward(input, hx)
+        return output, states[0]
+
+    def _cell(
+        self,
+        data: Tensor,
+        weight_ih: Tensor,
+        weight_hh: Tensor,
+        bias_ih: Tensor | None = None,
+        bias_hh: Tensor | None = None,
+    ) -> tuple[Callable[[Tensor, States], States], Tensor]:
+        def step(gates: Tensor, states: States) -> States:
+            (hidden,) = states
+            return (_gru(gates, _linear(hidden, weight_hh, bias_hh), None, None, hidden),)
+
+        return step, _linear(data, weight_ih, bias_ih)
