@@ -184,7 +184,9 @@ def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Mo
     If the module cannot be traced, its children are traced one by one.
     """
     try:
-        branches = [trace(module, _required_arguments(module), training=training) for training in (True, False)]
+        branches = [
+            trace(module, _required_arguments(module), training=training) for training in (True, False)
+        ]
     except ValueError:
         found: dict[int, dict[str, nn.Module]] = {}
         calls: dict[int, int] = {}

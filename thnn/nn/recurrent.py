@@ -225,6 +225,11 @@ class LSTM(_Recurrent, torch.nn.LSTM):
                 f"LSTM: proj_size: expected 0, since the cell has no projection; got {self.proj_size}"
             )
 
+    @staticmethod
+    def _unsupported(layer: torch.nn.Module) -> str:
+        """Why thnn.convert() leaves a layer of torch, or ''."""
+        return "has proj_size" if getattr(layer, "proj_size", 0) else ""
+
     @layer_forward
     def forward(self, input: Any, hx: tuple[Tensor, Tensor] | None = None) -> Any:
         return self._forward(input, hx)

@@ -1,0 +1,202 @@
+"""thnn.convert and thnn.revert."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import thnn
+
+
+class Block(nn.Module):
+    """A residual block, in which one ReLU follows batch normalization and the sum."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+        self.norm1 = nn.BatchNorm2d(channels)
+        self.relu = nn.ReLU(inplace=True)
+        self.conv2 = nn.Conv2d(channels, channels, 3, padding=1, bias=False)
+        self.norm2 = nn.BatchNorm2d(channels)
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.norm2(self.conv2(self.relu(self.norm1(self.conv1(x)))))
+        y += x
+        output: Tensor = self.relu(y)
+        return output
+
+
+def network() -> nn.Sequential:
+    torch.manual_seed(0)
+    return nn.Sequential(
+        nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2)),
+        Block(8),
+        nn.Dropout(0.1),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(8, 5),
+        nn.LogSoftmax(1),
+    ).double()
+
+
+def images() -> Tensor:
+    torch.manual_seed(1)
+    return torch.randn(4, 3, 12, 12, dtype=torch.float64)
+
+
+def agree(a: nn.Module, b: nn.Module) -> None:
+    """Both train and evaluate alike."""
+    for mode in (True, False):
+        results = []
+        for model in (a, b):
+            model.train(mode).zero_grad()
+            torch.manual_seed(2)
+            y = model(images())
+            y.square().sum().backward()
+            results.append([y.detach(), *(p.grad for p in model.parameters())])
+        for x, y in zip(*results, strict=True):
+            torch.testing.assert_close(x, y, rtol=1e-10, atol=1e-10)
+
+
+def state_of(model: nn.Module) -> list[tuple[str, type[nn.Module], dict[str, Any]]]:
+    return [(name, type(m), dict(m.__dict__)) for name, m in model.named_modules()]
+
+
+def test_a_converted_network_computes_the_same_and_reverts_exactly() -> None:
+    model = network()
+    original, before = copy.deepcopy(model), state_of(model)
+    parameters = [id(p) for p in model.parameters()]
+    report = thnn.convert(model)
+    assert {layer.kind for layer in report.replaced} == {
+        *("Conv2d", "BatchNorm2d", "ReLU", "MaxPool2d", "AdaptiveAvgPool2d", "Linear", "LogSoftmax")
+    }
+    assert [(layer.name, layer.remark) for layer in report.fused] == [
+        ("0.1", "with 0.2"),
+        ("1.norm1", "with 1.relu"),
+    ]
+    assert ("2", "Dropout", "thnn has no such layer") in report.left
+    assert [id(p) for p in model.parameters()] == parameters
+    agree(original, model)
+    agree(copy.deepcopy(original), pickle.loads(pickle.dumps(model)))
+    assert thnn.convert(model).replaced == ()
+    reverted = thnn.revert(model)
+    assert len(reverted.replaced) == len(report.replaced)
+    for (name, kind, attributes), (_, kind_before, attributes_before) in zip(state_of(model), before):
+        assert kind is kind_before, name
+        assert attributes.keys() == attributes_before.keys(), name
+    agree(original, model)
+
+
+def test_the_report_is_a_table() -> None:
+    report = thnn.convert(network())
+    lines = str(report).splitlines()
+    assert lines[-1] == "12 replaced, 2 fused, 2 left"
+    assert "left      2        Dropout            thnn has no such layer" in lines
+
+
+def test_a_layer_alone() -> None:
+    layer = nn.Conv2d(2, 3, 3)
+    assert thnn.convert(layer).replaced[0].kind == "Conv2d"
+    assert type(layer) is thnn.nn.Conv2d
+    thnn.revert(layer)
+    assert type(layer) is nn.Conv2d
+
+
+class Own(nn.Conv2d):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("layer", "reason"),
+    [
+        (Own(2, 3, 3), "a subclass of nn.Conv2d"),
+        (nn.Conv2d(2, 3, 3).half(), "has torch.float16"),
+        (nn.Conv2d(2, 3, 3, device="meta"), "on meta"),
+        (nn.Linear(2, 3).bfloat16(), "has torch.bfloat16"),
+        (nn.GELU(), "thnn has no such layer"),
+        (nn.LSTM(2, 3, proj_size=1), "has proj_size"),
+    ],
+    ids=str,
+)
+def test_what_is_left(layer: nn.Module, reason: str) -> None:
+    kind = type(layer)
+    report = thnn.convert(layer)
+    assert report.replaced == ()
+    assert [left.remark for left in report.left] == [reason]
+    assert type(layer) is kind
+
+
+def norm_and_relu() -> nn.Sequential:
+    return nn.Sequential(nn.BatchNorm2d(3), nn.ReLU()).double()
+
+
+def test_layers_with_hooks_are_not_fused() -> None:
+    for position in (0, 1):
+        model = norm_and_relu()
+        seen: list[Tensor] = []
+        model[position].register_forward_hook(lambda *args, seen=seen: seen.append(args[2].detach().clone()))
+        assert thnn.convert(model).fused == ()
+        output = model(images())
+        assert len(seen) == 1
+        assert (seen[0] < 0).any() == (position == 0)
+        assert (output >= 0).all()
+
+
+class Twice(nn.Module):
+    """Batch normalization whose result has another use than ReLU."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = nn.BatchNorm2d(3)
+        self.relu = nn.ReLU()
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = self.norm(x)
+        output: Tensor = self.relu(y) + y
+        return output
+
+
+class OnlyInTraining(Twice):
+    def forward(self, x: Tensor) -> Tensor:
+        y: Tensor = self.norm(x)
+        return self.relu(y) if self.training else y
+
+
+class DependsOnValues(Twice):
+    """Cannot be traced; its child can."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = norm_and_relu()
+
+    def forward(self, x: Tensor) -> Tensor:
+        y: Tensor = self.norm(x)
+        return self.inner(y) if y.sum() > 1e9 else self.relu(y)
+
+
+@pytest.mark.parametrize(
+    ("model", "fused"), [(Twice(), []), (OnlyInTraining(), []), (DependsOnValues(), ["inner.0"])], ids=repr
+)
+def test_fusion_needs_a_result_that_only_goes_into_relu(model: nn.Module, fused: list[str]) -> None:
+    model = model.double()
+    original = copy.deepcopy(model)
+    assert [layer.name for layer in thnn.convert(model).fused] == fused
+    agree(original, model)
+
+
+def test_options_that_torch_lacks_are_not_reverted() -> None:
+    model = nn.Sequential(thnn.nn.BatchNorm2d(3, unbiased=False), thnn.nn.BatchNorm2d(3))
+    report = thnn.revert(model)
+    assert [(layer.name, layer.remark) for layer in report.left] == [("0", "uses unbiased")]
+    assert type(model[1]) is nn.BatchNorm2d
+
+
+def test_only_modules_are_accepted() -> None:
+    for function in (thnn.convert, thnn.revert):
+        with pytest.raises(TypeError, match=r"model: expected a torch\.nn\.Module, got str"):
+            function("model")  # type: ignore[arg-type]
