@@ -28,7 +28,7 @@ HEADERS = (
 
 
 class BuildLibrary(build_ext):
-    """Builds with CMake instead of the compiler commands of setuptools; CMAKE_ARGS in the environment adds arguments."""
+    """Builds with CMake instead of the compiler of setuptools; CMAKE_ARGS in the environment adds arguments."""
 
     def run(self) -> None:
         settings = shlex.split(os.environ.get("CMAKE_ARGS", ""))
