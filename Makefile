@@ -1,4 +1,4 @@
-# Everything needed to use and to work on thnn. The first target that needs it sets up .venv.
+# The commands for using and developing thnn. The first target that needs .venv sets it up.
 
 PYTHON ?= python3
 CONSTRAINTS ?= constraints.txt
@@ -9,7 +9,7 @@ LIBRARY := thnn/_C.abi3.so
 JOBS ?= 2
 
 C_FILES = $(shell find generic lib -name '*.[ch]')
-SOURCES = CMakeLists.txt VERSION $(C_FILES) $(shell find tools -name '*.py')
+SOURCES = CMakeLists.txt VERSION $(C_FILES) thnn/_functions/documentation.py $(shell find tools thnn/_header -name '*.py')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -43,9 +43,10 @@ format: $(READY) ## format Python and C
 docs: $(READY) ## build the documentation into site/
 	$(BIN)/mkdocs build --strict
 
-# The package again, with a library that checks itself; it is the one that Python finds from beside it. libstdc++ is
-# loaded early because the sanitizer looks for its functions only once, and capture is left to Python because a report
-# would be lost with the file that pytest captures it in.
+# The tests run in a copy of the package with an instrumented library, and Python imports the package of the folder in
+# which it runs. libstdc++ is preloaded because the sanitizer looks up the functions of libstdc++ once, at the start.
+# With --capture=sys, the report of a sanitizer that ends the process is printed; pytest's default would capture it in a
+# file and lose it.
 SANITIZED := build/sanitize
 SANITIZER = LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libstdc++.so)" \
   ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1

@@ -1,4 +1,4 @@
-"""Builds what pyproject.toml cannot say: the C library and its binding, with CMake, and the headers for C users."""
+"""Builds what pyproject.toml cannot describe: the C library and its binding, with CMake, and headers for C users."""
 
 from __future__ import annotations
 
@@ -16,17 +16,23 @@ sys.path.insert(0, str(ROOT))
 
 from tools.build import build  # noqa: E402
 
-# What <THNN/THNN.h> includes, relative to one another as in the source tree:
+# <THNN/THNN.h> and the files that it includes, at the same relative paths as in the source tree:
 # `cc -I .../thnn/include/lib program.c .../thnn/libTHNN.so`.
-HEADERS = ("generic/THNN.h", "lib/THNN/THNN.h", "lib/THNN/runtime/state.h", "lib/THNN/runtime/tensor.h")
+HEADERS = (
+    "generic/THNN.h",
+    "lib/THNN/THNN.h",
+    "lib/THNN/runtime/generator.h",
+    "lib/THNN/runtime/state.h",
+    "lib/THNN/runtime/tensor.h",
+)
 
 
 class BuildLibrary(build_ext):
-    """Runs CMake in place of setuptools' own compiling; CMAKE_ARGS in the environment is passed on to it."""
+    """Builds with CMake instead of the compiler commands of setuptools; CMAKE_ARGS in the environment adds arguments."""
 
     def run(self) -> None:
         settings = shlex.split(os.environ.get("CMAKE_ARGS", ""))
-        # An editable install uses the source tree as it is; headers beside the library there would go stale.
+        # An editable install uses the source tree as it is; a copy of the headers beside the library would go stale.
         if self.inplace:
             build(ROOT, ROOT / "thnn", settings)
             return

@@ -62,7 +62,7 @@ class Network(nn.Module):
 
 
 class ThnnNetwork(Network):
-    """The network out of thnn's functions."""
+    """The network with thnn's functions."""
 
     def block(self, x: Tensor, p: ConvolutionBlock) -> Tensor:
         x = SpatialConvolutionMMFunction.apply(x, p.filters, None, 3, 3, 1, 1, 1, 1)
@@ -82,7 +82,7 @@ class ThnnNetwork(Network):
 
 
 class TorchNetwork(Network):
-    """The network out of torch's functions."""
+    """The network with torch's functions."""
 
     def block(self, x: Tensor, p: ConvolutionBlock) -> Tensor:
         x = functional.conv2d(x, p.filters, padding=1)
@@ -223,7 +223,7 @@ def draw(path: str, histories: dict[str, History], digits: Digits, seen: Tensor)
 def positive(text: str) -> int:
     """A positive integer of the command line."""
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
     return int(text)
 
 

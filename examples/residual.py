@@ -85,7 +85,7 @@ def train(network: nn.Module, images: Tensor, classes: Tensor, epochs: int, seed
 
 def positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
     return int(text)
 
 

@@ -1,15 +1,15 @@
 /* THNN.h: every function of the library, declared once. No include guard: it is included once per element type.
 
-   The C library, its Python binding, the autograd Function classes, their type stubs and documentation, and
-   the table that tests and benchmarks run all follow from this file (docs/architecture.md). After a change:
-   python -m thnn regenerate.
+   The symbols and the function table of the C library, its Python binding, the autograd Function classes, their type
+   stubs and their documentation follow from this file (docs/architecture.md). After a change: python -m thnn
+   regenerate.
 
    Conventions, unless a function says otherwise (docs/kernels.md has the whole contract):
      - N batch, C channels, H, W rows and columns. A tensor with one dimension less than the batched form is
-       one sample, and so is the result. Scalar order is width before height.
-     - output and gradInput may come with any shape: they are resized and wholly overwritten. One that has
-       the right size keeps its storage and strides.
-     - gradWeight and gradBias come with their shape and accumulate: gradWeight += scale * gradient.
+       one sample, and so is the result. Scalars of the width precede those of the height, except in Im2Col and Col2Im.
+     - output and gradInput may have any shape before the call: they are resized and wholly overwritten. A tensor that
+       already has the right size keeps its storage and strides.
+     - gradWeight and gradBias must have the shapes of weight and bias, and accumulate: gradWeight += scale * gradient.
      - Inputs may have any strides; contiguous and channels-last are fast.
      - Wrong dimensions, sizes, types and geometry raise TypeError, ValueError or IndexError naming function
        and argument, before anything is written.
@@ -29,19 +29,20 @@
    Roles. Every tensor has one, mostly from its name:
      input         input*                            target         target
      parameter     weight, bias, running_mean, ...   output         output*
-     gradOutput, gradInput, gradParameter            gradX of an output, of an input or target, of a parameter X
+     gradOutput, gradInput, gradParameter            gradX, if X is an output; an input or target; a parameter
      saved         indices, save_mean, noise, ...    written by the forward, read by the backward
-     buffer        finput, columns, ones, *Buffer    scratch of the original, unused: may be None or empty
+     buffer        finput, columns, ones, *Buffer    scratch memory in Torch7, unused here: may be None or empty
 
    Tags, in brackets in the comment of an argument (thnn/_header/roles.py has all names and rules):
      [OPTIONAL]        may be None
      [OUT]             is written
-     [MODIFIED]        is read and written
+     [MODIFIED]        is an existing tensor that the call may write; keeps its size
      [LIKE x]          has the shape of the earlier argument x
-     [BUFFER] [SAVED]  the role, where the name does not imply it; so do [INPUT] [TARGET] [PARAMETER] [GRADOUTPUT]
-                       [GRADINPUT] [GRADPARAMETER]
-     [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5; all numbers behind it need one, too
-     [SIZE x d]        of a number of a backward that its forward does not take: dimension d of tensor x, -1 the last
+     [BUFFER] [SAVED] [INPUT] [TARGET] [PARAMETER] [GRADOUTPUT] [GRADINPUT] [GRADPARAMETER]
+                       the role, where the name does not imply it; [SCRATCH]: a buffer, whose name implies another role
+     [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5; all numbers after it need one, too
+     [SIZE x d]        of a number that a backward takes and its forward does not: the size of tensor x along
+                       dimension d, where -1 is the last dimension
    In a backward, scale without a tag has [DEFAULT 1].
 
    Tags in the comment of an updateOutput, for gradients of gradients:
@@ -60,7 +61,7 @@
                        weight[o,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW) or flattened (O, I*kH*kW); bias (O) or None;
-   output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+   output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that
    do not fit. Source: Torch7 nn.SpatialConvolutionMM.
    [DERIVATIVE bilinear] */
@@ -69,7 +70,7 @@ TH_API void THNN_(SpatialConvolutionMM_updateOutput)(
     THTensor *input,       // input (N, I, H, W) or (I, H, W)
     THTensor *output,      // [OUT] result (N, O, oH, oW)
     THTensor *weight,      // filters (O, I, kH, kW) or (O, I*kH*kW)
-    THTensor *bias,        // [OPTIONAL] one per output channel (O)
+    THTensor *bias,        // [OPTIONAL] one value per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int kW,                // kernel width
@@ -128,13 +129,13 @@ TH_API void THNN_(TemporalConvolution_updateOutput)(
     THTensor *input,       // input (N, T, inputFrameSize) or (T, inputFrameSize)
     THTensor *output,      // [OUT] result (N, oT, outputFrameSize)
     THTensor *weight,      // filters (outputFrameSize, kW*inputFrameSize)
-    THTensor *bias,        // one per output feature (outputFrameSize)
+    THTensor *bias,        // one value per output feature (outputFrameSize)
     int kW,                // kernel length
     int dW,                // stride
     int inputFrameSize,    // features of a frame of input
     int outputFrameSize);  // features of a frame of output
 
-/* Gradient of TemporalConvolution by its input: sums gradOutput * weight over the outputs of each frame. */
+/* Gradient of TemporalConvolution by its input: gradOutput * weight, summed over the outputs that read each frame. */
 TH_API void THNN_(TemporalConvolution_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -162,8 +163,8 @@ TH_API void THNN_(TemporalConvolution_accGradParameters)(
      output[n,f,t] = bias[f] + sum over k of weight[f,0,k] * input[n, f, t*dW + k - padW]
 
    Shapes: with featFirst input (N, F, T) or (F, T) and output (N, F, oT), otherwise (N, T, F) or (T, F) and
-   (N, oT, F); weight (F, 1, kW); bias (F) or None; oT = floor((T + 2*padW - kW) / dW) + 1. Outside the sequence input
-   is 0.
+   (N, oT, F); weight (F, 1, kW); bias (F) or None; oT = floor((T + 2*padW - kW) / dW) + 1. Input is 0
+   outside the sequence.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
    fit. Source: Torch7 nn.TemporalRowConvolution.
    [DERIVATIVE bilinear] */
@@ -172,7 +173,7 @@ TH_API void THNN_(TemporalRowConvolution_updateOutput)(
     THTensor *input,       // input (N, F, T) or (F, T), or with time first
     THTensor *output,      // [OUT] result (N, F, oT), or with time first
     THTensor *weight,      // filters (F, 1, kW)
-    THTensor *bias,        // [OPTIONAL] one per feature (F)
+    THTensor *bias,        // [OPTIONAL] one value per feature (F)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int kW,                // kernel length
@@ -217,7 +218,7 @@ TH_API void THNN_(TemporalRowConvolution_accGradParameters)(
                        weight[o,i,kh,kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW); bias (O) or None; output (N, O, oH, oW) with
-   oH = floor((H + 2*padH - dilationH*(kH-1) - 1) / dH) + 1 and oW likewise. Outside the image input is 0.
+   oH = floor((H + 2*padH - dilationH*(kH-1) - 1) / dH) + 1 and oW likewise. Input is 0 outside the image.
    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
    that do not fit. Source: Yu and Koltun, 2015; Torch7 nn.SpatialDilatedConvolution.
    [DERIVATIVE bilinear] */
@@ -226,7 +227,7 @@ TH_API void THNN_(SpatialDilatedConvolution_updateOutput)(
     THTensor *input,    // input (N, I, H, W) or (I, H, W)
     THTensor *output,   // [OUT] result (N, O, oH, oW)
     THTensor *weight,   // filters (O, I, kH, kW)
-    THTensor *bias,     // [OPTIONAL] one per output channel (O)
+    THTensor *bias,     // [OPTIONAL] one value per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
     int kW,             // kernel width
@@ -235,8 +236,8 @@ TH_API void THNN_(SpatialDilatedConvolution_updateOutput)(
     int dH,             // stride along the height
     int padW,           // zeros added left and right
     int padH,           // zeros added above and below
-    int dilationW,      // distance of kernel elements along the width
-    int dilationH);     // distance of kernel elements along the height
+    int dilationW,      // distance between kernel elements along the width
+    int dilationH);     // distance between kernel elements along the height
 
 /* Gradient of SpatialDilatedConvolution by its input: gradOutput correlated with the flipped filters. */
 TH_API void THNN_(SpatialDilatedConvolution_updateGradInput)(
@@ -252,8 +253,8 @@ TH_API void THNN_(SpatialDilatedConvolution_updateGradInput)(
     int dH,                 // stride along the height
     int padW,               // zeros added left and right
     int padH,               // zeros added above and below
-    int dilationW,          // distance of kernel elements along the width
-    int dilationH);         // distance of kernel elements along the height
+    int dilationW,          // distance between kernel elements along the width
+    int dilationH);         // distance between kernel elements along the height
 
 /* Gradients of SpatialDilatedConvolution by its parameters, accumulated:
    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of
@@ -273,8 +274,8 @@ TH_API void THNN_(SpatialDilatedConvolution_accGradParameters)(
     int dH,                // stride along the height
     int padW,              // zeros added left and right
     int padH,              // zeros added above and below
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     accreal scale);        // factor of the gradients added
 
 /* SpatialFullConvolution: transposed convolution, the gradInput of SpatialConvolutionMM as a function of its own. Every
@@ -294,7 +295,7 @@ TH_API void THNN_(SpatialFullConvolution_updateOutput)(
     THTensor *input,    // input (N, I, H, W) or (I, H, W)
     THTensor *output,   // [OUT] result (N, O, oH, oW)
     THTensor *weight,   // filters (I, O, kH, kW)
-    THTensor *bias,     // [OPTIONAL] one per output channel (O)
+    THTensor *bias,     // [OPTIONAL] one value per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
     int kW,             // kernel width
@@ -352,15 +353,15 @@ TH_API void THNN_(SpatialFullConvolution_accGradParameters)(
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (I, O, kH, kW); bias (O) or None; output (N, O, oH, oW) with
    oH = (H-1)*dH - 2*padH + dilationH*(kH-1) + 1 + adjH and oW likewise.
-   Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an adj below 0 or below neither the
-   stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+   Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an adj below 0 or not below
+   the larger of stride and dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialFullDilatedConvolution_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // input (N, I, H, W) or (I, H, W)
     THTensor *output,   // [OUT] result (N, O, oH, oW)
     THTensor *weight,   // filters (I, O, kH, kW)
-    THTensor *bias,     // [OPTIONAL] one per output channel (O)
+    THTensor *bias,     // [OPTIONAL] one value per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
     int kW,             // kernel width
@@ -369,8 +370,8 @@ TH_API void THNN_(SpatialFullDilatedConvolution_updateOutput)(
     int dH,             // stride along the height
     int padW,           // output columns cropped left and right
     int padH,           // output rows cropped above and below
-    int dilationW,      // distance of kernel elements along the width
-    int dilationH,      // distance of kernel elements along the height
+    int dilationW,      // distance between kernel elements along the width
+    int dilationH,      // distance between kernel elements along the height
     int adjW,           // columns added to the output at the right
     int adjH);          // rows added to the output at the bottom
 
@@ -388,8 +389,8 @@ TH_API void THNN_(SpatialFullDilatedConvolution_updateGradInput)(
     int dH,                 // stride along the height
     int padW,               // output columns cropped left and right
     int padH,               // output rows cropped above and below
-    int dilationW,          // distance of kernel elements along the width
-    int dilationH,          // distance of kernel elements along the height
+    int dilationW,          // distance between kernel elements along the width
+    int dilationH,          // distance between kernel elements along the height
     int adjW,               // columns added to the output at the right
     int adjH);              // rows added to the output at the bottom
 
@@ -411,8 +412,8 @@ TH_API void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
     int dH,                // stride along the height
     int padW,              // output columns cropped left and right
     int padH,              // output rows cropped above and below
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     int adjW,              // columns added to the output at the right
     int adjH,              // rows added to the output at the bottom
     accreal scale);        // factor of the gradients added
@@ -423,7 +424,7 @@ TH_API void THNN_(SpatialFullDilatedConvolution_accGradParameters)(
                                 weight[m,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (M, I, kH, kW) or flattened (M, I*kH*kW); bias (M, I) or None; output
-   (N, I*M, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+   (N, I*M, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
    fit. Source: Torch7 nn.SpatialDepthWiseConvolution.
    [DERIVATIVE bilinear] */
@@ -432,7 +433,7 @@ TH_API void THNN_(SpatialDepthWiseConvolution_updateOutput)(
     THTensor *input,       // input (N, I, H, W) or (I, H, W)
     THTensor *output,      // [OUT] result (N, I*M, oH, oW)
     THTensor *weight,      // filters (M, I, kH, kW) or (M, I*kH*kW)
-    THTensor *bias,        // [OPTIONAL] one per filter (M, I)
+    THTensor *bias,        // [OPTIONAL] one value per filter (M, I)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int kW,                // kernel width
@@ -478,13 +479,13 @@ TH_API void THNN_(SpatialDepthWiseConvolution_accGradParameters)(
     int padH,              // zeros added above and below
     accreal scale);        // factor of the gradients added
 
-/* VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters, whose size is the kernel.
+/* VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters; the kernel size is that of weight.
 
      output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of
                          weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
 
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
-   with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Outside the volume input is 0.
+   with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Input is 0 outside the volume.
    Errors: ValueError for a stride below 1, negative padding, an output without elements, sizes that do not fit.
    Source: Torch7 nn.VolumetricConvolution.
    [DERIVATIVE bilinear] */
@@ -493,7 +494,7 @@ TH_API void THNN_(VolumetricConvolution_updateOutput)(
     THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,      // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,      // filters (O, I, kT, kH, kW)
-    THTensor *bias,        // [OPTIONAL] one per output channel (O)
+    THTensor *bias,        // [OPTIONAL] one value per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int dT,                // stride along the time
@@ -520,7 +521,8 @@ TH_API void THNN_(VolumetricConvolution_updateGradInput)(
 
 /* Gradients of VolumetricConvolution by its parameters, accumulated:
    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-   weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+   weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
+   gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
 TH_API void THNN_(VolumetricConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -543,8 +545,8 @@ TH_API void THNN_(VolumetricConvolution_accGradParameters)(
                          weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
 
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW) or flattened (O, I*kT*kH*kW); bias (O) or
-   None; output (N, O, oT, oH, oW) with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Outside the volume
-   input is 0.
+   None; output (N, O, oT, oH, oW) with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Input is 0
+   outside the volume.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
    fit. Source: Torch7 nn.VolumetricConvolution.
    [DERIVATIVE bilinear] */
@@ -553,7 +555,7 @@ TH_API void THNN_(VolumetricConvolutionMM_updateOutput)(
     THTensor *input,   // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,  // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,  // filters (O, I, kT, kH, kW) or (O, I*kT*kH*kW)
-    THTensor *bias,    // [OPTIONAL] one per output channel (O)
+    THTensor *bias,    // [OPTIONAL] one value per output channel (O)
     THTensor *finput,  // [BUFFER] unused
     int kT,            // kernel depth (time)
     int kW,            // kernel width
@@ -586,7 +588,8 @@ TH_API void THNN_(VolumetricConvolutionMM_updateGradInput)(
 
 /* Gradients of VolumetricConvolutionMM by its parameters, accumulated:
    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-   weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+   weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
+   gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
 TH_API void THNN_(VolumetricConvolutionMM_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -611,7 +614,7 @@ TH_API void THNN_(VolumetricConvolutionMM_accGradParameters)(
          input[n, i, z*dT + kt*dilationT - padT, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
 
    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
-   with oT = floor((T + 2*padT - dilationT*(kT-1) - 1) / dT) + 1, and oH and oW likewise. Outside the volume input is 0.
+   with oT = floor((T + 2*padT - dilationT*(kT-1) - 1) / dT) + 1, and oH and oW likewise. Input is 0 outside the volume.
    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
    that do not fit. Source: Torch7 nn.VolumetricDilatedConvolution.
    [DERIVATIVE bilinear] */
@@ -620,7 +623,7 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateOutput)(
     THTensor *input,    // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,   // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,   // filters (O, I, kT, kH, kW)
-    THTensor *bias,     // [OPTIONAL] one per output channel (O)
+    THTensor *bias,     // [OPTIONAL] one value per output channel (O)
     THTensor *columns,  // [BUFFER] unused
     THTensor *ones,     // [BUFFER] unused
     int kT,             // kernel depth (time)
@@ -632,9 +635,9 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateOutput)(
     int padT,           // zeros added before and after
     int padW,           // zeros added left and right
     int padH,           // zeros added above and below
-    int dilationT,      // distance of kernel elements along the time
-    int dilationW,      // distance of kernel elements along the width
-    int dilationH);     // distance of kernel elements along the height
+    int dilationT,      // distance between kernel elements along the time
+    int dilationW,      // distance between kernel elements along the width
+    int dilationH);     // distance between kernel elements along the height
 
 /* Gradient of VolumetricDilatedConvolution by its input: gradOutput correlated with the flipped filters. */
 TH_API void THNN_(VolumetricDilatedConvolution_updateGradInput)(
@@ -653,13 +656,14 @@ TH_API void THNN_(VolumetricDilatedConvolution_updateGradInput)(
     int padT,               // zeros added before and after
     int padW,               // zeros added left and right
     int padH,               // zeros added above and below
-    int dilationT,          // distance of kernel elements along the time
-    int dilationW,          // distance of kernel elements along the width
-    int dilationH);         // distance of kernel elements along the height
+    int dilationT,          // distance between kernel elements along the time
+    int dilationW,          // distance between kernel elements along the width
+    int dilationH);         // distance between kernel elements along the height
 
 /* Gradients of VolumetricDilatedConvolution by its parameters, accumulated:
    gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-   weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
+   weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
+   gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x]. */
 TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -677,9 +681,9 @@ TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
     int padT,              // zeros added before and after
     int padW,              // zeros added left and right
     int padH,              // zeros added above and below
-    int dilationT,         // distance of kernel elements along the time
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationT,         // distance between kernel elements along the time
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     accreal scale);        // factor of the gradients added
 
 /* VolumetricFullConvolution: transposed convolution of volumes. Every element of input, times a filter, is added to a
@@ -688,7 +692,7 @@ TH_API void THNN_(VolumetricDilatedConvolution_accGradParameters)(
      output[n,o,Z,Y,X] = bias[o] + sum over i, z, y, x, kt, kh, kw with Z = z*dT + kt - pT, Y = y*dH + kh - pH and
                          X = x*dW + kw - pW of weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
 
-   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), whose size is the kernel; bias (O) or None;
+   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O) or None;
    output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + kT + aT, and oH and oW likewise.
    Errors: ValueError for a stride below 1, negative padding, an aT, aW or aH below 0 or not below the stride, an output
    without elements, sizes that do not fit. Source: Torch7 nn.VolumetricFullConvolution.
@@ -698,7 +702,7 @@ TH_API void THNN_(VolumetricFullConvolution_updateOutput)(
     THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,      // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,      // filters (I, O, kT, kH, kW)
-    THTensor *bias,        // [OPTIONAL] one per output channel (O)
+    THTensor *bias,        // [OPTIONAL] one value per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int dT,                // stride along the time
@@ -731,8 +735,8 @@ TH_API void THNN_(VolumetricFullConvolution_updateGradInput)(
     int aH);               // rows added to the output at the bottom
 
 /* Gradients of VolumetricFullConvolution by its parameters, accumulated:
-   gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the element of gradOutput that
-   weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of channel o of gradOutput. */
+   gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that
+   weight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput. */
 TH_API void THNN_(VolumetricFullConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -758,17 +762,17 @@ TH_API void THNN_(VolumetricFullConvolution_accGradParameters)(
                          Y = y*dH + kh*dilationH - pH and X = x*dW + kw*dilationW - pW of
                          weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
 
-   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), whose size is the kernel; bias (O) or None;
+   Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O) or None;
    output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + dilationT*(kT-1) + 1 + aT, and oH and oW likewise.
-   Errors: ValueError for a stride or dilation below 1, negative padding, an aT, aW or aH below 0 or below neither the
-   stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+   Errors: ValueError for a stride or dilation below 1, negative padding, an aT, aW or aH below 0 or not below the
+   larger of stride and dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(VolumetricFullDilatedConvolution_updateOutput)(
     THNNState *state,      // library state
     THTensor *input,       // input (N, I, T, H, W) or (I, T, H, W)
     THTensor *output,      // [OUT] result (N, O, oT, oH, oW)
     THTensor *weight,      // filters (I, O, kT, kH, kW)
-    THTensor *bias,        // [OPTIONAL] one per output channel (O)
+    THTensor *bias,        // [OPTIONAL] one value per output channel (O)
     THTensor *finput,      // [BUFFER] unused
     THTensor *fgradInput,  // [BUFFER] unused
     int dT,                // stride along the time
@@ -777,9 +781,9 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_updateOutput)(
     int pT,                // output frames cropped before and after
     int pW,                // output columns cropped left and right
     int pH,                // output rows cropped above and below
-    int dilationT,         // distance of kernel elements along the time
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationT,         // distance between kernel elements along the time
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     int aT,                // frames added to the output at its end
     int aW,                // columns added to the output at the right
     int aH);               // rows added to the output at the bottom
@@ -799,16 +803,16 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_updateGradInput)(
     int pT,                // output frames cropped before and after
     int pW,                // output columns cropped left and right
     int pH,                // output rows cropped above and below
-    int dilationT,         // distance of kernel elements along the time
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationT,         // distance between kernel elements along the time
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     int aT,                // frames added to the output at its end
     int aW,                // columns added to the output at the right
     int aH);               // rows added to the output at the bottom
 
 /* Gradients of VolumetricFullDilatedConvolution by its parameters, accumulated:
-   gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the element of gradOutput that
-   weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of channel o of gradOutput. */
+   gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that
+   weight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput. */
 TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -823,9 +827,9 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     int pT,                // output frames cropped before and after
     int pW,                // output columns cropped left and right
     int pH,                // output rows cropped above and below
-    int dilationT,         // distance of kernel elements along the time
-    int dilationW,         // distance of kernel elements along the width
-    int dilationH,         // distance of kernel elements along the height
+    int dilationT,         // distance between kernel elements along the time
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height
     int aT,                // frames added to the output at its end
     int aW,                // columns added to the output at the right
     int aH,                // rows added to the output at the bottom
@@ -834,13 +838,14 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
 /* Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The other
    convolutions are special cases of it; the layers of thnn.nn call it.
 
-     output[n,o,y,x] = bias[o] + sum over the channels i of o's group and over kh, kw of
-                       weight[o, i, kh, kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+     output[n,o,y,x] = bias[o] + sum over i, kh, kw of weight[o,i,kh,kw] *
+                       input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW],
+                       where o is in group g and 0 <= i < I/groups
 
    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (O, I/groups, kH, kW); bias (O) or None; output
-   (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. One dimension has
-   W alone, three have T before H; weight has as many. Group g connects the input channels from g*I/groups on with the
-   output channels from g*O/groups on.
+   (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one
+   dimension there is W alone, in three T precedes H; weight has as many dimensions. Group g connects the input channels
+   from g*I/groups on with the output channels from g*O/groups on.
    Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups does not
    divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or padding other than 0,
    of a dimension that weight does not have.
@@ -850,16 +855,16 @@ TH_API void THNN_(Convolution_updateOutput)(
     THTensor *input,   // input (N, I, H, W) or (I, H, W)
     THTensor *output,  // [OUT] result (N, O, oH, oW)
     THTensor *weight,  // filters (O, I/groups, kH, kW)
-    THTensor *bias,    // [OPTIONAL] one per output channel (O)
-    int dT,            // stride along the depth; without that dimension 1
-    int dW,            // stride along the width; without that dimension 1
-    int dH,            // stride along the height; without that dimension 1
-    int padT,          // zeros added on both sides along the depth; without that dimension 0
-    int padW,          // zeros added on both sides along the width; without that dimension 0
-    int padH,          // zeros added on both sides along the height; without that dimension 0
-    int dilationT,     // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,     // distance of kernel elements along the width; without that dimension 1
-    int dilationH,     // distance of kernel elements along the height; without that dimension 1
+    THTensor *bias,    // [OPTIONAL] one value per output channel (O)
+    int dT,            // stride along the depth; 1 if there is no depth
+    int dW,            // stride along the width
+    int dH,            // stride along the height; 1 if there is no height
+    int padT,          // zeros added on both sides along the depth; 0 if there is no depth
+    int padW,          // zeros added on both sides along the width
+    int padH,          // zeros added on both sides along the height; 0 if there is no height
+    int dilationT,     // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,     // distance between kernel elements along the width
+    int dilationH,     // distance between kernel elements along the height; 1 if there is no height
     int groups);       // number of groups of the input and output channels
 
 /* Gradient of Convolution by its input: gradOutput correlated with the flipped filters. */
@@ -869,67 +874,68 @@ TH_API void THNN_(Convolution_updateGradInput)(
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
     THTensor *weight,      // filters (O, I/groups, kH, kW)
-    int dT,                // stride along the depth; without that dimension 1
-    int dW,                // stride along the width; without that dimension 1
-    int dH,                // stride along the height; without that dimension 1
-    int padT,              // zeros added on both sides along the depth; without that dimension 0
-    int padW,              // zeros added on both sides along the width; without that dimension 0
-    int padH,              // zeros added on both sides along the height; without that dimension 0
-    int dilationT,         // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,         // distance of kernel elements along the width; without that dimension 1
-    int dilationH,         // distance of kernel elements along the height; without that dimension 1
+    int dT,                // stride along the depth; 1 if there is no depth
+    int dW,                // stride along the width
+    int dH,                // stride along the height; 1 if there is no height
+    int padT,              // zeros added on both sides along the depth; 0 if there is no depth
+    int padW,              // zeros added on both sides along the width
+    int padH,              // zeros added on both sides along the height; 0 if there is no height
+    int dilationT,         // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height; 1 if there is no height
     int groups);           // number of groups of the input and output channels
 
 /* Gradients of Convolution by its parameters, accumulated:
    gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] times the element of input that
-   weight[o,i,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
+   weight[o,i,kh,kw] multiplies in output[n,o,y,x]; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x]. */
 TH_API void THNN_(Convolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
-    int dT,                // stride along the depth; without that dimension 1
-    int dW,                // stride along the width; without that dimension 1
-    int dH,                // stride along the height; without that dimension 1
-    int padT,              // zeros added on both sides along the depth; without that dimension 0
-    int padW,              // zeros added on both sides along the width; without that dimension 0
-    int padH,              // zeros added on both sides along the height; without that dimension 0
-    int dilationT,         // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,         // distance of kernel elements along the width; without that dimension 1
-    int dilationH,         // distance of kernel elements along the height; without that dimension 1
+    int dT,                // stride along the depth; 1 if there is no depth
+    int dW,                // stride along the width
+    int dH,                // stride along the height; 1 if there is no height
+    int padT,              // zeros added on both sides along the depth; 0 if there is no depth
+    int padW,              // zeros added on both sides along the width
+    int padH,              // zeros added on both sides along the height; 0 if there is no height
+    int dilationT,         // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height; 1 if there is no height
     int groups,            // number of groups of the input and output channels
     accreal scale);        // factor of the gradients added
 
 /* FullConvolution: transposed Convolution, the gradInput of Convolution as a function of its own. Every element of input,
    times a filter, is added to a patch of output.
 
-     output[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
-         bias[o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices, over the channels i of o's group
+     output[n, g*O/groups + o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
+         bias[g*O/groups + o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices,
+         over the channels i of group g; 0 <= o < O/groups
 
    Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None; output
    (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and three dimensions
    and groups as in Convolution.
-   Errors: as Convolution; also ValueError for an adj below 0 or below neither stride nor dilation.
+   Errors: as Convolution; also ValueError for an adj below 0 or not below the larger of stride and dilation.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(FullConvolution_updateOutput)(
     THNNState *state,  // library state
     THTensor *input,   // input (N, I, H, W) or (I, H, W)
     THTensor *output,  // [OUT] result (N, O, oH, oW)
     THTensor *weight,  // filters (I, O/groups, kH, kW)
-    THTensor *bias,    // [OPTIONAL] one per output channel (O)
-    int dT,            // stride along the depth; without that dimension 1
-    int dW,            // stride along the width; without that dimension 1
-    int dH,            // stride along the height; without that dimension 1
-    int padT,          // output planes cropped on both sides along the depth; without that dimension 0
-    int padW,          // output columns cropped on both sides along the width; without that dimension 0
-    int padH,          // output rows cropped on both sides along the height; without that dimension 0
-    int dilationT,     // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,     // distance of kernel elements along the width; without that dimension 1
-    int dilationH,     // distance of kernel elements along the height; without that dimension 1
-    int adjT,          // added to the depth of the output; without that dimension 0
-    int adjW,          // added to the width of the output; without that dimension 0
-    int adjH,          // added to the height of the output; without that dimension 0
+    THTensor *bias,    // [OPTIONAL] one value per output channel (O)
+    int dT,            // stride along the depth; 1 if there is no depth
+    int dW,            // stride along the width
+    int dH,            // stride along the height; 1 if there is no height
+    int padT,          // output slices cropped on both sides along the depth; 0 if there is no depth
+    int padW,          // output columns cropped on both sides along the width
+    int padH,          // output rows cropped on both sides along the height; 0 if there is no height
+    int dilationT,     // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,     // distance between kernel elements along the width
+    int dilationH,     // distance between kernel elements along the height; 1 if there is no height
+    int adjT,          // slices added to the output at its end; 0 if there is no depth
+    int adjW,          // columns added to the output at the right
+    int adjH,          // rows added to the output at the bottom; 0 if there is no height
     int groups);       // number of groups of the input and output channels
 
 /* Gradient of FullConvolution by its input: gradOutput correlated with the filters. */
@@ -939,41 +945,41 @@ TH_API void THNN_(FullConvolution_updateGradInput)(
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
     THTensor *weight,      // filters (I, O/groups, kH, kW)
-    int dT,                // stride along the depth; without that dimension 1
-    int dW,                // stride along the width; without that dimension 1
-    int dH,                // stride along the height; without that dimension 1
-    int padT,              // output planes cropped on both sides along the depth; without that dimension 0
-    int padW,              // output columns cropped on both sides along the width; without that dimension 0
-    int padH,              // output rows cropped on both sides along the height; without that dimension 0
-    int dilationT,         // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,         // distance of kernel elements along the width; without that dimension 1
-    int dilationH,         // distance of kernel elements along the height; without that dimension 1
-    int adjT,              // added to the depth of the output; without that dimension 0
-    int adjW,              // added to the width of the output; without that dimension 0
-    int adjH,              // added to the height of the output; without that dimension 0
+    int dT,                // stride along the depth; 1 if there is no depth
+    int dW,                // stride along the width
+    int dH,                // stride along the height; 1 if there is no height
+    int padT,              // output slices cropped on both sides along the depth; 0 if there is no depth
+    int padW,              // output columns cropped on both sides along the width
+    int padH,              // output rows cropped on both sides along the height; 0 if there is no height
+    int dilationT,         // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height; 1 if there is no height
+    int adjT,              // slices added to the output at its end; 0 if there is no depth
+    int adjW,              // columns added to the output at the right
+    int adjH,              // rows added to the output at the bottom; 0 if there is no height
     int groups);           // number of groups of the input and output channels
 
 /* Gradients of FullConvolution by its parameters, accumulated:
-   gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] times the element of gradOutput that
-   weight[i,o,kh,kw] contributes to; gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]. */
+   gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] times the gradOutput of the output that
+   weight[i,o,kh,kw] * input[n,i,y,x] is added to; gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X]. */
 TH_API void THNN_(FullConvolution_accGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // input
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [OPTIONAL] [MODIFIED] sized as bias
-    int dT,                // stride along the depth; without that dimension 1
-    int dW,                // stride along the width; without that dimension 1
-    int dH,                // stride along the height; without that dimension 1
-    int padT,              // output planes cropped on both sides along the depth; without that dimension 0
-    int padW,              // output columns cropped on both sides along the width; without that dimension 0
-    int padH,              // output rows cropped on both sides along the height; without that dimension 0
-    int dilationT,         // distance of kernel elements along the depth; without that dimension 1
-    int dilationW,         // distance of kernel elements along the width; without that dimension 1
-    int dilationH,         // distance of kernel elements along the height; without that dimension 1
-    int adjT,              // added to the depth of the output; without that dimension 0
-    int adjW,              // added to the width of the output; without that dimension 0
-    int adjH,              // added to the height of the output; without that dimension 0
+    int dT,                // stride along the depth; 1 if there is no depth
+    int dW,                // stride along the width
+    int dH,                // stride along the height; 1 if there is no height
+    int padT,              // output slices cropped on both sides along the depth; 0 if there is no depth
+    int padW,              // output columns cropped on both sides along the width
+    int padH,              // output rows cropped on both sides along the height; 0 if there is no height
+    int dilationT,         // distance between kernel elements along the depth; 1 if there is no depth
+    int dilationW,         // distance between kernel elements along the width
+    int dilationH,         // distance between kernel elements along the height; 1 if there is no height
+    int adjT,              // slices added to the output at its end; 0 if there is no depth
+    int adjW,              // columns added to the output at the right
+    int adjH,              // rows added to the output at the bottom; 0 if there is no height
     int groups,            // number of groups of the input and output channels
     accreal scale);        // factor of the gradients added
 
@@ -983,16 +989,16 @@ TH_API void THNN_(FullConvolution_accGradParameters)(
                        weight[y,x,o,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
 
    Shapes: input (N, I, H, W) or (I, H, W); weight (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW); bias (O, oH, oW);
-   output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+   output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
    Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
-   fit, and size arguments other than those of the tensors. Source: Torch7 nn.SpatialConvolutionLocal.
+   fit, and size arguments that differ from the sizes of the tensors. Source: Torch7 nn.SpatialConvolutionLocal.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialConvolutionLocal_updateOutput)(
     THNNState *state,       // library state
     THTensor *input,        // input (N, I, H, W) or (I, H, W)
     THTensor *output,       // [OUT] result (N, O, oH, oW)
     THTensor *weight,       // filters (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW)
-    THTensor *bias,         // one per output element (O, oH, oW)
+    THTensor *bias,         // one value per output element (O, oH, oW)
     THTensor *finput,       // [BUFFER] unused
     THTensor *fgradInput,   // [BUFFER] unused
     int kW,                 // kernel width
@@ -1056,20 +1062,20 @@ TH_API void THNN_(SpatialConvolutionLocal_accGradParameters)(
      output[n,o,y,x] = bias[o] + sum over rows c of connTable with connTable[c] = (i, o), and over kh, kw, of
                        weight[c,kh,kw] * input[n, i, y*dH + kh, x*dW + kw]
 
-   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
+   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight (K, kH, kW);
    bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = floor((H - kH) / dH) + 1 and oW likewise. A pair that
-   the table has several times counts several times. An output channel that the table does not have is its bias.
+   occurs several times in the table counts several times. An output channel that is not in the table equals its bias.
    Errors: ValueError for a stride or number of channels below 1, a kernel larger than the image, sizes that do not fit;
-   IndexError for a row of connTable with a number that is no channel.
+   IndexError for a row of connTable with a number that is not a channel.
    Source: LeCun et al. 1998; Torch7 nn.SpatialConvolutionMap.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialConvolutionMap_updateOutput)(
     THNNState *state,     // library state
     THTensor *input,      // input (N, nInputPlane, H, W) or (nInputPlane, H, W)
     THTensor *output,     // [OUT] result (N, nOutputPlane, oH, oW)
-    THTensor *weight,     // kernels (n, kH, kW)
-    THTensor *bias,       // one per output channel (nOutputPlane)
-    THTensor *connTable,  // connection table (n, 2): input channel, output channel
+    THTensor *weight,     // kernels (K, kH, kW)
+    THTensor *bias,       // one value per output channel (nOutputPlane)
+    THTensor *connTable,  // connection table (K, 2): input channel, output channel
     int nInputPlane,      // channels of the input
     int nOutputPlane,     // channels of the output
     int dW,               // stride along the width
@@ -1082,9 +1088,9 @@ TH_API void THNN_(SpatialConvolutionMap_updateGradInput)(
     THTensor *input,       // input
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
-    THTensor *weight,      // kernels (n, kH, kW)
-    THTensor *bias,        // one per output channel (nOutputPlane)
-    THTensor *connTable,   // connection table (n, 2): input channel, output channel
+    THTensor *weight,      // kernels (K, kH, kW)
+    THTensor *bias,        // one value per output channel (nOutputPlane)
+    THTensor *connTable,   // connection table (K, 2): input channel, output channel
     int nInputPlane,       // channels of the input
     int nOutputPlane,      // channels of the output
     int dW,                // stride along the width
@@ -1099,7 +1105,7 @@ TH_API void THNN_(SpatialConvolutionMap_accGradParameters)(
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [MODIFIED] sized as bias
-    THTensor *connTable,   // connection table (n, 2): input channel, output channel
+    THTensor *connTable,   // connection table (K, 2): input channel, output channel
     int nInputPlane,       // channels of the input
     int nOutputPlane,      // channels of the output
     int dW,                // stride along the width
@@ -1112,18 +1118,18 @@ TH_API void THNN_(SpatialConvolutionMap_accGradParameters)(
      output[n, o, y*dH + kh, x*dW + kw] = bias[o] + sum of all weight[c,kh,kw] * input[n,i,y,x] with these indices,
                                           over rows c of connTable with connTable[c] = (i, o)
 
-   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
+   Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight (K, kH, kW);
    bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.
-   Errors: ValueError for a stride or number of channels below 1, an output larger than memory, sizes that do not fit;
-   IndexError for a row of connTable with a number that is no channel. Source: Torch7 nn.SpatialFullConvolutionMap.
+   Errors: ValueError for a stride or number of channels below 1, an output larger than memory can hold, sizes that do not fit;
+   IndexError for a row of connTable with a number that is not a channel. Source: Torch7 nn.SpatialFullConvolutionMap.
    [DERIVATIVE bilinear] */
 TH_API void THNN_(SpatialFullConvolutionMap_updateOutput)(
     THNNState *state,     // library state
     THTensor *input,      // input (N, nInputPlane, H, W) or (nInputPlane, H, W)
     THTensor *output,     // [OUT] result (N, nOutputPlane, oH, oW)
-    THTensor *weight,     // kernels (n, kH, kW)
-    THTensor *bias,       // one per output channel (nOutputPlane)
-    THTensor *connTable,  // connection table (n, 2): input channel, output channel
+    THTensor *weight,     // kernels (K, kH, kW)
+    THTensor *bias,       // one value per output channel (nOutputPlane)
+    THTensor *connTable,  // connection table (K, 2): input channel, output channel
     int nInputPlane,      // channels of the input
     int nOutputPlane,     // channels of the output
     int dW,               // stride along the width
@@ -1136,9 +1142,9 @@ TH_API void THNN_(SpatialFullConvolutionMap_updateGradInput)(
     THTensor *input,       // input
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
-    THTensor *weight,      // kernels (n, kH, kW)
-    THTensor *bias,        // one per output channel (nOutputPlane)
-    THTensor *connTable,   // connection table (n, 2): input channel, output channel
+    THTensor *weight,      // kernels (K, kH, kW)
+    THTensor *bias,        // one value per output channel (nOutputPlane)
+    THTensor *connTable,   // connection table (K, 2): input channel, output channel
     int nInputPlane,       // channels of the input
     int nOutputPlane,      // channels of the output
     int dW,                // stride along the width
@@ -1153,7 +1159,7 @@ TH_API void THNN_(SpatialFullConvolutionMap_accGradParameters)(
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradWeight,  // [MODIFIED] sized as weight
     THTensor *gradBias,    // [MODIFIED] sized as bias
-    THTensor *connTable,   // connection table (n, 2): input channel, output channel
+    THTensor *connTable,   // connection table (K, 2): input channel, output channel
     int nInputPlane,       // channels of the input
     int nOutputPlane,      // channels of the output
     int dW,                // stride along the width
@@ -1207,9 +1213,9 @@ TH_API void THNN_(Linear_accGradParameters)(
      output[n, (c*kH + kh)*kW + kw, y*oW + x] = input[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW]
 
    Shapes: input (N, C, H, W) or (C, H, W); output (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW) with
-   oH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Outside the image input is 0.
+   oH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Input is 0 outside the image.
    Errors: ValueError for a kernel, dilation or stride below 1, negative padding, an output without elements, sizes that
-   do not fit. Source: torch.nn.functional.unfold, which gives the same.
+   do not fit. Source: torch.nn.functional.unfold, which gives the same result.
    [DERIVATIVE linear] */
 TH_API void THNN_(Im2Col_updateOutput)(
     THNNState *state,  // library state
@@ -1224,8 +1230,8 @@ TH_API void THNN_(Im2Col_updateOutput)(
     int sH,            // stride along the height
     int sW);           // stride along the width
 
-/* Gradient of Im2Col by its input: each element of gradOutput added at the position that it was copied from; elements
-   outside every window get 0. */
+/* Gradient of Im2Col by its input: each element of gradOutput is added at the position that its element of output was
+   copied from; elements outside every window get 0. */
 TH_API void THNN_(Im2Col_updateGradInput)(
     THNNState *state,      // library state
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
@@ -1241,15 +1247,15 @@ TH_API void THNN_(Im2Col_updateGradInput)(
     int sH,                // stride along the height
     int sW);               // stride along the width
 
-/* Col2Im: the sum of columns in images, the transpose of Im2Col. Here dH and dW are dilations, and sH and sW strides.
+/* Col2Im: columns summed into images, the transpose of Im2Col. Here dH and dW are dilations, and sH and sW strides.
 
      output[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW] = sum of all input[n, (c*kH + kh)*kW + kw, y*oW + x]
-                                                              with these indices; those in the padding are dropped
+                                                              with these indices; elements in the padding are dropped
 
    Shapes: input (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW), oH and oW as in Im2Col for images of the size of the output;
    output (N, C, outputHeight, outputWidth) or (C, outputHeight, outputWidth).
    Errors: ValueError for a size, kernel, dilation or stride below 1, negative padding, sizes that do not fit.
-   Source: torch.nn.functional.fold, which gives the same.
+   Source: torch.nn.functional.fold, which gives the same result.
    [DERIVATIVE linear] */
 TH_API void THNN_(Col2Im_updateOutput)(
     THNNState *state,  // library state
@@ -1266,7 +1272,7 @@ TH_API void THNN_(Col2Im_updateOutput)(
     int sH,            // stride along the height
     int sW);           // stride along the width
 
-/* Gradient of Col2Im by its input: the columns of gradOutput. */
+/* Gradient of Col2Im by its input: Im2Col of gradOutput. */
 TH_API void THNN_(Col2Im_updateGradInput)(
     THNNState *state,      // library state
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
@@ -1285,7 +1291,7 @@ TH_API void THNN_(Col2Im_updateGradInput)(
      finput[(c*kH + kh)*kW + kw, y*outputWidth + x] = input[c, y*dH + kh - padH, x*dW + kw - padW], 0 outside the image
 
    The function takes no state. Shapes: input (nInputPlane, inputHeight, inputWidth); finput (nInputPlane*kH*kW,
-   outputHeight*outputWidth) has to have its size, with outputHeight = floor((inputHeight + 2*padH - kH) / dH) + 1 and
+   outputHeight*outputWidth), which is not resized, with outputHeight = floor((inputHeight + 2*padH - kH) / dH) + 1 and
    outputWidth likewise.
    Errors: ValueError for a kernel or stride below 1, negative padding, sizes that do not fit. Source: Torch7's unfold. */
 TH_API void THNN_(unfolded_copy)(
@@ -1304,7 +1310,7 @@ TH_API void THNN_(unfolded_copy)(
     int outputHeight);  // height of the output
 
 /* unfolded_acc: the transpose of unfolded_copy: each element of finput is added to the element of input that unfolded_copy
-   copies to it. Shapes and errors as there. */
+   copies to it. Shapes and errors as in unfolded_copy. */
 TH_API void THNN_(unfolded_acc)(
     THTensor *finput,   // [INPUT] columns
     THTensor *input,    // [MODIFIED] image, accumulated into (nInputPlane, inputHeight, inputWidth)
@@ -1342,8 +1348,8 @@ TH_API void THNN_(TemporalSubSampling_updateOutput)(
     int dW,               // stride
     int inputFrameSize);  // features of the input
 
-/* Gradient of TemporalSubSampling by its input: weight * gradOutput, added over each window. Frames behind the
-   last window get 0. */
+/* Gradient of TemporalSubSampling by its input: weight * gradOutput, added over each window. Frames outside
+   every window get 0. */
 TH_API void THNN_(TemporalSubSampling_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -1415,12 +1421,12 @@ TH_API void THNN_(SpatialSubSampling_accGradParameters)(
 /* SpatialMaxPooling: the largest value of each window.
 
    Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with
-   oH = floor or, with ceil_mode, ceil of (H + 2*padH - kH) / dH, plus 1, less 1 when some padding is given and the last
-   window would start at or beyond H + padH; oW likewise.
-   indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, padding never
-   does, NaN counts as larger than anything (as in torch). A window without any element gives the lowest finite value
-   and index -1.
-   Errors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.
+   oH = floor((H + 2*padH - kH) / dH) + 1, or ceil instead of floor with ceil_mode. If padW or padH is above 0, a last
+   window that starts beyond the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.
+   indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, and padding never
+   does. NaN counts as larger than anything, so the last NaN wins (as in torch). A window without an input element gives
+   the lowest finite value and index -1.
+   Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.
    Source: Torch7 nn.SpatialMaxPooling. */
 TH_API void THNN_(SpatialMaxPooling_updateOutput)(
     THNNState *state,        // library state
@@ -1451,11 +1457,52 @@ TH_API void THNN_(SpatialMaxPooling_updateGradInput)(
     int padH,                // padding above and below
     bool ceil_mode);         // as in the forward
 
+/* SpatialDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.
+
+   Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with
+   oH = floor or, with ceil_mode, ceil of (H + 2*padH - dilationH*(kH - 1) - 1) / dH, plus 1, less 1 when some padding is
+   given and the last window would start at or beyond H + padH; oW likewise.
+   indices as in SpatialMaxPooling.
+   Errors: ValueError for a kernel, stride or dilation below 1, padding above half the kernel, an output without elements.
+   Source: Torch7 nn.SpatialDilatedMaxPooling. */
+TH_API void THNN_(SpatialDilatedMaxPooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, H, W) or (C, H, W)
+    THTensor *output,        // [OUT] result (N, C, oH, oW)
+    THIndexTensor *indices,  // [OUT] [SAVED] position of each maximum in its plane, or -1
+    int kW,                  // kernel width
+    int kH,                  // kernel height
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int padW,                // padding left and right
+    int padH,                // padding above and below
+    int dilationW,           // distance of kernel elements along the width
+    int dilationH,           // along the height
+    bool ceil_mode);         // [DEFAULT false] round output sizes up
+
+/* Gradient of SpatialDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+   Errors: also IndexError for an index outside its plane. */
+TH_API void THNN_(SpatialDilatedMaxPooling_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices,  // [SAVED] as the forward left them
+    int kW,                  // kernel width
+    int kH,                  // kernel height
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int padW,                // padding left and right
+    int padH,                // padding above and below
+    int dilationW,           // distance of kernel elements along the width
+    int dilationH,           // along the height
+    bool ceil_mode);         // as in the forward
+
 /* TemporalMaxPooling: the largest value of each feature in each window of frames.
 
    Shapes: input (N, T, C) or (T, C); output and indices (N, oT, C) with oT = floor((T - kW) / dW) + 1.
    indices holds the offset of the maximum in its window, 0 to kW - 1: it is frame t*dW + indices. The first of equal
-   values wins, NaN counts as larger than anything.
+   values wins. NaN counts as larger than anything, so the last NaN wins.
    Errors: ValueError for a kernel or stride below 1, a kernel longer than the input.
    Source: Torch7 nn.TemporalMaxPooling. */
 TH_API void THNN_(TemporalMaxPooling_updateOutput)(
@@ -1477,14 +1524,60 @@ TH_API void THNN_(TemporalMaxPooling_updateGradInput)(
     int kW,                  // kernel width
     int dW);                 // stride
 
-/* VolumetricDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.
+/* VolumetricMaxPooling: the largest value of each window.
 
    Shapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with
-   oT = floor or, with ceilMode, ceil of (T + 2*pT - dilationT*(kT - 1) - 1) / dT, plus 1, less 1 when some padding is
-   given and the last window would start at or beyond T + pT; oH and oW likewise.
+   oT = floor or, with ceilMode, ceil of (T + 2*pT - kT) / dT, plus 1, less 1 when some padding is given and the last
+   window would start at or beyond T + pT; oH and oW likewise.
    indices holds the element of the kernel, one per byte: kt + (kh << 8) + (kw << 16). The first of equal values in row
    order wins, padding never does, NaN counts as larger than anything. A window without any element gives the lowest
    finite value and index -1.
+   Errors: ValueError for a kernel or stride below 1, a kernel above 256, padding above half the kernel, an output without
+   elements.
+   Source: Torch7 nn.VolumetricMaxPooling. */
+TH_API void THNN_(VolumetricMaxPooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,        // [OUT] result (N, C, oT, oH, oW)
+    THIndexTensor *indices,  // [OUT] [SAVED] element of the kernel, packed
+    int kT,                  // kernel depth
+    int kW,                  // kernel width
+    int kH,                  // kernel height
+    int dT,                  // stride along the depth
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int pT,                  // padding in front and behind
+    int pW,                  // padding left and right
+    int pH,                  // padding above and below
+    bool ceilMode);          // [DEFAULT false] round output sizes up
+
+/* Gradient of VolumetricMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
+   Errors: also IndexError for an index that is no element of its window. */
+TH_API void THNN_(VolumetricMaxPooling_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices,  // [SAVED] as the forward left them
+    int kT,                  // kernel depth
+    int kW,                  // kernel width
+    int kH,                  // kernel height
+    int dT,                  // stride along the depth
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int pT,                  // padding in front and behind
+    int pW,                  // padding left and right
+    int pH,                  // padding above and below
+    bool ceilMode);          // as in the forward
+
+/* VolumetricDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with
+   oT = floor((T + 2*pT - dilationT*(kT - 1) - 1) / dT) + 1, or ceil instead of floor with ceilMode. If pT, pW or pH is
+   above 0, a last window that starts beyond the volume, (oT - 1)*dT >= T + pT, is dropped. oH and oW likewise.
+   indices holds the kernel element of the maximum, one byte per axis: kt + (kh << 8) + (kw << 16). The first of equal
+   values in row order wins, and padding never does. NaN counts as larger than anything, so the last NaN wins. A window
+   without any element gives the lowest finite value and index -1.
    Errors: ValueError for a kernel, stride or dilation below 1, a kernel above 256, padding above half the kernel, an
    output without elements.
    Source: Torch7 nn.VolumetricDilatedMaxPooling. */
@@ -1533,7 +1626,7 @@ TH_API void THNN_(VolumetricDilatedMaxPooling_updateGradInput)(
    zeros count in the divisor; otherwise it is clipped to the image.
 
    Shapes: input (N, C, H, W) or (C, H, W); output (N, C, oH, oW), sizes as in SpatialMaxPooling.
-   Errors: ValueError for a kernel or stride below 1, padding above half the kernel, an output without elements.
+   Errors: ValueError for a kernel or stride below 1, padding below 0 or above half the kernel, an output without elements.
    Source: Torch7 nn.SpatialAveragePooling.
    [DERIVATIVE linear] */
 TH_API void THNN_(SpatialAveragePooling_updateOutput)(
@@ -1563,6 +1656,654 @@ TH_API void THNN_(SpatialAveragePooling_updateGradInput)(
     int padH,                 // zeros added above and below
     bool ceil_mode,           // as in the forward
     bool count_include_pad);  // as in the forward
+
+/* VolumetricAveragePooling: the mean of each window, as in SpatialAveragePooling.
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, oT, oH, oW), sizes as in VolumetricMaxPooling.
+   Errors: ValueError for a kernel or stride below 1, a kernel larger than the input without padding, padding above half
+   the kernel, an output without elements.
+   Source: Torch7 nn.VolumetricAveragePooling.
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricAveragePooling_updateOutput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,         // [OUT] result (N, C, oT, oH, oW)
+    int kT,                   // kernel depth
+    int kW,                   // kernel width
+    int kH,                   // kernel height
+    int dT,                   // stride along the depth
+    int dW,                   // stride along the width
+    int dH,                   // stride along the height
+    int padT,                 // zeros added in front and behind
+    int padW,                 // zeros added left and right
+    int padH,                 // zeros added above and below
+    bool ceil_mode,           // [DEFAULT false] round output sizes up
+    bool count_include_pad);  // [DEFAULT true] count padding in the divisor
+
+/* Gradient of VolumetricAveragePooling by its input: each gradOutput divided by its divisor, added over its window. */
+TH_API void THNN_(VolumetricAveragePooling_updateGradInput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    int kT,                   // kernel depth
+    int kW,                   // kernel width
+    int kH,                   // kernel height
+    int dT,                   // stride along the depth
+    int dW,                   // stride along the width
+    int dH,                   // stride along the height
+    int padT,                 // zeros added in front and behind
+    int padW,                 // zeros added left and right
+    int padH,                 // zeros added above and below
+    bool ceil_mode,           // as in the forward
+    bool count_include_pad);  // as in the forward
+
+/* SpatialAdaptiveAveragePooling: the mean of each of osizeH x osizeW regions, whatever the size of the input. Region y
+   covers the rows floor(y * H / osizeH) to ceil((y + 1) * H / osizeH) - 1, columns likewise.
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C, osizeH, osizeW).
+   Errors: ValueError for a size below 1. Source: He et al. 2014; Torch7 nn.SpatialAdaptiveAveragePooling.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialAdaptiveAveragePooling_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W) or (C, H, W)
+    THTensor *output,  // [OUT] result (N, C, osizeH, osizeW)
+    int osizeW,        // width of the output
+    int osizeH);       // height of the output
+
+/* Gradient of SpatialAdaptiveAveragePooling by its input: each gradOutput divided by the size of its region, added over
+   the region. */
+TH_API void THNN_(SpatialAdaptiveAveragePooling_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+
+/* VolumetricAdaptiveAveragePooling: the mean of each of osizeT x osizeH x osizeW regions, as in
+   SpatialAdaptiveAveragePooling.
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, osizeT, osizeH, osizeW).
+   Errors: ValueError for a size below 1. Source: PyTorch nn.AdaptiveAvgPool3d.
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricAdaptiveAveragePooling_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,  // [OUT] result (N, C, osizeT, osizeH, osizeW)
+    int osizeT,        // depth of the output
+    int osizeW,        // width of the output
+    int osizeH);       // height of the output
+
+/* Gradient of VolumetricAdaptiveAveragePooling by its input: each gradOutput divided by the size of its region, added
+   over the region. */
+TH_API void THNN_(VolumetricAdaptiveAveragePooling_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+
+/* SpatialAdaptiveMaxPooling: the largest value of each of oheight x owidth regions, those of
+   SpatialAdaptiveAveragePooling.
+
+   Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oheight, owidth).
+   indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger
+   than anything.
+   Errors: ValueError for a size below 1. Source: Torch7 nn.SpatialAdaptiveMaxPooling. */
+TH_API void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, H, W) or (C, H, W)
+    THTensor *output,        // [OUT] result (N, C, oheight, owidth)
+    THIndexTensor *indices,  // [OUT] [SAVED] position of each maximum in its plane
+    int owidth,              // width of the output
+    int oheight);            // height of the output
+
+/* Gradient of SpatialAdaptiveMaxPooling by its input: gradOutput is added at indices.
+   Errors: also IndexError for an index outside its plane. */
+TH_API void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices);  // [SAVED] as the forward left them
+
+/* SpatialFractionalMaxPooling: the largest value of each of outputH x outputW regions of poolSizeH x poolSizeW, which are
+   a fraction apart. Along an axis of size I with the random sample u, region j < O - 1 begins at
+   trunc((j + u) * a) - trunc(u * a) with a = (I - poolSize) / (O - 1), and the last region at I - poolSize.
+
+   Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2), without N
+   also (C, 2).
+   indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger
+   than anything.
+   Errors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].
+   Source: Graham 2014; Torch7 nn.SpatialFractionalMaxPooling. */
+TH_API void THNN_(SpatialFractionalMaxPooling_updateOutput)(
+    THNNState *state,          // library state
+    THTensor *input,           // input (N, C, H, W) or (C, H, W)
+    THTensor *output,          // [OUT] result (N, C, outputH, outputW)
+    int outputW,               // width of the output
+    int outputH,               // height of the output
+    int poolSizeW,             // width of a region
+    int poolSizeH,             // height of a region
+    THIndexTensor *indices,    // [OUT] [SAVED] position of each maximum in its plane
+    THTensor *randomSamples);  // of each plane, for width and height, in [0, 1]
+
+/* Gradient of SpatialFractionalMaxPooling by its input: gradOutput is added at indices.
+   Errors: also IndexError for an index outside its plane. */
+TH_API void THNN_(SpatialFractionalMaxPooling_updateGradInput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    int outputW,              // width of the output
+    int outputH,              // height of the output
+    int poolSizeW,            // width of a region
+    int poolSizeH,            // height of a region
+    THIndexTensor *indices);  // [SAVED] as the forward left them
+
+/* VolumetricFractionalMaxPooling: SpatialFractionalMaxPooling for volumes, with time last.
+
+   Shapes: input (N, C, H, W, T) or (C, H, W, T); output and indices (N, C, outputH, outputW, outputT); randomSamples
+   (N, C, 3), without N also (C, 3).
+   indices holds (h*W + w)*T + t of the maximum within its volume. The first of equal values in row order wins, NaN counts
+   as larger than anything.
+   Errors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].
+   Source: Graham 2014; Torch7 nn.VolumetricFractionalMaxPooling. */
+TH_API void THNN_(VolumetricFractionalMaxPooling_updateOutput)(
+    THNNState *state,          // library state
+    THTensor *input,           // input (N, C, H, W, T) or (C, H, W, T)
+    THTensor *output,          // [OUT] result (N, C, outputH, outputW, outputT)
+    int outputT,               // depth of the output
+    int outputW,               // width of the output
+    int outputH,               // height of the output
+    int poolSizeT,             // depth of a region
+    int poolSizeW,             // width of a region
+    int poolSizeH,             // height of a region
+    THIndexTensor *indices,    // [OUT] [SAVED] position of each maximum in its volume
+    THTensor *randomSamples);  // of each volume, for time, width and height, in [0, 1]
+
+/* Gradient of VolumetricFractionalMaxPooling by its input: gradOutput is added at indices.
+   Errors: also IndexError for an index outside its volume. */
+TH_API void THNN_(VolumetricFractionalMaxPooling_updateGradInput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    int outputT,              // depth of the output
+    int outputW,              // width of the output
+    int outputH,              // height of the output
+    int poolSizeT,            // depth of a region
+    int poolSizeW,            // width of a region
+    int poolSizeH,            // height of a region
+    THIndexTensor *indices);  // [SAVED] as the forward left them
+
+/* SpatialMaxUnpooling: the inverse of a max pooling: output is 0 except at indices, where it is input. Of equal indices
+   the last one in row order counts.
+
+   Shapes: input and indices (N, C, H, W) or (C, H, W); output (N, C, oheight, owidth).
+   Errors: ValueError for a size below 1 and for sizes that do not fit, IndexError for an index outside the output.
+   Source: Zeiler and Fergus 2014; Torch7 nn.SpatialMaxUnpooling. */
+TH_API void THNN_(SpatialMaxUnpooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, H, W) or (C, H, W)
+    THTensor *output,        // [OUT] result (N, C, oheight, owidth)
+    THIndexTensor *indices,  // position of each input in its plane of the output
+    int owidth,              // width of the output
+    int oheight);            // height of the output
+
+/* Gradient of SpatialMaxUnpooling by its input: gradOutput at indices. */
+TH_API void THNN_(SpatialMaxUnpooling_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices,  // position of each input in its plane of the output
+    int owidth,              // width of the output
+    int oheight);            // height of the output
+
+/* VolumetricMaxUnpooling: the inverse of VolumetricMaxPooling with the same stride and padding: output is 0 except at
+   (t*dT - pT + kt, y*dH - pH + kh, x*dW - pW + kw), where it is input[n,c,t,y,x] with the index kt + (kh << 8) +
+   (kw << 16). Of equal positions the last one in row order counts.
+
+   Shapes: input and indices (N, C, T, H, W) or (C, T, H, W); output (N, C, oT, oH, oW).
+   Errors: ValueError for a size or stride below 1, negative padding, and for sizes that do not fit, IndexError for a
+   position outside the output.
+   Source: Torch7 nn.VolumetricMaxUnpooling. */
+TH_API void THNN_(VolumetricMaxUnpooling_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,        // [OUT] result (N, C, oT, oH, oW)
+    THIndexTensor *indices,  // element of the kernel, packed
+    int oT,                  // depth of the output
+    int oW,                  // width of the output
+    int oH,                  // height of the output
+    int dT,                  // stride along the depth
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int pT,                  // padding in front and behind
+    int pW,                  // padding left and right
+    int pH);                 // padding above and below
+
+/* Gradient of VolumetricMaxUnpooling by its input: gradOutput at the positions of the forward. */
+TH_API void THNN_(VolumetricMaxUnpooling_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // input
+    THTensor *gradOutput,    // gradient of the loss by output, sized as output
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    THIndexTensor *indices,  // element of the kernel, packed
+    int oT,                  // depth of the output
+    int oW,                  // width of the output
+    int oH,                  // height of the output
+    int dT,                  // stride along the depth
+    int dW,                  // stride along the width
+    int dH,                  // stride along the height
+    int pT,                  // padding in front and behind
+    int pW,                  // padding left and right
+    int pH);                 // padding above and below
+
+/* FeatureLPPooling: the p-norm of windows that slide along the features.
+
+     output[n,o,...] = (sum over k < width of input[n, o*stride + k, ...]^power)^(1/power)
+
+   The root of a negative sum, which odd powers make possible, is negative; of any other power it is NaN.
+   Shapes: input (N, F), (N, F, A) or (N, F, A, B) with batchMode, otherwise without N; output with
+   oF = floor((F - width) / stride) + 1 features.
+   Errors: ValueError for a power that is not positive, a width not in 2 to 16, a stride not in 1 to 4, fewer features than
+   the width.
+   Source: Boureau et al. 2010; Torch7 nn.FeatureLPPooling. */
+TH_API void THNN_(FeatureLPPooling_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, F, ...) or (F, ...)
+    THTensor *output,  // [OUT] result (N, oF, ...)
+    accreal power,     // exponent
+    int width,         // features of a window
+    int stride,        // from window to window
+    bool batchMode);   // dimension 0 is the batch
+
+/* Gradient of FeatureLPPooling by its input: gradOutput * (input / output)^(power - 1), added over each window. A window
+   whose output is 0 adds nothing. */
+TH_API void THNN_(FeatureLPPooling_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *input,       // input
+    THTensor *output,      // as the forward left it
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    accreal power,         // exponent
+    int width,             // features of a window
+    int stride,            // from window to window
+    bool batchMode);       // dimension 0 is the batch
+
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY padding] */
+
+/* TemporalReplicationPadding: a series extended by its first and last element.
+
+     output[n,c,x] = input[n, c, min(max(x - pad_l, 0), W - 1)]
+
+   Shapes: input (N, C, W) or (C, W); output (N, C, W + pad_l + pad_r). Negative padding crops.
+   Errors: ValueError for an output without elements. Source: Torch7 nn.TemporalReplicationPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(TemporalReplicationPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, W) or (C, W)
+    THTensor *output,  // [OUT] padded input
+    int pad_l,         // elements added left; negative: cropped
+    int pad_r);        // elements added right
+
+/* Gradient of TemporalReplicationPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(TemporalReplicationPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pad_l,             // elements added left; negative: cropped
+    int pad_r);            // elements added right
+
+/* TemporalReflectionPadding: a series extended by its mirror images at the first and at the last element, which are not
+   repeated.
+
+     output[n,c,x] = input[n,c,i] with i = |x - pad_l|, or 2*(W - 1) - (x - pad_l) where x - pad_l >= W
+
+   Shapes: input (N, C, W) or (C, W); output (N, C, W + pad_l + pad_r). Negative padding crops.
+   Errors: ValueError for padding of W or more, and for an output without elements.
+   Source: Torch7 nn.TemporalReflectionPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(TemporalReflectionPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, W) or (C, W)
+    THTensor *output,  // [OUT] padded input
+    int pad_l,         // elements added left; negative: cropped
+    int pad_r);        // elements added right
+
+/* Gradient of TemporalReflectionPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(TemporalReflectionPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pad_l,             // elements added left; negative: cropped
+    int pad_r);            // elements added right
+
+/* SpatialReplicationPadding: images extended by their border pixels.
+
+     output[n,c,y,x] = input[n, c, min(max(y - pad_t, 0), H - 1), min(max(x - pad_l, 0), W - 1)]
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H + pad_t + pad_b, W + pad_l + pad_r). Negative padding crops.
+   Errors: ValueError for an output without elements. Source: Torch7 nn.SpatialReplicationPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialReplicationPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W) or (C, H, W)
+    THTensor *output,  // [OUT] padded input
+    int pad_l,         // elements added left; negative: cropped
+    int pad_r,         // elements added right
+    int pad_t,         // rows added above
+    int pad_b);        // rows added below
+
+/* Gradient of SpatialReplicationPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(SpatialReplicationPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pad_l,             // elements added left; negative: cropped
+    int pad_r,             // elements added right
+    int pad_t,             // rows added above
+    int pad_b);            // rows added below
+
+/* SpatialReflectionPadding: images extended by their mirror images at the border pixels, which are not repeated.
+
+     output[n,c,y,x] = input[n, c, mirror(y - pad_t, H), mirror(x - pad_l, W)]
+     mirror(i, size) = |i|, or 2*(size - 1) - i where i >= size
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H + pad_t + pad_b, W + pad_l + pad_r). Negative padding crops.
+   Errors: ValueError for padding that is not below the size, and for an output without elements.
+   Source: Torch7 nn.SpatialReflectionPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialReflectionPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W) or (C, H, W)
+    THTensor *output,  // [OUT] padded input
+    int pad_l,         // elements added left; negative: cropped
+    int pad_r,         // elements added right
+    int pad_t,         // rows added above
+    int pad_b);        // rows added below
+
+/* Gradient of SpatialReflectionPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(SpatialReflectionPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pad_l,             // elements added left; negative: cropped
+    int pad_r,             // elements added right
+    int pad_t,             // rows added above
+    int pad_b);            // rows added below
+
+/* VolumetricReplicationPadding: volumes extended by the elements at their borders, as images by
+   SpatialReplicationPadding.
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, T + pfront + pback, H + ptop + pbottom,
+   W + pleft + pright). Negative padding crops.
+   Errors: ValueError for an output without elements. Source: Torch7 nn.VolumetricReplicationPadding.
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricReplicationPadding_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,  // [OUT] padded input
+    int pleft,         // columns added left; negative: cropped
+    int pright,        // columns added right
+    int ptop,          // rows added above
+    int pbottom,       // rows added below
+    int pfront,        // slices added in front
+    int pback);        // slices added behind
+
+/* Gradient of VolumetricReplicationPadding by its input: every element of gradOutput added at the element that it was copied from. */
+TH_API void THNN_(VolumetricReplicationPadding_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int pleft,             // columns added left; negative: cropped
+    int pright,            // columns added right
+    int ptop,              // rows added above
+    int pbottom,           // rows added below
+    int pfront,            // slices added in front
+    int pback);            // slices added behind
+
+/* -----------------------------------------------------------------------------------------------------------------
+   [FAMILY resampling] */
+
+/* TemporalUpSamplingNearest: every element of a series repeated scale_factor times.
+
+     output[n,c,x] = input[n, c, floor(x / scale_factor)]
+
+   Shapes: input (N, C, W) or (C, W); output (N, C, W*scale_factor).
+   Errors: ValueError for a factor below 2. Source: Torch7 nn.TemporalUpSamplingNearest.
+   [DERIVATIVE linear] */
+TH_API void THNN_(TemporalUpSamplingNearest_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, W) or (C, W)
+    THTensor *output,   // [OUT] result (N, C, W*scale_factor)
+    int scale_factor);  // repetitions along each axis
+
+/* Gradient of TemporalUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element. */
+TH_API void THNN_(TemporalUpSamplingNearest_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int scale_factor);     // repetitions along each axis
+
+/* SpatialUpSamplingNearest: every pixel repeated scale_factor times along the height and the width.
+
+     output[n,c,y,x] = input[n, c, floor(y / scale_factor), floor(x / scale_factor)]
+
+   Shapes: input (N, C, H, W) or (C, H, W); output (N, C, H*scale_factor, W*scale_factor).
+   Errors: ValueError for a factor below 2. Source: Torch7 nn.SpatialUpSamplingNearest.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialUpSamplingNearest_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, H, W) or (C, H, W)
+    THTensor *output,   // [OUT] result (N, C, H*scale_factor, W*scale_factor)
+    int scale_factor);  // repetitions along each axis
+
+/* Gradient of SpatialUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element. */
+TH_API void THNN_(SpatialUpSamplingNearest_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int scale_factor);     // repetitions along each axis
+
+/* VolumetricUpSamplingNearest: every element of a volume repeated scale_factor times along each axis.
+
+     output[n,c,t,y,x] = input[n, c, floor(t / scale_factor), floor(y / scale_factor), floor(x / scale_factor)]
+
+   Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, T*scale_factor, H*scale_factor, W*scale_factor).
+   Errors: ValueError for a factor below 2. Source: Torch7 nn.VolumetricUpSamplingNearest.
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricUpSamplingNearest_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, T, H, W) or (C, T, H, W)
+    THTensor *output,   // [OUT] result (N, C, T*scale_factor, H*scale_factor, W*scale_factor)
+    int scale_factor);  // repetitions along each axis
+
+/* Gradient of VolumetricUpSamplingNearest by its input: the sum of gradOutput over the repetitions of each element. */
+TH_API void THNN_(VolumetricUpSamplingNearest_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int scale_factor);     // repetitions along each axis
+
+/* TemporalUpSamplingLinear: linear interpolation of a series to another length, so that the first and the last element
+   of input and output coincide.
+
+     output[n,c,x] = (1 - f) * input[n,c,i] + f * input[n,c,i+1] with i + f = x * (W - 1) / (outputWidth - 1), 0 <= f < 1
+
+   Shapes: input (N, C, W); output (N, C, outputWidth). An output of one element is the first one.
+   Errors: ValueError for an output size below 1. Source: torch 0.2 nn.Upsample(mode='linear').
+   [DERIVATIVE linear] */
+TH_API void THNN_(TemporalUpSamplingLinear_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, W)
+    THTensor *output,  // [OUT] result (N, C, outputWidth)
+    int outputWidth);  // width of the output
+
+/* Gradient of TemporalUpSamplingLinear by its input: every element of gradOutput, weighted, added at the elements that it was computed from. */
+TH_API void THNN_(TemporalUpSamplingLinear_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, W)
+    int nbatch,            // [SIZE input 0] N
+    int nchannels,         // [SIZE input 1] C
+    int inputWidth,        // [SIZE input -1] width of the input
+    int outputWidth);      // width of the output
+
+/* SpatialUpSamplingBilinear: linear interpolation of images along height and width, so that the corners of input and
+   output coincide.
+
+     output[n,c,y,x] = sum over the rows i, i + 1 and the columns j, j + 1 of weight * input
+     with i + f = y * (H - 1) / (outputHeight - 1) and the weights 1 - f and f of the rows, 0 <= f < 1, columns likewise
+
+   Shapes: input (N, C, H, W); output (N, C, outputHeight, outputWidth). Along an axis of one output it is the first
+   input.
+   Errors: ValueError for an output size below 1. Source: Torch7 nn.SpatialUpSamplingBilinear.
+   [DERIVATIVE linear] */
+TH_API void THNN_(SpatialUpSamplingBilinear_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, H, W)
+    THTensor *output,  // [OUT] result (N, C, outputHeight, outputWidth)
+    int outputHeight,  // height of the output
+    int outputWidth);  // width of the output
+
+/* Gradient of SpatialUpSamplingBilinear by its input: every element of gradOutput, weighted, added at the elements that it was computed from. */
+TH_API void THNN_(SpatialUpSamplingBilinear_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, H, W)
+    int nbatch,            // [SIZE input 0] N
+    int nchannels,         // [SIZE input 1] C
+    int inputHeight,       // [SIZE input -2] height of the input
+    int inputWidth,        // [SIZE input -1] width of the input
+    int outputHeight,      // height of the output
+    int outputWidth);      // width of the output
+
+/* VolumetricUpSamplingTrilinear: linear interpolation of volumes along all three axes, as SpatialUpSamplingBilinear.
+
+   Shapes: input (N, C, T, H, W); output (N, C, outputDepth, outputHeight, outputWidth).
+   Errors: ValueError for an output size below 1. Source: torch 0.2 nn.Upsample(mode='trilinear').
+   [DERIVATIVE linear] */
+TH_API void THNN_(VolumetricUpSamplingTrilinear_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input (N, C, T, H, W)
+    THTensor *output,  // [OUT] result (N, C, outputDepth, outputHeight, outputWidth)
+    int outputDepth,   // depth of the output
+    int outputHeight,  // height of the output
+    int outputWidth);  // width of the output
+
+/* Gradient of VolumetricUpSamplingTrilinear by its input: every element of gradOutput, weighted, added at the elements that it was computed
+   from. */
+TH_API void THNN_(VolumetricUpSamplingTrilinear_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] gradient of the loss by input (N, C, T, H, W)
+    int nbatch,            // [SIZE input 0] N
+    int nchannels,         // [SIZE input 1] C
+    int inputDepth,        // [SIZE input -3] depth of the input
+    int inputHeight,       // [SIZE input -2] height of the input
+    int inputWidth,        // [SIZE input -1] width of the input
+    int outputDepth,       // depth of the output
+    int outputHeight,      // height of the output
+    int outputWidth);      // width of the output
+
+/* SpatialGridSamplerBilinear: images sampled by linear interpolation at the positions of a grid.
+
+     output[n,c,y,x] = sum over the four pixels i, j around (u, v) of (1 - |u - i|) * (1 - |v - j|) * input[n,c,i,j]
+     with u = (grid[n,y,x,1] + 1) / 2 * (H - 1) and v = (grid[n,y,x,0] + 1) / 2 * (W - 1)
+
+   -1 and 1 are the centres of the first and last pixels. Pixels outside of the image are 0. A position that is not a
+   number gives values that are not.
+   Shapes: input (N, C, H, W); grid (N, oH, oW, 2); output (N, C, oH, oW).
+   Errors: ValueError for sizes that do not fit, and for images of 2^24 pixels or more along an axis.
+   Source: Jaderberg et al., 2015; torch 0.2 nn.functional.grid_sample. */
+TH_API void THNN_(SpatialGridSamplerBilinear_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, H, W)
+    THTensor *grid,     // positions (N, oH, oW, 2), the last dimension x, y
+    THTensor *output);  // [OUT] result
+
+/* Gradients of SpatialGridSamplerBilinear by its input and by the positions; a position between two pixels is taken to
+   stay between them. */
+TH_API void THNN_(SpatialGridSamplerBilinear_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // input
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *grid,         // positions
+    THTensor *gradGrid,     // [OUT] [LIKE grid] gradient of the loss by grid
+    THTensor *gradOutput);  // gradient of the loss by output, sized as output
+
+/* VolumetricGridSamplerBilinear: SpatialGridSamplerBilinear for volumes, from the eight elements around a position.
+
+   Shapes: input (N, C, T, H, W); grid (N, oT, oH, oW, 3), positions x, y, z along W, H, T; output (N, C, oT, oH, oW).
+   Errors: as SpatialGridSamplerBilinear. Source: torch.nn.functional.grid_sample with align_corners. */
+TH_API void THNN_(VolumetricGridSamplerBilinear_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input (N, C, T, H, W)
+    THTensor *grid,     // positions (N, oT, oH, oW, 3), the last dimension x, y, z
+    THTensor *output);  // [OUT] result
+
+/* Gradients of VolumetricGridSamplerBilinear by its input and by the positions; a position between two pixels is taken to
+   stay between them. */
+TH_API void THNN_(VolumetricGridSamplerBilinear_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // input
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *grid,         // positions
+    THTensor *gradGrid,     // [OUT] [LIKE grid] gradient of the loss by grid
+    THTensor *gradOutput);  // gradient of the loss by output, sized as output
+
+/* Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or not. The
+   up-sampling functions above are special cases of it; the layers of thnn.nn call it.
+
+     nearest:           output x is input floor(x * s)
+     linear:            output x is (1 - f) * input i + f * input i + 1 with i + f = max((x + 1/2) * s - 1/2, 0)
+     and align_corners: i + f = x * (W - 1) / (outputWidth - 1)
+
+   with s = scaleWidth, or W / outputWidth if scaleWidth is 0; other axes likewise. Positions beyond the last input are
+   those of the last input.
+   Shapes, in two dimensions: input (N, C, H, W); output (N, C, outputHeight, outputWidth). One dimension has W alone,
+   three have T before H.
+   Errors: ValueError for an output size below 1, or other than 1 in a dimension that input does not have; for a scale
+   that is negative or not finite; for align_corners without linear, or with a scale. Source: torch.nn.functional.interpolate.
+   [DERIVATIVE linear] */
+TH_API void THNN_(Interpolation_updateOutput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input (N, C, H, W) or (C, H, W)
+    THTensor *output,     // [OUT] result (N, C, outputHeight, outputWidth)
+    int outputDepth,      // depth of the output; without that dimension 1
+    int outputHeight,     // height of the output; without that dimension 1
+    int outputWidth,      // width of the output
+    bool linear,          // [DEFAULT false] linear, otherwise nearest
+    bool align_corners,   // [DEFAULT false] the first and last elements of input and output coincide
+    accreal scaleDepth,   // [DEFAULT 0] inputs per output along the depth, 0: the ratio of the sizes
+    accreal scaleHeight,  // [DEFAULT 0] along the height
+    accreal scaleWidth);  // [DEFAULT 0] along the width
+
+/* Gradient of Interpolation by its input: every element of gradOutput, weighted, added at the elements that it was computed
+   from. */
+TH_API void THNN_(Interpolation_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int outputDepth,       // depth of the output; without that dimension 1
+    int outputHeight,      // height of the output; without that dimension 1
+    int outputWidth,       // width of the output
+    bool linear,           // [DEFAULT false] linear, otherwise nearest
+    bool align_corners,    // [DEFAULT false] the first and last elements of input and output coincide
+    accreal scaleDepth,    // [DEFAULT 0] inputs per output along the depth, 0: the ratio of the sizes
+    accreal scaleHeight,   // [DEFAULT 0] along the height
+    accreal scaleWidth);   // [DEFAULT 0] along the width
 
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY activation] */
@@ -1635,7 +2376,7 @@ TH_API void THNN_(Tanh_updateGradInput)(
     THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
     THTensor *output);     // result of the forward
 
-/* SoftMax: output = exp(input) / sum over channels of exp(input), the maximum subtracted first.
+/* SoftMax: output = exp(input) / sum over channels of exp(input), computed after subtracting the maximum.
 
    Shapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.
    Source: Torch7 nn.SoftMax. */
@@ -1669,12 +2410,243 @@ TH_API void THNN_(LogSoftMax_updateGradInput)(
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
     THTensor *output);     // result of the forward
 
+/* Abs: output = |input|. Any shape. Source: Torch7 nn.Abs. */
+TH_API void THNN_(Abs_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output);  // [OUT] [LIKE input] result
+
+/* Gradient of Abs by its input: -gradOutput where input < 0, else gradOutput. */
+TH_API void THNN_(Abs_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+
+/* Sqrt: output = sqrt(input), NaN where input < 0. Any shape. Source: Torch7 nn.Sqrt. */
+TH_API void THNN_(Sqrt_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal eps);      // [DEFAULT 0] unused
+
+/* Gradient of Sqrt by its input: gradOutput / (2 * output), and 0 where output is 0. */
+TH_API void THNN_(Sqrt_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // [OPTIONAL] unused
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *output);     // result of the forward
+
+/* Square: output = input^2. Any shape. Source: Torch7 nn.Square. */
+TH_API void THNN_(Square_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output);  // [OUT] [LIKE input] result
+
+/* Gradient of Square by its input: 2 * input * gradOutput. */
+TH_API void THNN_(Square_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+
+/* HardTanh: output = min(max(input, min_val), max_val). Any shape; NaN stays NaN.
+   Errors: ValueError if min_val > max_val. Source: Torch7 nn.HardTanh. */
+TH_API void THNN_(HardTanh_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal min_val,   // [DEFAULT -1] least value of output
+    accreal max_val,   // [DEFAULT 1] largest value of output
+    bool inplace);     // [DEFAULT false] write the result into input
+
+/* Gradient of HardTanh by its input: gradOutput between the limits, 0 at the limits and beyond. */
+TH_API void THNN_(HardTanh_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    accreal min_val,       // least value of output
+    accreal max_val,       // largest value of output
+    bool inplace);         // write the result into gradOutput
+
+/* HardShrink: output = 0 where -lambda <= input <= lambda, else input. Any shape; NaN stays NaN. Source: Torch7
+   nn.HardShrink. */
+TH_API void THNN_(HardShrink_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal lambda);   // [DEFAULT 0.5] limit of the values that become 0
+
+/* Gradient of HardShrink by its input: 0 where -lambda <= input <= lambda, else gradOutput. */
+TH_API void THNN_(HardShrink_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    accreal lambda);       // limit of the values that become 0
+
+/* SoftShrink: output = input - lambda where input > lambda, input + lambda where input < -lambda, else 0. Any shape;
+   NaN stays NaN. Source: Torch7 nn.SoftShrink. */
+TH_API void THNN_(SoftShrink_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal lambda);   // [DEFAULT 0.5] distance by which values move towards 0
+
+/* Gradient of SoftShrink by its input: 0 where -lambda <= input <= lambda, else gradOutput. */
+TH_API void THNN_(SoftShrink_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    accreal lambda);       // distance by which values move towards 0
+
+/* ELU: output = input where input > 0, else alpha * (exp(input) - 1). Any shape. Source: Clevert, Unterthiner and
+   Hochreiter 2015. */
+TH_API void THNN_(ELU_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal alpha,     // [DEFAULT 1] output tends to -alpha for negative inputs
+    bool inplace);     // [DEFAULT false] write the result into input
+
+/* Gradient of ELU by its input: gradOutput where output > 0, else gradOutput * (output + alpha).
+   Errors: ValueError if alpha < 0, where the sign of output does not tell that of input. */
+TH_API void THNN_(ELU_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // [OPTIONAL] unused
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *output,      // result of the forward
+    accreal alpha,         // at least 0
+    bool inplace);         // write the result into gradOutput
+
+/* SoftPlus: output = log(1 + exp(beta * input)) / beta, and input where beta * input > threshold. Any shape. Source:
+   Torch7 nn.SoftPlus. */
+TH_API void THNN_(SoftPlus_updateOutput)(
+    THNNState *state,    // library state
+    THTensor *input,     // input, any shape
+    THTensor *output,    // [OUT] [LIKE input] result
+    accreal beta,        // [DEFAULT 1] steepness
+    accreal threshold);  // [DEFAULT 20] beta * input above it is kept
+
+/* Gradient of SoftPlus by its input: gradOutput where beta * output > threshold, else gradOutput * (1 - exp(-beta *
+   output)). */
+TH_API void THNN_(SoftPlus_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // [OPTIONAL] unused
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
+    THTensor *output,      // result of the forward
+    accreal beta,          // steepness
+    accreal threshold);    // beta * output above it has slope 1
+
+/* LogSigmoid: output = log(1 / (1 + exp(-input))), without overflow. Any shape. Source: Torch7 nn.LogSigmoid. */
+TH_API void THNN_(LogSigmoid_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output,   // [OUT] [LIKE input] result
+    THTensor *buffer);  // [SCRATCH] unused
+
+/* Gradient of LogSigmoid by its input: gradOutput / (1 + exp(input)). */
+TH_API void THNN_(LogSigmoid_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *buffer);     // [SCRATCH] unused
+
+/* PReLU: output = input where input > 0, else weight * input; one weight per channel, or one for all.
+
+   Shapes: input (N, C, ...) or (C) with weight (C) and nOutputPlane C; input of any shape with one weight and
+   nOutputPlane 0. Errors: ValueError for sizes that do not fit. Source: He, Zhang, Ren and Sun 2015. */
+TH_API void THNN_(PReLU_updateOutput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input (N, C, ...) or (C); any shape for a shared slope
+    THTensor *output,         // [OUT] [LIKE input] result
+    THTensor *weight,         // slopes (C), or one element
+    THIndex_t nOutputPlane);  // [DEFAULT 0] C, or 0 for a shared slope
+
+/* Gradient of PReLU by its input: gradOutput where input > 0, else weight * gradOutput. */
+TH_API void THNN_(PReLU_updateGradInput)(
+    THNNState *state,         // library state
+    THTensor *input,          // input
+    THTensor *gradOutput,     // gradient of the loss by output, sized as output
+    THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *weight,         // slopes (C), or one element
+    THIndex_t nOutputPlane);  // C, or 0 for a shared slope
+
+/* Gradient of PReLU by its slopes, accumulated: gradWeight[c] += scale * sum of input * gradOutput over the elements
+   of channel c (of all channels if nOutputPlane is 0) with input <= 0. */
+TH_API void THNN_(PReLU_accGradParameters)(
+    THNNState *state,          // library state
+    THTensor *input,           // input
+    THTensor *gradOutput,      // gradient of the loss by output, sized as output
+    THTensor *gradInput,       // [OPTIONAL] unused
+    THTensor *weight,          // slopes (C), or one element
+    THTensor *gradWeight,      // [MODIFIED] sized as weight
+    THTensor *gradWeightBuf,   // [BUFFER] unused
+    THTensor *gradWeightBuf2,  // [BUFFER] unused
+    THIndex_t nOutputPlane,    // C, or 0 for a shared slope
+    accreal scale);            // factor of the gradient added
+
+/* GatedLinear: output = a * sigmoid(b), where a and b are the halves of input along dimension dim.
+
+   Shapes: output is sized as a. Errors: ValueError for a dim that input lacks or that has an odd size. Source:
+   Dauphin, Fan, Auli and Grangier 2016. */
+TH_API void THNN_(GatedLinear_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, an even size along dim
+    THTensor *output,  // [OUT] result, half as large along dim
+    int dim);          // dimension of the halves, from 0
+
+/* Gradient of GatedLinear by its input: gradOutput * s for the first half, gradOutput * a * s * (1 - s) for the
+   second, s = sigmoid(b). */
+TH_API void THNN_(GatedLinear_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input, an even size along dim
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    int dim);              // dimension of the halves, from 0
+
+/* RReLU: output = input where input > 0, else slope * input. The slope is (lower + upper) / 2, or if train random:
+   for each element uniform in [lower, upper). Any shape.
+
+   The slopes depend on the generator, which gives one number per call, and on the index of the element, but neither
+   on strides nor on threads.
+   Errors: ValueError if lower > upper or either is not finite. Source: Xu, Wang, Chen and Li 2015. */
+TH_API void THNN_(RReLU_updateOutput)(
+    THNNState *state,         // library state
+    THTensor *input,          // [MODIFIED] input, any shape; overwritten if inplace
+    THTensor *output,         // [OUT] [LIKE input] result
+    THTensor *noise,          // [SAVED] [LIKE input] the slope of each element, 1 where input > 0; written if train
+    accreal lower,            // [DEFAULT 0.125] least slope
+    accreal upper,            // [DEFAULT 0.3333333333333333] largest slope
+    bool train,               // [DEFAULT false] random slopes
+    bool inplace,             // [DEFAULT false] write the result into input
+    THGenerator *generator);  // random numbers
+
+/* Gradient of RReLU by its input: gradOutput * noise if train and upper - lower > 1e-6, otherwise gradOutput where
+   input > 0 and gradOutput * (lower + upper) / 2 elsewhere. */
+TH_API void THNN_(RReLU_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input
+    THTensor *gradOutput,  // [MODIFIED] sized as output; overwritten if inplace
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *noise,       // as the forward left it; read if train
+    accreal lower,         // least slope
+    accreal upper,         // largest slope
+    bool train,            // random slopes
+    bool inplace);         // write the result into gradOutput
+
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY criterion] */
 
 /* ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the targets
-   t = target[n] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their weights, unless
-   that is 0.
+   t = target[n] that are not ignore_index. If sizeAverage the loss is divided by total_weight, the sum of the weights[t],
+   unless total_weight is 0.
 
    Shapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;
    weights (C) or None for 1 each; output and total_weight one element.
@@ -1687,19 +2659,20 @@ TH_API void THNN_(ClassNLLCriterion_updateOutput)(
     THIndexTensor *target,   // [TARGET] classes (N) or (1)
     THTensor *output,        // [OUT] the loss, one element
     bool sizeAverage,        // [DEFAULT true] divide by total_weight
-    THTensor *weights,       // [OPTIONAL] one per class (C)
+    THTensor *weights,       // [OPTIONAL] one value per class (C)
     THTensor *total_weight,  // [SAVED] [LIKE output] sum of the weights of the targets, one element
     int64_t ignore_index);   // [DEFAULT -100] targets of this value are ignored
 
-/* Gradient of ClassNLLCriterion by its input: -weights[t] at the targets (divided by total_weight if sizeAverage; -1 for an
-   input (C) if sizeAverage), 0 elsewhere, and 0 everywhere if total_weight is not above 0. */
+/* Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage
+   (for an input (C) that quotient is -1); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not
+   above 0. */
 TH_API void THNN_(ClassNLLCriterion_updateGradInput)(
     THNNState *state,        // library state
     THTensor *input,         // log-probabilities (N, C) or (C)
     THIndexTensor *target,   // [TARGET] classes (N) or (1)
     THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage,        // divide by total_weight
-    THTensor *weights,       // [OPTIONAL] one per class (C)
+    THTensor *weights,       // [OPTIONAL] one value per class (C)
     THTensor *total_weight,  // [SAVED] as the forward left it
     int64_t ignore_index);   // targets of this value are ignored
 
@@ -1744,7 +2717,7 @@ TH_API void THNN_(SmoothL1Criterion_updateGradInput)(
 /* BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)) with each
    logarithm at least -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.
 
-   Shapes: input and target of one size; weights as many elements as input; output one element.
+   Shapes: input and target of one size; weights with as many elements as input; output one element.
    Errors: ValueError for sizes that differ and for an input outside [0, 1], NaN included. */
 TH_API void THNN_(BCECriterion_updateOutput)(
     THNNState *state,    // library state
@@ -1781,6 +2754,173 @@ TH_API void THNN_(AbsCriterion_updateGradInput)(
     THTensor *target,     // [TARGET] sized as input
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage);    // divide by the number of elements
+
+/* DistKLDivCriterion: Kullback-Leibler divergence, the sum of target * (log(target) - input) over the elements with
+   target > 0, divided by the number of elements if sizeAverage.
+
+   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
+   nn.DistKLDivCriterion.
+   [DERIVATIVE constant] */
+TH_API void THNN_(DistKLDivCriterion_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // log-probabilities, any shape
+    THTensor *target,   // [TARGET] probabilities, sized as input
+    THTensor *output,   // [OUT] the loss, one element
+    bool sizeAverage);  // [DEFAULT true] divide by the number of elements
+
+/* Gradient of DistKLDivCriterion by its input: -target where target > 0, else 0, divided by the number of elements if
+   sizeAverage. */
+TH_API void THNN_(DistKLDivCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // log-probabilities, any shape
+    THTensor *target,     // [TARGET] probabilities, sized as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage);    // divide by the number of elements
+
+/* L1Cost: sum of |input|, a penalty without a target. Any shape; output one element. Source: Torch7 nn.L1Cost. */
+TH_API void THNN_(L1Cost_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *output);  // [OUT] the loss, one element
+
+/* Gradient of L1Cost by its input: the sign of input, 0 for 0. */
+TH_API void THNN_(L1Cost_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input, any shape
+    THTensor *gradOutput,  // [OPTIONAL] unused
+    THTensor *gradInput);  // [OUT] [LIKE input] gradient of the loss by input
+
+/* MarginCriterion: hinge loss, the sum of max(0, margin - input * target), divided by the number of elements if
+   sizeAverage.
+
+   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
+   nn.MarginCriterion.
+   [DERIVATIVE constant] */
+TH_API void THNN_(MarginCriterion_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *target,  // [TARGET] -1 or 1, sized as input
+    THTensor *output,  // [OUT] the loss, one element
+    bool sizeAverage,  // [DEFAULT true] divide by the number of elements
+    accreal margin);   // [DEFAULT 1] products above it cost nothing
+
+/* Gradient of MarginCriterion by its input: -target where input * target < margin, else 0, divided by the number of
+   elements if sizeAverage. */
+TH_API void THNN_(MarginCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input, any shape
+    THTensor *target,     // [TARGET] -1 or 1, sized as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage,     // divide by the number of elements
+    accreal margin);      // products above it cost nothing
+
+/* SoftMarginCriterion: logistic loss, the sum of log(1 + exp(-input * target)), without overflow, divided by the
+   number of elements if sizeAverage.
+
+   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
+   nn.SoftMarginCriterion. */
+TH_API void THNN_(SoftMarginCriterion_updateOutput)(
+    THNNState *state,   // library state
+    THTensor *input,    // input, any shape
+    THTensor *target,   // [TARGET] -1 or 1, sized as input
+    THTensor *output,   // [OUT] the loss, one element
+    bool sizeAverage);  // [DEFAULT true] divide by the number of elements
+
+/* Gradient of SoftMarginCriterion by its input: -target / (1 + exp(input * target)), divided by the number of
+   elements if sizeAverage. */
+TH_API void THNN_(SoftMarginCriterion_updateGradInput)(
+    THNNState *state,     // library state
+    THTensor *input,      // input, any shape
+    THTensor *target,     // [TARGET] -1 or 1, sized as input
+    THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage);    // divide by the number of elements
+
+/* SpatialClassNLLCriterion: ClassNLLCriterion of every pixel, the sum of -weights[t] * input[n,t,h,w] over the
+   targets t = target[n,h,w] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their
+   weights, unless that is 0.
+
+   Shapes: input (N, C, H, W), log-probabilities; target (N, H, W), classes 0 <= t < C; weights (C) or None for 1
+   each; output and total_weight one element.
+   Errors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.
+   [DERIVATIVE constant] */
+TH_API void THNN_(SpatialClassNLLCriterion_updateOutput)(
+    THNNState *state,        // library state
+    THTensor *input,         // log-probabilities (N, C, H, W)
+    THIndexTensor *target,   // [TARGET] classes (N, H, W)
+    THTensor *output,        // [OUT] the loss, one element
+    bool sizeAverage,        // [DEFAULT true] divide by total_weight
+    THTensor *weights,       // [OPTIONAL] one per class (C)
+    THTensor *total_weight,  // [SAVED] [LIKE output] sum of the weights of the targets, one element
+    int64_t ignore_index);   // [DEFAULT -100] targets of this value are ignored
+
+/* Gradient of SpatialClassNLLCriterion by its input: -weights[t] at the targets, divided by total_weight if
+   sizeAverage, 0 elsewhere, and 0 everywhere if total_weight is not above 0. */
+TH_API void THNN_(SpatialClassNLLCriterion_updateGradInput)(
+    THNNState *state,        // library state
+    THTensor *input,         // log-probabilities (N, C, H, W)
+    THIndexTensor *target,   // [TARGET] classes (N, H, W)
+    THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage,        // divide by total_weight
+    THTensor *weights,       // [OPTIONAL] one per class (C)
+    THTensor *total_weight,  // [SAVED] as the forward left it
+    int64_t ignore_index);   // targets of this value are ignored
+
+/* MultiMarginCriterion: hinge loss of the target class against every other class, the sum over n and j != t of
+   weights[t] * max(0, margin - input[n,t] + input[n,j])^p / C with t = target[n], divided by N if sizeAverage.
+
+   Shapes: input (N, C) or (C); target (N) or (1), or without dimensions, classes 0 <= t < C; weights (C) or None for
+   1 each; output one element.
+   Errors: IndexError for a target that is no class; ValueError for a p other than 1 and 2 and for sizes that do not
+   fit. Source: Torch7 nn.MultiMarginCriterion. */
+TH_API void THNN_(MultiMarginCriterion_updateOutput)(
+    THNNState *state,       // library state
+    THTensor *input,        // scores (N, C) or (C)
+    THIndexTensor *target,  // [TARGET] classes (N) or (1)
+    THTensor *output,       // [OUT] the loss, one element
+    bool sizeAverage,       // [DEFAULT true] divide by N
+    int p,                  // [DEFAULT 1] exponent, 1 or 2
+    THTensor *weights,      // [OPTIONAL] one per class (C)
+    accreal margin);        // [DEFAULT 1] least difference that costs nothing
+
+/* Gradient of MultiMarginCriterion by its input: with z = margin - input[n,t] + input[n,j] and the slope k =
+   weights[t] * p * z^(p-1) / C where z > 0, else 0, it is k for every class j != t and minus the sum of these for t,
+   divided by N if sizeAverage. */
+TH_API void THNN_(MultiMarginCriterion_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // scores (N, C) or (C)
+    THIndexTensor *target,  // [TARGET] classes (N) or (1)
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    bool sizeAverage,       // divide by N
+    int p,                  // exponent, 1 or 2
+    THTensor *weights,      // [OPTIONAL] one per class (C)
+    accreal margin);        // least difference that costs nothing
+
+/* MultiLabelMarginCriterion: hinge loss of the classes of each row against the other classes, the sum over n, over
+   the classes t of the row and over the classes j that are not of it, of max(0, 1 - input[n,t] + input[n,j]) / C,
+   divided by N if sizeAverage. A row of target has class numbers up to the first -1; a class listed twice counts
+   twice.
+
+   Shapes: input and target (N, C) or (C); output one element.
+   Errors: IndexError for a number before the first -1 that is no class; ValueError for sizes that do not fit. Source:
+   Torch7 nn.MultiLabelMarginCriterion.
+   [DERIVATIVE constant] */
+TH_API void THNN_(MultiLabelMarginCriterion_updateOutput)(
+    THNNState *state,       // library state
+    THTensor *input,        // scores (N, C) or (C)
+    THIndexTensor *target,  // [TARGET] sized as input: classes, then -1
+    THTensor *output,       // [OUT] the loss, one element
+    THTensor *isTarget,     // [SAVED] [LIKE input] 1 for the classes of the row, 0 for the others
+    bool sizeAverage);      // [DEFAULT true] divide by N
+
+/* Gradient of MultiLabelMarginCriterion by its input: every positive term adds 1 / C for its j and subtracts it for
+   its t, divided by N if sizeAverage. */
+TH_API void THNN_(MultiLabelMarginCriterion_updateGradInput)(
+    THNNState *state,       // library state
+    THTensor *input,        // scores (N, C) or (C)
+    THIndexTensor *target,  // [TARGET] sized as input: classes, then -1
+    THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
+    THTensor *isTarget,     // [SAVED] as the forward left it
+    bool sizeAverage);      // divide by N
 
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY tables] */
@@ -2113,7 +3253,8 @@ TH_API void THNN_(GRUFused_updateGradInput)(
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY normalization] */
 
-/* BatchNormalization: each channel of a batch shifted and scaled to mean 0 and variance 1, then by weight and bias.
+/* BatchNormalization: each channel of a batch normalized to mean 0 and variance 1, then scaled by weight and
+   shifted by bias.
 
      output = (input - mean) / sqrt(variance + eps) * weight + bias
 
@@ -2121,11 +3262,12 @@ TH_API void THNN_(GRUFused_updateGradInput)(
    save_mean, save_std (C). n is the number of values per channel.
    Training: mean and variance (biased) of the batch; save_mean = mean, save_std = 1 / sqrt(variance + eps), that is the
    inverse deviation; running_mean = momentum * mean + (1 - momentum) * running_mean, and running_var likewise with the
-   unbiased variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but output is written.
+   unbiased variance, which is variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but
+   output is written.
    Where variance and eps are both 0 the inverse deviation is 0.
-   Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for one value
-   per channel, which has no variance (the running statistics stay as they were); TypeError where the statistics that
-   the mode needs are None.
+   Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for fewer
+   than 2 values per channel, an empty batch included (the running statistics stay as they were); TypeError where the
+   statistics that the mode needs are None.
    Source: Ioffe and Szegedy 2015, algorithm 1; variance by shifted sums, never E[x^2] - E[x]^2.
    The functions statistics, saveStatistics and normalize, below, are its stages. */
 TH_API void THNN_(BatchNormalization_updateOutput)(
@@ -2166,10 +3308,10 @@ TH_API void THNN_(BatchNormalization_backward)(
 
 /* Mean and centred sum of squares of each channel; zeros for an empty batch.
 
-   The first stage of batch normalization, of which a batch can be divided among threads or processes: statistics of
-   each part, mergeStatistics, saveStatistics, normalize of each part; in the backward gradSums of each part, whose sums
-   are added, and gradInput of each part. The statistics are 2*C + 1 accreal numbers: the mean of each channel (C), its
-   centred sum of squares sum((x - mean)^2) (C), and the number of values per channel.
+   The first stage of batch normalization. With the stages, the parts of a batch can be computed by different threads or
+   processes: statistics of each part, mergeStatistics, saveStatistics, normalize of each part; in the backward gradSums
+   of each part, whose sums are added, and gradInput of each part. The statistics are 2*C + 1 accreal numbers: the mean
+   of each channel (C), its centred sum of squares sum((x - mean)^2) (C), and the number of values per channel.
 
    Shapes: input (N, C) or (N, C, ...); statistics (2C + 1).
    Errors: ValueError for fewer than 2 dimensions. Source: shifted sums in blocks, merged as in
@@ -2183,7 +3325,7 @@ TH_API void THNN_(BatchNormalization_statistics)(
    and b of n_a and n_b values, n = n_a + n_b and d = mean_b - mean_a:
      mean = mean_a + d * n_b / n;  squares = squares_a + squares_b + d^2 * n_a * n_b / n
 
-   Shapes: parts (K, 2C + 1), as statistics gives them; statistics (2C + 1). K may be 0: zeros.
+   Shapes: parts (K, 2C + 1), as statistics gives them; statistics (2C + 1). If K is 0, statistics are zeros.
    Errors: ValueError for other sizes, and for a number of values that is negative or NaN.
    Source: Chan, Golub and LeVeque 1979, "Updating formulae and a pairwise algorithm for computing sample variances". */
 TH_API void THNN_(BatchNormalization_mergeStatistics)(
@@ -2207,7 +3349,7 @@ TH_API void THNN_(BatchNormalization_saveStatistics)(
     THTensor *save_std,           // [OUT] inverse deviation (C)
     THTensor *running_mean,       // [OPTIONAL] [MODIFIED] running mean (C)
     THTensor *running_var,        // [OPTIONAL] [MODIFIED] running variance (C)
-    double momentum,              // factor of these statistics in the running ones
+    double momentum,              // factor of these statistics in the running statistics
     double eps,                   // added to the variance
     bool unbiased);               // running variance from squares / (n - 1)
 

@@ -15,16 +15,16 @@
    threads or vectors, so that another device can compile the same lines with THNN_MAP... and th_... of its own. norm is
    1, or 1 / elements if sizeAverage, times the weight of the element.
 
-   (arguments) are those after the tensors and sizeAverage, in the order of THNN.h:
+   (arguments) lists the arguments after the tensors and sizeAverage, in the order of THNN.h:
 
      SCALAR(name)    accreal name_; the expressions see it as `name`, of type real
      INPLACE         bool inplace
      WEIGHTS         THTensor *weights: a factor for each element, or NULL
      BUFFER(name)    THTensor *name, neither read nor written
 
-   Any further arguments of the macros are statements. Those of POINTWISE precede all other checks of both functions;
-   those of CRITERION follow the sum, `double loss`, and precede the store of the result. Where the two functions of a
-   module take different arguments, POINTWISE_OUTPUT and POINTWISE_GRAD_INPUT define one of them. */
+   Further arguments of the macros are statements. Statements of POINTWISE precede all other checks of both functions;
+   statements of CRITERION stand between the sum, `double loss`, and the store of the result. Where the two functions of a
+   module take different arguments, POINTWISE_OUTPUT and POINTWISE_GRAD_INPUT each define one of the two. */
 
 #define FROM_INPUT input, x
 #define FROM_OUTPUT output, y
@@ -41,7 +41,7 @@
   {                                                                                                             \
     __VA_ARGS__;                                                                                                \
     if (inplace) {                                                                                              \
-      THNN_RESIZE_LIKE(input, input);                                                                           \
+      THNN_CHECK_DISTINCT_ADDRESSES(input);                                                                     \
     } else {                                                                                                    \
       THNN_RESIZE_LIKE(output, input);                                                                          \
       THNN_CHECK_SAME_OR_NO_OVERLAP(output, input);                                                             \
@@ -62,7 +62,7 @@
     __VA_ARGS__;                                                                                                \
     THNN_CHECK_SAME_SIZE(source, gradOutput);                                                                   \
     if (inplace) {                                                                                              \
-      THNN_RESIZE_LIKE(gradOutput, gradOutput);                                                                 \
+      THNN_CHECK_DISTINCT_ADDRESSES(gradOutput);                                                                \
       THNN_CHECK_SAME_OR_NO_OVERLAP(gradOutput, source);                                                        \
     } else {                                                                                                    \
       THNN_RESIZE_LIKE(gradInput, source);                                                                      \
@@ -133,11 +133,11 @@
 
 /* --- arguments -------------------------------------------------------------------------------------------- */
 
-/* An argument that a function lacks; a parameter of the same name hides it. */
+/* Defaults of arguments that a function lacks; a parameter of the same name hides its default. */
 enum { inplace = false, sizeAverage = false };
 static THNNTensor *const weights __attribute__((unused)) = NULL;
 
-/* As parameters of the function. */
+/* The parameter of the function for each of (arguments). */
 #define TH_PARAMETER_
 #define TH_PARAMETER_SCALAR(name) , accreal name##_
 #define TH_PARAMETER_INPLACE , bool inplace
@@ -146,7 +146,7 @@ static THNNTensor *const weights __attribute__((unused)) = NULL;
 #define TH_PARAMETER_input
 #define TH_PARAMETER_output , THTensor *output
 
-/* As constants of the expressions. */
+/* The constant that the expressions see for each of (arguments). */
 #define TH_CONSTANT_
 #define TH_CONSTANT_SCALAR(name) const real name __attribute__((unused)) = (real)name##_;
 #define TH_CONSTANT_INPLACE

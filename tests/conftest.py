@@ -20,7 +20,8 @@ settings.register_profile(
 )
 settings.load_profile("thnn")
 
-# Thousands of independent tests each; the tests of every other file share fixtures, and so one process.
+# Files with thousands of independent tests, which run in several processes. The tests of any other file share fixtures,
+# so they run in one process.
 _SPREAD = {"test_cases.py", "test_numerics.py", "test_properties.py"}
 
 
@@ -34,7 +35,7 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True)
 def _threads() -> Iterator[None]:
-    """A test may set the number of threads."""
+    """Restores the number of threads, which a test may change."""
     threads = torch.get_num_threads()
     yield
     torch.set_num_threads(threads)

@@ -8,11 +8,11 @@
     y = thnn.ThresholdFunction(0, 0)(y)
     y.sum().backward()
 
-One class per module of the header (``thnn.function_classes``), the C functions themselves by tensor type
-(``thnn.type2backend``), layers (``thnn.nn``), batch normalization as an operator that keeps estimates
+The package has one class per module of the header (``thnn.function_classes``), the C functions themselves by tensor
+type (``thnn.type2backend``), layers (``thnn.nn``), batch normalization as an operator that updates estimates
 (``thnn.batch_norm``) and across processes (``thnn.SyncBatchNormalizationFunction``), nets that fork into training and
-inference (``thnn.graph``), one network on several devices (``thnn.parallel``), and the header's model
-(``thnn.parse_header``). ``python -m thnn`` lists the commands.
+inference (``thnn.graph``), data parallelism (``thnn.parallel``), the modules that programs of 2017 import
+(``thnn.compat``), and a parser of headers (``thnn.parse_header``). ``python -m thnn`` lists the commands.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from thnn._version import __version__
 
 if TYPE_CHECKING:
-    from thnn import graph, nn, parallel
+    from thnn import compat, graph, nn, parallel
     from thnn._batch_norm.operator import BatchNormOutput, batch_norm
     from thnn._batch_norm.sync import SyncBatchNormalizationFunction
     from thnn._binding.backend import type2backend
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         "SyncBatchNormalizationFunction",
         "__version__",
         "batch_norm",
+        "compat",
         "cpu_capability",
         "function_classes",
         "functions",
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
         "type2backend",
     ]
 
-# Loaded when first asked for, so that `python -m thnn regenerate` works without a library that loads.
+# Name -> the module that defines it, imported at the first access: `regenerate` must work without a library.
 _HOMES = {
     "THNN_H_PATH": "thnn._header.registry",
     "Argument": "thnn._header",
@@ -75,11 +76,11 @@ _HOMES = {
     "parse_header": "thnn._header",
     "type2backend": "thnn._binding.backend",
 }
-_SUBPACKAGES = ("graph", "nn", "parallel")
+_SUBPACKAGES = ("compat", "graph", "nn", "parallel")
 
 
 def _hint(name: str) -> str:
-    if name.startswith("_"):  # asked for by tools, and often
+    if name.startswith("_"):  # tools look such names up often
         return ""
     classes = import_module("thnn._functions.classes").function_classes
     if f"{name}Function" in classes:
@@ -93,13 +94,13 @@ def _hint(name: str) -> str:
 
 
 def _public() -> list[str]:
-    """`from thnn import *`: the classes and functions, without names that torch and others use alike."""
+    """The names that `from thnn import *` imports, without those that would shadow names of torch."""
     shadowing = {"Argument", "Function", "HeaderError", "Location", "Module", *_SUBPACKAGES}
     classes = import_module("thnn._functions.classes").function_classes
     return sorted({"__version__", *classes, *_HOMES} - shadowing)
 
 
-if not TYPE_CHECKING:  # a type checker knows the names above, and reports every other one
+if not TYPE_CHECKING:  # a type checker knows the names above, and reports unknown ones
 
     def __getattr__(name: str) -> Any:
         home = _HOMES.get(name)

@@ -21,19 +21,19 @@ _ROOT = Path(__file__).resolve().parent.parent
 
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no whole number from 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive integer")
     return int(text)
 
 
 def _json_file(text: str) -> str:
     """The path after --json, which must end in .json so that a pattern is not mistaken for a path."""
     if text != "-" and not text.endswith(".json"):
-        raise argparse.ArgumentTypeError(f"{text!r} does not end in .json; a pattern stands before --json")
+        raise argparse.ArgumentTypeError(f"{text!r} does not end in .json; a pattern must precede --json")
     return _output_file(text)
 
 
 def _output_file(text: str) -> str:
-    """The path, if a file can be written there; checked before the measurements."""
+    """The path, if a file can be written there: checked before the measurements, which take minutes."""
     if not Path(text).parent.is_dir() or Path(text).is_dir():
         raise argparse.ArgumentTypeError(f"no file can be written at {text!r}")
     return text
@@ -45,14 +45,14 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     command = commands.add_parser(
-        "info", help="versions, CPU, instruction set, threads, paths; to paste into a report"
+        "info", help="print versions, CPU, instruction set, threads and paths, for a bug report"
     )
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=_info)
 
-    command = commands.add_parser("list", help="the modules, a line each; functions and arguments of MODULE")
+    command = commands.add_parser("list", help="list the modules, or the functions and arguments of MODULE")
     command.add_argument(
-        "modules", nargs="*", metavar="MODULE", help="list functions, arguments and roles of these"
+        "modules", nargs="*", metavar="MODULE", help="list functions, arguments and roles of these modules"
     )
     command.add_argument("--json", action="store_true", help="print JSON")
     command.set_defaults(run=_list)
@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser(
         "bench",
         help="time thnn against torch in one run",
-        description="Times rows of the table of cases, thnn and torch interleaved, a line each. "
+        description="Times the benchmark rows of the table of cases, thnn and torch interleaved. "
         "Exit status 1 when a row misses its goal, 2 when none matches.",
     )
     command.add_argument(
@@ -97,17 +97,21 @@ def _parser() -> argparse.ArgumentParser:
         "--threads", type=_count, default=2, metavar="N", help="threads for both (default 2)"
     )
     command.add_argument(
-        "--rounds", type=_count, default=15, metavar="N", help="interleaved blocks per row (default 15)"
+        "--rounds",
+        type=_count,
+        default=15,
+        metavar="N",
+        help="interleaved blocks per implementation and layout (default 15)",
     )
     command.set_defaults(run=_bench)
 
     command = commands.add_parser(
         "regenerate",
-        help="rebuild what follows from THNN.h: generated files and the library (in a source tree)",
-        description="Rewrites what changed. Exit status 1 on any error, with the old build left as it was.",
+        help="rewrite the files generated from THNN.h and rebuild the library (in a source tree)",
+        description="Writes only files that change. Exit status 1 on any error; the old build then remains.",
     )
     command.add_argument(
-        "--check", action="store_true", help="only say what committed generated file is stale, and why"
+        "--check", action="store_true", help="only list stale generated files, with the reason"
     )
     command.set_defaults(run=_regenerate)
     return parser
@@ -216,7 +220,7 @@ def _bench(options: argparse.Namespace) -> int:
 
 def _regenerate(options: argparse.Namespace) -> int:
     if not (_ROOT / "tools" / "regenerate.py").exists():
-        print(f"regenerate needs the source tree of thnn; {_ROOT} is none", file=sys.stderr)
+        print(f"regenerate needs the source tree of thnn; {_ROOT} is not one", file=sys.stderr)
         return 1
     sys.path.insert(0, str(_ROOT))
     from thnn._header import HeaderError
@@ -256,7 +260,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         if sys.stdout is not None:  # redirected, since the interpreter flushes it again at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        if isinstance(error, BrokenPipeError):  # the reader of our output has gone, as `| head` does
+        if isinstance(error, BrokenPipeError):  # the reader of the output has closed it, as `| head` does
             return 0
         print(error, file=sys.stderr)
         return 1

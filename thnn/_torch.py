@@ -1,7 +1,8 @@
 """Every private name of torch that thnn uses, with the consequence of its absence.
 
-thnn reads private names where torch has no public equivalent, or where the public one costs more per call than a small
-kernel. Other files of the package import them from here, so that a new version of torch needs one file looked at.
+thnn uses a private name where torch has no public equivalent, or where the public one costs more per call than a small
+kernel. Other files of the package import private names from here, so that only this file has to be checked with a new
+version of torch. `_binding.arguments` imports torch._subclasses itself, on the slow route, because that import is slow.
 
 Private attributes of objects cannot be imported. thnn uses these:
 
@@ -17,6 +18,7 @@ hooks, ``_load_from_state_dict``                        `parallel`
 ``_ConvTransposeNd._output_padding``                    `nn.convolution`                no output_size
 ``fx.Tracer._autowrap_search``                          `graph.tracing`                 no thnn.batch_norm in a fork
 ``Tensor._version``                                     `graph.example`, `parallel`     forks and replicas unavailable
+``Tensor._base``                                        `_functions.derivatives`        no in-place calls in a graph
 ======================================================  ==============================  ===============================
 """
 
@@ -47,8 +49,8 @@ def dynamo_disable(function: _F) -> _F:
     """Makes torch.compile break the graph at a call of `function` and trace neither it nor its callees.
 
     Without this, torch.compile warns about every C function and compiles the surrounding code once per layer.
-    torch.compiler.disable does the same, but wraps the function and takes a second to import. Without the private
-    names it is used.
+    torch.compiler.disable does the same, but wraps the function and takes a second to import: it is used if torch lacks
+    the private names.
     """
     if _set_strategy is None:
         return torch.compiler.disable(function)
@@ -72,12 +74,12 @@ functorch_active: Callable[[], bool] = torch._C._are_functorch_transforms_active
 is_tracing: Callable[[], bool] = torch._C._is_tracing
 
 
-# The length of the stack of dispatch modes. Without it thnn cannot be imported, as for `in_transform`.
+# The number of active dispatch modes. Without it thnn cannot be imported, for the reason in `in_transform`.
 _dispatch_modes: Callable[[], int] = torch._C._len_torch_dispatch_stack
 
 
 def recording_mode() -> str | None:
-    """A dispatch mode that would record or copy only the torch operations of a call, by the name users know it by."""
+    """The public name of an active dispatch mode that sees torch operations but no C function; None without one."""
     for i in range(_dispatch_modes()):
         mode = type(torch._C._get_dispatch_stack_at(i)).__name__
         if mode == "ProxyTorchDispatchMode":
@@ -90,7 +92,7 @@ def recording_mode() -> str | None:
 def is_output_of_several(tensor: Tensor) -> bool:
     """True for a view that an operation with several outputs made (unbind, split): autograd allows no in-place changes.
 
-    Without the private names: autograd refuses it itself, but after the tensor was overwritten.
+    Without the private names: autograd raises the error, but after the tensor was overwritten.
     """
     try:
         return torch._C._autograd._get_creation_meta(tensor).name == "MULTI_OUTPUT_NODE"
@@ -101,8 +103,8 @@ def is_output_of_several(tensor: Tensor) -> bool:
 def in_transform() -> bool:
     """True inside torch.func transforms, forward-mode differentiation, torch.jit.trace and dispatch modes.
 
-    None of them sees a call of a C function. Without the private names thnn cannot be imported: computing on would
-    return wrong numbers in silence.
+    None of them sees a call of a C function. Without the private names thnn cannot be imported: otherwise it
+    would silently return wrong numbers.
     """
     return functorch_active() or _forward_ad._current_level >= 0 or is_tracing() or _dispatch_modes() > 0
 
@@ -148,7 +150,7 @@ def timeout_of(process_group: Any, device: torch.device) -> float:
 
 
 def store_client_of(process_group: Any) -> Any:
-    """A client of its own for the key-value store of a process group.
+    """A separate client of the key-value store of a process group.
 
     The store object that torch keeps is one client for all groups: a call that waits on it blocks every other call.
     Without ``Store.clone`` that client is returned, and threads with groups of their own can block each other.

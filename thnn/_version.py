@@ -1,4 +1,4 @@
-"""The version, from the one place it is written in: the file VERSION, or the installed package's metadata."""
+"""The version: the text of the file VERSION in a source tree, otherwise the metadata of the installed package."""
 
 from __future__ import annotations
 

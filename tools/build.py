@@ -1,4 +1,4 @@
-"""Compiles the library and its binding with CMake, and moves files into place so that all of them change or none."""
+"""Compiles the library and its binding with CMake, and replaces files so that all of them change or none."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 LIBRARIES = ("libTHNN.so", "_C.abi3.so", "testing/libroofline.so")
 
-# The objects that are compiled first: the kernels of generic/ in one variant tell which kernel is missing.
+# The objects that are compiled first: one variant of the kernel files of generic/ suffices to find missing kernels.
 _FIRST_OBJECTS = re.compile(r"^(\S+/kernels_float_default\.dir/generic/\S+\.o):", re.MULTILINE)
 _KERNEL = re.compile(r" T THNN_Float(\w+)_default$", re.MULTILINE)
 _UNDEFINED = re.compile(r"undefined reference to `THNN_(?:Float|Double)(\w+)_(?:default|avx2|avx512)'")
@@ -22,11 +22,11 @@ _NINJA_STATUS = re.compile(r"\[(\d+/\d+)\] (?:Building C object (?:\S*/)?(\w+)\.
 
 
 class BuildError(Exception):
-    """CMake or the compiler refused; the text is their output."""
+    """CMake or the compiler failed; the text is their output."""
 
 
 class Progress:
-    """The current step, on the last line of a terminal; nothing where standard error is no terminal."""
+    """Shows the current step on the last line of a terminal; does nothing if standard error is not a terminal."""
 
     def __init__(self) -> None:
         self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
@@ -42,7 +42,7 @@ class Progress:
 
 @contextmanager
 def lock(root: Path) -> Iterator[None]:
-    """A lock on a source tree that is held during a build; a second process waits for the first."""
+    """Holds a lock on a source tree during a build; a second process waits for the first."""
     (root / "build").mkdir(parents=True, exist_ok=True)
     with (root / "build" / "lock").open("w") as file:
         try:
@@ -56,7 +56,7 @@ def lock(root: Path) -> Iterator[None]:
 def build(
     root: Path, output: Path, cmake_arguments: Sequence[str] = (), directory: Path | None = None
 ) -> list[str]:
-    """Compiles the library and moves it into `output`; returns the names of the files that changed."""
+    """Compiles the library and copies it into `output`; returns the names of the files that changed."""
     directory = directory or root / "build" / "cmake"
     progress = Progress()
     with lock(root):
@@ -73,7 +73,7 @@ def compile_libraries(
     functions: Iterable[str] = (),
     progress: Progress | None = None,
 ) -> None:
-    """Brings the libraries in `directory` up to date; a kernel of `functions` that is missing is reported early."""
+    """Brings the libraries in `directory` up to date; a missing kernel of one of `functions` is reported early."""
     progress = progress or Progress()
     try:
         cmake = configure(root, directory, cmake_arguments, progress)
@@ -196,7 +196,7 @@ def _without_kernels(names: Iterable[str]) -> str:
 
 
 def _tool(name: str) -> str | None:
-    """The path of a program: that installed as a package of this Python, otherwise that on PATH."""
+    """The path of a program, preferably as installed with a package of this Python, otherwise on PATH."""
     places = [str(Path(sys.executable).parent), os.environ.get("PATH", "")]
     return shutil.which(name, path=os.pathsep.join(places))
 

@@ -19,6 +19,7 @@ _SCALARS = {
     "bool": ("b", "bool", "v[{}].integer"),
     "accreal": ("d", "double", "v[{}].number"),
     "double": ("d", "double", "v[{}].number"),
+    "THGenerator*": ("g", "THGenerator *", "(THGenerator *)&v[{}].generator"),
 }
 _TENSORS = {"THTensor*": "R", "THAccrealTensor*": "A", "THIndexTensor*": "L", "THIntegerTensor*": "I"}
 
@@ -44,7 +45,11 @@ def emit_declarations(functions: Sequence[Function]) -> dict[str, str]:
 def _declarations(name: str, functions: Iterable[Function]) -> Iterator[str]:
     guard = f"THNN_MODULES_{name.upper()}_H"
     yield BANNER
-    yield f'#ifndef {guard}\n#define {guard}\n\n#include "runtime/kernel.h"\n\n'
+    functions = list(functions)
+    yield f'#ifndef {guard}\n#define {guard}\n\n#include "runtime/kernel.h"\n'
+    if any(a.role == "generator" for f in functions for a in f.arguments):
+        yield '#include "runtime/generator.h"\n'
+    yield "\n"
     for function in functions:
         yield f"void THNN_({function.name})({_parameters(function, 'accreal')});\n"
     yield "\n#endif\n"
@@ -68,6 +73,7 @@ def emit_functions(functions: Sequence[Function], digest: str) -> str:
 
 def _functions(functions: Sequence[Function], digest: str) -> Iterator[str]:
     yield BANNER
+    yield "/* runtime/function_table.c explains the fields. */\n"
     yield f'#undef THNN_HEADER_DIGEST\n#define THNN_HEADER_DIGEST "{digest}"\n'
     for function in functions:
         given = [a for a in function.arguments if a.role != "state"]

@@ -50,7 +50,7 @@ def _page(family: str, modules: Sequence[Module]) -> Iterator[str]:
 
 
 def _arguments(function: Function, forward: Function | None) -> Iterator[str]:
-    """The list of arguments, without arguments that the forward has with the same meaning."""
+    """The list of arguments; those that mean the same in the forward are listed by name only."""
     arguments = [a for a in function.arguments if a.role != "state"]
     unused = [a for a in arguments if a.role == "buffer" and a.doc == "unused"]
     used = [a for a in arguments if a not in unused]
@@ -66,7 +66,7 @@ def _arguments(function: Function, forward: Function | None) -> Iterator[str]:
 
 
 def _is_known(argument: Argument, other: Argument | None) -> bool:
-    """Whether an argument of a backward is that of the forward, and its comment says nothing new."""
+    """Whether an argument of a backward is the same as in the forward, and its comment adds nothing."""
     if other is None:
         return False
     is_same = (argument.type, argument.role, argument.is_optional) == (

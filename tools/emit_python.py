@@ -27,15 +27,15 @@ RESERVED_ARGUMENTS = frozenset(
             "check_in_place",
             "check_shareable",
             "empty_like",
-            "empty_like_or_not",
+            "empty_like_or_allocate",
         ),
         *("flag", "function", "gradients", "increment_version", "invoke", "is_grad_enabled", "new_scalar"),
-        *("new_scalar_or_not", "report", "rule", "scale_by", "share", "state", "t", "zeros_like"),
+        *("new_scalar_or_allocate", "report", "rule", "scale_by", "share", "state", "t", "zeros_like"),
     ]
 )
 #: Attributes of a backend, which a function of the same name would hide.
 RESERVED_FUNCTIONS = frozenset({"library_state", "register_method"})
-#: Names of generated files that are not the file of a family.
+#: Names of generated files that do not belong to a family.
 RESERVED_FAMILIES = frozenset({"functions", "index"})
 
 
@@ -44,7 +44,7 @@ def check_supported(functions: Sequence[Function]) -> None:
     for function in functions:
         if not function.family:
             raise HeaderError(
-                function.location, f"{function.name} is in no family: begin one with [FAMILY name]"
+                function.location, f"{function.name} belongs to no family: begin one with [FAMILY name]"
             )
         if function.family in RESERVED_FAMILIES:
             raise HeaderError(function.location, f"no family can be called {function.family!r}")
@@ -65,7 +65,7 @@ def _check_arguments(function: Function) -> None:
         if argument.name == "gradOutput" and argument.role != "gradOutput":
             raise HeaderError(argument.location, "only the gradient of the output can be called 'gradOutput'")
         if name in seen:
-            raise HeaderError(argument.location, f"Python calls two arguments {name!r}")
+            raise HeaderError(argument.location, f"two arguments are called {name!r} in Python")
         seen.add(name)
 
 
@@ -113,7 +113,7 @@ def _model(functions: Sequence[Function]) -> Iterator[str]:
 
 
 def _options(argument: Argument) -> Iterator[str]:
-    """The fields of an argument that differ from their defaults, but for its location."""
+    """The fields of an argument that differ from their defaults, except its location."""
     for field in fields(argument)[3:]:
         value = getattr(argument, field.name)
         if field.name != "location" and (value, type(value)) != (field.default, type(field.default)):
@@ -124,14 +124,16 @@ _TYPES = {"bool": "bool", "int": "int", "int64_t": "int", "long": "int", "THInde
 
 
 def emit_stubs(functions: Sequence[Function]) -> str:
-    """A stub file: the class of each module with its real signatures and docstring."""
+    """A stub file: the class of each module with its signatures and docstring."""
     modules = [m for m in group_modules(functions).values() if m.forward is not None]
     bases = sorted({_base(m) for m in modules})
+    has_generator = any(a.role == "generator" for f in functions for a in f.arguments)
     return "".join(
         [
             BANNER,
             "# ruff: noqa: N803, E501, D\n",
-            "from typing import Any\n\nfrom torch import Tensor\n\n",
+            "from typing import Any\n\n",
+            f"from torch import {'Generator, ' if has_generator else ''}Tensor\n\n",
             f"from thnn._functions.base import {', '.join(bases)}\n" if bases else "",
             *(part for module in modules for part in _stub(module)),
         ]
@@ -161,6 +163,9 @@ def _stub(module: Module) -> Iterator[str]:
         scalars.append(f"{a.variable}: {kind}" + (" = ..." if has_default else ""))
         seen_default |= has_default
         applied.append(f"{a.variable}: {kind}" + (" = ..." if seen_default else ""))
+    options = [a.name for a in forward.arguments if a.role == "generator"]
+    scalars += [f"{name}: Generator | None = ..." for name in options]
+    applied += [f"{name}: Generator | None = ..." for name in options]
     if returns_indices:
         scalars.append("*, return_indices: bool = ...")
         applied.append("return_indices: bool = ...")
@@ -178,7 +183,7 @@ def _stub(module: Module) -> Iterator[str]:
         if outputs == 1
         else f"tuple[{', '.join(['Tensor'] * outputs)}]"
     )
-    options = ["return_indices"] if returns_indices else []
+    options += ["return_indices"] if returns_indices else []
     text = docstring(module, [a.name for a in tensors], [a.name for a in forward.scalars], options)
     yield f"\nclass {module.name}Function({_base(module)}):\n"
     yield textwrap.indent(f'"""{_escaped(text)}\n"""\n', "    ", lambda line: bool(line.strip()))

@@ -38,7 +38,7 @@ def stale(files: Mapping[Path, str | None]) -> dict[Path, str]:
     found = {}
     for path, text in files.items():
         if text is None:
-            found[path] = "is not generated any more"
+            found[path] = "is no longer generated"
         elif not path.exists():
             found[path] = "is missing"
         elif (old := path.read_bytes()) != text.encode():
@@ -49,7 +49,7 @@ def stale(files: Mapping[Path, str | None]) -> dict[Path, str]:
 
 
 def regenerate(root: Path, report: Callable[[str], None] = print) -> None:
-    """Rewrites stale files and rebuilds; on any exception or signal the tree is left as it was."""
+    """Rewrites stale files and rebuilds; on any exception or signal the tree is restored."""
     progress = Progress()
     directory, package = root / "build" / "cmake", root / "thnn"
     with lock(root), _signals_are_exceptions():
@@ -118,7 +118,7 @@ def _in(folder: str, texts: Mapping[str, str]) -> dict[str, str]:
 
 @contextmanager
 def _signals_are_exceptions() -> Iterator[None]:
-    """Signals that end the program raise SystemExit once, and are ignored while the tree is put back."""
+    """Signals that end the program raise an exception once, and are then ignored while the tree is restored."""
     handled = [
         n for n in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT) if signal.getsignal(n) is not signal.SIG_IGN
     ]

@@ -7,14 +7,14 @@
    infinite maximum, makes that sum NaN. Partial sums of SUM_BLOCK terms are added in double.
 
    Functions for one position run along its contiguous channels, functions for a tile have the positions in their lanes
-   (softmax_walk.h). `logarithm` is a constant wherever it is passed, so that both modules get loops of their own. */
+   (softmax_walk.h). `logarithm` is a constant wherever it is passed, so that the compiler specialises the loops for each module. */
 
 #define SUM_BLOCK 512
 #define INLINE static inline __attribute__((always_inline))
 
 /* --- one position ----------------------------------------------------------------------------------------- */
 
-/* Needs a full vector of channels. */
+/* Requires channels >= VL. */
 INLINE real positionMax(const real *x, int64_t channels)
 {
   vreal a = v_load(x), b = a, c = a, d = a;
@@ -112,7 +112,7 @@ INLINE void positionGradInput(const real *g, const real *y, real *dx, int64_t ch
   THNN_PRAGMA(omp simd)     \
   for (int i = 0; i < ((lanes) & -16); i++)
 
-/* Also caches the channels. */
+/* Sets max[] to the maximum of each lane, and copies the channels to the cache. */
 INLINE void tileMax(const SoftmaxTile *tile, int lanes, real *cache, real *max)
 {
   vreal maxima[TILE_VECTORS];
@@ -155,7 +155,7 @@ INLINE void tileSum(const SoftmaxTile *tile, int lanes, real *cache, const real 
   }
 }
 
-/* The sum of g * y of each lane; of g if cacheY is NULL. */
+/* Sets dot[] to the sum of g * y of each lane, or to the sum of g if cacheY is NULL. */
 INLINE void tileDot(const SoftmaxTile *tile, int lanes, real *cacheG, real *cacheY, real *dot)
 {
   double sum[SOFTMAX_TILE] = {0};
@@ -179,7 +179,7 @@ INLINE void tileDot(const SoftmaxTile *tile, int lanes, real *cacheG, real *cach
   FOR_LANES(i, lanes) dot[i] = (real)sum[i];
 }
 
-/* Writes one channel of the result, tensor k. */
+/* Writes channel c of tensor k, the result. */
 INLINE void tileStore(const SoftmaxTile *tile, int lanes, int k, int64_t c, const real *result)
 {
   real *y = (real *)(tile->operand[k].data + c * tile->operand[k].channel);
@@ -223,7 +223,7 @@ INLINE void tileGradInput(const SoftmaxTile *tile, int lanes, real *cacheG, real
 
 /* --- tasks ------------------------------------------------------------------------------------------------ */
 
-/* Nearly all tiles are full: these get loops of constant length. */
+/* Nearly all tiles are full, so full tiles get loops of constant length. */
 
 INLINE void taskOutput(const SoftmaxWalk *walk, int64_t task, bool logarithm)
 {

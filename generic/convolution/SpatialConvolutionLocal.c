@@ -2,7 +2,7 @@
 #include "convolution/geometry_checks.h"
 #include "locally_connected/locally_connected.h"
 
-/* The checks of all three functions; sets the geometry. weight may be gradWeight. */
+/* The checks that all three functions share. Sets the geometry. weight may be gradWeight. */
 static void check(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
                   const char *weightName, int kW, int kH, int dW, int dH, int padW, int padH, int64_t inputWidth,
                   int64_t inputHeight, int64_t outputWidth, int64_t outputHeight)
@@ -29,7 +29,8 @@ static void check(THNNState *state, Convolution *g, const THTensor *input, const
                      (long long)size[1], (long long)inputHeight);
   if ((weight->ndim != 3 && weight->ndim != 6) || weight->size[weight->ndim / 3] < 1)
     return THNN_fail(state, THNN_VALUE_ERROR, weightName,
-                     "expected 3 dimensions (oH * oW, nOutputPlane, nInputPlane * kH * kW) or all 6, got %s",
+                     "expected 6 dimensions (oH, oW, nOutputPlane, nInputPlane, kH, kW) or 3 "
+                     "(oH * oW, nOutputPlane, nInputPlane * kH * kW), got %s",
                      THNN_shape(weight));
   *g = convolutionMake(2);
   g->batch = input->ndim == 4 ? input->size[0] : 1;
@@ -74,11 +75,12 @@ static void checkGradOutput(THNNState *state, const Convolution *g, const THTens
 static LocalFilters filterView(const Convolution *g, const THTensor *t)
 {
   const int64_t *s = t->stride;
-  if (t->ndim == 6) return (LocalFilters){t->data, {s[0], s[1]}, s[2], {s[3], s[4], s[5]}};
+  if (t->ndim == 6) return (LocalFilters){t->data, {s[0], s[1]}, s[2], s[3], {s[4], s[5]}};
   return (LocalFilters){t->data,
                         {g->axis[2].output * s[0], s[0]},
                         s[1],
-                        {g->axis[1].kernel * g->axis[2].kernel * s[2], g->axis[2].kernel * s[2], s[2]}};
+                        g->axis[1].kernel * g->axis[2].kernel * s[2],
+                        {g->axis[2].kernel * s[2], s[2]}};
 }
 
 void THNN_(SpatialConvolutionLocal_updateOutput)(THNNState *state, THTensor *input, THTensor *output,

@@ -4,12 +4,12 @@
 static ConvolutionModule convolution(int kW, int dW)
 {
   ConvolutionModule m = convolutionModuleMake(CONVOLUTION_FRAMES, 1);
-  m.channelsLast = true;
+  m.framesFirst = true;
   CONVOLUTION_AXIS(&m, 2, kW, dW, 0, 1, 0);
   return m;
 }
 
-/* Frame sizes are also arguments: they must agree with the tensors. The shared checks verify the dimensions. */
+/* The arguments for frame sizes must agree with the tensors, whose dimensions the shared checks verify. */
 static void checkFrames(THNNState *state, const THTensor *input, int inputFrameSize, const THTensor *weight,
                         int outputFrameSize)
 {

@@ -4,7 +4,7 @@
 static ConvolutionModule convolution(int kW, int dW, int padW, bool featFirst)
 {
   ConvolutionModule m = convolutionModuleMake(CONVOLUTION_ROWS, 1);
-  m.channelsLast = !featFirst;
+  m.framesFirst = !featFirst;
   CONVOLUTION_AXIS(&m, 2, kW, dW, padW, 1, 0);
   return m;
 }

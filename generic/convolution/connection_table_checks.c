@@ -6,10 +6,10 @@
 typedef struct ConnectionTableModule {
   Convolution g;
   bool transposed;
-  int64_t outputSize[4]; /* of the module, batch first */
+  int64_t outputSize[4]; /* of the module's output, batch first */
 } ConnectionTableModule;
 
-/* The checks of all three functions, except for the table's entries. weight may be gradWeight. */
+/* The checks that all three functions share, except for the entries of the table. Sets *m. weight may be gradWeight. */
 static void check(THNNState *state, ConnectionTableModule *m, bool transposed, const THTensor *input,
                   const THTensor *weight, const char *weightName, const THTensor *connTable, int nInputPlane,
                   int nOutputPlane, int dW, int dH)
@@ -25,14 +25,15 @@ static void check(THNNState *state, ConnectionTableModule *m, bool transposed, c
   THNN_RETURN_IF_FAILED(state);
   if (size[0] != nInputPlane || size[1] < 1 || size[2] < 1)
     return THNN_fail(state, THNN_VALUE_ERROR, "input",
-                     "expected %d planes (nInputPlane) with rows and columns, got %s", nInputPlane,
+                     "expected %d planes (nInputPlane) of at least one row and one column, got %s", nInputPlane,
                      THNN_shape(input));
   if (weight->ndim != 3 || kernel[0] < 1 || kernel[1] < 1)
     return THNN_fail(state, THNN_VALUE_ERROR, weightName, "expected 3 dimensions (connections, kH, kW), got %s",
                      THNN_shape(weight));
   if (connTable->ndim != 2 || connTable->size[0] != weight->size[0] || connTable->size[1] != 2)
-    return THNN_fail(state, THNN_VALUE_ERROR, "connTable", "expected (%lld, 2), one row per kernel, got %s",
-                     (long long)weight->size[0], THNN_shape(connTable));
+    return THNN_fail(state, THNN_VALUE_ERROR, "connTable",
+                     "expected (%lld, 2), one row per filter of weight, got %s", (long long)weight->size[0],
+                     THNN_shape(connTable));
   Convolution *g = &m->g;
   *g = convolutionMake(2);
   m->transposed = transposed;
@@ -41,11 +42,10 @@ static void check(THNNState *state, ConnectionTableModule *m, bool transposed, c
   g->outputChannels = transposed ? nInputPlane : nOutputPlane;
   g->axis[1] = (WindowAxis){size[1], size[1], kernel[0], dH, 0, 1};
   g->axis[2] = (WindowAxis){size[2], size[2], kernel[1], dW, 0, 1};
-  int64_t elements = (int64_t)sizeof(real) * nOutputPlane;
-  bool fits = !__builtin_mul_overflow(elements, g->batch > 1 ? g->batch : 1, &elements);
+  int64_t bytes = (int64_t)sizeof(real) * nOutputPlane;
+  bool fits = !__builtin_mul_overflow(bytes, g->batch > 1 ? g->batch : 1, &bytes);
   for (int d = 1; transposed && d < 3; d++)
-    fits =
-        fits && windowInputSize(g->axis + d, 0) && !__builtin_mul_overflow(elements, g->axis[d].input, &elements);
+    fits = fits && windowInputSize(g->axis + d, 0) && !__builtin_mul_overflow(bytes, g->axis[d].input, &bytes);
   if (!fits)
     return THNN_fail(state, THNN_VALUE_ERROR, "input",
                      "the output would be larger than memory can hold: input %s, stride %d x %d",
@@ -64,7 +64,7 @@ static void checkBias(THNNState *state, const THTensor *bias, const char *name, 
               THNN_shape(bias));
 }
 
-/* Reads the table's entries: only after THNN_RETURN_IF_META. */
+/* Checks the entries of the table. It reads data, so it follows THNN_RETURN_IF_META. */
 static void checkTable(THNNState *state, const THTensor *connTable, int nInputPlane, int nOutputPlane)
 {
   for (int64_t c = 0; c < connTable->size[0]; c++)
@@ -168,10 +168,11 @@ void THNN_(connectionTableAccGradParameters)(THNNState *state, bool transposed, 
   const ConvolutionView in = THNN_(convolutionImageView)(input), out = THNN_(convolutionImageView)(gradOutput);
   THNN_(connectionTableGradWeight)(&m.g, tableView(&m, connTable), transposed ? out : in, transposed ? in : out,
                                    filterView(gradWeight), (real)scale);
-  Convolution sums = m.g;
-  sums.outputChannels = nOutputPlane;
-  for (int d = 1; d < 3; d++) sums.axis[d].output = m.outputSize[d + 1];
-  THNN_(convolutionGradBias)(&sums, THNN_(convolutionImageView)(gradOutput),
+  /* gradBias sums the output of the module, which is the input of the geometry if the module is transposed. */
+  Convolution biased = m.g;
+  biased.outputChannels = nOutputPlane;
+  for (int d = 1; d < 3; d++) biased.axis[d].output = m.outputSize[d + 1];
+  THNN_(convolutionGradBias)(&biased, THNN_(convolutionImageView)(gradOutput),
                              (ConvolutionView){.data = gradBias->data, .stride = {gradBias->stride[0]}},
                              (real)scale);
 }

@@ -7,7 +7,7 @@ static void checkInput(THNNState *state, const ConvolutionModule *m, const THTen
   static const char *const channelsFirst[] = {"(N, nInputPlane, T)", "(N, nInputPlane, H, W)",
                                               "(N, nInputPlane, T, H, W)"};
   const int dims = m->geometry.dims;
-  const char *dimensions = m->channelsLast ? "(N, T, nInputPlane)" : channelsFirst[dims - 1];
+  const char *dimensions = m->framesFirst ? "(N, T, nInputPlane)" : channelsFirst[dims - 1];
   if (input->ndim != dims + 1 && input->ndim != dims + 2)
     return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected %d dimensions %s or %d, got %s", dims + 2,
                      dimensions, dims + 1, THNN_shape(input));
@@ -36,17 +36,18 @@ static void checkAxes(THNNState *state, const ConvolutionModule *m)
   }
 }
 
-/* Checks weight's sizes, and takes kernel, channels and groups from them. */
+/* Checks the sizes of weight, and sets kernel, channels and groups from them. */
 static void checkWeight(THNNState *state, ConvolutionModule *m, int64_t inputChannels, const THTensor *weight,
                         const char *name)
 {
+  /* By ConvolutionWeight: the name of the size that only weight determines. */
   static const char *const any[] = {"nOutputPlane", "nOutputPlane", "multiplier", "", "outputFrameSize"};
   Convolution *g = &m->geometry;
   const int ndim = m->weight == CONVOLUTION_FRAMES ? 2 : g->dims + 2;
   const bool flat = m->weight == CONVOLUTION_FRAMES || (m->flattened && weight->ndim == 2);
-  const bool first = m->weight == CONVOLUTION_TRANSPOSED || m->weight == CONVOLUTION_ROWS;
-  int64_t expected[5] = {first ? inputChannels : 0,
-                         first ? m->weight == CONVOLUTION_ROWS : inputChannels / m->groups}; /* 0: any */
+  const bool inputFirst = m->weight == CONVOLUTION_TRANSPOSED || m->weight == CONVOLUTION_ROWS;
+  int64_t expected[5] = {inputFirst ? inputChannels : 0,
+                         inputFirst ? m->weight == CONVOLUTION_ROWS : inputChannels / m->groups}; /* 0: any */
   bool fits = weight->ndim == (flat ? 2 : ndim);
   if (inputChannels % m->groups != 0)
     return THNN_fail(state, THNN_VALUE_ERROR, "groups", "expected a divisor of the %lld input planes, got %lld",
@@ -67,14 +68,16 @@ static void checkWeight(THNNState *state, ConvolutionModule *m, int64_t inputCha
       char *to = text + n;
       const size_t room = sizeof text - n;
       if (i >= 2 && m->kernelOfWeight) n += (size_t)snprintf(to, room, ", k%c", "THW"[1 - g->dims + i]);
-      else if (expected[i] == 0) n += (size_t)snprintf(to, room, "%s%s", comma, any[m->weight]);
+      else if (expected[i] == 0)
+        n += (size_t)snprintf(to, room, "%s%s%s", comma, any[m->weight],
+                              m->weight == CONVOLUTION_TRANSPOSED && m->groups > 1 ? " / groups" : "");
       else n += (size_t)snprintf(to, room, "%s%lld", comma, (long long)expected[i]);
     }
     char groups[48] = "";
     if (m->groups > 1) snprintf(groups, sizeof groups, " in %lld groups", (long long)m->groups);
     return THNN_fail(state, THNN_VALUE_ERROR, name,
                      "expected %d dimensions (%s)%s for an input of %lld planes%s, got %s", ndim, text,
-                     m->flattened ? " or all but the first as one" : "", (long long)inputChannels, groups,
+                     m->flattened ? ", or 2 with all but the first merged," : "", (long long)inputChannels, groups,
                      THNN_shape(weight));
   }
   const bool depthwise = m->weight == CONVOLUTION_DEPTHWISE || m->weight == CONVOLUTION_ROWS;
@@ -92,7 +95,7 @@ static void checkWeight(THNNState *state, ConvolutionModule *m, int64_t inputCha
   g->outputChannels = transposed ? inputChannels : outputChannels;
 }
 
-/* The module's output, which is the geometry's input if the module is transposed. */
+/* Channels and sizes of the module's output, which is the input of the geometry if the module is transposed. */
 static int64_t outputChannels(const ConvolutionModule *m)
 {
   return m->weight == CONVOLUTION_TRANSPOSED ? m->geometry.inputChannels : m->geometry.outputChannels;
@@ -111,14 +114,14 @@ static size_t appendSizes(char *text, size_t n, size_t room, const char *before,
   return n;
 }
 
-/* Sets the size of the output; fails if it is empty or larger than memory. */
+/* Sets the size of the module's output; fails if the output would be empty or larger than memory. */
 static void checkOutput(THNNState *state, ConvolutionModule *m)
 {
   Convolution *g = &m->geometry;
   const bool transposed = m->weight == CONVOLUTION_TRANSPOSED;
-  int64_t elements = (int64_t)sizeof(real), input[WINDOW_AXES], output[WINDOW_AXES];
+  int64_t bytes = (int64_t)sizeof(real), input[WINDOW_AXES], output[WINDOW_AXES];
   int64_t kernel[WINDOW_AXES], stride[WINDOW_AXES], padding[WINDOW_AXES], dilation[WINDOW_AXES];
-  bool fits = true, empty = false, dilated = false, padded = false;
+  bool fits = true, empty = false, dilated = false, outputPadded = false;
   for (int d = 0; d < WINDOW_AXES; d++) {
     WindowAxis *a = g->axis + d;
     input[d] = transposed ? a->output : a->input;
@@ -129,14 +132,14 @@ static void checkOutput(THNNState *state, ConvolutionModule *m)
     padding[d] = a->padding;
     dilation[d] = a->dilation;
     dilated = dilated || a->dilation > 1;
-    padded = padded || m->outputPadding[d] > 0;
+    outputPadded = outputPadded || m->outputPadding[d] > 0;
   }
   for (int d = 0; fits && d < WINDOW_AXES; d++) {
     empty = empty || output[d] == 0;
-    fits = empty || !__builtin_mul_overflow(elements, output[d], &elements);
+    fits = empty || !__builtin_mul_overflow(bytes, output[d], &bytes);
   }
-  fits = fits && !__builtin_mul_overflow(elements, g->batch ? g->batch : 1, &elements) &&
-         !__builtin_mul_overflow(elements, outputChannels(m), &elements);
+  fits = fits && !__builtin_mul_overflow(bytes, g->batch ? g->batch : 1, &bytes) &&
+         !__builtin_mul_overflow(bytes, outputChannels(m), &bytes);
   if (fits && !empty) return;
   char text[512], sizes[72];
   size_t n = appendSizes(text, 0, sizeof text, "", input, g->dims);
@@ -144,14 +147,15 @@ static void checkOutput(THNNState *state, ConvolutionModule *m)
   n = appendSizes(text, n, sizeof text, ", stride ", stride, g->dims);
   n = appendSizes(text, n, sizeof text, ", padding ", padding, g->dims);
   if (dilated) n = appendSizes(text, n, sizeof text, ", dilation ", dilation, g->dims);
-  if (padded) n = appendSizes(text, n, sizeof text, ", added ", m->outputPadding, g->dims);
+  if (outputPadded) n = appendSizes(text, n, sizeof text, ", output padding ", m->outputPadding, g->dims);
   appendSizes(sizes, 0, sizeof sizes, "", output, g->dims);
   if (!fits)
     THNN_fail(state, THNN_VALUE_ERROR, "input", "the output would be larger than memory can hold: input %s", text);
   else THNN_fail(state, THNN_VALUE_ERROR, "input", "the output would be empty, %s: input %s", sizes, text);
 }
 
-/* The checks of all three functions; fills the rest of the module. */
+/* The checks that all three functions share. Sets the fields of the geometry that the module leaves open. weight may
+   be gradWeight. */
 static void check(THNNState *state, ConvolutionModule *m, const THTensor *input, const THTensor *weight,
                   const char *weightName)
 {
@@ -159,11 +163,11 @@ static void check(THNNState *state, ConvolutionModule *m, const THTensor *input,
   checkAxes(state, m);
   THNN_RETURN_IF_FAILED(state);
   Convolution *g = &m->geometry;
-  const int64_t *size = input->size + (input->ndim - g->dims - 1), *position = size + !m->channelsLast;
+  const int64_t *size = input->size + (input->ndim - g->dims - 1), *position = size + !m->framesFirst;
   g->batch = input->ndim == g->dims + 2 ? input->size[0] : 1;
   for (int d = WINDOW_AXES - g->dims; d < WINDOW_AXES; d++)
     g->axis[d].input = g->axis[d].output = *position++; /* checkOutput changes one of them */
-  checkWeight(state, m, size[m->channelsLast ? g->dims : 0], weight, weightName);
+  checkWeight(state, m, size[m->framesFirst ? g->dims : 0], weight, weightName);
   THNN_RETURN_IF_FAILED(state);
   checkOutput(state, m);
 }
@@ -182,14 +186,14 @@ static void checkBias(THNNState *state, const ConvolutionModule *m, const THTens
   }
 }
 
-/* Sizes of the output, with or without batch as the input; returns the number of dimensions. */
+/* Sets the shape of the output, which has a batch dimension if the input has one. Returns the number of dimensions. */
 static int outputShape(const ConvolutionModule *m, const THTensor *input, int64_t *shape)
 {
   int ndim = 0;
   if (input->ndim == m->geometry.dims + 2) shape[ndim++] = m->geometry.batch;
-  if (!m->channelsLast) shape[ndim++] = outputChannels(m);
+  if (!m->framesFirst) shape[ndim++] = outputChannels(m);
   for (int d = WINDOW_AXES - m->geometry.dims; d < WINDOW_AXES; d++) shape[ndim++] = outputSize(m, d);
-  if (m->channelsLast) shape[ndim++] = outputChannels(m);
+  if (m->framesFirst) shape[ndim++] = outputChannels(m);
   return ndim;
 }
 
@@ -205,9 +209,9 @@ static ConvolutionView viewImages(const ConvolutionModule *m, const THTensor *t)
 {
   const bool batched = t->ndim == m->geometry.dims + 2;
   const int64_t *stride = t->stride + batched;
-  ConvolutionView view = {.data = t->data, .stride = {[1] = stride[m->channelsLast ? m->geometry.dims : 0]}};
+  ConvolutionView view = {.data = t->data, .stride = {[1] = stride[m->framesFirst ? m->geometry.dims : 0]}};
   if (batched) view.stride[0] = t->stride[0];
-  for (int d = 0; d < m->geometry.dims; d++) view.stride[5 - m->geometry.dims + d] = stride[d + !m->channelsLast];
+  for (int d = 0; d < m->geometry.dims; d++) view.stride[5 - m->geometry.dims + d] = stride[d + !m->framesFirst];
   return view;
 }
 
@@ -241,8 +245,9 @@ static ConvolutionView viewBias(const ConvolutionModule *m, const THTensor *t)
 static void checkTrivial(THNNState *state, const char *name, int64_t value, int64_t trivial, int dims)
 {
   if (value != trivial)
-    THNN_fail(state, THNN_VALUE_ERROR, name, "expected %lld, as there are %d dimensions only, got %lld",
-              (long long)trivial, dims, (long long)value);
+    THNN_fail(state, THNN_VALUE_ERROR, name,
+              "expected %lld, because weight has only %d spatial dimension%s, got %lld", (long long)trivial, dims,
+              dims == 1 ? "" : "s", (long long)value);
 }
 
 void THNN_(convolutionModuleCheckAxes)(THNNState *state, const ConvolutionModule *m)
@@ -320,8 +325,9 @@ void THNN_(convolutionModuleAccGradParameters)(THNNState *state, ConvolutionModu
     THNN_(convolutionGradWeight)(&m->geometry, gradients, images, filters, (real)scale);
   else THNN_(convolutionGradWeight)(&m->geometry, images, gradients, filters, (real)scale);
   if (gradBias == NULL) return;
-  Convolution sums = m->geometry;
-  sums.outputChannels = outputChannels(m);
-  for (int d = 0; d < WINDOW_AXES; d++) sums.axis[d].output = outputSize(m, d);
-  THNN_(convolutionGradBias)(&sums, gradients, viewBias(m, gradBias), (real)scale);
+  /* gradBias sums the output of the module, which is the input of the geometry if the module is transposed. */
+  Convolution biased = m->geometry;
+  biased.outputChannels = outputChannels(m);
+  for (int d = 0; d < WINDOW_AXES; d++) biased.axis[d].output = outputSize(m, d);
+  THNN_(convolutionGradBias)(&biased, gradients, viewBias(m, gradBias), (real)scale);
 }

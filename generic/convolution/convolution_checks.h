@@ -1,7 +1,7 @@
 #ifndef THNN_GENERIC_CONVOLUTION_CONVOLUTION_CHECKS_H
 #define THNN_GENERIC_CONVOLUTION_CONVOLUTION_CHECKS_H
 
-/* Shared by the modules around lib/THNN/convolution/convolution.h. A module describes its arguments in a
+/* Shared by the modules that call lib/THNN/convolution/convolution.h. A module describes its arguments in a
    ConvolutionModule; the functions below check tensors against it, resize outputs and compute. */
 
 #include "convolution/convolution.h"
@@ -15,7 +15,7 @@ typedef enum ConvolutionWeight {
   CONVOLUTION_FRAMES      /* (O, k * I): patches in channels-last order */
 } ConvolutionWeight;
 
-/* The names that a function has for the arguments of an axis. */
+/* The names of the arguments that describe an axis, for error messages. */
 typedef struct ConvolutionAxisNames {
   const char *kernel, *stride, *padding, *dilation, *outputPadding;
 } ConvolutionAxisNames;
@@ -23,9 +23,9 @@ typedef struct ConvolutionAxisNames {
 typedef struct ConvolutionModule {
   ConvolutionWeight weight;
   bool flattened;      /* weight may also be 2-D, with all dimensions but the first merged */
-  bool kernelOfWeight; /* weight's size, and no argument, gives the kernel */
-  bool channelsLast;   /* images (N, k..., I), not (N, I, k...) */
-  int64_t groups;      /* of filters and transposed weights */
+  bool kernelOfWeight; /* the kernel is given by weight's size, not by arguments */
+  bool framesFirst;    /* the dimensions of images are (N, T, I), not (N, I, T); not a memory format */
+  int64_t groups;      /* argument of CONVOLUTION_FILTERS and CONVOLUTION_TRANSPOSED, otherwise 1 */
   /* The module sets kernel, stride, padding and dilation of the axes, the checks set the rest. */
   Convolution geometry;
   int64_t outputPadding[WINDOW_AXES]; /* of a transposed convolution */
@@ -37,7 +37,7 @@ static inline ConvolutionModule convolutionModuleMake(ConvolutionWeight weight, 
   return (ConvolutionModule){.weight = weight, .groups = 1, .geometry = convolutionMake(dims)};
 }
 
-/* Axis 0 (depth), 1 (height) or 2 (width) from the arguments of a function, which errors name. */
+/* Sets axis 0 (depth), 1 (height) or 2 (width) from the arguments of a function, whose names error messages contain. */
 #define CONVOLUTION_AXIS(m, d, k, s, p, dilation_, added)                  \
   do {                                                                     \
     (m)->geometry.axis[d] = (WindowAxis){1, 1, k, s, p, dilation_};        \

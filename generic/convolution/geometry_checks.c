@@ -2,9 +2,9 @@
 
 void THNN_(convolutionCheckOutput)(THNNState *state, Convolution *g, const char *name)
 {
-  int64_t elements = (int64_t)sizeof(real);
-  bool fits = !__builtin_mul_overflow(elements, g->batch > 1 ? g->batch : 1, &elements) &&
-              !__builtin_mul_overflow(elements, g->outputChannels, &elements);
+  int64_t bytes = (int64_t)sizeof(real);
+  bool fits = !__builtin_mul_overflow(bytes, g->batch > 1 ? g->batch : 1, &bytes) &&
+              !__builtin_mul_overflow(bytes, g->outputChannels, &bytes);
   for (int d = WINDOW_AXES - g->dims; d < WINDOW_AXES; d++) {
     WindowAxis *a = g->axis + d;
     if (!windowOutputSize(a, false)) {
@@ -15,7 +15,7 @@ void THNN_(convolutionCheckOutput)(THNNState *state, Convolution *g, const char 
       return THNN_fail(state, THNN_VALUE_ERROR, name,
                        "no window fits: size %lld with %lld of padding on both sides, kernel %lld, dilation %lld",
                        (long long)a->input, (long long)a->padding, (long long)a->kernel, (long long)a->dilation);
-    fits = fits && !__builtin_mul_overflow(elements, a->output, &elements);
+    fits = fits && !__builtin_mul_overflow(bytes, a->output, &bytes);
   }
   if (!fits)
     THNN_fail(state, THNN_VALUE_ERROR, name,

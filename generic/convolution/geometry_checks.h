@@ -3,14 +3,14 @@
 
 #include "convolution/convolution.h"
 
-/* Shared by the modules whose windows slide over images but which are no ConvolutionModule: connection tables, locally
+/* Shared by modules whose windows slide over images but that do not use ConvolutionModule: connection tables, locally
    connected layers, subsampling, unfolding.
 
    Code that modules of a family share is compiled, once per element type and instruction set, in files <name>_checks.c.
    It is not static in a header: no module carries a copy, and profilers and debuggers show one symbol for it. */
 
-/* Sets the output sizes of a Convolution whose other fields are checked. Fails if no window fits into an axis or if the
-   output exceeds memory; `name` is the argument that has the input's size. */
+/* Sets the output sizes of a Convolution whose other fields are checked. Fails if no window fits into an axis or if
+   the output exceeds memory; errors name the argument `name`. */
 void THNN_(convolutionCheckOutput)(THNNState *state, Convolution *geometry, const char *name);
 
 /* The view of images (N, C, H, W) or (C, H, W). */

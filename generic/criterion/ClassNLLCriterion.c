@@ -1,84 +1,115 @@
 #include "modules/ClassNLLCriterion.h"
-#include "runtime/integer.h"
+#include "criterion/class_targets.h"
+#include "modules/SpatialClassNLLCriterion.h"
+#include "runtime/streaming.h"
 
-/* Input and target as a batch of samples. Without a batch dimension there is one sample, of stride 0. */
-typedef struct Batch {
-  int64_t samples, classes, ignoreIndex;
-  int64_t tasks; /* each has a range of samples */
+/* The positions of a target, which have a class each, are images x rows x width: those of (N, H, W), or with N for the
+   width those of (N) and (1). Strides are of images, rows, positions and classes. */
+typedef struct Positions {
+  int64_t images, rows, width, classes, ignoreIndex;
   const real *input, *weights;
   const THIndex_t *target;
-  int64_t inputStride, classStride, weightStride, targetStride;
-} Batch;
+  int64_t inputStride[4], targetStride[3], weightStride;
+} Positions;
 
-#define MAX_TASKS 1024
-#define SAMPLES_PER_TASK 512 /* until MAX_TASKS is reached */
+#define POSITIONS_PER_TASK 512 /* until MAX_TASKS is reached */
 
-static Batch makeBatch(const THTensor *input, const THIndexTensor *target, const THTensor *weights,
-                       int64_t ignoreIndex)
+static void setStrides(const THTensor *tensor, int64_t *stride)
 {
-  const bool batched = input->ndim == 2;
-  const int64_t samples = batched ? input->size[0] : 1;
-  return (Batch){.samples = samples,
+  const bool spatial = tensor->ndim == 4, batched = tensor->ndim >= 2;
+  stride[0] = spatial ? tensor->stride[0] : 0;
+  stride[1] = spatial ? tensor->stride[2] : 0;
+  stride[2] = spatial ? tensor->stride[3] : batched ? tensor->stride[0] : 0;
+  stride[3] = tensor->stride[batched];
+}
+
+static Positions positionsOf(const THTensor *input, const THIndexTensor *target, const THTensor *weights,
+                             int64_t ignoreIndex)
+{
+  const bool spatial = input->ndim == 4, batched = input->ndim >= 2;
+  Positions p = {.images = spatial ? input->size[0] : 1,
+                 .rows = spatial ? input->size[2] : 1,
+                 .width = spatial   ? input->size[3]
+                          : batched ? input->size[0]
+                                    : 1,
                  .classes = input->size[batched],
                  .ignoreIndex = ignoreIndex,
-                 .tasks = MIN(ceilDivide(samples, SAMPLES_PER_TASK), MAX_TASKS),
                  .input = TH_DATA(input),
                  .weights = weights ? TH_DATA(weights) : NULL,
                  .target = (const THIndex_t *)target->data,
-                 .inputStride = batched ? input->stride[0] : 0,
-                 .classStride = input->stride[batched],
-                 .weightStride = weights ? weights->stride[0] : 0,
-                 .targetStride = target->ndim ? target->stride[0] : 0};
+                 .weightStride = weights ? weights->stride[0] : 0};
+  setStrides(input, p.inputStride);
+  for (int d = 0; d < 3; d++)
+    p.targetStride[d] = spatial ? target->stride[d] : d == 2 && target->ndim ? target->stride[0] : 0;
+  return p;
 }
 
-static inline int64_t firstSample(const Batch *b, int64_t task) { return task * b->samples / b->tasks; }
-static inline int64_t classOf(const Batch *b, int64_t n) { return b->target[n * b->targetStride]; }
-static inline real weightOf(const Batch *b, int64_t class)
+static inline int64_t countOf(const Positions *p) { return p->images * p->rows * p->width; }
+static inline int64_t tasksOf(const Positions *p)
 {
-  return b->weights ? b->weights[class * b->weightStride] : 1;
+  return MIN(ceilDivide(countOf(p), POSITIONS_PER_TASK), MAX_TASKS);
 }
 
-static void checkShapes(THNNState *state, const THTensor *input, const THIndexTensor *target,
-                        const THTensor *weights)
+/* Adjacent positions of one row. */
+typedef struct Run {
+  int64_t image, row, x, length;
+} Run;
+
+static inline Run runAt(const Positions *p, int64_t position, int64_t end)
 {
-  THNN_CHECK(input->ndim == 1 || input->ndim == 2, input, "expected 2 dimensions (N, C) or 1 (C), got %s",
-             THNN_shape(input));
-  if (input->ndim == 2)
-    THNN_CHECK(target->ndim == 1 && target->size[0] == input->size[0], target,
-               "expected 1 (%lld), a class for each row of input, got %s", (long long)input->size[0],
-               THNN_shape(target));
-  else
-    THNN_CHECK(target->ndim <= 1 && THNNTensor_numel(target) == 1, target, "expected one class, got %s",
-               THNN_shape(target));
-  const int64_t classes = input->size[input->ndim - 1];
-  THNN_CHECK(weights == NULL || (weights->ndim == 1 && weights->size[0] == classes), weights,
-             "expected 1 (%lld), one for each class, got %s", (long long)classes, THNN_shape(weights));
+  const int64_t row = position / p->width, x = position % p->width;
+  return (Run){row / p->rows, row % p->rows, x, MIN(end - position, p->width - x)};
 }
 
-/* Finds the first sample whose target is neither a class nor ignoreIndex. */
-static void checkTarget(THNNState *state, const Batch *b)
+static inline int64_t offsetOf(Run run, const int64_t *stride)
 {
+  return run.image * stride[0] + run.row * stride[1] + run.x * stride[2];
+}
+
+static inline real weightOf(const Positions *p, int64_t class)
+{
+  return p->weights ? p->weights[class * p->weightStride] : 1;
+}
+
+static void checkSpatial(THNNState *state, const THTensor *input, const THIndexTensor *target,
+                         const THTensor *weights)
+{
+  THNN_CHECK_DIM(input, 4, "(N, C, H, W)");
+  const int64_t size[] = {input->size[0], input->size[2], input->size[3]};
+  THNN_CHECK(THNNTensor_hasSize(target, 3, size), target, "expected a class for each pixel of input, %s, got %s",
+             THNN_shapeOf(3, size), THNN_shape(target));
+  checkWeights(state, weights, input->size[1]);
+}
+
+/* Finds the first position whose target is neither a class nor ignoreIndex. */
+static void checkTarget(THNNState *state, const Positions *p)
+{
+  const int64_t count = countOf(p), tasks = tasksOf(p);
   int64_t firstOf[MAX_TASKS];
-  THNN_PARALLEL_FOR(task, b->tasks, b->samples) {
-    int64_t first = b->samples;
-    const int64_t end = firstSample(b, task + 1);
-    for (int64_t n = firstSample(b, task); n < end; n++) {
-      const int64_t class = classOf(b, n);
-      if ((class < 0 || class >= b->classes) && class != b->ignoreIndex && n < first) first = n;
+  THIndex_t found[MAX_TASKS];
+  THNN_PARALLEL_FOR(task, tasks, count) {
+    firstOf[task] = count;
+    const int64_t end = firstOfTask(task + 1, tasks, count);
+    int64_t at = firstOfTask(task, tasks, count);
+    for (Run run; at < end && firstOf[task] == count; at += run.length) {
+      run = runAt(p, at, end);
+      const THIndex_t *const target = p->target + offsetOf(run, p->targetStride);
+      for (int64_t i = 0; i < run.length; i++) {
+        const THIndex_t class = target[i * p->targetStride[2]];
+        if ((class < 0 || class >= p->classes) && class != p->ignoreIndex && firstOf[task] == count)
+          firstOf[task] = at + i, found[task] = class;
+      }
     }
-    firstOf[task] = first;
   }
-  for (int64_t task = 0; task < b->tasks; task++)
-    THNN_CHECK_INDEX(firstOf[task] == b->samples, target,
+  for (int64_t task = 0; task < tasks; task++)
+    THNN_CHECK_INDEX(firstOf[task] == count, target,
                      "expected a class from 0 to %lld or ignore_index, got %lld at position %lld",
-                     (long long)b->classes - 1, (long long)classOf(b, firstOf[task]), (long long)firstOf[task]);
+                     (long long)p->classes - 1, (long long)found[task], (long long)firstOf[task]);
 }
 
-void THNN_(ClassNLLCriterion_updateOutput)(THNNState *state, THTensor *input, THIndexTensor *target,
-                                           THTensor *output, bool sizeAverage, THTensor *weights,
-                                           THTensor *total_weight, int64_t ignore_index)
+static void loss(THNNState *state, THTensor *input, THIndexTensor *target, THTensor *output, bool sizeAverage,
+                 THTensor *weights, THTensor *total_weight, int64_t ignoreIndex)
 {
-  checkShapes(state, input, target, weights);
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_TO_ONE(output);
   THNN_RESIZE_TO_ONE(total_weight);
@@ -90,37 +121,73 @@ void THNN_(ClassNLLCriterion_updateOutput)(THNNState *state, THTensor *input, TH
   THNN_CHECK_NO_OVERLAP(total_weight, target);
   THNN_CHECK_NO_OVERLAP(total_weight, weights);
   THNN_RETURN_IF_META(state);
-  const Batch b = makeBatch(input, target, weights, ignore_index);
-  checkTarget(state, &b);
+  const Positions p = positionsOf(input, target, weights, ignoreIndex);
+  checkTarget(state, &p);
   THNN_RETURN_IF_FAILED(state);
+  const int64_t count = countOf(&p), tasks = tasksOf(&p);
   double losses[MAX_TASKS], totals[MAX_TASKS];
-  THNN_PARALLEL_FOR(task, b.tasks, b.samples) {
-    double loss = 0, total = 0;
-    const int64_t end = firstSample(&b, task + 1);
-    for (int64_t n = firstSample(&b, task); n < end; n++) {
-      const int64_t class = classOf(&b, n);
-      if (class == b.ignoreIndex) continue;
-      const double weight = weightOf(&b, class);
-      loss -= weight * b.input[n * b.inputStride + class * b.classStride];
-      total += weight;
+  THNN_PARALLEL_FOR(task, tasks, count) {
+    double sum = 0, total = 0;
+    const int64_t end = firstOfTask(task + 1, tasks, count);
+    Run run;
+    for (int64_t at = firstOfTask(task, tasks, count); at < end; at += run.length) {
+      run = runAt(&p, at, end);
+      const THIndex_t *const classes = p.target + offsetOf(run, p.targetStride);
+      const real *const x = p.input + offsetOf(run, p.inputStride);
+      for (int64_t i = 0; i < run.length; i++) {
+        const THIndex_t class = classes[i * p.targetStride[2]];
+        if (class == p.ignoreIndex) continue;
+        const double weight = weightOf(&p, class);
+        sum -= weight * x[i * p.inputStride[2] + class * p.inputStride[3]];
+        total += weight;
+      }
     }
-    losses[task] = loss;
+    losses[task] = sum;
     totals[task] = total;
   }
-  double loss = 0, total = 0;
-  for (int64_t task = 0; task < b.tasks; task++) {
-    loss += losses[task];
+  double sum = 0, total = 0;
+  for (int64_t task = 0; task < tasks; task++) {
+    sum += losses[task];
     total += totals[task];
   }
   *TH_DATA(total_weight) = (real)total;
-  *TH_DATA(output) = (real)(sizeAverage && total != 0 ? loss / total : loss);
+  *TH_DATA(output) = (real)(sizeAverage && total != 0 ? sum / total : sum);
 }
 
-void THNN_(ClassNLLCriterion_updateGradInput)(THNNState *state, THTensor *input, THIndexTensor *target,
-                                              THTensor *gradInput, bool sizeAverage, THTensor *weights,
-                                              THTensor *total_weight, int64_t ignore_index)
+/* The gradient of a run where the classes of a position are contiguous, or have any stride. */
+static void gradientByPosition(const THIndex_t *target, const real *slope, int64_t length, int64_t targetStride,
+                               int64_t classes, real *dx, const int64_t *stride)
 {
-  checkShapes(state, input, target, weights);
+  for (int64_t i = 0; i < length; i++, dx += stride[2]) {
+    if (stride[3] == 1) memset(dx, 0, sizeof(real) * (size_t)classes);
+    else
+      for (int64_t c = 0; c < classes; c++) dx[c * stride[3]] = 0;
+    if (slope[i] != 0) dx[target[i * targetStride] * stride[3]] = slope[i];
+  }
+}
+
+/* The gradient of a run where the positions of a class are contiguous. */
+static void gradientByClass(const THIndex_t *target, const real *slope, int64_t length, int64_t targetStride,
+                            int64_t classes, real *dx, int64_t classStride, bool stream)
+{
+  vlane class[POSITIONS_PER_TASK];
+  for (int64_t i = 0; i < length; i++) class[i] = (vlane)target[i * targetStride];
+  for (int64_t c = 0; c < classes; c++, dx += classStride) {
+    int64_t i = 0;
+    const vint wanted = vi_set1((vlane)c);
+    const vreal zero = {0};
+    if (stream && (uintptr_t)dx % VBYTES == 0)
+      for (; i + VL <= length; i += VL)
+        v_stream(dx + i, v_sel(vi_eq(vi_load(class + i), wanted), v_load(slope + i), zero));
+    for (; i + VL <= length; i += VL)
+      v_store(dx + i, v_sel(vi_eq(vi_load(class + i), wanted), v_load(slope + i), zero));
+    for (; i < length; i++) dx[i] = class[i] == c ? slope[i] : 0;
+  }
+}
+
+static void gradient(THNNState *state, THTensor *input, THIndexTensor *target, THTensor *gradInput,
+                     bool sizeAverage, THTensor *weights, THTensor *total_weight, int64_t ignoreIndex)
+{
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(THNNTensor_numel(total_weight) == 1, total_weight, "expected one element, got %s",
              THNN_shape(total_weight));
@@ -129,20 +196,64 @@ void THNN_(ClassNLLCriterion_updateGradInput)(THNNState *state, THTensor *input,
   THNN_CHECK_NO_OVERLAP(gradInput, weights);
   THNN_CHECK_NO_OVERLAP(gradInput, total_weight);
   THNN_RETURN_IF_META(state);
-  const Batch b = makeBatch(input, target, weights, ignore_index);
-  checkTarget(state, &b);
+  const Positions p = positionsOf(input, target, weights, ignoreIndex);
+  checkTarget(state, &p);
   THNN_RETURN_IF_FAILED(state);
   const real total = *TH_DATA(total_weight);
-  const bool batched = input->ndim == 2;
-  const int64_t sampleStride = batched ? gradInput->stride[0] : 0, classStride = gradInput->stride[batched];
-  THNN_PARALLEL_FOR(n, b.samples, b.samples * b.classes) {
-    real *const dx = TH_DATA(gradInput) + n * sampleStride;
-    if (classStride == 1) memset(dx, 0, sizeof(real) * (size_t)b.classes);
-    else
-      for (int64_t c = 0; c < b.classes; c++) dx[c * classStride] = 0;
-    const int64_t class = classOf(&b, n);
-    if (class == b.ignoreIndex || !(total > 0)) continue;
-    const real weight = weightOf(&b, class);
-    dx[class * classStride] = !sizeAverage ? -weight : batched ? -weight / total : -1;
+  const bool one = input->ndim == 1;
+  int64_t stride[4];
+  setStrides(gradInput, stride);
+  const bool byClass = stride[2] == 1 && stride[3] != 1 && p.classes < INT32_MAX;
+  const int64_t elements = THNNTensor_numel(gradInput), rows = p.images * p.rows;
+  const int64_t most = byClass ? POSITIONS_PER_TASK : MIN(MAX(16384 / MAX(p.classes, 1), 1), POSITIONS_PER_TASK);
+  const int64_t runs = ceilDivide(p.width, most);
+  const bool stream = thnn_exceedsLastLevelCache(elements * (int64_t)sizeof(real));
+  THNN_PARALLEL_FOR(task, rows * runs, elements) {
+    const int64_t at = task / runs * p.width + task % runs * most;
+    const Run run = runAt(&p, at, at + most);
+    const THIndex_t *const classes = p.target + offsetOf(run, p.targetStride);
+    real slope[POSITIONS_PER_TASK];
+    for (int64_t i = 0; i < run.length; i++) {
+      const THIndex_t class = classes[i * p.targetStride[2]];
+      slope[i] = 0;
+      if (class == p.ignoreIndex || !(total > 0)) continue;
+      const real weight = weightOf(&p, class);
+      slope[i] = !sizeAverage ? -weight : one ? -1 : -weight / total;
+    }
+    real *const dx = TH_DATA(gradInput) + offsetOf(run, stride);
+    if (byClass) gradientByClass(classes, slope, run.length, p.targetStride[2], p.classes, dx, stride[3], stream);
+    else gradientByPosition(classes, slope, run.length, p.targetStride[2], p.classes, dx, stride);
   }
+}
+
+void THNN_(ClassNLLCriterion_updateOutput)(THNNState *state, THTensor *input, THIndexTensor *target,
+                                           THTensor *output, bool sizeAverage, THTensor *weights,
+                                           THTensor *total_weight, int64_t ignore_index)
+{
+  checkClassOfRows(state, input, target, weights);
+  loss(state, input, target, output, sizeAverage, weights, total_weight, ignore_index);
+}
+
+void THNN_(ClassNLLCriterion_updateGradInput)(THNNState *state, THTensor *input, THIndexTensor *target,
+                                              THTensor *gradInput, bool sizeAverage, THTensor *weights,
+                                              THTensor *total_weight, int64_t ignore_index)
+{
+  checkClassOfRows(state, input, target, weights);
+  gradient(state, input, target, gradInput, sizeAverage, weights, total_weight, ignore_index);
+}
+
+void THNN_(SpatialClassNLLCriterion_updateOutput)(THNNState *state, THTensor *input, THIndexTensor *target,
+                                                  THTensor *output, bool sizeAverage, THTensor *weights,
+                                                  THTensor *total_weight, int64_t ignore_index)
+{
+  checkSpatial(state, input, target, weights);
+  loss(state, input, target, output, sizeAverage, weights, total_weight, ignore_index);
+}
+
+void THNN_(SpatialClassNLLCriterion_updateGradInput)(THNNState *state, THTensor *input, THIndexTensor *target,
+                                                     THTensor *gradInput, bool sizeAverage, THTensor *weights,
+                                                     THTensor *total_weight, int64_t ignore_index)
+{
+  checkSpatial(state, input, target, weights);
+  gradient(state, input, target, gradInput, sizeAverage, weights, total_weight, ignore_index);
 }

@@ -1,8 +1,9 @@
 #include "modules/Linear.h"
 #include "convolution/convolution.h"
 
-/* A linear layer is a 1-D convolution of one image with N pixels and a kernel of size 1. */
+/* A linear layer is a 1-D convolution of one image with N pixels and a kernel of one element. */
 
+/* The checks that all three functions share. Sets the geometry. weight may be gradWeight. */
 static void check(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
                   const char *weightName)
 {

@@ -30,7 +30,7 @@ static ChannelPairs pairsOf(const THAccrealTensor *tensor)
   return pairs;
 }
 
-/* The last element: the number of values per channel. */
+/* The number of values per channel, the last element. */
 static accreal *countOf(const THAccrealTensor *statistics)
 {
   return TH_ACCREAL_DATA(statistics) + (statistics->size[0] - 1) * statistics->stride[0];
@@ -60,7 +60,7 @@ void THNN_(BatchNormalization_mergeStatistics)(THNNState *state, THAccrealTensor
   const accreal *part = TH_ACCREAL_DATA(parts);
   for (int64_t k = 0; k < parts->size[0]; k++) {
     const accreal count = part[k * partStride + 2 * C * stride];
-    THNN_CHECK(count >= 0, parts, "expected numbers of values that are not negative, got %g in part %lld", count,
+    THNN_CHECK(count >= 0, parts, "expected numbers of values of at least 0, got %g in part %lld", count,
                (long long)k);
   }
   const ChannelPairs to = pairsOf(statistics);
@@ -94,9 +94,8 @@ void THNN_(BatchNormalization_saveStatistics)(THNNState *state, THAccrealTensor 
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_TO(save_mean, THNN_CONTIGUOUS, C);
   THNN_RESIZE_TO(save_std, THNN_CONTIGUOUS, C);
-  /* Of the right size; fails where several elements share one address. */
-  THNN_RESIZE_TO(running_mean, THNN_CONTIGUOUS, C);
-  THNN_RESIZE_TO(running_var, THNN_CONTIGUOUS, C);
+  THNN_CHECK_DISTINCT_ADDRESSES(running_mean);
+  THNN_CHECK_DISTINCT_ADDRESSES(running_var);
   checkOverlap(state, tensors, 5, 4, NULL);
   THNN_RETURN_IF_META(state);
   const accreal count = *countOf(statistics);

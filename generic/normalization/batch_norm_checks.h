@@ -3,7 +3,7 @@
 
 /* Argument checks of the batch-normalization functions. A function lists its tensors under their names in THNN.h,
    written tensors first; the checks take the list or a part of it. Inline: with constant counts the loops are unrolled,
-   which shows in calls with small tensors. */
+   which speeds up calls with small tensors. */
 
 #include "runtime/kernel.h"
 
@@ -19,7 +19,7 @@ typedef struct NamedTensor {
 
 #define CHECK_EPS(eps) THNN_CHECK((eps) >= 0, eps, "expected a number that is not negative, got %g", eps)
 
-/* Each tensor is NULL or a vector with one element per channel. */
+/* Fails unless each tensor is NULL or a vector with one element per channel. */
 static inline void checkVectors(THNNState *state, const NamedTensor *vectors, int count, int64_t channels)
 {
 #pragma GCC unroll 6
@@ -39,7 +39,7 @@ static inline void checkPresent(THNNState *state, const char *name, const THTens
               train ? "training" : "evaluation");
 }
 
-/* The statistics that the mode reads or writes are present. */
+/* Fails unless the statistics that the mode reads or writes are present. */
 static inline void checkStatistics(THNNState *state, const THTensor *running_mean, const THTensor *running_var,
                                    const THTensor *save_mean, const THTensor *save_std, bool train)
 {
@@ -47,7 +47,7 @@ static inline void checkStatistics(THNNState *state, const THTensor *running_mea
   checkPresent(state, train ? "save_std" : "running_var", train ? save_std : running_var, train);
 }
 
-/* The first `written` of the tensors share no memory with any other. The very first may be the same tensor as
+/* Fails if one of the first `written` tensors shares memory with another tensor; but tensor 0 may be the same view as
    `inPlace`. */
 static inline void checkOverlap(THNNState *state, const NamedTensor *tensors, int count, int written,
                                 const THTensor *inPlace)
@@ -60,7 +60,7 @@ static inline void checkOverlap(THNNState *state, const NamedTensor *tensors, in
   }
   for (int i = 0; i < written; i++)
     for (int j = i + 1; j < count; j++) {
-      /* Nearly always disjoint; the exact test would show in calls with small tensors. */
+      /* Byte ranges are nearly always disjoint; the exact test would slow down calls with small tensors. */
       if (end[i] <= first[j] || end[j] <= first[i]) continue;
       const NamedTensor a = tensors[i], b = tensors[j];
       const bool view = i == 0 && b.tensor == inPlace;

@@ -33,9 +33,9 @@ void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTens
   THNN_RESIZE_LIKE(output, input);
   THNN_RESIZE_TO(save_mean, THNN_CONTIGUOUS, C);
   THNN_RESIZE_TO(save_std, THNN_CONTIGUOUS, C);
-  if (train) { /* of the right size; fails where several elements share one address */
-    THNN_RESIZE_TO(running_mean, THNN_CONTIGUOUS, C);
-    THNN_RESIZE_TO(running_var, THNN_CONTIGUOUS, C);
+  if (train) {
+    THNN_CHECK_DISTINCT_ADDRESSES(running_mean);
+    THNN_CHECK_DISTINCT_ADDRESSES(running_var);
   }
   checkOverlap(state, tensors, 8, train ? 5 : 1, input);
   THNN_RETURN_IF_META(state);
@@ -78,8 +78,8 @@ void THNN_(batchNormFusedBackward)(THNNState *state, THTensor *input, THTensor *
   THNN_RETURN_IF_FAILED(state);
 
   THNN_RESIZE_LIKE(gradInput, input);
-  THNN_RESIZE_TO(gradWeight, THNN_CONTIGUOUS, C); /* of the right size, as above */
-  THNN_RESIZE_TO(gradBias, THNN_CONTIGUOUS, C);
+  THNN_CHECK_DISTINCT_ADDRESSES(gradWeight);
+  THNN_CHECK_DISTINCT_ADDRESSES(gradBias);
   checkOverlap(state, tensors, 11, 3, gradOutput);
   THNN_RETURN_IF_META(state);
 

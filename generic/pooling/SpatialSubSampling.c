@@ -1,7 +1,7 @@
 #include "modules/SpatialSubSampling.h"
 #include "pooling/subsampling_checks.h"
 
-/* The checks of all three functions; sets the geometry. weight may be gradWeight. */
+/* The checks of all three functions; sets the geometry. `weight` may be gradWeight. */
 static void check(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
                   const char *weightName, int kW, int kH, int dW, int dH)
 {

@@ -1,7 +1,7 @@
 #include "modules/TemporalSubSampling.h"
 #include "pooling/subsampling_checks.h"
 
-/* The checks of all three functions; sets the geometry. weight may be gradWeight. */
+/* The checks of all three functions; sets the geometry. `weight` may be gradWeight. */
 static void check(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
                   const char *weightName, int kW, int dW)
 {
@@ -22,8 +22,8 @@ void THNN_(TemporalSubSampling_updateOutput)(THNNState *state, THTensor *input, 
   Convolution g;
   check(state, &g, input, weight, "weight", kW, dW);
   THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK(g.inputChannels == inputFrameSize, inputFrameSize, "expected the frame size of the input %s, got %d",
-             THNN_shape(input), inputFrameSize);
+  THNN_CHECK(g.inputChannels == inputFrameSize, inputFrameSize, "expected %lld, the frame size of input, got %d",
+             (long long)g.inputChannels, inputFrameSize);
   THNN_(subSamplingUpdateOutput)(state, &g, input, output, weight, bias);
 }
 

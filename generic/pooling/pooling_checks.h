@@ -1,9 +1,12 @@
 #ifndef THNN_GENERIC_POOLING_POOLING_CHECKS_H
 #define THNN_GENERIC_POOLING_POOLING_CHECKS_H
 
-/* The checks that all pooling modules share. */
+/* The functions of the pooling modules: checks, sizes of outputs, and the call of the core. A module is a line that
+   describes its windows. */
 
+#include "pooling/indexed.h"
 #include "pooling/pooling.h"
+#include "pooling/regions.h"
 
 /* The arguments of a module for one axis of its window, and their names for error messages. */
 typedef struct PoolingArguments {
@@ -14,22 +17,69 @@ typedef struct PoolingArguments {
 #define POOLING_AXIS(kernel, stride, padding, dilation) \
   {kernel, stride, padding, dilation, #kernel, #stride, #padding, #dilation}
 
-/* Checks arguments and input, and finds the geometry. `axes` are the arguments of one to three axes, width first. */
-void THNN_(checkPooling)(THNNState *state, const THTensor *input, int count, const PoolingArguments *axes,
-                         bool ceilMode, Pooling *pooling);
+/* The windows of a module that slide along `axes` axes; `axis` is width first. */
+typedef struct PoolingWindow {
+  int axes;
+  PoolingArguments axis[WINDOW_AXES];
+  bool ceilMode;
+  PoolingIndex index; /* of a maximum */
+  bool countPadding;  /* of an average */
+  bool kernelInInput; /* the kernel may not exceed the input without padding */
+} PoolingWindow;
 
-#define THNN_CHECK_POOLING(input, ceilMode, pooling, ...)                                                        \
-  THNN_(checkPooling)(state, input, (int)(sizeof((PoolingArguments[]){__VA_ARGS__}) / sizeof(PoolingArguments)), \
-                      (PoolingArguments[]){__VA_ARGS__}, ceilMode, pooling)
+void THNN_(maxPoolingUpdateOutput)(THNNState *state, const PoolingWindow *window, THTensor *input,
+                                   THTensor *output, THIndexTensor *indices);
+void THNN_(maxPoolingUpdateGradInput)(THNNState *state, const PoolingWindow *window, THTensor *input,
+                                      THTensor *gradOutput, THTensor *gradInput, THIndexTensor *indices);
+void THNN_(averagePoolingUpdateOutput)(THNNState *state, const PoolingWindow *window, THTensor *input,
+                                       THTensor *output);
+void THNN_(averagePoolingUpdateGradInput)(THNNState *state, const PoolingWindow *window, THTensor *input,
+                                          THTensor *gradOutput, THTensor *gradInput);
 
-/* Gives a tensor the size of the output, in the layout of the input. */
-void THNN_(resizePooled)(THNNState *state, const char *name, THNNTensor *tensor, const THTensor *input,
-                         const Pooling *pooling);
-#define THNN_RESIZE_POOLED(tensor, input, pooling) THNN_(resizePooled)(state, #tensor, tensor, input, pooling)
+/* Along one axis, the outputs that a module is asked for and, of fractional pooling, the size of the regions and the
+   random sample that decides where they begin. */
+typedef struct RegionArguments {
+  int output, size, sample;
+  const char *outputName, *sizeName;
+} RegionArguments;
 
-/* Fails if a tensor has not the size of the output. */
-void THNN_(checkPooled)(THNNState *state, const char *name, const THNNTensor *tensor, const THTensor *input,
-                        const Pooling *pooling);
-#define THNN_CHECK_POOLED(tensor, input, pooling) THNN_(checkPooled)(state, #tensor, tensor, input, pooling)
+#define ADAPTIVE_AXIS(output) {output, 0, 0, #output, NULL}
+#define FRACTIONAL_AXIS(output, size, sample) {output, size, sample, #output, #size}
+
+/* The regions of a module; `axis` is innermost first. */
+typedef struct RegionWindow {
+  int axes;
+  RegionArguments axis[WINDOW_AXES];
+  const THTensor *randomSamples; /* of a fractional pooling */
+  bool timeLast;                 /* (N, C, H, W, T) */
+} RegionWindow;
+
+/* The maximum if there are indices, the average otherwise. */
+void THNN_(regionPoolingUpdateOutput)(THNNState *state, const RegionWindow *window, THTensor *input,
+                                      THTensor *output, THIndexTensor *indices);
+/* `window` is NULL for adaptive regions, whose number is the size of gradOutput along the last `axes` dimensions. The
+   gradient of a maximum does not need the samples. */
+void THNN_(regionPoolingUpdateGradInput)(THNNState *state, const RegionWindow *window, int axes, THTensor *input,
+                                         THTensor *gradOutput, THTensor *gradInput, THIndexTensor *indices);
+
+/* Along one axis, the size of the unpooled tensor and the window that pooled it. */
+typedef struct UnpoolingArguments {
+  int output, stride, padding;
+  const char *outputName, *strideName, *paddingName;
+} UnpoolingArguments;
+
+#define UNPOOLING_AXIS(output, stride, padding) {output, stride, padding, #output, #stride, #padding}
+
+/* The indices of an unpooling name positions in the output or, with INDEX_KERNEL_PACKED, kernel elements of windows. */
+typedef struct Unpooling {
+  int axes;
+  UnpoolingArguments axis[WINDOW_AXES]; /* width first */
+  PoolingIndex index;
+} Unpooling;
+
+void THNN_(maxUnpoolingUpdateOutput)(THNNState *state, const Unpooling *unpooling, THTensor *input,
+                                     THTensor *output, THIndexTensor *indices);
+void THNN_(maxUnpoolingUpdateGradInput)(THNNState *state, const Unpooling *unpooling, THTensor *input,
+                                        THTensor *gradOutput, THTensor *gradInput, THIndexTensor *indices);
 
 #endif

@@ -11,7 +11,7 @@ static ConvolutionView imageView(const Convolution *g, const THTensor *t)
                            .stride = {t->ndim == 3 ? t->stride[0] : 0, stride[1], 0, 0, stride[0]}};
 }
 
-/* One value per channel. */
+/* A vector with one value per channel. */
 static ConvolutionView channelView(const THTensor *t)
 {
   return (ConvolutionView){.data = t->data, .group = t->stride[0]};
@@ -22,8 +22,8 @@ static void outputSize(const Convolution *g, int64_t *size)
 {
   const int64_t height = g->axis[1].output, width = g->axis[2].output;
   const int64_t images[4] = {g->batch, g->outputChannels, height, width},
-                series[3] = {g->batch, width, g->outputChannels};
-  memcpy(size, g->dims == 2 ? images : series, sizeof *size * (size_t)(g->dims + 2));
+                sequences[3] = {g->batch, width, g->outputChannels};
+  memcpy(size, g->dims == 2 ? images : sequences, sizeof *size * (size_t)(g->dims + 2));
 }
 
 void THNN_(subSamplingCheck)(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,
@@ -35,12 +35,11 @@ void THNN_(subSamplingCheck)(THNNState *state, Convolution *g, const THTensor *i
   }
   THNN_RETURN_IF_FAILED(state);
   if (g->inputChannels < 1)
-    return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected planes, only N may be 0, got %s",
-                     THNN_shape(input));
+    return THNN_fail(state, THNN_VALUE_ERROR, "input", "expected at least one channel, got %s", THNN_shape(input));
   g->groups = g->inputChannels;
   THNN_(convolutionCheckOutput)(state, g, "input");
   if (weight->ndim != 1 || weight->size[0] != g->inputChannels)
-    THNN_fail(state, THNN_VALUE_ERROR, weightName, "expected one value per plane (%lld), got %s",
+    THNN_fail(state, THNN_VALUE_ERROR, weightName, "expected one value per channel (%lld), got %s",
               (long long)g->inputChannels, THNN_shape(weight));
 }
 
@@ -56,7 +55,7 @@ void THNN_(subSamplingUpdateOutput)(THNNState *state, const Convolution *g, THTe
                                     THTensor *weight, THTensor *bias)
 {
   THNN_CHECK(bias->ndim == 1 && bias->size[0] == g->inputChannels, bias,
-             "expected one value per plane (%lld), got %s", (long long)g->inputChannels, THNN_shape(bias));
+             "expected one value per channel (%lld), got %s", (long long)g->inputChannels, THNN_shape(bias));
   int64_t size[4];
   outputSize(g, size);
   const THNNLayout layout = THNNTensor_isChannelsLast(input) ? THNN_CHANNELS_LAST : THNN_CONTIGUOUS;
@@ -90,7 +89,7 @@ void THNN_(subSamplingAccGradParameters)(THNNState *state, const Convolution *g,
   checkGradOutput(state, g, input, gradOutput);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(gradBias->ndim == 1 && gradBias->size[0] == g->inputChannels, gradBias,
-             "expected one value per plane (%lld), got %s", (long long)g->inputChannels, THNN_shape(gradBias));
+             "expected one value per channel (%lld), got %s", (long long)g->inputChannels, THNN_shape(gradBias));
   THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
   const Im2col windows = im2colMake(g, imageView(g, input), imageView(g, gradOutput));

@@ -3,7 +3,7 @@
 
 #include "convolution/convolution.h"
 
-/* TemporalSubSampling and SpatialSubSampling: depthwise convolutions in which all kernel elements of a channel have one
+/* TemporalSubSampling and SpatialSubSampling: depthwise convolutions in which all kernel elements of a channel share one
    weight. The layout follows from the dims of the geometry: (N, T, C) for 1, (N, C, H, W) for 2, with or without N. */
 
 /* Checks kernel, stride, channels and weight (or gradWeight, see weightName), and sets groups and output sizes. */

@@ -5,13 +5,13 @@ void THNN_(Col2Im_updateOutput)(THNNState *state, THTensor *input, THTensor *out
                                 int outputWidth, int kH, int kW, int dH, int dW, int padH, int padW, int sH,
                                 int sW)
 {
-  THNN_(unfoldingColumns)(state, "input", input, "output", output, "outputHeight", outputHeight, "outputWidth",
-                          outputWidth, (UnfoldingWindow){kH, kW, sH, sW, padH, padW, dH, dW});
+  THNN_(columnsToImages)(state, "input", input, "output", output, "outputHeight", outputHeight, "outputWidth",
+                         outputWidth, (UnfoldingWindow){kH, kW, sH, sW, padH, padW, dH, dW});
 }
 
 void THNN_(Col2Im_updateGradInput)(THNNState *state, THTensor *gradOutput, THTensor *gradInput, int kH, int kW,
                                    int dH, int dW, int padH, int padW, int sH, int sW)
 {
-  THNN_(unfoldingImages)(state, "gradOutput", gradOutput, "gradInput", gradInput,
+  THNN_(imagesToColumns)(state, "gradOutput", gradOutput, "gradInput", gradInput,
                          (UnfoldingWindow){kH, kW, sH, sW, padH, padW, dH, dW});
 }

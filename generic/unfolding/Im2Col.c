@@ -4,7 +4,7 @@
 void THNN_(Im2Col_updateOutput)(THNNState *state, THTensor *input, THTensor *output, int kH, int kW, int dH,
                                 int dW, int padH, int padW, int sH, int sW)
 {
-  THNN_(unfoldingImages)(state, "input", input, "output", output,
+  THNN_(imagesToColumns)(state, "input", input, "output", output,
                          (UnfoldingWindow){kH, kW, sH, sW, padH, padW, dH, dW});
 }
 
@@ -12,6 +12,6 @@ void THNN_(Im2Col_updateGradInput)(THNNState *state, THTensor *gradOutput, THTen
                                    int inputWidth, int kH, int kW, int dH, int dW, int padH, int padW, int sH,
                                    int sW)
 {
-  THNN_(unfoldingColumns)(state, "gradOutput", gradOutput, "gradInput", gradInput, "inputHeight", inputHeight,
-                          "inputWidth", inputWidth, (UnfoldingWindow){kH, kW, sH, sW, padH, padW, dH, dW});
+  THNN_(columnsToImages)(state, "gradOutput", gradOutput, "gradInput", gradInput, "inputHeight", inputHeight,
+                         "inputWidth", inputWidth, (UnfoldingWindow){kH, kW, sH, sW, padH, padW, dH, dW});
 }

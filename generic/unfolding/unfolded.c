@@ -5,7 +5,7 @@
 /* These functions have no state argument: errors go to the calling thread's state. A tensor without memory is a meta
    tensor or empty; there is nothing to compute in either case. */
 
-/* The checks of both functions; sets the geometry. */
+/* The checks that both functions share. Sets the geometry. */
 static void check(THNNState *state, Convolution *g, const THTensor *finput, const THTensor *input, int kW, int kH,
                   int dW, int dH, int padW, int padH, int nInputPlane, int inputWidth, int inputHeight,
                   int outputWidth, int outputHeight)

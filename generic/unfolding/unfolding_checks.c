@@ -17,15 +17,15 @@ Convolution THNN_(unfoldingGeometry)(int64_t batch, int64_t channels, int64_t he
 
 void THNN_(unfoldingCheckColumns)(THNNState *state, const Convolution *g, const char *name, int64_t *size)
 {
-  int64_t elements = (int64_t)sizeof(real);
+  int64_t bytes = (int64_t)sizeof(real);
   size[0] = g->batch;
   size[2] = g->axis[1].output * g->axis[2].output;
   bool fits = !__builtin_mul_overflow(g->inputChannels, g->axis[1].kernel, &size[1]) &&
               !__builtin_mul_overflow(size[1], g->axis[2].kernel, &size[1]);
-  for (int d = 0; d < 3; d++)
-    fits = fits && !__builtin_mul_overflow(elements, size[d] > 1 ? size[d] : 1, &elements);
+  for (int d = 0; d < 3; d++) fits = fits && !__builtin_mul_overflow(bytes, size[d] > 1 ? size[d] : 1, &bytes);
   if (!fits)
-    THNN_fail(state, THNN_VALUE_ERROR, name, "more columns than memory can hold: %lld planes, kernel %lld x %lld",
+    THNN_fail(state, THNN_VALUE_ERROR, name,
+              "the columns would be larger than memory can hold: %lld planes, kernel %lld x %lld",
               (long long)g->inputChannels, (long long)g->axis[1].kernel, (long long)g->axis[2].kernel);
 }
 
@@ -42,7 +42,7 @@ Im2col THNN_(unfoldingWindows)(const Convolution *g, const THTensor *columns, co
   return windows;
 }
 
-/* `name` is the argument that has the images' sizes. */
+/* Checks the window and sets the geometry. Errors name the argument `name`. */
 static void checkWindows(THNNState *state, Convolution *g, const char *name, int64_t batch, int64_t channels,
                          int64_t height, int64_t width, UnfoldingWindow w)
 {
@@ -59,7 +59,7 @@ static void checkWindows(THNNState *state, Convolution *g, const char *name, int
   THNN_(convolutionCheckOutput)(state, g, name);
 }
 
-void THNN_(unfoldingImages)(THNNState *state, const char *imagesName, THTensor *images, const char *columnsName,
+void THNN_(imagesToColumns)(THNNState *state, const char *imagesName, THTensor *images, const char *columnsName,
                             THTensor *columns, UnfoldingWindow w)
 {
   if (images->ndim != 3 && images->ndim != 4)
@@ -83,9 +83,9 @@ void THNN_(unfoldingImages)(THNNState *state, const char *imagesName, THTensor *
   THNN_(im2col)(&windows);
 }
 
-void THNN_(unfoldingColumns)(THNNState *state, const char *columnsName, THTensor *columns, const char *imagesName,
-                             THTensor *images, const char *heightName, int height, const char *widthName,
-                             int width, UnfoldingWindow w)
+void THNN_(columnsToImages)(THNNState *state, const char *columnsName, THTensor *columns, const char *imagesName,
+                            THTensor *images, const char *heightName, int height, const char *widthName, int width,
+                            UnfoldingWindow w)
 {
   if (columns->ndim != 2 && columns->ndim != 3)
     return THNN_fail(state, THNN_VALUE_ERROR, columnsName,
@@ -106,13 +106,13 @@ void THNN_(unfoldingColumns)(THNNState *state, const char *columnsName, THTensor
   if (size[1] != g.axis[1].output * g.axis[2].output)
     return THNN_fail(state, THNN_VALUE_ERROR, columnsName, "expected %lld * %lld columns, one per window, got %s",
                      (long long)g.axis[1].output, (long long)g.axis[2].output, THNN_shape(columns));
-  int64_t elements = (int64_t)sizeof(real);
+  int64_t bytes = (int64_t)sizeof(real);
   const int64_t imagesSize[4] = {batch, g.inputChannels, height, width};
   bool fits = true;
   for (int d = 0; d < 4; d++)
-    fits = fits && !__builtin_mul_overflow(elements, imagesSize[d] > 1 ? imagesSize[d] : 1, &elements);
+    fits = fits && !__builtin_mul_overflow(bytes, imagesSize[d] > 1 ? imagesSize[d] : 1, &bytes);
   if (!fits)
-    return THNN_fail(state, THNN_VALUE_ERROR, heightName, "more than memory can hold, images %s",
+    return THNN_fail(state, THNN_VALUE_ERROR, heightName, "the images would be larger than memory can hold: %s",
                      THNN_shapeOf(4, imagesSize));
   THNN_resize(state, imagesName, images, columns->ndim + 1, imagesSize + (3 - columns->ndim), THNN_CONTIGUOUS);
   THNN_RETURN_IF_FAILED(state);

@@ -9,9 +9,11 @@
      THNN_FloatTanh_updateOutput(NULL, &x, &y);
      if (THNN_lastState()->status != THNN_OK) puts(THNN_lastState()->message);
 
+   With NULL for the state a call reports to THNN_lastState(), the state of the calling thread.
    An output must have its final size: with no one to resize it the status is THNN_RESIZE and the wanted
    sizes are in THNN_lastState()->requests. */
 
+#include "runtime/generator.h"
 #include "runtime/state.h"
 
 #ifdef __cplusplus

@@ -37,7 +37,7 @@ typedef struct ExchangeAPI {
 enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_INT = 0, DL_FLOAT = 2, DL_BFLOAT = 4 };
 
 static const ExchangeAPI *exchange;
-static PyObject *numThreads, *allocateMarker;
+static PyObject *numThreads, *allocateMarker, *generatorClass;
 
 static void keepReference(PyObject **kept, uintptr_t given)
 {
@@ -46,12 +46,13 @@ static void keepReference(PyObject **kept, uintptr_t given)
   *kept = (PyObject *)given;
 }
 
-int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate)
+int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator)
 {
   PyGILState_STATE gil = PyGILState_Ensure();
   exchange = NULL;
   keepReference(&numThreads, getNumThreads);
   keepReference(&allocateMarker, allocate);
+  keepReference(&generatorClass, generator);
   if (capsule != 0) {
     const ExchangeAPI *api = PyCapsule_GetPointer((PyObject *)capsule, "dlpack_exchange_api");
     for (; api != NULL && api->header.major != 1; api = api->header.previous) {
@@ -126,8 +127,8 @@ static bool isNegativeView(PyObject *object)
   return negative;
 }
 
-/* Sets `mayBeNegative` for tensors that may be negative views: those come from the imaginary parts of complex tensors,
-   with a gap between elements. Calling is_neg() costs more than the view itself. */
+/* Fills a view of a tensor; false if that fails. Calling is_neg() costs more than the view itself, hence `mayBeNegative` is
+   set only for tensors that may be negative views: imaginary parts of complex tensors, which have gaps between elements. */
 static bool viewOf(PyObject *object, THNNTensor *view, bool *mayBeNegative)
 {
   DLTensor t;
@@ -165,17 +166,32 @@ static void applyNumThreads(void)
   PyErr_Clear();
 }
 
-static bool unpackScalar(PyObject *object, char letter, THNNValue *value)
+/* None, a generator, or with THNN_CALL_VIEWS the seed that Python has drawn from it. */
+static bool unpackGenerator(PyObject *object, int flags, THGenerator *generator)
 {
+  generator->seed = -1;
+  if (object == Py_None || PyObject_IsInstance(object, generatorClass) == 1) return true;
+  PyErr_Clear();
+  if (!(flags & THNN_CALL_VIEWS) || !PyLong_Check(object)) return false;
+  generator->seed = PyLong_AsLongLong(object);
+  return true;
+}
+
+/* Subclasses of int may have methods in Python, which could change the tensors that were unpacked before. */
+static bool isPlainInteger(PyObject *object) { return PyLong_CheckExact(object) || PyBool_Check(object); }
+
+static bool unpackScalar(PyObject *object, char letter, int flags, THNNValue *value)
+{
+  if (letter == 'g') return unpackGenerator(object, flags, &value->generator);
   if (letter == 'b') {
     value->integer = object == Py_True;
     return object == Py_True || object == Py_False;
   }
   if (letter == 'd') {
-    if (!PyFloat_Check(object) && !PyLong_Check(object)) return false;
+    if (!PyFloat_Check(object) && !isPlainInteger(object)) return false;
     value->number = PyFloat_AsDouble(object);
   } else {
-    if (!PyLong_Check(object)) return false;
+    if (!isPlainInteger(object)) return false;
     int overflow;
     value->integer = PyLong_AsLongLongAndOverflow(object, &overflow);
     if (overflow || (letter == 'i' && value->integer != (int)value->integer)) return false;
@@ -185,7 +201,7 @@ static bool unpackScalar(PyObject *object, char letter, THNNValue *value)
   return false;
 }
 
-/* `mark`: '?' for an optional tensor, '*' for a buffer. A buffer that is absent may still be requested by the kernel. */
+/* `mark`: '?' for an optional tensor, '*' for a buffer. A buffer that is None is unallocated: the kernel may request it. */
 static bool unpackTensor(PyObject *object, int flags, char mark, int position, THNNTensor *view, THNNValue *value,
                          bool *mayBeNegative)
 {
@@ -218,7 +234,7 @@ static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, 
   for (int i = 0; i < function->argumentCount; i++, letter++) {
     PyObject *object = PyTuple_GetItem(tuple, i);
     if (!isTensorLetter(*letter)) {
-      if (!unpackScalar(object, *letter, &values[i])) return false;
+      if (!unpackScalar(object, *letter, flags, &values[i])) return false;
       continue;
     }
     const char mark = letter[1] == '?' || letter[1] == '*' ? *++letter : 0;
@@ -243,8 +259,8 @@ static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, 
   return true;
 }
 
-/* The element type that the tensors of a call have, or -1 if they do not agree. A function without `real` tensors is the
-   same for every type. Tensors must be on one device; meta views count as the CPU's. */
+/* The element type of the tensors of a call, or -1 if types or devices differ. A function without `real` tensors is the
+   same for every type. Views of meta tensors have the CPU as their device. */
 static int typeOfCall(const THNNFunction *function, int flags, const THNNValue *values, THNNState *state)
 {
   int type = flags & THNN_CALL_TYPE;
@@ -311,8 +327,8 @@ static PyObject *callBound(PyObject *self, PyObject *arguments)
     PyEval_RestoreThread(thread);
   }
   if (state.status == THNN_OK) return PyLong_FromLong(0);
-  /* A copy that the caller owns: Python code that runs before it is read (a signal handler, a dispatch mode) may call
-     thnn again. */
+  /* A copy that the caller owns, because Python code that runs before the caller reads it (a signal handler, a dispatch
+     mode) may call thnn again. */
   THNNState *report = malloc(sizeof *report);
   if (report == NULL) abort();
   *report = state;

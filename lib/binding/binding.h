@@ -5,24 +5,26 @@
 
 /* The Python binding: calls the functions of any library that exports a table (function_table.h) with torch tensors.
 
-   thnn_bind() makes a Python function of a function in the table. It takes one tuple of all arguments but the state, and
-   returns 0 after success, otherwise the address of the call's state, which the caller passes to thnn_release(). Calls by
-   cffi would convert each argument, and release and take the interpreter's lock twice. Tensors are torch tensors, None for absent ones, or the
-   object that stands for an output to allocate. With THNN_CALL_VIEWS they are addresses of THNNTensor views that Python
-   filled. Integers are ints, floating-point scalars floats or ints, flags True or False; for anything else the status is
-   THNN_UNPACK, and Python converts the arguments or raises. */
+   thnn_bind() makes a Python function of a function in the table. That Python function takes one tuple of all arguments
+   but the state, and returns 0 after success, otherwise the address of the call's state, which the caller passes to
+   thnn_release(). The binding reads the tuple through Python's C API, since cffi would convert each argument, and release
+   and take the interpreter's lock twice. Tensors are torch tensors, None if absent, or the marker of an output to
+   allocate. With THNN_CALL_VIEWS they are addresses of THNNTensor views that Python filled. Integers are ints,
+   floating-point scalars floats or ints, flags True or False. For any other object the status is THNN_UNPACK, and Python
+   converts the arguments or raises. */
 
+/* Flags of a call. The bits of THNN_CALL_TYPE are the THNNType that `real` tensors must have, or THNN_CALL_ANY. */
 enum {
-  THNN_CALL_ANY = 15, /* the element type of the tensors; a smaller number is a THNNType that they must have */
   THNN_CALL_TYPE = 15,
-  THNN_CALL_VIEWS = 16,
-  THNN_CALL_META = 32
+  THNN_CALL_ANY = 15,   /* the element type that the tensors have */
+  THNN_CALL_VIEWS = 16, /* tensors are addresses of THNNTensor views */
+  THNN_CALL_META = 32   /* check arguments and request sizes, compute nothing */
 };
 
-/* Status of a call whose arguments the binding could not take as they are. */
+/* The status of a call whose arguments Python must convert first. It follows the values of THNNStatus. */
 #define THNN_UNPACK 7
 
-/* Opens a library, once per path; NULL with `reason` set if that fails. */
+/* Opens a library for the rest of the process; NULL with `reason` set if that fails. */
 const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
 
 /* Appends to a Python list, given by its id, the Python function that calls a THNNFunction with these flags. False if
@@ -30,11 +32,13 @@ const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
 int thnn_bind(uintptr_t function, int flags, uintptr_t list);
 void thnn_release(uintptr_t state);
 
-/* Passes, as ids, torch's DLPack exchange capsule (0 if torch has none), torch.get_num_threads, and the object that
-   stands for an output to allocate. Returns whether tensors can be passed as they are. */
-int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate);
+/* Sets, by their ids, torch's DLPack exchange capsule (0 if torch has none), torch.get_num_threads, the marker of an
+   output to allocate, and torch.Generator. Returns whether torch tensors can be passed; otherwise Python fills views
+   (THNN_CALL_VIEWS). */
+int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator);
 
-/* Adds 1 to an int64 tensor of one element, given by its id; false if its memory is not on the CPU. */
+/* Adds 1 to an int64 tensor of one element on the CPU, given by its id; false if the tensor is of another kind, or
+   cannot be viewed. */
 int thnn_increment(uintptr_t tensor);
 
 #endif

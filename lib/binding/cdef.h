@@ -1,5 +1,5 @@
-/* The part of the binding that Python sees, in cffi's language: `...` stands for members that the C headers add, and the
-   build fails if a member below differs from them. */
+/* The part of the binding that Python sees, in cffi's language: `...` stands for the members that are not listed here;
+   the build fails if a listed member differs from the C headers. */
 
 typedef struct {
   void *data;
@@ -38,5 +38,5 @@ typedef struct {
 const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
 int thnn_bind(uintptr_t function, int flags, uintptr_t list);
 void thnn_release(uintptr_t state);
-int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate);
+int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator);
 int thnn_increment(uintptr_t tensor);

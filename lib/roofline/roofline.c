@@ -8,7 +8,7 @@ typedef struct Loops {
   const char *instructionSet;
   double (*fmaFloat)(int64_t rounds);
   double (*fmaDouble)(int64_t rounds);
-  void (*copy)(float *to, const float *from, int64_t n, bool stream);
+  void (*copy)(float *to, const float *from, int64_t n, bool nonTemporal);
 } Loops;
 
 #define LOOPS(set) \
@@ -55,18 +55,18 @@ double roofline_flops(const char *instructionSet, bool isDouble, double seconds)
   return best;
 }
 
-bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int64_t bytes, bool stream)
+bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int64_t bytes, bool nonTemporal)
 {
   const Loops *set = loopsOf(instructionSet);
   if (set == NULL) return false;
   const int64_t lines = bytes / 64;
 #pragma omp parallel
   {
-    /* A contiguous part per thread. */
+    /* Each thread copies one contiguous range. */
     const int64_t threads = omp_get_num_threads(), thread = omp_get_thread_num();
     const int64_t begin = lines * thread / threads * 64, end = lines * (thread + 1) / threads * 64;
     set->copy((float *)(to + (uintptr_t)begin), (const float *)(from + (uintptr_t)begin),
-              (end - begin) / (int64_t)sizeof(float), stream);
+              (end - begin) / (int64_t)sizeof(float), nonTemporal);
   }
   return true;
 }

@@ -11,17 +11,17 @@
    library or the CPU does not have the instruction set. */
 double roofline_flops(const char *instructionSet, bool isDouble, double seconds);
 
-/* Copies cache lines, with non-temporal stores if `stream`: both addresses and `bytes` are multiples of 64. False if the
-   library or the CPU does not have the instruction set. */
-bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int64_t bytes, bool stream);
+/* Copies memory, with non-temporal stores if `nonTemporal`; both addresses and `bytes` must be multiples of 64. False
+   if the library or the CPU does not have the instruction set. */
+bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int64_t bytes, bool nonTemporal);
 
-/* The loops of one instruction set (loops.c): `rounds` FMAs of each of several vectors, returning the operations; and
-   n elements copied. */
-#define ROOFLINE_LOOPS(set)                                                                 \
-  double THNN_Floatroofline_fma_##set(int64_t rounds);                                      \
-  double THNN_Doubleroofline_fma_##set(int64_t rounds);                                     \
-  void THNN_Floatroofline_copy_##set(float *to, const float *from, int64_t n, bool stream); \
-  void THNN_Doubleroofline_copy_##set(double *to, const double *from, int64_t n, bool stream)
+/* The loops of one instruction set (loops.c). roofline_fma runs `rounds` FMAs on each of several vectors and returns the
+   number of operations; roofline_copy copies n elements. */
+#define ROOFLINE_LOOPS(set)                                                                      \
+  double THNN_Floatroofline_fma_##set(int64_t rounds);                                           \
+  double THNN_Doubleroofline_fma_##set(int64_t rounds);                                          \
+  void THNN_Floatroofline_copy_##set(float *to, const float *from, int64_t n, bool nonTemporal); \
+  void THNN_Doubleroofline_copy_##set(double *to, const double *from, int64_t n, bool nonTemporal)
 
 ROOFLINE_LOOPS(default);
 ROOFLINE_LOOPS(avx2);

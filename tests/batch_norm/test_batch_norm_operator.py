@@ -99,7 +99,7 @@ def test_against_the_formula(
             mean, var = batch_mean, batch_var
         elif batch_id == 0:
             mean, var = estimated
-    # Deviations as small as one rounding of x are not worth comparing.
+    # If the deviation is as small as the rounding error of x, the outputs are not comparable.
     if var.min() > 1e-3:
         tolerance = {"rtol": 1e-3, "atol": 1e-3} if dtype == torch.float32 else {"rtol": 1e-7, "atol": 1e-7}
         torch.testing.assert_close(result.y.double(), normalized(before, mean, var, epsilon), **tolerance)
@@ -119,7 +119,7 @@ def test_against_the_formula(
         assert torch.equal(given["x"].double(), before["x"])
 
 
-def test_the_first_batch_replaces_whatever_was_there() -> None:
+def test_first_batch_replaces_any_estimates() -> None:
     for use_global_est in (False, True):
         given = arguments(*SHAPE)
         given["estimated_mean"].fill_(math.nan)
@@ -133,7 +133,7 @@ def test_the_first_batch_replaces_whatever_was_there() -> None:
 
 
 def test_estimates_of_a_loop() -> None:
-    """Training with a look at the infer form in between: what the operator is for."""
+    """Training with inference after each step, which is the purpose of the operator."""
     x = [batch(*SHAPE, seed=k) for k in range(4)]
     mean, var = torch.empty(3, dtype=torch.float64), torch.empty(3, dtype=torch.float64)
     expected = None
@@ -157,7 +157,7 @@ def test_derivatives(options: dict[str, Any], absent: tuple[str, ...]) -> None:
 
     def operator(*tensors: Tensor) -> Tensor:
         row = {**dict.fromkeys(absent), **dict(zip(wanted, tensors))}
-        # Own estimates for each call: a finite difference must not see those of another.
+        # New estimates for each call, since a finite difference must not depend on the calls before it.
         return thnn.batch_norm(**row, estimated_mean=mean.clone(), estimated_var=var.clone(), **options).y
 
     tensors = [given[name].requires_grad_() for name in wanted]
@@ -166,7 +166,7 @@ def test_derivatives(options: dict[str, Any], absent: tuple[str, ...]) -> None:
 
 
 def test_estimates_are_constants() -> None:
-    """use_global_est: the gradient is that of a fixed affine map, also after the estimates went on."""
+    """use_global_est: the gradient is that of a fixed affine map, even if the estimates change before the backward."""
     given = arguments(*SHAPE)
     x = given["x"].requires_grad_()
     slope = given["scale"] / (given["estimated_var"] + 1e-6).sqrt()
@@ -174,7 +174,7 @@ def test_estimates_are_constants() -> None:
     thnn.batch_norm(**given, use_global_est=True)
     (gradient,) = torch.autograd.grad(result.y.sum(), x)
     torch.testing.assert_close(gradient, slope.reshape(1, 3, 1, 1).expand_as(x))
-    # What is returned of the batch may be changed, too.
+    # The caller may change the returned statistics of the batch, too.
     result = thnn.batch_norm(**given, use_global_est=True, batch_id=0)
     result.batch_var.zero_()
     torch.autograd.grad(result.y.sum(), x)
@@ -198,7 +198,7 @@ def test_estimates_anywhere_in_memory() -> None:
     torch.testing.assert_close(table, torch.stack(statistics(x), 1))
 
 
-def test_out_keeps_its_layout_and_is_noticed() -> None:
+def test_out_keeps_its_layout_and_increments_its_version() -> None:
     given = arguments(*SHAPE)
     expected = thnn.batch_norm(**given, is_infer=True).y
     out = torch.empty(5, 2, 4, 3, dtype=torch.float64).permute(2, 3, 0, 1)
@@ -211,7 +211,7 @@ def test_out_keeps_its_layout_and_is_noticed() -> None:
         inner = torch.empty_like(out)
         thnn.batch_norm(**given, is_infer=True, out=inner)
     assert torch.equal(inner, expected)
-    # A gradient that nobody wants is no obstacle.
+    # Without a graph, an input that requires a gradient is no error.
     given["x"].requires_grad_()
     with torch.no_grad():
         assert thnn.batch_norm(**given, out=out).y is out
@@ -344,13 +344,13 @@ def test_refused_before_anything_is_written(name: str, use_global_est: bool) -> 
 def test_nested_tensors_are_refused(name: str) -> None:
     given: dict[str, Any] = arguments(*SHAPE)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # they are announced as new
+        warnings.simplefilter("ignore")  # torch warns that nested tensors are a prototype
         given[name] = torch.nested.nested_tensor(list(given[name]))
     with pytest.raises(TypeError, match=f"batch_norm: {name}: expected a dense tensor, got a nested one"):
         thnn.batch_norm(**given)
 
 
-def test_inference_takes_what_training_refuses() -> None:
+def test_inference_accepts_arguments_that_training_rejects() -> None:
     given = arguments(*SHAPE)
     single = {**given, "x": given["x"][:1, :, :1, :1]}
     expected = normalized(single, given["estimated_mean"], given["estimated_var"], 1e-6)

@@ -1,4 +1,4 @@
-"""The code of docs/batch-normalization.md runs, and prints what its comments say."""
+"""The code of docs/batch-normalization.md runs, and its output is that in its comments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_every_block_is_found() -> None:
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_block(block: str) -> None:
-    """A comment behind a print, or on lines of their own at the end, is what is printed."""
+    """A comment after a print, or in lines of its own at the end, is the expected output."""
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(block, "docs/batch-normalization.md", "exec"), {"__name__": "__main__"})

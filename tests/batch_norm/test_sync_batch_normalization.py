@@ -1,5 +1,7 @@
-"""Batch normalization across processes: three of them run all scenarios below once, and leave what they found in files,
-which the tests compare with one process on the whole batch."""
+"""Batch normalization across processes: three processes run all scenarios below once and write their results to files.
+
+The tests compare these results with those of one process on the whole batch.
+"""
 
 from __future__ import annotations
 
@@ -27,12 +29,12 @@ from thnn.nn import SyncBatchNorm, convert_sync_batchnorm, revert_sync_batchnorm
 SIZE = 3
 C = 4
 PARTS = (5, 0, 3)  # samples of each rank
-SHORT = 3.0  # seconds, of a group that is to time out
+SHORT = 3.0  # timeout in seconds of a group that is expected to time out
 STEPS = ((5, 2, 3), (1, 0, 1), (4, 4, 4), (0, 6, 1))
 DIGITS = {"atol": 1e-10, "rtol": 1e-10}
 
 
-# What everybody computes with.
+# Data and functions that the processes and the tests share.
 
 
 def whole(seed: int, *shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
@@ -40,7 +42,7 @@ def whole(seed: int, *shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
 
 
 def part(tensor: Tensor, rank: int, sizes: tuple[int, ...] = PARTS) -> Tensor:
-    """The samples of a rank, in a layout of its own."""
+    """The samples of a rank; ranks have different layouts."""
     mine = tensor.split(sizes)[rank]
     if rank == 0 and mine.dim() == 4:
         return mine.clone(memory_format=torch.channels_last)
@@ -90,7 +92,7 @@ def train(made: Any, x: Tensor, g: Tensor) -> dict[str, Tensor]:
 
 
 def twice(function: Callable[[Tensor, Tensor, Tensor], Tensor], tensors: list[Tensor]) -> list[Tensor]:
-    """First and second derivatives of something that all numbers matter for."""
+    """First derivatives, and second derivatives of a function of them that depends on all arguments."""
     x, weight, bias, g, u = tensors
     leaves = [t.requires_grad_() for t in (x, weight, bias, g)]
     first = torch.autograd.grad(function(x, weight, bias), leaves[:3], g, create_graph=True)
@@ -114,7 +116,7 @@ def network() -> torch.nn.Module:
 
 
 def four_steps(net: Any, rank: int | None) -> dict[str, Tensor]:
-    """Of a part, or of the whole batch; the loss is the mean over all samples."""
+    """Four training steps on a part, or on the whole batch (rank None); the loss is the mean over all samples."""
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
     for step, sizes in enumerate(STEPS):
         total = sum(sizes)
@@ -123,12 +125,12 @@ def four_steps(net: Any, rank: int | None) -> dict[str, Tensor]:
             x, target = part(x, rank, sizes), part(target, rank, sizes)
         loss = (net(x) - target).square().sum() / (total * 6)
         optimizer.zero_grad()
-        (loss * (1 if rank is None else SIZE)).backward()  # DistributedDataParallel divides by that
+        (loss * (1 if rank is None else SIZE)).backward()  # DistributedDataParallel divides by SIZE
         optimizer.step()
     return {k.removeprefix("module."): v for k, v in net.state_dict().items()}
 
 
-# What the processes do. Each returns what is to be compared, or the exception that it met.
+# The scenarios that the processes run. Each returns results to compare, or the exception that was raised.
 
 SCENARIOS: list[Callable[[int], Any]] = []
 
@@ -280,7 +282,7 @@ def other_channels(rank: int) -> Any:
 
 
 @scenario
-def more_channels_than_ever(rank: int) -> Any:
+def more_channels_than_before(rank: int) -> Any:
     channels = 50 + (rank == 1)
     return failure(lambda: model(channels)["second"](whole(1, 3, channels)))
 
@@ -293,7 +295,7 @@ def other_type(rank: int) -> Any:
 
 @scenario
 def bad_arguments(rank: int) -> Any:
-    """Of rank 1, then of all; after that everything goes on."""
+    """Bad arguments in rank 1, then in all ranks; the group remains usable."""
     found = []
     for name, value in (("momentum", "a"), ("eps", -1.0), ("activation", "tanh")):
         net = model()
@@ -336,7 +338,7 @@ def bad_arguments(rank: int) -> Any:
 
 @scenario
 def a_group_for_each_thread(rank: int) -> Any:
-    """The threads of each rank start with another group, which the others reach later."""
+    """Each thread has its group; the ranks start their threads in different orders."""
     groups = [dist.new_group(timeout=timedelta(seconds=20)) for _ in range(SIZE)]
     layers = [layer(SyncBatchNorm, {"process_group": group}) for group in groups]
     outputs: dict[int, Any] = {}
@@ -397,8 +399,8 @@ def compiled(rank: int) -> Any:
 
 
 @scenario
-def skips_to_a_collective(rank: int) -> Any:
-    """Rank 2 goes on to what has nothing to do with the layer: nobody may take one for the other."""
+def skips_to_another_collective(rank: int) -> Any:
+    """Rank 2 skips the layer and is in a collective of the application, which must not be mistaken for the layer's."""
     group = dist.new_group(timeout=timedelta(seconds=SHORT))
     net = convert_sync_batchnorm(torch.nn.ModuleDict({"first": torch.nn.BatchNorm1d(C)}), group)
     net["first"](whole(1, 3, C, dtype=torch.float32))
@@ -408,7 +410,7 @@ def skips_to_a_collective(rank: int) -> Any:
 
 
 @scenario
-def never_comes(rank: int) -> Any:
+def does_not_arrive(rank: int) -> Any:
     group = dist.new_group(timeout=timedelta(seconds=SHORT / 3))
     net = convert_sync_batchnorm(torch.nn.ModuleDict({"first": torch.nn.BatchNorm1d(C)}), group)
     if rank == 0:
@@ -418,7 +420,7 @@ def never_comes(rank: int) -> Any:
 
 @scenario
 def dies(rank: int) -> Any:
-    """The last one."""
+    """Must be the last scenario, since rank 1 exits."""
     net = model()
     y = net["second"](whole(1, 3, C).requires_grad_())
     if rank == 1:
@@ -429,7 +431,7 @@ def dies(rank: int) -> Any:
 def main(rank: int, directory: Path, port: int) -> None:
     warnings.simplefilter("error")
     torch.set_num_threads(1)
-    # The loopback interface: the name of the machine may mean an address that nobody listens at.
+    # The loopback interface, since the host name may resolve to an unreachable address.
     os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     store = dist.TCPStore("127.0.0.1", port)
     dist.init_process_group("gloo", store=store, rank=rank, world_size=SIZE, timeout=timedelta(seconds=60))
@@ -440,14 +442,14 @@ def main(rank: int, directory: Path, port: int) -> None:
     os._exit(0)
 
 
-# What the tests see.
+# The tests.
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Any], list[Any]]]:
-    """Of a scenario, the results by rank."""
+    """A function that returns the results of a scenario by rank."""
     directory = tmp_path_factory.mktemp("processes")
-    # Not a FileStore, which waits up to a second longer than it is told to.
+    # Not a FileStore, which may exceed a timeout by a second.
     store = dist.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False)
     processes = [
         subprocess.Popen(
@@ -535,7 +537,7 @@ def test_double_backward(found: Any, activation: str | None) -> None:
     for position, value in enumerate(expected):
         parts = [r[0][position] for r in results]
         close(torch.cat(parts) if value.dim() == 3 else sum(parts), value)
-    # Forward, backward, and the backward of that.
+    # Forward, backward, and the backward of the backward.
     assert all(r[1] == ["all_gather"] * 3 for r in results)
 
 
@@ -548,7 +550,7 @@ def test_subgroup(found: Any) -> None:
     assert first["pair"][1].equal(third["pair"][1])
     close(first["pair"][1], expected.running_var)
     assert first["copied"]
-    # In a group of one and outside of the group: what the plain layer computes.
+    # In a group of one and outside of the group the layer computes as BatchNorm2d.
     x = whole(1, 9, C, 3, 2)
     for rank, result in enumerate((first, second, third)):
         expected = layer(thnn.nn.BatchNorm2d, {})
@@ -581,7 +583,7 @@ def test_channels_differ(found: Any) -> None:
         assert "4 channels" in text and "5 channels" in text
         assert seconds < 30
     assert "rank 1 is in" in found(other_channels)[0][1]
-    for kind, text, _ in found(more_channels_than_ever):
+    for kind, text, _ in found(more_channels_than_before):
         assert kind == "ValueError"
         assert "SyncBatchNorm 'second'" in text
         assert "50 channels" in text and "51 channels" in text
@@ -594,7 +596,7 @@ def test_types_differ(found: Any) -> None:
     assert "rank 2 is in" in found(other_type)[0][1]
 
 
-def test_bad_arguments_are_told_to_all(found: Any) -> None:
+def test_bad_arguments_raise_in_all_ranks(found: Any) -> None:
     first, second, third = found(bad_arguments)
     for (kind, text, seconds), *others in zip(second[0], first[0], third[0]):
         assert kind in ("TypeError", "ValueError") and "rank" not in text
@@ -645,16 +647,16 @@ def test_compiled(found: Any) -> None:
 
 
 def test_layer_skipped_for_a_collective(found: Any) -> None:
-    for kind, text, seconds in found(skips_to_a_collective, (0, 1)):
+    for kind, text, seconds in found(skips_to_another_collective, (0, 1)):
         assert kind == "RuntimeError"
         assert "SyncBatchNorm 'first'" in text
         assert "rank 2 did not take part" in text
         assert SHORT * 0.7 < seconds < SHORT
-    assert found(skips_to_a_collective)[2][0] == "RuntimeError"
+    assert found(skips_to_another_collective)[2][0] == "RuntimeError"
 
 
-def test_process_never_comes(found: Any) -> None:
-    for kind, text, seconds in found(never_comes)[1:]:
+def test_process_does_not_arrive(found: Any) -> None:
+    for kind, text, seconds in found(does_not_arrive)[1:]:
         assert kind == "RuntimeError"
         assert "SyncBatchNorm 'first'" in text
         assert "rank 0 did not take part" in text
@@ -680,7 +682,7 @@ def test_alone() -> None:
         assert all(ours[k].equal(expected[k]) for k in expected)
 
 
-def test_function_takes_what_the_plain_one_takes() -> None:
+def test_function_has_the_arguments_of_batch_normalization() -> None:
     weight, bias, *running = parameters()
     x = whole(1, 5, C)
     expected = thnn.BatchNormalizationFunction.apply(x, weight, bias, *running, False, 0.1, 1e-5)
@@ -697,7 +699,7 @@ def test_function_takes_what_the_plain_one_takes() -> None:
 
 
 class Norm(torch.nn.BatchNorm2d):
-    """A class of the user's."""
+    """A subclass defined by a user."""
 
 
 def _note(module: Any, *_: Any) -> None:
@@ -737,9 +739,9 @@ def test_convert_and_revert() -> None:
     net["f"](torch.randn(2, 3, 2, 2))
     assert net["f"].noted == 1
     for name, wrong in (("b", 4), ("d", 4), ("f", 3), ("c", 1)):
-        with pytest.raises(ValueError, match="expected"):  # the dimensions of the class that it was
+        with pytest.raises(ValueError, match="expected"):  # the dimensions of the original class
             net[name](torch.randn([3] * wrong))
-    convert_sync_batchnorm(net)  # once more changes nothing
+    convert_sync_batchnorm(net)  # a second conversion changes nothing
     copied = pickle.loads(pickle.dumps(copy.deepcopy(net)))
 
     for converted in (net, copied):
@@ -786,7 +788,7 @@ def test_convert_refuses() -> None:
     with pytest.raises(TypeError, match="process_group: expected"):
         convert_sync_batchnorm(torch.nn.BatchNorm1d(3), 3)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # lazy modules are announced as new
+        warnings.simplefilter("ignore")  # torch warns that lazy modules are under development
         lazy = torch.nn.Sequential(torch.nn.BatchNorm1d(3), torch.nn.LazyBatchNorm1d())
     with pytest.raises(ValueError, match="'1': is lazy"):
         convert_sync_batchnorm(lazy)

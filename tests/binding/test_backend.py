@@ -123,7 +123,7 @@ def test_output_may_be_the_input_itself() -> None:
 
 
 def test_raw_calls_are_seen_by_autograd() -> None:
-    """A raw call writes in place: a tensor that some graph has saved must not change unnoticed."""
+    """A raw call writes in place, so it must increment the versions of tensors that a graph may have saved."""
     x = torch.randn(3, requires_grad=True)
     y = torch.randn(3)
     product = (x * y).sum()
@@ -189,7 +189,7 @@ def test_sparse_and_quantized_tensors_are_refused() -> None:
 
 
 def test_without_the_exchange_api() -> None:
-    """The route for a torch that has no C exchange API."""
+    """Views filled by Python, for a torch without the DLPack C exchange API."""
     backend = type2backend["torch.FloatTensor"]
     x = torch.randn(2, 3, 5, 5)
     try:
@@ -233,7 +233,7 @@ def test_unknown_capability_is_refused() -> None:
     assert "ValueError: THNN_CPU_CAPABILITY: expected default, avx2 or avx512, got 'avx1024'" in result.stderr
 
 
-def test_nonsense_for_the_size_of_the_cache_is_refused() -> None:
+def test_invalid_size_of_the_cache_is_refused() -> None:
     for wrong in ("8M", "-1"):
         result = _in_new_process("import thnn; thnn.type2backend", THNN_CACHE_BYTES=wrong)
         assert result.returncode == 1
@@ -242,7 +242,7 @@ def test_nonsense_for_the_size_of_the_cache_is_refused() -> None:
 
 @pytest.mark.parametrize("capability", ["default", "avx2", "avx512"])
 def test_results_do_not_depend_on_the_size_of_the_cache(capability: str) -> None:
-    """Streaming is for large tensors; here small ones, aligned and not, are streamed or kept."""
+    """Non-temporal stores are for large tensors; here small tensors, aligned or not, are stored with and without."""
     code = """
 import hashlib, torch, thnn
 digest = hashlib.sha256()
@@ -282,7 +282,7 @@ print(digest.hexdigest())
 
 
 def test_import_needs_no_library_and_is_quick_to_load() -> None:
-    """What `import thnn` loads besides torch: neither the compiled library nor a parser."""
+    """`import thnn` loads neither torch nor the compiled library nor a parser; a class loads no parser."""
     code = "import sys, thnn; print([m for m in ('thnn._C', 'pycparser', 'torch') if m in sys.modules])"
     assert _in_new_process(code).stdout.strip() == "[]"
     code = "import sys, torch, thnn; thnn.type2backend, thnn.ThresholdFunction; print('pycparser' in sys.modules)"
@@ -331,7 +331,7 @@ def test_tensors_without_memory_are_refused() -> None:
     freed = torch.randn(5)
     freed.untyped_storage().resize_(0)
     for x in (freed, torch._efficientzerotensor(3)):
-        with pytest.raises(TypeError, match="no memory of its own"):
+        with pytest.raises(TypeError, match="has no memory"):
             backend.Tanh_updateOutput(0, x, torch.empty(0))
     with pytest.raises(TypeError, match="cannot be mixed"):
         backend.Tanh_updateOutput(0, torch.randn(3, device="meta"), torch.empty(3))
@@ -384,3 +384,16 @@ def test_backends_can_be_copied() -> None:
     assert pickle.loads(pickle.dumps(type2backend)) is type2backend
     with pytest.raises(NotImplementedError, match="no backend"):
         type2backend[(torch.float32, "nonsense")]
+
+
+def test_a_number_whose_conversion_frees_a_tensor() -> None:
+    x, output = torch.randn(1 << 16), torch.empty(1 << 16)
+
+    class Number(int):
+        def __float__(self) -> float:
+            x.set_(torch.empty(0))  # type: ignore[call-overload]
+            return 1.0
+
+    backend = type2backend["torch.FloatTensor"]
+    backend.Threshold_updateOutput(0, x, output, Number(0), 0.0, False)
+    assert output.shape == x.shape

@@ -139,7 +139,7 @@ def test_files_that_are_no_library(tmp_path: Path) -> None:
 
 
 def test_calls_may_be_nested() -> None:
-    """A dispatch mode that itself calls thnn runs between a request for memory and the call that follows it."""
+    """A dispatch mode that calls thnn runs between a request for memory and the repeated call."""
 
     class Nested(TorchDispatchMode):
         def __torch_dispatch__(self, function, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]

@@ -1,4 +1,4 @@
-"""Convolutions have no column buffer: whatever the layer, what a call takes is a small strip per thread."""
+"""Convolutions allocate no column buffer: in every layer, a call uses a small amount of scratch memory per thread."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 
 _ROOT = Path(__file__).resolve().parent.parent.parent
 
-# In a process of its own, as the peak is that of a whole life. Every tensor is there, and the threads have run, before
-# the peak is read first.
+# In a process of its own, since the peak is that of the whole process. All tensors are allocated, and all threads have
+# run, before the first reading of the peak.
 _SCRIPT = """
 import json, resource, sys
 import torch, thnn
@@ -39,8 +39,8 @@ print(json.dumps(peak() - before))
 """
 
 _MIB = 1 << 20
-_SCRATCH = 2 * _MIB  # of each thread
-_SLACK = 2 * _MIB  # stacks, pages of code that run for the first time
+_SCRATCH = 2 * _MIB  # per thread
+_SLACK = 2 * _MIB  # stacks, and pages of code that run for the first time
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KiB")
@@ -98,13 +98,13 @@ def test_convolution_makes_no_columns(
         check=False,
     )
     assert result.returncode == 0, result.stderr
-    packed = 4 * 2  # weights and their gradient, packed, floats
+    packed = 4 * 2  # bytes per element of weight: packed weights and their gradient, in float32
     for size in weight:
         packed *= size
     assert json.loads(result.stdout) <= 2 * _SCRATCH + packed + _SLACK
 
 
-# A thread that has no scratch memory yet, in a process that gets no more memory. Channels of 2 MiB are gathered.
+# A thread that has no scratch memory yet, in a process that can allocate no more memory.
 _EXHAUSTED = """
 import ctypes, resource, threading
 import torch, thnn
@@ -138,7 +138,7 @@ assert torch.allclose(output, expected)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS and /proc")
-def test_scratch_memory_outlasts_the_heap() -> None:
+def test_scratch_memory_without_heap_memory() -> None:
     result = subprocess.run(
         [sys.executable, "-c", _EXHAUSTED],
         cwd=_ROOT,

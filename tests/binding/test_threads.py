@@ -1,4 +1,4 @@
-"""Threads, processes, and the floating-point mode. What changes a whole process is tried in one of its own."""
+"""Threads, processes, and the floating-point mode. Tests that change the state of a process start a new one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def python(script: str, **environment: str) -> str:
-    """What a program prints; fails when it fails or hangs."""
+    """The output of a program, which must not fail or hang."""
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", script],
         capture_output=True,
@@ -111,7 +111,7 @@ def test_bits_do_not_depend_on_threads(module: str, layout: str) -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs /proc")
-def test_one_openmp_runtime_and_no_more_threads_than_told() -> None:
+def test_one_openmp_runtime_and_no_more_threads_than_set() -> None:
     printed = python(
         """
 import os, torch, thnn
@@ -153,7 +153,7 @@ assert after == before
 
 
 def test_eight_threads_at_once() -> None:
-    """Each with its own numbers, results and errors."""
+    """Threads do not mix their results and errors."""
     inputs = [torch.randn(2, 7, 33, 31, generator=torch.Generator().manual_seed(i)) for i in range(8)]
     weights = [torch.randn(5, 7, 3, 3, generator=torch.Generator().manual_seed(i)) for i in range(8)]
 
@@ -186,7 +186,7 @@ def test_eight_threads_at_once() -> None:
     assert not failures, failures[0]
 
 
-def test_the_interpreter_runs_on_while_a_kernel_computes() -> None:
+def test_other_python_threads_run_while_a_kernel_computes() -> None:
     x = torch.randn(8, 256, 56, 56)
     w = torch.randn(256, 256, 3, 3)
     torch.set_num_threads(1)
@@ -212,11 +212,11 @@ expected, output = None, torch.empty_like(x)
 if {warm}:
     expected = thnn.SoftMaxFunction.apply(x)
 with warnings.catch_warnings():
-    # From Python 3.12 on: that a process with threads forks.
+    # Python 3.12 and later warn about a fork of a process with threads.
     warnings.simplefilter("ignore", DeprecationWarning)
     child = os.fork()
 if child == 0:
-    # Still told to use two threads. torch's own operations would wait for a thread that the child does not have.
+    # Still set to two threads: torch's own operations would wait for a thread that the child does not have.
     thnn.type2backend[x].SoftMax_updateOutput(0, x, output)
     torch.set_num_threads(1)
     same = torch.allclose(output, torch.softmax(x, 1), atol=1e-6)
@@ -226,7 +226,7 @@ if child == 0:
     os._exit(0 if same and torch.allclose(leaf.grad, 1 - torch.tanh(x[:2]) ** 2, atol=1e-6) else 1)
 _, status = os.waitpid(child, 0)
 assert status == 0, status
-# The parent goes on as before.
+# The parent is not affected.
 again = thnn.SoftMaxFunction.apply(x)
 assert expected is None or torch.equal(again, expected)
 """
@@ -239,7 +239,7 @@ def test_a_child_computes_after_fork(warm: bool) -> None:
 
 
 class Images(Dataset[Tensor]):
-    """Images that are computed with thnn when asked for."""
+    """Images that are computed with thnn at each access."""
 
     def __len__(self) -> int:
         return 12
@@ -252,8 +252,6 @@ class Images(Dataset[Tensor]):
 
 LOADER = """
 import sys
-sys.path.insert(0, "tests")
-import sys
 sys.path.insert(0, "tests/binding")
 from test_threads import check_loader
 check_loader({method!r})
@@ -261,7 +259,7 @@ check_loader({method!r})
 
 
 def check_loader(method: str) -> None:
-    thnn.TanhFunction.apply(torch.randn(1_000_000))  # the pool of this process is there
+    thnn.TanhFunction.apply(torch.randn(1_000_000))  # creates the thread pool of this process
     loader = DataLoader(Images(), batch_size=4, num_workers=2, multiprocessing_context=method)
     batches = list(loader)
     expected = torch.tanh(torch.arange(12.0) / 12)
@@ -315,12 +313,12 @@ assert values[0] != 0 and values[1] != 0
 @pytest.mark.skipif(
     platform.machine() not in ("x86_64", "AMD64") or sys.platform != "linux", reason="looks at MXCSR"
 )
-def test_the_floating_point_mode_is_left_alone() -> None:
+def test_the_floating_point_mode_does_not_change() -> None:
     python(MODE)
 
 
 def test_flushing_to_zero_is_the_callers_choice() -> None:
-    """With torch.set_flush_denormal the kernels run in the mode that they find, and leave it."""
+    """With torch.set_flush_denormal the kernels run in the caller's mode and do not change it."""
     if not torch.set_flush_denormal(True):
         pytest.skip("this processor cannot")
     try:

@@ -1,4 +1,4 @@
-"""The fast cores against the reference cores: plain loops with the same interface, below the same checks.
+"""The cores against the reference cores: plain loops with the same interface, called by the same kernel files.
 
 The build makes a second library of generic/*/*.c and lib/THNN/*/reference.c. Both run the samples of every case.
 """

@@ -1,4 +1,4 @@
-"""docs/add-a-function.md, followed to the letter in a copy of the tree; then the new kernel broken on purpose."""
+"""Executes docs/add-a-function.md in a copy of the tree, then checks that errors in the new kernel are found."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def run(tree: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the sources, built for the baseline alone, then with the files of the page in it."""
+    """A copy of the sources, built for the default instruction set, to which the files of the page are added."""
     tree = tmp_path_factory.mktemp("copy")
     for name in ("generic", "lib", "tools", "thnn", "docs"):
         shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -55,10 +55,10 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def same(expected: str, got: str) -> bool:
-    """Whether a command printed what the page shows; `...` stands for what it leaves out."""
+    """Whether the output of a command is that on the page, where `...` stands for omitted text."""
     lines = expected.splitlines(keepends=True)
     if "..." in expected:
-        # Whole lines are left out as well.
+        # The page also omits whole lines.
         lines = [part for line in lines for part in ("...", line)]
     return doctest.OutputChecker().check_output(
         "".join(lines), got, doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE

@@ -1,4 +1,4 @@
-"""What the README shows, and the demo: run as a reader would."""
+"""The code and commands of the README and of the examples, run as a reader would."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from pathlib import Path
 
 import pytest
 
-import thnn
-
 ROOT = Path(__file__).resolve().parent.parent.parent
 README = (ROOT / "README.md").read_text()
 DIGITS = [sys.executable, str(ROOT / "examples" / "digits.py"), "--threads", "1"]
@@ -27,7 +25,7 @@ def test_readme_example(tmp_path: Path) -> None:
     example = twenty_lines + layers
     done = subprocess.run([sys.executable, "-c", example], cwd=tmp_path, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
-    # The comments at the end of print lines are what they print.
+    # A comment after a print is the expected output.
     shown = re.findall(r"^print\(.*\)  # (.*)$", example, re.MULTILINE)
     assert shown
     assert done.stdout.splitlines() == shown
@@ -40,11 +38,6 @@ def test_readme_commands_exist() -> None:
     assert set(re.findall(r"^make (\w+)", README, re.MULTILINE)) <= set(targets)
 
 
-def test_modules_are_counted() -> None:
-    for page in ("README.md", "CHANGELOG.md"):
-        assert re.findall(r"(\d+) modules", (ROOT / page).read_text()) == [str(len(thnn.modules()))]
-
-
 def test_demo_learns(tmp_path: Path) -> None:
     done = subprocess.run(DIGITS, cwd=tmp_path, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
@@ -53,7 +46,7 @@ def test_demo_learns(tmp_path: Path) -> None:
     accuracy = re.fullmatch(r"test accuracy: (\d+\.\d\d) %", last)
     assert accuracy is not None
     assert float(accuracy[1]) >= 97
-    # No terminal: a line per epoch, and nothing that only a terminal understands.
+    # Without a terminal: a line per epoch, and no control characters.
     epochs = [line for line in lines if re.match(r"(thnn |torch) epoch ", line)]
     assert len(epochs) == 20
     assert "\r" not in done.stdout
@@ -61,7 +54,7 @@ def test_demo_learns(tmp_path: Path) -> None:
     for name in ("thnn", "torch"):
         assert any(re.fullmatch(rf"{name} +trained in \d+\.\d\d s", line) for line in lines)
     assert (tmp_path / "demo.png").read_bytes().startswith(b"\x89PNG")
-    # Same numbers to begin with, same images in the same order: the same first steps.
+    # With equal initial values and the same order of images, the first steps are the same.
     first = {line.split()[0]: line.split(":")[1] for line in reversed(epochs)}
     assert first["thnn"] == first["torch"]
 
@@ -78,7 +71,7 @@ def on_a_terminal(command: list[str], cwd: Path, **variables: str) -> str:
     try:
         while chunk := os.read(leader, 4096):
             text += chunk
-    except OSError:  # how Linux says that the other side has closed
+    except OSError:  # on Linux: the other side has closed the terminal
         pass
     os.close(leader)
     assert process.wait() == 0, text
@@ -98,7 +91,7 @@ def test_demo_on_a_terminal(tmp_path: Path, no_color: bool) -> None:
 def test_demo_refuses() -> None:
     done = subprocess.run([*DIGITS, "--epochs", "0"], text=True, capture_output=True)
     assert done.returncode == 2
-    assert "--epochs: '0' is no whole number from 1" in done.stderr
+    assert "--epochs: '0' is not a positive integer" in done.stderr
 
 
 def test_moving_statistics() -> None:
@@ -106,7 +99,7 @@ def test_moving_statistics() -> None:
     done = subprocess.run(command, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    # The table of the page, which has the published experiment in it.
+    # The output is the table of the page, which includes the published experiment.
     assert f"```text\n{done.stdout}```" in (ROOT / "docs" / "batch-normalization.md").read_text()
 
 

@@ -1,4 +1,4 @@
-"""Every function against the table of cases; and that the checks find what is wrong."""
+"""Every function against the table of cases, and tests that the checks find errors."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ def test_every_function_has_a_case() -> None:
     assert list(cases()) == names
 
 
-def test_a_case_says_what_it_lacks() -> None:
+def test_an_incomplete_case_is_an_error() -> None:
     whole = cases()["Tanh"]
     for change, rule in (
         ({"samples": whole.samples[:1]}, "no sample 'empty'"),
-        ({"samples": (*whole.samples, whole.samples[0])}, "two samples of one name"),
-        ({"rows": ()}, "no row for the benchmark"),
+        ({"samples": (*whole.samples, whole.samples[0])}, "two samples with one name"),
+        ({"rows": ()}, "no row of the benchmark"),
         (
             {"samples": tuple(replace(s, differentiable=False) for s in whole.samples)},
-            "no sample that gradients are checked of",
+            "no sample whose gradients can be checked",
         ),
     ):
         with pytest.raises(ValueError, match=f"case Tanh: {rule}"):
@@ -60,8 +60,8 @@ def test_a_case_says_what_it_lacks() -> None:
 
 
 @pytest.mark.parametrize("case", cases().values(), ids=lambda c: c.name)
-def test_cases_are_whole(case: Case) -> None:
-    # The first sample stands for all where arguments are replaced by wrong ones: it must have everything.
+def test_first_sample_has_all_arguments(case: Case) -> None:
+    # Checks replace each argument of the first sample by wrong values, so it must have all arguments.
     first = CaseRunner(case, case.samples[0])
     for name, value in first.values.items():
         assert value is not None, f"{name} is missing in the first sample"
@@ -71,7 +71,7 @@ def test_cases_are_whole(case: Case) -> None:
             assert CaseRunner(case, sample).leaves()
 
 
-def test_rows_have_names_of_their_own() -> None:
+def test_names_of_rows_differ() -> None:
     names = [row.name for case in cases().values() for row in case.rows]
     assert len(names) == len(set(names))
     for case in cases().values():
@@ -80,7 +80,7 @@ def test_rows_have_names_of_their_own() -> None:
             assert row.fraction is None or row.judged in {**row.bytes_moved, **row.flops}
 
 
-def test_checks_have_names_of_their_own() -> None:
+def test_names_of_checks_differ() -> None:
     assert len({str(check) for check in PLAN}) == len(PLAN)
 
 
@@ -169,7 +169,7 @@ def test_a_wrong_second_gradient_is_named(monkeypatch: pytest.MonkeyPatch) -> No
     assert re.match(r"gradients of TanhFunction: by input\[\d, \d\]: numeric -?\d\S*, analytic 0", text)
 
 
-def test_what_is_not_refused_is_named() -> None:
+def test_an_accepted_error_input_is_named() -> None:
     text = fails(check_error_input, TANH, ErrorInput("a matrix", {"input": normal(2, 3)}, ValueError))
     assert text == "Tanh_updateOutput with a matrix: expected ValueError, but the call succeeded"
     linear = cases()["Linear"]
@@ -263,7 +263,7 @@ print(json.dumps(found))
 
 @pytest.fixture(scope="module")
 def broken_library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One kernel to be loaded before those of the library."""
+    """A library with one wrong kernel, preloaded so that it replaces the kernel of libTHNN.so."""
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None or not (ROOT / "lib" / "THNN").exists():
         pytest.skip("needs a C compiler and the source tree")
@@ -291,7 +291,7 @@ def test_a_broken_kernel_is_found(broken_library: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    assert not found["nothing"]  # the stand-in is right but for what BREAK changes
+    assert not found["nothing"]  # without BREAK the kernel is right
     assert re.match(r"Tanh_updateGradInput: gradInput\[.*\]: got .*, expected ", found["value"]["reference"])
     assert found["strides"].keys() == {"layouts"}
     assert "contract" in found["stale"]

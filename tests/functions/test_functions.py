@@ -1,4 +1,4 @@
-"""The function classes: ways of calling, what autograd sees, and what it does not."""
+"""The function classes: forms of call, autograd, and the transforms that they refuse."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_every_module_has_a_class() -> None:
             getattr(thnn, wrong)
 
 
-def test_model_is_what_the_parser_reads() -> None:
+def test_generated_model_equals_that_of_the_parser() -> None:
     assert list(thnn.functions().values()) == parse_header(thnn.THNN_H_PATH)
     assert [f.doc for f in thnn.functions().values()] == [f.doc for f in parse_header(thnn.THNN_H_PATH)]
 
@@ -129,14 +129,14 @@ def test_batch_normalization_calls() -> None:
 
 
 def test_batch_normalization_training_step_may_follow_before_backward() -> None:
-    """The running statistics change at every step; a graph that is still alive must not mind."""
+    """Running statistics change in every step, which must not invalidate graphs of earlier steps."""
     x, w, b = leaf(4, 3), leaf(3), leaf(3)
     mean, var = torch.zeros(3, dtype=torch.float64), torch.ones(3, dtype=torch.float64)
     function = thnn.BatchNormalizationFunction(mean, var, True, 0.1, 1e-5)
     first = function(x, w, b)
     function(x * 2, w, b)
     first.sum().backward()
-    # In evaluation they are an input: changing them spoils the graph, and is noticed.
+    # In evaluation they are inputs: a change invalidates the graph, and autograd detects it.
     y = thnn.BatchNormalizationFunction(mean, var, False, 0.1, 1e-5)(x, w, b)
     function(x, w, b)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
@@ -234,7 +234,7 @@ def test_needs_input_grad(monkeypatch: pytest.MonkeyPatch) -> None:
             torch.autograd.grad(y.sum(), wanted), torch.autograd.grad(F.linear(*inputs).sum(), wanted)
         ):
             torch.testing.assert_close(ours, expected)
-    # What is not needed is not computed.
+    # Gradients that are not needed are not computed.
     source = thnn.SpatialConvolutionMMFunction.source
     assert "if ctx.needs_input_grad[0]:" in source
     assert "if ctx.needs_input_grad[1] or ctx.needs_input_grad[2]:" in source
@@ -385,7 +385,7 @@ def test_output_follows_channels_last() -> None:
     assert x.grad is not None and x.grad.is_contiguous(memory_format=torch.channels_last)
 
 
-def test_help_tells_what_a_caller_needs() -> None:
+def test_help_has_formula_arguments_and_errors() -> None:
     for name, cls in thnn.function_classes.items():
         text = inspect.getdoc(cls)
         assert text, name
@@ -406,7 +406,7 @@ def test_help_tells_what_a_caller_needs() -> None:
 
 @pytest.mark.filterwarnings(
     "ignore:.torch.jit.script. is deprecated"
-)  # torch, when it first needs forward mode
+)  # a warning of torch at the first use of forward mode
 def test_transforms_are_refused() -> None:
     x = torch.randn(3)
     tanh = thnn.TanhFunction.apply
@@ -427,7 +427,7 @@ def test_transforms_are_refused() -> None:
 
 def test_batched_gradients_are_refused() -> None:
     x = leaf(3)
-    with pytest.raises(TypeError, match=r"no memory of its own|expected"):
+    with pytest.raises(TypeError, match=r"has no memory|expected"):
         torch.autograd.grad(thnn.TanhFunction.apply(x), x, torch.eye(3, dtype=x.dtype), is_grads_batched=True)
 
 
@@ -445,7 +445,7 @@ def test_a_refused_inplace_call_overwrites_nothing() -> None:
     assert torch.equal(middle, before)
 
 
-def test_what_is_no_tensor_is_refused_by_name() -> None:
+def test_error_for_a_value_that_is_no_tensor_names_the_argument() -> None:
     x = leaf(2, 3)
     with pytest.raises(TypeError, match="target: expected a tensor, got str"):
         thnn.ClassNLLCriterionFunction(True)(x, "a")
@@ -463,7 +463,7 @@ def into(method: Any, x: Tensor) -> Tensor:
     return out
 
 
-# Torch hides it from users.
+# torch.compile suppresses this warning for users.
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning")
 @pytest.mark.parametrize(
     "function",
@@ -476,7 +476,7 @@ def into(method: Any, x: Tensor) -> Tensor:
     ids=["apply", "object", "backend", "backward"],
 )
 def test_inside_torch_compile_the_graph_breaks_and_works(function: Any) -> None:
-    """In silence, too: warnings are errors here."""
+    """Without warnings, which are errors here."""
     x = leaf(4)
     with torch._dynamo.config.patch(suppress_errors=False):
         torch.testing.assert_close(torch.compile(function, backend="eager")(x), function(x))
@@ -494,7 +494,7 @@ def test_a_class_that_could_not_run_is_not_made() -> None:
         parse_header_text(MODULE.format(", THTensor *mask"), "custom.h")
 
 
-def test_builders_are_what_makes_the_classes() -> None:
+def test_builders_create_the_classes() -> None:
     modules = group_modules(parse_header(thnn.THNN_H_PATH))
     tanh = _make_function_class(modules["Tanh"], "Mine")
     assert tanh.__name__ == "Mine" and issubclass(tanh, FunctionBase)
@@ -578,7 +578,7 @@ def test_outputs_of_unbind_are_left_alone() -> None:
 
 
 def test_recording_modes_are_refused() -> None:
-    """They would record the allocation of the output and nothing else."""
+    """Such modes would record the allocation of the output and nothing else."""
     x = torch.randn(4)
     with pytest.raises(NotImplementedError, match="make_fx"):
         make_fx(thnn.TanhFunction.apply)(x)

@@ -1,4 +1,4 @@
-"""Accuracy where it is hard to have: large offsets, long sums, the ends of the range."""
+"""Accuracy in difficult cases: large offsets, long sums, the ends of the range."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def randn(*size: int, seed: int = 0, dtype: torch.dtype = torch.float32) -> Tens
 def batch_norm(
     input: Tensor, train: bool = True, eps: float = 1e-5, how: str = "BatchNormalization"
 ) -> dict[str, Tensor]:
-    """What a fused function writes, or with 'phases' the phases, the batch in two parts, with statistics of each."""
+    """The results of a fused function or, with 'stages', of the stages on a batch in two parts."""
     C = input.shape[1]
     mean, var = input.new_zeros(C), input.new_ones(C)
     made = {"output": torch.empty_like(input), "mean": input.new_empty(C), "inverse": input.new_empty(C)}
     backend = thnn.type2backend[input.dtype]
-    if how != "phases":
+    if how != "stages":
         getattr(backend, f"{how}_updateOutput")(
             0, input, made["output"], None, None, mean, var, made["mean"], made["inverse"], train, 1.0, eps
         )
@@ -62,7 +62,7 @@ def merged(input: Tensor) -> Tensor:
 # --- batch normalization -------------------------------------------------------------------------------------
 
 
-HOW = ("BatchNormalization", "BatchNormalizationReLU", "phases")
+HOW = ("BatchNormalization", "BatchNormalizationReLU", "stages")
 
 
 @pytest.mark.parametrize("how", HOW)
@@ -95,8 +95,8 @@ def test_merging_is_exact_where_parts_are_far_apart() -> None:
 
 @pytest.mark.parametrize("format", FORMATS)
 @pytest.mark.parametrize("size", [(64, 2, 32, 32), (8, 70, 5, 7), (4, 3, 200, 200)])
-def test_what_rounding_takes_from_the_mean_is_given_back(size: tuple[int, ...], format: str) -> None:
-    """float32 holds the mean to a three-hundredth of the deviation only."""
+def test_rounding_of_the_mean_is_corrected(size: tuple[int, ...], format: str) -> None:
+    """The rounding error of the mean in float32 is a three-hundredth of the deviation."""
     input = (randn(*size, dtype=torch.float64) * 1e-2 + 1e3).float().contiguous(memory_format=FORMATS[format])
     output = batch_norm(input, eps=0.0)["output"].double()
     assert output.mean((0, 2, 3)).abs().max() < 1e-5
@@ -207,7 +207,7 @@ def test_nan_goes_through_relu_as_in_torch(train: bool) -> None:
 def test_the_backward_of_relu_sees_the_signs_of_the_forward(
     train: bool, format: str, dtype: torch.dtype
 ) -> None:
-    """Of outputs that are 0 but for rounding."""
+    """The signs are those of outputs that are 0 except for rounding errors."""
     C = 37
     weight, bias = randn(C, seed=1, dtype=dtype), randn(C, seed=2, dtype=dtype)
     mean, var = randn(C, seed=3, dtype=dtype), randn(C, seed=4, dtype=dtype).square() + 0.5
@@ -233,7 +233,7 @@ def test_the_backward_of_relu_sees_the_signs_of_the_forward(
 @pytest.mark.parametrize("relu", [False, True])
 @pytest.mark.parametrize("format", FORMATS)
 def test_sums_of_the_backward_beyond_float32(relu: bool, format: str) -> None:
-    """They overflow on the way, and what they are part of does not."""
+    """The sums overflow float32, the gradients that they enter do not."""
     input = (randn(8, 21, 9, 11) * 1e37).contiguous(memory_format=FORMATS[format])
     gradOutput = randn(8, 21, 9, 11, seed=1) * 100
     mean, inverse = torch.zeros(21), torch.full((21,), 1e-37)
@@ -293,7 +293,7 @@ def test_tanh(dtype: torch.dtype) -> None:
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_sigmoid(dtype: torch.dtype) -> None:
-    # Down to where the result is no normal number any more.
+    # Down to the smallest normal result.
     input = every_magnitude(dtype, 1e-30, 87 if dtype is torch.float32 else 708)
     output = thnn.SigmoidFunction.apply(input)
     x = exact(input)
@@ -313,14 +313,14 @@ def test_softmax(dtype: torch.dtype) -> None:
     shifted = x - x.max(1, keepdims=True)
     powers = np.exp(shifted)
     total = powers.sum(1, keepdims=True)
-    # What the difference of an input and the largest loses, the exponential multiplies.
+    # The exponential multiplies the rounding error of the difference of an input and the maximum.
     got = thnn.SoftMaxFunction.apply(input).numpy().astype(np.longdouble)
     unit = (
         torch.finfo(dtype).eps * (powers / total) * np.maximum(-shifted, 1)
         + torch.finfo(dtype).smallest_normal
     )
     assert float(np.max(np.abs(got - powers / total) / unit)) <= 4
-    # The result is a difference: its error is one of the terms.
+    # The result is a difference, so its error is that of the larger term.
     logs = thnn.LogSoftMaxFunction.apply(input)
     error = np.abs(logs.numpy().astype(np.longdouble) - (shifted - np.log(total)))
     assert float(np.max(error / np.maximum(np.abs(shifted), 1))) <= 4 * torch.finfo(dtype).eps
@@ -350,7 +350,7 @@ def test_bce(dtype: torch.dtype) -> None:
             x = exact(input)
             loss = -np.log(x) if target else -np.log1p(-x)
             assert got.item() == pytest.approx(float(loss.sum()), rel=8 * torch.finfo(dtype).eps)
-            # One by one, where a sum would hide what is small.
+            # One element per call, since in a sum large losses would hide errors of small ones.
             for i in range(0, len(input), 97):
                 one = thnn.BCECriterionFunction.apply(input[i], torch.tensor(target, dtype=dtype))
                 assert one.item() == pytest.approx(float(loss[i]), rel=8 * torch.finfo(dtype).eps)
@@ -378,7 +378,7 @@ def test_sums_of_criteria() -> None:
     assert thnn.BCECriterionFunction.apply(ones * 0.5, ones * 0.5, None, False).item() == pytest.approx(
         n * math.log(2), rel=2e-7
     )
-    # 1 is lost beside 2**24 where float32 adds up one after the other.
+    # A sequential sum in float32 loses a 1 that is added to 2**24.
     spread = torch.ones(2**20)
     spread[0] = 2**13
     assert thnn.MSECriterionFunction.apply(spread, torch.zeros(2**20), False).item() == float(
@@ -439,12 +439,12 @@ def products(apply: object, inputs: list[Tensor], gradient: Tensor) -> list[Tens
 
 
 def errors(got: list[Tensor], exact: list[Tensor]) -> list[float]:
-    """The largest error over the deviation of the exact values."""
+    """The largest error, relative to the deviation of the exact values."""
     return [((g.double() - e).abs().max() / e.std()).item() for g, e in zip(got, exact)]
 
 
 def deviations(got: list[Tensor], exact: list[Tensor]) -> list[float]:
-    """The errors' root mean square over the deviation of the exact values."""
+    """The root mean square of the errors, relative to the deviation of the exact values."""
     return [((g.double() - e).square().mean().sqrt() / e.std()).item() for g, e in zip(got, exact)]
 
 
@@ -494,16 +494,16 @@ def test_products_are_as_accurate_as_torch(case: Case, row: Row) -> None:
     ours = compute(lambda **a: cls.apply(*cls._bind((), a)), torch.float32)
     theirs = compute(baseline, torch.float32)
     for mine, other in zip(errors(ours, exact), errors(theirs, exact)):
-        # Below a few roundings of the largest values chance decides which is smaller.
+        # Below a few rounding errors of the largest values, the order of the errors is random.
         assert mine <= max(other, 1.8e-6) and mine < 1e-5
     for mine, other in zip(deviations(ours, exact), deviations(theirs, exact)):
-        # What chance has no part in: above torch's are gradWeight of TemporalConvolution for so few images and,
-        # without AVX-512, of groups of four planes.
+        # The root mean square is not random. It exceeds torch's for gradWeight of TemporalConvolution with few images
+        # and, without AVX-512, for groups of four channels.
         assert mine <= max(1.05 * other, 2.6e-7)
 
 
 def test_long_sums_of_convolution_gradients() -> None:
-    """gradWeight and gradBias add up over all pixels of all images."""
+    """gradWeight and gradBias are sums over all pixels of all images."""
     inputs = [randn(8, 2, 65, 63) + 1, randn(3, 2, 3, 3, seed=1), randn(3, seed=2)]
     gradient = randn(8, 3, 63, 61, seed=3) + 1
 

@@ -1,4 +1,4 @@
-"""The lists of point-wise functions and criteria compile as C, as C++, and with maps of lambdas as for a device."""
+"""The lists of point-wise functions and criteria compile as C, as C++, and with maps of lambdas, as on a device."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COMPILERS = {
     "C++ with lambdas": ["c++", "-xc++", "-std=c++17", "-include", "lambdas.h"],
 }
 
-# The macros of elementwise/map.h as a device would define them: each expression is the body of a lambda.
+# The macros of elementwise/map.h as a library for a device would define them: each expression is the body of a lambda.
 LAMBDAS = """
 #include "runtime/kernel.h"
 #include "elementwise/map.h"

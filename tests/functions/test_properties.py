@@ -1,4 +1,4 @@
-"""Properties that hold for all shapes, strides and types: hypothesis looks for one where they do not."""
+"""Properties that hold for all shapes, strides and types: hypothesis searches for counterexamples."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def shapes(
 
 
 def strided(seed: int, name: str, tensor: Tensor) -> Tensor:
-    """The same values, somehow laid out in memory: dimensions in any order, with gaps, beginning anywhere."""
+    """The same values with random strides: dimensions in any order, with gaps, at any offset."""
     choice = torch.Generator().manual_seed(zlib.crc32(f"{seed} {name}".encode()))
 
     def draw(count: int) -> int:
@@ -99,7 +99,7 @@ def test_pointwise(
 def test_pointwise_of_any_length(
     module: str, data: st.DataObject, count: int, start: int, dtype: torch.dtype
 ) -> None:
-    """A function of one element does not depend on where in memory it is, or on its neighbours."""
+    """The result for an element depends neither on its position in memory nor on its neighbours."""
     scalars = data.draw(POINTWISE[module])
     scalars.pop("inplace", None)
     whole = torch.randn(count + start, generator=torch.Generator().manual_seed(count), dtype=dtype) * 4
@@ -144,7 +144,7 @@ def test_batch_normalization(
     dtype: torch.dtype,
     enter: Any,
 ) -> None:
-    # With few values the gradient is a small rest of large terms, which float32 cannot tell.
+    # With few values the gradient is a small difference of large terms, too inaccurate in float32.
     assume(not train or batch * math.prod(rest) > (1 if dtype is torch.float64 else 5))
     C = channels
     arguments = {
@@ -221,7 +221,7 @@ wild = st.one_of(
 def test_any_geometry_is_computed_or_refused(
     module: str, shape: tuple[int, ...], weight: tuple[int, ...], geometry: Sequence[int], ceil_mode: bool
 ) -> None:
-    """Whatever the numbers: an answer of the right shape, or an error; asked for with meta tensors first."""
+    """For any numbers there is a result of the right shape, or an error; a meta call predicts it."""
     apply = thnn.function_classes[module + "Function"].apply
     tensors = [torch.ones(shape, device="meta")]
     scalars: list[Any] = list(geometry)
@@ -416,12 +416,12 @@ def test_indices_are_in_the_plane_or_refused(indices: list[int]) -> None:
         assert (result == 5).all()
 
 
-# --- anything at all ------------------------------------------------------------------------------------------
+# --- any arguments   ------------------------------------------------------------------------------------------
 
 anything = st.one_of(
     st.none(),
     st.booleans(),
-    # Large geometry is tried with meta tensors, above.
+    # Large geometries are tested with meta tensors, above.
     st.integers(-99, 99),
     st.integers(min_value=2**70),
     st.integers(max_value=-(2**70)),

@@ -54,11 +54,11 @@ def images(*shape: int, seed: int = 1) -> Tensor:
     return torch.randn(*(shape or (4, 1, 6, 6)), generator=torch.Generator().manual_seed(seed)).double()
 
 
-# Net: what it computes.
+# Net: results.
 
 
 @pytest.mark.parametrize("use_global_est", [False, True])
-def test_net_equals_the_calls_it_stands_for(use_global_est: bool) -> None:
+def test_net_equals_calls_of_its_functions(use_global_est: bool) -> None:
     net = small_net(use_global_est=use_global_est, momentum=0.9, epsilon=1e-3)
     value = {n: v.value.detach().clone() for n, v in net.scope.items() if v.value is not None}
     for n, tensor in value.items():
@@ -115,7 +115,7 @@ def test_the_fork() -> None:
     train, infer = net.branch("train"), net.branch("infer")
     assert [o.writes[0] for o in train] == ["c1", "n1", "r1", "c2", "n2", "r2", "product", "loss"]
     assert net.shared() == (train[0],)
-    # What precedes is the same object, what follows is duplicated, and the two read and write the same variables.
+    # The operator before the fork is the same object in both branches; later ones exist twice, with the same variables.
     assert infer[0] is train[0]
     for t, i in zip(train[1:], infer[1:]):
         assert t is not i
@@ -131,7 +131,7 @@ def test_a_target_prunes() -> None:
     state = net.state_dict()
     assert (state["n1.batches"], state["n2.batches"]) == (1, 0)
     assert torch.equal(state["n2.estimated_mean"], before)
-    # The first batch that an operator sees replaces its estimates, whenever that is.
+    # The first batch of an operator replaces its estimates, even if other operators had earlier batches.
     mean = net.train("n2.batch_mean", x=images(seed=2))
     assert torch.equal(net.state_dict()["n2.estimated_mean"], mean)
 
@@ -222,7 +222,7 @@ def test_state_dict_and_pickle() -> None:
         net.load_state_dict({**net.state_dict(), "w1": torch.zeros(1)})
 
 
-def test_results_are_freed_when_nobody_needs_them() -> None:
+def test_results_are_freed_after_their_last_reader() -> None:
     class Result(Tensor):
         pass
 
@@ -285,17 +285,17 @@ def test_a_tuple_of_one() -> None:
         net.infer("z", x=images())
 
 
-def test_a_variable_in_the_place_of_a_count() -> None:
+def test_name_of_a_count_in_use() -> None:
     net = small_net()
     net.new_var("n1.batches", torch.zeros(1))
     with pytest.raises(ValueError, match=r"'n1\.batches' is a variable, but also"):
         net.state_dict()
 
 
-# Net: what it refuses.
+# Net: errors.
 
 
-def test_a_made_operator_cannot_be_changed() -> None:
+def test_operators_are_immutable() -> None:
     operator = small_net().operators[1]
     with pytest.raises(AttributeError, match="batch_norm_op -> 'n1': kind: operators are immutable"):
         operator.kind = "Linear"
@@ -421,7 +421,7 @@ def test_net_refuses(call: Callable[[Net], object], error: type[Exception], mess
     assert all(torch.equal(v, state[k]) for k, v in net.state_dict().items())
 
 
-def test_what_depends_on_a_batch_is_not_in_the_infer_branch() -> None:
+def test_statistics_of_a_batch_are_not_in_the_infer_branch() -> None:
     net = small_net()
     net.append_op(Operator(torch.sum, "n1.batch_var", output="total"))
     with pytest.raises(
@@ -436,7 +436,7 @@ def test_what_depends_on_a_batch_is_not_in_the_infer_branch() -> None:
 
 
 class Block(nn.Module):
-    """Layers of both libraries, functions that ask for the mode, and a statement only training has."""
+    """Layers of both libraries, a function with an argument for the mode, and a statement in training only."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -460,7 +460,7 @@ class Block(nn.Module):
 
 
 class Shared(nn.Module):
-    """One convolution and one normalization in several places, also by other ways than their names."""
+    """One convolution and one normalization in several places, also accessed through a list and a method."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -520,7 +520,7 @@ class Functional(nn.Module):
 
 
 class Sevenfold(torch.autograd.Function):
-    """Its gradient is not that of what it computes, so that it is seen to be used."""
+    """Has a backward that is not the derivative of its forward, so that a test sees whether it is used."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -554,7 +554,7 @@ def hooked_root() -> nn.Module:
 
 
 def named() -> nn.Module:
-    """Names that torch takes and Python's grammar does not."""
+    """A model with names that torch accepts but that are no identifiers of Python."""
     model = nn.Sequential()
     for name, layer in (('a "b"\\', nn.Conv2d(1, 3, 3)), ("<&>\n", nn.BatchNorm2d(3)), ("class", Keywords())):
         model.add_module(name, layer)
@@ -577,7 +577,7 @@ class Keywords(nn.Module):
 
 
 def instead() -> nn.Module:
-    """A layer with a forward of its own is another layer."""
+    """A model with a layer whose object has its own forward, which must not be folded."""
     model = nn.Sequential(nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3))
     model[1].forward = torch.tanh
     return model
@@ -590,7 +590,7 @@ def parametrized() -> nn.Module:
 
 
 MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], int]] = {
-    # a model, the size of its input, and how many normalizations fold
+    # model, size of its input, number of normalizations that can be folded
     "block": (Block, (5, 1, 6, 6), 4),
     "shared": (Shared, (5, 1, 6, 6), 1),
     "statistics": (Statistics, (5, 1, 6, 6), 0),
@@ -618,7 +618,7 @@ def test_fork_equals_the_model(name: str, fold: bool) -> None:
     torch.manual_seed(0)
     make, shape, folds = MODELS[name]
     model = make().double()
-    model.train(fold)  # the branches do not care; half of the layers say otherwise
+    model.train(fold)  # the mode flags, which differ between layers, must have no effect
     for k, part in enumerate(model.modules()):
         part.training ^= bool(k % 2)
     modes = [m.training for m in model.modules()]
@@ -654,7 +654,7 @@ def test_fork_equals_the_model(name: str, fold: bool) -> None:
 
 
 def replace_values(model: nn.Module) -> None:
-    """Changes everything without telling autograd."""
+    """Changes all values without an increment of their versions."""
     for tensor in (*model.parameters(), *(b for b in model.buffers() if b.is_floating_point())):
         tensor.data.mul_(1.5)
 
@@ -767,7 +767,7 @@ def test_folded_layer_with_other_dimensions_than_the_example() -> None:
     model = nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(3)).double()
     model[1].running_mean.copy_(images(3))
     branches = fork(model, images(5, 4), fold=True)
-    x = images(2, 3, 4)  # channels of the second dimension are normalized, which are not the outputs
+    x = images(2, 3, 4)  # dimension 1 is normalized, which is not the dimension of the outputs
     assert torch.equal(branches.infer(x), model.eval()(x))
 
 
@@ -792,7 +792,7 @@ def test_autograd_functions_keep_their_backward() -> None:
     assert torch.equal(gradient, expected)
 
 
-def test_functions_that_say_themselves_that_they_train() -> None:
+def test_functions_with_an_explicit_training_flag() -> None:
     class Model(nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -819,7 +819,7 @@ def test_functions_that_say_themselves_that_they_train() -> None:
     assert model.norm.running_mean.item() != 0
 
 
-def test_a_buffer_whose_changes_torch_does_not_count() -> None:
+def test_a_buffer_whose_version_does_not_change() -> None:
     class Model(nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -922,7 +922,7 @@ class Hides(nn.Module):
 
 
 class NativeNorm(nn.BatchNorm1d):
-    """Left as it is, and changes its buffers in evaluation."""
+    """A layer that is not traced and that changes its buffers in evaluation."""
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.native_batch_norm(x, None, None, self.running_mean, self.running_var, True, 0.1, 1e-5)[0]
@@ -1006,7 +1006,7 @@ def test_tracing_leaves_no_patches() -> None:
 
 
 def rectangles(svg: str) -> list[tuple[str, float, float, float, float, list[tuple[str, float]]]]:
-    """Class, x, y, width, height and texts of every box."""
+    """Class, x, y, width, height and texts of every rectangle."""
     space = "{http://www.w3.org/2000/svg}"
     found = []
     for group in ElementTree.fromstring(svg).iter(f"{space}g"):
@@ -1026,7 +1026,7 @@ def strange_net() -> Net:
 
 
 class Ways(nn.Module):
-    """Shortcuts across many layers, and a mode that changes what there is."""
+    """Shortcuts across many layers, and operations in training only."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Headers that several tests read."""
+"""Headers that several test files use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def parse_one(text: str) -> Function:
     return function
 
 
-# One function in the styles that headers are written in.
+# One function in the different styles of headers.
 STYLES = {
     "2017": """
         TH_API void THNN_(A_updateOutput)(

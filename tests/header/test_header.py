@@ -1,4 +1,4 @@
-"""The header parser: the styles and tags that it reads, the roles it finds, the 191 functions of 2017."""
+"""The header parser: styles, tags, roles, and the 191 functions of 2017."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def functions() -> dict[str, Function]:
 
 
 def flags(function: Function) -> dict[str, str]:
-    """The arguments that carry something besides type and name, in a few letters."""
+    """The arguments with other attributes than type and name: o optional, m modified, =x like x."""
     marks = {
         a.name: ("o" if a.is_optional else "")
         + ("m" if a.is_modified else "")
@@ -99,8 +99,8 @@ def test_modules(functions: dict[str, Function]) -> None:
     bn = modules["BatchNormalization"]
     assert bn.backwards == (bn.backward,) == (functions["BatchNormalization_backward"],)
     criterions = [m.name for m in modules.values() if m.is_criterion]
-    assert len(criterions) == 11
-    assert all(name.endswith("Criterion") for name in criterions)
+    assert len(criterions) == 12
+    assert [name for name in criterions if not name.endswith("Criterion")] == ["L1Cost"]
     assert modules["LookupTable"].forward is None
     f = parse_one("void Foo_updateOutput(THTensor *input, THTensor *target, THTensor *output);")
     assert group_modules([f])["Foo"].is_criterion
@@ -180,7 +180,7 @@ def test_empty_header() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        # an old coarse tag does not win over a conventional name, a role tag does
+        # a conventional name takes precedence over a coarse tag, a role tag over a conventional name
         ("void A_updateOutput(THTensor *total_weight /*[BUFFER]*/);", {"total_weight": "saved"}),
         ("void A_updateOutput(THTensor *total_weight /*[INPUT]*/);", {"total_weight": "input"}),
         ("void A_updateOutput(THTensor *finput /*[OUT]*/);", {"finput": "buffer"}),
@@ -189,12 +189,12 @@ def test_empty_header() -> None:
             "void A_updateOutput(THTensor *foo /*[OUT]*/, THTensor *bar /*[BUFFER]*/);",
             {"foo": "output", "bar": "buffer"},
         ),
-        # indices: made by a pooling, given to an unpooling or to a backward alone
+        # indices: saved by a pooling, input of an unpooling or of a backward without a forward
         ("void A_updateOutput(THIndexTensor *indices);", {"indices": "saved"}),
         ("void AUnpooling_updateOutput(THIndexTensor *indices);", {"indices": "input"}),
         ("void A_updateGradInput(THIndexTensor *indices);", {"indices": "input"}),
         ("void A_updateGradInput(THIndexTensor *indices); // [SAVED]", {"indices": "saved"}),
-        # the gradient of a thing has the role of that thing, and a number at the end says nothing
+        # the role of a gradient follows from that of its tensor; a number at the end of a name has no meaning
         (
             "void A_backward(THTensor *grid, THTensor *gradGrid, THTensor *gradBias2);",
             {"grid": "input", "gradGrid": "gradInput", "gradBias2": "gradParameter"},
@@ -298,7 +298,7 @@ def test_conventional_numbers_of_a_backward(name: str, default: object, size: Si
     text = "void A_updateOutput(THTensor *input, THTensor *output);\nvoid A_updateGradInput("
     a = parse_header_text(f"{text}THTensor *gradInput, {name});")[1].arguments[1]
     assert (a.default, type(a.default), a.size) == (default, type(default), size)
-    # What the forward takes comes from there.
+    # If the forward has the argument, there is no default.
     text = text.replace("*output", f"*output, {name.split('/', maxsplit=1)[0]}")
     a = parse_header_text(f"{text}THTensor *gradInput, {name.split('/', maxsplit=1)[0]});")[1].arguments[1]
     assert (a.default, a.size) == (None, None)

@@ -1,4 +1,4 @@
-"""What the header parser refuses, with line and column. «|» marks the place of each error."""
+"""Errors of the header parser, with line and column. «|» marks the place of each error."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ ERRORS = {
     "keyword as a name": ("void f(int |for);", "unexpected 'for'"),
     "keyword as a function": ("|void while(int a);", "invalid declaration"),
     "type as a function": ("void |real(int a);", "'real' previously declared as typedef"),
-    "star behind the name": ("void f(THTensor input |*);", "unexpected '*'"),
+    "star after the name": ("void f(THTensor input |*);", "unexpected '*'"),
     "two stars": ("void f(THTensor *input |*);", "unexpected '*'"),
-    "const behind the name": ("void f(int a |const);", "unexpected 'const'"),
+    "const after the name": ("void f(int a |const);", "unexpected 'const'"),
     "missing comma": ("void f(THTensor *input |THTensor *output);", "unexpected 'THTensor'"),
     "empty argument": ("void f(int a, |, int b);", "expected an argument"),
     "trailing comma": ("void f(int a,\n       int b,\n  |);", "expected an argument"),
     "only a comma": ("void f(|,);", "unexpected ','"),
     "named twice": ("void f(int a,\n  int b, THTensor *|a);", "argument 'a' is named twice"),
-    "pointer to a pointer": ("void f(|THTensor **input);", "a pointer to a pointer"),
-    "pointer to a const pointer": ("void f(|THTensor *const *input);", "a pointer to a pointer"),
+    "pointer to a pointer": ("void f(|THTensor **input);", "cannot be a pointer to a pointer"),
+    "pointer to a const pointer": ("void f(|THTensor *const *input);", "cannot be a pointer to a pointer"),
     "array": ("void f(int a|[2]);", "unexpected '['"),
     "variadic": ("void f(int a, |...);", "variadic"),
     "only variadic": ("void f(|...);", "llipsis"),
@@ -122,28 +122,34 @@ ERRORS = {
     "default of a flag": ("void f(bool a); // |[DEFAULT 1]", "no value of type 'bool'"),
     "default that is no number": ("void f(accreal a); // |[DEFAULT nan]", "no value of type 'accreal'"),
     "two defaults": ("void f(int a); // [DEFAULT 1] |[DEFAULT 2]", "[DEFAULT 2] contradicts [DEFAULT 1]"),
-    "number without default behind one with": (
+    "number without default after one with a default": (
         "void A_updateOutput(int a, // [DEFAULT 1]\n|int b);",
         "'b' needs a [DEFAULT value], as 'a' before it has one",
     ),
-    "size in a forward": ("void A_updateOutput(int a); // |[SIZE input 0]", "only a backward"),
+    "size in a forward": ("void A_updateOutput(int a); // |[SIZE input 0]", "of a backward function only"),
     "size of nothing": ("void A_backward(int a); // |[SIZE]", "expected [SIZE tensor dimension]"),
     "size without a dimension": ("void A_backward(int a); // |[SIZE input]", "expected [SIZE"),
     "size of a name": ("void A_backward(int a); // |[SIZE input w]", "'w' is no dimension"),
     "size and default": ("void A_backward(int a); // [SIZE input 0] |[DEFAULT 1]", "contradicts"),
-    "size of a stranger": (
+    "size of an unknown tensor": (
         FORWARD + "void A_updateGradInput(|int a); // [SIZE frames 0]",
-        "A_updateOutput neither takes nor makes 'frames', whose size 'a' is",
+        "A_updateOutput has no input, parameter or output 'frames', whose size is 'a'",
     ),
-    "size of a number": (FORWARD + "void A_updateGradInput(|int a); // [SIZE kW 0]", "nor makes 'kW'"),
-    "family without a name": ("/* |[FAMILY] */", "expected [FAMILY name]"),
+    "size of a number": (
+        FORWARD + "void A_updateGradInput(|int a); // [SIZE kW 0]",
+        "no input, parameter or output 'kW'",
+    ),
+    "family without a name": ("/* |[FAMILY] */", "expected [FAMILY name] with a name in lower case"),
     "family in upper case": ("/* |[FAMILY Pooling] */", "expected [FAMILY name]"),
     "family called by a keyword": ("// -- |[FAMILY import]", "expected [FAMILY name]"),
     "family inside of a declaration": (
         "void f(int a, /* |[FAMILY x] */ int b);",
-        "a family begins between declarations",
+        "[FAMILY name] must stand between declarations",
     ),
-    "family behind an argument": ("void f(int a); // |[FAMILY x]", "a family begins between declarations"),
+    "family after an argument": (
+        "void f(int a); // |[FAMILY x]",
+        "[FAMILY name] must stand between declarations",
+    ),
     "module in two families": (
         "// [FAMILY x]\n" + FORWARD + "// [FAMILY y]\nvoid |A_updateGradInput(THTensor *gradInput);",
         "module A is in two families, 'x' and 'y'",
@@ -174,21 +180,21 @@ ERRORS = {
     "no role of a gradient": ("void f(THTensor *input, |THTensor *gradWieght);", "cannot tell the role"),
     "unknown to the forward": (
         FORWARD + "void A_updateGradInput(THTensor *gradInput, |THTensor *bias);",
-        "A_updateOutput neither takes nor makes 'bias'",
+        "A_updateOutput has no argument 'bias'",
     ),
-    "saved by nobody": (
+    "unknown saved tensor": (
         FORWARD + "void A_backward(THTensor *gradInput, |THTensor *noise);",
-        "neither takes nor makes",
+        "A_updateOutput has no argument 'noise'",
     ),
     "unknown scalar": (
         FORWARD + "void A_accGradParameters(THTensor *gradWeight, |int kH);",
-        "does not take 'kH'",
+        "has no argument 'kH'",
     ),
     "unknown generator": (
         FORWARD + "void A_updateGradInput(|THGenerator *generator);",
-        "does not take 'generator'",
+        "has no argument 'generator'",
     ),
-    "before the forward": ("void A_updateGradInput(|int kH);\n" + FORWARD, "does not take 'kH'"),
+    "before the forward": ("void A_updateGradInput(|int kH);\n" + FORWARD, "has no argument 'kH'"),
     "other type": (FORWARD + "void A_updateGradInput(|THIndexTensor *input);", "has 'input' as 'THTensor*'"),
     "other role": (
         FORWARD + "void A_updateGradInput(|THTensor *weight /*[INPUT]*/);",

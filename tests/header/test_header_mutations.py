@@ -1,4 +1,4 @@
-"""Whatever the text, the header parser reads it or refuses it with a place in it, in linear time."""
+"""For any text, the header parser succeeds or raises an error with a location in the text, in linear time."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_bytes(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
 
 
 def test_a_huge_header() -> None:
-    """2000 functions, with every token on one line: quadratic steps would not end here."""
+    """2000 functions with all tokens on one line, for which a quadratic algorithm would take too long."""
     declarations = [f.declaration() for f in parse_header(THNN_2017)] * 10
     text = "".join(d.replace("THNN_(", f"THNN_(M{i // 191}") for i, d in enumerate(declarations))
     assert len(parse_header_text(text)) == 1910

@@ -1,4 +1,4 @@
-"""thnn.nn.BatchNorm1d, 2d and 3d: in place of torch's, and what they have beyond them."""
+"""thnn.nn.BatchNorm1d, 2d and 3d: in place of torch's layers, and their additional options."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_state_dict_both_ways(name: str) -> None:
     theirs.load_state_dict(ours.state_dict(), strict=True)
     assert_same(theirs, ours)
     assert theirs.num_batches_tracked == 1
-    # As saved before num_batches_tracked was kept.
+    # A state dict from before the introduction of num_batches_tracked.
     old = {k: v for k, v in theirs.state_dict().items() if k != "num_batches_tracked"}
     getattr(thnn.nn, name)(3).load_state_dict(old, strict=True)
 
@@ -110,7 +110,7 @@ def test_is_one_of_torch(cls: type[nn.Module]) -> None:
     assert isinstance(layer, nn.modules.batchnorm._BatchNorm)
 
 
-def test_tools_of_torch_take_it_for_one() -> None:
+def test_tools_of_torch_recognize_the_layers() -> None:
     net = nn.Sequential(nn.Conv2d(3, 4, 3), thnn.nn.BatchNorm2d(4))
     batches = [batch(2, 3, 6, 6, seed=k) for k in range(3)]
     torch.optim.swa_utils.update_bn(batches, net)
@@ -169,7 +169,7 @@ def test_running_statistics(
     unbiased=st.booleans(),
     seed=st.integers(0, 100),
 )
-def test_decay_is_the_share_of_the_old(
+def test_decay_is_the_factor_of_the_old_statistics(
     decay: float, shape: tuple[int, int, int], unbiased: bool, seed: int
 ) -> None:
     x = batch(*shape, seed=seed, dtype=torch.float64)
@@ -212,7 +212,7 @@ def test_update_statistics() -> None:
     assert not torch.equal(layer.running_mean, before["running_mean"])
 
 
-def test_initialize_replaces_whatever_was_there() -> None:
+def test_initialize_replaces_any_statistics() -> None:
     layer = thnn.nn.BatchNorm2d(3, first_batch="initialize")
     layer.running_mean.fill_(torch.nan)
     layer.running_var.fill_(torch.inf)
@@ -318,7 +318,7 @@ def _of_inference(x: Tensor) -> Tensor:
 
 def _nested(x: Tensor) -> Tensor:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # nested tensors are announced as new
+        warnings.simplefilter("ignore")  # torch warns that nested tensors are a prototype
         return torch.nested.nested_tensor(list(x))
 
 
@@ -347,7 +347,7 @@ def _nested(x: Tensor) -> Tensor:
         (_of_inference, ValueError, "input: inference tensors cannot be differentiated"),
     ],
 )
-def test_a_refused_batch_leaves_no_trace(
+def test_a_rejected_batch_changes_nothing(
     options: dict[str, Any], change: Callable[[Tensor], Any], error: type[Exception], message: str
 ) -> None:
     layer = thnn.nn.BatchNorm2d(3, **options)
@@ -380,7 +380,7 @@ def test_momentum_that_is_assigned_is_that_of_torch(momentum: float) -> None:
     ],
 )
 @pytest.mark.parametrize("options", [{}, {"unbiased": False}, {"activation": "relu"}])
-def test_nonsense_that_is_assigned_leaves_no_trace(
+def test_an_invalid_assigned_option_changes_nothing(
     options: dict[str, Any], option: str, value: Any, error: type[Exception]
 ) -> None:
     layer = thnn.nn.BatchNorm1d(3, **options)
@@ -399,8 +399,8 @@ def test_dimensions() -> None:
             cls(3)(batch(*shape))
 
 
-def test_parameters_that_live_elsewhere() -> None:
-    """Parametrized, pruned, or given for one call."""
+def test_parameters_stored_outside_of_the_layer() -> None:
+    """Parametrized, pruned, or passed by functional_call."""
     x = batch(4, 3, 5, 2)
 
     class Twice(nn.Module):
@@ -497,7 +497,7 @@ def test_compiled(options: dict[str, Any]) -> None:
     torch._dynamo.reset()
 
 
-def test_loaded_when_asked_for() -> None:
+def test_submodule_is_imported_at_the_first_access() -> None:
     program = "import sys, thnn; assert 'thnn.nn' not in sys.modules; thnn.nn.BatchNorm2d(3)"
     subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
@@ -529,7 +529,7 @@ dist.destroy_process_group()
 
 
 def test_data_parallel_processes(tmp_path: Path) -> None:
-    """Three steps of DistributedDataParallel equal those with torch's layer, its buffers from rank 0 included."""
+    """Three steps of DistributedDataParallel, with buffers broadcast from rank 0, equal those with torch's layer."""
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", DDP, str(rank), str(tmp_path / "meeting")],

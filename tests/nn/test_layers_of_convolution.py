@@ -19,7 +19,7 @@ NAMES = ("Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "Co
 
 
 def pair(name: str, *args: Any, **keywords: Any) -> tuple[nn.Module, nn.Module]:
-    """Ours and torch's, made with the same seed."""
+    """The layers of thnn and torch, created with the same seed."""
     made = []
     for home in (thnn.nn, nn):
         torch.manual_seed(5)
@@ -35,7 +35,7 @@ def image(name: str, channels: int, batch: int | None = 2, **keywords: Any) -> T
 
 
 def agree(ours: nn.Module, theirs: nn.Module, x: Tensor, *args: Any, tolerance: float = 1e-4) -> None:
-    """Outputs and all gradients."""
+    """Compares outputs and all gradients."""
     results = []
     for layer in (ours, theirs):
         leaf = x.clone().requires_grad_()
@@ -94,7 +94,7 @@ def test_geometries(name: str, groups: int, batch: int | None) -> None:
     agree(ours, theirs, image(name, 4, batch))
 
 
-@pytest.mark.filterwarnings("ignore:Using padding='same':UserWarning")  # what torch says of its own copy
+@pytest.mark.filterwarnings("ignore:Using padding='same':UserWarning")  # torch warns about its own copy
 @pytest.mark.parametrize("name", ["Conv1d", "Conv2d", "Conv3d"])
 @pytest.mark.parametrize("mode", ["zeros", "reflect", "replicate", "circular"])
 @pytest.mark.parametrize("padding", [1, "same", "valid"])
@@ -105,7 +105,7 @@ def test_padding(name: str, mode: str, padding: int | str) -> None:
 
 
 @pytest.mark.parametrize(("mode", "padding"), [("reflect", 7), ("circular", 8)])
-def test_padding_beyond_what_the_image_has(mode: str, padding: int) -> None:
+def test_padding_larger_than_the_image(mode: str, padding: int) -> None:
     layer = thnn.nn.Conv2d(3, 2, 3, padding=padding, padding_mode=mode)
     with pytest.raises(ValueError, match=f"Conv2d: input: cannot be padded \\({mode}\\): "):
         layer(image("Conv2d", 3))
@@ -120,7 +120,7 @@ def test_same_padding_needs_no_stride() -> None:
         layer(image("Conv2d", 2))
 
 
-def test_words_for_padding() -> None:
+def test_padding_given_as_a_string() -> None:
     layer = thnn.nn.Conv2d(2, 2, 3)
     layer.padding = "full"
     with pytest.raises(ValueError, match="Conv2d: padding: expected numbers, 'valid' or 'same', got 'full'"):
@@ -155,11 +155,11 @@ def test_words_for_padding() -> None:
         ("Linear", (5, 3), {}, (), "input: expected 2 dimensions (N, in_features) or 1, got shape ()"),
     ],
 )  # fmt: skip
-def test_errors_are_in_words_of_the_layer(
+def test_errors_have_the_names_of_the_layer(
     name: str, arguments: Any, keywords: dict[str, Any], shape: tuple[int, ...], message: str
 ) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch's, about parameters without elements
+        warnings.simplefilter("ignore")  # torch warns about parameters without elements
         layer = getattr(thnn.nn, name)(*arguments, **keywords)
     for requires_grad in (False, True):
         with pytest.raises((TypeError, ValueError), match="^" + re.escape(f"{name}: {message}")):
@@ -222,8 +222,8 @@ def test_settings_may_change_after_construction(name: str) -> None:
         agree(*layers, image(name, 3))
 
 
-# Of one channel, and of one pixel, nothing but the strides of dimensions of size 1 tells. Torch does not follow its own
-# rule with a single volume, nor with volumes of float64.
+# With one channel, or one pixel, only the strides of dimensions of size 1 show the layout. torch does not follow its
+# own rule for a single volume, nor for volumes of float64.
 @pytest.mark.parametrize(
     ("name", "batch"),
     [("Conv2d", 1), ("Conv2d", 2), ("ConvTranspose2d", 2), ("Conv3d", 2), ("ConvTranspose3d", 2)],
@@ -231,7 +231,7 @@ def test_settings_may_change_after_construction(name: str) -> None:
 @pytest.mark.parametrize("sizes", [(4, 6, 3), (1, 6, 3), (4, 1, 3), (1, 1, 3), (4, 6, 1), (1, 1, 1)])
 @pytest.mark.parametrize("pixels", [5, 3, 1])
 def test_channels_last_as_in_torch(name: str, batch: int, sizes: tuple[int, int, int], pixels: int) -> None:
-    """The output is so where the input or the weight is; gradients are laid out as what they belong to."""
+    """The output is channels-last if the input or the weight is; a gradient has the layout of its tensor."""
     dims = int(name[-2])
     last: Any = torch.channels_last if dims == 2 else torch.channels_last_3d
     x = torch.randn(batch, sizes[0], *(pixels,) * dims)
@@ -261,7 +261,7 @@ def test_linear_shapes(shape: tuple[int, ...]) -> None:
     agree(ours, theirs, torch.randn(shape))
 
 
-def test_linear_takes_any_weight_and_refuses_what_is_no_tensor() -> None:
+def test_linear_accepts_any_weight_and_only_tensors() -> None:
     layer = thnn.nn.Linear(5, 3)
     layer.weight, layer.bias = nn.Parameter(torch.randn(7, 5)), None  # type: ignore[assignment]
     x = torch.randn(2, 4, 5)
@@ -281,7 +281,7 @@ def test_second_gradients() -> None:
 
 
 @pytest.mark.parametrize("name", [*NAMES, "Linear"])
-def test_parameters_from_elsewhere(name: str) -> None:
+def test_parameters_of_functional_call(name: str) -> None:
     layer = getattr(thnn.nn, name)(*((4, 6) if name == "Linear" else (4, 6, 3)))
     x = torch.randn(2, 4) if name == "Linear" else image(name, 4)
     doubled = {k: p.detach() * 2 for k, p in layer.named_parameters()}
@@ -295,7 +295,7 @@ def test_parameters_from_elsewhere(name: str) -> None:
         assert layer.get_parameter(learnt).grad is not None
 
 
-# Torch hides it from users.
+# torch.compile suppresses this warning for users.
 @pytest.mark.filterwarnings("ignore:The .grad attribute of a Tensor:UserWarning")
 @pytest.mark.parametrize("name", ["Conv1d", "Linear"])
 def test_compiled(name: str) -> None:
@@ -312,7 +312,7 @@ def test_compiled(name: str) -> None:
 
 
 def test_compiled_once_whatever_the_layers() -> None:
-    """Nothing of a layer is compiled: what is left of the network does not depend on it."""
+    """Layers are not compiled, so the compiled rest of the network does not depend on their settings."""
     network = nn.Sequential(*(thnn.nn.Conv2d(c, c + 1, 3, padding=c % 2) for c in range(1, 6)))
     x = torch.randn(2, 1, 12, 12)
     with torch._dynamo.config.patch(recompile_limit=1, fail_on_recompile_limit_hit=True):

@@ -1,4 +1,4 @@
-"""Across the devices of one process. Devices repeat, so that a machine with a CPU alone runs all of it."""
+"""thnn.parallel. Devices repeat, so that all tests run on a machine with a CPU only."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _no_threads_left() -> Iterator[None]:
     before = threading.active_count()
     torch.manual_seed(0)
     yield
-    # An interrupted caller does not wait for replicas that are in the middle of something.
+    # An interrupted caller does not wait for running replicas.
     until = time.monotonic() + 10
     while threading.active_count() > before and time.monotonic() < until:
         time.sleep(0.01)
@@ -81,7 +81,7 @@ def test_all_reduce_sums_forward_and_backward() -> None:
 
 
 def test_all_reduce_adds_in_order() -> None:
-    # In another order the 1 would survive.
+    # In another order the sum would be 1.
     values = [torch.tensor(v) for v in (1.0, 1e30, -1e30)]
     assert [float(s) for s in AllReduce.apply(*values)] == [0, 0, 0]
     (alone,) = AllReduce.apply(values[0])
@@ -194,7 +194,7 @@ def test_twice_differentiable(activation: Any) -> None:
 
 @pytest.mark.parametrize("activation", [None, "relu"])
 def test_without_kernels(monkeypatch: pytest.MonkeyPatch, activation: Any) -> None:
-    """On a device that the library has no kernels for, all stages are torch operations."""
+    """On a device without kernels in the library, all stages are torch operations."""
     found = []
     net = network(activation=activation)
     x = images(7)
@@ -418,7 +418,7 @@ def test_an_empty_batch_goes_to_the_first() -> None:
 
 
 def later(**attributes: Any) -> SelfDataParallel:
-    """Attributes that are assigned when it has been made."""
+    """A SelfDataParallel with attributes that are assigned after its creation."""
     made = SelfDataParallel(BatchNorm1d(3), CPUS)
     for name, value in attributes.items():
         setattr(made, name, value)
@@ -503,7 +503,7 @@ class Fault(Exception):
 
 
 class Wrong(nn.Module):
-    """Goes wrong in the replica whose part of the batch has a negative number."""
+    """Calls `how` in the replica whose part of the batch has a negative number."""
 
     def __init__(self, how: Callable[[Any, Tensor], Tensor]) -> None:
         super().__init__()
@@ -543,10 +543,10 @@ def test_the_original_exception_comes_out(where: int, moving_statistics: Any, la
     assert "raise_fault" in [f.name for f in traceback.extract_tb(caught.value.__traceback__)]
     if hasattr(caught.value, "__notes__"):
         assert caught.value.__notes__ == [f"in replica {where // 2} on cpu"]
-    assert all(o.isfinite().all() for o in parallel(torch.rand(6, 2)))  # as good as new
+    assert all(o.isfinite().all() for o in parallel(torch.rand(6, 2)))  # a later call succeeds
 
 
-def test_except_exception_does_not_keep_a_replica() -> None:
+def test_except_exception_does_not_catch_the_abort_of_a_replica() -> None:
     class Stubborn(nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -558,7 +558,7 @@ def test_except_exception_does_not_keep_a_replica() -> None:
             try:
                 return self.norm(self.norm(x))
             except Exception:
-                pytest.fail("what ends a replica is none of its business")
+                pytest.fail("the network must not catch the exception that ends a replica")
 
     with pytest.raises(Fault):
         SelfDataParallel(Stubborn(), CPUS)(one_negative(3))
@@ -574,7 +574,7 @@ def test_exceptions_of_every_kind(kind: type[BaseException]) -> None:
 
 
 def test_interrupting_the_caller() -> None:
-    # A process in the background may have been started with interrupts ignored.
+    # A background process may have been started with SIGINT ignored.
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def how(net: Any, x: Tensor) -> Tensor:
@@ -610,12 +610,12 @@ def test_interrupting_the_caller() -> None:
     ],
     ids=["skips the second", "skips both", "skips the first", "one too many"],
 )
-def test_replicas_that_go_different_ways(where: int, how: Any, message: str) -> None:
+def test_replicas_that_run_different_layers(where: int, how: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message.replace("{place}", str(where // 2))):
         SelfDataParallel(Wrong(how), CPUS)(one_negative(where))
 
 
-def test_different_ways_are_fine_without_synchronization() -> None:
+def test_different_layers_are_allowed_without_synchronization() -> None:
     net = Wrong(lambda net, x: net.second(x))
     SelfDataParallel(net, CPUS, "mean")(one_negative(0))
     SelfDataParallel(net.eval(), CPUS)(one_negative(0))
@@ -833,7 +833,7 @@ def test_buffers_of_other_layers() -> None:
     net = Count()
     for _ in range(2):
         SelfDataParallel(net, CPUS)(torch.ones(7))
-    assert (net.seen, net.assigned) == (6, 6)  # the first replica's part
+    assert (net.seen, net.assigned) == (6, 6)  # the part of the first replica
 
 
 # Moving statistics

@@ -111,7 +111,7 @@ def test_bench_refuses_before_it_measures(
     assert arguments[0] in capsys.readouterr().err
 
 
-def test_check_runs_and_its_status_tells(capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_and_its_exit_status(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "Tanh"]) == 0
     assert "Tanh" in capsys.readouterr().out
     assert main(["check", "Frobnicate"]) == 2
@@ -131,7 +131,7 @@ def test_bench_of_one_row(tmp_path: Path) -> None:
         "--plot",
         str(plot),
     )
-    # The status depends on how busy the machine is; what was written does not.
+    # The exit status depends on the load of the machine, the written files do not.
     assert result.returncode in (0, 1), result.stderr
     measured = json.loads(data.read_text())
     assert measured["measurements"][0]["timings"]["thnn contiguous"]["best"] > 0
@@ -146,7 +146,7 @@ def test_bench_of_one_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("option", "package"), [("--plot", "matplotlib"), ("--markdown", "tabulate")])
-def test_bench_says_at_once_what_is_not_installed(
+def test_bench_reports_missing_packages_before_it_measures(
     option: str, package: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from thnn.testing import bench as _bench

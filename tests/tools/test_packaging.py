@@ -1,4 +1,4 @@
-"""What `pip install` gives: one wheel for all Pythons, without torch at build time, usable from C."""
+"""The wheel: one for all versions of Python, built without torch, usable from C."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "setup.py",
     ):
         shutil.copy(ROOT / name, tree)
-    # What has no business in a wheel, where a careless pattern would find it.
+    # Files that must not be in the wheel, where a careless pattern would include them.
     (tree / "thnn" / "libTHNN.so").write_text("an old build")
     poison = tmp_path_factory.mktemp("poison")
     (poison / "torch.py").write_text(NO_TORCH)

@@ -1,4 +1,4 @@
-"""`regenerate`: what it writes, what it refuses, and what it leaves behind when something fails."""
+"""`regenerate`: the files that it writes, its errors, and the state of the tree after a failure."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_generated_files_are_current() -> None:
     assert not found, found
 
 
-def test_a_locale_changes_nothing(tree: Path) -> None:
+def test_the_locale_has_no_effect(tree: Path) -> None:
     append(tree, FORWARD.format("/* Größe é → */\n", "Extra", ", int kW /* Länge */"))
     program = (
         "import sys; from pathlib import Path; from tools import regenerate, build\n"
@@ -80,7 +80,7 @@ def test_a_locale_changes_nothing(tree: Path) -> None:
     assert "Größe é →" in (tree / "docs/functions/normalization.md").read_text(encoding="utf-8")
 
 
-def test_an_insertion_changes_its_family(tree: Path) -> None:
+def test_a_new_function_changes_the_files_of_its_family(tree: Path) -> None:
     files = regenerate.generate(tree)
     header = tree / "generic/THNN.h"
     at = "/* LeakyReLU: "
@@ -96,7 +96,7 @@ def test_an_insertion_changes_its_family(tree: Path) -> None:
     }
 
 
-def test_a_comment_changes_no_c(tree: Path) -> None:
+def test_a_comment_changes_no_c_file(tree: Path) -> None:
     files = regenerate.generate(tree)
     header = tree / "generic/THNN.h"
     header.write_text(
@@ -120,7 +120,7 @@ def test_comments_are_quoted() -> None:
     assert "\\`\\`\\`\\` of \\*any\\* \\<kind>" in page
 
 
-def test_arguments_named_by_words_of_python() -> None:
+def test_arguments_named_like_keywords_of_python() -> None:
     stubs = emit_python.emit_stubs(
         parse_header_text("void A_updateOutput(THTensor *input, THTensor *output, accreal lambda);")
     )
@@ -131,7 +131,7 @@ def test_arguments_named_by_words_of_python() -> None:
 # Names
 
 
-def test_reserved_arguments_are_those_of_the_written_source() -> None:
+def test_reserved_arguments_are_names_of_the_generated_source() -> None:
     used: set[str] = set()
     for cls in thnn.function_classes.values():
         own = {a.variable for f in cls.module.functions.values() for a in f.arguments}
@@ -152,7 +152,10 @@ def test_reserved_arguments_are_those_of_the_written_source() -> None:
             for name in ("ctx", "arguments", "rule", "invoke", "empty_like", "call", "call_backward", "_x")
         ),
         (FORWARD.format("", "A", ", int |gradOutput"), "only the gradient of the output"),
-        (FORWARD.format("", "A", ", int lambda, int |lambda_"), "Python calls two arguments 'lambda_'"),
+        (
+            FORWARD.format("", "A", ", int lambda, int |lambda_"),
+            "two arguments are called 'lambda_' in Python",
+        ),
         ("void f(THTensor *|in);".replace("f", "A_f"), "no tensor can be called 'in'"),
         ("void |call(THTensor *input);", "expected <Module>_<name>"),
         ("void |library_state(THTensor *input);", "no function can be called 'library_state'"),
@@ -204,7 +207,7 @@ def test_a_failed_build_leaves_the_tree_as_it_was(
     with pytest.raises(kind):
         regenerate.regenerate(tree)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-    # Python keeps the model of its library while the next one is compiled.
+    # Until the new library is compiled, Python has the model of the old one.
     assert during == [{"lib/THNN/generated/functions.inc", "lib/THNN/generated/modules/Extra.h"}]
     assert snapshot(tree) == before
 

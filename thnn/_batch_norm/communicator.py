@@ -23,9 +23,11 @@ from thnn._torch import assert_async, backend_of, store_client_of, timeout_of
 
 # A message begins with one number, the checksum of its tag.
 _HEADER = 1
-# Seconds to wait for announcements after a failed collective: for the last missing one, by default, and at most.
-_LAST_GRACE, _GRACE, _LONGEST_GRACE = 0.5, 1.0, 10.0
-# Fraction of a short timeout that is reserved for those announcements.
+# Seconds to wait for announcements after a failed collective:
+_GRACE_FOR_LAST = 0.5  # once a single process has not announced
+_GRACE = 1.0  # after unequal tags, and reserved in the timeout
+_MAX_GRACE = 10.0  # in every case at most
+# Largest fraction of the timeout that is reserved for waiting.
 _GRACE_FRACTION = 0.25
 
 
@@ -46,7 +48,7 @@ def payload_of(input: Tensor) -> str:
 
 
 class Communicator(Protocol):
-    """A collective between the members of a group."""
+    """The object through which the members of a group exchange vectors."""
 
     size: int
 
@@ -101,14 +103,14 @@ class ProcessGroupCommunicator:
     """A communicator between the processes of a torch.distributed group: one dist.all_gather per ``all_gather``.
 
     gloo does not verify that a received message is the expected one: a message of another length ends the process or
-    leaves garbage, and a process that took another branch may be in a collective of the application. Therefore
+    leaves garbage, and a process that runs other code may be in a collective of the application. Therefore
 
     - all messages of a group have one length, that of the longest so far. The processes agree on a longer one through
       the group's store before it is sent, once for the widest layer of a net;
     - a message begins with a checksum of its tag; a receiver with another tag raises an error;
-    - on gloo the messages have connections of their own.
+    - on gloo the messages have separate connections.
 
-    Each communicator has its own client of the store. Threads with different groups therefore never wait for each
+    Each communicator has a separate client of the store. Threads with different groups therefore never wait for each
     other; threads must not share a group, as everywhere in torch.distributed.
     """
 
@@ -117,7 +119,7 @@ class ProcessGroupCommunicator:
         self._rank: int = group.rank()
         self._global_ranks = dist.get_process_group_ranks(group)
         self._group = weakref.ref(group)
-        self._channels: dict[str, Any] = {}  # by device type
+        self._transports: dict[str, Any] = {}  # by device type
         self._store = dist.PrefixStore("thnn", store_client_of(group))  # type: ignore[attr-defined]
         self._length = 0
         self._collectives = 0
@@ -125,8 +127,8 @@ class ProcessGroupCommunicator:
     def all_gather(self, local: Tensor, tag: Tag) -> Tensor:
         """The vectors (n) of all processes as (size, n), in the order of ranks; float64 on the device of `local`.
 
-        Raises ValueError if another process has another tag, RuntimeError if one is gone or does not arrive within the
-        timeout of the group. The message names that process if it can be determined.
+        Raises ValueError if another process has another tag, RuntimeError if a process is gone or does not arrive
+        within the timeout of the group. The message names that process if it can be determined.
         """
         timeout = self._timeout(local.device)
         # The diagnosis of a failure has to fit into the timeout, too.
@@ -143,17 +145,17 @@ class ProcessGroupCommunicator:
             message[0] = zlib.crc32(str(tag).encode())
             message[_HEADER:needed] = local
             received = local.new_empty(self.size, self._length)
-            dist.all_gather(list(received.unbind()), message, self._channel(local.device, timeout))
+            dist.all_gather(list(received.unbind()), message, self._transport(local.device, timeout))
         except RuntimeError as error:
             raise RuntimeError(self._diagnose(tag, deadline, error)) from error
         self._check_tags(received[:, 0], tag)
         return received[:, _HEADER:needed]
 
     def announce_error(self, layer: str, arguments: Iterable[Any], error: Exception) -> None:
-        """Takes part in the collective of a forward that rejected `arguments`; its tag tells the others why."""
+        """Takes part in the collective of a forward that rejected `arguments`, with a tag that contains the error."""
         tensors = [t for t in arguments if isinstance(t, Tensor) and t.dim()]
-        # The message should have the length that the others use, which depends on the number of channels. A wrong
-        # argument may have another number; most have the right one.
+        # The message should be as long as those of the other processes, whose length follows from the number of
+        # channels. A wrong argument may have another number of channels; most arguments have the right one.
         channels = mode([t.shape[min(t.dim(), 2) - 1] for t in tensors] or [0])
         device = tensors[0].device if tensors else torch.device("cpu")
         with suppress(ValueError, RuntimeError):
@@ -169,19 +171,19 @@ class ProcessGroupCommunicator:
         """The timeout of the group in seconds."""
         return timeout_of(self._group_of_process(), device)
 
-    def _channel(self, device: torch.device, timeout: float) -> Any:
+    def _transport(self, device: torch.device, timeout: float) -> Any:
         """The group that transfers the messages."""
-        channel = self._channels.get(device.type)
-        if channel is None:
+        transport = self._transports.get(device.type)
+        if transport is None:
             group = self._group_of_process()
             # Other backends order messages on the device, where a second group could block the first.
             gloo = getattr(dist, "ProcessGroupGloo", None)
             if gloo is None or not isinstance(backend_of(group, device), gloo):
                 return group
             store = dist.PrefixStore(device.type, self._store)  # type: ignore[attr-defined]
-            channel = gloo(store, self._rank, self.size, timedelta(seconds=timeout))
-            self._channels[device.type] = channel
-        return channel
+            transport = gloo(store, self._rank, self.size, timedelta(seconds=timeout))
+            self._transports[device.type] = transport
+        return transport
 
     def _agree_on_length(self, length: int, tag: Tag, timeout: float) -> None:
         """Sets the length of messages in all processes; raises ValueError if their tags differ."""
@@ -201,7 +203,7 @@ class ProcessGroupCommunicator:
     def _check_tags(self, checksums: Tensor, tag: Tag) -> None:
         """Raises ValueError if the tags of the received messages differ."""
         if checksums.device.type != "cpu":
-            # Without synchronization with the host.
+            # Without waiting for the device.
             assert_async(
                 (checksums == checksums[self._rank]).all(), f"{tag}: another process is in another collective"
             )
@@ -215,7 +217,7 @@ class ProcessGroupCommunicator:
             raise ValueError(f"{tag}: rank {self._global_ranks[rank]} is in {other}")
 
     def _diagnose(self, tag: Tag, deadline: float, error: RuntimeError) -> str:
-        """The message for a failed collective: which process was elsewhere or absent, as far as announced."""
+        """The message for a failed collective: the process that is elsewhere or absent, as far as announced."""
         others = {*range(self.size)} - {self._rank}
         try:
             announced = self._announcements(tag, others, deadline)
@@ -230,17 +232,17 @@ class ProcessGroupCommunicator:
         return f"{tag}: all_gather failed: {error}"
 
     def _announcements(self, tag: Tag, others: set[int], deadline: float) -> dict[int, str]:
-        """The tags that other processes announce until `deadline`, by rank; announces the own one first."""
+        """The tags that other processes announce until `deadline`, by rank; announces that of this process first."""
         keys = self._announce(tag)
         announced: dict[int, str] = {}
         start = time.monotonic()
-        deadline = min(deadline, start + _LONGEST_GRACE)
-        last = min(deadline, start + _LAST_GRACE)
+        deadline = min(deadline, start + _MAX_GRACE)
+        last = min(deadline, start + _GRACE_FOR_LAST)
         while len(announced) < len(others):
             for rank in others - announced.keys():
                 if self._store.check([keys[rank]]):
                     announced[rank] = self._store.get(keys[rank]).decode()
-            # At least one process is the cause: the last one gets less time.
+            # At least one process is the cause of the failure: if one is left, it probably is the cause.
             if time.monotonic() > (last if len(announced) == len(others) - 1 else deadline):
                 break
             time.sleep(0.01)

@@ -32,7 +32,10 @@ Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
 
 
 def relu_backward(part: Part, output: Tensor | None = None) -> Part:
-    """The part with its gradient before relu. The mask is a constant: the derivative of relu is 0 or 1."""
+    """The part with the gradient by the input of relu: 0 where that input is at most 0, otherwise gradOutput.
+
+    The mask is a constant, since the second derivative of relu is 0. `output` is the input of relu, if it is known.
+    """
     with torch.no_grad():
         _, input, weight, bias, mean, inverse = part
         output = stages.normalize(input, weight, bias, mean, inverse, False) if output is None else output
@@ -52,7 +55,7 @@ def gradients(
         gradInput = (g - sum(g) / n - centred * inverse^2 * sum(g * centred) / n) * inverse * weight
 
     Arguments:
-        parts: Sequence: the parts in this process; `gradOutput` as before relu
+        parts: Sequence: the parts in this process, with the gradient by the input of relu as `gradOutput`
         needs: Sequence: for each part, whether input, weight and bias need a gradient
         eps: float: added to the variance
         count: number of values per channel in all parts, n; None: mean and inverse deviation are constants
@@ -67,8 +70,8 @@ def gradients(
 
     inputs = [p.input.to(stages.statistics_dtype(p.input)) for p in parts]
     g = [p.gradOutput.to(x.dtype) for p, x in zip(parts, inputs)]
-    # For autograd the saved mean is a constant. With it subtracted, the sums of x and x * x give mean and variance
-    # as functions of the input without cancellation.
+    # For autograd the saved mean is a constant. The sums of the centred x and of its square give mean and variance as
+    # functions of the input, without cancellation.
     centred = [x - p.mean.to(x.dtype).reshape(shape) for p, x in zip(parts, inputs)]
     local = [[channel_sum(a), channel_sum(a * c)] for a, c in zip(g, centred)]
     inverses = [p.inverse for p in parts]

@@ -61,7 +61,7 @@ class BatchNormalization(FunctionBase):
 
 
 def _make(name: str, relu: bool) -> type[BatchNormalization]:
-    """The class of a module, whose output goes through relu if `relu`."""
+    """The class of a module; `relu` tells whether the module ends with relu."""
     module = modules()[name]
     updateOutput, updateGradients = (THNN.bind(module.functions[f]) for f in ("updateOutput", "backward"))
     call_forward, call_backward = updateOutput.caller(ANY), updateGradients.caller(ANY)
@@ -179,7 +179,7 @@ def _gradients(
     if relu:
         output = None
         if statistics[2] is None:
-            # By the C function itself: with the rounded inverse deviation above, the signs could differ.
+            # By the C function itself: with the rounded inverse deviation above, signs of the output could differ.
             given = {"running_mean": running_mean, "running_var": running_var, "train": False, "eps": eps}
             unused = {"save_mean": None, "save_std": None, "momentum": 0.0}
             with torch.no_grad():

@@ -60,8 +60,8 @@ def batch_norm(
         estimated = estimated * momentum + (1 - momentum) * batch
 
     Training normalizes by mean and variance of the batch and updates the estimates with them. All variances are biased
-    (divided by the number of values): batch_var, estimated_var, and the one that normalizes. They are variances, not
-    deviations; descriptions of the operator differ in that.
+    (divided by the number of values): batch_var, estimated_var, and the one that normalizes. They are variances; some
+    descriptions of the operator call them deviations.
 
     Shapes: x (N, C) or (N, C, ...); scale, bias, estimated_mean, estimated_var (C). float32 or float64, one type for
     all; inside torch.autocast, x, scale and bias of float16 and bfloat16 are cast to float32.
@@ -78,7 +78,7 @@ def batch_norm(
             as constants.
         epsilon: float: added to the variance; 0 or more
         momentum: float: weight of the old estimates, from 0 to 1 (1 minus the momentum of torch and THNN)
-        batch_id: int or None: batch 0 replaces the estimates, whatever their values; None: no batch does
+        batch_id: int or None: batch 0 replaces the estimates, whatever their values; None: the batch does not
         out: Tensor or None: receives y; sized as x, and may be x itself. As everywhere in torch, a result in `out`
             cannot be differentiated.
 
@@ -106,7 +106,7 @@ def batch_norm(
             x, scale, bias, estimated_mean, estimated_var, is_infer=is_infer, use_global_est=use_global_est,
             epsilon=epsilon, momentum=momentum, batch_id=batch_id, out=out,
         )  # fmt: skip
-    except RuntimeError:  # of torch, since a nested tensor has no size
+    except RuntimeError:  # raised by torch, since a nested tensor has no size
         _refuse_nested(
             x=x, scale=scale, bias=bias, estimated_mean=estimated_mean, estimated_var=estimated_var, out=out
         )

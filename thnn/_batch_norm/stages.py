@@ -1,10 +1,10 @@
 """The stages of batch normalization on any device.
 
 Each function computes as the C function of the same name (`BatchNormalization_statistics`, ...; see THNN.h): by calling
-it for CPU tensors of float32 and float64, by torch operations for all others.
+that function for CPU tensors of float32 and float64, by torch operations for all other tensors.
 
 Statistics are one tensor (2C + 1) of float64: mean [C], centred sum of squares [C], number of values per channel [1].
-Inputs are (N, C, ...), vectors (C). Autograd records none of these functions: callers are autograd nodes or hold
+Inputs are (N, C, ...), vectors (C). Autograd records none of these functions: the callers are autograd nodes or use
 no_grad.
 """
 
@@ -23,8 +23,8 @@ from thnn._binding.library import ANY, DOUBLE, THNN
 from thnn._header.registry import modules
 from thnn._torch import assert_async, increment_version
 
-_phases = {
-    phase: THNN.bind(function) for phase, function in modules()["BatchNormalization"].functions.items()
+_stages = {
+    stage: THNN.bind(function) for stage, function in modules()["BatchNormalization"].functions.items()
 }
 
 
@@ -33,14 +33,14 @@ def _has_kernels(tensor: Tensor) -> bool:
 
 
 @cache
-def _caller(phase: str, flags: int) -> Callable[[tuple[Any, ...]], int]:
-    return _phases[phase].caller(flags)
+def _caller(stage: str, flags: int) -> Callable[[tuple[Any, ...]], int]:
+    return _stages[stage].caller(flags)
 
 
-def _call(phase: str, flags: int, arguments: tuple[Any, ...]) -> None:
-    """Calls a C function with allocated outputs."""
-    if report := _caller(phase, flags)(arguments):
-        invoke(_phases[phase], flags, arguments, report)
+def _call(stage: str, flags: int, arguments: tuple[Any, ...]) -> None:
+    """Calls the C function of a stage; the outputs among the arguments are allocated."""
+    if report := _caller(stage, flags)(arguments):
+        invoke(_stages[stage], flags, arguments, report)
 
 
 def _channels(vector: Tensor, like: Tensor) -> Tensor:
@@ -115,8 +115,8 @@ def save_statistics(
 ) -> tuple[Tensor, Tensor]:
     """Mean and inverse deviation (C) of a batch with the given statistics; updates the running statistics.
 
-    Raises ValueError, with nothing written, if there is at most one value per channel. (Other devices than the CPU are
-    stopped instead.)
+    Raises ValueError, with nothing written, if there is at most one value per channel. (On other
+    devices than the CPU the device stops instead.)
     """
     C = statistics.shape[0] // 2
     running = [t for t in (running_mean, running_var) if t is not None]
@@ -128,7 +128,7 @@ def save_statistics(
         return saved
     mean, squares, count = statistics[:C], statistics[C:-1], statistics[-1]
     if count.device.type != "cpu":
-        # Without synchronization with the host.
+        # Without waiting for the device.
         assert_async(count > 1, "expected more than 1 value per channel when training")
     elif count <= 1:
         raise ValueError(
@@ -178,7 +178,7 @@ def _affine(
     return output if bias is None else output + _channels(bias, input)
 
 
-def _before_relu(
+def _grad_by_relu_input(
     input: Tensor,
     gradOutput: Tensor,
     weight: Tensor | None,
@@ -187,7 +187,10 @@ def _before_relu(
     inverse: Tensor,
     relu: bool,
 ) -> Tensor:
-    """The gradient before relu: 0 where the output is at most 0. NaN passes."""
+    """The gradient by the input of relu: 0 where that input is at most 0, otherwise (NaN included) gradOutput.
+
+    Without relu it is gradOutput everywhere.
+    """
     gradOutput = _upcast(gradOutput)
     if not relu:
         return gradOutput
@@ -203,12 +206,12 @@ def grad_sums(
     inverse: Tensor,
     relu: bool,
 ) -> Tensor:
-    """sum(g) and sum(g * (input - mean)) per channel: (2C) of float64, where g is the gradient before relu."""
+    """sum(g) and sum(g * (input - mean)) per channel, (2C) of float64; g is the gradient by the input of relu."""
     if _has_kernels(input):
         sums = input.new_empty(2 * input.shape[1], dtype=torch.float64)
         _call("gradSums", ANY, (input, gradOutput, weight, bias, mean, inverse, sums, relu))
         return sums
-    g = _before_relu(input, gradOutput, weight, bias, mean, inverse, relu)
+    g = _grad_by_relu_input(input, gradOutput, weight, bias, mean, inverse, relu)
     dims = _dims(input)
     product = g * (_upcast(input) - _channels(mean, input))
     return torch.cat([g.sum(dims, dtype=torch.float64), product.sum(dims, dtype=torch.float64)])
@@ -237,7 +240,7 @@ def grad_input(
             (input, gradOutput, gradInput, weight, bias, mean, inverse, sums, count, relu),
         )
         return gradInput
-    g = _before_relu(input, gradOutput, weight, bias, mean, inverse, relu)
+    g = _grad_by_relu_input(input, gradOutput, weight, bias, mean, inverse, relu)
     if sums is not None:
         total, product = (sums / count).chunk(2)
         centred = _upcast(input) - _channels(mean, input)

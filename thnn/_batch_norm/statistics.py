@@ -66,7 +66,7 @@ def weight_of_batch(momentum: float | None, first_batch: str, batches: Tensor | 
 
 
 def update(running: Tensor, batch: Tensor, weight: float) -> None:
-    """Updates a running statistic by that of a batch; weight 1 replaces it, NaN included."""
+    """Updates a running statistic by that of a batch; weight 1 replaces it, even if it is NaN."""
     if weight == 1:
         running.copy_(batch)
     else:
@@ -83,13 +83,13 @@ def normalize_by_batch(
     eps: float,
     unbiased: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Output, mean and variance of a batch in training; the running statistics, which have its sizes, do not change.
+    """Output, mean and variance of a batch in training; the running statistics do not change.
 
-    `apply` is that of a batch normalization class. With momentum 1 and vectors of zeros as running statistics, these
-    become the mean and the unbiased variance of the batch.
+    `apply` is the method of a batch normalization class. With momentum 1 and vectors of zeros as running statistics,
+    these become the mean and the unbiased variance of the batch.
     """
     if (running_mean.is_inference() or running_var.is_inference()) and not torch.is_inference_mode_enabled():
-        # torch raises an error, too, but after the update of the first one.
+        # torch raises an error, too, but after the update of the running mean.
         raise ValueError("running statistics: inference tensors cannot be changed outside of inference mode")
     mean, variance = torch.zeros_like(running_mean), torch.zeros_like(running_var)
     output = apply(input, weight, bias, mean, variance, True, 1.0, eps)

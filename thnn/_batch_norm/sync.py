@@ -47,12 +47,12 @@ class SyncBatchNormalizationFunction(BatchNormalization):
         train: bool: statistics of the batch, or the running ones
         momentum: weight of the batch in the running statistics
         eps: added to the variance
-        process_group: group of torch.distributed, or None for all processes. All of its processes have to call.
+        process_group: group of torch.distributed, or None for all processes. All processes of the group have to call.
 
-    Errors, beyond those of BatchNormalizationFunction: ValueError if the processes of the group are in different layers
-    or directions, or differ in the number of channels or the element type, and in all other processes if one rejects
-    its arguments; RuntimeError if a process is gone or does not arrive within the timeout of the group. The error for
-    one value per channel counts the values of all parts.
+    Errors, beyond those of BatchNormalizationFunction: ValueError if the processes of the group are in different
+    layers, some in the forward and others in the backward, or differ in the number of channels or the element type, and
+    in all other processes if one of them rejects its arguments; RuntimeError if a process is gone or does not arrive
+    within the timeout of the group. The error for one value per channel counts the values of all parts.
     Source of the merged statistics: Chan, Golub and LeVeque 1979.
     """
 
@@ -98,8 +98,8 @@ class SyncBatchNormalizationFunction(BatchNormalization):
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Output, mean, inverse deviation, and number of values per channel (1) of all parts.
 
-        `statistics` are those of the part of this process. `output` is uninitialized: allocated by the caller, before
-        the update of the running statistics, since that can fail.
+        `statistics` are those of the part of this process. The caller allocates `output`, since the allocation can fail
+        and has to precede the update of the running statistics.
         """
         parts = communicator.all_gather(statistics, Tag(layer, "forward", payload_of(input)))
         merged = stages.merge_statistics(parts)
@@ -133,7 +133,7 @@ class SyncBatchNormalizationFunction(BatchNormalization):
         needs = ctx.needs_input_grad
         tag = Tag(layer, "backward", payload_of(input))
         if _is_grad_enabled():
-            # Its messages differ from those of a backward without create_graph.
+            # The messages differ from those of a backward without create_graph.
             tag = tag._replace(operation="backward with create_graph")
             part = double_backward.Part(gradOutput, input, weight, bias, mean, inverse)
             if relu:
@@ -231,7 +231,7 @@ def _check(input: Tensor, vectors: tuple[Tensor | None, ...], momentum: float, e
 
 
 def _check_saved(**tensors: Tensor | None) -> None:
-    """Raises ValueError for inference tensors. Autograd does so, too, but after the update of running statistics."""
+    """Raises ValueError for inference tensors. Autograd does, too, but after the update of running statistics."""
     for name, tensor in tensors.items():
         if tensor is not None and tensor.is_inference():
             raise ValueError(f"{_NAME}: {name}: inference tensors cannot be differentiated; clone it")

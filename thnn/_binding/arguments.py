@@ -20,9 +20,28 @@ FIXED_DTYPES: Final = {
 }
 
 
+def check_generator(function: Function, argument: Argument, value: Any) -> None:
+    """Raises TypeError unless the value is None, for torch's default generator, or a generator of the CPU."""
+    if value is None or (isinstance(value, torch.Generator) and value.device.type == "cpu"):
+        return
+    got = f"one of {value.device}" if isinstance(value, torch.Generator) else _describe(value)
+    raise TypeError(
+        f"{function.name}: {argument.name}: expected a torch.Generator of the CPU or None, got {got}"
+    )
+
+
+def draw(function: Function, argument: Argument, generator: torch.Generator | None) -> int:
+    """The one random number that a call takes from its generator."""
+    check_generator(function, argument, generator)
+    return int(torch.empty((), dtype=torch.int64, device="cpu").random_(generator=generator).item())
+
+
 def convert_scalar(function: Function, argument: Argument, value: Any) -> Any:
     """The value converted to the C type of the argument; raises TypeError or ValueError if it is not
     convertible."""
+    if argument.role == "generator":
+        check_generator(function, argument, value)
+        return value
     if isinstance(value, torch.Tensor):
         raise TypeError(f"{function.name}: {argument.name}: expected {argument.type}, got a tensor")
     try:
@@ -33,13 +52,6 @@ def convert_scalar(function: Function, argument: Argument, value: Any) -> Any:
         raise TypeError(
             f"{function.name}: {argument.name}: {type(value).__name__} cannot be converted: {type(error).__name__}"
         ) from error
-
-
-def flag(function: Function, name: str, value: Any) -> bool:
-    """A bool argument that Python itself reads, converted by the rules for C arguments."""
-    argument = function.argument(name)
-    assert argument is not None
-    return bool(convert_scalar(function, argument, value))
 
 
 def _converted(function: Function, argument: Argument, value: Any) -> Any:
@@ -117,9 +129,9 @@ def check_tensors(
         if meta is None:
             meta = has_no_memory
         elif meta != has_no_memory:
-            raise TypeError(where + "meta (or fake) tensors and others cannot be mixed")
+            raise TypeError(where + "meta (or fake) tensors cannot be mixed with other tensors")
         if not has_no_memory and value.numel() != 0 and address_of(value) == 0:
-            raise TypeError(where + "has no memory of its own: inside a transform of torch.func, or freed")
+            raise TypeError(where + "has no memory: it is inside a transform of torch.func, or was freed")
         if argument.type in FIXED_DTYPES:
             expected = FIXED_DTYPES[argument.type]
             if value.dtype is not expected:

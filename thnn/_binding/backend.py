@@ -87,8 +87,8 @@ def _share(output: torch.Tensor, source: torch.Tensor) -> None:
 
 
 class MissingFunction(AttributeError, NotImplementedError):
-    """A function that no backend has. An AttributeError for hasattr() and for getattr() with a default, and a
-    NotImplementedError because old code catches that."""
+    """A function that no backend has. It is an AttributeError for hasattr() and for getattr() with a default, and a
+    NotImplementedError because code for PyTorch 0.4 catches that."""
 
 
 class Backend:
@@ -122,7 +122,7 @@ class Backend:
             function = self._functions.get(name)
             if function is None:
                 near = difflib.get_close_matches(name, self._functions, 1)
-                hint = f"did you mean {near[0]}?" if near else "dir() of it lists all"
+                hint = f"did you mean {near[0]}?" if near else "dir() of the backend lists all functions"
                 raise MissingFunction(f"{self.name} has no function {name!r}; {hint}")
             method = self.methods[name] = _method(self.library.bind(function), self._flags)
         # Later accesses find the method in the instance and do not call __getattr__.

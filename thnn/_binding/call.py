@@ -2,9 +2,10 @@
 
 A call has two routes. The fast route passes the tuple of its arguments to a function that `BoundFunction.caller`
 made: the binding reads the tuple, and its tensors through torch's DLPack C exchange API. The function returns 0
-after success, otherwise a report, which is passed to `invoke`, the slow route. `invoke` resizes outputs,
-converts numbers of other types, and fills views of tensors that the exchange API cannot pass (meta tensors; all
-tensors if torch lacks the API). If the arguments are wrong it raises an exception.
+after success, otherwise a report, which is passed to `invoke`. `invoke` repeats the call as often as needed, by the
+slow route: before each repetition it does what the report requests. It resizes outputs, converts numbers of other
+types, and fills views of tensors that the exchange API cannot pass (meta tensors; all tensors if torch lacks the API).
+If the arguments are wrong it raises an exception.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ from thnn._binding.arguments import (
     address_of,
     check_tensors,
     convert_scalar,
+    draw,
 )
 from thnn._binding.extension import ffi, lib
 from thnn._binding.library import ALLOCATE, ANY, META, TYPE_MASK, VIEWS, BoundFunction
 from thnn._header import Argument, Function
 
-_RESIZE, _UNPACK = 1, 7
+_RESIZE, _UNPACK, _DRAW = 1, 7, 8
 _EXCEPTIONS: Final = {2: TypeError, 3: ValueError, 4: IndexError, 5: NotImplementedError, 6: RuntimeError}
 _TYPE_CODES: Final = {
     torch.float32: 0,
@@ -40,12 +42,12 @@ _OTHER_TYPE: Final = 6
 
 
 def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int = 0) -> list[Any]:
-    """Calls a function with the values of its arguments without the state, by the fast or the slow route.
+    """Calls a function with the values of its arguments without the state, until it succeeds or an argument is wrong.
 
     A tensor is allocated for each value ALLOCATE, and outputs of another size are resized. `report` is the result
-    of a call by the fast route, or 0 if there was none. Returns the values, with ALLOCATE replaced by the tensors.
-    Raises TypeError, ValueError, IndexError, NotImplementedError or RuntimeError, with every tensor left
-    unchanged.
+    of a call by the fast route; after 0, `invoke` begins with such a call. Returns the values, with ALLOCATE
+    replaced by the tensors. Raises TypeError, ValueError, IndexError, NotImplementedError or RuntimeError, with
+    every tensor left unchanged.
     """
     state = _take(report)
     arguments = [a for a in bound.function.arguments if a.role != "state"]
@@ -75,6 +77,12 @@ def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int 
                         values[position] = value.resolve_neg()
                 flags |= VIEWS | META if check_tensors(bound, flags, arguments, values) else VIEWS
                 as_views = True
+            elif state.status == _DRAW:
+                for position, argument in enumerate(arguments):
+                    if argument.role == "generator":
+                        values[position] = draw(bound.function, argument, values[position])
+                flags |= VIEWS
+                as_views = True
             else:
                 message = ffi.string(state.message).decode(errors="replace")
                 raise _EXCEPTIONS.get(state.status, TypeError)(message)
@@ -100,7 +108,7 @@ def _release(state: Any) -> None:
 
 
 def run(bound: BoundFunction, **values: Any) -> dict[str, Any]:
-    """Calls a C function with arguments by name; returns all values by name, allocated outputs among them."""
+    """Calls a C function with arguments by name; returns all values by name, including allocated outputs."""
     arguments = [a for a in bound.function.arguments if a.role != "state"]
     row = []
     for argument in arguments:
@@ -125,7 +133,7 @@ def backward_scalar(argument: Argument, values: Mapping[str, Any], gradOutput: t
 
 
 def flag(function: Function, name: str, value: Any) -> bool:
-    """A bool argument that Python itself reads, converted by the rules for C arguments."""
+    """The value of a bool argument that Python code reads, converted by the rules for C arguments."""
     argument = function.argument(name)
     assert argument is not None
     return bool(convert_scalar(function, argument, value))
@@ -208,5 +216,5 @@ def _resized(tensor: torch.Tensor, size: Sequence[int], memory_format: torch.mem
     if (math.prod(size) + offset) * tensor.element_size() <= storage.nbytes():
         return tensor.new_empty(0).set_(storage, offset, size, strides)
     if not storage.resizable():
-        raise RuntimeError("its memory belongs to somebody else")
+        raise RuntimeError("torch does not own its memory, so it cannot be resized")
     return torch.empty_strided(size, strides, dtype=tensor.dtype, device=tensor.device)

@@ -1,4 +1,4 @@
-"""The compiled binding, `thnn._C`, or an error that says where it is."""
+"""The compiled binding, `thnn._C`, or an error that says how to get it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ except ImportError as error:
     if list(PACKAGE.glob("_C*.so")):
         raise
     raise ImportError(
-        f"{PACKAGE} has no library: in a source tree `make setup` builds it; an installed thnn is found "
-        f"from every other directory ({error})"
+        f"{PACKAGE} has no compiled binding: in a source tree `make setup` builds it; to import an installed thnn, "
+        f"change to another directory ({error})"
     ) from error
 
 ffi: Final = _C.ffi

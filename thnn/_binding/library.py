@@ -97,7 +97,12 @@ def connect(enable: bool = True) -> bool:
     """
     capsule = getattr(torch.Tensor, "__dlpack_c_exchange_api__", None) if enable else None
     return bool(
-        lib.thnn_connect(0 if capsule is None else id(capsule), id(torch.get_num_threads), id(ALLOCATE))
+        lib.thnn_connect(
+            0 if capsule is None else id(capsule),
+            id(torch.get_num_threads),
+            id(ALLOCATE),
+            id(torch.Generator),
+        )
     )
 
 

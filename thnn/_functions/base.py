@@ -67,23 +67,23 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
     _tensor_count: ClassVar[int] = 0
     # Running statistics, which a call updates: the last of the tensors, and settings of an object, like scalars.
     _running: ClassVar[tuple[str, ...]] = ()
-    _call_count: ClassVar[int] = 0  # tensors that an object is called with
-    _arity: ClassVar[int] = 0
+    _call_tensor_count: ClassVar[int] = 0  # tensors that an object is called with
+    _arity: ClassVar[int] = 0  # arguments of `apply`
     _optional: ClassVar[frozenset[str]] = frozenset()
     _aliases: ClassVar[Mapping[str, str]] = {}
     _defaults: ClassVar[Mapping[str, Any]] = {}
     _constants: ClassVar[tuple[str, ...]] = ()  # tensors without a gradient
     _constant_positions: ClassVar[tuple[int, ...]] = ()
-    compute: ClassVar[Callable[..., Any]]
+    compute: ClassVar[Callable[..., Any]]  # the forward without an autograd node
     __signature__: ClassVar[inspect.Signature]
-    _enter: ClassVar[Callable[..., Any]]
+    _enter: ClassVar[Callable[..., Any]]  # torch.autograd.Function.apply, which creates the autograd node
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         cls._arity = len(cls._names)
-        cls._call_count = cls._tensor_count - len(cls._running)
+        cls._call_tensor_count = cls._tensor_count - len(cls._running)
         cls._constant_positions = tuple(cls._names.index(name) for name in cls._constants)
-        cls.__signature__ = cls._signature(cls._names[cls._call_count :])
+        cls.__signature__ = cls._signature(cls._names[cls._call_tensor_count :])
         if node_apply is not None:
             cls._enter = node_apply.__get__(None, cls)
         else:
@@ -111,7 +111,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         return super().__new__(cls)
 
     def __init__(self, *settings: Any, **keywords: Any) -> None:
-        names = self._names[self._call_count :]
+        names = self._names[self._call_tensor_count :]
         if len(settings) > len(names):
             raise TypeError(f"{type(self).__name__}: {self._too_many(len(settings), names)}")
         for name, value in zip(names, settings):
@@ -130,10 +130,10 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
             if self._keywords.get(argument.name) is not None:
                 convert_scalar(forward, argument, self._keywords[argument.name])
         self._settings = tuple(self._keywords.get(n, self._defaults.get(n)) for n in names)
-        self._tensors_by_keyword = any(n in self._names[: self._call_count] for n in self._keywords)
+        self._tensors_by_keyword = any(n in self._names[: self._call_tensor_count] for n in self._keywords)
 
     def __call__(self, *tensors: Any, **keywords: Any) -> Any:
-        if len(tensors) == self._call_count and not keywords and not self._tensors_by_keyword:
+        if len(tensors) == self._call_tensor_count and not keywords and not self._tensors_by_keyword:
             return self.apply(*tensors, *self._settings)
         return self.apply(*tensors, **{**self._keywords, **self._canonical(keywords)})
 
@@ -229,14 +229,14 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
             return cls.compute(*args)[0]
         except TypeError:
             # float16 and bfloat16 always fail, so that successful calls need not query the state of autocast.
-            cast = cast_for_autocast(args[: cls._call_count])
+            cast = cast_for_autocast(args[: cls._call_tensor_count])
             if cast is None:
                 raise
-            return cls.apply(*cast, *args[cls._call_count :])
+            return cls.apply(*cast, *args[cls._call_tensor_count :])
 
     @classmethod
     def _wants_gradient(cls, args: tuple[Any, ...]) -> bool:
-        """Whether any tensor requires a gradient; NotImplementedError if that tensor has no gradient formula."""
+        """Whether any tensor requires a gradient; NotImplementedError if one of `_constants` does."""
         try:
             for tensor in args[: cls._tensor_count]:
                 if tensor is not None and tensor.requires_grad:
@@ -251,12 +251,12 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
                         f"{cls.__name__}: {name}: the gradient by {name} is not implemented"
                     )
         except AttributeError:
-            return False  # not a tensor: the C function reports which one
+            return False  # not a tensor: the error of the C function names it
         return True
 
     @classmethod
     def _refuse_transforms(cls, args: tuple[Any, ...]) -> None:
-        """Raises NotImplementedError inside function transforms (torch.func), which would silently be wrong."""
+        """Raises NotImplementedError inside function transforms (torch.func), whose results would silently be wrong."""
         if is_tracing():
             raise NotImplementedError(f"{cls.__name__}: cannot be recorded by torch.jit.trace")
         if (mode := recording_mode()) is not None:

@@ -34,14 +34,24 @@ def check_in_place(function: Function, input: Tensor, scalars: Sequence[Any]) ->
         raise ValueError(
             where + "one of several outputs of an operation (unbind, split) cannot be overwritten in place"
         )
-    if function.module == "LeakyReLU":
+    slope = _SLOPES_BELOW_0.get(function.module)
+    if slope is not None:
+        name, value = slope
         try:
-            is_positive = float(scalars[0]) >= 0
+            is_positive = value(*scalars) >= 0
         except (TypeError, ValueError, OverflowError):
             return  # the call of the forward reports the error
         if not is_positive:
-            # The backward knows only the output, from which it has to infer the sign of the input.
-            raise ValueError(f"{function.name}: negval: inplace needs negval >= 0 to be differentiated")
+            # The backward has only the output, from which it infers the sign of the input.
+            raise ValueError(f"{function.name}: {name}: inplace needs {name} >= 0 to be differentiated")
+
+
+# Functions that multiply negative inputs: the name of an argument, and the factor as a function of the numbers.
+_SLOPES_BELOW_0: Mapping[str, tuple[str, Callable[..., float]]] = {
+    "LeakyReLU": ("negval", lambda negval, *_: float(negval)),
+    "ELU": ("alpha", lambda alpha, *_: float(alpha)),
+    "RReLU": ("lower", lambda lower, *_: float(lower)),
+}
 
 
 def rule(module: Module, library: Library, cls_name: str) -> Rule:
@@ -52,7 +62,7 @@ def rule(module: Module, library: Library, cls_name: str) -> Rule:
     return FORMULAS.get(module.name) or _differentiable_once(module, cls_name)
 
 
-def is_known(module: Module) -> bool:
+def has_second_derivatives(module: Module) -> bool:
     """True if the module can be differentiated twice."""
     return bool(module.forward is not None and module.forward.derivative) or module.name in FORMULAS
 
@@ -72,7 +82,7 @@ def values(rule: Rule, available: Sequence[str]) -> list[str]:
     names = list(inspect.signature(rule).parameters)[1:]
     missing = set(names) - set(available)
     if missing:
-        raise ValueError(f"{rule.__name__} asks for {sorted(missing)}, which is not saved")
+        raise ValueError(f"{rule.__name__} requires {sorted(missing)}, which the forward does not save")
     return names
 
 
@@ -141,10 +151,13 @@ def _constant(module: Module, library: Library) -> Rule:
 
 
 class _Settings(NamedTuple):
-    """The arguments of a convolution besides its tensors; `no_bias` is a vector of zeros if the function requires
-    a bias."""
+    """The arguments of a bilinear module besides input, weight and bias.
 
-    scalars: dict[str, Any]
+    `others` are its scalars and constant tensors, such as connTable. `no_bias` is a vector of zeros if the function
+    requires a bias.
+    """
+
+    others: dict[str, Any]
     no_bias: Tensor | None
 
 
@@ -164,8 +177,10 @@ def _bilinear(module: Module, library: Library) -> Rule:
     bias_is_optional = any(a.name == "bias" and a.is_optional for a in forward.function.arguments)
 
     def also_takes(bound: BoundFunction, **tensors: Tensor | None) -> dict[str, Tensor | None]:
-        """The tensors among `tensors` that the backward function also has as arguments, though at most their sizes
-        matter."""
+        """The tensors among `tensors` that the backward function has as arguments.
+
+        accGradParameters needs at most the sizes of weight and bias.
+        """
         return {name: t for name, t in tensors.items() if bound.function.argument(name) is not None}
 
     class Output(torch.autograd.Function):
@@ -175,7 +190,7 @@ def _bilinear(module: Module, library: Library) -> Rule:
         ) -> Tensor:
             ctx.settings = settings
             ctx.save_for_backward(input, weight, bias)
-            return run(forward, input=input, weight=weight, bias=bias, **settings.scalars)["output"]
+            return run(forward, input=input, weight=weight, bias=bias, **settings.others)["output"]
 
         @staticmethod
         def backward(ctx: Any, g: Tensor) -> Any:
@@ -194,7 +209,7 @@ def _bilinear(module: Module, library: Library) -> Rule:
             ctx.settings = settings
             ctx.save_for_backward(gradOutput, weight)
             given = also_takes(grad_input, weight=weight, bias=settings.no_bias)
-            values = run(grad_input, input=like.detach(), gradOutput=gradOutput, **given, **settings.scalars)
+            values = run(grad_input, input=like.detach(), gradOutput=gradOutput, **given, **settings.others)
             return values["gradInput"]
 
         @staticmethod
@@ -228,7 +243,7 @@ def _bilinear(module: Module, library: Library) -> Rule:
                 "gradBias": None if like is None else torch.zeros_like(like),
             }
             given = also_takes(grad_parameters, weight=weight.detach(), bias=like)
-            run(grad_parameters, input=input, gradOutput=gradOutput, **gradients, **given, **settings.scalars)
+            run(grad_parameters, input=input, gradOutput=gradOutput, **gradients, **given, **settings.others)
             return gradients["gradWeight"], gradients["gradBias"] if bias is not None else None
 
         @staticmethod
@@ -244,10 +259,10 @@ def _bilinear(module: Module, library: Library) -> Rule:
             return by_input, by_output, None, None, None
 
     def bilinear(
-        needs: Any, gradOutput: Tensor, input: Tensor, weight: Tensor, bias: Tensor | None, **scalars: Any
+        needs: Any, gradOutput: Tensor, input: Tensor, weight: Tensor, bias: Tensor | None, **others: Any
     ) -> dict[str, Tensor]:
         no_bias = None if bias is None or bias_is_optional else torch.zeros_like(bias)
-        settings = _Settings(scalars, no_bias)
+        settings = _Settings(others, no_bias)
         gradients: dict[str, Tensor] = {}
         if needs[0]:
             gradients["gradInput"] = GradInput.apply(gradOutput, input, weight, settings)

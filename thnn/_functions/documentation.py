@@ -9,6 +9,7 @@ from thnn._header import Argument, Module
 
 OPTIONS: Mapping[str, str] = {
     "return_indices": "return_indices: bool, default False: return (output, indices)",
+    "generator": "generator: torch.Generator or None, default None: torch's default generator",
 }
 
 

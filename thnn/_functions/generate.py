@@ -4,7 +4,7 @@
 ``dataclasses`` does, they write the Python source of its ``compute``, ``forward`` and ``backward``, since a loop
 over arguments would cost more than small kernels do; ``cls.source`` is that source. Arguments of the C functions
 are matched by name: a backward function gets the values of the forward's arguments of the same names. `base.py`
-has the calls of a class.
+implements the calls of a class.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class _Source:
         allocations: Mapping[str, str],
         indent: int = 1,
     ) -> None:
-        """Adds one C call: by the fast route and, if that returns a report, by the slow route (`invoke`).
+        """Adds one C call: by the fast route and, if that returns a report, by `invoke`.
 
         `names` maps arguments to expressions; 'ALLOCATE' stands for a tensor that `invoke` allocates.
         `allocations` maps tensors to expressions that allocate them before the call; if such an expression raises
@@ -65,8 +65,8 @@ class _Source:
                 self.add(line, indent + 1)
             self.add("except (TypeError, AttributeError, RuntimeError, ValueError):", indent)
             for line in lines:
-                attempt = line.replace("empty_like(", "empty_like_or_not(")
-                self.add(attempt.replace("new_scalar(", "new_scalar_or_not("), indent + 1)
+                attempt = line.replace("empty_like(", "empty_like_or_allocate(")
+                self.add(attempt.replace("new_scalar(", "new_scalar_or_allocate("), indent + 1)
         self.add(f"arguments = {_tuple(expressions)}", indent)
         self.add(f"report = call_{function.phase}(arguments)", indent)
         self.add("if report:", indent)
@@ -99,7 +99,7 @@ def _make_function_class(
 ) -> type[FunctionBase]:
     """The autograd class of a module that maps inputs (and parameters) to an output.
 
-    Raises HeaderError when a backward function has an argument for which no value is known.
+    Raises HeaderError if the value of an argument of a backward function is not known.
     """
     return _make(module, name or module.name + "Function", library, criterion=False)
 
@@ -125,10 +125,11 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
     saved = [a.name for a in forward.tensors("saved")]
     outputs = [a.name for a in forward.tensors("output")]
     returns_indices = "indices" in saved
-    options = ["return_indices"] if returns_indices else []
+    options = [a.name for a in forward.arguments if a.role == "generator"]
+    options += ["return_indices"] if returns_indices else []
     inplace = "inplace" in scalars
 
-    # The arguments of the backward functions, and the tensors that give their gradients the size.
+    # The names that a backward reads: arguments of the C functions, and tensors that determine the sizes of gradients.
     wanted = {a.name for f in module.backwards for a in f.arguments}
     wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradParameter") if a.gradient_of}
     wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradInput") if a.gradient_of}
@@ -222,8 +223,8 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
         "empty_like": torch.empty_like,
         "zeros_like": torch.zeros_like,
         "new_scalar": new_scalar,
-        "empty_like_or_not": _or_not(torch.empty_like),
-        "new_scalar_or_not": _or_not(new_scalar),
+        "empty_like_or_allocate": _or_allocate(torch.empty_like),
+        "new_scalar_or_allocate": _or_allocate(new_scalar),
         "is_grad_enabled": torch.is_grad_enabled,
         "scale_by": scale_by,
         "rule": rule,
@@ -240,7 +241,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
         "__doc__": docstring(module, inputs, [*scalars], options),
         "module": module,
         "source": source,
-        "has_second_derivatives": _derivatives.is_known(module),
+        "has_second_derivatives": _derivatives.has_second_derivatives(module),
         "compute": staticmethod(namespace["compute"]),
         "forward": staticmethod(namespace["forward"]),
         "backward": staticmethod(namespace["backward"]),
@@ -253,7 +254,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
         },
         "_defaults": {
             **{a.name: a.default for a in forward.scalars if a.default is not None},
-            **({"return_indices": False} if returns_indices else {}),
+            **{option: False if option == "return_indices" else None for option in options},
         },
         "_constants": tuple(constants),
         "_running": tuple(a.name for a in forward.running),
@@ -316,7 +317,7 @@ def _backward_call(
         else:
             raise HeaderError(
                 argument.location,
-                f"{function.name} asks for {name}, which {module.name}_updateOutput neither takes nor makes",
+                f"{function.name} has the argument {name}, which {module.name}_updateOutput does not have",
             )
     code.call(function, names, {}, indent)
 
@@ -325,8 +326,8 @@ def new_scalar(like: Tensor) -> Tensor:
     return like.new_empty(())
 
 
-def _or_not(allocate: Callable[[Tensor], Tensor]) -> Callable[[Any], Any]:
-    """`allocate`, returning ALLOCATE instead of raising an exception: `invoke` then reports the error."""
+def _or_allocate(allocate: Callable[[Tensor], Tensor]) -> Callable[[Any], Any]:
+    """`allocate`, with the result ALLOCATE instead of an exception: `invoke` then reports the error."""
 
     def attempt(like: Any) -> Any:
         try:

@@ -1,5 +1,5 @@
-"""``LinearFunction``, written by hand as in PyTorch: accGradParameters has arguments that no forward argument
-gives."""
+"""``LinearFunction``, written by hand: it allocates the output, whose size no [LIKE] tag tells, so that one call
+suffices."""
 
 from __future__ import annotations
 

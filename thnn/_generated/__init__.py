@@ -7,8 +7,10 @@ from . import convolution
 from . import criterion
 from . import linear
 from . import normalization
+from . import padding
 from . import pooling
 from . import recurrent
+from . import resampling
 from . import tables
 from . import unfolding
 
@@ -18,6 +20,8 @@ FUNCTIONS: tuple[Function, ...] = (
     *linear.FUNCTIONS,
     *unfolding.FUNCTIONS,
     *pooling.FUNCTIONS,
+    *padding.FUNCTIONS,
+    *resampling.FUNCTIONS,
     *activation.FUNCTIONS,
     *criterion.FUNCTIONS,
     *tables.FUNCTIONS,

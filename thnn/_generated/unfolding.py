@@ -16,7 +16,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padW', 'scalar', doc='zeros added left and right'),
         A('int', 'sH', 'scalar', doc='stride along the height'),
         A('int', 'sW', 'scalar', doc='stride along the width'),
-    ), 'Im2Col: the patches of an image under a sliding window, one per column. Here dH and dW are dilations, and\nsH and sW strides.\n\n  output[n, (c*kH + kh)*kW + kw, y*oW + x] = input[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW]\n\nShapes: input (N, C, H, W) or (C, H, W); output (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW) with\noH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Outside the image input is 0.\nErrors: ValueError for a kernel, dilation or stride below 1, negative padding, an output without elements, sizes that\ndo not fit. Source: torch.nn.functional.unfold, which gives the same.', 'unfolding', 'linear'),
+    ), 'Im2Col: the patches of an image under a sliding window, one per column. Here dH and dW are dilations, and\nsH and sW strides.\n\n  output[n, (c*kH + kh)*kW + kw, y*oW + x] = input[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW]\n\nShapes: input (N, C, H, W) or (C, H, W); output (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW) with\noH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Input is 0 outside the image.\nErrors: ValueError for a kernel, dilation or stride below 1, negative padding, an output without elements, sizes that\ndo not fit. Source: torch.nn.functional.unfold, which gives the same result.', 'unfolding', 'linear'),
     F('Im2Col_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),
@@ -31,7 +31,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padW', 'scalar', doc='zeros added left and right'),
         A('int', 'sH', 'scalar', doc='stride along the height'),
         A('int', 'sW', 'scalar', doc='stride along the width'),
-    ), 'Gradient of Im2Col by its input: each element of gradOutput added at the position that it was copied from; elements\noutside every window get 0.', 'unfolding'),
+    ), 'Gradient of Im2Col by its input: each element of gradOutput is added at the position that its element of output was\ncopied from; elements outside every window get 0.', 'unfolding'),
     F('Col2Im_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='columns (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW)'),
@@ -46,7 +46,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padW', 'scalar', doc='zeros added left and right'),
         A('int', 'sH', 'scalar', doc='stride along the height'),
         A('int', 'sW', 'scalar', doc='stride along the width'),
-    ), 'Col2Im: the sum of columns in images, the transpose of Im2Col. Here dH and dW are dilations, and sH and sW strides.\n\n  output[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW] = sum of all input[n, (c*kH + kh)*kW + kw, y*oW + x]\n                                                           with these indices; those in the padding are dropped\n\nShapes: input (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW), oH and oW as in Im2Col for images of the size of the output;\noutput (N, C, outputHeight, outputWidth) or (C, outputHeight, outputWidth).\nErrors: ValueError for a size, kernel, dilation or stride below 1, negative padding, sizes that do not fit.\nSource: torch.nn.functional.fold, which gives the same.', 'unfolding', 'linear'),
+    ), 'Col2Im: columns summed into images, the transpose of Im2Col. Here dH and dW are dilations, and sH and sW strides.\n\n  output[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW] = sum of all input[n, (c*kH + kh)*kW + kw, y*oW + x]\n                                                           with these indices; elements in the padding are dropped\n\nShapes: input (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW), oH and oW as in Im2Col for images of the size of the output;\noutput (N, C, outputHeight, outputWidth) or (C, outputHeight, outputWidth).\nErrors: ValueError for a size, kernel, dilation or stride below 1, negative padding, sizes that do not fit.\nSource: torch.nn.functional.fold, which gives the same result.', 'unfolding', 'linear'),
     F('Col2Im_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),
@@ -59,7 +59,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padW', 'scalar', doc='zeros added left and right'),
         A('int', 'sH', 'scalar', doc='stride along the height'),
         A('int', 'sW', 'scalar', doc='stride along the width'),
-    ), 'Gradient of Col2Im by its input: the columns of gradOutput.', 'unfolding'),
+    ), 'Gradient of Col2Im by its input: Im2Col of gradOutput.', 'unfolding'),
     F('unfolded_copy', (
         A('THTensor*', 'finput', 'input', is_modified=True, doc='columns; wholly overwritten, keeps its size'),
         A('THTensor*', 'input', 'input', doc='image (nInputPlane, inputHeight, inputWidth)'),
@@ -74,7 +74,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'inputHeight', 'scalar', doc='height of the input'),
         A('int', 'outputWidth', 'scalar', doc='width of the output'),
         A('int', 'outputHeight', 'scalar', doc='height of the output'),
-    ), "unfolded_copy: the patches of one image under a sliding window, one per column: Im2Col without dilation.\n\n  finput[(c*kH + kh)*kW + kw, y*outputWidth + x] = input[c, y*dH + kh - padH, x*dW + kw - padW], 0 outside the image\n\nThe function takes no state. Shapes: input (nInputPlane, inputHeight, inputWidth); finput (nInputPlane*kH*kW,\noutputHeight*outputWidth) has to have its size, with outputHeight = floor((inputHeight + 2*padH - kH) / dH) + 1 and\noutputWidth likewise.\nErrors: ValueError for a kernel or stride below 1, negative padding, sizes that do not fit. Source: Torch7's unfold.", 'unfolding'),
+    ), "unfolded_copy: the patches of one image under a sliding window, one per column: Im2Col without dilation.\n\n  finput[(c*kH + kh)*kW + kw, y*outputWidth + x] = input[c, y*dH + kh - padH, x*dW + kw - padW], 0 outside the image\n\nThe function takes no state. Shapes: input (nInputPlane, inputHeight, inputWidth); finput (nInputPlane*kH*kW,\noutputHeight*outputWidth), which is not resized, with outputHeight = floor((inputHeight + 2*padH - kH) / dH) + 1 and\noutputWidth likewise.\nErrors: ValueError for a kernel or stride below 1, negative padding, sizes that do not fit. Source: Torch7's unfold.", 'unfolding'),
     F('unfolded_acc', (
         A('THTensor*', 'finput', 'input', doc='columns'),
         A('THTensor*', 'input', 'input', is_modified=True, doc='image, accumulated into (nInputPlane, inputHeight, inputWidth)'),
@@ -89,5 +89,5 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'inputHeight', 'scalar', doc='height of the input'),
         A('int', 'outputWidth', 'scalar', doc='width of the output'),
         A('int', 'outputHeight', 'scalar', doc='height of the output'),
-    ), 'unfolded_acc: the transpose of unfolded_copy: each element of finput is added to the element of input that unfolded_copy\ncopies to it. Shapes and errors as there.', 'unfolding'),
+    ), 'unfolded_acc: the transpose of unfolded_copy: each element of finput is added to the element of input that unfolded_copy\ncopies to it. Shapes and errors as in unfolded_copy.', 'unfolding'),
 )

@@ -26,7 +26,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded when a header is parsed: the generated model needs no parser.
+    # Imported at the first access, since the generated model needs no parser.
     if name in ("parse_header", "parse_header_text"):
         from . import parser
 

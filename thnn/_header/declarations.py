@@ -26,11 +26,11 @@ SCALAR_TYPES = frozenset(
 )
 TYPES = TENSOR_TYPES | SCALAR_TYPES | {STATE_TYPE, GENERATOR_TYPE}
 
-#: The names that pycparser has to know as types, because C has no such keywords.
+#: Types that are no keywords of C, which pycparser has to know as typedefs.
 _TYPEDEFS = frozenset(t.rstrip("*") for t in TYPES) - {"int", "long", "double", "float"}
 
-#: Of parentheses, of pairs of them, and of stars in an argument: the parser is recursive, and its time is exponential
-#: or quadratic in these numbers.
+#: Limit for nested parentheses, for consecutive pairs of parentheses, and for stars in an argument: the parser is
+#: recursive, and its time is quadratic or exponential in these numbers.
 _MAX_NESTING = 8
 
 _WRAPPED_NAME = re.compile(r"\bTHNN_\s*\(\s*([A-Za-z_]\w*)\s*\)(?=\s*\()", re.ASCII)
@@ -40,7 +40,7 @@ _PARSE_ERROR = re.compile(r":2:(?P<column>\d+): (?P<message>.*)", re.DOTALL)
 
 
 def declarations(lexed: Lexed) -> Iterator[Declaration]:
-    """The functions that the header declares; anything else is an error, except for typedefs of known types."""
+    """The functions that the header declares; all other declarations are errors, except typedefs of known types."""
     parser = _Parser(lexed)
     for span in _spans(lexed):
         declaration = parser.declaration(span)
@@ -71,7 +71,7 @@ def _spans(lexed: Lexed) -> Iterator[_Span]:
 def _span(lexed: Lexed, first: int) -> _Span:
     """The declaration that begins at a token.
 
-    It ends before a ';'. One without return type, as `repr` of a function writes it, may also end with its ')'.
+    It ends before a ';'. A declaration without return type, as `repr` of a function writes it, may also end with ')'.
     """
     span = _Span(first, first, [])
     opening: list[int] = []
@@ -109,12 +109,12 @@ class _Parser:
     def __init__(self, lexed: Lexed) -> None:
         self._lexed = lexed
         self._parser = CParser()
-        # Of the declaration that is being parsed: its offset, and the names that stand for types.
+        # Offset of the declaration that is being parsed, and the names that are types in it.
         self._start = 0
         self._types = _TYPEDEFS
 
     def declaration(self, span: _Span) -> Declaration | None:
-        """The function that is declared, None if it is a typedef of a known type."""
+        """The function that a declaration declares, None for a typedef of a known type."""
         lexed = self._lexed
         node = self._parse(span)
         if isinstance(node, c_ast.Typedef):
@@ -142,7 +142,7 @@ class _Parser:
         self._start = lexed.tokens[span.first].start
         last = lexed.tokens[span.last]
         code = lexed.code[self._start : last.start + len(last.text)]
-        # Names stay in their columns.
+        # Blanks replace the wrapper, so that names keep their columns.
         code = _WRAPPED_NAME.sub(
             lambda m: " " * (m.start(1) - m.start()) + m[1] + " " * (m.end() - m.end(1)), code
         )
@@ -200,7 +200,7 @@ class _Parser:
             found = match["message"].removeprefix("before: ")
             message = f"unexpected {found!r}" if found != match["message"] else found[:1].lower() + found[1:]
             self._lexed.source.fail(self._start + int(match["column"]) - 1, message)
-        # An error without a place: a type is missing.
+        # An error without a location: a type is missing.
         for first, last in span.arguments:
             if first > last or not self._begins_with_type(first, last):
                 self._lexed.fail(first, "expected an argument with type and name")
@@ -209,7 +209,7 @@ class _Parser:
     # From pycparser's nodes to types and names
 
     def _offset(self, node: Any) -> int:
-        # On line 1 are the typedefs, and the result that a declaration does not spell.
+        # Line 1 has the typedefs, and the `void` of a declaration without a return type.
         return self._start + (int(node.coord.column) - 1 if node.coord.line == 2 else 0)
 
     def _token(self, node: Any) -> int:
@@ -258,7 +258,7 @@ class _Parser:
             if isinstance(base, c_ast.FuncDecl):
                 lexed.fail(first, "an argument cannot be a function")
             if star and isinstance(base.type, c_ast.TypeDecl):
-                lexed.fail(first, "a pointer to a pointer")
+                lexed.fail(first, "an argument cannot be a pointer to a pointer")
             quals |= set(base.quals)
             base, star = base.type, "*"
         if isinstance(base.type, c_ast.IdentifierType) and self._is_implied(base.type):

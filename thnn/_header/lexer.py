@@ -28,16 +28,16 @@ _DEFINE = re.compile(r"define\s+(?P<name>\w+)(?P<value>.*)", re.ASCII | re.DOTAL
 _IF_DEFINED = re.compile(r"ifdef\s+(\w+)|if\s+defined\s*\(?\s*(\w+)\s*\)?", re.ASCII)
 _IF_NOT_DEFINED = re.compile(r"ifndef\s+(\w+)|if\s*!\s*defined\s*\(?\s*(\w+)\s*\)?", re.ASCII)
 _TOKEN = re.compile(r"[A-Za-z_]\w*|\d\w*|\.\.\.|\S", re.ASCII)
-#: No braces, brackets, strings or signs: the declarations that are understood have none.
+#: No braces, brackets, strings or signs: supported declarations have none.
 _DECLARATION_TOKEN = re.compile(r"\w+|\.\.\.|[(),;*]", re.ASCII)
 _FIRST_CODE = re.compile(r"^[ \t\f\v]*(\S)", re.MULTILINE)
 
 
 class Source:
-    """The text of a header, its line ends made '\\n', with line and column of each offset."""
+    """The text of a header with '\\n' as its only line end, and line and column of each offset."""
 
     def __init__(self, text: str, filename: str) -> None:
-        self.text = normalise(text)
+        self.text = normalize(text)
         self.filename = filename
         self._line_starts = [0, *(m.end() for m in re.finditer("\n", self.text))]
 
@@ -58,7 +58,7 @@ class Source:
         raise HeaderError(self.location(offset), message, self.text[self._line_starts[line - 1] : end])
 
 
-def normalise(text: str) -> str:
+def normalize(text: str) -> str:
     """The text without a byte order mark, with '\\n' as its only line end."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
@@ -78,8 +78,8 @@ class Token:
 
 
 @dataclass(slots=True)
-class _Branch:
-    """An open #if: its offset, and which of its branches the compiler skips."""
+class _Conditional:
+    """An open #if: its offset, and whether the compiler skips the current branch and the #else."""
 
     start: int
     is_skipped: bool
@@ -94,7 +94,7 @@ class Lexed:
         self.comments: list[Comment] = []
         self._macros: set[str] = set()
         self._guard: tuple[str, int] | None = (
-            None  # name and place of an #ifndef that a #define has to follow
+            None  # name and offset of an #ifndef that a #define has to follow
         )
         code = self._without_comments(source.text)
         self.first_code = {source.line(m.start(1)): m.start(1) for m in _FIRST_CODE.finditer(code)}
@@ -134,7 +134,7 @@ class Lexed:
         parts: list[str] = []
         starts: list[int] = []  # of the parts of the text between directives
         is_skipped: list[bool] = []  # of the same parts
-        stack: list[_Branch] = []
+        stack: list[_Conditional] = []
         end = 0
 
         def copy(until: int) -> None:
@@ -157,8 +157,8 @@ class Lexed:
         self.comments = [c for c in self.comments if not is_skipped[bisect_right(starts, c.start) - 1]]
         return "".join(parts)
 
-    def _directive(self, stack: list[_Branch], at: int, words: str) -> None:
-        """Follow a directive or refuse it; `at` is the place of its '#'."""
+    def _directive(self, stack: list[_Conditional], at: int, words: str) -> None:
+        """Interprets a directive, or raises an error; `at` is the offset of its '#'."""
         found = _KEYWORD.match(words)
         keyword = found[0] if found else ""
         guard, self._guard = self._guard, None
@@ -168,37 +168,37 @@ class Lexed:
             self._end_branch(stack, at, keyword)
         elif stack and stack[-1].is_skipped:
             if keyword in ("if", "ifdef", "ifndef"):
-                stack.append(_Branch(at, True, True))
+                stack.append(_Conditional(at, True, True))
         elif keyword in ("if", "ifdef", "ifndef"):
-            stack.append(self._begin_branch(at, words))
+            stack.append(self._begin_conditional(at, words))
         elif keyword == "define":
             self._define(at, words, guard)
         elif words not in ("", "pragma once"):
             self.source.fail(at, f"#{keyword or words[:1]} is not understood in a header of functions")
 
-    def _begin_branch(self, at: int, words: str) -> _Branch:
+    def _begin_conditional(self, at: int, words: str) -> _Conditional:
         if words.split() in (["if", "0"], ["if", "1"]):
             is_false = words.endswith("0")
-            return _Branch(at, is_false, not is_false)
+            return _Conditional(at, is_false, not is_false)
         if found := _IF_DEFINED.fullmatch(words):
             if "__cplusplus" in found.groups():
-                return _Branch(at, True, False)
+                return _Conditional(at, True, False)
         elif found := _IF_NOT_DEFINED.fullmatch(words):
             if "__cplusplus" in found.groups():
-                return _Branch(at, False, True)
+                return _Conditional(at, False, True)
             # The guard of a generic header has the declarations in its #else, which is not skipped either.
             self._guard = (found[1] or found[2], at)
-            return _Branch(at, False, False)
+            return _Conditional(at, False, False)
         self._fail_condition(at)
 
-    def _end_branch(self, stack: list[_Branch], at: int, keyword: str) -> None:
+    def _end_branch(self, stack: list[_Conditional], at: int, keyword: str) -> None:
         if not stack:
             self.source.fail(at, f"#{keyword} without #if")
         branch = stack.pop()
         if keyword == "elif" and not (branch.is_skipped and branch.is_else_skipped):
             self._fail_condition(at)
         if keyword != "endif":
-            stack.append(_Branch(branch.start, branch.is_else_skipped, branch.is_else_skipped))
+            stack.append(_Conditional(branch.start, branch.is_else_skipped, branch.is_else_skipped))
 
     def _define(self, at: int, words: str, guard: tuple[str, int] | None) -> None:
         found = _DEFINE.fullmatch(words)

@@ -1,6 +1,6 @@
 """The model of a header: immutable functions and arguments.
 
-Those of `parse_header` know where they were declared; those of the generated model do not.
+Only the model that `parse_header` returns has the locations of declarations; the generated model has none.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .roles import BACKWARD_PHASES, TAG_OF_ROLE, Context, Role, decide, gradient
 
 TENSOR_TYPES = frozenset({"THTensor*", "THAccrealTensor*", "THIndexTensor*", "THIntegerTensor*"})
 
-#: Longest part of an offending line that an error quotes.
+#: Largest number of characters of the source line that an error quotes.
 _EXCERPT = 160
 
 
@@ -32,7 +32,7 @@ class Location:
 
 
 class HeaderError(ValueError):
-    """A header that cannot be understood.
+    """A header that cannot be parsed.
 
     The text reads `file:line:column: message`, then the offending line and a caret under the column.
     """
@@ -60,7 +60,7 @@ UNKNOWN = Location("", 1, 1)
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A dimension of a tensor of the forward, which a backward takes as a number; -1 is the last one."""
+    """The size of a tensor of the forward along a dimension (-1: the last), which a backward takes as a number."""
 
     tensor: str
     dimension: int
@@ -76,8 +76,8 @@ class Argument:
     is_optional: bool = False
     is_modified: bool = False  # an input that the function may write into
     like: str | None = None  # an earlier argument of the same shape
-    default: bool | int | float | None = None  # of a number that callers may leave out
-    size: Size | None = None  # of a number of a backward
+    default: bool | int | float | None = None  # value of a number that callers may omit
+    size: Size | None = None  # of a number of a backward: the size that is its value
     doc: str = field(default="", compare=False, repr=False)  # the comment without its tags
     location: Location = field(default=UNKNOWN, compare=False, repr=False)
 
@@ -93,7 +93,7 @@ class Argument:
 
     @property
     def gradient_of(self) -> str | None:
-        """The name this is the gradient of: 'weight' for 'gradWeight', None for 'weight'."""
+        """The name of the tensor that the argument is the gradient of: 'weight' for 'gradWeight', None for 'weight'."""
         return gradient_of(self.name)
 
     def __str__(self) -> str:
@@ -110,7 +110,7 @@ class Function:
     family: str = field(default="", compare=False)  # '' in a header without families
     derivative: str = field(
         default="", compare=False
-    )  # of its gradients: 'linear', 'bilinear', 'constant' or ''; 'none': the module has no class
+    )  # the kind in its [DERIVATIVE] tag: 'linear', 'bilinear', 'constant', 'none' (the module has no class) or ''
     location: Location = field(default=UNKNOWN, compare=False)
 
     def __repr__(self) -> str:
@@ -141,7 +141,7 @@ class Function:
 
     @property
     def written(self) -> tuple[Argument, ...]:
-        """The tensors that a call writes, in header order; a modified one may be written in some modes only."""
+        """The tensors that a call writes, in header order; a [MODIFIED] tensor may be written in some modes only."""
         is_backward = self.phase in BACKWARD_PHASES
 
         def is_written(argument: Argument) -> bool:
@@ -176,9 +176,15 @@ class Function:
         tags = []
         if argument.is_tensor:
             own = {a.name: a.role for a in self.arguments if a.is_tensor and a.gradient_of is None}
-            context = Context(self.name, {a.name for a in self.arguments}, own=own)
-            if decide(argument.name, frozenset(), context) != argument.role:
-                tags.append(TAG_OF_ROLE[argument.role])
+            names = {a.name for a in self.arguments}
+            # The tag makes the role independent of the other functions of the module.
+            contexts = [Context(self.name, names, own=own, read_later=later) for later in (set(), {"buffer"})]
+            for tag in ("", TAG_OF_ROLE[argument.role], "SCRATCH"):
+                given = {tag} if tag else set()
+                if all(decide(argument.name, given, c) == argument.role for c in contexts):
+                    break
+            if tag:
+                tags.append(tag)
         if argument.is_optional:
             tags.append("OPTIONAL")
         if argument.is_modified:
@@ -227,7 +233,7 @@ class Module:
 
     @property
     def backwards(self) -> tuple[Function, ...]:
-        """Those of `updateGradInput`, `accGradParameters` and `backward` that exist, of a module with a forward."""
+        """updateGradInput, accGradParameters and backward, as far as the module has them and a forward."""
         functions = (self.grad_input, self.acc_grad_parameters, self.backward) if self.forward else ()
         return tuple(f for f in functions if f is not None)
 
@@ -239,9 +245,11 @@ class Module:
 
     @property
     def is_criterion(self) -> bool:
-        """Whether the module compares an input with a target."""
-        forward = self.forward
-        return self.name.endswith("Criterion") or (forward is not None and bool(forward.tensors("target")))
+        """Whether the output is a loss: its gradient is multiplied by the incoming one outside of C."""
+        forward, grad_input = self.forward, self.grad_input
+        if self.name.endswith("Criterion") or (forward is not None and bool(forward.tensors("target"))):
+            return True
+        return grad_input is not None and any(a.is_optional for a in grad_input.tensors("gradOutput"))
 
 
 def group_modules(functions: Iterable[Function]) -> dict[str, Module]:
@@ -253,9 +261,9 @@ def group_modules(functions: Iterable[Function]) -> dict[str, Module]:
 
 
 def digest(functions: Iterable[Function]) -> str:
-    """A short hash of the declarations as C sees them: the same before and after an edit of comments.
+    """A short hash of the declarations without their comments, except for roles and [OPTIONAL].
 
-    It tells whether a library and a model were made from the same declarations.
+    A library and a model with the same digest were generated from the same declarations.
     """
     text = "".join(f"{f!r} {[(a.role, a.is_optional) for a in f.arguments]}\n" for f in functions)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 from . import roles, tags
 from .declarations import GENERATOR_TYPE, SCALAR_TYPES, STATE_TYPE, declarations
-from .lexer import Comment, Lexed, Source, normalise
+from .lexer import Comment, Lexed, Source, normalize
 from .model import TENSOR_TYPES, Argument, Function, HeaderError, Location
 from .roles import BACKWARD_PHASES, Context, Role, decide, gradient_of, split_name
 from .tags import Declaration, Parameter, Tag
@@ -28,7 +28,7 @@ _MAX_BYTES = 2 << 20
 def parse_header(path: str | os.PathLike[str]) -> list[Function]:
     """The functions that the header at `path` declares, in its order.
 
-    Raises HeaderError where the header is not understood; nothing is ever skipped.
+    Raises HeaderError at the first error; no part of the header is skipped.
     """
     name = os.fspath(path)
     start = Location(name, 1, 1)
@@ -45,7 +45,7 @@ def parse_header(path: str | os.PathLike[str]) -> list[Function]:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         source = Source(data.decode("utf-8", "replace"), name)
-        offset = len(normalise(data[: error.start].decode("utf-8")))
+        offset = len(normalize(data[: error.start].decode("utf-8")))
         source.fail(offset, f"byte 0x{data[error.start]:02x} is not valid UTF-8")
     return parse_header_text(text, name)
 
@@ -55,7 +55,7 @@ def parse_header_text(text: str, filename: str = "<header>") -> list[Function]:
     source = Source(text, filename)
     nul = source.text.find("\0")
     if nul >= 0:
-        source.fail(nul, "a NUL character")
+        source.fail(nul, "unexpected NUL character")
     lexed = Lexed(source)
     found = list(declarations(lexed))
     tags.attach(lexed, found)
@@ -148,7 +148,7 @@ def _check_family(
 
 
 def _check_defaults(lexed: Lexed, forward: Declaration) -> None:
-    """Python, too, wants the arguments with a default behind those without."""
+    """Refuses a number without a default after a number with one: Python does not allow that either."""
     seen: Parameter | None = None
     for p in forward.parameters:
         if "DEFAULT" in p.tags:
@@ -164,7 +164,7 @@ def _check_backward(
     forward: Declaration,
     forward_roles: Mapping[str, Role],
 ) -> None:
-    """Refuse a backward with an argument that neither its forward nor a default nor a size gives."""
+    """Refuses a backward with an argument whose value neither the forward nor a default nor a size determines."""
     types = {p.name: p.type for p in forward.parameters}
 
     def fail(p: Parameter, message: str) -> NoReturn:
@@ -185,10 +185,9 @@ def _check_backward(
                 p.tags[name] = Tag(name, tuple(words), lexed.tokens[p.first].start)
             if size := tags.size(lexed.source, p):
                 if forward_roles.get(size.tensor) not in ("input", "target", "parameter", "output"):
-                    fail(p, f"neither takes nor makes {size.tensor!r}, whose size {p.name!r} is")
+                    fail(p, f"has no input, parameter or output {size.tensor!r}, whose size is {p.name!r}")
             elif role != "buffer" and "DEFAULT" not in p.tags:
-                does = "does not take" if role in ("scalar", "generator") else "neither takes nor makes"
-                fail(p, f"{does} {p.name!r}")
+                fail(p, f"has no argument {p.name!r}")
         elif p.type in TENSOR_TYPES or types[known] in TENSOR_TYPES:
             if p.type != types[known]:
                 fail(p, f"has {p.name!r} as {types[known]!r}, not {p.type!r}")
@@ -225,8 +224,8 @@ def _doc(lexed: Lexed, declaration: Declaration) -> str:
     for i in range(bisect_left(lexed.comments, below, key=lambda c: c.start) - 1, -1, -1):
         comment = lexed.comments[i]
         gap = lexed.source.text[comment.end : below]
-        is_behind_code = lexed.first_code.get(lexed.source.line(comment.start), below) < comment.start
-        if gap.strip() or gap.count("\n") > 1 or is_behind_code or tags.is_family(comment):
+        follows_code = lexed.first_code.get(lexed.source.line(comment.start), below) < comment.start
+        if gap.strip() or gap.count("\n") > 1 or follows_code or tags.is_family(comment):
             break
         comments.append(comment)
         below = comment.start

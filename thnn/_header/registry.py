@@ -12,7 +12,7 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 def _header() -> Path:
-    """THNN.h beside the package in a source tree, inside it when installed."""
+    """The path of THNN.h: inside an installed package, beside the package in a source tree."""
     installed = _PACKAGE / "include" / "generic" / "THNN.h"
     source = _PACKAGE.parent / "generic" / "THNN.h"
     return installed if installed.exists() else source
@@ -23,7 +23,7 @@ THNN_H_PATH = str(_header())
 
 @cache
 def functions() -> Mapping[str, Function]:
-    """Every function of the header by name, from the model that was generated from it."""
+    """Every function of the header by name, from the generated model."""
     from thnn._generated import FUNCTIONS
 
     return {f.name: f for f in FUNCTIONS}

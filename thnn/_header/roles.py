@@ -1,6 +1,6 @@
 """The role of each argument of a THNN function, from its name and its tags.
 
-Everything here works on plain names: the tables, and the rule that applies them (`decide`).
+The tables and the function that applies them (`decide`) work on names alone, without a parsed header.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Role = Literal[
     "buffer",  # scratch memory of the call
 ]
 
-#: Tags that say the role outright; they win over names.
+#: Tags that state the role; they take precedence over names.
 ROLE_TAGS: Mapping[str, Role] = {
     "INPUT": "input",
     "TARGET": "target",
@@ -34,12 +34,13 @@ ROLE_TAGS: Mapping[str, Role] = {
     "GRADOUTPUT": "gradOutput",
     "GRADINPUT": "gradInput",
     "GRADPARAMETER": "gradParameter",
+    "SCRATCH": "buffer",  # [BUFFER] would not win over a name such as `buffer`
 }
 
-#: The coarse tags of the 2016-2017 headers ([BUFFER] there also marks saved tensors); names win over them.
+#: The coarse tags of the 2016-2017 headers ([BUFFER] there also marks saved tensors); names take precedence over them.
 COARSE_TAGS: Mapping[str, Role] = {"OUT": "output", "BUFFER": "buffer"}
 
-#: Tags of numbers; all others but OPTIONAL are of tensors.
+#: Tags of numbers; all other tags except OPTIONAL are tags of tensors.
 SCALAR_TAGS: frozenset[str] = frozenset({"DEFAULT", "SIZE"})
 
 #: Every tag that the comment of an argument may hold, with its operands: [LIKE name].
@@ -96,8 +97,8 @@ _ROLE_OF_GRADIENT: Mapping[Role, Role] = {
 }
 
 
-#: Gradient -> what it is the gradient of, where the recurrent cells of 2017 do not spell the name. That by the gates of
-#: an LSTM is the gradient by input and by hidden.
+#: Gradient -> the tensor it belongs to, for the names of the recurrent cells of 2017. The gradient by the gates of an
+#: LSTM is the gradient by input and by hidden.
 _GRADIENT_NAMES: Mapping[str, str] = {
     "gradInInput": "input",
     "gradInHidden": "hidden",
@@ -106,7 +107,7 @@ _GRADIENT_NAMES: Mapping[str, str] = {
     "gradInGates": "input",
 }
 
-#: Phases that differentiate the forward of their module, whose arguments must be known to it.
+#: Phases that compute derivatives of the forward of their module, which must have their arguments.
 BACKWARD_PHASES: frozenset[str] = frozenset({"updateGradInput", "accGradParameters", "backward"})
 
 
@@ -173,7 +174,7 @@ def contradict(tag: str, other: str) -> bool:
 
 
 def decide(name: str, tags: Set[str], context: Context) -> Role | None:
-    """The role of tensor `name`, or None where neither name, tags nor module tell."""
+    """The role of tensor `name`, or None where neither name, tags nor module determine it."""
     for tag, role in ROLE_TAGS.items():
         if tag in tags:
             return role
@@ -185,7 +186,7 @@ def decide(name: str, tags: Set[str], context: Context) -> Role | None:
 
 
 def _stands_alone(function: str) -> bool:
-    """Whether a function is neither forward nor backward: it saves nothing for another, its outputs are results."""
+    """Whether a function is neither forward nor backward, so that no other function reads its outputs."""
     return split_name(function)[1] not in ("updateOutput", *BACKWARD_PHASES)
 
 
@@ -211,7 +212,7 @@ def _conventional(name: str) -> Role | None:
 
 
 def _role_of_indices(tags: Set[str], context: Context) -> Role:
-    """Positions: made by a pooling, given to an unpooling, scratch of a sort."""
+    """The role of `indices`: result of a pooling, input of an unpooling, scratch memory of a sort."""
     if "sorted" in context.names:
         return "buffer"
     if "unpooling" in context.function.lower():

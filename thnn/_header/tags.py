@@ -27,11 +27,11 @@ _BITS = {"int": 31, "int64_t": 63, "long": 63, "THIndex_t": 63}
 
 @dataclass(slots=True)
 class Tag:
-    """A tag and the words behind it: LIKE with 'input', SIZE with 'input' and '-1'."""
+    """A tag and the words after its name: LIKE with 'input', SIZE with 'input' and '-1'."""
 
     name: str
     words: tuple[str, ...]
-    start: int  # of the bracket
+    start: int  # offset of the bracket
 
     def __str__(self) -> str:
         return f"[{' '.join((self.name, *self.words))}]"
@@ -39,7 +39,7 @@ class Tag:
 
 @dataclass(slots=True)
 class Parameter:
-    """An argument as it is declared, before its role is known; `first` and `last` are tokens."""
+    """A declared argument whose role is not yet known; `first` and `last` are indices of tokens."""
 
     first: int
     last: int
@@ -60,7 +60,7 @@ class Parameter:
 
 @dataclass(slots=True)
 class Declaration:
-    """A function as it is declared: tokens first..last, that of its name, and its arguments."""
+    """A declared function: the indices of its first and last token and of its name, and its arguments."""
 
     first: int
     name: int
@@ -76,7 +76,7 @@ def families(lexed: Lexed, declarations: list[Declaration]) -> list[str]:
         if match := _FAMILY.match(comment.text):
             name = match["name"].strip()
             if not _FAMILY_NAME.fullmatch(name) or keyword.iskeyword(name):
-                lexed.source.fail(_bracket(comment), "expected [FAMILY name], in lower case")
+                lexed.source.fail(_bracket(comment), "expected [FAMILY name] with a name in lower case")
             headings.append((comment.start, name))
     found = []
     for declaration in declarations:
@@ -110,14 +110,14 @@ def _bracket(comment: Comment) -> int:
 
 
 def attach(lexed: Lexed, declarations: list[Declaration]) -> None:
-    """Give the tags of each comment to its argument; a comment outside of declarations is prose."""
+    """Adds the tags of each comment to its argument; comments outside of declarations have no tags."""
     owners = _Owners(lexed, declarations)
     for comment in lexed.comments:
         owner = owners.owner(comment)
         if owner is None and not owners.is_inside(comment):
             continue
         if is_family(comment):
-            lexed.source.fail(_bracket(comment), "a family begins between declarations")
+            lexed.source.fail(_bracket(comment), "[FAMILY name] must stand between declarations")
         if owner is not None:
             owner.comments.append(comment.text)
         for tag in _tags(lexed.source, comment):
@@ -171,7 +171,7 @@ class _Owners:
         self._declaration: list[int | None] = [None] * len(lexed.tokens)
         # A comma and the end of the declaration belong to the argument before them.
         self._parameter: list[Parameter | None] = [None] * len(lexed.tokens)
-        self._trailing: tuple[Comment, Parameter] | None = None  # the last comment behind an argument
+        self._trailing: tuple[Comment, Parameter] | None = None  # the last comment after an argument
         for number, declaration in enumerate(declarations):
             for i in range(declaration.first, declaration.last + 1):
                 self._declaration[i] = number
@@ -199,8 +199,8 @@ class _Owners:
         return owner
 
     def _continued(self, comment: Comment) -> Parameter | None:
-        """For a comment right below a trailing one, at the same column: the argument of that one."""
-        if self._trailing is None or self._is_behind_code(comment):
+        """For a comment right below a trailing comment, in the same column: the argument of the latter."""
+        if self._trailing is None or self._follows_code(comment):
             return None
         above, owner = self._trailing
         source = self._source
@@ -211,7 +211,7 @@ class _Owners:
         """The argument on the line of the comment and before it."""
         after = bisect_left(self._starts, comment.start)
         owner = self._parameter[after - 1] if after > 0 else None
-        if owner is None or not self._is_behind_code(comment):
+        if owner is None or not self._follows_code(comment):
             return None
         before: Token = self._tokens[after - 1]
         if before.text == ",":
@@ -227,7 +227,7 @@ class _Owners:
             return None
         return self._parameter[after]
 
-    def _is_behind_code(self, comment: Comment) -> bool:
+    def _follows_code(self, comment: Comment) -> bool:
         after = bisect_left(self._starts, comment.start)
         return after > 0 and self._tokens[after - 1].line == self._source.line(comment.start)
 
@@ -285,8 +285,6 @@ def _check(
         what = "no tensor" if like in earlier else "no earlier argument"
         source.fail(parameter.tags["LIKE"].start, f"[LIKE {like}]: {like!r} is {what} of the function")
     if "SIZE" in parameter.tags and roles.split_name(declaration.function)[1] not in roles.BACKWARD_PHASES:
-        source.fail(
-            parameter.tags["SIZE"].start, "only a backward function knows sizes: [SIZE] belongs there"
-        )
+        source.fail(parameter.tags["SIZE"].start, "[SIZE] is a tag for arguments of a backward function only")
     default(source, parameter)
     size(source, parameter)

@@ -17,7 +17,7 @@ import torch
 from torch import fx, nn
 
 ROOT = "module"  # the name of the model in generated code
-# Files whose frames are not the user's.
+# Prefixes of the names of files that are not the user's code.
 LIBRARIES = (str(Path(torch.__file__).parent), str(Path(__file__).parent.parent), "<thnn ", "<string>")
 _number = count()
 _caller = threading.local()
@@ -36,7 +36,7 @@ class Branch:
         self.graph = graph
         self.training = training
         self._root = root
-        # The called layers with their classes: a layer whose class has changed differs from the traced one.
+        # The called layers with their classes: if the class of a layer changes, the trace is no longer valid.
         model = SimpleNamespace(**{ROOT: module})
         targets = dict.fromkeys(str(node.target) for node in graph.nodes if node.op == "call_module")
         self._layers = [(layer, type(layer)) for layer in (attribute(model, name) for name in targets)]
@@ -54,7 +54,7 @@ class Branch:
                 setattr(self._root, alias, owner)
                 node.target = f"{alias}.{name}" if name else alias
                 if name and (name != _identifier(name) or keyword.iskeyword(name)):
-                    # No identifier of Python.
+                    # The name is no identifier of Python, so a property returns the attribute.
                     node.target = f"{alias}_{_identifier(name)}_{k}"
                     setattr(type(self._root), node.target, property(partial(_get, owner, name)))
         source = self.graph.python_code("self")
@@ -66,7 +66,7 @@ class Branch:
         namespace = dict(source.globals)
         exec(compile(self.code, filename, "exec"), namespace)
         self._function: Callable[..., Any] = namespace["forward"]
-        self._switches = any(node.target is set_caller_grad_enabled for node in self.graph.nodes)
+        self._sets_grad_mode = any(node.target is set_caller_grad_enabled for node in self.graph.nodes)
 
     def __call__(self, *inputs: Any, **keywords: Any) -> Any:
         for layer, cls in self._layers:
@@ -74,9 +74,9 @@ class Branch:
                 raise ValueError(
                     f"Branch: the model has changed: a {cls.__name__} is a {type(layer).__name__} now; fork it again"
                 )
-        if not self._switches:
+        if not self._sets_grad_mode:
             return self._function(self._root, *inputs, **keywords)
-        # At the end of torch.no_grad() the model restores the mode of the caller, not that of the tracing.
+        # At the end of torch.no_grad() the model restores the grad mode of the caller, not that of the tracing.
         outside, _caller.gradients = getattr(_caller, "gradients", True), torch.is_grad_enabled()
         try:
             return self._function(self._root, *inputs, **keywords)
@@ -92,6 +92,7 @@ class Branch:
 
 
 def set_caller_grad_enabled(mode: bool) -> None:
+    """torch.set_grad_enabled in a branch: True restores the grad mode of the caller."""
     torch.set_grad_enabled(mode and getattr(_caller, "gradients", True))
 
 

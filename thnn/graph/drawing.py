@@ -21,7 +21,7 @@ def draw(
 
     Arguments:
         net_or_fork: Net or Fork
-        path: path of the SVG file to write; None: return a text instead
+        path: path of the SVG file to write; None: return text instead
         target: the highlighted part, with its dependencies: 'train' or 'infer' for a whole branch; a variable of the
             net, or a module or function of the fork, for both branches; or (branch, name)
 
@@ -63,7 +63,7 @@ def _text(picture: Picture) -> str:
     if picture.groups:
         lines.append("variables, shared by all")
     for group in picture.groups:
-        users = ", ".join(names[b] for b in group.readers) or "nobody"
+        users = ", ".join(names[b] for b in group.readers) or "none"
         changed = f"; updated by {', '.join(names[b] for b in group.writers)}" if group.writers else ""
         lines.extend(
             f"  {mark(group.active)}{group.kind} {line}  -> {users}{changed}" for line in group.lines

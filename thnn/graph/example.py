@@ -1,4 +1,4 @@
-"""The example of a fork: one run of the branch for inference, compared with the model."""
+"""The run of the branch for inference on the example of a fork, and the comparison with the model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def run_example(
 ) -> dict[str, tuple[tuple[int, ...], torch.dtype]]:
     """Runs the branch for inference node by node and compares the result with the model; returns sizes and types.
 
-    If the branch changes buffers, it is recompiled to change copies. The buffers of the model keep their values.
+    If the branch changes buffers, it is recompiled to change copies of them. The buffers of the model do not change.
     """
     buffers = dict(module.named_buffers())
     before = {n: b.detach().clone() for n, b in buffers.items()}
@@ -83,7 +83,7 @@ def run_example(
 def _compare(
     branch: Branch, module: nn.Module, inputs: Sequence[Any], devices: Sequence[int], output: Any
 ) -> None:
-    """Raises ValueError if the model and the branch differ: tracing misses some conditions in a forward."""
+    """Raises ValueError if the model and the branch differ: tracing cannot record some conditions in a forward."""
     kept = [(m, dict(m._buffers)) for m in module.modules()]
     try:
         with torch.random.fork_rng(devices), torch.no_grad():
@@ -99,7 +99,7 @@ def _compare(
         place = f"{code.co_filename}:{code.co_firstlineno}: " if code is not None else ""
         raise ValueError(
             f"fork: {place}{type(module).__name__} cannot be traced: for the example its forward computes something"
-            " else than was traced; it depends on a condition that tracing misses, such as isinstance(x, torch.Tensor)"
+            " else than was traced; it has a condition that tracing cannot record, such as isinstance(x, torch.Tensor)"
         )
 
 

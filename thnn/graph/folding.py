@@ -12,7 +12,7 @@ from thnn._torch import BatchNormBase, ConvBase
 from thnn.graph.branch import Branch, attribute
 from thnn.graph.mode_views import HOOKS, FixedAttribute, ModeViews, has_hooks
 
-_CONVOLUTIONS = (ConvBase, nn.Linear)
+_AFFINE_LAYERS = (ConvBase, nn.Linear)
 
 
 def fold_branch(branch: Branch, sizes: dict[str, tuple[tuple[int, ...], torch.dtype]]) -> None:
@@ -33,7 +33,7 @@ def fold_branch(branch: Branch, sizes: dict[str, tuple[tuple[int, ...], torch.dt
             continue
         dims = len(sizes[before.name][0])
         if isinstance(module, nn.Linear) and dims != 2:
-            continue  # normalization is over dimension 1, which is not that of the features
+            continue  # dimension 1, which is normalized, is not the dimension of the features
         view = folded_view(views, module, normalization, dims)
         name = f"folded_{len(vars(root))}"
         setattr(root, name, view)
@@ -58,7 +58,7 @@ def _input(node: fx.Node) -> fx.Node | None:
 def _foldable(module: nn.Module, normalization: nn.Module) -> bool:
     plain = ("torch.nn.modules.", "thnn.nn.")
     return (
-        isinstance(module, _CONVOLUTIONS)
+        isinstance(module, _AFFINE_LAYERS)
         and isinstance(normalization, BatchNormBase)
         and type(module).forward.__module__.startswith(plain)
         and type(normalization).forward.__module__.startswith(plain)
@@ -95,10 +95,10 @@ def folded_view(views: ModeViews, module: nn.Module, normalization: nn.Module, d
         output = super(type(view), once).forward(input)
         return output.relu_() if getattr(second, "activation", None) == "relu" else output
 
-    def parameter(name: str) -> property:  # overrides the property of a parametrization, too
+    def parameter(name: str) -> property:  # also overrides the property of a parametrization
         return property(lambda view: view.__dict__["_parameters"][name])
 
-    # The hooks run with `first`.
+    # Layers with hooks run as `first` and `second`, which have them.
     hooks = dict.fromkeys(HOOKS, FixedAttribute({}))
     return views.create(
         module, {"weight": parameter("weight"), "bias": parameter("bias"), **hooks, "forward": forward}

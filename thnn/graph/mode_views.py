@@ -17,7 +17,7 @@ HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_p
 
 
 def has_hooks(module: nn.Module) -> bool:
-    """Whether a module has hooks or a forward of its own, besides that of its class."""
+    """Whether a module has hooks, or a forward that was assigned to the object."""
     return any(map(module.__dict__.get, (*HOOKS, "forward")))
 
 
@@ -47,7 +47,7 @@ class FixedAttribute:
 class ModeViews:
     """The views of a module and its submodules in one mode.
 
-    While `assign` is set, it is called for each assignment to an attribute of a view, instead of the assignment.
+    While `assign` is set, an assignment to an attribute of a view calls `assign` instead.
     """
 
     def __init__(self, training: bool) -> None:
@@ -57,7 +57,7 @@ class ModeViews:
         self._classes: dict[type, Any] = {}  # of modules without submodules
 
     def of(self, module: nn.Module) -> nn.Module:
-        """The view of a module, always the same object; a view is its own view."""
+        """The view of a module, always the same object; for a view, the view itself."""
         if getattr(type(module), "_views", None) is self:
             return module
         view = self._views.get(id(module))

@@ -64,7 +64,7 @@ class Net:
 
         Errors: TypeError for an argument that is no operator; ValueError for one that is in the net already, for a
         written variable that another operator writes or that has a value, for a cycle, and for estimates of unknown
-        size. The net does not change then.
+        size. After an error the net is unchanged.
         """
         if not isinstance(operator, Operator):
             raise TypeError(f"append_op: expected an Operator, got {type(operator).__name__}")
@@ -263,7 +263,7 @@ class Net:
     def train(self, target: Any, feeds: Mapping[str, Tensor] | None = None, /, **named: Tensor) -> Any:
         """The value of a target in the branch for training.
 
-        Each batch_norm_op that the target depends on updates its estimates; its first batch replaces them.
+        Each batch_norm_op that the target depends on updates its estimates; the first batch replaces them.
 
         Arguments:
             target: name, Variable, or a sequence of them
@@ -351,7 +351,7 @@ class Net:
         """Copies values into the variables.
 
         Errors: TypeError for an argument that is no mapping of tensors; ValueError for missing or unknown names, wrong
-        sizes, and negative counts. Nothing is copied then.
+        sizes, and negative counts. After an error nothing is copied.
         """
         if not isinstance(state, Mapping):
             raise TypeError(f"load_state_dict: expected a mapping of tensors, got {type(state).__name__}")

@@ -41,7 +41,7 @@ _MEMORY_OF = {"saved_mean": "estimated_mean", "saved_var": "estimated_var"}
 def binder_of(kind: Any) -> Binder:
     """The function that sorts the arguments of an operator of this kind: (name for messages, arguments, keywords).
 
-    Raises ValueError for the name of no function, TypeError for a kind that is neither a name nor callable.
+    Raises ValueError for an unknown name, TypeError for a kind that is neither a name nor callable.
     """
     if isinstance(kind, str):
         if kind == BATCH_NORM:

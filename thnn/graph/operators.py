@@ -37,14 +37,14 @@ class Operator:
     results. Lists as attributes become tuples; dicts and sets are bound to a callable by functools.partial.
 
     A net forks at an operator with ``is_infer=False``, ``train=True`` or ``training=True``; the branch for inference
-    has its counterpart with the other value. So do callables whose parameter `training` is True by default, such as
-    torch's dropout. An operator created with the value for inference keeps it in both branches.
+    has its counterpart with the other value. It also forks at callables whose parameter `training` is True by default,
+    such as torch's dropout. An operator created with the value for inference keeps it in both branches.
 
     Attributes:
         kind: str, class or callable: the first argument
         inputs: Mapping: argument -> name, tuple of names, or None for an omitted optional tensor
         outputs: Mapping: result -> name or None
-        attributes: Mapping: all others
+        attributes: Mapping: all other keywords
 
     Errors: TypeError for unknown or missing keywords, for a wrong type of name, for is_infer, train or training that is
     neither True nor False, for a mutable attribute; ValueError for an unknown function, an attribute out of range,
@@ -99,12 +99,12 @@ class Operator:
 
     @property
     def reads(self) -> tuple[str, ...]:
-        """Names of the variables that it reads."""
+        """Names of the variables that the operator reads."""
         return tuple(dict.fromkeys(flat_names(self.inputs.values())))
 
     @property
     def writes(self) -> tuple[str, ...]:
-        """Names of the variables that it writes, without the estimates that it updates."""
+        """Names of the variables that the operator writes, without the estimates that it updates."""
         return tuple(n for n in self.outputs.values() if n is not None and n not in self._estimates)
 
     @property
@@ -117,12 +117,12 @@ class Operator:
 
     @property
     def updates(self) -> tuple[str, ...]:
-        """Names of the estimates that it updates."""
+        """Names of the estimates that the operator updates."""
         return () if self.attributes.get("is_infer") else self._estimates
 
     @property
     def forks(self) -> bool:
-        """Whether it differs between training and inference."""
+        """Whether the operator differs between training and inference."""
         return self._mode is not None
 
     @property
@@ -130,7 +130,7 @@ class Operator:
         return next((m for m, (value, _) in _MODES.items() if self.attributes.get(m) is value), None)
 
     def for_inference(self) -> Operator:
-        """Its counterpart in the branch for inference: itself if the branches do not differ."""
+        """The counterpart in the branch for inference: the operator itself if it does not fork."""
         mode = self._mode
         return self if mode is None else self.replace(**{mode: _MODES[mode][1]})
 
@@ -145,7 +145,7 @@ class Operator:
         """Runs the operator on the values of variables; returns the results in the order of `outputs`.
 
         Errors: those of the function, with the operator and its variables in the message; torch's RuntimeError becomes
-        ValueError. Exceptions of other types get them as a note (Python 3.11).
+        ValueError. Exceptions of other types have operator and variables in a note (Python 3.11).
         """
         arguments = [look_up(names, values) for names in self.inputs.values()]
         try:
@@ -154,7 +154,7 @@ class Operator:
             if type(error) not in (TypeError, ValueError, RuntimeError):
                 if hasattr(error, "add_note"):  # Python 3.11
                     error.add_note(f"in {self} ({self._describe(arguments)})")
-                raise  # its type is the message: out of memory, not implemented
+                raise  # unchanged: callers distinguish such errors (out of memory, not implemented) by type
             kind = TypeError if isinstance(error, TypeError) else ValueError
             raise kind(f"{self}: {error} ({self._describe(arguments)})") from error
         if "output" in self.outputs:
@@ -190,7 +190,7 @@ class Operator:
     def __str__(self) -> str:
         try:
             name = next(n for n in self.outputs.values() if n is not None)
-        except AttributeError:  # in the constructor
+        except AttributeError:  # in the constructor, before `outputs` is set
             return label(self.kind)
         return f"{label(self.kind)} -> {name!r}"
 

@@ -21,7 +21,7 @@ _GAP = 44.0  # between rows
 _GUTTER = 80.0  # between lanes
 _TRACK = 12.0  # between parallel lines
 _CHARACTER = 7.9  # width of an average character of 13 px, rounded up
-_LONGEST = 44  # characters of a line; the tooltip has the rest
+_LONGEST = 44  # characters of a line; the tooltip has the whole text
 
 _COLORS = {
     SHARED: ("#475569", "#f1f5f9"),
@@ -287,14 +287,14 @@ def _rounded(points: list[tuple[float, float]], radius: float = 8) -> str:
 def _rectangle(place: _Rectangle, lines: Sequence[str], kind: str, note: str, faint: bool) -> str:
     color, fill = _COLORS[kind]
     lines = [line for line in lines if line]
-    is_box = place.height == _BLOCK and kind not in ("parameter", "statistic")
+    is_block = place.height == _BLOCK and kind not in ("parameter", "statistic")
     dash = ' stroke-dasharray="5 3"' if kind == "statistic" else ""
-    radius = 8 if is_box else 4
+    radius = 8 if is_block else 4
     step = _LINE
     y = place.y + place.height / 2 - (len(lines) - 1) * step / 2 + 4.5
     texts = "".join(
         f'<text x="{place.x:.1f}" y="{y + k * step:.1f}" text-anchor="middle" fill="{color}"'
-        f"{' font-weight=' + quoteattr('bold') if is_box and k == 0 else ''}>{_xml(_short(line))}</text>"
+        f"{' font-weight=' + quoteattr('bold') if is_block and k == 0 else ''}>{_xml(_short(line))}</text>"
         for k, line in enumerate(lines)
     )
     return (

@@ -19,10 +19,10 @@ from thnn.graph.mode_views import ModeViews, has_hooks
 
 _tracing = threading.RLock()  # torch.fx patches nn.Module: concurrent tracers would undo each other's patches
 
-# Functions without a tensor argument of the model, which torch.fx would evaluate once, while tracing.
+# Functions that a model may call without passing a tensor: torch.fx would then evaluate them once, while tracing.
 _RANDOM = {
     torch.rand, torch.randn, torch.randint, torch.randperm, torch.normal, torch.bernoulli, torch.multinomial,
-    torch.empty,  # to be filled
+    torch.empty,  # which the model fills with random numbers
 }  # fmt: skip
 
 
@@ -37,6 +37,7 @@ class _Mode(NamedTuple):
     mean_name: str = ""
 
 
+# A position beyond all positional arguments.
 _BY_KEYWORD = 99
 
 
@@ -82,7 +83,7 @@ class _Tracer(fx.Tracer):
         if threading.get_ident() != self._thread:
             return forward(*args, **kwargs)
         view = self.views.of(m)
-        if view is not m:  # not accessed through its parent
+        if view is not m:  # called by a way other than its parent, such as a list
             forward = view.forward
         return super().call_module(view, forward, args, kwargs)
 
@@ -184,7 +185,7 @@ def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
             )
     views = ModeViews(training)
     names = [f"input_{k}" for k in range(arity)] if arity != 1 else ["input"]
-    # A root of its own, since torch.fx stores constants in the root.
+    # A new root, since torch.fx stores constants in the root.
     defined: dict[str, Any] = {}
     arguments = ", ".join(names)
     exec(f"def forward(self, {arguments}): return self.{ROOT}({arguments})", defined)
@@ -205,9 +206,9 @@ def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
     if training:
         tracer.keep_assigned()
     else:
-        _use_estimates(graph)
+        _set_inference(graph)
     for node in graph.nodes:
-        node.meta.pop("is_wrapped", None)  # the generated code would have torch.fx patch the function
+        node.meta.pop("is_wrapped", None)  # with it the generated code would make torch.fx patch the function
     constants = {k: v for k, v in root.__dict__.items() if isinstance(v, Tensor)}
     namespace = type("Root", (SimpleNamespace,), {})
     return Branch(graph, namespace(**{ROOT: views.of(module)}, **constants), module, training)
@@ -221,7 +222,7 @@ def _place(error: BaseException) -> tuple[str, str]:
     return "", ""
 
 
-def _use_estimates(graph: fx.Graph) -> None:
+def _set_inference(graph: fx.Graph) -> None:
     """Sets all calls to inference, including those with an explicit training=True."""
 
     def argument(node: fx.Node, position: int, name: str) -> Any:

@@ -18,8 +18,8 @@ class Variable:
     `value`, a tensor or None, may be assigned at any time, for the next run. A `trainable` variable is one of
     `Net.parameters`, and its floating-point value is set to require a gradient.
 
-    Errors: TypeError for a value that is no tensor; ValueError for a trainable one that cannot require a gradient: a
-    result of tensors that do, or an inference tensor.
+    Errors: TypeError for a value that is no tensor; ValueError for the value of a trainable variable that cannot
+    require a gradient: the result of tensors that require one, or an inference tensor.
     """
 
     __slots__ = ("_name", "_value", "trainable")

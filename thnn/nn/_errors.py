@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from torch import Tensor, nn
 
 
-def in_words_of(layer: nn.Module, error: Exception, words: Mapping[str, str]) -> Exception:
-    """An error of a C function as one of the layer, with the patterns `words` replaced; other errors are returned."""
+def layer_error(layer: nn.Module, error: Exception, words: Mapping[str, str]) -> Exception:
+    """The error of a C function as an error of the layer, with the patterns `words` replaced; other errors as is."""
     function, _, text = str(error).partition(": ")
     if not function.endswith("_updateOutput"):
         return error

@@ -14,7 +14,7 @@ from thnn._batch_norm.statistics import FirstBatch
 from thnn._binding.extension import lib
 from thnn._functions.classes import function_classes
 from thnn._torch import BatchNormBase, dynamo_disable, increment_version
-from thnn.nn._errors import in_words_of, wrong_count
+from thnn.nn._errors import layer_error, wrong_count
 
 _ACTIVATIONS: Final = (None, "relu")
 _batch_normalization = function_classes["BatchNormalizationFunction"].apply
@@ -27,8 +27,8 @@ _DOC = """Batch normalization of {what}; drop-in replacement for ``torch.nn.{nam
 
     output = (input - mean) / sqrt(variance + eps) * weight + bias
 
-    In training mean and biased variance are those of the batch, in evaluation the running ones. Each batch in training
-    updates the running ones, with its unbiased variance: new = (1 - momentum) * old + momentum * batch.
+    In training mean and biased variance are those of the batch, in evaluation the running statistics. Each batch in
+    training updates the running statistics, with its unbiased variance: new = (1 - momentum) * old + momentum * batch.
 
     Shapes: input {shapes}, output the same; weight, bias, running_mean, running_var (C). float32 or float64.
 
@@ -37,7 +37,7 @@ _DOC = """Batch normalization of {what}; drop-in replacement for ``torch.nn.{nam
         eps: float: added to the variance
         momentum: float or None: weight of a batch in the running statistics, from 0 to 1; None: cumulative average
         affine: bool: whether there are weight (initially 1) and bias (initially 0)
-        track_running_stats: bool: False: no running statistics; evaluation uses those of the batch, too
+        track_running_stats: bool: False: no running statistics; evaluation uses the statistics of the batch, too
         device, dtype: of parameters and buffers
         bias: bool: False: affine without a bias
         decay: float: 1 - momentum, the convention of Paddle, TensorFlow and Keras:
@@ -48,14 +48,14 @@ _DOC = """Batch normalization of {what}; drop-in replacement for ``torch.nn.{nam
         update_statistics: bool: False: training does not update running statistics and num_batches_tracked
         activation: None or 'relu': applied to the output, fused
 
-    The options are attributes and may be changed at any time; `decay` is 1 - `momentum`. A momentum that is assigned is
-    not checked, as in torch; a negative or NaN eps is an error in the next call.
+    The options are attributes and may be changed at any time; `decay` is 1 - `momentum`. An assigned momentum is not
+    checked, as in torch; a negative or NaN eps is an error in the next call.
     The keys of state_dict are those of torch.nn.{name}: each layer loads the state of the other.
     Inside torch.autocast, input, weight and bias of float16 and bfloat16 are cast to float32.
 
     Errors: ValueError for both momentum and decay, numbers out of range, an input with other dimensions or channels,
     one value per channel in training; TypeError for an input of another type than float32 and float64, or than that of
-    the parameters. Nothing is updated then.
+    the parameters. After an error nothing is updated.
     Source: Ioffe and Szegedy 2015, algorithms 1 and 2. Conventions: docs/batch-normalization.md.
     """
 
@@ -64,7 +64,7 @@ class _BatchNorm(BatchNormBase):
     """Base class of the layers. A subclass defines its dimensions, `_dims`, and may override `_compute`."""
 
     _dims: ClassVar[dict[int, str]] = {}
-    # Class attributes, for instances that a class of torch created.
+    # Defaults for layers that were created by torch and got this class later.
     unbiased: bool = True
     first_batch: FirstBatch = "blend"
     update_statistics: bool = True
@@ -153,7 +153,7 @@ class _BatchNorm(BatchNormBase):
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
         try:
-            # Not by nn.Module.__getattr__: five calls of it cost as much as a small kernel.
+            # Read directly, since five calls of nn.Module.__getattr__ cost as much as a small kernel.
             parameters, buffers = self._parameters, self._buffers
             weight, bias = parameters["weight"], parameters["bias"]
             running_mean, running_var = buffers["running_mean"], buffers["running_var"]
@@ -185,9 +185,10 @@ class _BatchNorm(BatchNormBase):
         train: bool,
         momentum: float,
     ) -> Tensor:
-        """The output, by the statistics of the batch if `train`, which update the running ones, or by the running ones.
+        """The output, normalized by the statistics of the batch if `train`, which also updates the running statistics
+        if they are given; otherwise by the running statistics.
 
-        `momentum` is the weight of this batch. Of the options, unbiased and activation apply here.
+        `momentum` is the weight of this batch. Of the options, `unbiased` and `activation` take effect here.
         """
         apply = _batch_normalization if self.activation is None else _with(self.activation)
         unbiased = self.unbiased
@@ -200,7 +201,7 @@ class _BatchNorm(BatchNormBase):
         except (TypeError, ValueError) as error:
             if isinstance(error, ValueError) and input.shape[1] != self.num_features:
                 raise wrong_count(self, "channels", "num_features", self.num_features, input, 1) from None
-            raise in_words_of(self, error, {}) from None
+            raise layer_error(self, error, {}) from None
         _statistics.update(running_mean, mean, momentum)
         _statistics.update(running_var, variance, momentum)
         return output
@@ -209,7 +210,7 @@ class _BatchNorm(BatchNormBase):
 def _increment(batches: Tensor) -> None:
     """Adds 1 to num_batches_tracked.
 
-    By a C function, in half a microsecond with the increment of the version. `add_(1)` takes six times as long, as much
+    A C function needs half a microsecond, with the increment of the version. `add_(1)` takes six times as long, as much
     as a small kernel; ctypes at the address of the tensor takes 0.2 microseconds more.
     """
     if _add_one(id(batches)):

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from thnn._functions.classes import function_classes
 from thnn._torch import ConvBase, ConvTransposeBase, dynamo_disable
-from thnn.nn._errors import in_words_of, wrong_count
+from thnn.nn._errors import layer_error, wrong_count
 
 _convolution = function_classes["ConvolutionFunction"].apply
 _full_convolution = function_classes["FullConvolutionFunction"].apply
@@ -28,7 +28,7 @@ _DOC = """{kind} of {what}; drop-in replacement for ``torch.nn.{name}``, with it
     """
 _ARGUMENTS = "in_channels, out_channels, kernel_size, stride, padding, dilation, groups, bias, padding_mode"
 _LAST = """
-    The output is in channels-last where the input or the weight is."""
+    The output is channels-last if the input or the weight is."""
 _PADDING = """
     padding is numbers, 'valid' or 'same'. A padding_mode other than 'zeros', and 'same' with different padding at the
     two sides, copy the input into a padded one."""
@@ -68,7 +68,7 @@ def _axes(values: Sequence[int], default: int) -> tuple[int, int, int]:
     return depth, width, height
 
 
-# Patterns in messages of the C functions -> the words of a layer.
+# Patterns in messages of the C functions -> names of the layer's settings.
 _WORDS = {
     r"\bd[TWH]\b": "stride",
     r"\bpad[TWH]\b": "padding",
@@ -98,7 +98,7 @@ def _explained(layer: Any, input: Any, error: Exception) -> Exception:
         channels = weight.shape[0] if layer.transposed else weight.shape[1] * layer.groups
         if input.shape[-dims - 1] != channels:
             return wrong_count(layer, "channels", "in_channels", channels, input, -dims - 1)
-    return in_words_of(layer, error, _WORDS)
+    return layer_error(layer, error, _WORDS)
 
 
 class _Convolution(ConvBase):
@@ -106,7 +106,6 @@ class _Convolution(ConvBase):
 
     @dynamo_disable
     def forward(self, input: Tensor) -> Tensor:
-        """The result."""
         try:
             return self._conv_forward(input, self.weight, self.bias)
         except (TypeError, ValueError) as error:
@@ -174,7 +173,7 @@ class _ConvTranspose(ConvTransposeBase):
 
     @dynamo_disable
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        """The result; `output_size` selects one of the sizes that a stride allows."""
+        """`output_size` selects one of the output sizes that a stride allows."""
         try:
             return self._transposed(input, self.weight, output_size)
         except (TypeError, ValueError, IndexError) as error:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from thnn._functions.classes import function_classes
 from thnn._torch import dynamo_disable
-from thnn.nn._errors import in_words_of, wrong_count
+from thnn.nn._errors import layer_error, wrong_count
 
 _linear = function_classes["LinearFunction"].apply
 
@@ -26,7 +26,6 @@ class Linear(torch.nn.Linear):
 
     @dynamo_disable
     def forward(self, input: Tensor) -> Tensor:
-        """The result."""
         try:
             if not isinstance(input, Tensor) or input.dim() <= 2:
                 return _linear(input, self.weight, self.bias)
@@ -36,4 +35,4 @@ class Linear(torch.nn.Linear):
             features = self.weight.shape[-1]
             if isinstance(error, ValueError) and input.dim() and input.shape[-1] != features:
                 raise wrong_count(self, "features", "in_features", features, input, -1) from None
-            raise in_words_of(self, error, {"inputSize": "in_features"}) from None
+            raise layer_error(self, error, {"inputSize": "in_features"}) from None

@@ -26,23 +26,23 @@ class SyncBatchNorm(_BatchNorm):
     in all processes to the bit. The batches may differ in size and layout, and be empty. Each forward has one
     collective, and so has each backward if the input requires a gradient. Gradients by weight and bias are sums over
     the batch of the process; DistributedDataParallel averages them. In evaluation, in a group of one, outside of the
-    group and without torch.distributed it computes as BatchNorm1d, 2d and 3d, without a collective.
+    group and without torch.distributed the layer computes as BatchNorm1d, 2d and 3d, without a collective.
 
     Shapes: input (N, C) or (N, C, ...), output the same; weight, bias, running_mean, running_var (C). float32 or
     float64. Works on CPU tensors, with any backend of torch.distributed.
 
     Arguments: those of ``thnn.nn.BatchNorm2d``, and
-        process_group: group of torch.distributed, or None for all processes. All of its processes must call their
+        process_group: group of torch.distributed, or None for all processes. All processes of the group must call their
             layers in the same order. Threads must not share a group.
 
     Errors: those of BatchNorm2d (the values per channel are those of all processes); ValueError if the processes are in
     different layers or differ in the number of channels or the element type, and in all other processes if the layer
-    rejects the input of one; RuntimeError if a process is gone or does not arrive within the timeout of the group. The
-    messages contain the rank, and the name of the layer in the model if convert_sync_batchnorm() created it.
+    rejects the input of one process; RuntimeError if a process is gone or does not arrive within the timeout of the
+    group. The messages contain the rank, and the name of the layer in the model if convert_sync_batchnorm() created it.
     """
 
     process_group: Any = None
-    # Of a converted layer: its name in the model, and the state that revert_sync_batchnorm() restores.
+    # For a converted layer: its name in the model, and the state that revert_sync_batchnorm() restores.
     _qualified_name: str = ""
     _class_before: type[BatchNormBase] | None = None
     _state_before: dict[str, Any]
@@ -105,7 +105,7 @@ class SyncBatchNorm(_BatchNorm):
             raise
 
     def _check_call(self, input: Tensor) -> None:
-        """Raises the errors that the forward has before its collective."""
+        """Raises the errors of a forward that precede its collective."""
         _check_activation(self.activation)
         if self.training and self.track_running_stats and self.update_statistics:
             _statistics.weight_of_batch(self.momentum, self.first_batch, self.num_batches_tracked)
@@ -134,7 +134,7 @@ class SyncBatchNorm(_BatchNorm):
             return super()._compute(input, weight, bias, running_mean, running_var, train, momentum)
         replaced = None
         if momentum == 1 and running_mean is not None and running_var is not None:
-            # They may be NaN, which 0 * NaN would keep.
+            # The old running statistics may be NaN, and 0 * NaN is NaN.
             replaced = running_mean, running_var
             running_mean, running_var = torch.zeros_like(running_mean), torch.zeros_like(running_var)
         output = synchronized(
@@ -155,8 +155,8 @@ def convert_sync_batchnorm(module: _M, process_group: Any = None) -> _M:
     """Converts every batch normalization in a model to SyncBatchNorm; returns the model.
 
     The layers are those of torch.nn (BatchNorm1d, 2d, 3d, SyncBatchNorm) and of thnn.nn, and classes derived from them;
-    the model itself may be one. Only the class of the objects changes: parameters, buffers, hooks, modes, options and
-    references remain. Error messages contain their names in `module`.
+    the model itself may be such a layer. Only the class of the layers changes: parameters, buffers, hooks, modes,
+    options and references remain. Error messages contain the names of the layers in `module`.
 
     Arguments:
         module: the model, in each process of the group
@@ -172,7 +172,9 @@ def convert_sync_batchnorm(module: _M, process_group: Any = None) -> _M:
         if isinstance(layer, torch.nn.modules.lazy.LazyModuleMixin) and layer.has_uninitialized_params():
             raise ValueError(f"convert_sync_batchnorm: {name!r}: is lazy; run it once before the conversion")
         if parametrize.is_parametrized(layer):
-            raise ValueError(f"convert_sync_batchnorm: {name!r}: is parametrized; convert it before")
+            raise ValueError(
+                f"convert_sync_batchnorm: {name!r}: is parametrized; convert the layer before its parametrization"
+            )
         if type(layer).forward not in _FORWARDS or "forward" in vars(layer):
             raise ValueError(
                 f"convert_sync_batchnorm: {name!r}: {type(layer).__name__} has its own forward, which would be lost"
@@ -205,7 +207,7 @@ _CONVERTED = frozenset({"process_group", "_qualified_name", "_dims"})
 def revert_sync_batchnorm(module: _M) -> _M:
     """Restores the classes of the layers that convert_sync_batchnorm() converted; returns the model.
 
-    Parameters and buffers keep their current values. A SyncBatchNorm that was created as one does not change.
+    Parameters and buffers keep their current values. A SyncBatchNorm that was not converted does not change.
 
     Errors: TypeError for another type of module; ValueError, with nothing reverted, for parametrized layers.
     """

@@ -2,8 +2,8 @@
 
 `_compute` replaces the method of the layers in the replicas. Each replica computes the statistics of its part. At a
 first rendezvous one replica merges them and updates the running statistics; each normalizes its part. At a second
-rendezvous one replica creates a single autograd node for all parts. Nodes of their own would deadlock in the backward,
-which runs all CPU nodes in one thread.
+rendezvous one replica creates a single autograd node for all parts. With one node per replica, which would have to wait
+for each other, the backward would deadlock: it runs all CPU nodes in one thread.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from thnn.parallel._replicas import Replicas
 def batch_normalizations(module: nn.Module) -> dict[str, BatchNormBase]:
     """The layers of batch normalization in a network, by their names in messages.
 
-    Raises ValueError for layers with collectives between processes: the order of those of the replicas would be random.
+    Raises ValueError for layers with collectives between processes: the replicas would call them in random order.
     """
     layers = {}
     for name, layer in module.named_modules():
@@ -56,9 +56,9 @@ def synchronize(replicas: Replicas, layers: dict[str, BatchNormBase], group: Rep
 
 @functools.cache
 def _joint_class(kind: Any) -> type[nn.Module]:
-    """A subclass whose torch forward is that of thnn's layers, which calls `_compute`.
+    """A subclass in which the forward of thnn's layers, which calls `_compute`, replaces that of torch's layers.
 
-    A forward that the class itself defines is still called first.
+    If the class defines a forward, that forward is called first.
     """
     bases = (kind,) if issubclass(kind, _BatchNorm) else (kind, _BatchNorm)
     members: dict[str, Any] = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
@@ -68,7 +68,7 @@ def _joint_class(kind: Any) -> type[nn.Module]:
 
 
 def _checked(self: Any, *arguments: Any, **keywords: Any) -> Any:
-    """The forward that a class outside of torch and thnn defines; it must call the one that it overrides."""
+    """Calls the forward that a class outside of torch and thnn defines; it must call the forward of its base class."""
     self._calls = 0
     output = super(type(self), self).forward(*arguments, **keywords)
     if not self._calls and (self.training or self.running_mean is None):
@@ -132,7 +132,7 @@ def _compute(
             recorded,
         )
         merge = functools.partial(_merge, label, layer.eps, layer.unbiased)
-        # Allocated before the update of the running statistics, since that can fail.
+        # Allocated before the update of the running statistics, since the allocation can fail.
         output = torch.empty_like(input)
         mean, inverse, count, recorded = group.rendezvous(rank, f"layer {label}", part, merge)
         stages.normalize(input, weight, bias, mean, inverse, relu, output)
@@ -151,7 +151,7 @@ def _check(name: str, num_features: int, input: Tensor, vectors: Sequence[Tensor
     for vector in vectors:
         if vector is not None and vector.dtype not in (input.dtype, stages.statistics_dtype(input)):
             raise TypeError(
-                f"{name}: input: expected {vector.dtype} as its parameters are, got {input.dtype}"
+                f"{name}: input: expected {vector.dtype}, the type of its parameters, got {input.dtype}"
             )
 
 

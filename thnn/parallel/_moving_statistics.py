@@ -58,7 +58,7 @@ class MovingStatistics:
                 continue
             if how == "sum" and _replaces(layer):
                 raise ValueError(
-                    f"SelfDataParallel: layer {label}: moving_statistics='sum' expected a layer whose updates can be"
+                    f"SelfDataParallel: layer {label}: moving_statistics='sum' requires updates that can be"
                     " added, but momentum=None and first_batch='initialize' replace the running statistics"
                 )
             if layer.track_running_stats and getattr(layer, "update_statistics", True):
@@ -74,7 +74,7 @@ class MovingStatistics:
 
     @torch.no_grad()
     def combine(self) -> None:
-        """Updates each layer from its replicas that ran."""
+        """Updates the running statistics of each layer from those of the replicas that ran it."""
         for layer, updated in self._updated.items():
             ranks = sorted(updated)
             if self._how == "first":

@@ -1,7 +1,7 @@
-"""Replicas of one forward pass: a thread each, and a rendezvous for those of synchronized layers.
+"""The replicas of one forward pass: a thread for each, and the rendezvous in synchronized layers.
 
-A rendezvous never waits for a replica that cannot arrive. It fails if a replica has raised an exception, if one has
-finished while others wait, and if all wait in different places.
+A rendezvous never waits for a replica that cannot arrive. It fails if a replica has raised an exception, if one replica
+has finished while others wait, and if the replicas wait with different tags.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ReplicaGroup:
     def rendezvous(
         self, rank: int, tag: str, value: Any, compute: Callable[[list[Any]], Sequence[Any]]
     ) -> Any:
-        """Waits until all replicas have arrived; returns the result of this one.
+        """Waits until all replicas have arrived; returns the result for this replica.
 
         The last replica to arrive calls `compute` with the values of all, in order of rank, which returns as many
         results. Raises ValueError with the tag if another replica waits at another tag or has finished.
@@ -106,7 +106,7 @@ class ReplicaGroup:
 
 
 class _CallerState:
-    """The state that torch keeps per thread, as in the thread that creates the object."""
+    """The per-thread state of torch in the thread that creates the object."""
 
     def __init__(self, devices: Sequence[torch.device]) -> None:
         self.grad = torch.is_grad_enabled()
@@ -189,7 +189,7 @@ def _run_in_threads(group: ReplicaGroup, work: Callable[[int], None]) -> None:
     ready, go = threading.Semaphore(0), threading.Event()
 
     def start(rank: int) -> None:
-        torch.get_num_threads()  # makes the process's number that of this thread, for OpenMP, too
+        torch.get_num_threads()  # sets the number of this thread, also for OpenMP, to that of the process
         ready.release()
         go.wait()
         work(rank)
@@ -227,8 +227,8 @@ def _divided_threads(devices: Sequence[torch.device]) -> Any:
     """Divides torch's number of threads by the number of replicas on the CPU, for the threads that start inside.
 
     A thread keeps the number that the process has when it first uses torch. So the number of the process is lowered
-    for the start of the threads alone, by one forward pass at a time, and never for the length of a forward pass:
-    overlapping ones would restore each other's lowered number.
+    only while the threads start, by one forward pass at a time. If it were lowered for a whole forward pass,
+    overlapping passes would restore each other's lowered number.
     """
     replicas = sum(d.type == "cpu" for d in devices)
     with _thread_count_lock:

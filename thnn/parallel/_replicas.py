@@ -97,14 +97,14 @@ def _check(module: nn.Module) -> None:
 
 def _parameters_on(module: nn.Module, devices: Sequence[torch.device]) -> list[dict[Tensor, Tensor]]:
     """The parameters of the module on each device."""
-    learning: list[Tensor] = []
+    trainable: list[Tensor] = []
     others: list[Tensor] = []
     for parameter in module.parameters():
-        (learning if parameter.requires_grad and torch.is_grad_enabled() else others).append(parameter)
+        (trainable if parameter.requires_grad and torch.is_grad_enabled() else others).append(parameter)
     there: dict[torch.device, dict[Tensor, Tensor]] = {d: {p: p.to(d) for p in others} for d in devices}
-    copies = Broadcast.apply(tuple(devices), *learning) if learning else ()
-    n = len(learning)
+    copies = Broadcast.apply(tuple(devices), *trainable) if trainable else ()
+    n = len(trainable)
     return [
-        {**there[device], **dict(zip(learning, copies[rank * n : (rank + 1) * n]))}
+        {**there[device], **dict(zip(trainable, copies[rank * n : (rank + 1) * n]))}
         for rank, device in enumerate(devices)
     ]

@@ -99,7 +99,7 @@ class DataParallelCriterion(nn.Module):
         size = batch_size("DataParallelCriterion: targets", (targets, keywords))
         if size not in (None, sum(sizes)):
             raise ValueError(
-                f"DataParallelCriterion: targets: expected {' + '.join(map(str, sizes))} rows, as of the outputs,"
+                f"DataParallelCriterion: targets: expected {' + '.join(map(str, sizes))} samples, as of the outputs,"
                 f" got {size}"
             )
         devices = [next(tensors(output)).device for output in outputs]
@@ -138,7 +138,7 @@ class DataParallelCriterion(nn.Module):
         if self._reduction() == "sum":
             return ordered_sum(losses)
         weights = [torch.as_tensor(c, device=home).to(losses[0].dtype) for c in counts]
-        # The mean over no samples is NaN, and so is 0 times NaN.
+        # The mean loss of no samples is NaN, and 0 * NaN is NaN.
         weighted = [torch.where(w == 0, 0, loss.to(home) * w) for loss, w in zip(losses, weights)]
         return ordered_sum(weighted) / ordered_sum(weights)
 

@@ -38,19 +38,20 @@ class SelfDataParallel(nn.Module):
     Arguments:
         module: nn.Module: the network; its parameters stay where they are
         devices: devices, which may repeat: ["cpu", "cpu"]
-        moving_statistics: the running statistics of each layer of batch normalization after a batch on K devices:
-            'sync': all replicas of a layer normalize with the statistics of the whole batch, which update the running
-            ones once; with the other choices each replica normalizes with the statistics of its part, and
-            'first': the update of the first device is kept
-            'last': the update of the last device is kept
-            'mean': the mean of the K updates
-            'sum': all K are added: old + sum(new_k - old). See `equivalent_decay`.
+        moving_statistics: how a batch on K devices is normalized and updates the running statistics of a layer.
+            'sync': every replica normalizes with the statistics of the whole batch, which update the running
+            statistics once. With each of the other choices a replica normalizes with the statistics of its part; of
+            the K updated running statistics new_k, the layer gets
+            'first': those of the first device
+            'last': those of the last device
+            'mean': their mean
+            'sum': old + sum(new_k - old), the sum of all updates. See `equivalent_decay`.
         dim: int: the dimension of the inputs that is the batch
 
     Call: inputs and keywords may be tensors, and tuples, lists and dicts of them; each tensor is split along `dim` as
-    by torch.tensor_split: into sizes that differ by at most 1, the larger ones first. With fewer rows than devices the
-    last devices are idle, and the list is shorter; an empty batch goes to the first. Tensors without dimensions, and
-    objects that are no tensors, go to all devices.
+    by torch.tensor_split: into sizes that differ by at most 1, the larger ones first. With fewer samples than devices
+    the last devices are idle, and the list is shorter; an empty batch goes to the first. Tensors without dimensions,
+    and objects that are no tensors, go to all devices.
 
     Synchronized layers are thnn.nn.BatchNorm1d/2d/3d and torch.nn.BatchNorm1d/2d/3d, and classes derived from them
     whose forward calls that of the base class. Changes of other buffers in the first replica are kept, as in torch's
@@ -63,10 +64,10 @@ class SelfDataParallel(nn.Module):
     Replicas on the CPU divide torch's number of threads among them.
 
     Errors: TypeError for a module, device or dim of another type, and for sparse and nested inputs; ValueError for an
-    empty list of devices, one that does not exist or has no memory (meta), another moving_statistics, a SyncBatchNorm
-    or SelfDataParallel in the network, inputs without a batch or of different sizes. An exception in a replica aborts
-    the others and is raised unchanged. If replicas do not run the same layers of batch normalization in the same order,
-    ValueError names the layer.
+    empty list of devices, a device that does not exist or has no memory (meta), another moving_statistics, a
+    SyncBatchNorm or SelfDataParallel in the network, inputs without a batch or of different sizes. An exception in a
+    replica aborts the others and is raised unchanged. If replicas do not run the same layers of batch normalization in
+    the same order, ValueError names the layer.
     """
 
     def __init__(
@@ -165,7 +166,7 @@ def _device(name: Device) -> torch.device:
         )
     try:
         device = torch.empty(0, device=torch.device(name)).device
-    except (RuntimeError, AssertionError) as error:  # the latter where torch was built without it
+    except (RuntimeError, AssertionError) as error:  # AssertionError if torch was built without the device
         reason = str(error).splitlines()[0]
         raise ValueError(f"SelfDataParallel: devices: {name!r} is not available: {reason}") from None
     if device.type == "meta":

@@ -175,7 +175,7 @@ def _process(directory: str, shape: tuple[int, ...], rounds: int, rank: int) -> 
 
         calls[f"thnn {layout}"] = together
         calls[f"local + collectives {layout}"] = parts
-    # Like take_turns, except that both processes have to make the same calls at the same time.
+    # Not take_turns, since both processes have to make the same calls at the same time.
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     # Warm-up calls let the allocator cache memory of each size.
     counts = dict.fromkeys(calls, _WARM_UP_CALLS)

@@ -25,10 +25,12 @@ TIGHT = 1e-12
 
 
 class Failed(AssertionError):
-    """A check failed; the text says where and how."""
+    """A failed check; the text has the call, the result and the expected result."""
 
 
+# From the name of an argument and a tensor that a call reads to the tensor that is passed, such as another layout.
 Enter = Callable[[str, Tensor], Tensor]
+# The same for a tensor that a call writes; the key is 'updateOutput.output', with the phase.
 Make = Callable[[str, Tensor], Tensor]
 
 
@@ -72,18 +74,26 @@ class CaseRunner:
     def __init__(self, case: Case, sample: SampleInput, dtype: torch.dtype = torch.float64) -> None:
         self.case, self.sample, self.dtype = case, sample, dtype
         self.module = modules()[case.module]
-        # The forward, and all functions of the case; in the case of a single function, that function.
+        # The forward (or the function, in the case of a single function), and all functions of the case.
         self.forward: Function = function_of(case)
         backwards = self.module.backwards if case.phase is None else ()
         self.functions: tuple[Function, ...] = (self.forward, *backwards)
         self.backend = type2backend[dtype]
         self.values = arguments(case, sample, dtype)
+        self._generators = [a.name for a in self.forward.arguments if a.role == "generator"]
+        self.values.update({name: torch.Generator() for name in self._generators})
+        self.reseed()
         # The tensors that the class computes gradients for.
         self.differentiable = [
             n
             for n in (self.cls._names[: self.cls._tensor_count] if self.has_class else ())
             if isinstance(self.values[n], Tensor) and n not in self.cls._constants
         ]
+
+    def reseed(self) -> None:
+        """Makes the next call with `values` get the random numbers of all other calls."""
+        for name in self._generators:
+            self.values[name].manual_seed(11)
 
     @functools.cached_property
     def reference(self) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
@@ -96,6 +106,7 @@ class CaseRunner:
         leaves = {n: values[n].clone().requires_grad_() for n in self.differentiable}
         values.update(leaves)
         spelled = {a.name: a.variable for a in self.forward.arguments}
+        self.reseed()
         result = self.case.reference(**{spelled.get(n, n): v for n, v in values.items()})
         if isinstance(result, dict):
             return {}, result, {}
@@ -143,6 +154,7 @@ class CaseRunner:
         `made` has the results of the forward. `enter` may replace tensors that are read, `output` tensors that are
         written.
         """
+        self.reseed()
         row: dict[str, Any] = {}
         known = {**self.values, **made}
         for a in function.arguments:
@@ -223,11 +235,12 @@ class CaseRunner:
         return found
 
     def leaves(self) -> dict[str, Tensor]:
-        """The tensors that the class computes gradients for, as leaves."""
+        """Copies, as leaves, of the tensors that have a gradient in the class."""
         return {n: self.values[n].clone().requires_grad_() for n in self.differentiable}
 
     def apply(self, leaves: Mapping[str, Tensor]) -> Any:
-        """Calls the class."""
+        """The result of the class, with `leaves` as arguments."""
+        self.reseed()
         given = {k: v.clone() if isinstance(v, Tensor) else v for k, v in self.values.items()}
         given.update(leaves)
         if given.get("inplace"):
@@ -297,14 +310,14 @@ def same_bits(
             phase, name = key.split(".")
             where = f"{runner.case.module}_{phase}{how}: {name}"
             compare(where, got[key], tensor, 0.0)
-            raise Failed(f"{where}: other bits (the sign of a zero, or of NaN)")
+            raise Failed(f"{where}: different bits (sign of zero, or NaN)")
 
 
 # --- layouts ------------------------------------------------------------------------------------------------
 
 
 def _embed(tensor: Tensor, dims: Sequence[slice], size: Sequence[int]) -> Tensor:
-    """The values as a part of a larger tensor, whose other elements must not change."""
+    """The values in a part of a larger tensor, whose other elements must not change."""
     outside = math.nan if tensor.is_floating_point() else -99
     large = torch.full(tuple(size), outside, dtype=tensor.dtype)
     view = large[tuple(dims)]
@@ -338,7 +351,7 @@ def channels_last(tensor: Tensor) -> Tensor:
 
 
 def _garbage_strides(tensor: Tensor) -> Tensor:
-    """Dimensions of size 1 with huge strides, which must not be used: they have no meaning."""
+    """Dimensions of size 1 with huge strides: such strides have no meaning, and kernels must not use them."""
     strides = [2**40 if s == 1 else t for s, t in zip(tensor.shape, tensor.contiguous().stride())]
     return tensor.clone(memory_format=torch.contiguous_format).as_strided(tensor.shape, strides)
 

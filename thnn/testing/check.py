@@ -102,13 +102,14 @@ def check_reference(case: Case, sample: SampleInput) -> None:
         compare(f"{name}: gradient by {leaf}", value, gradients[leaf] * factor, TIGHT)
 
     # An object of the class can be called repeatedly, and gives the same result if no tensor requires a gradient.
-    tensors = runner.cls._names[: runner.cls._call_count]
+    tensors = runner.cls._names[: runner.cls._call_tensor_count]
     values = {k: v.clone() if isinstance(v, Tensor) else v for k, v in runner.values.items()}
     function = runner.cls(**{k: v for k, v in values.items() if k not in tensors})
     for _ in range(2):
+        runner.reseed()
         again = outputs_of(function(*(values[n].clone() if values[n] is not None else None for n in tensors)))
         if not all(torch.equal(bits(a), bits(b)) for a, b in zip(again, got)):
-            raise Failed(f"{function!r}: another result than {name}.apply")
+            raise Failed(f"{function!r}: its result differs from that of {name}.apply")
 
 
 def check_float32(case: Case, sample: SampleInput) -> None:
@@ -117,7 +118,7 @@ def check_float32(case: Case, sample: SampleInput) -> None:
     expected = runner.expected()
     for key, tensor in expected.items():
         if tensor.is_floating_point():
-            # Values beyond the range of float32 become infinite, and the lowest float64 its lowest value.
+            # Values beyond the range of float32 become infinite, except the lowest float64, of empty windows.
             lowest = tensor == torch.finfo(torch.float64).min
             expected[key] = tensor.to(torch.float32).to(torch.float64)
             expected[key][lowest] = torch.finfo(torch.float32).min
@@ -235,7 +236,7 @@ def check_layouts(case: Case, sample: SampleInput) -> None:
                 continue  # sizes, offsets: repeated values contradict other arguments
             got = runner.run(first)
             for key, result in expected.items():
-                # With repeated values results may cancel to 0: errors are relative to the original results.
+                # Repeated values may cancel to 0, so errors are relative to the results of the original values.
                 where = f"{case.module}_{key.replace('.', ': ')} with {name} expanded in dimension {dim}"
                 compare(where, got[key], plain[key], TIGHT, largest_of(result))
     for kind, (_, fits) in LAYOUTS.items():
@@ -292,7 +293,7 @@ def check_output_layouts(case: Case, sample: SampleInput) -> None:
             outside = torch.ones_like(rest, dtype=torch.bool)
             outside.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset()).fill_(False)
             if tensor.numel() and not bool(clean[outside].all()):
-                raise Failed(f"{where}: something was written between its elements")
+                raise Failed(f"{where}: memory between its elements was written")
     if not runner.has_class:
         return
     input = runner.values["input"]
@@ -472,7 +473,7 @@ def _check_shared_memory(
                 continue
             if tensor.dtype is not mine[out].dtype or tensor.shape != mine[out].shape:
                 continue
-            for place in ("in", "one element before", "one element behind"):
+            for place in ("in", "one element before", "one element after"):
                 row = runner.row(function, made)
                 if place == "in":
                     row[out] = row[other]
@@ -490,7 +491,7 @@ def _check_shared_memory(
                     continue
                 compare(f"{where}: {out}", row[out], mine[out], TIGHT)
 
-    # A gradient that is accumulated is read and written: it may share memory with no other argument.
+    # An accumulated gradient is read and written, so it may share memory with no other argument.
     sums = [a.name for a in function.tensors("gradParameter") if a.name in mine]
     for out in sums:
         for other in ("input", "gradOutput", *sums):
@@ -515,7 +516,7 @@ def _check_shared_memory(
                 if difference := before.difference(memory):
                     raise Failed(f"{where}: refused, but {difference}") from error
                 if not str(error).startswith((f"{function.name}: {out}: ", f"{function.name}: {other}: ")):
-                    raise Failed(f"{where}: the error does not name it: {error}") from error
+                    raise Failed(f"{where}: the error does not name the argument: {error}") from error
             else:
                 raise Failed(f"{where}: was accepted")
 
@@ -536,8 +537,8 @@ def check_threads(case: Case, sample: SampleInput, *dtypes: torch.dtype) -> None
 
 
 def overlapping(tensor: Tensor, before: bool) -> tuple[Tensor, Tensor]:
-    """Two tensors of the same size, one element apart in memory: one before or after a copy of `tensor`, and the
-    copy."""
+    """A copy of `tensor`, preceded by a view of the same memory and size that begins one element before it if `before`,
+    otherwise one element after it."""
     memory = tensor.new_zeros(tensor.numel() + 1)
     low, high = memory[:-1].view(tensor.shape), memory[1:].view(tensor.shape)
     (high if before else low).copy_(tensor)
@@ -564,7 +565,7 @@ def check_overlap(case: Case, sample: SampleInput, dtype: torch.dtype = torch.fl
             for before in (True, False):
                 row = runner.row(function, made)
                 row[out], row[other] = overlapping(row[other], before)
-                side = "before" if before else "behind"
+                side = "before" if before else "after"
                 where = f"{function.name} with {out} one element {side} the memory of {other}"
                 try:
                     runner.call(function, row)
@@ -579,7 +580,7 @@ def check_overlap(case: Case, sample: SampleInput, dtype: torch.dtype = torch.fl
 
 
 def float_mode() -> tuple[float, ...]:
-    """Results that depend on the floating-point mode: subnormals and rounding."""
+    """Results that depend on the floating-point mode: on flushing of subnormals, and on rounding."""
     least, third = torch.tensor([5e-324, 1.0, 1.0], dtype=torch.float64), torch.tensor([1.0, 3.0, -3.0])
     tiny = torch.tensor([1e-45, 1e-40])
     half = float.fromhex("0x1.8p-53")
@@ -617,7 +618,7 @@ CHECKS: Mapping[str, Callable[[Case, SampleInput], None]] = {
     "mode": check_mode,
 }
 _NEED_DERIVATIVES = ("gradients", "second gradients")
-# Checks that also run on the first benchmark row: small tensors are neither split into tasks nor read in place.
+# Checks that also run on the first benchmark row, since small tensors are neither split into tasks nor read in place.
 _NEED_LARGE: Mapping[str, Callable[[Case, SampleInput, torch.dtype], None]] = {
     "threads": check_threads,
     "overlap": check_overlap,
@@ -678,7 +679,7 @@ def run_checks(names: Sequence[str], report: Callable[[Result], None]) -> list[R
         start = time.perf_counter()
         message = ""
         try:
-            # The check is the file name of the code, which faulthandler prints if a kernel crashes.
+            # The name of the check is the file name of this code, which faulthandler prints if a kernel crashes.
             exec(compile("run()", f"<{check}>", "exec"), {"run": check.run})
         except Failed as failure:
             message = str(failure)
@@ -693,7 +694,7 @@ def run_checks(names: Sequence[str], report: Callable[[Result], None]) -> list[R
 
 
 def main(names: Sequence[str], as_json: bool = False) -> int:
-    """The command: a line per kind of check, and the failures. Exit status 1 if there are any."""
+    """Runs the command: prints a line per kind of check, and the failures. Exit status 1 if there are failures."""
     with contextlib.suppress(AttributeError, OSError):  # if there is no standard error
         faulthandler.enable()
     results: list[Result] = []

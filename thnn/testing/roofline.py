@@ -1,6 +1,6 @@
-"""The rooflines of this machine: the peak rate of fused multiply-adds, and copying memory.
+"""The rooflines of this machine: the peak rate of fused multiply-adds, and the rate of copying memory.
 
-libroofline.so, beside this file, has the loops. They run with the instruction set and the threads that the kernels use.
+libroofline.so, beside this file, has the loops, which use the instruction set and the threads of the kernels.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ffi: Final = FFI()
 _ffi.cdef(
     """
     double roofline_flops(const char *instructionSet, bool isDouble, double seconds);
-    bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int64_t bytes, bool stream);
+    bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int64_t bytes, bool nonTemporal);
     """
 )
 

@@ -29,7 +29,7 @@ class Timing:
 
 @dataclass
 class Measurement:
-    """One row in one phase."""
+    """The times of one benchmark row in one phase ('fwd' or 'fb'), and their comparison with the goals."""
 
     row: str
     phase: str
@@ -65,8 +65,8 @@ def _warmed_up(call: Callable[[], Any]) -> float:
 
 
 def alternate(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Timing]:
-    """Seconds per call, alternating after every call. For differences of a few percent, which are smaller than the
-    variation between blocks from other load and from the addresses that the allocator returns."""
+    """Seconds per call; the calls take turns call by call. For differences of a few percent, which are smaller than the
+    variation between blocks that other load and the addresses from the allocator cause."""
     repeats = rounds
     for call in calls.values():
         repeats = max(repeats, int(rounds * _BLOCK_SECONDS / _warmed_up(call)))
@@ -82,7 +82,7 @@ def alternate(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, 
 
 
 def take_turns(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Timing]:
-    """Seconds per call, the calls taking turns in blocks."""
+    """Seconds per call; the calls take turns in blocks."""
     counts = {name: max(1, int(_BLOCK_SECONDS / _warmed_up(call))) for name, call in calls.items()}
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     order = list(calls.items())

@@ -10,29 +10,29 @@ static ALWAYS_INLINE vreal mapLanes(ElementMap map, vreal g, vreal x, Coefficien
   if (map == NORMALIZE_RELU) return v_max(zero, y);
   if (map == SCALE_RELU || map == GRADIENT_RELU) g = reluGradient(g, y);
   if (map == SCALE || map == SCALE_RELU) return g * k.scale;
-  return g * k.scale + ((x - k.mean) * k.slope + k.shift);
+  return g * k.scale + ((x - k.mean) * k.slope + k.constant);
 }
 
-static ALWAYS_INLINE void storeLanes(real *p, vreal value, int n, bool stream)
+static ALWAYS_INLINE void storeLanes(real *p, vreal value, int n, bool nonTemporal)
 {
   if (n < VL) v_store_n(p, value, n);
-  else if (stream) v_stream(p, value);
+  else if (nonTemporal) v_stream(p, value);
   else v_store(p, value);
 }
 
-/* n <= VL values; operands that the map does not read are not touched. */
+/* Maps n <= VL values; operands that the map does not read are not loaded. */
 static ALWAYS_INLINE void mapValues(ElementMap map, real *out, const real *g, const real *x, int n,
-                                    CoefficientLanes k, bool stream)
+                                    CoefficientLanes k, bool nonTemporal)
 {
   const vreal zero = {0};
   const vreal value = mapLanes(map, readsG(map) ? loadLanes(g, n) : zero, readsX(map) ? loadLanes(x, n) : zero, k);
-  storeLanes(out, value, n, stream);
+  storeLanes(out, value, n, nonTemporal);
 }
 
 /* ---- runs of one channel ---- */
 
-/* `count` runs of `length` values of each of `channels` channels. In each operand, runs are ...Pitch apart and channels
-   ...ChannelStride. */
+/* `count` runs of `length` values of each of `channels` channels. Runs are outPitch, gPitch and xPitch apart in the
+   operands, channels outChannelStride, gChannelStride and xChannelStride. */
 typedef struct Runs {
   real *out;
   const real *g, *x;
@@ -40,34 +40,34 @@ typedef struct Runs {
   int64_t count, length, outPitch, gPitch, xPitch;
 } Runs;
 
-/* Values before the first multiple of VBYTES: non-temporal stores need aligned vectors. */
+/* The number of values before the first multiple of VBYTES: non-temporal stores need aligned vectors. */
 static inline int64_t unalignedValues(const real *p, int64_t length)
 {
   return MIN((int64_t)(-(uintptr_t)p % VBYTES / sizeof(real)), length);
 }
 
 static ALWAYS_INLINE void mapRun(ElementMap map, real *out, const real *g, const real *x, int64_t length,
-                                 CoefficientLanes k, bool stream, int64_t gAhead, int64_t xAhead)
+                                 CoefficientLanes k, bool nonTemporal, int64_t gAhead, int64_t xAhead)
 {
   int64_t i = 0;
-  if (stream) {
+  if (nonTemporal) {
     i = unalignedValues(out, length);
     if (i) mapValues(map, out, g, x, (int)i, k, false);
   }
   for (; i + VL <= length; i += VL) {
-    if (stream && xAhead) {
+    if (nonTemporal && xAhead) {
       if (readsG(map)) __builtin_prefetch(g + i + gAhead);
       if (readsX(map)) __builtin_prefetch(x + i + xAhead);
     }
-    mapValues(map, out + i, g + i, x + i, VL, k, stream);
+    mapValues(map, out + i, g + i, x + i, VL, k, nonTemporal);
   }
   const int n = (int)(length - i);
   if (n) mapValues(map, out + i, g + i, x + i, n, k, false);
 }
 
 /* The runs of channel c of the tile. Reversed: the end of a channel was read last by the stage before. */
-static ALWAYS_INLINE void mapChannel(ElementMap map, const Runs *runs, int64_t c, CoefficientLanes k, bool stream,
-                                     bool reversed)
+static ALWAYS_INLINE void mapChannel(ElementMap map, const Runs *runs, int64_t c, CoefficientLanes k,
+                                     bool nonTemporal, bool reversed)
 {
   const int64_t count = runs->count, length = runs->length;
   const int64_t outPitch = runs->outPitch, gPitch = runs->gPitch, xPitch = runs->xPitch;
@@ -78,35 +78,35 @@ static ALWAYS_INLINE void mapChannel(ElementMap map, const Runs *runs, int64_t c
     const int64_t r = reversed ? count - 1 - i : i;
     const int64_t gAhead = reversed ? -prefetchOffset(count - i, length, gPitch) : PREFETCH_DISTANCE;
     const int64_t xAhead = reversed ? -prefetchOffset(count - i, length, xPitch) : PREFETCH_DISTANCE;
-    mapRun(map, out + r * outPitch, g + r * gPitch, x + r * xPitch, length, k, stream, gAhead, xAhead);
+    mapRun(map, out + r * outPitch, g + r * gPitch, x + r * xPitch, length, k, nonTemporal, gAhead, xAhead);
   }
 }
 
-static ALWAYS_INLINE void mapChannels(ElementMap map, const Runs *runs, const Coefficients *k, bool stream,
+static ALWAYS_INLINE void mapChannels(ElementMap map, const Runs *runs, const Coefficients *k, bool nonTemporal,
                                       bool reversed)
 {
   for (int64_t i = 0; i < runs->channels; i++) {
     const int64_t c = reversed ? runs->channels - 1 - i : i;
-    mapChannel(map, runs, c, oneChannel(k, c), stream, reversed);
+    mapChannel(map, runs, c, oneChannel(k, c), nonTemporal, reversed);
   }
 }
 
-static ALWAYS_INLINE void applyRunsWith(ElementMap map, const Runs *runs, const Coefficients *k, bool stream,
+static ALWAYS_INLINE void applyRunsWith(ElementMap map, const Runs *runs, const Coefficients *k, bool nonTemporal,
                                         bool reversed)
 {
-  if (stream) mapChannels(map, runs, k, true, reversed);
+  if (nonTemporal) mapChannels(map, runs, k, true, reversed);
   else mapChannels(map, runs, k, false, reversed);
 }
 
-/* One copy of the loops per map. */
-static void applyRuns(ElementMap map, const Runs *runs, const Coefficients *k, bool stream, bool reversed)
+/* Applies a map; the loops are specialised for each map. */
+static void applyRuns(ElementMap map, const Runs *runs, const Coefficients *k, bool nonTemporal, bool reversed)
 {
-  if (map == NORMALIZE) applyRunsWith(NORMALIZE, runs, k, stream, reversed);
-  else if (map == NORMALIZE_RELU) applyRunsWith(NORMALIZE_RELU, runs, k, stream, reversed);
-  else if (map == SCALE) applyRunsWith(SCALE, runs, k, stream, reversed);
-  else if (map == SCALE_RELU) applyRunsWith(SCALE_RELU, runs, k, stream, reversed);
-  else if (map == GRADIENT) applyRunsWith(GRADIENT, runs, k, stream, reversed);
-  else applyRunsWith(GRADIENT_RELU, runs, k, stream, reversed);
+  if (map == NORMALIZE) applyRunsWith(NORMALIZE, runs, k, nonTemporal, reversed);
+  else if (map == NORMALIZE_RELU) applyRunsWith(NORMALIZE_RELU, runs, k, nonTemporal, reversed);
+  else if (map == SCALE) applyRunsWith(SCALE, runs, k, nonTemporal, reversed);
+  else if (map == SCALE_RELU) applyRunsWith(SCALE_RELU, runs, k, nonTemporal, reversed);
+  else if (map == GRADIENT) applyRunsWith(GRADIENT, runs, k, nonTemporal, reversed);
+  else applyRunsWith(GRADIENT_RELU, runs, k, nonTemporal, reversed);
 }
 
 /* `count` runs of the tile's channels from element l of sample n on. */
@@ -132,7 +132,7 @@ static void channelsFirstApply(const BatchNorm *b, Tile tile, ElementMap map, co
   const int64_t length = b->size[b->dims - 1], first = tile.p / length, last = (tile.pEnd - 1) / length;
   if (length <= SUM_CHUNK) {
     const Runs runs = tileRuns(b, tile, first, 0, last - first + 1, length);
-    applyRuns(map, &runs, k, b->stream, b->reduces);
+    applyRuns(map, &runs, k, b->nonTemporal, b->reduces);
     return;
   }
   for (int64_t n = last; n >= first; n--) {
@@ -141,7 +141,7 @@ static void channelsFirstApply(const BatchNorm *b, Tile tile, ElementMap map, co
     while (end > begin) {
       const int64_t l = MAX(begin, (end - 1) / SUM_CHUNK * SUM_CHUNK);
       const Runs runs = tileRuns(b, tile, n, l, 1, end - l);
-      applyRuns(map, &runs, k, b->stream, b->reduces);
+      applyRuns(map, &runs, k, b->nonTemporal, b->reduces);
       end = l;
     }
   }
@@ -176,19 +176,19 @@ static void stridedApply(const BatchNorm *b, Tile tile, ElementMap map, const Co
 
 static ALWAYS_INLINE void applyRowLanes(ElementMap map, real *out, const real *g, const real *x, int count,
                                         int64_t outPitch, int64_t gPitch, int64_t xPitch, int n,
-                                        CoefficientLanes k, bool stream, bool prefetch)
+                                        CoefficientLanes k, bool nonTemporal, bool prefetch)
 {
 #pragma GCC unroll 8
   for (int r = 0; r < count; r++) {
-    /* Backwards: rows are visited from the last to the first. */
+    /* Negative distance: rows are visited from the last to the first. */
     if (prefetch && readsG(map)) __builtin_prefetch(g + r * gPitch - PREFETCH_DISTANCE);
     if (prefetch && readsX(map)) __builtin_prefetch(x + r * xPitch - PREFETCH_DISTANCE);
-    mapValues(map, out + r * outPitch, g + r * gPitch, x + r * xPitch, n, k, stream);
+    mapValues(map, out + r * outPitch, g + r * gPitch, x + r * xPitch, n, k, nonTemporal);
   }
 }
 
 static ALWAYS_INLINE void applyRows(ElementMap map, const BatchNorm *b, Tile tile, int64_t row, int count,
-                                    const Coefficients *k, bool stream)
+                                    const Coefficients *k, bool nonTemporal)
 {
   const int64_t channels = tile.cEnd - tile.c;
   const int64_t outPitch = rowPitch(b, &b->out);
@@ -199,26 +199,26 @@ static ALWAYS_INLINE void applyRows(ElementMap map, const BatchNorm *b, Tile til
   const real *x = readsX(map) ? b->x.data + tile.c + row * xPitch : out;
   for (int64_t c = 0; c + VL <= channels; c += VL)
     applyRowLanes(map, out + c, g + c, x + c, count, outPitch, gPitch, xPitch, VL, adjacentChannels(k, c, VL),
-                  stream, b->large);
+                  nonTemporal, b->large);
   const int n = (int)(channels % VL);
   const int64_t c = channels - n;
   if (n)
     applyRowLanes(map, out + c, g + c, x + c, count, outPitch, gPitch, xPitch, n, adjacentChannels(k, c, n),
-                  stream, b->large);
+                  nonTemporal, b->large);
 }
 
 static ALWAYS_INLINE void applyAllRows(ElementMap map, const BatchNorm *b, Tile tile, const Coefficients *k,
-                                       bool stream)
+                                       bool nonTemporal)
 {
   int64_t row = tile.pEnd;
-  while (row - APPLY_ROWS >= tile.p) applyRows(map, b, tile, row -= APPLY_ROWS, APPLY_ROWS, k, stream);
-  while (row > tile.p) applyRows(map, b, tile, --row, 1, k, stream);
+  while (row - APPLY_ROWS >= tile.p) applyRows(map, b, tile, row -= APPLY_ROWS, APPLY_ROWS, k, nonTemporal);
+  while (row > tile.p) applyRows(map, b, tile, --row, 1, k, nonTemporal);
 }
 
 static ALWAYS_INLINE void channelsLastApplyWith(ElementMap map, const BatchNorm *b, Tile tile,
                                                 const Coefficients *k)
 {
-  if (b->stream) applyAllRows(map, b, tile, k, true);
+  if (b->nonTemporal) applyAllRows(map, b, tile, k, true);
   else applyAllRows(map, b, tile, k, false);
 }
 

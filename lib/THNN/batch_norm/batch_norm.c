@@ -2,17 +2,17 @@
 
 #include "batch_norm/tile.h"
 
-/* Channels of a task of the loops over vectors of channels. */
+/* Channels of one task in the loops over vectors (C). */
 #define TASK_CHANNELS (MAX_TILE_CHANNELS / 4)
 
-/* ---- vectors of channels, copied into arrays for plain loops ---- */
+/* ---- vectors (C), copied into contiguous arrays ---- */
 
 static inline real *elementOf(const THTensor *vector, int64_t c)
 {
   return TH_DATA(vector) + c * vector->stride[0];
 }
 
-/* n elements from `first` on, or the default where the vector is absent. */
+/* Loads n elements from `first` on, or `absent` n times if there is no vector. */
 static void loadVector(const THTensor *vector, int64_t first, int64_t n, real absent, real *to)
 {
   if (vector == NULL)
@@ -36,7 +36,7 @@ static void loadInverseStd(const ChannelParameters *parameters, int64_t first, i
     for (int64_t j = 0; j < n; j++) inverseStd[j] = inverseDeviation(values[j], parameters->eps);
 }
 
-/* The coefficients of the forward; those of the gradient are 0. */
+/* Loads the coefficients of the forward; slope and constant, which only the gradient uses, are 0. */
 static void loadCoefficients(const ChannelParameters *parameters, int64_t first, int64_t n, accreal *inverseStd,
                              Coefficients *k)
 {
@@ -46,11 +46,11 @@ static void loadCoefficients(const ChannelParameters *parameters, int64_t first,
   loadVector(parameters->bias, first, n, 0, k->bias);
   for (int64_t j = 0; j < n; j++) {
     k->scale[j] = (real)(inverseStd[j] * k->scale[j]);
-    k->slope[j] = k->shift[j] = 0;
+    k->slope[j] = k->constant[j] = 0;
   }
 }
 
-/* n pairs from channel `first` of C on. */
+/* Loads n pairs from channel `first` of C on. */
 static void loadPairs(ChannelPairs pairs, int64_t C, int64_t first, int64_t n, accreal *a, accreal *b)
 {
   const accreal *p = pairs.data + first * pairs.stride, *q = p + C * pairs.stride;
@@ -63,7 +63,7 @@ static void storePairs(ChannelPairs pairs, int64_t C, int64_t first, int64_t n, 
   for (int64_t j = 0; j < n; j++) p[j * pairs.stride] = a[j], q[j * pairs.stride] = b[j];
 }
 
-/* Saved and running statistics of n channels. */
+/* Writes the saved and updates the running statistics of n channels. */
 static void storeStatistics(const StatisticsOutputs *to, int64_t first, int64_t n, const accreal *mean,
                             const accreal *squares, accreal count)
 {
@@ -109,7 +109,7 @@ static void tileGradSums(const BatchNorm *b, Tile tile, const ChannelParameters 
   THNN_(batchNormTileGradSums)(b, tile, &k, parameters->relu, sum, dot);
 }
 
-/* exactMean: the means before they were rounded to `real`, or NULL. The bias makes up for the rounding. */
+/* exactMean: the means before they were rounded to `real`, or NULL. The bias compensates the rounding. */
 static void tileNormalize(const BatchNorm *b, Tile tile, const ChannelParameters *parameters,
                           const accreal *exactMean)
 {
@@ -123,7 +123,7 @@ static void tileNormalize(const BatchNorm *b, Tile tile, const ChannelParameters
   THNN_(batchNormTileApply)(b, tile, parameters->relu ? NORMALIZE_RELU : NORMALIZE, &k);
 }
 
-/* sum, dot: the sums of `count` values of each channel of the tile; NULL where statistics are constants. */
+/* sum, dot: the sums of `count` values of each channel of the tile; NULL if the statistics are constants. */
 static void tileGradInput(const BatchNorm *b, Tile tile, const ChannelParameters *parameters, const accreal *sum,
                           const accreal *dot, accreal count)
 {
@@ -138,38 +138,39 @@ static void tileGradInput(const BatchNorm *b, Tile tile, const ChannelParameters
   for (int64_t j = 0; j < n; j++) {
     const accreal factor = -k.scale[j] / count;
     k.slope[j] = (real)(factor * inverseStd[j] * inverseStd[j] * dot[j]);
-    k.shift[j] = (real)(factor * sum[j]);
+    k.constant[j] = (real)(factor * sum[j]);
   }
   THNN_(batchNormTileApply)(b, tile, parameters->relu ? GRADIENT_RELU : GRADIENT, &k);
 }
 
 /* ---- a stage: one function over all tiles ---- */
 
+/* `pairs` has 2 * C numbers per position block, which a reduction writes and combines in the first block; the next stage
+   reads the first block. */
 typedef struct StageArguments {
   const BatchNorm *batch;
   const ChannelParameters *parameters;
   const StatisticsOutputs *statistics;
   const GradientOutputs *gradients;
-  ChannelPairs
-      pairs; /* a reduction writes them, 2 * C numbers per position block; the stage after it reads the first */
+  ChannelPairs pairs;
   accreal count;
 } StageArguments;
 
 typedef void (*Stage)(const StageArguments *arguments, Tile tile);
 
-/* reversed: each thread visits its tiles backwards, since the tiles that the stage before read last are the likeliest
-   to be in the thread's cache. */
+/* reversed: each thread visits its tiles backwards, since the tiles that it read last in the previous stage are the
+   likeliest to be in its cache. */
 static void runStage(Stage stage, const StageArguments *arguments, bool reversed)
 {
   const BatchNorm *b = arguments->batch;
   const int64_t tiles = b->channelTiles * b->positionBlocks, work = b->channels * b->positions;
   const int threads = thnn_threads(tiles, work);
-  if (threads == 1) { /* without the cost of a parallel region, which shows in small tensors */
+  if (threads == 1) { /* avoids the cost of a parallel region, which slows down calls with small tensors */
     for (int64_t i = 0; i < tiles; i++) stage(arguments, tileAt(b, reversed ? tiles - 1 - i : i));
     return;
   }
   THNN_PARALLEL_FOR(i, tiles, work) {
-    /* The thread's range of tiles under a static schedule: the first `longer` tiles are in ranges of one more. */
+    /* The thread's range of tiles under a static schedule: the first `longer` tiles are in ranges of range + 1 tiles. */
     const int64_t range = tiles / threads, longer = tiles % threads * (range + 1);
     const int64_t size = i < longer ? range + 1 : range;
     const int64_t begin = i < longer ? i / size * size : longer + (i - longer) / size * size;
@@ -202,7 +203,7 @@ static void gradSumsStage(const StageArguments *arguments, Tile tile)
 }
 
 /* Runs momentsStage or gradSumsStage and combines the pairs of the position blocks in block order. The result is in
-   arguments->pairs, and in `result` if that is not NULL; it may be NULL where there are several blocks. */
+   arguments->pairs, and in `result` unless that is NULL; with one block `result` must not be NULL. */
 static void reduce(StageArguments *arguments, Stage stage, const ChannelPairs *result)
 {
   const BatchNorm *b = arguments->batch;
@@ -213,7 +214,7 @@ static void reduce(StageArguments *arguments, Stage stage, const ChannelPairs *r
     for (int64_t i = 0; b->positions == 0 && i < 2 * C; i++) result->data[i * result->stride] = 0;
     return;
   }
-  /* The grid keeps this within the scratch limit. */
+  /* setGrid bounds the number of blocks, so that this is within THNN_SCRATCH_LIMIT. */
   arguments->pairs.data = thnn_scratch(sizeof(accreal) * (size_t)(2 * b->positionBlocks * C));
   arguments->pairs.stride = 1;
   runStage(stage, arguments, false);
@@ -254,7 +255,7 @@ void THNN_(batchNormSaveStatistics)(const StatisticsOutputs *to, int64_t C, Chan
   }
 }
 
-/* pairs: the moments, or none where the parameters were not rounded from them. */
+/* pairs: the moments from which parameters->mean was rounded, or none. */
 static void normalizeStage(const StageArguments *arguments, Tile tile)
 {
   const BatchNorm *b = arguments->batch;
@@ -270,7 +271,7 @@ void THNN_(batchNormNormalize)(const BatchNorm *b, const ChannelParameters *para
   runStage(normalizeStage, &arguments, false);
 }
 
-/* pairs: the sums, or none where the statistics are constants. */
+/* pairs: the sums, or none if the statistics are constants. */
 static void gradInputStage(const StageArguments *arguments, Tile tile)
 {
   const BatchNorm *b = arguments->batch;

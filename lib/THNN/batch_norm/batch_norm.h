@@ -15,10 +15,10 @@
 typedef enum BatchNormLayout {
   LAYOUT_CHANNELS_FIRST, /* each channel of a sample is contiguous: NCHW */
   LAYOUT_CHANNELS_LAST,  /* the channels of a position are contiguous: NHWC, (N, C) */
-  LAYOUT_STRIDED         /* any other, and operands whose layouts differ */
+  LAYOUT_STRIDED         /* any other layout, and operands whose layouts differ */
 } BatchNormLayout;
 
-/* One of the tensors, with the strides of the joined dimensions of BatchNorm. */
+/* One tensor, with strides along the joined dimensions of BatchNorm. */
 typedef struct Operand {
   real *data; /* NULL: absent */
   int64_t channelStride;
@@ -36,13 +36,13 @@ typedef struct BatchNorm {
   BatchNormLayout layout;
   int64_t tileChannels, channelTiles;     /* channels of a tile, number of tiles along the channels */
   int64_t blockPositions, positionBlocks; /* positions of a block, number of blocks */
-  bool reduces;
-  bool large;  /* the operands exceed the last-level cache: prefetch */
-  bool stream; /* out is written with non-temporal stores */
+  bool reduces;                           /* the stages sum over positions */
+  bool large;                             /* the operands exceed the last-level cache: prefetch */
+  bool nonTemporal;                       /* out is written with non-temporal stores */
 } BatchNorm;
 
-/* Absent tensors are NULL. `reduces`: the stages sum over positions and read a tile again while it is in the cache;
-   tiles of element-wise stages follow memory order instead. */
+/* Absent tensors are NULL. reduces: the stages sum over positions; tiles then hold as many positions of a channel as
+   possible, so that a later stage finds them in the cache. Otherwise tiles follow the memory order. */
 void THNN_(batchNormInit)(BatchNorm *batch, THTensor *x, THTensor *g, THTensor *out, bool reduces);
 
 /* Two numbers per channel: mean and centred sum of squares, or the two sums of the backward. Channel c of C has
@@ -61,14 +61,14 @@ typedef struct ChannelParameters {
   bool relu; /* max(0, .) follows */
 } ChannelParameters;
 
-/* Where the forward writes statistics; the running ones may be NULL. */
+/* The statistics that the forward writes; running_mean and running_var may be NULL. */
 typedef struct StatisticsOutputs {
   THTensor *save_mean, *save_std, *running_mean, *running_var;
   accreal momentum, eps;
-  bool unbiased; /* running_var takes the variance with n - 1 */
+  bool unbiased; /* running_var is updated with squares / (n - 1), not squares / n */
 } StatisticsOutputs;
 
-/* What the backward adds to gradWeight and gradBias, which may be NULL. */
+/* The parameter gradients that the backward adds to; both may be NULL. */
 typedef struct GradientOutputs {
   THTensor *gradWeight, *gradBias;
   accreal scale;
@@ -95,12 +95,13 @@ void THNN_(batchNormGradSums)(const BatchNorm *batch, const ChannelParameters *p
 
 /* With the sums of `count` values per channel:
      out = (g - sum / count - (x - mean) * inverseStd^2 * dot / count) * inverseStd * weight
-   With NULL, mean and inverseStd are constants: out = g * inverseStd * weight. */
+   If sums is NULL, mean and inverseStd are constants: out = g * inverseStd * weight. */
 void THNN_(batchNormGradInput)(const BatchNorm *batch, const ChannelParameters *parameters,
                                const ChannelPairs *sums, accreal count);
 
 /* All stages of the forward in training, and of the backward. Where one tile holds all positions of its channels, it
-   stays in the cache from stage to stage. parameters->mean and ->inverseStd are to->save_mean and ->save_std. */
+   stays in the cache from stage to stage. In the forward, parameters->mean and parameters->inverseStd are to->save_mean
+   and to->save_std. */
 void THNN_(batchNormForward)(const BatchNorm *batch, const StatisticsOutputs *to,
                              const ChannelParameters *parameters);
 void THNN_(batchNormBackward)(const BatchNorm *batch, const GradientOutputs *to,

@@ -3,12 +3,12 @@
 #include "batch_norm/layouts.h"
 #include "batch_norm/vectors.h"
 
-/* False if a sum in `real` overflowed, or a value was not finite: redo in accreal. */
+/* False if a sum in `real` overflowed or a value was not finite; then the sums are recomputed in accreal. */
 static inline bool sumsAreFinite(accreal a, accreal b) { return fabs(a) + fabs(b) < (accreal)INFINITY; }
 
 /* ---- runs of one channel, channel c of the coefficients ---- */
 
-/* Element by element in accreal. */
+/* The fallback: adds element by element in accreal. */
 static __attribute__((noinline)) void addRunsInAccreal(const real *g, const real *x, int64_t runs, int64_t length,
                                                        int64_t gPitch, int64_t xPitch,
                                                        const Coefficients *coefficients, int64_t c, bool relu,

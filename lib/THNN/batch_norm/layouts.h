@@ -8,7 +8,7 @@
 
 /* ---- channels-first ---- */
 
-/* Element l of sample n of channel c, where the operand is present. */
+/* The address of element l of sample n of channel c, or NULL if the operand is absent. */
 static inline const real *channelRun(const Operand *operand, int64_t c, int64_t n, int64_t l)
 {
   return operand->data == NULL ? NULL : operand->data + c * operand->channelStride + n * operand->stride[0] + l;
@@ -34,14 +34,14 @@ static inline Chunk chunkAt(const BatchNorm *b, int64_t p, int64_t end)
   return chunk;
 }
 
-/* Runs from position p to the end of a tile if prefetching pays, else 0. */
+/* The number of runs from position p to the end of a tile if prefetching pays, else 0. */
 static inline int64_t runsToPrefetch(const BatchNorm *b, int64_t p, int64_t end)
 {
   return b->large ? ceilDivide(end - p, b->size[b->dims - 1]) : 0;
 }
 
-/* The distance in memory from a run to the run PREFETCH_DISTANCE elements later, or 0: nothing to prefetch. Runs are
-   `pitch` apart, and `toPrefetch` of them are left. */
+/* The distance in memory from a run to the run PREFETCH_DISTANCE elements later, or 0 if there is nothing to prefetch.
+   Runs are `pitch` apart, and `toPrefetch` runs are left. */
 static inline int64_t prefetchOffset(int64_t toPrefetch, int64_t length, int64_t pitch)
 {
   const int64_t runs = ceilDivide(PREFETCH_DISTANCE, length);
@@ -49,7 +49,7 @@ static inline int64_t prefetchOffset(int64_t toPrefetch, int64_t length, int64_t
   return runs < toPrefetch ? runs * pitch : 0;
 }
 
-/* The cache lines of four vectors. */
+/* Prefetches the cache lines of four vectors. */
 static ALWAYS_INLINE void prefetchVectors(const real *p)
 {
 #pragma GCC unroll 4
@@ -58,13 +58,13 @@ static ALWAYS_INLINE void prefetchVectors(const real *p)
 
 /* ---- channels-last ---- */
 
-/* Rows that are summed before sums are written back. */
+/* Rows that are summed in registers before the sums are written back to memory. */
 #define SUM_ROWS 8
 
-/* The size of arrays of sums: whole vectors for any number of channels. */
+/* The size of arrays of sums, which are accessed in whole vectors for any number of channels. */
 #define ROW_SUMS (MAX_TILE_CHANNELS + VBYTES / sizeof(real))
 
-/* The distance between positions. */
+/* The distance between adjacent positions of an operand. */
 static inline int64_t rowPitch(const BatchNorm *b, const Operand *operand)
 {
   return b->dims > 0 ? operand->stride[0] : 0;
@@ -110,7 +110,7 @@ static inline void gather(const BatchNorm *b, const Operand *operand, Tile tile,
   copyPacked(b, operand, tile, p, count, packed, true);
 }
 
-/* And back. */
+/* Copies them back from the packed buffer. */
 static inline void scatter(const BatchNorm *b, const Operand *operand, Tile tile, int64_t p, int64_t count,
                            real *packed)
 {

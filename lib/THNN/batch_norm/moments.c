@@ -19,11 +19,11 @@ void THNN_(batchNormMergeMoments)(int64_t channels, accreal *mean, accreal *squa
   }
 }
 
-/* ---- shifted sums, and when they do not do ---- */
+/* ---- the fallback from shifted sums ---- */
 
-/* True if the shifted sums cancelled or overflowed; redo in two passes. The shift of the n new values was `offset` away
-   from their mean, and their moments are to be merged with those of `count` values. Where these are not finite
-   themselves, two passes would not help. */
+/* True if the shifted sums of n new values cancelled or overflowed, so that two passes must recompute their moments.
+   `offset` is the distance of the new mean from the shift; mean and squares are the moments of the `count` previous
+   values. If squares is not finite, two passes would not help. */
 static inline bool needsTwoPasses(accreal mean, accreal squares, int64_t count, accreal newMean,
                                   accreal newSquares, int64_t n, accreal offset)
 {
@@ -82,7 +82,7 @@ static void shiftedSums(const real *x, int64_t runs, int64_t toPrefetch, int64_t
       addShifted(v_load(p + 2 * VL) - k, &s2, &q2);
       addShifted(v_load(p + 3 * VL) - k, &s3, &q3);
     }
-    /* Short runs are common: the rest uses independent sums, too. */
+    /* Short runs are common, so the remainder uses independent sums, too. */
     if (p < end) addShifted(v_load(p) - k, &s0, &q0);
     if (p + VL < end) addShifted(v_load(p + VL) - k, &s1, &q1);
     if (p + 2 * VL < end) addShifted(v_load(p + 2 * VL) - k, &s2, &q2);
@@ -92,7 +92,7 @@ static void shiftedSums(const real *x, int64_t runs, int64_t toPrefetch, int64_t
   *squares = v_sum((q0 + q1) + (q2 + q3));
 }
 
-/* Merges the moments of the runs into those of the `count` values before. */
+/* Merges the moments of the runs into the moments of the `count` previous values. */
 static void addRuns(const real *x, int64_t runs, int64_t toPrefetch, int64_t length, int64_t pitch, accreal *mean,
                     accreal *squares, int64_t count)
 {

@@ -56,7 +56,7 @@ static double normalized(const ChannelParameters *p, int64_t c, double mean, dou
   return (x - mean) * inverseStd(p, c) * weight(p, c) + (p->bias != NULL ? *entry(p->bias, c) : 0);
 }
 
-/* gradOutput, through relu if there is one. */
+/* The gradient of the normalized value: gradOutput, or with relu the gradient of relu. */
 static double gradient(const BatchNorm *b, const ChannelParameters *p, int64_t c, int64_t i)
 {
   const bool stopped = p->relu && normalized(p, c, *entry(p->mean, c), *element(b, &b->x, c, i)) <= 0;

@@ -1,7 +1,7 @@
 #ifndef THNN_BATCH_NORM_TILE_H
 #define THNN_BATCH_NORM_TILE_H
 
-/* Inside the core: a tile, and the loops over the elements of one tile (moments.c, grad_sums.c, apply.c). */
+/* Internal to the core: a tile, and the loops over the elements of one tile (moments.c, grad_sums.c, apply.c). */
 
 #include "batch_norm/batch_norm.h"
 #include "runtime/integer.h"
@@ -9,7 +9,8 @@
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
-/* One copy for all callers, so that the order of additions is one. gcc makes copies for constant arguments otherwise. */
+/* A function compiled once, so that all callers add in the same order; gcc would otherwise clone it for constant
+   arguments. */
 #ifdef __clang__
 #define ONE_COPY __attribute__((noinline))
 #else
@@ -17,11 +18,11 @@
 #endif
 
 /* Sums run in `real` over chunks of at most SUM_CHUNK positions (channels-last: SUM_CHUNK_CHANNELS_LAST), shifted by the
-   mean of the positions before. Chunks are merged in accreal: one pass over memory, with the error of two passes. */
+   mean of the previous positions. Chunks are merged in accreal: one pass over memory, with the error of two passes. */
 #define SUM_CHUNK 16384
 #define SUM_CHUNK_CHANNELS_LAST 256
 
-/* The most channels of a tile: the size of arrays on the stack. */
+/* The largest number of channels of a tile; arrays on the stack have this size. */
 #define MAX_TILE_CHANNELS 512
 
 /* The strided layout packs GATHER_POSITIONS positions of GATHER_CHANNELS channels; two such buffers fit into the
@@ -30,7 +31,7 @@
 #define GATHER_POSITIONS ((int)(1344 / sizeof(real)))
 #define GATHER_PITCH (GATHER_POSITIONS + (int)(64 / sizeof(real)))
 
-/* In elements. */
+/* THNN_PREFETCH_DISTANCE in elements. */
 #define PREFETCH_DISTANCE ((int64_t)(THNN_PREFETCH_DISTANCE / sizeof(real)))
 
 /* Channels c up to cEnd x positions p up to pEnd. */
@@ -47,18 +48,19 @@ static inline Tile tileAt(const BatchNorm *b, int64_t i)
   return tile;
 }
 
-/* What is done to an element: out from x, from g or from both. SCALE is the gradient with constant statistics. */
+/* The function from the elements of x, g or both to the element of out. SCALE is the gradient with constant
+   statistics. */
 typedef enum ElementMap { NORMALIZE, NORMALIZE_RELU, SCALE, SCALE_RELU, GRADIENT, GRADIENT_RELU } ElementMap;
 
 static ALWAYS_INLINE bool readsX(ElementMap map) { return map != SCALE; }
 static ALWAYS_INLINE bool readsG(ElementMap map) { return map >= SCALE; }
 
 /* Per channel of a tile:
-     y = (x - mean) * scale + bias;  gradient = g * scale + ((x - mean) * slope + shift)
+     y = (x - mean) * scale + bias;  gradient = g * scale + ((x - mean) * slope + constant)
    Aligned, since channels-last loops load vectors of coefficients for every few rows. */
 typedef struct __attribute__((aligned(64))) Coefficients {
   real mean[MAX_TILE_CHANNELS], scale[MAX_TILE_CHANNELS], bias[MAX_TILE_CHANNELS], slope[MAX_TILE_CHANNELS],
-      shift[MAX_TILE_CHANNELS];
+      constant[MAX_TILE_CHANNELS];
 } Coefficients;
 
 /* Mean and centred sum of squares of each channel of the tile. */
@@ -68,8 +70,8 @@ void THNN_(batchNormTileMoments)(const BatchNorm *b, Tile tile, accreal *mean, a
 void THNN_(batchNormTileGradSums)(const BatchNorm *b, Tile tile, const Coefficients *k, bool relu, accreal *sum,
                                   accreal *dot);
 
-/* Applies the map to the tile, from the last position to the first: the end of a tile was read last by the stage
-   before and is the likeliest to be in the cache. */
+/* Applies the map to the tile, from the last position to the first: the previous stage read the end of the tile last,
+   so the end is the likeliest part to be in the cache. */
 void THNN_(batchNormTileApply)(const BatchNorm *b, Tile tile, ElementMap map, const Coefficients *k);
 
 #endif

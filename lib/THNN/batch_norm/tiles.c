@@ -2,8 +2,9 @@
 
 #include "batch_norm/tile.h"
 
-/* Elements of a tile at most; tiles needed to occupy a few threads. Tiles of several small channels have
-   SMALL_TILE_ELEMENTS elements: the square roots and divisions at the end of one overlap with the sums of the next. */
+/* A tile has at most about TILE_ELEMENTS elements, and a large batch has at least MIN_TILES tiles, which occupy several
+   threads. Tiles of several small channels have SMALL_TILE_ELEMENTS elements, so that the square roots and divisions at
+   the end of one tile overlap with the sums of the next. */
 #define TILE_ELEMENTS 65536
 #define SMALL_TILE_ELEMENTS 8192
 #define MIN_TILES 16
@@ -29,7 +30,7 @@ static void setGrid(BatchNorm *b)
     if (channelsLast) {
       blocks = MAX(ceilDivide(MIN_TILES / 2, b->channelTiles), elements / TILE_ELEMENTS);
       blocks = MIN(blocks, positions / 32);
-      /* The pairs of all blocks use half of the scratch memory at most. */
+      /* The channel pairs of all blocks use at most half of the scratch memory. */
       blocks = MIN(blocks, (int64_t)(THNN_SCRATCH_LIMIT / 2 / (2 * sizeof(accreal))) / C);
     }
     blocks = MAX(1, blocks);
@@ -56,7 +57,7 @@ void THNN_(batchNormInit)(BatchNorm *b, THTensor *x, THTensor *g, THTensor *out,
   b->channels = shape->size[1];
   b->positions = 1;
   b->dims = 0;
-  int previous = -1; /* innermost tensor dimension joined so far */
+  int previous = -1; /* the tensor dimension before d, channels and sizes of 1 left out */
   for (int d = 0; d < shape->ndim; d++) {
     const int64_t size = shape->size[d];
     if (d == 1) continue;
@@ -84,12 +85,12 @@ void THNN_(batchNormInit)(BatchNorm *b, THTensor *x, THTensor *g, THTensor *out,
   b->positionBlocks = 1;
   if (b->channels * b->positions > 0) setGrid(b);
 
-  /* Stream only outputs that will not be found in a cache: large ones that are not in place. Channels-last rows must
-     be aligned, too. */
+  /* Non-temporal stores only for outputs that no cache holds: large outputs that are not in place. Channels-last rows
+     must be aligned, too. */
   const uintptr_t start = (uintptr_t)b->out.data;
   b->large = thnn_exceedsLastLevelCache(present * b->channels * b->positions * (int64_t)sizeof(real));
-  b->stream =
+  b->nonTemporal =
       b->large && out != NULL && b->out.data != b->x.data && b->out.data != b->g.data && start % sizeof(real) == 0;
   if (b->layout == LAYOUT_CHANNELS_LAST)
-    b->stream &= start % VBYTES == 0 && b->dims > 0 && b->out.stride[0] % VL == 0;
+    b->nonTemporal &= start % VBYTES == 0 && b->dims > 0 && b->out.stride[0] % VL == 0;
 }

@@ -5,19 +5,19 @@
 
 #include "batch_norm/tile.h"
 
-/* 0 < n <= VL lanes. */
+/* Loads n lanes, 0 < n <= VL. */
 static ALWAYS_INLINE vreal loadLanes(const real *p, int n) { return n == VL ? v_load(p) : v_load_n(p, n); }
 
-/* Coefficients in lanes: of VL adjacent channels, or of one channel in all lanes. */
+/* Coefficients in lanes: those of VL adjacent channels, or those of one channel in all lanes. */
 typedef struct CoefficientLanes {
-  vreal mean, scale, bias, slope, shift;
+  vreal mean, scale, bias, slope, constant;
 } CoefficientLanes;
 
 /* Channels c to c + n - 1 of the tile. */
 static ALWAYS_INLINE CoefficientLanes adjacentChannels(const Coefficients *k, int64_t c, int n)
 {
   const CoefficientLanes lanes = {loadLanes(k->mean + c, n), loadLanes(k->scale + c, n), loadLanes(k->bias + c, n),
-                                  loadLanes(k->slope + c, n), loadLanes(k->shift + c, n)};
+                                  loadLanes(k->slope + c, n), loadLanes(k->constant + c, n)};
   return lanes;
 }
 
@@ -25,7 +25,7 @@ static ALWAYS_INLINE CoefficientLanes adjacentChannels(const Coefficients *k, in
 static ALWAYS_INLINE CoefficientLanes oneChannel(const Coefficients *k, int64_t c)
 {
   const CoefficientLanes lanes = {v_set1(k->mean[c]), v_set1(k->scale[c]), v_set1(k->bias[c]), v_set1(k->slope[c]),
-                                  v_set1(k->shift[c])};
+                                  v_set1(k->constant[c])};
   return lanes;
 }
 
@@ -38,7 +38,7 @@ static ALWAYS_INLINE vreal reluGradient(vreal g, vreal y)
   return v_sel(v_le(y, zero), zero, g);
 }
 
-/* g, through relu if there is one. */
+/* The gradient of the normalized value: g, or with relu the gradient of relu. */
 static ALWAYS_INLINE vreal gradientLanes(vreal g, vreal x, CoefficientLanes k, bool relu)
 {
   return relu ? reluGradient(g, normalizeLanes(x, k)) : g;

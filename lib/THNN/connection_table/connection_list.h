@@ -3,33 +3,34 @@
 
 #include "connection_table/connection_table.h"
 
-/* The connections of a table, sorted so that those that share packed data are adjacent. Channels of one side of the
-   connections are major, channels of the other side minor; both are divided into blocks. Connections are sorted by the
-   major channel's block, the minor channel's block, the major channel, the row of the table. */
+/* The connections of a table, sorted so that connections with common packed data are adjacent. The channels of one
+   side, input or output, are major, those of the other side minor; both are divided into blocks. Connections are
+   sorted by major block, then minor block, major channel and row of the table. */
 
 typedef struct Connection {
-  int32_t major, minor, row; /* row: relative to the first row of the list */
+  int32_t major, minor, row; /* the two channels; row of the table, relative to the first row of the list */
 } Connection;
 
 typedef struct ConnectionList {
   const Connection *entries;
   int64_t count;
-  int64_t majorBlock, minorBlock; /* channels of a block */
+  int64_t majorBlock, minorBlock; /* channels per block */
   int64_t minorBlocks;            /* number of minor blocks */
 } ConnectionList;
 
-/* Rows of the table that are sorted at a time; the results of later rows are added. */
+/* Rows of the table that are sorted at a time. The results of a longer table are added up, list by list. */
 #define TABLE_ROWS 16384
 
-/* The bytes at the beginning of the calling thread's scratch memory that a list occupies. */
+/* The bytes of a list, at the beginning of the calling thread's scratch memory. */
 size_t THNN_(connectionListBytes)(const ConnectionTable *table);
 
-/* Sorts `count` rows from firstRow on into scratch memory of scratchBytes bytes, which includes connectionListBytes. */
+/* Sorts list->count rows from firstRow on into scratch memory of scratchBytes bytes, which includes
+   connectionListBytes. */
 void THNN_(connectionListSort)(ConnectionList *list, const ConnectionTable *table, int64_t firstRow,
                                int majorColumn, size_t scratchBytes);
 
-/* The first connection of block number `block`, or of a later block: block = majorBlockIndex * minorBlocks +
-   minorBlockIndex. */
+/* The first connection of block number `block` or, if it is empty, of a later block. block = majorBlockIndex *
+   minorBlocks + minorBlockIndex. */
 const Connection *THNN_(connectionListBlock)(const ConnectionList *list, int64_t block);
 
 #endif

@@ -13,7 +13,7 @@
    The geometry has one group, no padding and no dilation. A ConvolutionView of filters has connections in place of output
    channels and no input channels. */
 
-/* Rows of two whole numbers, stored as reals: outputColumn holds o(c), the other column i(c). */
+/* Rows of two channel numbers, stored as reals: outputColumn holds o(c), the other column i(c). */
 typedef struct ConnectionTable {
   const void *data;
   int64_t rows, stride[2];
@@ -29,7 +29,7 @@ void THNN_(connectionTableGradInput)(const Convolution *geometry, ConnectionTabl
                                      ConvolutionView gradOutput, ConvolutionView weight, ConvolutionView bias,
                                      ConvolutionView gradInput);
 
-/* gradWeight += scale * its gradient. */
+/* gradWeight += scale * the gradient of weight. */
 void THNN_(connectionTableGradWeight)(const Convolution *geometry, ConnectionTable table, ConvolutionView input,
                                       ConvolutionView gradOutput, ConvolutionView gradWeight, real scale);
 

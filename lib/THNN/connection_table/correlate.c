@@ -4,23 +4,23 @@
 /* Output and gradInput. Channels are connected irregularly, so positions are vectorised: vectors are read from a packed
    tile of a block of source channels, which stays in L1, and multiplied by single weights.
 
-   A task has a tile of positions and a block of target channels. Major channels of the list are target channels, minor
-   channels are source channels. */
+   A task computes a tile of positions and a block of target channels. Major channels of the list are target channels,
+   minor channels are source channels. */
 
-#define TERMS 128      /* of a sum in registers */
-#define ACCUMULATORS 8 /* vectors */
+#define TERMS 128      /* of a sum in registers, at most */
+#define ACCUMULATORS 8 /* vectors of positions in registers */
 #define PACKED_BYTES ((int64_t)40 << 10)
 #define SUM_BYTES ((int64_t)256 << 10)
 
 typedef struct ConnectionPlan {
   Correlation c;
-  int64_t positions[4], kernel[4]; /* all of them */
+  int64_t positions[4], kernel[4]; /* sizes of the whole target and kernel */
   int64_t tile[4], kernelTile[4];
   int64_t tiles;
   PackedTile packed;
   ConnectionList list;
   size_t listBytes, scratchBytes; /* of each thread: packed tile and sums follow the list */
-  bool add;                       /* to the target */
+  bool add;                       /* to the target, which has the results of the lists before */
 } ConnectionPlan;
 
 static bool tileFits(const ConnectionPlan *p, const int64_t *tile, int64_t channels)
@@ -54,7 +54,7 @@ static void makePlan(ConnectionPlan *p, const ConnectionTable *table)
       tile[d] = smallerTile(p->positions[d], tile[d]);
     p->tile[d] = MAX(tile[d], p->tile[d]);
   }
-  /* Enough tiles for the threads. */
+  /* At least 8 tiles for the threads, where possible. */
   for (int d = 0; d < 3; d++)
     while (p->tile[d] > 1 && tileCount(p->positions, p->tile) < 8)
       p->tile[d] = smallerTile(p->positions[d], p->tile[d]);
@@ -108,12 +108,12 @@ static void addConnections(const ConnectionPlan *p, const int64_t *tile, const r
   const real *weight = c->weight;
   const int64_t channelPitch = p->packed.channelPitch, length = runLength(c, &p->packed, tile),
                 vectors = length / VL;
-  const int64_t groups = ceilDivide(vectors, ACCUMULATORS),
+  const int64_t microtiles = ceilDivide(vectors, ACCUMULATORS),
                 runs[3] = {tile[0], tile[1], correlationIsFlat(c) ? 1 : tile[2]};
   int64_t q[4] = {0};
   for (int64_t run = runs[0] * runs[1] * runs[2]; run > 0; run--, nextIndex(q, runs, 3), sum += length)
-    for (int64_t group = 0, v = 0; group < groups; group++) {
-      const int64_t end = (group + 1) * vectors / groups;
+    for (int64_t m = 0, v = 0; m < microtiles; m++) {
+      const int64_t end = (m + 1) * vectors / microtiles;
       const real *from = packed + packedTilePositionOffset(&p->packed, c->axis, q) + v * VL;
       real *to = sum + v * VL;
       switch (end - v) {
@@ -134,27 +134,27 @@ static void addConnections(const ConnectionPlan *p, const int64_t *tile, const r
 static void storeRow(const ConnectionPlan *p, const real *sum, int64_t pitch, real *target, int64_t channels,
                      int64_t positions)
 {
-  const int64_t channelStride = p->c.targetChannelStride, step = p->c.axis[3].targetStride;
-  if (!p->add && step == 1) {
+  const int64_t channelStride = p->c.targetChannelStride, positionStride = p->c.axis[3].targetStride;
+  if (!p->add && positionStride == 1) {
     for (int64_t o = 0; o < channels; o++, sum += pitch, target += channelStride) {
       int64_t i = 0;
       for (; i + VL <= positions; i += VL) v_store(target + i, v_load(sum + i));
       if (i < positions) v_store_n(target + i, v_load(sum + i), (int)(positions - i));
     }
   } else if (!p->add && channelStride == 1) {
-    THNN_(transpose)(target, step, sum, pitch, channels, positions);
+    THNN_(transpose)(target, positionStride, sum, pitch, channels, positions);
   } else {
     for (int64_t o = 0; o < channels; o++)
       for (int64_t i = 0; i < positions; i++) {
-        real *to = target + o * channelStride + i * step;
+        real *to = target + o * channelStride + i * positionStride;
         *to = p->add ? *to + sum[o * pitch + i] : sum[o * pitch + i];
       }
   }
 }
 
-/* Adds all connections of a block of target channels over a tile. The sums of a channel are `each` apart. */
+/* Adds all connections of a block of target channels over a tile. The sums of two channels are `pitch` apart. */
 static void addBlock(const ConnectionPlan *p, const Tile *tile, int64_t block, real *packed, real *sums,
-                     int64_t each)
+                     int64_t pitch)
 {
   const Correlation *c = &p->c;
   const ConnectionList *list = &p->list;
@@ -176,7 +176,7 @@ static void addBlock(const ConnectionPlan *p, const Tile *tile, int64_t block, r
                           next->minor < minor + minorBlock;)
         next++;
       addConnections(p, tile->size, packed, minor, at, next - at, source, element, elements,
-                     sums + (at->major - firstMajor) * each);
+                     sums + (at->major - firstMajor) * pitch);
     }
   }
 }
@@ -187,21 +187,21 @@ static void correlateTask(const ConnectionPlan *p, int64_t task)
   const Tile tile = tileAt(p->positions, p->tile, task % p->tiles);
   const int64_t block = task / p->tiles, first = block * p->list.majorBlock,
                 channels = MIN(p->list.majorBlock, c->outChannels - first);
-  const int64_t length = runLength(c, &p->packed, tile.size), each = runCount(c, tile.size) * length;
+  const int64_t length = runLength(c, &p->packed, tile.size), pitch = runCount(c, tile.size) * length;
   real *sums = (real *)((char *)thnn_scratch(p->scratchBytes) + p->listBytes),
-       *packed = sums + each * p->list.majorBlock;
+       *packed = sums + pitch * p->list.majorBlock;
   for (int64_t o = 0; o < channels; o++) {
     const real bias = c->bias && !p->add ? c->bias[(first + o) * c->biasOutStride] : 0;
-    for (int64_t i = 0; i < each; i += VL) v_store(sums + o * each + i, v_set1(bias));
+    for (int64_t i = 0; i < pitch; i += VL) v_store(sums + o * pitch + i, v_set1(bias));
   }
-  addBlock(p, &tile, block, packed, sums, each);
+  addBlock(p, &tile, block, packed, sums, pitch);
   int64_t q[4] = {0};
   for (int64_t row = tile.size[0] * tile.size[1] * tile.size[2]; row > 0; row--, nextIndex(q, tile.size, 3)) {
     real *target = c->target + first * c->targetChannelStride + tile.start[3] * c->axis[3].targetStride;
     for (int d = 0; d < 3; d++) target += (tile.start[d] + q[d]) * c->axis[d].targetStride;
     const int64_t run = (q[0] * tile.size[1] + q[1]) * (correlationIsFlat(c) ? 1 : tile.size[2]);
     const int64_t at = correlationIsFlat(c) ? run * length + q[2] * p->packed.pitch[2] : (run + q[2]) * length;
-    storeRow(p, sums + at, each, target, channels, tile.size[3]);
+    storeRow(p, sums + at, pitch, target, channels, tile.size[3]);
   }
 }
 
@@ -238,7 +238,7 @@ void THNN_(connectionTableGradInput)(const Convolution *g, ConnectionTable table
   Correlation backward = THNN_(correlationBackward)(g, gradOutput, weight, bias, gradInput);
   backward.weightOutStride = weight.stride[0]; /* between connections */
   int64_t residues[3], residue[3] = {0};
-  bool reachesAll = true; /* some kernel element reaches every class */
+  bool reachesAll = true; /* every residue class is reached by a kernel element */
   for (int d = 0; d < 3; d++) {
     residues[d] = residueCount(g->axis + d);
     reachesAll = reachesAll && residues[d] == g->axis[d].stride;

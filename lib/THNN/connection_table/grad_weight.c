@@ -1,18 +1,18 @@
 #include "connection_table/connection_list.h"
 #include "convolution/position_runs.h"
 
-/* gradWeight. Positions are vectorised. A task has a block of input channels, which are major, and a block of output
-   channels, which are minor; it packs a tile of the input for all of its connections. */
+/* gradWeight. Positions are vectorised. A task computes the filters between a block of input channels, which are
+   major, and a block of output channels, which are minor; it packs tiles of the input once for all of its connections. */
 
-#define TERMS 128                         /* vectors of a sum in registers */
-#define ACCUMULATORS 9                    /* kernel elements at a time */
+#define TILE_VECTORS 128                  /* of positions, whose products are summed in registers */
+#define ACCUMULATORS 9                    /* kernel elements whose sums are in registers */
 #define CHANNEL_BLOCK 16                  /* channels of a block, at most */
 #define PACKED_BYTES ((int64_t)512 << 10) /* of the packed tiles of input and gradOutput */
-#define TOTALS ((int64_t)32768)           /* doubles in scratch memory */
+#define TOTALS ((int64_t)32768)           /* sums in double, in scratch memory */
 
 typedef struct GradWeightPlan {
   Correlation c;
-  int64_t positions[4], kernel[4]; /* all of them */
+  int64_t positions[4], kernel[4]; /* sizes of the whole target and kernel */
   int64_t tile[4], kernelTile[4];
   int64_t tiles;
   PackedTile packed;
@@ -31,7 +31,7 @@ static bool tileFits(const GradWeightPlan *p, const int64_t *tile)
   const int64_t realBytes = sizeof(real), vectors = tile[0] * tile[1] * tile[2] * ceilDivide(tile[3], VL);
   const int64_t reals = p->list.majorBlock * packedTileLayout(p->c.axis, tile, p->kernelTile).channelPitch +
                         p->list.minorBlock * volume(tile);
-  return vectors <= TERMS && reals * realBytes <= PACKED_BYTES;
+  return vectors <= TILE_VECTORS && reals * realBytes <= PACKED_BYTES;
 }
 
 static void makePlan(GradWeightPlan *p, const ConnectionTable *table)

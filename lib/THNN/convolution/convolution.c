@@ -11,7 +11,7 @@ void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, Convo
   c.biasGroupStride = bias.group;
   c.biasOutStride = bias.stride[0];
   if (THNN_(depthwiseSuits)(&c)) return THNN_(depthwiseCorrelate)(&c);
-  Correlation direct = c;
+  Correlation direct = c; /* with one residue class per axis, which is the axis itself */
   ResidueClasses classes[4];
   for (int d = 0; d < 4; d++) {
     const CorrelationAxis *a = c.axis + d;
@@ -22,7 +22,7 @@ void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, Convo
   else THNN_(implicitGemm)(&c);
 }
 
-/* Sets every element to its channel's bias, or to 0. */
+/* Sets every element of the images to its channel's bias, or to 0. */
 static void fillWithBias(const Convolution *g, ConvolutionView images, ConvolutionView bias)
 {
   const int64_t channelsOfGroup = g->inputChannels / g->groups;
@@ -39,7 +39,7 @@ static void fillWithBias(const Convolution *g, ConvolutionView images, Convoluti
   }
 }
 
-/* All residue classes at once, by direct convolution. Returns false if that does not suit. */
+/* Computes all residue classes at once by direct convolution. Returns false if another algorithm is faster. */
 static bool directGradInput(const Convolution *g, Correlation c, ConvolutionView weight, ConvolutionView gradInput)
 {
   ResidueClasses classes[4] = {{1, {{.positions = g->batch, .kernel = 1, .dilation = 1}}}};
@@ -60,7 +60,7 @@ static bool directGradInput(const Convolution *g, Correlation c, ConvolutionView
                                              .weightOffset = lastElement * weight.stride[d + 2],
                                              .weightStride = axis.weightStride * weight.stride[d + 2]};
     }
-    if (all->count == 0) return true; /* no kernel element reaches the input */
+    if (all->count == 0) return true; /* no kernel element reaches an input: gradInput is the bias */
   }
   THNN_(directJoin)(&c, classes);
   if (!THNN_(directSuits)(&c)) return false;
@@ -71,19 +71,19 @@ static bool directGradInput(const Convolution *g, Correlation c, ConvolutionView
 void THNN_(convolutionGradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
                                  ConvolutionView bias, ConvolutionView gradInput)
 {
-  int64_t residues[3], residue[3] = {0};
-  bool reachesAll = true; /* some kernel element reaches every class */
+  int64_t classes[3], classNumber[3] = {0};
+  bool reachesAll = true; /* every residue class is reached by a kernel element */
   for (int d = 0; d < 3; d++) {
-    residues[d] = residueCount(g->axis + d);
-    reachesAll = reachesAll && residues[d] == g->axis[d].stride;
+    classes[d] = residueCount(g->axis + d);
+    reachesAll = reachesAll && classes[d] == g->axis[d].stride;
   }
   if (!reachesAll) fillWithBias(g, gradInput, bias);
   const Correlation backward = THNN_(correlationBackward)(g, gradOutput, weight, bias, gradInput);
   const bool depthwise = THNN_(depthwiseSuits)(&backward);
   if (!depthwise && directGradInput(g, backward, weight, gradInput)) return;
-  for (int64_t n = residues[0] * residues[1] * residues[2]; n > 0; n--, nextIndex(residue, residues, 3)) {
+  for (int64_t n = classes[0] * classes[1] * classes[2]; n > 0; n--, nextIndex(classNumber, classes, 3)) {
     Correlation c = backward;
-    if (!THNN_(correlationOfResidue)(&c, g, residue, weight, gradInput)) continue;
+    if (!THNN_(correlationOfResidue)(&c, g, classNumber, weight, gradInput)) continue;
     THNN_(correlationSimplify)(&c);
     if (depthwise) THNN_(depthwiseCorrelate)(&c);
     else THNN_(implicitGemm)(&c);

@@ -11,18 +11,19 @@
                        weight[o, i, k] * input[n, i, y * stride - padding + k * dilation]
 
    where o and i belong to the same group. Modules check their arguments, fill a Convolution and describe their tensors
-   as views; the core reads no tensor header and cannot fail. */
+   as views; the core sees no THTensor and cannot fail. */
 
-/* With fewer than three dimensions the first axes are trivial. A transposed convolution is the gradInput of a
-   Convolution: the module's input is the Convolution's output. */
+/* With fewer than three dimensions the first axes are trivial: one input, one output, kernel 1. A transposed
+   convolution is the gradInput of a Convolution: the module's input is the Convolution's output. */
 typedef struct Convolution {
-  int dims;
+  int dims; /* spatial dimensions: 1, 2 or 3 */
   int64_t batch, groups, inputChannels, outputChannels;
   WindowAxis axis[WINDOW_AXES];
 } Convolution;
 
-/* Strides of images: batch, channel, depth, height, width. Strides of filters: output channel, input channel within the
-   group, depth, height, width. Stride of biases: channel. For filters and biases `group` is the stride between groups. */
+/* A strided view. Strides of images: batch, channel, depth, height, width. Strides of filters: output channel, input
+   channel within the group, depth, height, width. Stride of biases: channel. For filters and biases `group` is the
+   stride between groups. */
 typedef struct ConvolutionView {
   void *data;
   int64_t stride[2 + WINDOW_AXES], group;
@@ -43,7 +44,7 @@ void THNN_(convolutionOutput)(const Convolution *geometry, ConvolutionView input
 void THNN_(convolutionGradInput)(const Convolution *geometry, ConvolutionView gradOutput, ConvolutionView weight,
                                  ConvolutionView bias, ConvolutionView gradInput);
 
-/* gradWeight += scale * its gradient. */
+/* gradWeight += scale * the gradient of weight. */
 void THNN_(convolutionGradWeight)(const Convolution *geometry, ConvolutionView input, ConvolutionView gradOutput,
                                   ConvolutionView gradWeight, real scale);
 

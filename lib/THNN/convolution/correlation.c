@@ -52,8 +52,8 @@ void THNN_(correlationSimplify)(Correlation *c)
   int n = 0;
   for (int d = 0; d < 4; d++) {
     CorrelationAxis *a = c->axis + d, *before = kept + n - 1;
-    if (axisIsTrivial(a) && a->targetSize == 1) continue;
-    if (n > 0 && axisIsTrivial(a) && axisIsTrivial(before) &&
+    if (axisIsIdentity(a) && a->targetSize == 1) continue;
+    if (n > 0 && axisIsIdentity(a) && axisIsIdentity(before) &&
         before->sourceStride == a->targetSize * a->sourceStride &&
         before->targetStride == a->targetSize * a->targetStride) {
       a->sourceSize = a->targetSize *= before->targetSize;
@@ -100,16 +100,17 @@ Correlation THNN_(correlationBackward)(const Convolution *g, ConvolutionView gra
   return c;
 }
 
-/* Input coordinate y and kernel element t belong to output (y + padding - t * dilation) / stride if that is an integer. */
-bool THNN_(residueAxis)(const WindowAxis *window, int64_t residue, CorrelationAxis *axis, int64_t *coordinate,
+/* The input coordinates of the class are x = q * stride - shift. Kernel element t of the class, for which t * dilation
+   and the remainder are equal modulo the stride, reads output (x + padding - t * dilation) / stride. */
+bool THNN_(residueAxis)(const WindowAxis *window, int64_t classNumber, CorrelationAxis *axis, int64_t *coordinate,
                         int64_t *lastElement)
 {
   const int64_t stride = window->stride, dilation = window->dilation, period = stride / gcd(stride, dilation);
-  const int64_t remainder = residue * dilation % stride, shift = window->padding - remainder;
+  const int64_t remainder = classNumber * dilation % stride, shift = window->padding - remainder;
   const int64_t first = shift > 0 ? ceilDivide(shift, stride) : 0, reach = window->input - 1 + shift;
   if (reach < first * stride) return false;
-  const int64_t kernel = (window->kernel - 1 - residue) / period + 1;
-  *lastElement = residue + (kernel - 1) * period;
+  const int64_t kernel = (window->kernel - 1 - classNumber) / period + 1;
+  *lastElement = classNumber + (kernel - 1) * period;
   *coordinate = first * stride - shift;
   axis->targetSize = reach / stride + 1 - first;
   axis->sourceSize = window->output;
@@ -121,13 +122,13 @@ bool THNN_(residueAxis)(const WindowAxis *window, int64_t residue, CorrelationAx
   return true;
 }
 
-bool THNN_(correlationOfResidue)(Correlation *c, const Convolution *g, const int64_t *residue,
+bool THNN_(correlationOfResidue)(Correlation *c, const Convolution *g, const int64_t *classNumber,
                                  ConvolutionView weight, ConvolutionView gradInput)
 {
   for (int d = 0; d < 3; d++) {
     CorrelationAxis *axis = c->axis + d + 1;
     int64_t coordinate, lastElement;
-    if (!THNN_(residueAxis)(g->axis + d, residue[d], axis, &coordinate, &lastElement)) return false;
+    if (!THNN_(residueAxis)(g->axis + d, classNumber[d], axis, &coordinate, &lastElement)) return false;
     axis->weightStride *= weight.stride[d + 2];
     c->target += coordinate * gradInput.stride[d + 2];
     c->weight += lastElement * weight.stride[d + 2];

@@ -11,23 +11,23 @@
 
      offset + q * stride + t * dilation
 
-   or zero if that lies outside 0 .. sourceSize - 1. Output and gradWeight are one correlation of input and output.
-   gradInput is one correlation of gradOutput per residue class of the stride: the input coordinates of a class see the
-   same kernel elements, with stride 1. */
+   or zero if that coordinate lies outside 0 .. sourceSize - 1. For output and gradWeight, the source is the input and
+   the target is the output or gradOutput. gradInput is computed by one correlation per residue class of the stride,
+   with gradOutput as the source: the input coordinates of a class read the same kernel elements, with stride 1. */
 
 typedef struct CorrelationAxis {
   int64_t targetSize, sourceSize;
   int64_t stride, offset;
   int64_t kernel, dilation;                         /* dilation > 0 */
-  int64_t sourceStride, targetStride, weightStride; /* in memory, per coordinate, position, kernel element */
+  int64_t sourceStride, targetStride, weightStride; /* in memory: per coordinate, position, kernel element */
 } CorrelationAxis;
 
 typedef struct Correlation {
   CorrelationAxis axis[4];
   int64_t groups, inChannels, outChannels; /* channels per group, of the source and of the target */
   const real *source;
-  real *target;
-  real *weight;
+  real *target; /* gradOutput, only read, where gradWeight is computed */
+  real *weight; /* or gradWeight */
   int64_t sourceChannelStride, targetChannelStride;
   int64_t weightGroupStride, weightInStride, weightOutStride;
   const real *bias; /* one per target channel, or NULL */
@@ -40,49 +40,51 @@ static inline int64_t axisExtent(const CorrelationAxis *axis, int64_t positions,
   return (positions - 1) * axis->stride + (kernel - 1) * axis->dilation + 1;
 }
 
-/* True if source coordinates and target positions are the same. */
-static inline bool axisIsTrivial(const CorrelationAxis *a)
+/* True if position q of the target reads source coordinate q only. */
+static inline bool axisIsIdentity(const CorrelationAxis *a)
 {
   return a->kernel == 1 && a->stride == 1 && a->offset == 0 && a->sourceSize == a->targetSize;
 }
 
-/* True if each position of the target reads that position of the source only: a matrix product of channels. */
+/* True if each target position reads the same position of the source only: the correlation is a matrix product. */
 static inline bool correlationIsPointwise(const Correlation *c)
 {
-  bool trivial = true;
-  for (int d = 0; d < 4; d++) trivial = trivial && axisIsTrivial(c->axis + d);
-  return trivial;
+  bool identity = true;
+  for (int d = 0; d < 4; d++) identity = identity && axisIsIdentity(c->axis + d);
+  return identity;
 }
 
 /* The correlation of input and output, simplified. */
 Correlation THNN_(correlationForward)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,
                                       ConvolutionView output);
 
-/* Reduces the axes to as few as possible: an axis with one kernel element that stays inside the source becomes trivial,
-   trivial axes that are contiguous in memory become one, and axes of one position become the first axes. */
+/* Reduces the axes to as few as possible: an axis with one kernel element that stays inside the source becomes an
+   identity axis, identity axes that are contiguous in memory become one, and trivial axes are moved to the front. */
 void THNN_(correlationSimplify)(Correlation *correlation);
 
-/* The correlation of gradOutput that computes gradInput, as far as all residue classes share it. The three axes of the
-   window are set by correlationOfResidue. */
+/* The fields that the correlations of all residue classes of gradInput share. correlationOfResidue completes the three
+   spatial axes. */
 Correlation THNN_(correlationBackward)(const Convolution *geometry, ConvolutionView gradOutput,
                                        ConvolutionView weight, ConvolutionView bias, ConvolutionView gradInput);
 
-/* The number of residue classes of input coordinates that a kernel element reaches. Class i is reached by the kernel
-   elements i, i + stride / gcd(stride, dilation), ...; the other classes of the stride have no gradient. */
+/* The number of residue classes that at least one kernel element reaches. Class i is reached by the kernel elements i,
+   i + stride / gcd(stride, dilation), ...; coordinates in the other classes have an empty sum:
+   gradInput is the bias there, or 0. */
 static inline int64_t residueCount(const WindowAxis *window)
 {
   return MIN(window->stride / gcd(window->stride, window->dilation), window->kernel);
 }
 
-/* Residue class `residue` of an axis. Its first input coordinate is *coordinate. Kernel elements count down from
-   *lastElement, because the last one reads the smallest coordinate of gradOutput; axis->weightStride counts kernel
-   elements. Strides in memory of source and target are left alone. Returns false if no input coordinate is in the class. */
-bool THNN_(residueAxis)(const WindowAxis *window, int64_t residue, CorrelationAxis *axis, int64_t *coordinate,
+/* Sets *axis to residue class number `classNumber`. Its first input coordinate is *coordinate. Kernel elements count
+   down from *lastElement, because the last one reads the smallest coordinate of gradOutput; axis->weightStride is in
+   kernel elements, not in reals. sourceStride and targetStride stay as they are. Returns false if the class is
+   empty. */
+bool THNN_(residueAxis)(const WindowAxis *window, int64_t classNumber, CorrelationAxis *axis, int64_t *coordinate,
                         int64_t *lastElement);
 
-/* Makes `backward` the correlation of one residue class per axis, not yet simplified. Returns false if the class is
-   empty. */
-bool THNN_(correlationOfResidue)(Correlation *backward, const Convolution *geometry, const int64_t *residue,
+/* Makes `backward` the correlation of one residue class per axis, given by its number, not yet simplified. Returns
+   false if one of the classes is empty. */
+bool THNN_(correlationOfResidue)(Correlation *backward, const Convolution *geometry, const int64_t *classNumber,
                                  ConvolutionView weight, ConvolutionView gradInput);
 
 #endif

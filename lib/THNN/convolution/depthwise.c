@@ -9,12 +9,12 @@
    permuted, and multiplied by the weights of that channel in all groups. For gradWeight the lanes are source channels or
    gradients, whichever a group has more of, and the other vector is permuted.
 
-   A segment is divided into micro-tiles of a few positions, and all vectors of a micro-tile are computed before the next
-   micro-tile: memory is read in order, and what the kernel elements of a micro-tile share is in L1. The memory that follows
-   is prefetched: a page may hold only a few positions, and hardware prefetchers do not cross it. */
+   A segment is divided into micro-tiles of a few positions, and all vectors of a micro-tile are computed before the
+   next micro-tile: memory is read in order, and elements that several kernel elements read are in L1. The memory that
+   follows is prefetched: a page may hold only a few positions, and hardware prefetchers stop at its end. */
 
 #define OUTPUTS_MOST 4                    /* output channels of a group */
-#define TERMS 128                         /* kernel elements of the channels of a group */
+#define TERMS 128                         /* of a sum: channels of a group times kernel elements */
 #define WEIGHT_BYTES ((int64_t)256 << 10) /* packed weights, or sums of gradWeight */
 #define ACCUMULATORS 10                   /* kernel elements of gradWeight at a time */
 #define REGISTER_POSITIONS 16             /* positions that gradWeight sums in registers */
@@ -30,10 +30,10 @@
 static inline vreal permute(vreal x, vint i)
 {
 #if VBYTES == 64
-  return V_PS(permutexvar)((__m512i)i, x);
+  return V_REAL(permutexvar)((__m512i)i, x);
 #elif VBYTES == 32
 #ifdef THNN_REAL_IS_DOUBLE
-  i = 2 * i + ((2 * i + 1) << 32); /* as lanes of half the width */
+  i = 2 * i + ((2 * i + 1) << 32); /* the two 32-bit halves of each lane */
 #endif
   return (vreal)_mm256_permutevar8x32_epi32((__m256i)x, (__m256i)i);
 #else
@@ -46,17 +46,18 @@ static inline vreal permute(vreal x, vint i)
 typedef struct DepthwisePlan {
   const Correlation *c;
   int64_t kernel[4], terms, rows; /* rows of target positions */
-  int64_t more, fewer;            /* channels and outputs of a group */
-  int64_t vectors, groups;        /* of all groups; groups of one vector */
-  bool sameLanes;                 /* one channel and one output per group: no permutation */
+  int64_t more, fewer;            /* the larger and the smaller of inChannels and outChannels */
+  int64_t vectors, groupsPerVector;
+  bool sameLanes; /* one channel and one output per group: no permutation */
 } DepthwisePlan;
 
-/* Positions up to end - 1 read kernel elements low .. high - 1 of the last axis inside the source. */
+/* The positions of a row from the end of the previous segment to end - 1. On the last axis they read the source through
+   the kernel elements low .. high - 1, and padding through the others. */
 typedef struct Segment {
   int64_t end, low, high;
 } Segment;
 
-/* The kernel elements that a row of positions, and a segment of it, read inside the source. */
+/* The kernel elements through which a row of positions, and a segment of it, read the source. */
 typedef struct ElementTable {
   vlane identity[LANES], permutation[LANES][LANES]; /* permutation i selects channel i of each group */
   Segment segment[2 * TERMS + 2];
@@ -69,6 +70,7 @@ bool THNN_(depthwiseSuits)(const Correlation *c)
 {
   if (c->groups == 1 || c->outChannels > OUTPUTS_MOST || c->inChannels > VL || c->inChannels < 1) return false;
   if (c->sourceChannelStride != 1 || c->targetChannelStride != 1) return false;
+  /* At least a quarter of the lanes are in use. */
   if (4 * (VL / MAX(c->inChannels, c->outChannels)) * c->outChannels < VL) return false;
   double terms = (double)c->inChannels;
   for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].kernel;
@@ -82,20 +84,21 @@ static DepthwisePlan makePlan(const Correlation *c)
   p.terms = volume(p.kernel) * c->inChannels;
   p.more = MAX(c->inChannels, c->outChannels);
   p.fewer = MIN(c->inChannels, c->outChannels);
-  p.groups = VL / p.more;
-  p.vectors = ceilDivide(c->groups, p.groups);
+  p.groupsPerVector = VL / p.more;
+  p.vectors = ceilDivide(c->groups, p.groupsPerVector);
   p.sameLanes = c->inChannels == 1 && c->outChannels == 1;
   return p;
 }
 
-/* Vectors with `count` lanes per group are permuted to `width` lanes per group. */
+/* Sets the segments of a row, and permutations of a vector with `count` lanes per group: permutation i has lane i of
+   each group in all `width` lanes of that group. */
 static void makeElementTable(const DepthwisePlan *p, int64_t width, int64_t count, ElementTable *w)
 {
   const Correlation *c = p->c;
   for (int64_t l = 0; l < VL; l++) {
     w->identity[l] = (vlane)l;
     for (int64_t i = 0; i < count; i++)
-      w->permutation[i][l] = (vlane)(l < p->groups * width ? l / width * count + i : 0);
+      w->permutation[i][l] = (vlane)(l < p->groupsPerVector * width ? l / width * count + i : 0);
   }
   const CorrelationAxis *a = c->axis + 3;
   w->segments = 0;
@@ -110,6 +113,7 @@ static void makeElementTable(const DepthwisePlan *p, int64_t width, int64_t coun
   }
 }
 
+/* Lists the kernel rows that the row q of positions reads inside the source. */
 static void findKernelRows(const DepthwisePlan *p, ElementTable *w, const int64_t *q)
 {
   const Correlation *c = p->c;
@@ -130,6 +134,7 @@ static void findKernelRows(const DepthwisePlan *p, ElementTable *w, const int64_
   }
 }
 
+/* Lists the elements of these kernel rows that a segment reads inside the source. */
 static void findElements(const DepthwisePlan *p, ElementTable *w, const Segment *segment)
 {
   const int64_t step = p->c->axis[3].dilation * p->c->axis[3].sourceStride;
@@ -141,7 +146,7 @@ static void findElements(const DepthwisePlan *p, ElementTable *w, const Segment 
     }
 }
 
-/* The source element that position 0 of a row reads with kernel element 0, and the row in the target. */
+/* The source element that position 0 of row q reads through kernel element 0. */
 static const real *rowSource(const Correlation *c, const int64_t *q)
 {
   int64_t at = c->axis[3].offset * c->axis[3].sourceStride;
@@ -159,14 +164,14 @@ static real *rowTarget(const Correlation *c, const int64_t *q)
 typedef struct VectorLanes {
   int channels, outputs;
   int64_t sourceStep, targetStep; /* between positions */
-  int64_t lastRow; /* offset of the last source row that a position reads: the next positions need it */
+  int64_t lastRow; /* offset of the last source row that a position reads, the one that is prefetched */
 } VectorLanes;
 
 static inline VectorLanes vectorLanes(const DepthwisePlan *p, int64_t vector)
 {
   const Correlation *c = p->c;
   const CorrelationAxis *row = c->axis + 2, *column = c->axis + 3;
-  const int64_t groups = MIN(p->groups, c->groups - vector * p->groups);
+  const int64_t groups = MIN(p->groupsPerVector, c->groups - vector * p->groupsPerVector);
   return (VectorLanes){.channels = (int)(groups * c->inChannels),
                        .outputs = (int)(groups * c->outChannels),
                        .sourceStep = column->stride * column->sourceStride,
@@ -174,7 +179,7 @@ static inline VectorLanes vectorLanes(const DepthwisePlan *p, int64_t vector)
                        .lastRow = (row->kernel - 1) * row->dilation * row->sourceStride};
 }
 
-/* P positions of one vector. full: all lanes are in use. */
+/* Computes P positions of one vector. full: all lanes are in use. */
 static inline __attribute__((always_inline)) void sumPositions(const int P, const bool full, const bool sameLanes,
                                                                const ElementTable *w, int64_t channels,
                                                                VectorLanes lanes, const real *source,
@@ -216,13 +221,13 @@ static inline __attribute__((always_inline)) void sumPositions(const int P, cons
     else sumPositions(P, true, false, w, c->inChannels, lanes, from, weight, to);                  \
     break;
 
-/* A micro-tile of n positions of some vectors. */
+/* Computes a micro-tile of n positions of some vectors. */
 static void sumMicrotile(const DepthwisePlan *p, const ElementTable *w, int n, const real *from,
                          const real *weight, real *to, int64_t firstVector, int64_t endVector)
 {
   const Correlation *c = p->c;
-  from += firstVector * p->groups * c->inChannels;
-  to += firstVector * p->groups * c->outChannels;
+  from += firstVector * p->groupsPerVector * c->inChannels;
+  to += firstVector * p->groupsPerVector * c->outChannels;
   for (int64_t v = firstVector; v < endVector; v++) {
     const VectorLanes lanes = vectorLanes(p, v);
     const bool full = lanes.channels == VL && lanes.outputs == VL;
@@ -238,8 +243,8 @@ static void sumMicrotile(const DepthwisePlan *p, const ElementTable *w, int n, c
       SUMS(8)
 #endif
     }
-    from += p->groups * c->inChannels;
-    to += p->groups * c->outChannels;
+    from += p->groupsPerVector * c->inChannels;
+    to += p->groupsPerVector * c->outChannels;
     weight += (p->terms + 1) * VL;
   }
 }
@@ -252,7 +257,7 @@ static void packWeights(const DepthwisePlan *p, int64_t firstVector, int64_t end
     const VectorLanes lanes = vectorLanes(p, v);
     memset(packed, 0, sizeof(real) * VL * (size_t)(p->terms + 1));
     for (int l = 0; l < lanes.outputs; l++) {
-      const int64_t group = v * p->groups + l / c->outChannels, output = l % c->outChannels;
+      const int64_t group = v * p->groupsPerVector + l / c->outChannels, output = l % c->outChannels;
       const real *weight = c->weight + group * c->weightGroupStride + output * c->weightOutStride;
       if (c->bias) packed[l] = c->bias[group * c->biasGroupStride + output * c->biasOutStride];
       real *to = packed + VL + l;
@@ -301,9 +306,9 @@ static void correlateTask(const DepthwisePlan *p, int64_t firstVector, int64_t e
 void THNN_(depthwiseCorrelate)(const Correlation *c)
 {
   const DepthwisePlan p = makePlan(c);
-  const double terms =
+  const double cost =
       (double)(c->groups * c->outChannels) * (double)(p.rows * c->axis[3].targetSize) * (double)p.terms / 8;
-  const int64_t work = (int64_t)MIN(terms, 1e15);
+  const int64_t work = (int64_t)MIN(cost, 1e15);
   const int threads = thnn_threads(1 << 20, work);
   const bool byRows = p.rows >= threads; /* a 1-D input has few rows */
   const int64_t all = byRows ? p.rows : p.vectors, parts = MIN(all, threads);
@@ -349,14 +354,14 @@ static inline __attribute__((always_inline)) void products(const int T, const bo
     else products(T, false, w, lanes, sourceOrder, gradientOrder, first, n, source, gradient, sum);     \
     break;
 
-/* A micro-tile of n positions of some vectors, and all kernel elements of the table. */
+/* Adds a micro-tile of n positions of some vectors to the sums of all kernel elements of the table. */
 static void addMicrotile(const DepthwisePlan *p, const ElementTable *w, int n, const real *source,
                          const real *gradient, real *sum, int64_t firstVector, int64_t endVector)
 {
   const Correlation *c = p->c;
   const int64_t elements = volume(p->kernel);
-  source += firstVector * p->groups * c->inChannels;
-  gradient += firstVector * p->groups * c->outChannels;
+  source += firstVector * p->groupsPerVector * c->inChannels;
+  gradient += firstVector * p->groupsPerVector * c->outChannels;
   for (int64_t v = firstVector; v < endVector; v++) {
     const VectorLanes lanes = vectorLanes(p, v);
     const bool full = lanes.channels == VL && lanes.outputs == VL;
@@ -375,8 +380,8 @@ static void addMicrotile(const DepthwisePlan *p, const ElementTable *w, int n, c
         }
       }
     }
-    source += p->groups * c->inChannels;
-    gradient += p->groups * c->outChannels;
+    source += p->groupsPerVector * c->inChannels;
+    gradient += p->groupsPerVector * c->outChannels;
   }
 }
 
@@ -384,7 +389,7 @@ static void gradWeightTask(const DepthwisePlan *p, real scale, int64_t firstVect
 {
   const Correlation *c = p->c;
   const int64_t count[3] = {c->axis[0].targetSize, c->axis[1].targetSize, c->axis[2].targetSize};
-  const int64_t each = volume(p->kernel) * VL, sums = (endVector - firstVector) * p->fewer * each;
+  const int64_t sumReals = volume(p->kernel) * VL, sums = (endVector - firstVector) * p->fewer * sumReals;
   ElementTable w;
   makeElementTable(p, p->more, p->fewer, &w);
   double *total = thnn_scratch((sizeof(double) + sizeof(real)) * (size_t)sums);
@@ -413,11 +418,11 @@ static void gradWeightTask(const DepthwisePlan *p, real scale, int64_t firstVect
     }
   }
   for (int64_t v = firstVector; v < endVector; v++)
-    for (int64_t i = 0; i < p->fewer; i++, total += each)
-      for (int64_t l = 0; l < MIN(p->groups, c->groups - v * p->groups) * p->more; l++) {
+    for (int64_t i = 0; i < p->fewer; i++, total += sumReals)
+      for (int64_t l = 0; l < MIN(p->groupsPerVector, c->groups - v * p->groupsPerVector) * p->more; l++) {
         const int64_t channel = p->more == c->inChannels ? l % p->more : i,
                       output = p->more == c->inChannels ? i : l % p->more;
-        real *weight = c->weight + (v * p->groups + l / p->more) * c->weightGroupStride +
+        real *weight = c->weight + (v * p->groupsPerVector + l / p->more) * c->weightGroupStride +
                        output * c->weightOutStride + channel * c->weightInStride;
         int64_t t[4] = {0};
         for (int64_t element = 0; element < volume(p->kernel); element++, nextIndex(t, p->kernel, 4)) {
@@ -432,11 +437,11 @@ static void gradWeightTask(const DepthwisePlan *p, real scale, int64_t firstVect
 void THNN_(depthwiseGradWeight)(const Correlation *c, real scale)
 {
   const DepthwisePlan p = makePlan(c);
-  const double terms =
+  const double cost =
       (double)(c->groups * c->outChannels) * (double)(p.rows * c->axis[3].targetSize) * (double)p.terms / 8;
-  const int64_t work = (int64_t)MIN(terms, 1e15);
-  const int64_t each = volume(p.kernel) * p.fewer * VL * (int64_t)(sizeof(real) + sizeof(double));
-  const int64_t most = MAX(WEIGHT_BYTES / each, 1);
+  const int64_t work = (int64_t)MIN(cost, 1e15);
+  const int64_t bytesPerVector = volume(p.kernel) * p.fewer * VL * (int64_t)(sizeof(real) + sizeof(double));
+  const int64_t most = MAX(WEIGHT_BYTES / bytesPerVector, 1);
   const int64_t tasks = MAX(ceilDivide(p.vectors, most), thnn_threads(p.vectors, work));
   THNN_PARALLEL_FOR(i, tasks, work) gradWeightTask(&p, scale, i * p.vectors / tasks, (i + 1) * p.vectors / tasks);
 }

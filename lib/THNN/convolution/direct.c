@@ -3,7 +3,8 @@
 #include "convolution/direct_kernels.h"
 #include "convolution/position_runs.h"
 
-/* Packed tiles and sums that several blocks of channels are added to stay in L2; those used once stay in L1. */
+/* Limits of a packed tile and of the sums. If sums add up several blocks of channels, both stay in L2; if all channels
+   are added at once, in L1 (ONCE_BYTES). */
 #define PACKED_BYTES ((int64_t)128 << 10)
 #define SUM_BYTES ((int64_t)256 << 10)
 #define ONCE_BYTES ((int64_t)20 << 10)
@@ -11,12 +12,12 @@
 typedef struct DirectPlan {
   Correlation c;
   const ResidueClasses *classes;
-  int64_t positions[4], kernel[4]; /* all of them */
+  int64_t positions[4], kernel[4]; /* sizes of the whole target and kernel */
   int64_t tile[4];
   int64_t channels;       /* per call of a micro-kernel */
   int64_t packedChannels; /* per packed tile */
   int64_t combinations;   /* of the residue classes of the axes */
-  bool byColumns;         /* computed by directColumnTiles */
+  bool byColumns;         /* computed by column kernels */
   PackedTile packed;
 } DirectPlan;
 
@@ -47,8 +48,9 @@ bool THNN_(directSuits)(const Correlation *c)
   const bool smallGroups = c->groups > 1 && c->outChannels <= DIRECT_GROUP_CHANNELS;
   const bool oneElement = kernel[0] == 1 && kernel[1] == 1 && kernel[2] == 1 && kernel[3] == 1;
   if (!smallGroups && (c->outChannels > VL / 2 || oneElement)) return false;
-  /* Compare the vectors of a row if positions are vectorised and if output channels are. The latter have less overhead
-     per group. */
+  /* The lanes that a row costs: `direct` if positions are vectorised, `product` if output channels are. Direct
+     convolution must need at most half of the lanes of the product, or, if groups are small, no more than the product,
+     because direct convolution has less overhead per group. */
   const int64_t width =
       correlationIsFlat(c) ? last->targetSize + last->kernel - 1 : ceilDivide(last->targetSize, VL) * VL;
   const int64_t direct = c->outChannels * width, product = ceilDivide(c->outChannels, VL) * VL * last->targetSize;
@@ -72,28 +74,30 @@ static bool tileFits(const DirectPlan *p, const int64_t *tile, int64_t packedByt
          sumReals(p, tile) * realBytes <= sumBytes;
 }
 
-/* Channels of a micro-kernel's sum and of a packed tile. Returns the kernel elements of the largest combination. */
+/* Sets the channels of a micro-kernel call and of a packed tile. Returns the kernel elements of the largest
+   combination of residue classes. */
 static int64_t planChannels(DirectPlan *p)
 {
   const Correlation *c = &p->c;
-  int64_t most = 1;
+  int64_t mostElements = 1;
   p->combinations = 1;
   for (int d = 0; d < 4; d++) {
     int64_t kernel = 0;
     for (int64_t i = 0; i < p->classes[d].count; i++) kernel = MAX(kernel, p->classes[d].of[i].kernel);
-    most *= kernel;
+    mostElements *= kernel;
     p->combinations *= p->classes[d].count;
   }
-  const bool atOnce = most <= DIRECT_TERMS && c->inChannels <= DIRECT_TERMS / most;
-  p->channels = p->packedChannels = MAX(atOnce ? c->inChannels : MIN(PARTIAL_SUM_TERMS / most, c->inChannels), 1);
+  const bool atOnce = mostElements <= DIRECT_TERMS && c->inChannels <= DIRECT_TERMS / mostElements;
+  p->channels = p->packedChannels =
+      MAX(atOnce ? c->inChannels : MIN(PARTIAL_SUM_TERMS / mostElements, c->inChannels), 1);
   const int64_t tile[4] = {1, 1, 1, MIN(p->positions[3], VL)};
   while (p->channels > 1 && !tileFits(p, tile, PACKED_BYTES, SUM_BYTES))
     p->channels = p->packedChannels = (p->channels + 1) / 2;
-  /* In channels-last layout whole cache lines of channels are packed. */
+  /* In channels-last layout at least a vector of channels is packed, since they share cache lines. */
   if (c->sourceChannelStride == 1)
     p->packedChannels = MIN(ceilDivide(VL, p->channels) * p->channels, c->inChannels);
   if (!tileFits(p, tile, PACKED_BYTES, SUM_BYTES)) p->packedChannels = p->channels;
-  return most;
+  return mostElements;
 }
 
 static void makePlan(DirectPlan *p, int threads)
@@ -104,17 +108,18 @@ static void makePlan(DirectPlan *p, int threads)
     p->kernel[d] = c->axis[d].kernel;
     p->tile[d] = 1;
   }
-  const int64_t most = planChannels(p);
+  const int64_t mostElements = planChannels(p);
   const bool once = p->channels >= c->inChannels;
   const int64_t packedBytes = once ? ONCE_BYTES : PACKED_BYTES, sumBytes = once ? ONCE_BYTES : SUM_BYTES;
   int64_t tile[4] = {1, 1, 1, p->positions[3]};
   while (tile[3] > VL && !tileFits(p, tile, packedBytes, sumBytes))
     tile[3] = smallerTile(ceilDivide(p->positions[3], VL), ceilDivide(tile[3], VL)) * VL;
   p->tile[3] = MIN(tile[3], p->positions[3]);
-  /* Columns of 3, 5 or 7 adjacent kernel elements, in contiguous rows that fill half of their vectors. */
+  /* Column kernels require columns of 3, 5 or 7 adjacent kernel elements, and rows that are contiguous in the target
+     and fill about half of their vectors. */
   const ResidueClass *rows = p->classes[2].of;
   const int64_t width = ceilDivide(p->positions[3], VL) * VL;
-  p->byColumns = once && most <= DIRECT_TERMS && p->combinations == 1 && c->axis[2].stride == 1 &&
+  p->byColumns = once && mostElements <= DIRECT_TERMS && p->combinations == 1 && c->axis[2].stride == 1 &&
                  c->axis[3].targetStride == 1 && rows->dilation == 1 && rows->kernel % 2 == 1 &&
                  rows->kernel > 1 && rows->kernel <= DIRECT_COLUMN_ELEMENTS &&
                  width <= 2 * (p->positions[3] + p->kernel[3] - 1);
@@ -124,7 +129,7 @@ static void makePlan(DirectPlan *p, int threads)
       tile[d] = smallerTile(p->positions[d], tile[d]);
     p->tile[d] = tile[d];
   }
-  /* Reduce tiles until threads have equal numbers of them. */
+  /* Tiles are made smaller until threads have equal numbers of them. */
   for (;;) {
     const int64_t tasks = c->groups * tileCount(p->positions, p->tile);
     if (tasks % threads == 0 || tasks >= 8 * threads) break;
@@ -148,8 +153,8 @@ static void appendElement(const DirectPlan *p, const ResidueClass *const *r, con
   k->weight[k->elements++] = weight;
 }
 
-/* Adds `channels` channels, of which `packed` is the packed tile, to the sums of all combinations of residue classes. The
-   first channel of the group's channels is `first`. */
+/* Adds `channels` channels of a group, from channel `first` on, to the sums of all combinations of residue classes.
+   `packed` is the packed tile of these channels. */
 static void addChannels(const DirectPlan *p, const Tile *tile, int64_t group, int64_t first, int64_t channels,
                         const real *packed, real *sum)
 {
@@ -187,8 +192,8 @@ static void addChannels(const DirectPlan *p, const Tile *tile, int64_t group, in
           real *to = sum + ((n * c->outChannels + o) * runs + run) * length;
           for (int64_t m = 0, v = 0; m < microtiles; m++) {
             const int64_t end = (m + 1) * vectors / microtiles;
-            THNN_(directTiles)[P][end - v](to + v * VL, runs * length, begin, from + v * VL,
-                                           weight + o * c->weightOutStride, c->weightOutStride, &k);
+            THNN_(directKernels)[P][end - v](to + v * VL, runs * length, begin, from + v * VL,
+                                             weight + o * c->weightOutStride, c->weightOutStride, &k);
             v = end;
           }
         }
@@ -197,7 +202,7 @@ static void addChannels(const DirectPlan *p, const Tile *tile, int64_t group, in
   }
 }
 
-/* Stores one row of sums with a stride. `prefetch` is the offset from a store to what a later group stores. */
+/* Stores one row of sums with a stride. `prefetch` is the offset from a store to a later store of another group. */
 static inline void storeRow(real *to, int64_t stride, const real *from, int64_t count, int64_t prefetch)
 {
   int64_t x = 0;
@@ -227,7 +232,7 @@ static void storeSums(const DirectPlan *p, const Tile *tile, int64_t group, cons
   int64_t i[4] = {0}, classes[4];
   for (int d = 0; d < 4; d++) classes[d] = p->classes[d].count;
   for (int64_t n = 0; n < p->combinations; n++, nextIndex(i, classes, 4)) {
-    int64_t size[4], start = 0; /* of the tile, the positions of these residue classes */
+    int64_t size[4], start = 0; /* positions of the tile that these residue classes have */
     for (int d = 0; d < 4; d++) {
       const ResidueClass *r = p->classes[d].of + i[d];
       size[d] = MIN(tile->size[d], r->positions - tile->start[d]);
@@ -252,7 +257,7 @@ static void storeSums(const DirectPlan *p, const Tile *tile, int64_t group, cons
   }
 }
 
-/* Computes a tile from all channels and stores it, without sums in memory. */
+/* Computes and stores a tile of one group by column kernels, from all channels at once, without sums in memory. */
 static void correlateColumns(const DirectPlan *p, const Tile *tile, int64_t group, const real *packed)
 {
   const Correlation *c = &p->c;
@@ -288,8 +293,8 @@ static void correlateColumns(const DirectPlan *p, const Tile *tile, int64_t grou
         const int64_t x = MIN(v * VL, last);
         column.to = to + x;
         column.source = from + x;
-        column.vector = MIN((v + 1) * VL, last) - x;
-        THNN_(directColumnTiles)[r[2]->kernel / 2][column.rows >= DIRECT_ROWS][v + 1 < vectors](&column, &k);
+        column.vectorStride = MIN((v + 1) * VL, last) - x;
+        THNN_(directColumnKernels)[r[2]->kernel / 2][column.rows >= DIRECT_ROWS][v + 1 < vectors](&column, &k);
       }
     }
   }
@@ -317,15 +322,15 @@ static void correlateTask(const DirectPlan *p, int64_t group, int64_t tileIndex)
 void THNN_(directCorrelate)(const Correlation *correlation, const ResidueClasses *classes)
 {
   DirectPlan p = {.c = *correlation, .classes = classes};
-  double terms = (double)(p.c.groups * p.c.outChannels) * (double)(p.c.inChannels + 1);
+  double products = (double)(p.c.groups * p.c.outChannels) * (double)(p.c.inChannels + 1);
   for (int d = 0; d < 4; d++) {
     double axis = 0;
     for (int64_t i = 0; i < classes[d].count; i++)
       axis += (double)classes[d].of[i].positions * (double)classes[d].of[i].kernel;
-    terms *= axis;
+    products *= axis;
   }
-  if (terms == 0) return;
-  const int64_t work = (int64_t)MIN(terms / 16, 1e15);
+  if (products == 0) return;
+  const int64_t work = (int64_t)MIN(products / 16, 1e15);
   makePlan(&p, thnn_threads(1 << 20, work));
   /* Groups change faster than tiles: packTile and storeRow prefetch for the groups that follow. */
   const int64_t tasks = p.c.groups * tileCount(p.positions, p.tile);

@@ -10,15 +10,15 @@
    All residue classes of a gradInput (see correlation.h) are computed at once: they share the packed tile and read it at
    different offsets. */
 
-#define DIRECT_CLASSES 4 /* residue classes of an axis, at most */
-#define DIRECT_TERMS 128 /* terms of a sum in registers; more terms are summed in parts of PARTIAL_SUM_TERMS */
-#define DIRECT_GROUP_CHANNELS 4 /* output channels of one of several groups, at most */
+#define DIRECT_CLASSES 4        /* residue classes of an axis, at most */
+#define DIRECT_TERMS 128        /* terms of a sum in registers, at most; longer sums are added in parts */
+#define DIRECT_GROUP_CHANNELS 4 /* output channels per group, at most, where there are several groups */
 
 /* The positions of a residue class along one axis. */
 typedef struct ResidueClass {
   int64_t positions, offset; /* offset: the source coordinate of position 0, kernel element 0 */
   int64_t kernel, dilation;
-  int64_t targetOffset, weightOffset, weightStride; /* in memory, of position 0 and kernel element 0 */
+  int64_t targetOffset, weightOffset, weightStride; /* in memory; offsets of position 0, kernel element 0 */
 } ResidueClass;
 
 typedef struct ResidueClasses {
@@ -26,21 +26,21 @@ typedef struct ResidueClasses {
   ResidueClass of[DIRECT_CLASSES];
 } ResidueClasses;
 
-/* Makes each axis of the correlation the union of its residue classes: the most positions, the least offset, and a kernel
-   of dilation 1 that covers every source coordinate that a position of any class reads. Offsets of the classes become
-   relative to it. directSuits and directCorrelate take such a correlation. */
+/* Makes each axis of the correlation the union of its residue classes: the most positions, the least offset, and a
+   kernel of dilation 1 that covers every source coordinate that a position of any class reads. Offsets of the classes
+   become relative to that offset. directSuits and directCorrelate require a joined correlation. */
 void THNN_(directJoin)(Correlation *correlation, ResidueClasses *classes);
 
-/* Heuristic: true if this is faster than a matrix product. */
+/* Heuristic: true if direct convolution is faster than a matrix product. */
 bool THNN_(directSuits)(const Correlation *correlation);
 
 /* target = bias + the sum over channels and kernel elements. */
 void THNN_(directCorrelate)(const Correlation *correlation, const ResidueClasses *classes);
 
-/* The gradient of weight, for several groups with few channels; the correlation is not joined. */
+/* True if directGradWeight suits: several groups with few channels. The correlation is not joined. */
 bool THNN_(directSuitsGradWeight)(const Correlation *correlation);
 
-/* weight += scale * its gradient. */
+/* correlation->weight, which is gradWeight, += scale * the gradient of weight. */
 void THNN_(directGradWeight)(const Correlation *correlation, real scale);
 
 #endif

@@ -1,19 +1,20 @@
 #include "convolution/direct.h"
 
-/* gradWeight of groups with few channels. Positions are vectorised. A task has a group: it packs tiles of the source,
-   which stay in L1, and reads gradients in place. A term is a kernel element of an input channel. */
+/* gradWeight of groups with few channels. Positions are vectorised. A task computes one group: it packs tiles of the
+   source, which stay in L1, and reads gradients in place. An entry of a filter is a kernel element of an input
+   channel. */
 
-#define TERMS DIRECT_TERMS
+#define ENTRIES_MOST DIRECT_TERMS /* of a filter */
 #define ACCUMULATORS 10
 #define PACKED_BYTES ((int64_t)20 << 10)
 
 typedef struct DirectGradWeightPlan {
   const Correlation *c;
-  int64_t positions[4], kernel[4]; /* all of them */
+  int64_t positions[4], kernel[4]; /* sizes of the whole target and kernel */
   int64_t tile[4];
-  int64_t tiles, terms;
+  int64_t tiles, entries;
   PackedTile packed;
-  int32_t offset[TERMS]; /* of a term, from a position in the packed tile */
+  int32_t offset[ENTRIES_MOST]; /* of an entry in the packed tile, relative to a position */
 } DirectGradWeightPlan;
 
 static int64_t packedBytes(const DirectGradWeightPlan *p, const int64_t *tile)
@@ -24,9 +25,9 @@ static int64_t packedBytes(const DirectGradWeightPlan *p, const int64_t *tile)
 bool THNN_(directSuitsGradWeight)(const Correlation *c)
 {
   if (c->groups == 1 || c->outChannels > DIRECT_GROUP_CHANNELS) return false;
-  double terms = (double)c->inChannels;
-  for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].kernel;
-  if (terms > TERMS) return false;
+  double entries = (double)c->inChannels;
+  for (int d = 0; d < 4; d++) entries *= (double)c->axis[d].kernel;
+  if (entries > ENTRIES_MOST) return false;
   DirectGradWeightPlan p = {.c = c};
   for (int d = 0; d < 4; d++) p.kernel[d] = c->axis[d].kernel;
   const int64_t one[4] = {1, 1, 1, MIN(c->axis[3].targetSize, 4 * VL)};
@@ -53,7 +54,7 @@ static void makePlan(DirectGradWeightPlan *p)
   p->packed = packedTileLayout(c->axis, p->tile, p->kernel);
   p->tiles = tileCount(p->positions, p->tile);
   const int64_t elements = volume(p->kernel);
-  p->terms = c->inChannels * elements;
+  p->entries = c->inChannels * elements;
   int64_t t[4] = {0};
   for (int64_t i = 0; i < elements; i++, nextIndex(t, p->kernel, 4))
     for (int64_t ch = 0; ch < c->inChannels; ch++)
@@ -68,7 +69,7 @@ static inline vreal loadEach(const real *from, int64_t stride, int n)
   return x;
 }
 
-/* Adds the sums of T terms over a tile. */
+/* Adds the products of a tile to the sums of T entries. */
 static inline __attribute__((always_inline)) void products(const int T, const DirectGradWeightPlan *p,
                                                            const Tile *tile, const real *packed,
                                                            const int32_t *offset, const real *gradient,
@@ -91,7 +92,7 @@ static inline __attribute__((always_inline)) void products(const int T, const Di
     const real *g = gradient + q[0] * c->axis[0].targetStride + q[1] * c->axis[1].targetStride;
     for (int64_t row = 0; row < tile->size[2]; row++, x += sourceRow, g += c->axis[2].targetStride)
       for (int64_t i = 0; i < width; i += VL) {
-        /* Lanes beyond the row are 0 in both factors: memory there may hold NaN. */
+        /* Lanes beyond the row are 0 in both factors, because the packed tile may hold NaN there. */
         const int n = (int)MIN(VL, width - i);
         const vreal y = stride == 1 ? v_load_n(g + i, n) : loadEach(g + i * stride, stride, n);
         __builtin_prefetch(g + i * stride + prefetch);
@@ -112,10 +113,10 @@ static void gradWeightTask(const DirectGradWeightPlan *p, int64_t group, real sc
 {
   const Correlation *c = p->c;
   const int64_t elements = volume(p->kernel);
-  real *packed = thnn_scratch((size_t)packedBytes(p, p->tile) + 4 * VBYTES); /* the last vectors reach beyond */
+  real *packed = thnn_scratch((size_t)packedBytes(p, p->tile) + 4 * VBYTES); /* vectors reach beyond its end */
   const Tile kernel = {.size = {p->kernel[0], p->kernel[1], p->kernel[2], p->kernel[3]}};
-  const int64_t together = ceilDivide(p->terms, ceilDivide(p->terms, ACCUMULATORS));
-  double total[DIRECT_GROUP_CHANNELS][TERMS] = {{0}};
+  const int64_t together = ceilDivide(p->entries, ceilDivide(p->entries, ACCUMULATORS));
+  double total[DIRECT_GROUP_CHANNELS][ENTRIES_MOST] = {{0}};
   for (int64_t b = 0; b < p->tiles; b++) {
     const Tile tile = tileAt(p->positions, p->tile, b);
     THNN_(packTile)(c, &p->packed, &tile, &kernel, c->source + group * c->inChannels * c->sourceChannelStride,
@@ -123,8 +124,8 @@ static void gradWeightTask(const DirectGradWeightPlan *p, int64_t group, real sc
     for (int64_t o = 0; o < c->outChannels; o++) {
       const real *gradient = c->target + (group * c->outChannels + o) * c->targetChannelStride;
       for (int d = 0; d < 4; d++) gradient += tile.start[d] * c->axis[d].targetStride;
-      for (int64_t k = 0; k < p->terms; k += together) {
-        switch (MIN(together, p->terms - k)) {
+      for (int64_t k = 0; k < p->entries; k += together) {
+        switch (MIN(together, p->entries - k)) {
           UP_TO_9(PRODUCTS)
           PRODUCTS(10)
         }
@@ -147,6 +148,6 @@ void THNN_(directGradWeight)(const Correlation *c, real scale)
 {
   DirectGradWeightPlan p = {.c = c};
   makePlan(&p);
-  const double work = (double)(c->groups * c->outChannels) * (double)volume(p.positions) * (double)p.terms / 8;
+  const double work = (double)(c->groups * c->outChannels) * (double)volume(p.positions) * (double)p.entries / 8;
   THNN_PARALLEL_FOR(group, c->groups, (int64_t)MIN(work, 1e15)) gradWeightTask(&p, group, scale);
 }

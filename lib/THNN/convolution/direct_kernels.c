@@ -1,11 +1,11 @@
 #include "convolution/direct_kernels.h"
 
 #if DIRECT_VECTORS == 8
-#define TILES(X, P) X(P, 1) X(P, 2) X(P, 3) X(P, 4) X(P, 5) X(P, 6) X(P, 7) X(P, 8)
+#define MICROTILES(X, P) X(P, 1) X(P, 2) X(P, 3) X(P, 4) X(P, 5) X(P, 6) X(P, 7) X(P, 8)
 #else
-#define TILES(X, P) X(P, 1) X(P, 2) X(P, 3) X(P, 4)
+#define MICROTILES(X, P) X(P, 1) X(P, 2) X(P, 3) X(P, 4)
 #endif
-#define COLUMN_TILES(X, K) X(K, 1, 1) X(K, 1, 2) X(K, 4, 1) X(K, 4, 2)
+#define COLUMN_MICROTILES(X, K) X(K, 1, 1) X(K, 1, 2) X(K, 4, 1) X(K, 4, 2)
 
 /* Keeps a vector in a register. gcc would load it again for every output, and most loads cross a cache line. */
 #ifdef __x86_64__
@@ -14,14 +14,15 @@
 #define KEEP_IN_REGISTER(x)
 #endif
 
-/* Where registers are left, alternate kernel elements of a column are summed apart: two short sums err less than a long
-   one. */
-#define PARTIAL_SUMS (VBYTES == 64 ? 2 : 1)
+/* Accumulators per sum: where registers are left, one for the even and one for the odd kernel elements of a column,
+   because two short sums err less than a long one. */
+#define ACCUMULATORS_PER_SUM (VBYTES == 64 ? 2 : 1)
 
 /* P and Q are constants in every caller, so that acc lives in registers. Unroll factors must be literals. */
-static inline __attribute__((always_inline)) void tile(const int P, const int Q, real *sum, int64_t sumStride,
-                                                       const real *bias, const real *source, const real *weight,
-                                                       int64_t weightStride, const DirectTerms *k)
+static inline __attribute__((always_inline)) void microtile(const int P, const int Q, real *sum, int64_t sumStride,
+                                                            const real *bias, const real *source,
+                                                            const real *weight, int64_t weightStride,
+                                                            const DirectTerms *k)
 {
   vreal acc[DIRECT_OUTPUTS * DIRECT_VECTORS];
 #pragma GCC unroll 24
@@ -49,33 +50,33 @@ static inline __attribute__((always_inline)) void tile(const int P, const int Q,
     }
 }
 
-#define TILE(P, Q)                                                                                     \
-  static void directTile_##P##x##Q(real *sum, int64_t sumStride, const real *bias, const real *source, \
-                                   const real *weight, int64_t weightStride, const DirectTerms *k)     \
-  {                                                                                                    \
-    tile(P, Q, sum, sumStride, bias, source, weight, weightStride, k);                                 \
+#define MICROTILE(P, Q)                                                                                  \
+  static void directKernel_##P##x##Q(real *sum, int64_t sumStride, const real *bias, const real *source, \
+                                     const real *weight, int64_t weightStride, const DirectTerms *k)     \
+  {                                                                                                      \
+    microtile(P, Q, sum, sumStride, bias, source, weight, weightStride, k);                              \
   }
-TILES(TILE, 1)
-TILES(TILE, 2)
-TILES(TILE, 3)
-#undef TILE
+MICROTILES(MICROTILE, 1)
+MICROTILES(MICROTILE, 2)
+MICROTILES(MICROTILE, 3)
+#undef MICROTILE
 
-#define TILE(P, Q) [P][Q] = directTile_##P##x##Q,
-const DirectTile THNN_(directTiles)[DIRECT_OUTPUTS + 1][DIRECT_VECTORS + 1] = {TILES(TILE, 1) TILES(TILE, 2)
-                                                                                   TILES(TILE, 3)};
-#undef TILE
+#define MICROTILE(P, Q) [P][Q] = directKernel_##P##x##Q,
+const DirectKernel THNN_(directKernels)[DIRECT_OUTPUTS + 1][DIRECT_VECTORS + 1] = {
+    MICROTILES(MICROTILE, 1) MICROTILES(MICROTILE, 2) MICROTILES(MICROTILE, 3)};
+#undef MICROTILE
 
-/* Each sum is bias + all channels, kernel columns and K elements of a column. The last tile overlaps with the tile
-   before. */
-static inline __attribute__((always_inline)) void columnTile(const int K, const int R, const int Q,
-                                                             const DirectColumn *p, const DirectTerms *k)
+/* Each sum is bias + all channels, kernel columns and K elements of a column. The last micro-tile overlaps with the
+   one before. */
+static inline __attribute__((always_inline)) void columnMicrotile(const int K, const int R, const int Q,
+                                                                  const DirectColumn *p, const DirectTerms *k)
 {
   for (int64_t y = 0; y < p->rows; y += R) {
     const int64_t first = MIN(y, p->rows - R);
     const real *source = p->source + first * p->sourceRowStride, *weight = p->weight;
-    vreal acc[PARTIAL_SUMS * DIRECT_ROWS * 2];
+    vreal acc[ACCUMULATORS_PER_SUM * DIRECT_ROWS * 2];
 #pragma GCC unroll 16
-    for (int i = 0; i < PARTIAL_SUMS * R * Q; i++) acc[i] = v_set1(i < R * Q ? p->bias : 0);
+    for (int i = 0; i < ACCUMULATORS_PER_SUM * R * Q; i++) acc[i] = v_set1(i < R * Q ? p->bias : 0);
     for (int64_t c = 0; c < k->channels; c++, source += k->sourceChannelStride, weight += k->weightChannelStride)
       for (int64_t t = 0; t < k->elements; t++) {
         const real *x = source + k->source[t], *w = weight + k->weight[t];
@@ -86,38 +87,38 @@ static inline __attribute__((always_inline)) void columnTile(const int K, const 
         for (int row = 0; row < R + K - 1; row++, x += p->sourceRowStride)
 #pragma GCC unroll 2
           for (int q = 0; q < Q; q++) {
-            vreal v = v_load(x + q * p->vector);
+            vreal v = v_load(x + q * p->vectorStride);
             KEEP_IN_REGISTER(v);
 #pragma GCC unroll 7
             for (int i = MAX(row - R + 1, 0); i <= MIN(row, K - 1); i++)
-              acc[((i + 1) % PARTIAL_SUMS * R + row - i) * Q + q] += factor[i] * v;
+              acc[((i + 1) % ACCUMULATORS_PER_SUM * R + row - i) * Q + q] += factor[i] * v;
           }
       }
 #pragma GCC unroll 8
-    for (int i = 0; i < (PARTIAL_SUMS - 1) * R * Q; i++) acc[i] += acc[R * Q + i];
+    for (int i = 0; i < (ACCUMULATORS_PER_SUM - 1) * R * Q; i++) acc[i] += acc[R * Q + i];
     real *to = p->to + first * p->toRowStride;
 #pragma GCC unroll 4
     for (int r = 0; r < R; r++, to += p->toRowStride)
 #pragma GCC unroll 2
       for (int q = 0; q < Q; q++) {
-        __builtin_prefetch(to + q * p->vector + p->prefetch, 1);
-        if (p->lanes == VL) v_store(to + q * p->vector, acc[r * Q + q]);
-        else v_store_n(to + q * p->vector, acc[r * Q + q], p->lanes);
+        __builtin_prefetch(to + q * p->vectorStride + p->prefetch, 1);
+        if (p->lanes == VL) v_store(to + q * p->vectorStride, acc[r * Q + q]);
+        else v_store_n(to + q * p->vectorStride, acc[r * Q + q], p->lanes);
       }
   }
 }
 
-#define TILE(K, R, Q)                                                                        \
+#define MICROTILE(K, R, Q)                                                                   \
   static void directColumn_##K##x##R##x##Q(const DirectColumn *column, const DirectTerms *k) \
   {                                                                                          \
-    columnTile(K, R, Q, column, k);                                                          \
+    columnMicrotile(K, R, Q, column, k);                                                     \
   }
-COLUMN_TILES(TILE, 3)
-COLUMN_TILES(TILE, 5)
-COLUMN_TILES(TILE, 7)
-#undef TILE
+COLUMN_MICROTILES(MICROTILE, 3)
+COLUMN_MICROTILES(MICROTILE, 5)
+COLUMN_MICROTILES(MICROTILE, 7)
+#undef MICROTILE
 
-#define TILE(K, R, Q) [K / 2][R > 1][Q - 1] = directColumn_##K##x##R##x##Q,
-const DirectColumnTile THNN_(directColumnTiles)[DIRECT_COLUMN_ELEMENTS / 2 + 1][2][2] = {
-    COLUMN_TILES(TILE, 3) COLUMN_TILES(TILE, 5) COLUMN_TILES(TILE, 7)};
-#undef TILE
+#define MICROTILE(K, R, Q) [K / 2][R > 1][Q - 1] = directColumn_##K##x##R##x##Q,
+const DirectColumnKernel THNN_(directColumnKernels)[DIRECT_COLUMN_ELEMENTS / 2 + 1][2][2] = {
+    COLUMN_MICROTILES(MICROTILE, 3) COLUMN_MICROTILES(MICROTILE, 5) COLUMN_MICROTILES(MICROTILE, 7)};
+#undef MICROTILE

@@ -14,7 +14,7 @@
 #define DIRECT_VECTORS 4
 #endif
 
-/* At most DIRECT_TERMS terms: kernel elements of some channels. */
+/* The terms of a sum, at most DIRECT_TERMS: kernel elements of some channels. */
 typedef struct DirectTerms {
   int64_t channels, elements, sourceChannelStride, weightChannelStride;
   int64_t source[DIRECT_TERMS], weight[DIRECT_TERMS]; /* offsets of the kernel elements */
@@ -22,33 +22,33 @@ typedef struct DirectTerms {
 
 /* Adds the terms to sums, one row per output channel, sumStride apart; the rows of weight are weightStride apart. Sums
    start as bias[p] if bias is given. */
-typedef void (*DirectTile)(real *sum, int64_t sumStride, const real *bias, const real *source, const real *weight,
-                           int64_t weightStride, const DirectTerms *k);
+typedef void (*DirectKernel)(real *sum, int64_t sumStride, const real *bias, const real *source,
+                             const real *weight, int64_t weightStride, const DirectTerms *k);
 
 /* Indexed by P and Q. */
-extern const DirectTile THNN_(directTiles)[DIRECT_OUTPUTS + 1][DIRECT_VECTORS + 1];
+extern const DirectKernel THNN_(directKernels)[DIRECT_OUTPUTS + 1][DIRECT_VECTORS + 1];
 
-/* A micro-tile of R rows of positions, 1 or DIRECT_ROWS, by 1 or 2 vectors: a source vector is loaded once for all kernel
-   elements of its column. */
+/* Column kernels compute a micro-tile of R rows of positions, 1 or DIRECT_ROWS, by 1 or 2 vectors. They load a source
+   vector once for all kernel elements of its column. */
 #define DIRECT_ROWS 4
-#define DIRECT_COLUMN_ELEMENTS 7 /* at most, of 3, 5 and 7 */
+#define DIRECT_COLUMN_ELEMENTS 7 /* at most: columns of 3, 5 or 7 */
 
-/* A column of one plane that is one or two vectors wide. */
+/* Rows of positions of one plane, one or two vectors wide. */
 typedef struct DirectColumn {
   real *to;
   const real *source, *weight;
   real bias;
   int lanes; /* of a vector that are stored */
   int64_t rows;
-  int64_t vector; /* offset of the second vector; less than VL where the two overlap */
+  int64_t vectorStride; /* between the two vectors; less than VL where they overlap */
   int64_t toRowStride, sourceRowStride, weightRowStride;
-  int64_t prefetch; /* offset from a store to what a later group stores */
+  int64_t prefetch; /* offset from a store to a later store of another group, whose line is prefetched */
 } DirectColumn;
 
 /* Stores bias + all terms. The elements of `k` are the columns of the kernel. */
-typedef void (*DirectColumnTile)(const DirectColumn *column, const DirectTerms *k);
+typedef void (*DirectColumnKernel)(const DirectColumn *column, const DirectTerms *k);
 
 /* Indexed by kernel elements of a column / 2, rows >= DIRECT_ROWS, two vectors. */
-extern const DirectColumnTile THNN_(directColumnTiles)[DIRECT_COLUMN_ELEMENTS / 2 + 1][2][2];
+extern const DirectColumnKernel THNN_(directColumnKernels)[DIRECT_COLUMN_ELEMENTS / 2 + 1][2][2];
 
 #endif

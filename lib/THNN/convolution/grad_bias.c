@@ -1,10 +1,10 @@
 #include "convolution/correlation.h"
 
-/* Sums over rows are kept in double. Within a row, blocks of 16 terms per lane and accumulator are summed in four vector
-   accumulators. */
+/* Sums over rows are kept in double. Within a row, four vector accumulators add BLOCK_TERMS terms per lane, 16 each,
+   before their sum is added in double. */
 #define BLOCK_TERMS 64
 
-/* A row of `width` positions of n channels that are innermost in memory: a lane per channel. */
+/* Adds a row of `width` positions of n channels that are innermost in memory: a lane per channel. */
 static inline void addChannels(const real *from, int64_t width, int64_t stride, int n, double *sum)
 {
   for (int64_t x = 0; x < width;) {
@@ -21,7 +21,7 @@ static inline void addChannels(const real *from, int64_t width, int64_t stride, 
   }
 }
 
-/* A contiguous row of one channel. */
+/* Returns `sum` plus a contiguous row of one channel. */
 static inline double rowSum(const real *from, int64_t width, double sum)
 {
   for (int64_t x = 0; x < width;) {
@@ -43,7 +43,7 @@ static inline double rowSum(const real *from, int64_t width, double sum)
 void THNN_(convolutionGradBias)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView gradBias,
                                 real scale)
 {
-  /* The output correlated with itself, which merges contiguous axes. */
+  /* gradOutput as source and target of one correlation, because correlationForward merges contiguous axes. */
   Convolution plain = convolutionMake(3);
   plain.batch = g->batch;
   plain.inputChannels = plain.outputChannels = g->outputChannels;

@@ -3,7 +3,7 @@
 #include "convolution/direct.h"
 #include "gemm/gemm.h"
 
-/* A Linear layer with so few samples that packing would take longer than the products. */
+/* With at most this many samples of a Linear layer, packing would take longer than the products. */
 #define FEW_SAMPLES 8
 
 static bool hasFewSamples(const Correlation *c)
@@ -13,7 +13,7 @@ static bool hasFewSamples(const Correlation *c)
   return few;
 }
 
-/* A sum over samples for each vector of gradWeight. */
+/* Computes gradWeight without packing: for each of its vectors, a sum over samples. */
 static void addFewSamples(const Correlation *c, real scale, int64_t work)
 {
   const CorrelationAxis *axis = c->axis + 3;
@@ -31,7 +31,8 @@ static void addFewSamples(const Correlation *c, real scale, int64_t work)
   }
 }
 
-/* A pointwise convolution: output channels times channels, summed over positions. */
+/* gradWeight of a pointwise convolution as a matrix product: output channels times input channels, summed over
+   positions. */
 static void multiplyPointwise(const Correlation *c, real scale)
 {
   Gemm p = {.a = {.data = c->target,
@@ -61,10 +62,10 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
                                   ConvolutionView gradWeight, real scale)
 {
   GradWeightPlan p = {.c = THNN_(correlationForward)(g, input, gradWeight, gradOutput)};
-  double terms = (double)p.c.groups * (double)p.c.outChannels * (double)p.c.inChannels;
-  for (int d = 0; d < 4; d++) terms *= (double)p.c.axis[d].targetSize * (double)p.c.axis[d].kernel;
-  if (terms == 0) return;
-  const int64_t work = (int64_t)MIN(terms / 16, 1e15);
+  double products = (double)p.c.groups * (double)p.c.outChannels * (double)p.c.inChannels;
+  for (int d = 0; d < 4; d++) products *= (double)p.c.axis[d].targetSize * (double)p.c.axis[d].kernel;
+  if (products == 0) return;
+  const int64_t work = (int64_t)MIN(products / 16, 1e15);
   if (THNN_(depthwiseSuits)(&p.c)) return THNN_(depthwiseGradWeight)(&p.c, scale);
   if (THNN_(directSuitsGradWeight)(&p.c)) return THNN_(directGradWeight)(&p.c, scale);
   if (correlationIsPointwise(&p.c)) {
@@ -73,7 +74,7 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
     return;
   }
   const int threads = thnn_threads(1 << 20, work);
-  THNN_(gradWeightPlan)(&p, 1);
+  THNN_(gradWeightPlan)(&p, 1); /* the choice of the algorithm must not depend on threads */
   if (THNN_(gradWeightUnfoldedSuits)(&p)) return THNN_(gradWeightUnfolded)(&p, threads, work, scale);
   THNN_(gradWeightPlan)(&p, threads);
   const int64_t tasks = p.c.groups * p.panelTasks * p.channelTasks * p.kernelTasks;

@@ -5,20 +5,20 @@
 
 /* gradWeight[o, c, t] += scale * sum over n, q of target[n, o, q] * source[n, c, patch of q at t]
 
-   as an implicit GEMM, where the target is gradOutput:
+   as an implicit GEMM; the target is gradOutput, which is read:
 
    M: (channel, kernel element). The patches of a packed input tile are read in place.
    N: output channels of a group, in panels of GEMM_NR.
    K: positions, in output tiles of at most TILE_POSITIONS, each of which is a K-block.
 
-   A task owns some output channels, channels and kernel elements of gradWeight and goes through all output tiles, so no
-   sum is reduced over threads. Its scratch memory holds the packed input tile, the gradients of the output tile as
-   [panel][position][n], and sums as [panel][micro-tile][m][n].
+   A task owns some output channels, input channels and kernel elements of gradWeight and goes through all output
+   tiles, so no sum is reduced over threads. Its scratch memory holds the packed input tile, the gradients of the
+   output tile as [panel][position][n], and sums as [panel][micro-tile][m][n].
 
    A sum depends on the output tiles alone, which depend on sizes alone. How gradWeight is divided into tasks may depend on
    the number of threads. */
 
-#define TILE_POSITIONS 256
+#define TILE_POSITIONS 256 /* positions of an output tile, at most */
 
 typedef struct GradWeightPlan {
   Correlation c;
@@ -26,29 +26,31 @@ typedef struct GradWeightPlan {
   int64_t outputTile[4], kernelTile[4];
   int64_t panels, channels; /* of a task */
   PackedTile packed;
-  int64_t panelTasks, channelTasks, kernelTasks;
+  int64_t panelTasks, channelTasks, kernelTasks; /* parts into which tasks divide gradWeight */
 } GradWeightPlan;
 
-/* Plans p->c, which is not empty, for this number of threads. */
+/* Sets the plan of p->c, whose source, target and weight are not empty, for this number of threads. */
 void THNN_(gradWeightPlan)(GradWeightPlan *p, int threads);
 
 /* --- rows of micro-tiles ----------------------------------------------------------------------------------------- */
 
-/* A row group holds Q adjacent kernel elements per row pointer, of all channels. Kernel elements of one residue that are
-   adjacent in a packed tile share a row pointer, and there is one group per residue. Otherwise Q is 1 and there is one
-   group.
+/* A row group is the rows of all channels with Q adjacent kernel elements per row pointer. If the kernel elements of a
+   residue are adjacent in a packed tile, they share a row pointer, and there is one row group per residue. Otherwise Q
+   is 1 and there is one row group.
 
-   A kernel element of the outermost kernel axis reads only padding at the positions near one end of that axis, which
-   micro-tiles leave out. Therefore the R pointers of a micro-tile share this element where possible: among R channels it
-   is the outermost index. */
+   Near one end of the target's axis, positions read only padding through some kernel elements of that axis; for the
+   outermost kernel axis, micro-tiles leave these positions out. Therefore the R row pointers of a micro-tile share
+   their element of this axis where possible. The order of rows is [block of R channels][element of the outermost kernel
+   axis][channel of the block][elements of the other axes]. */
 typedef struct RowGroup {
-  int64_t residue, lastSize; /* kernel elements on the last axis that have a pointer each */
+  int64_t residue;
+  int64_t lastSize; /* kernel elements of the last axis with a row pointer each; 1 if the elements share one */
   int64_t rows, channels;
-  int64_t outer, rest; /* rows of a channel: elements of the outermost kernel axis, and of the other axes */
+  int64_t outer, inner; /* rows per channel: elements of the outermost kernel axis times elements of the others */
   int Q, R;
 } RowGroup;
 
-/* The outermost kernel axis, or 3. */
+/* The outermost kernel axis: the first with more than one kernel element, or 3. */
 static inline int outermostKernelAxis(const Correlation *c)
 {
   int d = 0;
@@ -56,7 +58,7 @@ static inline int outermostKernelAxis(const Correlation *c)
   return d;
 }
 
-/* Kernel elements of a residue that share a row pointer. */
+/* The number of kernel elements of a residue that share a row pointer. */
 static inline int64_t adjacentElements(const Correlation *c, const PackedTile *packed, int64_t kernel,
                                        int64_t residue)
 {
@@ -76,17 +78,17 @@ static inline RowGroup rowGroupAt(const Correlation *c, const PackedTile *packed
   RowGroup g = {.residue = residue,
                 .lastSize = adjacent ? 1 : kernel[3],
                 .Q = adjacent ? (int)adjacentElements(c, packed, kernel[3], residue) : 1};
-  g.R = microtileRows(g.Q);
+  g.R = rowPointerCount(g.Q);
   const int outer = outermostKernelAxis(c);
   g.channels = channels;
-  g.rest = kernel[0] * kernel[1] * kernel[2] * g.lastSize;
-  g.rows = channels * g.rest;
+  g.inner = kernel[0] * kernel[1] * kernel[2] * g.lastSize;
+  g.rows = channels * g.inner;
   g.outer = outer < 3 ? kernel[outer] : 1;
-  g.rest /= g.outer;
+  g.inner /= g.outer;
   return g;
 }
 
-/* Micro-tiles of a panel of a task and, in *rows, their row pointers. */
+/* The number of micro-tiles that a task has per panel; *rows is the number of their row pointers. */
 static inline int64_t taskMicrotiles(const GradWeightPlan *p, int64_t channels, int64_t *rows)
 {
   int64_t tiles = 0;
@@ -105,17 +107,17 @@ static inline int64_t taskMicrotiles(const GradWeightPlan *p, int64_t channels, 
 void THNN_(packGradients)(const Correlation *c, const Tile *output, int64_t channel, int64_t lanes, int64_t width,
                           real *packed);
 
-/* The memory that packGradients reads, if the positions of the tile are contiguous. */
+/* The memory that packGradients reads, as far as the positions of the tile are contiguous. */
 PrefetchRegion THNN_(gradientRegion)(const Correlation *c, const Tile *output, int64_t channel, int64_t lanes);
 
 /* --- algorithms -------------------------------------------------------------------------------------------------- */
 
-/* Task number `index` of the plan. */
+/* Computes task number `index` of the plan. */
 void THNN_(gradWeightImplicitGemm)(const GradWeightPlan *p, int64_t index, real scale);
 
-/* Few positions and many weights, as of 7x7 images: most of the time goes into the addition to gradWeight. So N is
-   gradWeight's own order in memory, patches are unfolded (im2col) for a block of channels and an output tile, and M are
-   output channels. */
+/* With few positions and many weights, as for 7x7 images, most of the time is the addition to gradWeight. Therefore N
+   is the entries of gradWeight in memory order, M is output channels, and patches are unfolded (im2col) for a block of
+   channels and an output tile. */
 bool THNN_(gradWeightUnfoldedSuits)(const GradWeightPlan *p);
 void THNN_(gradWeightUnfolded)(const GradWeightPlan *p, int threads, int64_t work, real scale);
 

@@ -3,27 +3,27 @@
 /* A task's part of gradWeight, its scratch memory, and tables of its rows. */
 typedef struct Task {
   Tile kernel;
-  int64_t group, outChannel, channel; /* the first ones */
-  int64_t panels, channels, groups;   /* panels, channels, row groups */
+  int64_t group, outChannel, channel;  /* the channels are the first ones of the task */
+  int64_t panels, channels, rowGroups; /* counts */
   real *weight, *input, *gradients, *sums;
   int64_t gradientReals, sumReals; /* of a panel */
-  int64_t *rowWeight;              /* offsets in gradWeight */
-  int32_t *rowInput;               /* offsets in the packed tile */
+  int64_t *rowWeight;              /* offsets of rows in gradWeight */
+  int32_t *rowInput;               /* offsets of rows in the packed tile */
 } Task;
 
-/* Maps the index of a row in the order of (channel, kernel element) to its packed row. */
-static int64_t packedRow(const RowGroup *g, int64_t i)
+/* Maps the index of a row in the order (channel, kernel element) to its index in the order of micro-tiles. */
+static int64_t microtileOrder(const RowGroup *g, int64_t i)
 {
-  const int64_t element = i / g->rest, channel = element / g->outer, before = channel / g->R * g->R;
+  const int64_t element = i / g->inner, channel = element / g->outer, before = channel / g->R * g->R;
   const int64_t together = MIN(g->R, g->channels - before);
-  return (before * g->outer + element % g->outer * together + channel - before) * g->rest + i % g->rest;
+  return (before * g->outer + element % g->outer * together + channel - before) * g->inner + i % g->inner;
 }
 
-/* The element of the outermost kernel axis that a packed row belongs to. */
+/* The element of the outermost kernel axis that a row, in the order of micro-tiles, belongs to. */
 static int64_t outerElement(const RowGroup *g, int64_t row)
 {
-  const int64_t before = row / (g->R * g->outer * g->rest) * g->R, together = MIN(g->R, g->channels - before);
-  return (row - before * g->outer * g->rest) / (together * g->rest);
+  const int64_t before = row / (g->R * g->outer * g->inner) * g->R, together = MIN(g->R, g->channels - before);
+  return (row - before * g->outer * g->inner) / (together * g->inner);
 }
 
 static RowGroup taskRowGroup(const GradWeightPlan *p, const Task *t, int64_t residue)
@@ -36,7 +36,8 @@ static int64_t panelLanes(const Correlation *c, const Task *t, int64_t panel)
   return MIN(GEMM_NR, c->outChannels - t->outChannel - panel * GEMM_NR);
 }
 
-/* Range of positions of an output tile that read the source, per element of the outermost kernel axis. */
+/* Sets, per element t of the outermost kernel axis, the positions begin[t] .. end[t] - 1 of an output tile that read
+   the source and not only padding. */
 static void positionsInside(const Correlation *c, const Tile *output, const Tile *kernel, int64_t *begin,
                             int64_t *end)
 {
@@ -66,13 +67,13 @@ static void positionsInside(const Correlation *c, const Tile *output, const Tile
 static void locateRows(const GradWeightPlan *p, const Task *t)
 {
   const Correlation *c = &p->c;
-  for (int64_t residue = 0, firstRow = 0; residue < t->groups; residue++) {
+  for (int64_t residue = 0, firstRow = 0; residue < t->rowGroups; residue++) {
     const RowGroup group = taskRowGroup(p, t, residue);
     const int64_t size[4] = {t->kernel.size[0], t->kernel.size[1], t->kernel.size[2], group.lastSize};
     int64_t k[4] = {0};
     for (int64_t i = 0; i < group.rows; i++, nextIndex(k, size, 4)) {
       const int64_t ch = i / volume(size), element[4] = {k[0], k[1], k[2], k[3] + residue},
-                    row = firstRow + packedRow(&group, i);
+                    row = firstRow + microtileOrder(&group, i);
       t->rowInput[row] =
           (int32_t)(ch * p->packed.channelPitch + packedTileKernelOffset(&p->packed, c->axis, element));
       t->rowWeight[row] = ch * c->weightInStride;
@@ -93,7 +94,7 @@ static Task makeTask(const GradWeightPlan *p, int64_t index)
   t.outChannel = index % p->panelTasks * p->panels * GEMM_NR;
   t.group = index / p->panelTasks;
   t.panels = ceilDivide(MIN(p->panels * GEMM_NR, c->outChannels - t.outChannel), GEMM_NR);
-  t.groups = rowGroupCount(c, &p->packed, t.kernel.size);
+  t.rowGroups = rowGroupCount(c, &p->packed, t.kernel.size);
   t.weight = c->weight + t.group * c->weightGroupStride + t.outChannel * c->weightOutStride +
              t.channel * c->weightInStride;
   for (int d = 0; d < 4; d++) t.weight += t.kernel.start[d] * c->axis[d].weightStride;
@@ -140,7 +141,7 @@ static void multiplyTile(const GradWeightPlan *p, const Task *t, int64_t tile)
     real *gradient = t->gradients + panel * t->gradientReals, *sum = t->sums + panel * t->sumReals;
     THNN_(packGradients)(c, &output, outChannel, lanes, width, gradient);
     PrefetchPlan prefetch = {0};
-    for (int64_t residue = 0, firstRow = 0; residue < t->groups; residue++) {
+    for (int64_t residue = 0, firstRow = 0; residue < t->rowGroups; residue++) {
       const RowGroup group = taskRowGroup(p, t, residue);
       if (residue == 0)
         prefetch = makePrefetchPlan(THNN_(gradientRegion)(c, &after, outChannel, lanes),
@@ -156,7 +157,7 @@ static void multiplyTile(const GradWeightPlan *p, const Task *t, int64_t tile)
           begin = MIN(begin, insideBegin[element]);
           end = MAX(end, insideEnd[element]);
         }
-        if (tile > 0 && begin == end) continue;
+        if (tile > 0 && begin == end) continue; /* the first tile initialises the sums */
         const KRange range = {offset, begin, end};
         const PrefetchLines lines = nextPrefetch(&prefetch);
         THNN_(microkernel)(R, group.Q, (int)(width / VL), lines.run > 0)(sum, tile ? sum : zero, tile ? width : 0,
@@ -167,7 +168,7 @@ static void multiplyTile(const GradWeightPlan *p, const Task *t, int64_t tile)
   }
 }
 
-/* Adds sums, [entry][n], to gradWeight. Entry e goes to weight + at[e]. */
+/* Adds sums, [entry][n], to gradWeight. Entry e is added to weight[at[e]]. */
 static void addSums(const Correlation *c, const real *sums, int64_t width, const int64_t *at, int64_t entries,
                     int64_t lanes, real *weight, real scale)
 {
@@ -189,21 +190,21 @@ static void addSums(const Correlation *c, const real *sums, int64_t width, const
   }
 }
 
-/* Adds the sums of a panel to gradWeight, in the order of (channel, kernel element). */
+/* Adds the sums of a panel to gradWeight, in the order (channel, kernel element), which most weights have in memory. */
 static void storePanel(const GradWeightPlan *p, const Task *t, int64_t panel, real scale)
 {
   const Correlation *c = &p->c;
   const int64_t elementStride = p->packed.residues * c->axis[3].weightStride;
   const int64_t lanes = panelLanes(c, t, panel), width = lanes > VL ? GEMM_NR : VL;
   const real *sum = t->sums + panel * t->sumReals;
-  for (int64_t residue = 0, firstRow = 0; residue < t->groups; residue++) {
+  for (int64_t residue = 0, firstRow = 0; residue < t->rowGroups; residue++) {
     const RowGroup group = taskRowGroup(p, t, residue);
     const int64_t rowsAtOnce = TILE_POSITIONS / group.Q;
     for (int64_t i = 0; i < group.rows; i += rowsAtOnce) {
       real ordered[TILE_POSITIONS * GEMM_NR];
       int64_t at[TILE_POSITIONS], entries = 0;
       for (int64_t r = i; r < MIN(i + rowsAtOnce, group.rows); r++) {
-        const int64_t row = packedRow(&group, r);
+        const int64_t row = microtileOrder(&group, r);
         const real *from = sum + row / group.R * MICROTILE_REALS + row % group.R * group.Q * width;
         memcpy(ordered + entries * width, from, sizeof(real) * (size_t)(group.Q * width));
         for (int q = 0; q < group.Q; q++) at[entries++] = t->rowWeight[firstRow + row] + q * elementStride;

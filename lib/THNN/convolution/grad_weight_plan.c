@@ -3,9 +3,9 @@
 /* Limits of a task's scratch memory. */
 #define SUM_BYTES ((int64_t)896 << 10)
 #define ROW_BYTES ((int64_t)128 << 10)
-#define GRADIENT_PANELS 8 /* of TILE_POSITIONS positions: 256 KiB */
+#define GRADIENT_PANELS 8 /* panels of gradients, TILE_POSITIONS positions each: 256 KiB at most */
 
-/* Bytes per row pointer: its offsets in the packed tile and in gradWeight. */
+/* Bytes of a row in the tables of offsets, rowInput and rowWeight. */
 #define BYTES_PER_ROW 12
 
 static bool taskFits(const GradWeightPlan *p, int64_t channels, int64_t panels)
@@ -42,7 +42,7 @@ static double packingCost(const Correlation *c, int64_t panels, int64_t channels
          (double)c->outChannels * (double)ceilDivide(c->inChannels, channels);
 }
 
-/* Sets the largest task that fits and costs least. */
+/* Sets the panels and channels of a task: of the largest tasks that fit, the one with the lowest packing cost. */
 static void chooseTask(GradWeightPlan *p)
 {
   const Correlation *c = &p->c;

@@ -1,9 +1,10 @@
 #include "convolution/grad_weight.h"
 
-#define UNFOLDED_POSITIONS (2 * TILE_POSITIONS)
-#define UNFOLDED_CHANNELS 64
+#define UNFOLDED_POSITIONS (2 * TILE_POSITIONS) /* in all, at most */
+#define UNFOLDED_CHANNELS 64                    /* of a block */
 
-/* The entries of a filter must be contiguous in memory, or the channels of each kernel element. */
+/* True if there are few positions and enough channels, the entries of a filter or the channels of each kernel element
+   are contiguous in memory, and packed tile and patches fit into scratch memory. */
 bool THNN_(gradWeightUnfoldedSuits)(const GradWeightPlan *p)
 {
   const Correlation *c = &p->c;
@@ -19,8 +20,8 @@ bool THNN_(gradWeightUnfoldedSuits)(const GradWeightPlan *p)
              3 * PACKED_TILE_BYTES;
 }
 
-/* A block of channels and a range of output channels. Filters of the block consist of `runs` runs of `length` contiguous
-   entries: one run, or one per kernel element if channels are innermost. */
+/* A block of channels, for a range of output channels. The filters of the block consist of `runs` runs of `length`
+   contiguous entries: one run, or one per kernel element if channels are innermost. */
 typedef struct Task {
   Tile kernel;
   int64_t group, channel, channels;
@@ -29,7 +30,7 @@ typedef struct Task {
   real *input, *sum, *gradients, *patches;
 } Task;
 
-/* Unfolds the packed input tile, [panel of entries][position][n]. */
+/* Unfolds the packed input tile to patches, [panel of entries][position][n]. */
 static void unfold(const GradWeightPlan *p, const Task *t, const Tile *output)
 {
   const Correlation *c = &p->c;
@@ -57,7 +58,7 @@ static void unfold(const GradWeightPlan *p, const Task *t, const Tile *output)
     }
 }
 
-/* Adds the products of Q output channels from outChannel on to gradWeight. */
+/* Adds the products of a row of micro-tiles, up to GEMM_MR output channels from outChannel on, to gradWeight. */
 static void multiplyRow(const GradWeightPlan *p, const Task *t, const Tile *output, int64_t outChannel, real scale)
 {
   static const real zero[GEMM_NR];
@@ -95,7 +96,7 @@ static void multiplyRow(const GradWeightPlan *p, const Task *t, const Tile *outp
   }
 }
 
-/* Task number `index`: part index % parts of the output channels, block index / parts of the channels. */
+/* Computes task number `index`: part index % parts of the output channels, block index / parts of the channels. */
 static void runTask(const GradWeightPlan *p, int64_t index, int64_t parts, real scale)
 {
   const Correlation *c = &p->c;

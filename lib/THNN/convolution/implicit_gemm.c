@@ -1,18 +1,19 @@
 #include "convolution/implicit_gemm.h"
 #include "gemm/gemm.h"
 
-/* Rows of an output tile and repeats of the last one. */
-#define TABLE_ROWS (IMPLICIT_GEMM_ROWS + GEMM_MR)
+/* Entries of a row table: the rows of an output tile, then repeats of the last row for an incomplete micro-tile. */
+#define ROW_TABLE_SIZE (IMPLICIT_GEMM_ROWS + GEMM_MR)
 
-/* A task's scratch memory, all packed, and tables of the current output tile and block of channels. A row is a row of
-   adjacent positions. */
-typedef struct Work {
+/* A task's scratch memory, all packed, and tables for the current output tile and block of channels. A row here is
+   what one row pointer of the micro-kernel covers, Q adjacent positions; micro-tiles divide a row of more than GEMM_MR
+   positions (microkernel.h). */
+typedef struct Workspace {
   real *input, *weights, *sums;
-  int32_t offset[2][GEMM_KC]; /* from a position to the terms of a K-block; [1] of the last, incomplete one */
-  int64_t rowInput[TABLE_ROWS], rowTarget[TABLE_ROWS]; /* offsets */
-  int32_t rowKernel[TABLE_ROWS][2]; /* range on the padded axis for the micro-tile that begins with this row */
-  int64_t rowsOfRun;                /* rows that are contiguous in the target */
-} Work;
+  int32_t offset[2][GEMM_KC]; /* of terms, relative to a position; [1]: in the last, incomplete K-block */
+  int64_t rowInput[ROW_TABLE_SIZE], rowTarget[ROW_TABLE_SIZE]; /* offsets of rows */
+  int32_t rowKernel[ROW_TABLE_SIZE][2]; /* range on the padded axis, per first row of a micro-tile */
+  int64_t contiguousRows;               /* in the target */
+} Workspace;
 
 /* --- epilogue ---------------------------------------------------------------------------------------------------- */
 
@@ -37,17 +38,18 @@ static void storePositions(const Correlation *c, const real *sum, int64_t width,
   }
 }
 
-/* Positions first .. end - 1 of an output tile are finished. Stores as many as fill vectors or end a run, and returns the
-   first position that is not stored. */
-static int64_t storeRuns(const Correlation *c, const Work *w, const real *sum, int64_t width, real *target,
-                         int64_t columns, int64_t lanes, int64_t first, int64_t end)
+/* Positions first .. end - 1 of an output tile are finished. Stores as many as fill vectors or end a contiguous span
+   of the target, and returns the first position that is not stored. */
+static int64_t storeFinished(const Correlation *c, const Workspace *w, const real *sum, int64_t width,
+                             real *target, int64_t adjacent, int64_t lanes, int64_t first, int64_t end)
 {
-  const int64_t run = w->rowsOfRun * columns;
+  const int64_t span = w->contiguousRows * adjacent;
   while (first < end) {
-    const int64_t x = first < run ? first : first % run, n = MIN(VL, run - x);
+    const int64_t x = first < span ? first : first % span, n = MIN(VL, span - x);
     if (first + n > end) break;
     storePositions(c, sum + first * width, width,
-                   target + w->rowTarget[first / run * w->rowsOfRun] + x * c->axis[3].targetStride, n, lanes);
+                   target + w->rowTarget[first / span * w->contiguousRows] + x * c->axis[3].targetStride, n,
+                   lanes);
     first += n;
   }
   return first;
@@ -61,7 +63,7 @@ static inline void prefetchRow(const Correlation *c, const real *target, int64_t
       for (int64_t i = 0; i < lanes; i += REALS_PER_LINE)
         __builtin_prefetch(target + q * c->axis[3].targetStride + i, 1);
   } else {
-    /* A row begins on the line on which the row before ends. */
+    /* One line per channel suffices: a row begins on the line on which the row before ends. */
     for (int64_t i = 0; i < lanes; i++)
       __builtin_prefetch(target + (positions - 1) * c->axis[3].targetStride + i * c->targetChannelStride, 1);
   }
@@ -71,17 +73,18 @@ static inline void prefetchRow(const Correlation *c, const real *target, int64_t
 
 /* Multiplies one panel of packed weights by the packed input tile. `begins`: the sums begin with the biases. `ends`: the
    sums are stored. Prefetches `next` meanwhile. */
-static void multiplyPanel(const ImplicitGemmPlan *p, const Work *w, const Tile *output, const real *weights,
+static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const Tile *output, const real *weights,
                           const WeightBlock *b, real *sums, bool begins, bool ends, PrefetchRegion next)
 {
   const Correlation *c = &p->c;
   const int64_t channels = b->channels, elements = volume(b->kernel->size);
   const int64_t lanes = MIN(GEMM_NR, c->outChannels - b->outChannel);
   const int V = lanes > VL ? 2 : 1;
-  const int64_t width = V * VL, columns = microtileColumns(output->size[3]), rows = volume(output->size) / columns;
-  const int together = microtileRows(columns);
-  const int64_t tiles = together > 1 ? 1 : ceilDivide(columns, GEMM_MR); /* micro-tiles of a row */
-  const int64_t narrow = columns / tiles, wider = columns % tiles; /* `wider` of them have narrow + 1 columns */
+  const int64_t width = V * VL, adjacent = adjacentPositions(output->size[3]),
+                rows = volume(output->size) / adjacent;
+  const int together = rowPointerCount(adjacent);
+  const int64_t tiles = together > 1 ? 1 : ceilDivide(adjacent, GEMM_MR); /* micro-tiles of a row */
+  const int64_t narrow = adjacent / tiles, wider = adjacent % tiles;      /* `wider` tiles have narrow + 1 */
   real *target = c->target + (b->group * c->outChannels + b->outChannel) * c->targetChannelStride;
   PrefetchPlan prefetch =
       makePrefetchPlan(next, MAX(ceilDivide(channels, p->kBlockChannels), 1) * ceilDivide(rows, together) * tiles,
@@ -100,8 +103,10 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Work *w, const Tile *
         Q = narrow + (tile < wider);
         const real *a[GEMM_MR];
         for (int r = 0; r < R; r++) a[r] = w->input + k * p->packed.channelPitch + w->rowInput[row + r] + x;
-        for (int r = 0; last && r < R && row + r < rows; r++) /* single pixels: one prefetch per line */
-          if (columns > 1 || r + 1 == R || c->targetChannelStride == 1 ||
+        /* Of rows of a single position that are adjacent in the target, only the last is prefetched, since they share
+           cache lines. */
+        for (int r = 0; last && r < R && row + r < rows; r++)
+          if (adjacent > 1 || r + 1 == R || c->targetChannelStride == 1 ||
               w->rowTarget[row + r + 1] - w->rowTarget[row + r] != c->axis[3].targetStride)
             prefetchRow(c, target + w->rowTarget[row + r] + x * c->axis[3].targetStride, Q, lanes);
         const KRange range = {offset, w->rowKernel[row][0] * termsPerElement,
@@ -110,8 +115,8 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Work *w, const Tile *
         THNN_(microkernel)(R, (int)Q, V, lines.run > 0)(sum, first ? weights : sum, first ? 0 : width, a, range,
                                                         packed, &lines);
         sum += R * Q * width;
-        done = MIN(done + R * Q, rows * columns);
-        if (last) stored = storeRuns(c, w, sums, width, target, columns, lanes, stored, done);
+        done = MIN(done + R * Q, rows * adjacent);
+        if (last) stored = storeFinished(c, w, sums, width, target, adjacent, lanes, stored, done);
       }
     }
   }
@@ -119,7 +124,7 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Work *w, const Tile *
 
 /* --- tasks ------------------------------------------------------------------------------------------------------- */
 
-/* Kernel elements of the padded axis that read the source from this position, as a range. */
+/* Sets `range` to the kernel elements of an axis that read the source, not padding, from this position. */
 static void elementsInside(const CorrelationAxis *a, int64_t position, int32_t *range)
 {
   const int64_t first = a->offset + position * a->stride, left = a->sourceSize - first;
@@ -130,17 +135,17 @@ static void elementsInside(const CorrelationAxis *a, int64_t position, int32_t *
 }
 
 /* Sets the tables of rows for an output tile. */
-static void locateRows(const ImplicitGemmPlan *p, const Tile *output, Work *w)
+static void locateRows(const ImplicitGemmPlan *p, const Tile *output, Workspace *w)
 {
   const Correlation *c = &p->c;
   int64_t q[4] = {0};
-  const int64_t columns = microtileColumns(output->size[3]);
-  const int64_t rows[4] = {output->size[0], output->size[1], output->size[2], output->size[3] / columns};
-  w->rowsOfRun = rows[3];
+  const int64_t adjacent = adjacentPositions(output->size[3]);
+  const int64_t rows[4] = {output->size[0], output->size[1], output->size[2], output->size[3] / adjacent};
+  w->contiguousRows = rows[3];
   for (int d = 2; d >= 0; d--) {
     if (output->size[d] == 1) continue;
-    if (c->axis[d].targetStride != w->rowsOfRun * columns * c->axis[3].targetStride) break;
-    w->rowsOfRun *= output->size[d];
+    if (c->axis[d].targetStride != w->contiguousRows * adjacent * c->axis[3].targetStride) break;
+    w->contiguousRows *= output->size[d];
   }
   const int64_t lastRow = volume(rows) - 1;
   for (int64_t row = 0; row <= lastRow; row++, nextIndex(q, rows, 4)) {
@@ -153,7 +158,7 @@ static void locateRows(const ImplicitGemmPlan *p, const Tile *output, Work *w)
       elementsInside(c->axis + p->paddedAxis, output->start[p->paddedAxis] + q[p->paddedAxis], w->rowKernel[row]);
   }
   /* The last micro-tile repeats the last row; a micro-tile takes the union of its rows' ranges. */
-  const int together = microtileRows(columns);
+  const int together = rowPointerCount(adjacent);
   for (int r = 1; r < together; r++) w->rowInput[lastRow + r] = w->rowInput[lastRow];
   for (int64_t row = 0; row <= lastRow; row += together)
     for (int64_t r = row; r < MIN(row + together, lastRow + 1); r++) {
@@ -163,22 +168,23 @@ static void locateRows(const ImplicitGemmPlan *p, const Tile *output, Work *w)
 }
 
 /* Sets the offsets of terms, in the order of packWeights. */
-static void locateTerms(const ImplicitGemmPlan *p, const WeightBlock *b, Work *w)
+static void locateTerms(const ImplicitGemmPlan *p, const WeightBlock *b, Workspace *w)
 {
   const int64_t elements = volume(b->kernel->size);
   for (int last = 0; last < 2; last++) {
     const int64_t n = last ? b->channels % p->kBlockChannels : p->kBlockChannels;
-    const int64_t rest = p->paddedAxis < 0 ? elements : elements / b->kernel->size[p->paddedAxis];
+    const int64_t inner = p->paddedAxis < 0 ? elements : elements / b->kernel->size[p->paddedAxis];
     int64_t t[4] = {0};
     for (int64_t i = 0; i < elements; i++, nextIndex(t, b->kernel->size, 4)) {
       const int64_t element = packedTileKernelOffset(&p->packed, p->c.axis, t);
       for (int64_t ch = 0; ch < n; ch++)
-        w->offset[last][(i / rest * n + ch) * rest + i % rest] = (int32_t)(ch * p->packed.channelPitch + element);
+        w->offset[last][(i / inner * n + ch) * inner + i % inner] =
+            (int32_t)(ch * p->packed.channelPitch + element);
     }
   }
 }
 
-/* Panels firstPanel .. endPanel - 1 of output tiles firstTile .. endTile - 1. */
+/* Computes panels firstPanel .. endPanel - 1 of output tiles firstTile .. endTile - 1. */
 static void multiplyRange(const ImplicitGemmPlan *p, int64_t firstPanel, int64_t endPanel, int64_t firstTile,
                           int64_t endTile)
 {
@@ -189,7 +195,7 @@ static void multiplyRange(const ImplicitGemmPlan *p, int64_t firstPanel, int64_t
   const int64_t inputReals = ceilDivide(packedTileReals(p, p->outputTile, p->packedChannels), VL) * VL;
   const int64_t weightPanels = p->weightsResident ? p->panelsTogether : 1,
                 sumPanels = p->weightsResident ? 1 : p->panelsTogether;
-  Work w;
+  Workspace w;
   w.input = thnn_scratch(sizeof(real) * (size_t)(inputReals + weightReals * weightPanels + sumReals * sumPanels));
   w.sums = w.input + inputReals;
   w.weights = w.sums + sumReals * sumPanels;
@@ -232,7 +238,7 @@ static void multiplyRange(const ImplicitGemmPlan *p, int64_t firstPanel, int64_t
   }
 }
 
-/* A pointwise convolution: positions times filters. */
+/* A pointwise convolution as a matrix product: positions times output channels. */
 static void multiplyPointwise(const Correlation *c)
 {
   Gemm p = {.a = {.data = c->source,
@@ -265,10 +271,11 @@ void THNN_(implicitGemm)(const Correlation *correlation)
   if (correlationIsPointwise(correlation)) return multiplyPointwise(correlation);
   ImplicitGemmPlan p = {.c = *correlation};
   const Correlation *c = &p.c;
-  double terms = (double)(c->groups * c->outChannels) * (double)(c->inChannels + 16);
-  for (int d = 0; d < 4; d++) terms *= (double)c->axis[d].targetSize * (double)c->axis[d].kernel;
-  if (terms == 0) return;
-  const int64_t work = (int64_t)MIN(terms / 16, 1e15);
+  /* 16 stands for storing a sum, which without channels is the bias. */
+  double cost = (double)(c->groups * c->outChannels) * (double)(c->inChannels + 16);
+  for (int d = 0; d < 4; d++) cost *= (double)c->axis[d].targetSize * (double)c->axis[d].kernel;
+  if (cost == 0) return;
+  const int64_t work = (int64_t)MIN(cost / 16, 1e15);
   THNN_(implicitGemmPlan)(&p, thnn_threads(1 << 20, work));
   const int64_t parts = MIN(p.splitsPanels ? p.panels : p.outputTiles, thnn_threads(1 << 20, work));
   THNN_PARALLEL_FOR(i, parts, work) {

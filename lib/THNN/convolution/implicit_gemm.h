@@ -7,48 +7,50 @@
 
      target[n, o, q] = bias[o] + sum over channels c, kernel elements t of weight[o, c, t] * source[n, c, patch of q at t]
 
-   M: positions. The rows of a micro-tile are adjacent positions of a row of the target.
+   M: positions of an output tile. A micro-tile has adjacent positions of one or more target rows.
    N: output channels of a group, in panels of GEMM_NR.
    K: (channel, kernel element), in K-blocks of kBlockChannels channels, at most GEMM_KC terms.
 
-   A task has a range of output tiles or of panels. Its scratch memory holds
+   A task computes a range of output tiles or of panels. Its scratch memory holds
 
      the packed input tile of an output tile and `packedChannels` channels;
      packed weights, [panel][K-block][k][n], each panel preceded by its biases;
      sums of the micro-tiles of an output tile, [panel][micro-tile][m][n].
 
-   If the weights of all panels of a task fit, they are packed once, and output tiles are as large as a packed tile of all
-   channels allows. Otherwise output tiles are as large as their sums allow, channels come block by block, and the weights
-   of a block and panel are packed immediately before their use.
+   If the weights of all panels of a task and group fit, they are packed once, and output tiles are as large as a packed
+   tile of all channels allows. Otherwise output tiles are as large as their sums allow, channels are processed in
+   blocks of packedChannels, and the weights of a block and panel are packed immediately before their use.
 
-   A sum depends on kBlockChannels, the kernel tile and the order of channels. These depend on sizes alone, everything
-   else may depend on the number of threads. */
+   A sum depends on kBlockChannels, the kernel tile and the order of channels. These depend on sizes alone; all other
+   fields may depend on the number of threads. */
 
 typedef struct ImplicitGemmPlan {
   Correlation c;
   int64_t outputSize[4], kernelSize[4];
   int64_t outputTile[4], kernelTile[4];
-  bool weightsResident;   /* the weights of all panels of a task are packed at once */
+  bool weightsResident;   /* the weights of all panels of a task and group are packed at once */
   int64_t packedChannels; /* of a packed input tile */
   int64_t kBlockChannels; /* of a K-block */
-  int paddedAxis;         /* on which micro-tiles skip kernel elements that read only padding, or -1 */
-  int64_t panelsTogether; /* that share a packed input tile */
+  int paddedAxis;         /* the axis on which micro-tiles skip kernel elements that read only padding, or -1 */
+  int64_t panelsTogether; /* panels that share a packed input tile */
   PackedTile packed;
-  int64_t outputTiles, panels; /* panels of all groups */
+  int64_t outputTiles, panels; /* counts; panels of all groups */
   bool splitsPanels;           /* tasks are ranges of panels, not of output tiles */
 } ImplicitGemmPlan;
 
-/* Rows of an output tile, at most: RESIDENT_MICROTILES of 6. */
+/* Rows of adjacent positions in an output tile, at most. Under AVX2 each position is a row with a pointer of its own:
+   128 micro-tiles (RESIDENT_MICROTILES) of 6 positions. */
 #define IMPLICIT_GEMM_ROWS 768
 
-/* Micro-tiles of an output tile or image. */
+/* The number of micro-tiles of an output tile or image. */
 static inline int64_t microtileCount(const int64_t *positions)
 {
-  const int64_t columns = microtileColumns(positions[3]), rows = volume(positions) / columns;
-  const int R = microtileRows(columns);
-  return R == 1 ? rows * ceilDivide(columns, GEMM_MR) : ceilDivide(rows, R);
+  const int64_t adjacent = adjacentPositions(positions[3]), rows = volume(positions) / adjacent;
+  const int R = rowPointerCount(adjacent);
+  return R == 1 ? rows * ceilDivide(adjacent, GEMM_MR) : ceilDivide(rows, R);
 }
 
+/* Reals of a packed input tile, with the vector after it that packTile may overwrite. */
 static inline int64_t packedTileReals(const ImplicitGemmPlan *p, const int64_t *positions, int64_t channels)
 {
   return packedTileLayout(p->c.axis, positions, p->kernelTile).channelPitch * channels + VL;
@@ -60,7 +62,7 @@ static inline int64_t packedPanelReals(const ImplicitGemmPlan *p, int64_t channe
   return (channels * volume(p->kernelTile) + 1) * GEMM_NR;
 }
 
-/* Plans p->c, which is not empty, for this number of threads. */
+/* Sets the plan of p->c, whose target is not empty, for this number of threads. */
 void THNN_(implicitGemmPlan)(ImplicitGemmPlan *p, int threads);
 
 /* The weights of one panel and block of channels: output channels outChannel .. outChannel + GEMM_NR - 1 of a group,

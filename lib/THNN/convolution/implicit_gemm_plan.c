@@ -1,12 +1,12 @@
 #include "convolution/implicit_gemm.h"
 
-/* Limits that keep a task's data in L2, with its packed input tile. */
+/* Limits that keep packed weights and sums of a task in L2, next to its packed input tile. */
 #define RESIDENT_WEIGHT_BYTES ((int64_t)1 << 20)
 #define RESIDENT_MICROTILES ((int64_t)128)
 #define BLOCK_WEIGHT_BYTES ((int64_t)256 << 10)
 #define SUM_MICROTILES ((int64_t)(((int64_t)1 << 20) / (2 * VBYTES * GEMM_MR)))
 
-/* Upper bounds of what an output tile needs. */
+/* Upper bounds for one output tile. */
 typedef struct TileLimits {
   int64_t packedBytes, microtiles;
 } TileLimits;
@@ -15,7 +15,7 @@ static bool tileFits(const ImplicitGemmPlan *p, const int64_t *tile, TileLimits 
 {
   return packedTileReals(p, tile, p->packedChannels) * (int64_t)sizeof(real) <= limits.packedBytes &&
          microtileCount(tile) <= limits.microtiles &&
-         volume(tile) / microtileColumns(tile[3]) <= IMPLICIT_GEMM_ROWS;
+         volume(tile) / adjacentPositions(tile[3]) <= IMPLICIT_GEMM_ROWS;
 }
 
 /* Grows the output tile within the limits, along the axes that are innermost in memory first. */
@@ -46,7 +46,8 @@ static double packingCost(const ImplicitGemmPlan *p)
   return (input + weights) * (double)tileCount(p->outputSize, p->outputTile);
 }
 
-/* Sets the output tile. Tiles of several depths overlap less in their halos: of all depths the one that costs least. */
+/* Sets the output tile. Deep tiles have less halo in depth but more in height, so the tile is grown from several
+   depths, and the one with the lowest packing cost is taken. */
 static void chooseTile(ImplicitGemmPlan *p, TileLimits limits)
 {
   int64_t start[4];
@@ -79,17 +80,17 @@ static void balanceTiles(ImplicitGemmPlan *p, int threads)
   }
 }
 
-/* The number of panels that share a packed input tile, and the micro-tiles of a tile that are left for each. The input is
-   packed once per group of panels, the weights once per output tile; sums limit both. */
-static int64_t groupPanels(ImplicitGemmPlan *p, int64_t panels, int64_t input, int64_t weights)
+/* Sets panelsTogether and returns the most micro-tiles of an output tile for which the sums of these panels fit. With
+   more panels together the input is packed less often; with larger output tiles the weights are packed less often. */
+static int64_t choosePanelsTogether(ImplicitGemmPlan *p, int64_t panels, int64_t input, int64_t weights)
 {
   const int64_t allTiles = microtileCount(p->outputSize);
   int64_t microtiles = RESIDENT_MICROTILES;
   double least = INFINITY;
-  for (int64_t groups = 1; groups <= panels; groups++) {
-    const int64_t together = ceilDivide(panels, groups), most = SUM_MICROTILES / together;
+  for (int64_t parts = 1; parts <= panels; parts++) {
+    const int64_t together = ceilDivide(panels, parts), most = SUM_MICROTILES / together;
     if (most < microtileCount(p->outputTile)) continue;
-    const double cost = (double)input * (double)groups + (double)weights * (double)ceilDivide(allTiles, most);
+    const double cost = (double)input * (double)parts + (double)weights * (double)ceilDivide(allTiles, most);
     if (cost >= least) continue;
     least = cost;
     microtiles = most;
@@ -98,17 +99,18 @@ static int64_t groupPanels(ImplicitGemmPlan *p, int64_t panels, int64_t input, i
   return microtiles;
 }
 
-/* The outermost axis of the kernel, if positions near its ends see padding: the kernel elements that micro-tiles need
-   there are a range of a K-block. Micro-tiles of several whole rows have no such range. */
+/* Returns the outermost kernel axis if positions near its ends read padding, else -1. That axis is outermost in a
+   K-block, so that the kernel elements which do not read only padding are one range. Micro-tiles of several whole rows
+   skip nothing. */
 static int choosePaddedAxis(const ImplicitGemmPlan *p)
 {
   const CorrelationAxis *axis = p->c.axis;
   int d = 0;
   while (d < 3 && axis[d].kernel == 1) d++;
   const CorrelationAxis *outer = axis + d;
-  const bool seesPadding =
+  const bool readsPadding =
       outer->offset < 0 || outer->offset + axisExtent(outer, outer->targetSize, outer->kernel) > outer->sourceSize;
-  return d < 3 && p->kernelTile[d] >= outer->kernel && p->outputSize[3] > GEMM_MR / 2 && seesPadding ? d : -1;
+  return d < 3 && p->kernelTile[d] >= outer->kernel && p->outputSize[3] > GEMM_MR / 2 && readsPadding ? d : -1;
 }
 
 void THNN_(implicitGemmPlan)(ImplicitGemmPlan *p, int threads)
@@ -129,7 +131,7 @@ void THNN_(implicitGemmPlan)(ImplicitGemmPlan *p, int threads)
          packedTileReals(p, p->outputTile, p->kBlockChannels) * realBytes > PACKED_TILE_BYTES)
     p->kBlockChannels = (p->kBlockChannels + 1) / 2;
 
-  /* An operand that tasks divide is packed by one task only, the other operand by each: divide the larger one. */
+  /* Every task packs its part of the divided operand and all of the other one, so the larger operand is divided. */
   const int64_t weights = c->outChannels * c->inChannels * volume(p->kernelSize),
                 input = volume(p->outputSize) * c->inChannels;
   p->panels = c->groups * panelsOfGroup;
@@ -142,7 +144,8 @@ void THNN_(implicitGemmPlan)(ImplicitGemmPlan *p, int threads)
   p->panelsTogether = panels;
   p->packedChannels = p->weightsResident ? channels : p->kBlockChannels;
   TileLimits limits = {PACKED_TILE_BYTES / 2, RESIDENT_MICROTILES};
-  if (!p->weightsResident) limits = (TileLimits){PACKED_TILE_BYTES, groupPanels(p, panels, input, weights)};
+  if (!p->weightsResident)
+    limits = (TileLimits){PACKED_TILE_BYTES, choosePanelsTogether(p, panels, input, weights)};
   chooseTile(p, limits);
   balanceTiles(p, threads);
   p->packed = packedTileLayout(c->axis, p->outputTile, p->kernelTile);

@@ -13,8 +13,8 @@ static int64_t kernelStride(const Correlation *c, const Tile *kernel)
   return stride;
 }
 
-/* The weights of a K-block: a row of output channels per channel and kernel element, in this order. If channels are
-   innermost in memory, the kernel elements can be in `parts` parts, which become the outermost order. */
+/* Packs the weights of a K-block, a row of output channels per term, as [channel][kernel element]. If channels are
+   innermost in memory, kernel elements may be divided into `parts` parts: [part][channel][kernel element of the part]. */
 static void packKBlock(const Correlation *c, const real *weight, int64_t lanes, int64_t width, int64_t channels,
                        const Tile *kernel, int64_t parts, real *packed)
 {
@@ -25,9 +25,9 @@ static void packKBlock(const Correlation *c, const real *weight, int64_t lanes, 
     for (int d = 0; d < 4; d++) at[k] += t[d] * c->axis[d].weightStride;
   }
   if (c->weightOutStride != 1 && c->weightInStride == 1) {
-    const int64_t rest = elements / parts;
+    const int64_t inner = elements / parts;
     for (int64_t k = 0; k < elements; k++)
-      THNN_(transpose)(packed + (k / rest * channels * rest + k % rest) * width, rest * width, weight + at[k],
+      THNN_(transpose)(packed + (k / inner * channels * inner + k % inner) * width, inner * width, weight + at[k],
                        c->weightOutStride, lanes, channels);
   } else if (c->weightOutStride != 1 && stride == 1 && c->weightInStride == elements) {
     THNN_(transpose)(packed, width, weight, c->weightOutStride, lanes, channels * elements);
@@ -39,7 +39,7 @@ static void packKBlock(const Correlation *c, const real *weight, int64_t lanes, 
                          lanes, elements);
     }
   } else {
-    /* The kernel elements of a channel share cache lines. */
+    /* Kernel elements are the inner loop, because those of a channel share cache lines. */
     for (int64_t i = 0; i < channels; i++, weight += c->weightInStride)
       for (int64_t k = 0; k < elements; k++, packed += width) {
         const real *from = weight + at[k];
@@ -59,8 +59,9 @@ static const real *firstWeight(const Correlation *c, const WeightBlock *b)
   return weight;
 }
 
-/* A row per output channel or per channel, whichever stride is larger; a row per kernel element too if these are evenly
-   spaced rows. */
+/* A row of the region is one input channel or one output channel, whichever has the larger stride. If the kernel
+   elements are evenly spaced from one such row to the next, at least the length of a row apart, each of them is a row
+   instead. */
 PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *b)
 {
   const int64_t lanes = MIN(GEMM_NR, c->outChannels - b->outChannel), elements = volume(b->kernel->size);
@@ -70,7 +71,7 @@ PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *b)
   PrefetchRegion p = byChannel
                          ? (PrefetchRegion){from, b->channels, c->weightInStride, lanes * c->weightOutStride}
                          : (PrefetchRegion){from, lanes, c->weightOutStride, b->channels * c->weightInStride};
-  /* Filters far apart, or the arbitrary stride of an axis of size 1. */
+  /* Too long to prefetch: filters far apart, or the meaningless stride of an axis of size 1. */
   if (p.length > 64 * lanes * b->channels * elements) return (PrefetchRegion){0};
   const int64_t stride = kernelStride(c, b->kernel);
   if (p.stride == elements * llabs(stride) && p.length <= llabs(stride)) {
@@ -80,13 +81,14 @@ PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *b)
   return p;
 }
 
-/* Within a K-block the elements of the padded axis are outermost, so that the elements a micro-tile needs are a range. */
+/* Within a K-block the elements of the padded axis are outermost, so that those which a micro-tile does not skip are
+   one range. */
 void THNN_(packWeights)(const ImplicitGemmPlan *p, const WeightBlock *b, int64_t width, real *packed)
 {
   const Correlation *c = &p->c;
   const int64_t lanes = MIN(GEMM_NR, c->outChannels - b->outChannel), channels = b->channels;
   const int64_t elements = volume(b->kernel->size), outer = p->paddedAxis < 0 ? 1 : b->kernel->size[p->paddedAxis],
-                rest = elements / outer;
+                inner = elements / outer;
   if (lanes < width) memset(packed, 0, sizeof(real) * (size_t)((channels * elements + 1) * width));
   for (int64_t i = 0; i < lanes; i++)
     packed[i] = c->bias ? c->bias[b->group * c->biasGroupStride + (b->outChannel + i) * c->biasOutStride] : 0;
@@ -101,8 +103,8 @@ void THNN_(packWeights)(const ImplicitGemmPlan *p, const WeightBlock *b, int64_t
     packKBlock(c, weight, lanes, width, n, b->kernel, inOrder ? outer : 1, inOrder ? packed : kBlock);
     for (int64_t s = 0; s < outer && !inOrder; s++)
       for (int64_t i = 0; i < n; i++)
-        memcpy(packed + (s * n + i) * rest * width, kBlock + (i * elements + s * rest) * width,
-               sizeof(real) * (size_t)(rest * width));
+        memcpy(packed + (s * n + i) * inner * width, kBlock + (i * elements + s * inner) * width,
+               sizeof(real) * (size_t)(inner * width));
     packed += n * elements * width;
   }
 }

@@ -43,15 +43,15 @@ static inline void zeroExactly(real *to, int64_t low, int64_t high)
   for (; low < high; low += VL) v_store_n(to + low, (vreal){0}, (int)MIN(VL, high - low));
 }
 
-/* One row of strided coordinates: values in low .. high - 1, zeros in the rest of 0 .. width - 1. Whole vectors are
-   stored, since a later row or the end of the packed tile absorbs the excess. */
+/* Packs a row of strided coordinates: values in low .. high - 1, zeros in the rest of 0 .. width - 1. Zeros are stored
+   as whole vectors: a later row or the end of the packed tile absorbs the excess. */
 static inline void packRow(real *to, const real *from, int64_t stride, int64_t low, int64_t high, int64_t width,
                            int64_t ahead)
 {
   zeroVectors(to, 0, low);
   int64_t i = low;
   if (stride == 2) {
-    /* Not for the last vector: the source may end with its last even element. */
+    /* The last vector is packed by element: the source may end before its last odd element. */
     for (; i + VL < high; i += VL, from += 2 * VL) {
       __builtin_prefetch(from + ahead);
       __builtin_prefetch(from + ahead + VL);
@@ -64,8 +64,8 @@ static inline void packRow(real *to, const real *from, int64_t stride, int64_t l
   zeroVectors(to, i, width);
 }
 
-/* Rows of adjacent coordinates, `pitch` apart: `rows` times `length` values, the first at to[first]; zeros before,
-   between and after them, up to to[end - 1]. */
+/* Packs `rows` rows of `length` adjacent values, `pitch` apart, from to[first] on, with zeros before, between and
+   after the rows up to to[end - 1]. */
 static inline void packRows(real *to, int64_t pitch, int64_t end, const real *from, int64_t fromRow, int64_t first,
                             int64_t rows, int64_t length, int64_t ahead)
 {
@@ -97,7 +97,8 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
   const int64_t width = positions->size[3] + (kernel->size[3] - 1) * last->dilation / last->stride;
   const int64_t stride = last->sourceStride * last->stride;
   const int64_t ahead = 4 * c->sourceChannelStride; /* prefetches a later channel, which is on another page */
-  /* Per residue: the coordinates x + i * stride with low <= i < high exist; the first of them is at offset `at`. */
+  /* Per residue: the coordinates x + i * stride lie in the source if low <= i < high; the first of these is at offset
+     `at`. */
   struct {
     int64_t low, high, at;
   } span[GEMM_KC];
@@ -110,25 +111,25 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
     span[residue].high = MAX(low, high);
     span[residue].at = (x + low * last->stride) * last->sourceStride;
   }
-  /* Channel by channel; or for channels-last images a row of all channels at once, which is a transposition. */
+  /* Channels are packed one by one; in channels-last images, a row of all channels is transposed at once. */
   const bool transposes = stride != 1 && c->sourceChannelStride == 1 && channels > 4;
-  real *packedEnd = memory; /* of the first channel, when transposing */
+  real *packedEnd = memory; /* of the first channel, if rows are transposed */
   for (int64_t ch = 0; ch < (transposes ? 1 : channels); ch++) {
     int64_t at[2] = {0};
     for (int64_t plane = extent[0] * extent[1]; plane > 0; plane--, nextIndex(at, extent, 2)) {
       const real *start = source + ch * c->sourceChannelStride;
-      bool planeExists = true;
+      bool planeInside = true;
       for (int d = 0; d < 2; d++) {
         const int64_t x = first[d] + at[d];
-        if (x < 0 || x >= c->axis[d].sourceSize) planeExists = false;
+        if (x < 0 || x >= c->axis[d].sourceSize) planeInside = false;
         else start += x * c->axis[d].sourceStride;
       }
-      /* Rows are packed in the order of memory: the excess of one is overwritten by the next. */
+      /* Rows are packed in the order of memory, so that each overwrites the excess of the row before. */
       real *to = memory + ch * packed->channelPitch + at[0] * packed->pitch[0] + at[1] * packed->pitch[1];
       if (stride == 1) { /* one residue */
         const int64_t low = MIN(MAX(-first[2], 0), extent[2]),
                       high = MIN(c->axis[2].sourceSize - first[2], extent[2]);
-        const int64_t rows = planeExists && span->low < span->high ? MAX(high - low, 0) : 0;
+        const int64_t rows = planeInside && span->low < span->high ? MAX(high - low, 0) : 0;
         const int64_t end = extent[2] * packed->pitch[2];
         packRows(to, packed->pitch[2], end,
                  rows ? start + (first[2] + low) * c->axis[2].sourceStride + span->at : start,
@@ -137,16 +138,17 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
         continue;
       }
       for (int64_t y = first[2]; y < first[2] + extent[2]; y++) {
-        const bool exists = planeExists && y >= 0 && y < c->axis[2].sourceSize;
-        const real *row = exists ? start + y * c->axis[2].sourceStride : start;
+        const bool rowInside = planeInside && y >= 0 && y < c->axis[2].sourceSize;
+        const real *row = rowInside ? start + y * c->axis[2].sourceStride : start;
         for (int64_t residue = 0; residue < packed->residues; residue++, to += packed->pitch[3]) {
-          const int64_t low = exists ? span[residue].low : 0, high = exists ? span[residue].high : 0;
+          const int64_t low = rowInside ? span[residue].low : 0, high = rowInside ? span[residue].high : 0;
           if (!transposes) {
-            packRow(to, row + (exists ? span[residue].at : 0), stride, low, high, width, ahead);
+            packRow(to, row + (rowInside ? span[residue].at : 0), stride, low, high, width, ahead);
           } else if (low < high) {
             const real *from = row + span[residue].at;
             const int64_t pixels = high - low, gap = to + low - packedEnd;
-            /* Overwriting this channel's next row is safe; the next channel's first row is not. */
+            /* Whole vectors of zeros may reach into this channel's next row, which is packed later, but not into the
+               next channel's first row, which is complete. */
             const bool room = to + low + VL <= memory + packed->channelPitch;
             for (int64_t i = 0; i < channels; i++) {
               if (room) zeroVectors(packedEnd + i * packed->channelPitch, 0, gap);

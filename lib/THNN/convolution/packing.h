@@ -5,8 +5,8 @@
 #include "gemm/microkernel.h"
 #include "gemm/transpose.h"
 
-/* Packed input tiles: a copy of the source with its zero padding, for a tile of target positions and some channels, from
-   which kernels read patches without bounds checks and without unfolding them.
+/* A packed input tile is a copy of the source with its zero padding, for a tile of target positions and some channels.
+   Micro-kernels read patches from it without bounds checks and without unfolding them.
 
    Rows of a packed tile are split by the residue of the width coordinate modulo the stride. Adjacent positions are then
    adjacent in memory whatever the stride. */
@@ -17,7 +17,7 @@ typedef struct Tile {
 } Tile;
 
 typedef struct PackedTile {
-  int64_t residues;     /* on the last axis; kernel element t reads residue t % residues */
+  int64_t residues;     /* number of residues; element t of the last kernel axis reads residue t % residues */
   int64_t pitch[4];     /* between coordinates of the first three axes; between residues on the last */
   int64_t channelPitch; /* between channels */
 } PackedTile;
@@ -28,10 +28,10 @@ typedef struct PackedTile {
 /* The size limit of kernel tiles. */
 #define KERNEL_TILE_ELEMENTS 128
 
-/* Instantiates X for each number of accumulators, so that they are registers. */
+/* Instantiates X for 1 to 9 accumulators, because only a constant number of them stays in registers. */
 #define UP_TO_9(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9)
 
-/* The next smaller tile size, which divides `size` into one more tile of about equal sizes. */
+/* The next smaller tile size: it divides `size` into at least one more tile, of about equal sizes. */
 static inline int64_t smallerTile(int64_t size, int64_t tile)
 {
   const int64_t next = ceilDivide(size, ceilDivide(size, tile) + 1);
@@ -58,7 +58,7 @@ static inline int64_t tileCount(const int64_t *size, const int64_t *tileSize)
   return tiles;
 }
 
-/* Saturates at PACKED_TILE_MOST, which is more than any packed tile may have. */
+/* A product of sizes that saturates at PACKED_TILE_MOST reals, more than any packed tile may have. */
 #define PACKED_TILE_MOST ((int64_t)1 << 28)
 static inline int64_t saturatingProduct(int64_t a, int64_t b)
 {
@@ -66,7 +66,7 @@ static inline int64_t saturatingProduct(int64_t a, int64_t b)
   return __builtin_mul_overflow(a, b, &product) || product > PACKED_TILE_MOST ? PACKED_TILE_MOST : product;
 }
 
-/* The layout for tiles of these sizes. */
+/* The layout of a packed tile for tiles of positions and of kernel elements of these sizes. */
 static inline PackedTile packedTileLayout(const CorrelationAxis *axis, const int64_t *positions,
                                           const int64_t *kernel)
 {
@@ -76,13 +76,13 @@ static inline PackedTile packedTileLayout(const CorrelationAxis *axis, const int
   packed.pitch[2] = saturatingProduct(packed.pitch[3], packed.residues);
   packed.pitch[1] = saturatingProduct(packed.pitch[2], axisExtent(axis + 2, positions[2], kernel[2]));
   packed.pitch[0] = saturatingProduct(packed.pitch[1], axisExtent(axis + 1, positions[1], kernel[1]));
-  /* An odd number of cache lines: the channels of one pixel map to different cache sets. */
+  /* An odd number of cache lines, so that the channels of one pixel map to different cache sets. */
   const int64_t reals = saturatingProduct(packed.pitch[0], axisExtent(axis, positions[0], kernel[0]));
   packed.channelPitch = (ceilDivide(reals, REALS_PER_LINE) | 1) * REALS_PER_LINE;
   return packed;
 }
 
-/* Offset from a position to what kernel element t reads there. */
+/* Offset from a position to the source element that kernel element t reads for it. */
 static inline int64_t packedTileKernelOffset(const PackedTile *packed, const CorrelationAxis *axis,
                                              const int64_t *t)
 {
@@ -92,7 +92,7 @@ static inline int64_t packedTileKernelOffset(const PackedTile *packed, const Cor
   return offset;
 }
 
-/* Offset of position q of the tile, as kernel element 0 reads it. */
+/* Offset of the source element that kernel element 0 reads for position q of the tile. */
 static inline int64_t packedTilePositionOffset(const PackedTile *packed, const CorrelationAxis *axis,
                                                const int64_t *q)
 {
@@ -101,8 +101,9 @@ static inline int64_t packedTilePositionOffset(const PackedTile *packed, const C
   return offset;
 }
 
-/* Sets the size of kernel tiles so that a tile has at most KERNEL_TILE_ELEMENTS elements, and one channel of the packed
-   tile for `width` positions at most PACKED_TILE_BYTES. Reduces the width if nothing else helps. */
+/* Sets the size of kernel tiles so that a tile has at most KERNEL_TILE_ELEMENTS elements, and one channel of the
+   packed tile for `width` positions at most PACKED_TILE_BYTES. Reduces the width only if kernel tiles of one element
+   are not small enough. */
 void THNN_(correlationSplitKernel)(const Correlation *correlation, int64_t *kernelTile, int64_t *width);
 
 /* Packs `channels` channels, of which `source` is the first. Up to VL reals after the last channel are overwritten. The

@@ -3,18 +3,19 @@
 
 #include "convolution/packing.h"
 
-/* Runs of positions, for kernels that vectorise positions and read them from a packed tile.
+/* Runs of positions, for micro-kernels that vectorise positions and read them from a packed tile.
 
-   A run is one row of positions. If a correlation is flat, the rows of a packed tile are adjacent and a run is a whole
-   plane: results are also computed for the gaps between rows, and discarded when rows are stored. Runs end on a whole
-   vector. */
+   A run is one row of positions. In a flat correlation, whose stride is 1 in height and width, the rows of a packed
+   tile follow each other in memory and a run is a whole plane: results are also computed between the last position of a
+   row and the first of the next, where windows cross the end of a packed row; they are discarded when rows are stored.
+   The length of a run is rounded up to whole vectors. */
 
 static inline bool correlationIsFlat(const Correlation *c)
 {
   return c->axis[2].stride == 1 && c->axis[3].stride == 1;
 }
 
-/* The runs of a tile of positions. */
+/* The number of runs of a tile of positions. */
 static inline int64_t runCount(const Correlation *c, const int64_t *tile)
 {
   return tile[0] * tile[1] * (correlationIsFlat(c) ? 1 : tile[2]);
@@ -26,7 +27,8 @@ static inline int64_t runLength(const Correlation *c, const PackedTile *packed, 
   return ceilDivide(positions, VL) * VL;
 }
 
-/* The offsets of the elements of a kernel tile: in the packed tile, from a position, and in a filter. */
+/* Sets the offsets of the elements of a kernel tile: `source` in the packed tile, relative to a position, and `weight`
+   in a filter. */
 static inline void kernelOffsets(const Correlation *c, const PackedTile *packed, const Tile *kernel,
                                  int64_t *source, int64_t *weight)
 {

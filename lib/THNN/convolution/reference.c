@@ -1,8 +1,8 @@
 #include "convolution/convolution.h"
 #include "runtime/integer.h"
 
-/* The definitions, one term at a time in double. Images are indexed by batch, channel, depth, height, width; filters by
-   output channel and input channel of the group, depth, height, width. */
+/* The three products by their definitions, one term at a time in double. Images are indexed by batch, channel, depth,
+   height, width; filters by output channel and input channel of the group, depth, height, width. */
 
 #define AXES (2 + WINDOW_AXES)
 
@@ -55,7 +55,8 @@ static bool inputOf(const Convolution *g, const Sizes *s, int64_t group, const i
   return true;
 }
 
-/* The inverse of inputOf. Returns false if there is no such output element. */
+/* The inverse of inputOf: sets o to the output element that multiplies input element i by filter element k. Returns
+   false if there is none. */
 static bool outputOf(const Convolution *g, const Sizes *s, int64_t group, const int64_t *i, const int64_t *k,
                      int64_t *o)
 {

@@ -4,12 +4,13 @@
 
 #include "runtime/integer.h"
 
-/* Merges the dimensions of a tensor, listed outermost first. */
-static void makeOperand(THNNOperand *operand, const THNNTensor *tensor, const int *dims, int count, size_t element)
+/* Makes an operand of a tensor by merging dimensions; `dims` lists the dimensions outermost first. */
+static void makeOperand(THNNOperand *operand, const THNNTensor *tensor, const int *dims, int count,
+                        size_t elementBytes)
 {
   int n = 0;
   for (int i = count - 1; i >= 0; i--) {
-    const int64_t size = tensor->size[dims[i]], stride = tensor->stride[dims[i]] * (int64_t)element;
+    const int64_t size = tensor->size[dims[i]], stride = tensor->stride[dims[i]] * (int64_t)elementBytes;
     if (size == 1) continue;
     if (n > 0 && stride == operand->size[n - 1] * operand->stride[n - 1]) {
       operand->size[n - 1] *= size;
@@ -20,7 +21,7 @@ static void makeOperand(THNNOperand *operand, const THNNTensor *tensor, const in
   }
   if (n == 0) {
     operand->size[n] = 1;
-    operand->stride[n++] = (int64_t)element;
+    operand->stride[n++] = (int64_t)elementBytes;
   }
   operand->data = tensor->data;
   operand->ndim = n;
@@ -33,33 +34,39 @@ static bool sameStrides(const THNNTensor *a, const THNNTensor *b)
   return true;
 }
 
-/* True if the output is aligned for non-temporal stores, no input (which would be in the cache already) and too large to
-   be found in the cache by a later reader. */
-static bool usesNonTemporalStores(const THNNMap *map)
+static bool isContiguous(const THNNOperand *operand, size_t elementBytes)
 {
-  if (!map->writes || !map->contiguous || (uintptr_t)map->operand[0].data % 64 != 0) return false;
-  for (int k = 1; k < map->count; k++)
-    if (map->operand[k].data == map->operand[0].data) return false;
-  return thnn_exceedsLastLevelCache(map->count * map->elements * (int64_t)map->element);
+  return operand->ndim == 1 && operand->stride[0] == (int64_t)elementBytes;
 }
 
-void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const THNNTensor *const *tensor)
+/* True if the output is contiguous, aligned for non-temporal stores and not in place (its lines would be in the cache
+   already), and the operands are too large for a later reader to find the output in the cache. */
+static bool usesNonTemporalStores(const THNNMap *map)
+{
+  const THNNOperand *output = &map->operand[0];
+  if (!map->writes || !isContiguous(output, map->elementBytes) || (uintptr_t)output->data % 64 != 0) return false;
+  for (int k = 1; k < map->count; k++)
+    if (map->operand[k].data == map->operand[0].data) return false;
+  return thnn_exceedsLastLevelCache(map->count * map->elements * (int64_t)map->elementBytes);
+}
+
+static void begin(THNNMap *map, size_t elementBytes, bool writes, bool reorder, int count,
+                  const THNNTensor *const *tensor)
 {
   const THNNTensor *leader = tensor[0];
   map->elements = THNNTensor_numel(leader);
   map->blocks = ceilDivide(map->elements, THNN_MAP_BLOCK);
   map->tasks = MIN(map->blocks, THNN_SUM_TASKS);
-  map->element = element;
+  map->elementBytes = elementBytes;
   map->count = count;
   map->writes = writes;
   map->contiguous = true;
   map->nonTemporal = false;
   if (map->elements == 0) return;
 
-  /* A map follows the memory order of its output. A sum follows that of its operands if they share it, otherwise the
-     row-major order. */
+  /* Operands of one size are visited in memory order: a map in that of its output, a sum in that of its operands if
+     their strides are equal. In all other cases the order is row-major. */
   int dims[THNN_MAX_DIM];
-  bool reorder = true;
   for (int k = 1; k < count && reorder; k++)
     reorder = THNNTensor_sameSize(leader, tensor[k]) && (writes || sameStrides(leader, tensor[k]));
   for (int k = 0; k < count; k++) {
@@ -72,27 +79,50 @@ void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const T
         dims[j] = d;
       }
     }
-    makeOperand(&map->operand[k], t, dims, t->ndim, element);
-    if (map->operand[k].ndim > 1 || map->operand[k].stride[0] != (int64_t)element) map->contiguous = false;
+    makeOperand(&map->operand[k], t, dims, t->ndim, elementBytes);
+    if (!isContiguous(&map->operand[k], elementBytes)) map->contiguous = false;
   }
   map->nonTemporal = usesNonTemporalStores(map);
+}
+
+void thnn_mapBegin(THNNMap *map, size_t elementBytes, bool writes, int count, const THNNTensor *const *tensor)
+{
+  begin(map, elementBytes, writes, true, count, tensor);
+}
+
+void thnn_mapBeginRowMajor(THNNMap *map, size_t elementBytes, int count, const THNNTensor *const *tensor)
+{
+  begin(map, elementBytes, true, false, count, tensor);
 }
 
 typedef uint32_t Word4 __attribute__((may_alias));
 typedef uint64_t Word8 __attribute__((may_alias));
 
-/* Strides are in bytes. */
-static void copyRun(char *to, int64_t toStride, const char *from, int64_t fromStride, int64_t n, size_t element)
+/* n copies of an element. */
+static void fillRun(char *to, const char *from, int64_t n, size_t elementBytes)
 {
-  if (toStride == (int64_t)element && fromStride == (int64_t)element) memcpy(to, from, (size_t)n * element);
-  else if (element == 4)
+  if (elementBytes == 4)
+    for (const Word4 value = *(const Word4 *)from; n > 0; n--, to += 4) *(Word4 *)to = value;
+  else
+    for (const Word8 value = *(const Word8 *)from; n > 0; n--, to += 8) *(Word8 *)to = value;
+}
+
+/* Strides are in bytes. */
+static void copyRun(char *to, int64_t toStride, const char *from, int64_t fromStride, int64_t n,
+                    size_t elementBytes)
+{
+  if (toStride == (int64_t)elementBytes && fromStride == (int64_t)elementBytes)
+    memcpy(to, from, (size_t)n * elementBytes);
+  else if (toStride == (int64_t)elementBytes && fromStride == 0) fillRun(to, from, n, elementBytes);
+  else if (elementBytes == 4)
     for (; n > 0; n--, to += toStride, from += fromStride) *(Word4 *)to = *(const Word4 *)from;
   else
     for (; n > 0; n--, to += toStride, from += fromStride) *(Word8 *)to = *(const Word8 *)from;
 }
 
 /* Copies elements [first, first + n) of the operand to the buffer, or back if `store`. */
-static void copyBlock(const THNNOperand *operand, int64_t first, int n, char *buffer, bool store, size_t element)
+static void copyBlock(const THNNOperand *operand, int64_t first, int n, char *buffer, bool store,
+                      size_t elementBytes)
 {
   int64_t at[THNN_MAX_DIM];
   char *p = operand->data;
@@ -103,9 +133,9 @@ static void copyBlock(const THNNOperand *operand, int64_t first, int n, char *bu
   }
   while (n > 0) {
     const int64_t left = operand->size[0] - at[0], run = left < n ? left : n;
-    if (store) copyRun(p, operand->stride[0], buffer, (int64_t)element, run, element);
-    else copyRun(buffer, (int64_t)element, p, operand->stride[0], run, element);
-    buffer += run * (int64_t)element;
+    if (store) copyRun(p, operand->stride[0], buffer, (int64_t)elementBytes, run, elementBytes);
+    else copyRun(buffer, (int64_t)elementBytes, p, operand->stride[0], run, elementBytes);
+    buffer += run * (int64_t)elementBytes;
     n -= (int)run;
     p -= at[0] * operand->stride[0];
     at[0] = 0;
@@ -119,9 +149,9 @@ static void copyBlock(const THNNOperand *operand, int64_t first, int n, char *bu
 }
 
 /* The address of elements [first, first + n) if they are contiguous, or NULL. */
-static void *contiguousElements(const THNNOperand *operand, int64_t first, int n, size_t element)
+static void *contiguousElements(const THNNOperand *operand, int64_t first, int n, size_t elementBytes)
 {
-  if (operand->stride[0] != (int64_t)element || first % operand->size[0] + n > operand->size[0]) return NULL;
+  if (operand->stride[0] != (int64_t)elementBytes || first % operand->size[0] + n > operand->size[0]) return NULL;
   char *p = operand->data;
   for (int d = 0; d < operand->ndim; d++) {
     p += first % operand->size[d] * operand->stride[d];
@@ -135,22 +165,22 @@ static int blockSize(const THNNMap *map, int64_t block)
   return (int)MIN(map->elements - block * THNN_MAP_BLOCK, THNN_MAP_BLOCK);
 }
 
-/* Elements after the last one that complete its group. */
+/* The number of elements that complete the last group of a block of n elements. */
 static int padding(const THNNMap *map, int n) { return map->writes ? -n & (THNN_MAP_GROUP - 1) : 0; }
 
 int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, void **p)
 {
   const int64_t first = block * THNN_MAP_BLOCK;
   const int n = blockSize(map, block), padded = padding(map, n);
-  const size_t bytes = THNN_MAP_BLOCK * map->element;
+  const size_t bytes = THNN_MAP_BLOCK * map->elementBytes;
   char *buffer = thnn_scratch((size_t)map->count * bytes);
   for (int k = 0; k < map->count; k++, buffer += bytes) {
-    p[k] = padded ? NULL : contiguousElements(&map->operand[k], first, n, map->element);
+    p[k] = padded ? NULL : contiguousElements(&map->operand[k], first, n, map->elementBytes);
     if (p[k]) continue;
     p[k] = buffer;
     if (k == 0 && map->writes) continue;
-    copyBlock(&map->operand[k], first, n, buffer, false, map->element);
-    memset(buffer + (size_t)n * map->element, 0, (size_t)padded * map->element);
+    copyBlock(&map->operand[k], first, n, buffer, false, map->elementBytes);
+    memset(buffer + (size_t)n * map->elementBytes, 0, (size_t)padded * map->elementBytes);
   }
   return n;
 }
@@ -159,8 +189,8 @@ void thnn_mapStoreBuffered(const THNNMap *map, int64_t block, const void *p)
 {
   const int64_t first = block * THNN_MAP_BLOCK;
   const int n = blockSize(map, block);
-  if (!padding(map, n) && contiguousElements(&map->operand[0], first, n, map->element)) return;
-  copyBlock(&map->operand[0], first, n, (char *)p, true, map->element);
+  if (!padding(map, n) && contiguousElements(&map->operand[0], first, n, map->elementBytes)) return;
+  copyBlock(&map->operand[0], first, n, (char *)p, true, map->elementBytes);
 }
 
 bool thnn_findOutside(const THNNTensor *tensor, double low, double high, double *value)

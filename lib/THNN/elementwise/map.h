@@ -13,14 +13,19 @@
      THNN_SUM2(loss, x, input, t, target, (x - t) * (x - t));         double loss = sum of f(two inputs)
      THNN_SUM3(...)                                                   sum of f(three inputs)
 
+   A function with two outputs computes them block by block, so that what both read is in the cache the second time:
+
+     THNNMap first, second;  (thnn_mapBegin of both)
+     THNN_MAP_FOR(block, first, THNN_MAP_BLOCK2(first, block, x, ...) THNN_MAP_BLOCK3(second, block, x, g, ...))
+
    The name before each input is its element in the expression, a constant of type real; the name before the output only
    says what the result is. Elements are paired in row-major order, also between different shapes. An output may be the
    very same view as an input.
 
    Tensors are split into blocks of fixed size. A block that is contiguous in a tensor is read and written in place,
-   otherwise through scratch memory (parallel.h). Maps compute whole groups of THNN_MAP_GROUP elements, so that an element's bits do not
-   depend on its position. Sums accumulate in double, in an order that depends on the shapes and on whether all tensors
-   have the same strides, but not on the number of threads. */
+   otherwise through scratch memory (parallel.h). Maps compute whole groups of THNN_MAP_GROUP elements, so that an
+   element's bits do not depend on its position. Sums accumulate in double, in an order that depends on the shapes and on
+   whether all tensors have the same strides, but not on the number of threads. */
 
 #define THNN_MAP_BLOCK 2048
 #define THNN_MAP_GROUP 16
@@ -41,7 +46,7 @@ typedef struct THNNOperand {
 
 typedef struct THNNMap {
   int64_t elements, blocks, tasks;
-  size_t element; /* size in bytes */
+  size_t elementBytes; /* size in bytes */
   int count;
   bool writes;      /* operand 0 is an output */
   bool contiguous;  /* all operands are */
@@ -49,15 +54,17 @@ typedef struct THNNMap {
   THNNOperand operand[THNN_MAP_TENSORS];
 } THNNMap;
 
-void thnn_mapBegin(THNNMap *map, size_t element, bool writes, int count, const THNNTensor *const *tensor);
+void thnn_mapBegin(THNNMap *map, size_t elementBytes, bool writes, int count, const THNNTensor *const *tensor);
+/* A map that follows the row-major order of its elements, not the memory order of its output. */
+void thnn_mapBeginRowMajor(THNNMap *map, size_t elementBytes, int count, const THNNTensor *const *tensor);
 
-/* Loading returns the number of elements of a block and sets p[k] to those of operand k, in place or copied to scratch
-   memory; storing copies those of the output back. The buffered variants serve blocks that are not contiguous in every
-   operand, or not whole groups. */
+/* Loading returns the number of elements of a block and sets p[k] to the elements of operand k, in place or copied to
+   scratch memory; storing copies the elements of the output back. The buffered variants are for blocks that are not
+   contiguous in every operand, or not whole groups. */
 int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, void **p);
 void thnn_mapStoreBuffered(const THNNMap *map, int64_t block, const void *p);
 
-/* Finds the first element in row-major order that is not in [low, high]; NaN is in no range. */
+/* True if an element is not in [low, high], NaN included; sets *value to the first such element found. */
 bool thnn_findOutside(const THNNTensor *tensor, double low, double high, double *value);
 
 static inline bool mapIsBuffered(const THNNMap *map, int n)
@@ -70,7 +77,7 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
   const int64_t first = block * THNN_MAP_BLOCK, rest = map->elements - first;
   const int n = rest < THNN_MAP_BLOCK ? (int)rest : THNN_MAP_BLOCK;
   if (mapIsBuffered(map, n)) return thnn_mapLoadBuffered(map, block, p);
-  for (int k = 0; k < count; k++) p[k] = map->operand[k].data + first * (int64_t)map->element;
+  for (int k = 0; k < count; k++) p[k] = map->operand[k].data + first * (int64_t)map->elementBytes;
   return n;
 }
 
@@ -87,24 +94,25 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
   thnn_mapBegin(&thnn_map, sizeof(real), writes, count, thnn_tensors);
 
 /* A parallel region costs 0.2 us even with one thread, so a single task runs outside of one. */
-#define THNN_MAP_FOR_(i, tasks, ...)                                                                         \
+#define THNN_MAP_FOR_(i, tasks, work, ...)                                                                   \
   if ((tasks) == 1) {                                                                                        \
     const int64_t i = 0;                                                                                     \
     __VA_ARGS__                                                                                              \
   } else {                                                                                                   \
-    THNN_PARALLEL_FOR(i, tasks, thnn_map.elements) { __VA_ARGS__ }                                           \
+    THNN_PARALLEL_FOR(i, tasks, work) { __VA_ARGS__ }                                                        \
   }
+#define THNN_MAP_FOR(block, map, ...) THNN_MAP_FOR_(block, (map).blocks, (map).elements, __VA_ARGS__)
 
-#define THNN_MAP_LOAD_(count)                                                                                \
+#define THNN_MAP_LOAD_(map, count, block)                                                                    \
   void *thnn_p[count];                                                                                       \
-  const int thnn_n = thnn_mapLoad(&thnn_map, count, thnn_block, thnn_p);
+  const int thnn_n = thnn_mapLoad(&(map), count, block, thnn_p);
 
-#define THNN_MAP_STORE_                                                                                      \
-  if (mapIsBuffered(&thnn_map, thnn_n)) thnn_mapStoreBuffered(&thnn_map, thnn_block, thnn_p[0]);
+#define THNN_MAP_STORE_(map, block)                                                                          \
+  if (mapIsBuffered(&(map), thnn_n)) thnn_mapStoreBuffered(&(map), block, thnn_p[0]);
 
-#define THNN_MAP_LOOP_(count, ...)                                                                           \
+#define THNN_MAP_LOOP_(map, count, ...)                                                                      \
   real *const thnn_y = (real *)thnn_p[0];                                                                    \
-  if (thnn_map.nonTemporal) {                                                                                \
+  if ((map).nonTemporal) {                                                                                   \
     for (int thnn_g = 0; thnn_g < thnn_n; thnn_g += THNN_MAP_GROUP) {                                        \
       real thnn_group[THNN_MAP_GROUP];                                                                       \
       for (int thnn_k = 1; thnn_k < count; thnn_k++)                                                         \
@@ -123,54 +131,66 @@ static inline int thnn_mapLoad(const THNNMap *map, int count, int64_t block, voi
       thnn_y[thnn_at] = __VA_ARGS__;                                                                         \
   }
 
+#define THNN_MAP_BLOCK2(map, block, a, ...)                                                                  \
+  {                                                                                                          \
+    THNN_MAP_LOAD_(map, 2, block)                                                                            \
+    const real *a##_data = (real *)thnn_p[1];                                                                \
+    THNN_MAP_LOOP_(map, 2, ({                                                                                \
+      const real a = a##_data[thnn_at];                                                                      \
+      (real)(__VA_ARGS__);                                                                                   \
+    }))                                                                                                      \
+    THNN_MAP_STORE_(map, block)                                                                              \
+  }
+
+#define THNN_MAP_BLOCK3(map, block, a, b, ...)                                                               \
+  {                                                                                                          \
+    THNN_MAP_LOAD_(map, 3, block)                                                                            \
+    const real *a##_data = (real *)thnn_p[1], *b##_data = (real *)thnn_p[2];                                 \
+    THNN_MAP_LOOP_(map, 3, ({                                                                                \
+      const real a = a##_data[thnn_at], b = b##_data[thnn_at];                                               \
+      (real)(__VA_ARGS__);                                                                                   \
+    }))                                                                                                      \
+    THNN_MAP_STORE_(map, block)                                                                              \
+  }
+
+#define THNN_MAP_BLOCK4(map, block, a, b, c, ...)                                                            \
+  {                                                                                                          \
+    THNN_MAP_LOAD_(map, 4, block)                                                                            \
+    const real *a##_data = (real *)thnn_p[1], *b##_data = (real *)thnn_p[2], *c##_data = (real *)thnn_p[3];  \
+    THNN_MAP_LOOP_(map, 4, ({                                                                                \
+      const real a = a##_data[thnn_at], b = b##_data[thnn_at], c = c##_data[thnn_at];                        \
+      (real)(__VA_ARGS__);                                                                                   \
+    }))                                                                                                      \
+    THNN_MAP_STORE_(map, block)                                                                              \
+  }
+
 #define THNN_MAP2(y, output, a, first, ...)                                                                  \
   do {                                                                                                       \
     THNN_MAP_BEGIN_(true, 2, output, first)                                                                  \
-    THNN_MAP_FOR_(thnn_block, thnn_map.blocks,                                                               \
-      THNN_MAP_LOAD_(2)                                                                                      \
-      const real *a##_data = (real *)thnn_p[1];                                                              \
-      THNN_MAP_LOOP_(2, ({                                                                                   \
-        const real a = a##_data[thnn_at];                                                                    \
-        (real)(__VA_ARGS__);                                                                                 \
-      }))                                                                                                    \
-      THNN_MAP_STORE_)                                                                                       \
+    THNN_MAP_FOR(thnn_block, thnn_map, THNN_MAP_BLOCK2(thnn_map, thnn_block, a, __VA_ARGS__))                \
   } while (0)
 
 #define THNN_MAP3(y, output, a, first, b, second, ...)                                                       \
   do {                                                                                                       \
     THNN_MAP_BEGIN_(true, 3, output, first, second)                                                          \
-    THNN_MAP_FOR_(thnn_block, thnn_map.blocks,                                                               \
-      THNN_MAP_LOAD_(3)                                                                                      \
-      const real *a##_data = (real *)thnn_p[1], *b##_data = (real *)thnn_p[2];                               \
-      THNN_MAP_LOOP_(3, ({                                                                                   \
-        const real a = a##_data[thnn_at], b = b##_data[thnn_at];                                             \
-        (real)(__VA_ARGS__);                                                                                 \
-      }))                                                                                                    \
-      THNN_MAP_STORE_)                                                                                       \
+    THNN_MAP_FOR(thnn_block, thnn_map, THNN_MAP_BLOCK3(thnn_map, thnn_block, a, b, __VA_ARGS__))             \
   } while (0)
 
 #define THNN_MAP4(y, output, a, first, b, second, c, third, ...)                                             \
   do {                                                                                                       \
     THNN_MAP_BEGIN_(true, 4, output, first, second, third)                                                   \
-    THNN_MAP_FOR_(thnn_block, thnn_map.blocks,                                                               \
-      THNN_MAP_LOAD_(4)                                                                                      \
-      const real *a##_data = (real *)thnn_p[1], *b##_data = (real *)thnn_p[2], *c##_data = (real *)thnn_p[3];\
-      THNN_MAP_LOOP_(4, ({                                                                                   \
-        const real a = a##_data[thnn_at], b = b##_data[thnn_at], c = c##_data[thnn_at];                      \
-        (real)(__VA_ARGS__);                                                                                 \
-      }))                                                                                                    \
-      THNN_MAP_STORE_)                                                                                       \
+    THNN_MAP_FOR(thnn_block, thnn_map, THNN_MAP_BLOCK4(thnn_map, thnn_block, a, b, c, __VA_ARGS__))          \
   } while (0)
 
 /* Each task sums its range of blocks; the partial sums are added in task order. */
 #define THNN_SUM_FOR_(total, count, ...)                                                                     \
   double thnn_partial[THNN_SUM_TASKS];                                                                       \
-  THNN_MAP_FOR_(thnn_task, thnn_map.tasks,                                                                   \
+  THNN_MAP_FOR_(thnn_task, thnn_map.tasks, thnn_map.elements,                                                \
     double thnn_sum = 0;                                                                                     \
     const int64_t thnn_end = (thnn_task + 1) * thnn_map.blocks / thnn_map.tasks;                             \
     for (int64_t thnn_block = thnn_task * thnn_map.blocks / thnn_map.tasks; thnn_block < thnn_end;           \
          thnn_block++) {                                                                                     \
-      THNN_MAP_LOAD_(count)                                                                                  \
+      THNN_MAP_LOAD_(thnn_map, count, thnn_block)                                                            \
       __VA_ARGS__                                                                                            \
     }                                                                                                        \
     thnn_partial[thnn_task] = thnn_sum;)                                                                     \

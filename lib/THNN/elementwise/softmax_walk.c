@@ -5,17 +5,17 @@
 #include "runtime/integer.h"
 #include "runtime/streaming.h"
 
-#define TASK_ELEMENTS 4096 /* of a task with contiguous channels, at least */
+#define TASK_ELEMENTS 4096 /* of a task with contiguous channels, at most, unless it is a single position */
 
-void thnn_softmaxWalkBegin(SoftmaxWalk *walk, size_t element, int cached, int count,
+void thnn_softmaxWalkBegin(SoftmaxWalk *walk, size_t elementBytes, int cached, int count,
                            const THNNTensor *const *tensor)
 {
   const int ndim = tensor[0]->ndim, channel = ndim == 2 || ndim == 4 ? 1 : 0;
-  const int64_t bytes = (int64_t)element;
+  const int64_t bytes = (int64_t)elementBytes;
   int n = 0;
   walk->channels = tensor[0]->size[channel];
   walk->elements = THNNTensor_numel(tensor[0]);
-  walk->element = element;
+  walk->elementBytes = elementBytes;
   walk->count = count;
   walk->tasks = 0;
   if (walk->elements == 0) return;
@@ -60,7 +60,7 @@ SoftmaxTile thnn_softmaxWalkTile(const SoftmaxWalk *walk, int64_t task)
   const int64_t first = task % inner * walk->width;
   SoftmaxTile tile = {.channels = walk->channels,
                       .cacheStride = walk->cacheStride,
-                      .element = walk->element,
+                      .elementBytes = walk->elementBytes,
                       .nonTemporal = walk->nonTemporal};
   tile.positions = (int)MIN(walk->size[0] - first, walk->width);
   tile.lanes = (tile.positions + SOFTMAX_GROUP - 1) & -SOFTMAX_GROUP;
@@ -70,7 +70,7 @@ SoftmaxTile thnn_softmaxWalkTile(const SoftmaxWalk *walk, int64_t task)
                            outer / walk->size[1] * position[2];
     tile.operand[k].channel = walk->operand[k].channel;
     tile.operand[k].position = position[0];
-    tile.operand[k].direct = position[0] == (int64_t)walk->element && tile.positions == tile.lanes;
+    tile.operand[k].direct = position[0] == (int64_t)walk->elementBytes && tile.positions == tile.lanes;
   }
   return tile;
 }
@@ -83,12 +83,12 @@ void thnn_softmaxTileGather(const SoftmaxTile *tile, int k, int64_t channel, voi
   const char *from = tile->operand[k].data + channel * tile->operand[k].channel;
   const int64_t stride = tile->operand[k].position;
   const int n = tile->positions;
-  if (stride == (int64_t)tile->element) memcpy(buffer, from, (size_t)n * tile->element);
-  else if (tile->element == 4)
+  if (stride == (int64_t)tile->elementBytes) memcpy(buffer, from, (size_t)n * tile->elementBytes);
+  else if (tile->elementBytes == 4)
     for (int i = 0; i < n; i++) ((Word4 *)buffer)[i] = *(const Word4 *)(from + i * stride);
   else
     for (int i = 0; i < n; i++) ((Word8 *)buffer)[i] = *(const Word8 *)(from + i * stride);
-  memset((char *)buffer + (size_t)n * tile->element, 0, (size_t)(tile->lanes - n) * tile->element);
+  memset((char *)buffer + (size_t)n * tile->elementBytes, 0, (size_t)(tile->lanes - n) * tile->elementBytes);
 }
 
 void thnn_softmaxTileScatter(const SoftmaxTile *tile, int k, int64_t channel, const void *buffer)
@@ -96,8 +96,8 @@ void thnn_softmaxTileScatter(const SoftmaxTile *tile, int k, int64_t channel, co
   char *to = tile->operand[k].data + channel * tile->operand[k].channel;
   const int64_t stride = tile->operand[k].position;
   const int n = tile->positions;
-  if (stride == (int64_t)tile->element) memcpy(to, buffer, (size_t)n * tile->element);
-  else if (tile->element == 4)
+  if (stride == (int64_t)tile->elementBytes) memcpy(to, buffer, (size_t)n * tile->elementBytes);
+  else if (tile->elementBytes == 4)
     for (int i = 0; i < n; i++) *(Word4 *)(to + i * stride) = ((const Word4 *)buffer)[i];
   else
     for (int i = 0; i < n; i++) *(Word8 *)(to + i * stride) = ((const Word8 *)buffer)[i];

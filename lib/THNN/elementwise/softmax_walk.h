@@ -26,8 +26,8 @@ typedef struct SoftmaxWalk {
   int64_t channels, tasks, elements;
   int64_t size[3];     /* of the positions, innermost first, adjacent dimensions merged */
   int64_t cacheStride; /* in elements */
-  size_t cacheBytes;   /* of one tensor */
-  size_t element;      /* size in bytes */
+  size_t cacheBytes;   /* of one cached tensor */
+  size_t elementBytes; /* size in bytes */
   int count;
   int width; /* positions of a task */
   bool contiguousChannels;
@@ -39,13 +39,13 @@ typedef struct SoftmaxWalk {
 } SoftmaxWalk;
 
 /* `cached` is the number of tensors that a task caches. */
-void thnn_softmaxWalkBegin(SoftmaxWalk *walk, size_t element, int cached, int count,
+void thnn_softmaxWalkBegin(SoftmaxWalk *walk, size_t elementBytes, int cached, int count,
                            const THNNTensor *const *tensor);
 
 /* The positions of a task. */
 typedef struct SoftmaxTile {
   int64_t channels, cacheStride;
-  size_t element;
+  size_t elementBytes;
   int positions, lanes; /* lanes: positions rounded up to whole groups */
   bool nonTemporal;
   struct {
@@ -63,7 +63,8 @@ static inline void *softmaxTileChannels(const SoftmaxTile *tile, int k, int i)
   return tile->operand[k].data + i * tile->operand[k].position;
 }
 
-/* Copy one channel of tensor k to the buffer, with zeros in the lanes behind the last position, or back. */
+/* Gather copies one channel of tensor k to the buffer, with zeros in the lanes after the last position; scatter copies
+   the buffer back. */
 void thnn_softmaxTileGather(const SoftmaxTile *tile, int k, int64_t channel, void *buffer);
 void thnn_softmaxTileScatter(const SoftmaxTile *tile, int k, int64_t channel, const void *buffer);
 
@@ -75,17 +76,18 @@ static inline const void *softmaxTileLoad(const SoftmaxTile *tile, int k, int64_
   return buffer;
 }
 
-/* The same in a later loop, if `buffer` is the channel's place in the cache. */
+/* As softmaxTileLoad, in a later loop over the channels: a channel that was gathered into its place in the cache,
+   `buffer`, is not gathered again. */
 static inline const void *softmaxTileReload(const SoftmaxTile *tile, int k, int64_t channel, void *buffer)
 {
   return tile->cacheStride && !tile->operand[k].direct ? buffer : softmaxTileLoad(tile, k, channel, buffer);
 }
 
-/* Prefetches the channel for the next tile, which is adjacent. */
+/* Prefetches the channel of the next tile, which is adjacent in memory. */
 static inline void softmaxTilePrefetch(const SoftmaxTile *tile, int k, int64_t channel)
 {
   if (!tile->operand[k].direct) return;
-  const int64_t bytes = tile->lanes * (int64_t)tile->element;
+  const int64_t bytes = tile->lanes * (int64_t)tile->elementBytes;
   const char *next = tile->operand[k].data + channel * tile->operand[k].channel + bytes;
   for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(next + i);
 }

@@ -17,7 +17,7 @@
 
 #define A_BYTES ((int64_t)576 << 10)
 #define SUM_BYTES ((int64_t)1088 << 10)
-#define TILE_A (GEMM_MR * GEMM_KC) /* reals of a packed per micro-tile and K-block */
+#define TILE_A (GEMM_MR * GEMM_KC) /* reals of a that are packed per micro-tile and K-block */
 
 /* Rows of a are read in place only if at most this many panels reuse them. */
 #define IN_PLACE_PANELS 4
@@ -86,7 +86,8 @@ static void unpack(const real *packed, int64_t pitch, real *data, Range rows, Ra
   }
 }
 
-/* The first of `rows` rows that belongs to a micro-tile. All micro-tiles have nearly equal heights. */
+/* The first row of micro-tile number `tile`. The `rows` rows of a are divided into micro-tiles of nearly equal
+   heights. */
 static int64_t firstRow(int64_t tile, int64_t rows) { return tile * rows / ceilDivide(rows, GEMM_MR); }
 
 /* A block of c: some micro-tiles of rows by some columns, and its packed sums. */
@@ -95,7 +96,8 @@ typedef struct Block {
   int64_t firstTile, tiles, firstColumn, endColumn;
 } Block;
 
-/* Stores one row of micro-tiles across the whole block: rows of c that share a cache set are cheapest one by one. */
+/* Stores the micro-tiles number `tile` of all panels of a block. Each row of c is stored across the whole block before
+   the next one, which is fastest where all rows of c map to one cache set. */
 static void storeTileRow(const Gemm *p, const Block *s, int64_t tile)
 {
   const int64_t allRows = volume(p->a.size), row = firstRow(s->firstTile + tile, allRows),
@@ -107,7 +109,7 @@ static void storeTileRow(const Gemm *p, const Block *s, int64_t tile)
     for (int64_t r = 0; r < rows; r++) {
       real *to = c + locate(p->a.size, p->a.cStride, row + r, &run) - s->firstColumn;
       const real *from = sum;
-      const int64_t later = MIN(row + r + 1, allRows - 1); /* on another page */
+      const int64_t later = MIN(row + r + 1, allRows - 1); /* prefetched, because it is on another page */
       const real *after = c + locate(p->a.size, p->a.cStride, later, &run) - s->firstColumn;
       for (int64_t column = s->firstColumn; column < s->endColumn; column += GEMM_NR, from += nextPanel) {
         const int n = (int)MIN(GEMM_NR, s->endColumn - column), width = n > VL ? GEMM_NR : VL;
@@ -137,7 +139,8 @@ static void storeTileRow(const Gemm *p, const Block *s, int64_t tile)
   }
 }
 
-/* Elements i .. i + n - 1 and K terms of an operand, to be prefetched; empty unless each lies in one axis. */
+/* The memory of elements i .. i + n - 1 and terms k .. k + K - 1 of an operand, for prefetching. Empty unless both
+   ranges lie within the last axis. */
 static PrefetchRegion operandRegion(const Gemm *p, const GemmOperand *f, int64_t i, int64_t n, int64_t k,
                                     int64_t K)
 {
@@ -155,8 +158,8 @@ static PrefetchRegion tileRegion(const Gemm *p, int64_t tile, int64_t k, int64_t
   return operandRegion(p, &p->a, row, firstRow(tile + 1, allRows) - row, k, K);
 }
 
-/* Rows of a with contiguous terms are read in place if few panels would reuse the packed copy. Not if all rows map to
-   one L1 set, and not for a short a, where many micro-tiles are incomplete. */
+/* Rows of a with contiguous terms are read in place if few panels would reuse the packed copy, but not if all rows map
+   to one L1 set, nor if a is short: incomplete micro-tiles repeat a row. */
 static bool readsInPlace(const Gemm *p, int64_t panels)
 {
   const GemmOperand *a = &p->a;
@@ -177,7 +180,7 @@ static void rowPointers(const Gemm *p, int64_t row, int64_t rows, int64_t k, con
   }
 }
 
-/* Micro-tiles firstTile .. endTile - 1 times columns firstColumn .. endColumn - 1. */
+/* Computes micro-tiles firstTile .. endTile - 1 times columns firstColumn .. endColumn - 1. */
 static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int64_t firstColumn,
                           int64_t endColumn)
 {
@@ -190,7 +193,7 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
   const bool inPlace = readsInPlace(p, panels);
   int32_t offset[GEMM_KC];
   for (int k = 0; k < GEMM_KC; k++) offset[k] = inPlace ? k : k * GEMM_MR;
-  for (int64_t k = 0; k < terms || k == 0; k += GEMM_KC) { /* without terms c is its bias */
+  for (int64_t k = 0; k < terms || k == 0; k += GEMM_KC) { /* without terms, c is the bias */
     const int64_t K = MIN(GEMM_KC, terms - k);
     for (int64_t tile = 0; tile < tiles && !inPlace; tile++) {
       const int64_t row = firstRow(firstTile + tile, allRows),
@@ -236,8 +239,9 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
   for (int64_t tile = 0; tile < tiles; tile++) storeTileRow(p, &block, tile);
 }
 
-/* Estimated time of a x b in multiply-adds. A micro-tile of few rows waits for its own accumulators. A copy costs more if
-   it transposes: packing an operand whose last axis of i is strided, storing a c whose columns are strided. */
+/* The estimated time of a x b per term, in multiply-adds. A micro-tile of few rows waits for its own accumulators. A
+   copy costs more if it transposes: packing does if the last axis of the operand's index i is strided, storing does if
+   the columns of c are strided. */
 static double orientationCost(const GemmOperand *a, const GemmOperand *b, int64_t terms)
 {
   const double m = (double)volume(a->size), n = (double)volume(b->size),
@@ -254,12 +258,14 @@ void THNN_(gemm)(const Gemm *gemm)
     p.a = gemm->b;
     p.b = gemm->a;
   }
+  if (p.bias == NULL) p.a.biasStride = p.b.biasStride = 0;
   const int64_t columns = volume(p.b.size), panels = ceilDivide(columns, GEMM_NR),
                 tiles = ceilDivide(volume(p.a.size), GEMM_MR);
   const double products = (double)p.groups * (double)tiles * (double)columns * (double)terms;
   if (products == 0) return;
   const int64_t work = (int64_t)MIN(products, 1e15);
-  /* A grid of down x across blocks, chosen so that the largest block costs least. Each block packs what it reads. */
+  /* A grid of down x across blocks, chosen so that the largest block costs least. Each block packs its own operands;
+     then blocks are divided until packed a and sums are within A_BYTES and SUM_BYTES. */
   const int threads = thnn_threads(1 << 20, work);
   const int64_t tilesOfA = A_BYTES / (TILE_A * (int64_t)sizeof(real));
   int64_t down = 1, across = 1;

@@ -10,7 +10,7 @@
    Convolutions with a 1x1 kernel and Linear are such products. Their positions (batch, depth, height, width) form one
    index, m of output and gradInput or k of gradWeight, so each index runs over up to four axes, the last one fastest. */
 
-/* One of the two factors; its own index, m or n, is called i. */
+/* One of the two factors. Its index m or n is called i here. */
 typedef struct GemmOperand {
   const real *data;
   int64_t size[4];                            /* axes of i */

@@ -3,7 +3,7 @@
 /* Accumulators of the largest micro-tile. */
 #define MAX_VECTORS (2 * GEMM_MR)
 
-/* R, Q of every micro-tile. */
+/* R, Q and V of every micro-tile. */
 #if GEMM_MR == 14
 #define NARROW_TILES(X, V) X(1, 1, V) X(1, 2, V) X(1, 3, V) X(1, 4, V) X(1, 5, V) X(1, 6, V) X(1, 7, V)
 #define WIDE_TILES(X, V) X(1, 8, V) X(1, 9, V) X(1, 10, V) X(1, 11, V) X(1, 12, V) X(1, 13, V) X(1, 14, V)
@@ -15,9 +15,9 @@
 #define MICROTILES(X, V) NARROW_TILES(X, V) MULTI_ROW_TILES(X, V)
 #endif
 
-/* acc[m] += a(m, k) * b[k] for one k. */
-static inline __attribute__((always_inline)) void step(const int R, const int Q, const int V, vreal *acc,
-                                                       const real *const *row, int64_t at, const real *b)
+/* The rank-1 update acc[m] += a(m, k) * b[k] for one k. */
+static inline __attribute__((always_inline)) void rank1Update(const int R, const int Q, const int V, vreal *acc,
+                                                              const real *const *row, int64_t at, const real *b)
 {
   vreal w[2];
 #pragma GCC unroll 2
@@ -63,7 +63,7 @@ microtile(const int R, const int Q, const int V, const bool prefetches, real *c,
 #pragma GCC unroll 2
     for (; k < end; k++, b += V * VL) {
       if (prefetches) prefetchLine(&ahead, lines->run);
-      step(R, Q, V, acc, row, range.offset[k], b);
+      rank1Update(R, Q, V, acc, row, range.offset[k], b);
     }
     if (k == range.end) break;
 #pragma GCC unroll 28

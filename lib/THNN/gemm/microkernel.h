@@ -23,15 +23,15 @@
 #define GEMM_NR (2 * VL)
 #define MICROTILE_REALS (GEMM_MR * GEMM_NR)
 
-/* Terms of a K-block: how much of k is packed at a time. */
+/* Terms of a K-block, the part of k that one call of the micro-kernel adds, at most. */
 #define GEMM_KC 256
 
 /* Terms of a partial sum. Every PARTIAL_SUM_TERMS terms the accumulators are added to the total and cleared, which
    bounds the rounding error of long sums. */
 #define PARTIAL_SUM_TERMS 64
 
-/* Terms begin .. end - 1. Partial sums end at multiples of PARTIAL_SUM_TERMS wherever a range begins, so that leaving out
-   terms that are zero does not change the result. */
+/* Terms begin .. end - 1. Partial sums end at multiples of PARTIAL_SUM_TERMS regardless of where a range begins, so
+   that leaving out terms that are zero does not change the result. */
 typedef struct KRange {
   const int32_t *offset;
   int64_t begin, end;
@@ -41,18 +41,21 @@ typedef struct KRange {
    is divided further. A micro-tile of 6 rows hides the latency of an FMA only if it is full: under AVX2 each pixel has
    its own pointer, so that a micro-tile can continue in the next image row. SSE multiplies and adds separately and has
    enough independent instructions. */
-static inline int64_t microtileColumns(int64_t width) { return VBYTES == 32 ? 1 : width; }
+static inline int64_t adjacentPositions(int64_t width) { return VBYTES == 32 ? 1 : width; }
 
-/* R, the number of row pointers of a micro-tile, for rows of `columns` adjacent elements. */
-static inline int microtileRows(int64_t columns) { return columns > GEMM_MR / 2 ? 1 : (int)(GEMM_MR / columns); }
+/* R, the number of row pointers of a micro-tile, for rows of `adjacent` adjacent elements. */
+static inline int rowPointerCount(int64_t adjacent)
+{
+  return adjacent > GEMM_MR / 2 ? 1 : (int)(GEMM_MR / adjacent);
+}
 
-/* The rows of c are V * VL reals apart. So are those of `initial`, unless initialStride is 0: then its first row is the
-   initial value of all rows. */
+/* The rows of c are V * VL reals apart, the rows of `initial` initialStride reals. If initialStride is 0, the first
+   row is the initial value of all rows. */
 typedef void (*Microkernel)(real *c, const real *initial, int64_t initialStride, const real *const *a, KRange k,
                             const real *b, const PrefetchLines *lines);
 
-/* The micro-kernel of R x Q rows and V = 1 or 2 vectors; R is 1 or microtileRows(Q). A kernel that does not prefetch is
-   faster. */
+/* The micro-kernel of R x Q rows and V = 1 or 2 vectors; R is 1 or rowPointerCount(Q). Without lines to prefetch, a
+   micro-kernel that does not prefetch is faster. */
 Microkernel THNN_(microkernel)(int R, int Q, int V, bool prefetches);
 
 #endif

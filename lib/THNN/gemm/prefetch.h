@@ -4,8 +4,8 @@
 #include "runtime/integer.h"
 #include "runtime/kernel.h"
 
-/* Software prefetch of operands that are packed next. Their rows begin on different pages, which hardware prefetchers
-   do not cross, so the lines are prefetched evenly while micro-tiles compute. */
+/* Software prefetch of operands that are packed next. Their rows begin on different pages, and hardware prefetchers
+   do not cross the end of a page. The lines are prefetched evenly while micro-tiles compute. */
 
 #define REALS_PER_LINE ((int)(64 / sizeof(real)))
 
@@ -22,8 +22,8 @@ static inline void prefetchPart(const PrefetchRegion *p, int64_t part, int64_t p
     for (int64_t x = 0; x < p->length; x += REALS_PER_LINE) __builtin_prefetch(p->data + i * p->stride + x);
 }
 
-/* Lines that one micro-tile prefetches, one per term k: runs of `run` lines `stride` bytes apart. `gap` is the distance
-   from the end of a run to the next run. Nothing is prefetched if run is 0. */
+/* Cache lines that one micro-tile prefetches, one per term k: runs of `run` lines `stride` bytes apart. `gap` is the
+   distance from the end of a run to the next run. Nothing is prefetched if run is 0. */
 typedef struct PrefetchLines {
   const char *next;
   int64_t run, stride, gap;
@@ -33,8 +33,10 @@ typedef struct PrefetchLines {
 typedef struct PrefetchPlan {
   PrefetchRegion region;
   int64_t part, parts, neededParts;
-  PrefetchLines lines;                         /* of the next part; run is 0 if there are too few micro-tiles */
-  int64_t chunk, chunks, chunkBytes, runBytes; /* a long run is divided into chunks of one part each */
+  PrefetchLines lines;   /* of the next part; run is 0 if there are too few micro-tiles */
+  int64_t chunk, chunks; /* a long run is divided into chunks of one part each */
+  int64_t chunkBytes;    /* from a chunk to the next one of the same run */
+  int64_t runBytes;      /* from the last chunk to the runs of the next part */
 } PrefetchPlan;
 
 /* Runs follow the longer dimension: the lines of a row, or one line of every row. */
@@ -56,7 +58,8 @@ static inline PrefetchPlan makePrefetchPlan(PrefetchRegion p, int64_t parts, int
   return r;
 }
 
-/* The lines of the next micro-tile. Where micro-tiles are too few, prefetches a part at once and returns no lines. */
+/* Returns the lines of the next micro-tile. If there are too few micro-tiles for the region, prefetches its next part
+   at once and returns no lines. */
 static inline PrefetchLines nextPrefetch(PrefetchPlan *r)
 {
   const PrefetchLines nothing = {0}, lines = r->lines;

@@ -26,11 +26,12 @@
 #define UNZIP(h) WHOLE_SEGMENT(h)
 #endif
 
-/* One segment of each of the rows i, i + SEGMENT, i + 2 * SEGMENT ... Row numbers are clamped to rows - 1. */
+/* Loads one segment of each of the rows i, i + SEGMENT, i + 2 * SEGMENT ... Row numbers are clamped to rows - 1. */
 static inline __attribute__((always_inline)) vreal loadSegments(const real *src, int64_t stride, int i, int rows)
 {
-#define PLACE(p) (const float *)(src + MIN(i + (p) * SEGMENT, rows - 1) * stride)
-#define PAIR(p) _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(PLACE(p))), _mm_loadu_ps(PLACE(p + 1)), 1)
+#define SEGMENT_AT(p) (const float *)(src + MIN(i + (p) * SEGMENT, rows - 1) * stride)
+#define PAIR(p) \
+  _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(SEGMENT_AT(p))), _mm_loadu_ps(SEGMENT_AT(p + 1)), 1)
 #if VBYTES == 64
   return (vreal)_mm512_insertf32x8(_mm512_castps256_ps512(PAIR(0)), PAIR(2), 1);
 #elif VBYTES == 32
@@ -39,11 +40,11 @@ static inline __attribute__((always_inline)) vreal loadSegments(const real *src,
   return v_load(src + MIN(i, rows - 1) * stride);
 #endif
 #undef PAIR
-#undef PLACE
+#undef SEGMENT_AT
 }
 
-/* The same segment of SEGMENT vectors is a square matrix. All these squares are transposed by zipping the vectors i and
-   i + SEGMENT / 2, for all i < SEGMENT / 2, log2(SEGMENT) times. */
+/* In SEGMENT vectors, the segments at one place of each vector form a square matrix. All these squares are transposed
+   by zipping the vectors i and i + SEGMENT / 2, for all i < SEGMENT / 2, log2(SEGMENT) times. */
 static inline __attribute__((always_inline)) void transposeSegments(vreal *x)
 {
   vreal y[SEGMENT];
@@ -77,7 +78,7 @@ static inline __attribute__((always_inline)) void transposeColumns(real *dst, in
   for (int i = 0; i < SEGMENT; i++) storeRow(dst + i * dstStride, x[i], rows);
 }
 
-/* Transposes VL columns of up to VL rows: within the segments, then the segments as elements of a square. */
+/* Transposes VL columns of up to VL rows: first the squares within segments, then the matrix of segments. */
 static inline __attribute__((always_inline)) void transposeBlock(real *dst, int64_t dstStride, const real *src,
                                                                  int64_t srcStride, int rows)
 {

@@ -5,30 +5,30 @@
 /* A task accumulates a block of segments of image rows, so small that the block stays in L1 while one kernel element
    after another is added to it. */
 
-#define SEGMENT_REALS 4096
-#define BLOCK_REALS 1024
+#define SEGMENT_REALS 4096 /* pixels of a segment, at most */
+#define BLOCK_REALS 1024   /* sums of a block, at most, unless it is a single segment */
 
-/* Channels that are adjacent in memory, other than pixels, are stored together. */
+/* In channels-last layout this many channels are summed together, to be stored by a transposition. */
 #define CHANNEL_BLOCK 16
 
-/* Terms of a partial sum, after which it is added to the total and cleared: this bounds the rounding error. */
+/* Kernel elements of a partial sum, which is then added to the total and cleared: this bounds the rounding error. */
 #define PARTIAL_TERMS 128
 
 /* Up to this stride, the pixels of a segment are split by residue modulo the stride, so that the pixels that a kernel
    element reaches are contiguous. */
 #define RESIDUES_MOST 4
 
-/* to[i * step] += from[i * fromStep] */
-static inline void addRun(real *to, int64_t step, const real *from, int64_t fromStep, int64_t n)
+/* to[i * toStride] += from[i * fromStride] */
+static inline void addRun(real *to, int64_t toStride, const real *from, int64_t fromStride, int64_t n)
 {
-  if (step == 1 && fromStep == 1) {
+  if (toStride == 1 && fromStride == 1) {
     THNN_PRAGMA(omp simd)
     for (int64_t i = 0; i < n; i++) to[i] += from[i];
-  } else if (step == 1 && fromStep == 2) {
+  } else if (toStride == 1 && fromStride == 2) {
     THNN_PRAGMA(omp simd)
     for (int64_t i = 0; i < n; i++) to[i] += from[2 * i];
   } else {
-    for (int64_t i = 0; i < n; i++) to[i * step] += from[i * fromStep];
+    for (int64_t i = 0; i < n; i++) to[i * toStride] += from[i * fromStride];
   }
 }
 
@@ -64,7 +64,7 @@ static inline void nextSegment(Segment *s, const int64_t *size, int64_t width)
   s->count = MIN(width - s->first, SEGMENT_REALS);
 }
 
-/* Adjacent segments of one channel. The sum of pixel i of a segment is number i % residues * pitch + i / residues. */
+/* Adjacent segments of one channel. The sum of pixel i of a segment has index i % residues * pitch + i / residues. */
 typedef struct Block {
   const Im2col *w;
   Segment first;
@@ -105,7 +105,7 @@ static void addElement(const Block *b, const real *columns, const int64_t *k, re
   }
 }
 
-/* The pixels of a segment in order. row has room for one more than `count`. */
+/* Sets row to total + partial, in the order of pixels. row has room for one pixel more than `count`. */
 static void mergeResidues(const Block *b, int64_t count, const real *partial, const real *total, real *row)
 {
   if (b->residues == 1) {
@@ -135,24 +135,27 @@ void THNN_(col2im)(const Im2col *w, bool add)
   for (int d = 0; d < 4; d++) elements *= a[d].kernel;
   if (segments * w->channels == 0) return;
   all.pitch = ceilDivide(MIN(all.width, SEGMENT_REALS), all.residues);
-  const int64_t step = w->imageStride[3], channelStride = w->imageChannelStride;
-  const int64_t together = channelStride == 1 && step != 1 && !add ? MIN(w->channels, CHANNEL_BLOCK) : 1;
+  const int64_t pixelStride = w->imageStride[3], channelStride = w->imageChannelStride;
+  const int64_t together = channelStride == 1 && pixelStride != 1 && !add ? MIN(w->channels, CHANNEL_BLOCK) : 1;
   const int64_t channelBlocks = ceilDivide(w->channels, together), segmentReals = all.residues * all.pitch;
-  const int64_t each = MIN(MAX(BLOCK_REALS / together / segmentReals, 1), segments),
-                blocks = ceilDivide(segments, each), rowPitch = segmentReals + VL;
+  const int64_t blockSegments = MIN(MAX(BLOCK_REALS / together / segmentReals, 1), segments),
+                blocks = ceilDivide(segments, blockSegments), rowPitch = segmentReals + VL;
   THNN_PARALLEL_FOR(task, channelBlocks * blocks, segments * w->channels * segmentReals * 2 * elements) {
-    const int64_t begin = task % blocks * each, channel = task / blocks * together;
+    const int64_t begin = task % blocks * blockSegments, channel = task / blocks * together;
     const int64_t channels = MIN(together, w->channels - channel);
     Block block = all;
-    block.segments = MIN(each, segments - begin);
+    block.segments = MIN(blockSegments, segments - begin);
     block.first = segmentAt(begin, all.size, all.width);
     const int64_t reals = block.segments * segmentReals;
-    real *partials = thnn_scratch(sizeof(real) * (size_t)(together * (2 * each * segmentReals + rowPitch)));
-    real *totals = partials + together * each * segmentReals, *rows = totals + together * each * segmentReals;
-    memset(partials, 0, sizeof(real) * (size_t)(together * each * segmentReals) * 2);
+    real *partials =
+        thnn_scratch(sizeof(real) * (size_t)(together * (2 * blockSegments * segmentReals + rowPitch)));
+    real *totals = partials + together * blockSegments * segmentReals,
+         *rows = totals + together * blockSegments * segmentReals;
+    memset(partials, 0, sizeof(real) * (size_t)(together * blockSegments * segmentReals) * 2);
     for (int64_t c = 0; c < channels; c++) {
       const real *columns = (const real *)w->columns + (channel + c) * w->columnChannelStride;
-      real *partial = partials + c * each * segmentReals, *total = totals + c * each * segmentReals;
+      real *partial = partials + c * blockSegments * segmentReals,
+           *total = totals + c * blockSegments * segmentReals;
       int64_t k[4] = {0};
       for (int64_t element = 0; element < elements; element++) {
         addElement(&block, columns, k, partial);
@@ -164,19 +167,19 @@ void THNN_(col2im)(const Im2col *w, bool add)
     }
     Segment s = block.first;
     for (int64_t i = 0; i < block.segments; i++, nextSegment(&s, all.size, all.width)) {
-      real *to = (real *)w->image + s.n * w->imageBatchStride + channel * channelStride + s.first * step;
+      real *to = (real *)w->image + s.n * w->imageBatchStride + channel * channelStride + s.first * pixelStride;
       for (int d = 0; d < 3; d++) to += s.x[d] * w->imageStride[d];
       for (int64_t c = 0; c < channels; c++) {
-        const int64_t at = (c * each + i) * segmentReals;
+        const int64_t at = (c * blockSegments + i) * segmentReals;
         real *row = rows + c * rowPitch;
         mergeResidues(&block, s.count, partials + at, totals + at, row);
         if (add)
-          for (int64_t x = 0; x < s.count; x++) to[x * step] += row[x];
-        else if (step == 1) memcpy(to + c * channelStride, row, sizeof(real) * (size_t)s.count);
+          for (int64_t x = 0; x < s.count; x++) to[x * pixelStride] += row[x];
+        else if (pixelStride == 1) memcpy(to + c * channelStride, row, sizeof(real) * (size_t)s.count);
         else if (together == 1)
-          for (int64_t x = 0; x < s.count; x++) to[x * step] = row[x];
+          for (int64_t x = 0; x < s.count; x++) to[x * pixelStride] = row[x];
       }
-      if (together > 1) THNN_(transpose)(to, step, rows, rowPitch, channels, s.count);
+      if (together > 1) THNN_(transpose)(to, pixelStride, rows, rowPitch, channels, s.count);
     }
   }
 }

@@ -1,27 +1,27 @@
 #include "im2col/im2col.h"
 #include "runtime/integer.h"
 
-/* Channels of a task where the channels of a pixel are adjacent in memory; they are vectorised. */
+/* Channels of a task in channels-last layout, where they are vectorised. */
 #define CHANNEL_BLOCK 16
 
-/* Terms of a partial sum in `real`, per vector lane; partial sums are added up in double. */
+/* Terms of a partial sum in `real`, per vector lane. Partial sums are added in double. */
 #define PARTIAL_TERMS 128
 
-static double dot(const real *a, int64_t aStep, const real *b, int64_t bStep, int64_t n)
+static double dot(const real *a, int64_t aStride, const real *b, int64_t bStride, int64_t n)
 {
   double sum = 0;
   for (int64_t i = 0; i < n;) {
     const int64_t end = MIN(i + PARTIAL_TERMS * VL, n);
     real part = 0;
-    if (aStep == 1 && bStep == 1) {
+    if (aStride == 1 && bStride == 1) {
       THNN_PRAGMA(omp simd reduction(+ : part))
       for (int64_t j = i; j < end; j++) part += a[j] * b[j];
-    } else if (aStep == 1 && bStep == 2) {
+    } else if (aStride == 1 && bStride == 2) {
       THNN_PRAGMA(omp simd reduction(+ : part))
       for (int64_t j = i; j < end; j++) part += a[j] * b[2 * j];
     } else {
       THNN_PRAGMA(omp simd reduction(+ : part))
-      for (int64_t j = i; j < end; j++) part += a[j * aStep] * b[j * bStep];
+      for (int64_t j = i; j < end; j++) part += a[j * aStride] * b[j * bStride];
     }
     sum += (double)part;
     i = end;
@@ -29,7 +29,7 @@ static double dot(const real *a, int64_t aStep, const real *b, int64_t bStep, in
   return sum;
 }
 
-/* The sum of a channel's products over the batch, all positions and all kernel elements. */
+/* The sum of the products of a channel over the batch, all positions and all kernel elements. */
 static double sumProducts(const Im2col *w, const real *gradOutput, const real *image, int64_t elements)
 {
   const WindowAxis *a = w->axis;
@@ -67,8 +67,8 @@ static void addChannelsLast(const Im2col *w, real *weight, int64_t weightStride,
   const WindowAxis *a = w->axis + 1;
   const int64_t *gStride = w->columnStride + 1, *xStride = w->imageStride + 1;
   const int64_t channels = w->channels, tasks = ceilDivide(channels, CHANNEL_BLOCK);
-  const int64_t elements = a[0].kernel * a[1].kernel * a[2].kernel, gStep = gStride[2],
-                xStep = a[2].stride * xStride[2];
+  const int64_t elements = a[0].kernel * a[1].kernel * a[2].kernel, gradStride = gStride[2],
+                inputStride = a[2].stride * xStride[2];
   THNN_PARALLEL_FOR(task, tasks, w->batch * channels * a[0].output * a[1].output * a[2].output * elements) {
     const int64_t first = task * CHANNEL_BLOCK, count = MIN(channels - first, CHANNEL_BLOCK);
     double sum[CHANNEL_BLOCK] = {0};
@@ -90,12 +90,12 @@ static void addChannelsLast(const Im2col *w, real *weight, int64_t weightStride,
               }
               real part[CHANNEL_BLOCK] = {0};
               if (count == CHANNEL_BLOCK) {
-                for (; q2 < end; q2++, g += gStep, x += xStep) {
+                for (; q2 < end; q2++, g += gradStride, x += inputStride) {
                   THNN_PRAGMA(omp simd)
                   for (int i = 0; i < CHANNEL_BLOCK; i++) part[i] += g[i] * x[i];
                 }
               } else {
-                for (; q2 < end; q2++, g += gStep, x += xStep)
+                for (; q2 < end; q2++, g += gradStride, x += inputStride)
                   for (int64_t i = 0; i < count; i++) part[i] += g[i] * x[i];
               }
               for (int i = 0; i < CHANNEL_BLOCK; i++) sum[i] += (double)part[i];

@@ -3,33 +3,34 @@
 #include "gemm/transpose.h"
 #include "runtime/integer.h"
 
-/* Where the channels of a pixel are adjacent in memory, the image rows of a block of channels are transposed first. */
+/* In channels-last layout, the image rows of a block of channels are transposed first. A task writes the columns
+   of CHANNEL_BLOCK channels for ROW_BLOCK rows of windows. */
 #define CHANNEL_BLOCK 16
 #define ROW_BLOCK 16
-#define ROW_MOST 4096 /* pixels of a row that is transposed */
+#define ROW_MOST 4096 /* pixels of an image row in scratch memory */
 
-/* One row of columns, of kernel element k. `row` is the image row, or NULL in the padding. */
+/* Writes one row of the columns of kernel element k. `row` is the image row, or NULL in the padding. */
 static void unfoldRow(const WindowAxis *a, const real *row, int64_t rowStride, int64_t k, real *to,
                       int64_t toStride)
 {
   int64_t begin, end;
   windowOutputs(a, k, &begin, &end);
-  const int64_t step = toStride, fromStep = a->stride * rowStride;
+  const int64_t fromStride = a->stride * rowStride;
   if (row == NULL) begin = end = 0;
-  for (int64_t q = 0; q < begin; q++) to[q * step] = 0;
+  for (int64_t q = 0; q < begin; q++) to[q * toStride] = 0;
   if (begin < end) {
     const real *from = row + (begin * a->stride + k * a->dilation - a->padding) * rowStride;
-    real *first = to + begin * step;
-    if (step == 1 && fromStep == 1) memcpy(first, from, sizeof(real) * (size_t)(end - begin));
-    else if (step == 1 && fromStep == 2)
+    real *first = to + begin * toStride;
+    if (toStride == 1 && fromStride == 1) memcpy(first, from, sizeof(real) * (size_t)(end - begin));
+    else if (toStride == 1 && fromStride == 2)
       for (int64_t i = 0; i < end - begin; i++) first[i] = from[2 * i];
     else
-      for (int64_t i = 0; i < end - begin; i++) first[i * step] = from[i * fromStep];
+      for (int64_t i = 0; i < end - begin; i++) first[i * toStride] = from[i * fromStride];
   }
-  for (int64_t q = end; q < a->output; q++) to[q * step] = 0;
+  for (int64_t q = end; q < a->output; q++) to[q * toStride] = 0;
 }
 
-/* Rows firstRow .. endRow - 1 of the columns of adjacent channels. */
+/* Writes rows firstRow .. endRow - 1 of the columns of adjacent channels. */
 static void unfoldChannels(const Im2col *w, int64_t n, int64_t channel, int64_t channels, int64_t firstRow,
                            int64_t endRow)
 {

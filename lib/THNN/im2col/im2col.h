@@ -3,22 +3,22 @@
 
 #include "convolution/convolution.h"
 
-/* im2col and col2im, channel by channel, and the gradient of a weight per channel.
+/* im2col and col2im, channel by channel, and gradWeight of subsampling, which has one weight per channel.
 
-   The columns of an image hold a position for each window and, for im2col and col2im, each kernel element:
+   The columns of an image have an element for each channel, window and, in im2col and col2im, kernel element:
 
      columns[n, c, k, q] <-> image[n, c, x]     x = q * stride - padding + k * dilation, as far as x lies in the image */
 
 typedef struct Im2col {
-  WindowAxis axis[4]; /* input: the image; output: the columns. The last axis is vectorised. */
+  WindowAxis axis[4]; /* input: of the image; output: of the columns. The last axis is vectorised. */
   int64_t batch, channels;
   void *image, *columns;
   int64_t imageStride[4], columnStride[4]; /* per coordinate, per position */
-  int64_t kernelStride[4];                 /* of columns, per kernel element */
+  int64_t kernelStride[4];                 /* of columns, per kernel element; 0 in im2colGradWeight */
   int64_t imageBatchStride, imageChannelStride, columnBatchStride, columnChannelStride;
 } Im2col;
 
-/* The windows of a convolution from image to columns. kernelStride is 0: the caller sets it. */
+/* The windows of a convolution from image to columns. kernelStride is 0 unless the caller sets it. */
 static inline Im2col im2colMake(const Convolution *g, ConvolutionView image, ConvolutionView columns)
 {
   Im2col w = {.axis = {WINDOW_AXIS_TRIVIAL, g->axis[0], g->axis[1], g->axis[2]},
@@ -40,10 +40,11 @@ static inline Im2col im2colMake(const Convolution *g, ConvolutionView image, Con
 /* columns[n, c, k, q] = image[n, c, x], or 0 if x lies in the padding. */
 void THNN_(im2col)(const Im2col *windows);
 
-/* image[n, c, x] = the sum of all columns[n, c, k, q] that read x; added to image if `add`. */
+/* image[n, c, x] = the sum of all columns[n, c, k, q] that im2col copies from x; the sum is added to image if `add`. */
 void THNN_(col2im)(const Im2col *windows, bool add);
 
-/* weight[c * weightStride] += scale * sum over n, q, k of columns[n, c, q] * image[n, c, x]: columns are gradOutput. */
+/* weight[c * weightStride] += scale * sum over n, q, k of columns[n, c, q] * image[n, c, x], where columns is
+   gradOutput. */
 void THNN_(im2colGradWeight)(const Im2col *windows, real *weight, int64_t weightStride, real scale);
 
 #endif

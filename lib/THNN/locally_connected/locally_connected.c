@@ -2,14 +2,14 @@
 
 #include "runtime/integer.h"
 
-/* The weights are nearly all of the memory: a task reads each filter once for the patches of a block of images. */
+/* Weights are nearly all of the data: a task reads each filter once for the patches of a block of images. */
 #define IMAGE_BLOCK 8
-#define PATCH_REALS ((int64_t)((1 << 20) / sizeof(real) / IMAGE_BLOCK)) /* of one image, in scratch memory */
+#define PATCH_REALS ((int64_t)((1 << 20) / sizeof(real) / IMAGE_BLOCK)) /* of a part, per image */
 
-/* Output channels of a partial sum of gradInput, after which it is added to gradInput and cleared. */
+/* Output channels of a partial sum, which is then added to gradInput and cleared. */
 #define PARTIAL_TERMS 128
 
-/* Filters that are added to a patch at once. */
+/* Filters of output channels that are added to a patch of gradInput at once. */
 #define FILTER_BLOCK 4
 
 /* Elements first .. first + count - 1 of a filter or patch, whose order is (i, kh, kw). */
@@ -65,24 +65,24 @@ static void addPatch(const Convolution *g, const ConvolutionView *gradInput, int
 
 static bool isContiguous(const Convolution *g, const LocalFilters *w)
 {
-  return w->kernelStride[2] == 1 && w->kernelStride[1] == g->axis[2].kernel &&
-         w->kernelStride[0] == g->axis[1].kernel * g->axis[2].kernel;
+  return w->kernelStride[1] == 1 && w->kernelStride[0] == g->axis[2].kernel &&
+         w->inputStride == g->axis[1].kernel * g->axis[2].kernel;
 }
 
-/* Part of a filter: in place if it is contiguous, else copied to buffer. */
+/* Returns part of a filter: in place if filters are contiguous, else a copy in `buffer`. */
 static const real *loadFilter(const Convolution *g, const LocalFilters *w, const real *filter, PatchPart part,
                               bool contiguous, real *buffer)
 {
   if (contiguous) return filter + part.first;
   FOR_RUNS(g, part, i, kh, from, end, at)
   {
-    const real *source = filter + i * w->kernelStride[0] + kh * w->kernelStride[1];
-    for (int64_t kw = from; kw < end; kw++) buffer[at + kw - from] = source[kw * w->kernelStride[2]];
+    const real *source = filter + i * w->inputStride + kh * w->kernelStride[0];
+    for (int64_t kw = from; kw < end; kw++) buffer[at + kw - from] = source[kw * w->kernelStride[1]];
   }
   return buffer;
 }
 
-/* sum[j] = filter . patch j, for the patches of a block of images. */
+/* sum[j] = dot product of the filter and patch j, for the patches of a block of images. */
 static void dots(const real *filter, const real *patches, int64_t pitch, int images, int64_t n, real *sum)
 {
   for (int j = 0; j < images; j += 4) {
@@ -171,8 +171,8 @@ void THNN_(locallyConnectedGradWeight)(const Convolution *g, ConvolutionView inp
           if (contiguous) continue;
           FOR_RUNS(g, part, i, kh, from, end, at)
           for (int64_t kw = from; kw < end; kw++)
-            filter[i * gradWeight.kernelStride[0] + kh * gradWeight.kernelStride[1] +
-                   kw * gradWeight.kernelStride[2]] += buffer[at + kw - from];
+            filter[i * gradWeight.inputStride + kh * gradWeight.kernelStride[0] +
+                   kw * gradWeight.kernelStride[1]] += buffer[at + kw - from];
         }
       }
     }
@@ -180,19 +180,19 @@ void THNN_(locallyConnectedGradWeight)(const Convolution *g, ConvolutionView inp
 }
 
 /* patch[i] += gradient[m] * filter[m][i] for m < together */
-static void addFilters(const real *const *filter, int together, const real *gradient, int64_t gradientStep,
+static void addFilters(const real *const *filter, int together, const real *gradient, int64_t gradientStride,
                        int64_t n, real *patch)
 {
   if (together == FILTER_BLOCK) {
-    const real g0 = gradient[0], g1 = gradient[gradientStep], g2 = gradient[2 * gradientStep],
-               g3 = gradient[3 * gradientStep];
+    const real g0 = gradient[0], g1 = gradient[gradientStride], g2 = gradient[2 * gradientStride],
+               g3 = gradient[3 * gradientStride];
     const real *f0 = filter[0], *f1 = filter[1], *f2 = filter[2], *f3 = filter[3];
     THNN_PRAGMA(omp simd)
     for (int64_t i = 0; i < n; i++) patch[i] += (g0 * f0[i] + g1 * f1[i]) + (g2 * f2[i] + g3 * f3[i]);
     return;
   }
   for (int m = 0; m < together; m++) {
-    const real *f = filter[m], factor = gradient[m * gradientStep];
+    const real *f = filter[m], factor = gradient[m * gradientStride];
     THNN_PRAGMA(omp simd)
     for (int64_t i = 0; i < n; i++) patch[i] += factor * f[i];
   }

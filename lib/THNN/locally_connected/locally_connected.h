@@ -3,12 +3,12 @@
 
 #include "convolution/convolution.h"
 
-/* Locally connected layers: a 2-D convolution in which each output position has filters of its own. */
+/* Locally connected layers: a 2-D convolution in which each output position has its own filters. */
 
-/* Strides of weight[y, x, o, i, kh, kw]. */
+/* The strides of weight[y, x, o, i, kh, kw]. */
 typedef struct LocalFilters {
   void *data;
-  int64_t positionStride[2], outputStride, kernelStride[3];
+  int64_t positionStride[2], outputStride, inputStride, kernelStride[2];
 } LocalFilters;
 
 /* output[n, o, y, x] = bias[o, y, x] + sum over i, k of weight[y, x, o, i, k] * input[n, i, (y, x) * stride - padding + k].
@@ -20,7 +20,7 @@ void THNN_(locallyConnectedOutput)(const Convolution *geometry, ConvolutionView 
 void THNN_(locallyConnectedGradInput)(const Convolution *geometry, ConvolutionView gradOutput, LocalFilters weight,
                                       ConvolutionView gradInput);
 
-/* gradWeight += scale * its gradient. */
+/* gradWeight += scale * the gradient of weight. */
 void THNN_(locallyConnectedGradWeight)(const Convolution *geometry, ConvolutionView input,
                                        ConvolutionView gradOutput, LocalFilters gradWeight, real scale);
 

@@ -11,7 +11,7 @@ static real *pixel(ConvolutionView images, int64_t n, int64_t c, int64_t y, int6
 static real *filterElement(LocalFilters f, int64_t y, int64_t x, int64_t o, int64_t i, int64_t kh, int64_t kw)
 {
   return (real *)f.data + y * f.positionStride[0] + x * f.positionStride[1] + o * f.outputStride +
-         i * f.kernelStride[0] + kh * f.kernelStride[1] + kw * f.kernelStride[2];
+         i * f.inputStride + kh * f.kernelStride[0] + kw * f.kernelStride[1];
 }
 
 void THNN_(locallyConnectedOutput)(const Convolution *g, ConvolutionView input, LocalFilters weight,

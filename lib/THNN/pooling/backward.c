@@ -1,31 +1,9 @@
 /* The gradients of maximum and average: the choice of the loops, and the plain loops for any geometry. */
 
 #include "pooling/backward.h"
+#include "pooling/indexed.h"
 
-/* Any indices, any geometry. */
-static void scatterMax(const PoolingBackward *f)
-{
-  const WindowAxis *d = &f->pooling->axis[0], *h = &f->pooling->axis[1], *w = &f->pooling->axis[2];
-  const PoolingImages *g = &f->g, *index = &f->index, *x = &f->x;
-  const int64_t planes = x->n * x->c;
-  THNN_PARALLEL_FOR(plane, planes, planes * d->input * h->input * w->input) {
-    const real *from = f->gradOutput + imagesPlane(g, plane);
-    const int64_t *fromIndex = f->indices + imagesPlane(index, plane);
-    real *to = f->gradInput + imagesPlane(x, plane);
-    int64_t in[WINDOW_AXES];
-    for (int64_t k = 0; k < d->input; k++)
-      for (int64_t i = 0; i < h->input; i++)
-        for (int64_t j = 0; j < w->input; j++) to[k * x->sd + i * x->sh + j * x->sw] = 0;
-    for (int64_t k = 0; k < d->output; k++)
-      for (int64_t o = 0; o < h->output; o++)
-        for (int64_t j = 0; j < w->output; j++) {
-          const int64_t maximum = fromIndex[k * index->sd + o * index->sh + j * index->sw];
-          if (indexInput(f->pooling, (int64_t[]){k, o, j}, maximum, in))
-            to[in[0] * x->sd + in[1] * x->sh + in[2] * x->sw] += from[k * g->sd + o * g->sh + j * g->sw];
-        }
-  }
-}
-
+/* Plain loops for any geometry. */
 static void gatherAverage(const PoolingBackward *f)
 {
   const WindowAxis *d = &f->pooling->axis[0], *h = &f->pooling->axis[1], *w = &f->pooling->axis[2];
@@ -54,7 +32,7 @@ static void gatherAverage(const PoolingBackward *f)
 }
 
 /* True if gradInput is written by non-temporal stores: if the operands of forward and backward together exceed the
-   caches. Results of the forward are never, as the backward reads them again. */
+   last-level cache. The forward never uses such stores, as the backward reads its results again. */
 static bool backwardStreams(const THTensor *gradInput, const THTensor *gradOutput, const THIndexTensor *indices)
 {
   int64_t bytes = (THNNTensor_numel(gradInput) + THNNTensor_numel(gradOutput)) * (int64_t)sizeof(real);
@@ -77,7 +55,7 @@ void THNN_(poolingMaxBackward)(const Pooling *pooling, bool inWindow, const THTe
   const bool done =
       inWindow && (channelsLast ? THNN_(poolingBackwardChannelsLast)(&f)
                                 : THNN_(poolingBackwardHalving)(&f) || THNN_(poolingBackwardRows)(&f));
-  if (!done) scatterMax(&f);
+  if (!done) THNN_(poolingScatter)(pooling, gradOutput, indices, gradInput, true);
 }
 
 void THNN_(poolingAverageBackward)(const Pooling *pooling, bool countPadding, const THTensor *gradOutput,

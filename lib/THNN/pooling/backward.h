@@ -4,9 +4,9 @@
 #include "pooling/geometry.h"
 #include "pooling/lanes.h"
 
-/* Every input gathers the gradients of the outputs that read it, in row order: those whose index names it or, without
-   indices, all of them weighted for the average. Nothing is cleared or added to in memory, and the sums are those of a
-   scatter in row order. */
+/* The arguments of a call. Every input gathers the gradients of the outputs that read it, in row order: the gradients
+   with the index of the input or, if `indices` is NULL, all gradients weighted for the average. Unlike a scatter this
+   needs no cleared gradInput and no read-modify-write; the sums are the same bits as those of a scatter in row order. */
 typedef struct PoolingBackward {
   const Pooling *pooling;
   PoolingImages g, index, x; /* gradOutput, indices, gradInput */
@@ -17,8 +17,8 @@ typedef struct PoolingBackward {
   bool streams; /* use non-temporal stores */
 } PoolingBackward;
 
-/* How an output's gradient counts: if its index is that of the lane (the input's), if its index is that of the source
-   (the kernel element's), or weighted. Indices are int64 or already as wide as a lane. */
+/* Which gradients a lane adds: those with the index of the lane (INPUT: the input element), those with the index of the
+   source (KERNEL: the kernel element), or all, weighted. Indices are int64 or already as wide as a lane. */
 typedef enum GatherMode {
   GATHER_INPUT_INT64,
   GATHER_INPUT_LANE,
@@ -44,8 +44,8 @@ static inline void gatherSourcesTake(ScratchArena *arena, double count, GatherSo
   s->weight = arenaTake(arena, count, sizeof(real));
 }
 
-/* Rows of lanes with the same sources. The input's index of lane i is indexBase + i*indexPerLane; from row to row,
-   pointers and index advance by the other steps. */
+/* Rows of lanes with the same sources. The index of lane i, an input element, is indexBase + i*indexPerLane. From row
+   to row, pointers advance by their steps and indices by indexPerRow. */
 typedef struct GatherRows {
   int64_t count;
   const real *from;
@@ -59,8 +59,8 @@ typedef struct GatherRows {
 
 void THNN_(poolingGather)(int64_t n, const GatherRows *rows, const GatherSources *sources, GatherMode mode);
 
-/* Each returns false, and computes nothing, if it does not apply: to the geometry, to the strides, or because it needs
-   more scratch memory than there is. Every index lies in its window. */
+/* Each returns false, and computes nothing, if it does not support the geometry or the strides, or needs more than
+   THNN_SCRATCH_LIMIT. Every index must lie in its window. */
 bool THNN_(poolingBackwardHalving)(const PoolingBackward *f);
 bool THNN_(poolingBackwardRows)(const PoolingBackward *f);
 bool THNN_(poolingBackwardChannelsLast)(const PoolingBackward *f);

@@ -1,4 +1,4 @@
-/* Lanes are channels; rows are pixels of an input row with the same sources, which are `stride` apart. */
+/* Lanes are channels; rows are pixels of an input row, `stride` apart, whose sources have the same offsets. */
 
 #include "pooling/backward.h"
 
@@ -19,15 +19,15 @@ typedef struct OutputRange {
   int64_t low, high;
 } OutputRange;
 
-/* True if all divisors equal the kernel. Divisors are full at both ends, hence throughout. */
+/* True if all divisors of a range equal the kernel size: divisors that are full at both ends are full throughout. */
 static bool divisorsAreFull(const WindowAxis *axis, OutputRange range, bool countPadding)
 {
   return range.low < range.high && poolingDivisor(axis, range.low, countPadding) == axis->kernel &&
          poolingDivisor(axis, range.high - 1, countPadding) == axis->kernel;
 }
 
-/* The sources of input pixel in[] in row order; offsets are from gradOutput's and the indices' pixel range[2].low of the
-   first row and slice. */
+/* Finds the sources of input pixel in[] in row order. Offsets are relative to pixel range[2].low of the first row and
+   slice of gradOutput and of the indices. */
 static void findSources(const PoolingBackward *f, const OutputRange *range, const int64_t *in, const real *from,
                         int64_t packed, real *pixels, GatherSources *s)
 {

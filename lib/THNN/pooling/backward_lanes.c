@@ -9,7 +9,8 @@ static ALWAYS_INLINE void gatherBlock(const int64_t *first, int vectors, int lan
   const GatherSources o = *sources;
   const bool isInt64 = mode == GATHER_INPUT_INT64 || mode == GATHER_KERNEL_INT64;
   const bool isKernel = mode == GATHER_KERNEL_INT64 || mode == GATHER_KERNEL_LANE;
-  const bool mayStream = mode != GATHER_INPUT_LANE && mode != GATHER_KERNEL_LANE; /* indices in scratch memory */
+  const bool mayStream =
+      mode != GATHER_INPUT_LANE && mode != GATHER_KERNEL_LANE; /* callers with lane indices never do */
   const vreal zero = {0};
   const real *from = s.from;
   const char *fromIndex = s.fromIndex;
@@ -60,12 +61,12 @@ static ALWAYS_INLINE void gatherBlock(const int64_t *first, int vectors, int lan
   }
 }
 
-/* Each mode is a function of its own because its loops need all the registers. Overlapping windows with a stride of half
-   of them have 1, 2 or 4 sources. */
+/* One function per mode, because its loops need all the registers. Windows of 3 x 3 and stride 2 have inputs with 1, 2
+   and 4 sources: these counts get unrolled loops. */
 #define GATHER(name, mode)                                                                                    \
   static __attribute__((noinline)) void name(int64_t n, const GatherRows *rows, const GatherSources *sources) \
   {                                                                                                           \
-    if (n < 1) __builtin_unreachable(); /* loads of fewer lanes than a vector has are inlined then */         \
+    if (n < 1) __builtin_unreachable(); /* so that loads of fewer lanes than a vector has are inlined */      \
     if (sources->count == 1) FOR_LANE_BLOCKS(n, gatherBlock, rows, sources, 1, mode);                         \
     else if (sources->count == 2) FOR_LANE_BLOCKS(n, gatherBlock, rows, sources, 2, mode);                    \
     else if (sources->count == 4) FOR_LANE_BLOCKS(n, gatherBlock, rows, sources, 4, mode);                    \

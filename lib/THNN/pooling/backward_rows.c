@@ -3,7 +3,7 @@
 #include "pooling/backward.h"
 #include "pooling/row_layout.h"
 
-/* Along height and depth, a group is `stride` inputs, one of each residue; group m reads the outputs from m + first to
+/* Along height and depth, an input group is `stride` inputs, one of each residue; group m reads the outputs m + first to
    m + last. */
 typedef struct InputGroups {
   int64_t count, first, last;
@@ -17,8 +17,9 @@ static InputGroups inputGroups(const WindowAxis *axis)
   return groups;
 }
 
-/* The output rows that a block of `groups` input rows reads: `lines` of each depth that its slices read, `pitch`
-   elements each. The rows of one residue of columns are merged from scratch memory unless they are rows of gradInput. */
+/* A block of `groups` groups of input rows, and the copies of the output rows that it reads: `lines` for each depth,
+   `pitch` elements each. If it merges, the residues of columns are computed in scratch memory and merged into gradInput;
+   otherwise there is one residue, and rows of gradInput are written in place. */
 typedef struct RowBlock {
   InputGroups slices, rows;
   RowLayout columns;
@@ -32,7 +33,7 @@ static int64_t rowBlockLines(const RowBlock *block)
 }
 
 typedef struct BackwardBuffers {
-  GatherSources *sources; /* of each residue of depth, height and width */
+  GatherSources *sources; /* for each residue of depth, height and width */
   real *lines, *residues, *weights;
   vlane *indices;
 } BackwardBuffers;
@@ -54,7 +55,8 @@ static size_t backwardBuffers(void *memory, const Pooling *pooling, const RowBlo
   return (size_t)arena.bytes;
 }
 
-/* The sources of residue q[] in row order, in the arrays that s has: offsets of lines of the block. */
+/* Finds the sources of residue q[] in row order, and writes them to the arrays of s; offsets are in the lines of a
+   block. */
 static void findSources(const Pooling *pooling, const RowBlock *block, const int64_t *q, GatherSources *s)
 {
   const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
@@ -77,7 +79,7 @@ static void findSources(const Pooling *pooling, const RowBlock *block, const int
   }
 }
 
-/* sources[0] has the arrays for all residues. */
+/* Finds the sources of all residues, which share the arrays of sources[0]. */
 static void findAllSources(const Pooling *pooling, const RowBlock *block, GatherSources *sources)
 {
   const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
@@ -94,7 +96,7 @@ static void findAllSources(const Pooling *pooling, const RowBlock *block, Gather
       }
 }
 
-/* n indices to lanes. */
+/* Converts n int64 indices to lanes. */
 static void narrowIndices(int64_t n, const int64_t *index, int64_t step, vlane *to)
 {
   if (step == 1 && n >= VL) {
@@ -108,8 +110,8 @@ static void narrowIndices(int64_t n, const int64_t *index, int64_t step, vlane *
   }
 }
 
-/* Lays out the gradients, and their indices or weights, that `count` groups of rows from m on in group `depth` of slices
-   read. */
+/* Lays out the gradients, with their indices or weighted, that groups m to m + count - 1 of rows read in group `depth` of
+   slices. */
 static void copyLines(const PoolingBackward *f, const RowBlock *block, int64_t plane, int64_t depth, int64_t m,
                       int64_t count, const BackwardBuffers *b)
 {
@@ -138,7 +140,7 @@ static void copyLines(const PoolingBackward *f, const RowBlock *block, int64_t p
   }
 }
 
-/* even[0], odd[0], even[1], odd[1], ...: n of each. */
+/* Stores even[0], odd[0], even[1], odd[1], ...; n of each. */
 static __attribute__((noinline)) void interleave(int64_t n, const real *even, const real *odd, real *to,
                                                  bool stream)
 {
@@ -163,7 +165,7 @@ static __attribute__((noinline)) void interleave(int64_t n, const real *even, co
   }
 }
 
-/* Rows of an image from the residues of their columns: all rows of residue 0, then all of residue 1, ... */
+/* Merges rows of an image. `residues` holds all rows of residue 0 of the columns, then all rows of residue 1, ... */
 static void mergeResidues(const PoolingImages *x, int64_t stride, int64_t rows, const real *residues, real *to,
                           bool stream)
 {
@@ -185,8 +187,8 @@ static void mergeResidues(const PoolingImages *x, int64_t stride, int64_t rows, 
       for (int64_t j = q; j < x->w; j += stride) to[i * x->sh + j * x->sw] = *residues++;
 }
 
-/* Computes `rows` rows of gradInput from row `top` on of slice `depth` of a plane. `sources` are those of the residue of
-   the depth. */
+/* Computes `rows` rows of gradInput from row `top` on of slice `depth` of a plane. `sources` are the sources of the
+   residue of `depth`. */
 static void gatherSlice(const PoolingBackward *f, const RowBlock *block, int64_t plane, int64_t depth, int64_t top,
                         int64_t rows, const GatherSources *sources, const BackwardBuffers *b, GatherRows *s)
 {
@@ -211,8 +213,8 @@ static void gatherSlice(const PoolingBackward *f, const RowBlock *block, int64_t
   if (block->merges) mergeResidues(x, w->stride, rows, b->residues, to, f->streams);
 }
 
-/* The outputs that a block reads are laid out with margins, indices in lanes and, for the average, gradients
-   weighted. */
+/* The outputs that a block reads are laid out in scratch memory with margins; indices are converted to lanes, gradients
+   of the average are weighted. */
 bool THNN_(poolingBackwardRows)(const PoolingBackward *f)
 {
   const Pooling *pooling = f->pooling;
@@ -237,7 +239,7 @@ bool THNN_(poolingBackwardRows)(const PoolingBackward *f)
     BackwardBuffers b;
     backwardBuffers(thnn_scratch(bytes), pooling, &block, &b);
     findAllSources(pooling, &block, b.sources);
-    /* Gradients of 0 in the margins, whatever their indices. */
+    /* Margins have gradients of 0, so their indices do not matter. */
     rowLayoutFillMargins(&block.columns, rowBlockLines(&block), w->output, 0, b.lines);
     for (int64_t j = 0; j < w->output; j++) b.weights[j] = 1 / (real)poolingDivisor(w, j, f->countPadding);
     GatherRows s = {.from = b.lines,

@@ -2,7 +2,7 @@
 
 #include "pooling/forward.h"
 
-/* One output after the other: geometries too large for scratch memory or for indices in lanes. */
+/* Plain loops, for geometries that exceed the scratch memory or whose indices exceed a lane. */
 static void forwardPlain(const PoolingForward *f)
 {
   const WindowAxis *d = &f->pooling->axis[0], *h = &f->pooling->axis[1], *w = &f->pooling->axis[2];

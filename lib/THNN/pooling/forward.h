@@ -4,7 +4,7 @@
 #include "pooling/geometry.h"
 #include "pooling/lanes.h"
 
-/* The maximum if there are indices, the average otherwise. */
+/* The arguments of a call: the maximum if `indices` is not NULL, otherwise the average. */
 typedef struct PoolingForward {
   const Pooling *pooling;
   PoolingImages x, y, index; /* input, output, indices */
@@ -17,8 +17,9 @@ typedef struct PoolingForward {
 
 #define LOWEST (-(sizeof(real) == 4 ? (real)FLT_MAX : (real)DBL_MAX))
 
-/* Rows of lanes. Kernel element e of lane i is from[offset[e] + i], or from[offset[e] + 2*i] for pairs, and its index is
-   indexBase + elementIndex[e] + i*indexPerLane; from row to row, pointers and index advance by the other steps. */
+/* Rows of lanes. Kernel element e of lane i is from[offset[e] + i], or from[offset[e] + 2*i] in pairs (stride 2, without
+   a row layout); its index is indexBase + elementIndex[e] + i*indexPerLane. From row to row, `from`, `to` and `index`
+   advance by fromStep, toStep and indexStep, and indices by indexPerRow. */
 typedef struct LaneRows {
   int64_t count;
   const real *from;
@@ -27,20 +28,20 @@ typedef struct LaneRows {
   int64_t fromStep, toStep, indexStep;
   int64_t indexBase, indexPerRow, indexPerLane;
   vint indexRamp;            /* ramp(indexPerLane) */
-  int64_t elements, columns; /* of the kernel, and those of one row of the kernel */
+  int64_t elements, columns; /* elements of the kernel, elements of one row of the kernel */
   int64_t *offset;
   vlane *elementIndex;
-  real *rowDivisor, *laneDivisor; /* of the average; laneDivisor may be NULL */
+  real *rowDivisor, *laneDivisor; /* factors of the average's divisor; laneDivisor may be NULL */
 } LaneRows;
 
-/* n lanes, without and with pairs. Each is a function of its own because its loop needs all the registers. */
+/* Compute n lanes, adjacent or in pairs. Four functions, because each loop needs all the registers. */
 void THNN_(poolingMaxLanes)(int64_t n, const LaneRows *rows);
 void THNN_(poolingMaxPairs)(int64_t n, const LaneRows *rows);
 void THNN_(poolingAverageLanes)(int64_t n, const LaneRows *rows);
 void THNN_(poolingAveragePairs)(int64_t n, const LaneRows *rows);
 
-/* Each returns false, and computes nothing, if it does not apply: to the geometry, to the strides, or because it needs
-   more scratch memory than there is. */
+/* Each returns false, and computes nothing, if it does not support the geometry or the strides, or needs more than
+   THNN_SCRATCH_LIMIT. */
 bool THNN_(poolingForwardHalving)(const PoolingForward *f);
 bool THNN_(poolingForwardRows)(const PoolingForward *f);
 bool THNN_(poolingForwardChannelsLast)(const PoolingForward *f);

@@ -13,7 +13,7 @@ static size_t forwardBuffers(void *memory, const Pooling *pooling, LaneRows *s)
   return (size_t)arena.bytes;
 }
 
-/* The kernel elements first[] to end[] - 1. */
+/* Lists the kernel elements first[] to end[] - 1. */
 static void listElements(const PoolingForward *f, const int64_t *first, const int64_t *end, LaneRows *s)
 {
   const WindowAxis *d = &f->pooling->axis[0], *h = &f->pooling->axis[1], *w = &f->pooling->axis[2];
@@ -48,7 +48,7 @@ bool THNN_(poolingForwardChannelsLast)(const PoolingForward *f)
     forwardBuffers(thnn_scratch(bytes), pooling, &s);
     const int64_t endOfTask = MIN(pixels, (task + 1) * perTask);
     int64_t pixel = task * perTask, j = pixel % w->output, row = pixel / w->output;
-    int64_t listedFirst[WINDOW_AXES] = {0}, listedEnd[WINDOW_AXES] = {0}; /* the elements in s */
+    int64_t listedFirst[WINDOW_AXES] = {0}, listedEnd[WINDOW_AXES] = {0}; /* the kernel elements listed in s */
     for (; pixel < endOfTask; row++, j = 0) {
       const int64_t slice = row / h->output, o = row % h->output, n = slice / d->output, od = slice % d->output;
       int64_t first[WINDOW_AXES], end[WINDOW_AXES];

@@ -7,17 +7,17 @@ static ALWAYS_INLINE vreal loadElement(const real *element, int64_t i, bool pair
   return pairs ? loadEvens(element + 2 * i, lanes) : loadLanes(element + i, lanes);
 }
 
-/* The first of the largest elements of each lane; NaN is larger than anything, itself included, as in torch. */
+/* The first of the largest elements of each lane; NaN is larger than any value, NaN included, as in torch. */
 static ALWAYS_INLINE void maxBlock(const int64_t *first, int vectors, int lanes, const LaneRows *rows, bool pairs)
 {
   const LaneRows s = *rows;
   const real *from = s.from;
   real *to = s.to;
   int64_t *index = s.index;
-  vint moved[MAX_VECTORS];
+  vint origin[MAX_VECTORS]; /* the index, without the part of the kernel element */
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++)
-    moved[v] = vi_set1((vlane)(s.indexBase + first[v] * s.indexPerLane)) + s.indexRamp;
+    origin[v] = vi_set1((vlane)(s.indexBase + first[v] * s.indexPerLane)) + s.indexRamp;
   for (int64_t n = s.count; n > 0; n--) {
     vreal best[MAX_VECTORS];
     vint at[MAX_VECTORS];
@@ -40,8 +40,8 @@ static ALWAYS_INLINE void maxBlock(const int64_t *first, int vectors, int lanes,
 #pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
       storeLanes(to + first[v], best[v], lanes);
-      storeIndices(index + first[v], at[v] + moved[v], lanes);
-      moved[v] += vi_set1((vlane)s.indexPerRow);
+      storeIndices(index + first[v], at[v] + origin[v], lanes);
+      origin[v] += vi_set1((vlane)s.indexPerRow);
     }
     from += s.fromStep;
     to += s.toStep;
@@ -52,16 +52,17 @@ static ALWAYS_INLINE void maxBlock(const int64_t *first, int vectors, int lanes,
 void THNN_(poolingMaxLanes)(int64_t n, const LaneRows *rows) { FOR_LANE_BLOCKS(n, maxBlock, rows, false); }
 void THNN_(poolingMaxPairs)(int64_t n, const LaneRows *rows) { FOR_LANE_BLOCKS(n, maxBlock, rows, true); }
 
-/* The sum of the elements, row by row of the kernel, over the divisor. */
+/* The sum of the elements, one partial sum per row of the kernel, divided by the divisor. */
 static ALWAYS_INLINE void averageBlock(const int64_t *first, int vectors, int lanes, const LaneRows *rows,
                                        bool pairs)
 {
   const LaneRows s = *rows;
   const real *from = s.from;
   real *to = s.to;
-  vreal by[MAX_VECTORS];
+  vreal divisor[MAX_VECTORS];
 #pragma GCC unroll 4
-  for (int v = 0; v < vectors; v++) by[v] = s.laneDivisor ? loadLanes(s.laneDivisor + first[v], lanes) : v_set1(1);
+  for (int v = 0; v < vectors; v++)
+    divisor[v] = s.laneDivisor ? loadLanes(s.laneDivisor + first[v], lanes) : v_set1(1);
   for (int64_t n = 0; n < s.count; n++) {
     vreal total[MAX_VECTORS];
 #pragma GCC unroll 4
@@ -79,7 +80,7 @@ static ALWAYS_INLINE void averageBlock(const int64_t *first, int vectors, int la
       for (int v = 0; v < vectors; v++) total[v] += sum[v];
     }
 #pragma GCC unroll 4
-    for (int v = 0; v < vectors; v++) storeLanes(to + first[v], total[v] / (by[v] * s.rowDivisor[n]), lanes);
+    for (int v = 0; v < vectors; v++) storeLanes(to + first[v], total[v] / (divisor[v] * s.rowDivisor[n]), lanes);
     from += s.fromStep;
     to += s.toStep;
   }

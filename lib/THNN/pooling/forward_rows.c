@@ -3,8 +3,8 @@
 #include "pooling/forward.h"
 #include "pooling/row_layout.h"
 
-/* Corrects output o[] of a window that begins outside the input: if all its elements are -inf, or if it has none, the
-   maximum is -inf with an index in the padding. */
+/* Corrects output o[] of a window that begins outside the input. If all its elements are -inf, or if it has none, the
+   loop over lanes returned the -inf of the padding with an index in the padding. */
 static void maxAtEdge(const PoolingForward *f, const int64_t *o, real *y, int64_t *index)
 {
   int64_t first, end, firstIndex = 0;
@@ -35,8 +35,8 @@ static void maxAtEdges(const PoolingForward *f, int64_t od, int64_t oh, real *y,
     maxAtEdge(f, (int64_t[]){od, oh, end - 1}, y + end - 1, index + end - 1);
 }
 
-/* The input rows that a block of output rows reads: `lines` of each depth of the kernel, `pitch` elements each. In place
-   there are none. */
+/* A block of output rows, and the copies of the input rows that it reads: `lines` for each depth of the kernel, `pitch`
+   elements each. If the input is read in place, `lines` is 0. */
 typedef struct RowBlock {
   int64_t rows, lines, pitch;
 } RowBlock;
@@ -62,7 +62,7 @@ static size_t forwardBuffers(void *memory, const Pooling *pooling, const RowBloc
   return (size_t)arena.bytes;
 }
 
-/* The part of LaneRows that is the same for every row of a call. */
+/* Sets the fields of LaneRows that are the same for every row of a call. */
 static void forwardLaneRows(const PoolingForward *f, const RowLayout *layout, const RowBlock *block, LaneRows *s)
 {
   const WindowAxis *d = &f->pooling->axis[0], *h = &f->pooling->axis[1], *w = &f->pooling->axis[2];
@@ -88,7 +88,7 @@ static void forwardLaneRows(const PoolingForward *f, const RowLayout *layout, co
   for (int64_t j = 0; j < w->output; j++) s->laneDivisor[j] = (real)poolingDivisor(w, j, f->countPadding);
 }
 
-/* Copies the input rows of `count` outputs from (od, o) on, padding around them, into the lines of a block. */
+/* Copies the input rows of `count` output rows from (od, o) on, with padding around them, into the lines of a block. */
 static void copyLines(const PoolingForward *f, const RowLayout *layout, const RowBlock *block, const real *plane,
                       int64_t od, int64_t o, int64_t count, real fill, real *to)
 {

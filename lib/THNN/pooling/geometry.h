@@ -6,7 +6,7 @@
 #include "runtime/integer.h"
 #include "runtime/streaming.h"
 
-/* A tensor as (N, C, D, H, W). The strides of dimensions of one element are 1, those of axes that the tensor lacks 0. */
+/* A tensor seen as (N, C, D, H, W). Dimensions of size 1 have stride 1, a missing depth or height has stride 0. */
 typedef struct PoolingImages {
   int64_t n, c, d, h, w;
   int64_t sn, sc, sd, sh, sw;
@@ -28,7 +28,7 @@ static inline PoolingImages poolingImages(const Pooling *pooling, const THNNTens
 /* True if the lanes of this tensor are the channels of a pixel. */
 static inline bool imagesAreChannelsLast(const PoolingImages *t) { return t->c > 1 && t->sc == 1; }
 
-/* Planes are numbered n * C + c, slices plane * D + d. */
+/* The offsets of the first element of a plane and of a slice. Planes are numbered n * C + c, slices plane * D + d. */
 static inline int64_t imagesPlane(const PoolingImages *t, int64_t plane)
 {
   return plane / t->c * t->sn + plane % t->c * t->sc;
@@ -39,7 +39,7 @@ static inline int64_t imagesSlice(const PoolingImages *t, int64_t slice)
   return imagesPlane(t, slice / t->d) + slice % t->d * t->sd;
 }
 
-/* What a step of one along an axis adds to an index. */
+/* The increment of an index for one step along an axis. */
 static inline int64_t indexWeight(const Pooling *pooling, int axis)
 {
   if (pooling->index == INDEX_KERNEL_PACKED) return (int64_t)1 << (8 * axis);
@@ -49,7 +49,7 @@ static inline int64_t indexWeight(const Pooling *pooling, int axis)
   return weight;
 }
 
-/* The index of an output is the sum of indexAt over the three axes. */
+/* The index of a maximum is the sum of indexAt over the three axes. */
 typedef struct IndexAxis {
   int64_t origin, perOutput, perElement;
 } IndexAxis;
@@ -65,13 +65,13 @@ static inline void indexAxes(const Pooling *pooling, IndexAxis axes[WINDOW_AXES]
   }
 }
 
-/* Of kernel element k of output o. */
+/* The contribution of one axis to the index: kernel element k of output o. */
 static inline int64_t indexAt(const IndexAxis *axis, int64_t o, int64_t k)
 {
   return axis->origin + o * axis->perOutput + k * axis->perElement;
 }
 
-/* Indices that name something are below this limit. */
+/* Valid indices are below this limit. */
 static inline int64_t indexLimit(const Pooling *pooling)
 {
   const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
@@ -79,7 +79,7 @@ static inline int64_t indexLimit(const Pooling *pooling)
   return pooling->index == INDEX_KERNEL ? d->kernel * h->kernel * w->kernel : 1 << 24;
 }
 
-/* The input element in[] that an index of output o[] names; false if there is none. */
+/* Sets in[] to the input element of an index of output o[]; false if the index is not valid. */
 static inline bool indexInput(const Pooling *pooling, const int64_t *o, int64_t index, int64_t *in)
 {
   const WindowAxis *h = &pooling->axis[1], *w = &pooling->axis[2];
@@ -100,7 +100,7 @@ static inline bool indexInput(const Pooling *pooling, const int64_t *o, int64_t 
   return true;
 }
 
-/* Indices are computed in lanes as wide as real. False if those of this geometry, padding included, do not fit. */
+/* Indices are computed in lanes as wide as real. False if the indices of this geometry, padding included, do not fit. */
 static inline bool indexFitsLanes(const Pooling *pooling)
 {
   const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
@@ -111,8 +111,8 @@ static inline bool indexFitsLanes(const Pooling *pooling)
   return slices * rows * columns < (sizeof(real) == 4 ? 0x1p30 : 0x1p62);
 }
 
-/* Rows are computed in blocks that fit the first-level cache: as many of `rows` as take about ROW_BLOCK_BYTES, when the
-   first one reads `span` lines and each further one `stride` more. */
+/* The number of rows of a block, at most `rows`, such that the lines that it reads, about ROW_BLOCK_BYTES, fit the
+   first-level cache. The first row reads `span` lines, each further row `stride` more. */
 #define ROW_BLOCK_BYTES 24576
 
 static inline int64_t rowBlockCount(int64_t rows, int64_t span, int64_t stride, double lineBytes)
@@ -121,7 +121,7 @@ static inline int64_t rowBlockCount(int64_t rows, int64_t span, int64_t stride, 
   return more < 1 ? 1 : more < (double)rows - 1 ? 1 + (int64_t)more : rows;
 }
 
-/* Rows of a parallel task, which has about TASK_ELEMENTS elements. */
+/* The number of rows of a parallel task, which has about TASK_ELEMENTS elements; `elements` is the size of a row. */
 #define TASK_ELEMENTS 16384
 
 static inline int64_t rowsPerTask(int64_t elements)

@@ -1,6 +1,6 @@
-/* Windows of 2 x 2, or of 3 x 3 of which the first row and column are shared with the windows before, that halve an image
-   of even size: each row of the input is loaded once, and even and odd columns are split and merged in registers. A
-   slice of a volume is an image. */
+/* Windows that halve an image of even size: 2 x 2, or 3 x 3 whose first row and column the previous windows read, too.
+   Each row of the input is loaded once, and even and odd columns are split and merged in registers. A slice of a volume
+   is an image. */
 
 #include "pooling/backward.h"
 #include "pooling/forward.h"
@@ -17,7 +17,7 @@ static bool poolingHalves(const Pooling *pooling, int64_t kernel)
          axisHalves(&pooling->axis[2], kernel) && pooling->index == INDEX_INPUT;
 }
 
-/* Rows of outputs. Output o reads the rows 2*o and 2*o + 1 of the slice and, if windows overlap, the one above them. */
+/* Rows of outputs. Output row o reads rows 2*o and 2*o + 1 of the slice and, if windows overlap, the row above them. */
 typedef struct MaxRows {
   int64_t count, columns;
   const real *from;
@@ -37,7 +37,7 @@ static ALWAYS_INLINE void larger(vreal x, vint here, vreal *best, vint *at)
 }
 
 /* The maximum of the columns 2*i and 2*i + 1 and, if windows overlap, of the column before them. The first window has
-   none and reads column 0 twice. */
+   no such column and reads column 0 twice. */
 static ALWAYS_INLINE void maxOfRow(const real *from, bool left, int lanes, bool overlap, vint here, vreal *best,
                                    vint *at)
 {
@@ -134,8 +134,8 @@ bool THNN_(poolingForwardHalving)(const PoolingForward *f)
   return true;
 }
 
-/* Rows of tiles of 2 x 2 inputs: those that window (o, j) reads, shared with the windows (o, j+1), (o+1, j) and
-   (o+1, j+1) if windows overlap. */
+/* Rows of tiles. Tile (o, j) is the 2 x 2 inputs that window (o, j) is the first to read; if windows overlap, the windows
+   (o, j+1), (o+1, j) and (o+1, j+1) share them. */
 typedef struct TileRows {
   int64_t count, columns;
   const real *from;
@@ -148,7 +148,7 @@ typedef struct TileRows {
   real weight;               /* of the average */
 } TileRows;
 
-/* The gradients whose index is `at`. */
+/* Lanes of g whose index is `at`; 0 in the other lanes. */
 #define GRADIENT_AT(index, at, g) v_sel(vi_eq(index, at), g, zero)
 
 static ALWAYS_INLINE void tileBlock(const int64_t *first, int vectors, int lanes, const TileRows *rows,
@@ -219,7 +219,7 @@ static __attribute__((noinline)) void tileRows(const TileRows *rows, bool averag
   else FOR_LANE_BLOCKS(rows->columns, tileBlock, rows, false, false);
 }
 
-/* Copies n elements by non-temporal stores of whole vectors. */
+/* Copies n elements with non-temporal stores, except for the ends that are not whole vectors. */
 static void streamOut(int64_t n, const real *from, real *to)
 {
   const int64_t head = (int64_t)(-(uintptr_t)to % VBYTES / sizeof(real));
@@ -230,7 +230,7 @@ static void streamOut(int64_t n, const real *from, real *to)
   v_store_n(to + i, v_load_n(from + i, rest), rest);
 }
 
-/* Elements of gradInput that are assembled in the first-level cache before non-temporal stores. */
+/* The number of elements of gradInput that are assembled in the first-level cache before non-temporal stores. */
 #define STREAM_BLOCK 1024
 
 bool THNN_(poolingBackwardHalving)(const PoolingBackward *f)

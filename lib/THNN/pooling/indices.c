@@ -1,10 +1,12 @@
-/* The indices that the gradient of the maximum reads: each has to lie in its window. */
+/* Checks the indices that the gradient of the maximum reads: whether they are valid, and whether they lie in their
+   windows. */
 
 #include "pooling/geometry.h"
+#include "pooling/indexed.h"
 #include "pooling/lanes.h"
 #include "pooling/text.h"
 
-/* Unsigned, as an index may have any value: int64 lanes, and lanes as wide as real. */
+/* int64 lanes, and lanes as wide as real. Unsigned, because arithmetic on indices of any value may wrap around. */
 typedef uint64_t vwide __attribute__((vector_size(VBYTES)));
 #ifdef THNN_REAL_IS_FLOAT
 typedef uint32_t vbits __attribute__((vector_size(VBYTES)));
@@ -13,8 +15,8 @@ typedef uint64_t vbits __attribute__((vector_size(VBYTES)));
 #endif
 #define WIDE_LANES ((int)(VBYTES / sizeof(int64_t)))
 
-/* Sign bits: `invalid` has one if an index is neither -1 nor below the limit, `outside` if it is neither -1 nor in its
-   window. */
+/* The sign bit of a lane is set in `invalid` if an index is neither -1 nor in [0, limit), and in `outside` if an index is
+   neither -1 nor in its window. */
 typedef struct IndexErrors {
   vwide invalid;
   vbits outside;
@@ -22,9 +24,9 @@ typedef struct IndexErrors {
 
 enum { INDEX_INVALID = 1, INDEX_OUTSIDE = 2 };
 
-/* The indices of the windows of an output row. Those of one row of the kernel, row r, are base + row[r] + low[i] to
-   `width` more for lane i, in steps of columnStep. low[0] and width[0] hold for all lanes if not `each`. From row to row
-   of outputs, the base advances by rowStep. */
+/* The indices that lie in the windows of an output row. Lane i and row r of the kernel have the indices from
+   base + row[r] + low[i] to width[i] above that, in steps of columnStep; if not `each`, all lanes have low[0] and
+   width[0]. From one output row to the next, base advances by rowStep. */
 typedef struct IndexBounds {
   int64_t limit, rows, columns, columnStep, rowStep;
   vlane *row, *low, *width;
@@ -72,11 +74,11 @@ static ALWAYS_INLINE void checkBlock(const int64_t *first, int vectors, int lane
   }
 }
 
+/* fixedRows: kernel rows outside the input have no valid index, so that all windows can be checked with all rows. */
 typedef struct IndexCheck {
   const Pooling *pooling;
   IndexAxis axes[WINDOW_AXES];
-  bool
-      fixedRows; /* rows of a window beyond the input have no valid index, so that every window has the same rows */
+  bool fixedRows;
 } IndexCheck;
 
 static void columnBounds(const IndexCheck *check, int64_t o, vlane *low, vlane *width)
@@ -88,7 +90,7 @@ static void columnBounds(const IndexCheck *check, int64_t o, vlane *low, vlane *
   *width = (vlane)((end - 1 - k) * axis->perElement);
 }
 
-/* The rows of the windows of output row (od, oh). */
+/* Sets the kernel rows of the windows of output row (od, oh). */
 static void rowBounds(const IndexCheck *check, int64_t od, int64_t oh, IndexBounds *b)
 {
   const WindowAxis *d = &check->pooling->axis[0], *h = &check->pooling->axis[1];
@@ -119,12 +121,12 @@ static size_t boundsBuffers(void *memory, const IndexCheck *check, bool each, In
   return (size_t)arena.bytes;
 }
 
-/* INDEX_INVALID and INDEX_OUTSIDE, both if lanes cannot hold the indices. */
+/* The errors found, INDEX_INVALID and INDEX_OUTSIDE; both if lanes cannot hold the indices. */
 static int findErrors(const Pooling *pooling, const PoolingImages *index, const int64_t *indices)
 {
   const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
   const bool channelsLast = imagesAreChannelsLast(index);
-  /* Rows above or below a single slice are below 0 or beyond the last index. */
+  /* The indices of rows above or below a single slice are negative or beyond the last index. */
   IndexCheck check = {pooling, {{0}}, pooling->index == INDEX_INPUT && windowIsIdentity(d) && d->input == 1};
   indexAxes(pooling, check.axes);
   IndexBounds sizes;
@@ -132,7 +134,7 @@ static int findErrors(const Pooling *pooling, const PoolingImages *index, const 
   const size_t bytes = boundsBuffers(NULL, &check, !channelsLast, &sizes, &none);
   if (!indexFitsLanes(pooling) || bytes > THNN_SCRATCH_LIMIT) return INDEX_INVALID | INDEX_OUTSIDE;
 
-  /* The rows of images of pixels, or of their planes. */
+  /* Channels-last: the rows of images of pixels. Otherwise: the rows of planes. */
   const int64_t images = index->n * (channelsLast ? 1 : index->c), rows = images * d->output * h->output;
   const int64_t rowSize = w->output * (channelsLast ? index->c : 1), perTask = rowsPerTask(rowSize);
   int found = 0;
@@ -174,12 +176,12 @@ static int findErrors(const Pooling *pooling, const PoolingImages *index, const 
   return found;
 }
 
-/* Fails at the first index that names nothing, if there is one. */
+/* Fails at the first invalid index, if there is one; -1 is valid if it is `allowed`. */
 static void failAtIndex(THNNState *state, const Pooling *pooling, const PoolingImages *index,
-                        const int64_t *indices)
+                        const int64_t *indices, bool allowed)
 {
   const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
-  static const char *const name[WINDOW_AXES] = {"series", "plane", "volume"};
+  static const char *const name[WINDOW_AXES] = {"sequence", "plane", "volume"};
   const int64_t rows = index->n * index->c * d->output * h->output;
   for (int64_t row = 0; row < rows; row++)
     for (int64_t j = 0; j < w->output; j++) {
@@ -187,22 +189,23 @@ static void failAtIndex(THNNState *state, const Pooling *pooling, const PoolingI
       const int64_t o[WINDOW_AXES] = {slice % d->output, row % h->output, j};
       const int64_t found = indices[imagesSlice(index, slice) + o[1] * index->sh + j * index->sw];
       int64_t in[WINDOW_AXES];
-      if (found == -1 || indexInput(pooling, o, found, in)) continue;
+      if ((found == -1 && allowed) || indexInput(pooling, o, found, in)) continue;
       const long long n = plane / index->c, channel = plane % index->c;
       char at[128];
       if (pooling->axes == 1) snprintf(at, sizeof at, "%lld, %lld, %lld", n, (long long)j, channel);
       else snprintf(at, sizeof at, "%lld, %lld, %s", n, channel, axisText(pooling, ", ", o).text);
+      const AxisText size = axisText(pooling, " x ", (int64_t[]){d->input, h->input, w->input});
+      const char *rest = allowed ? ", or -1" : "";
       if (pooling->index == INDEX_INPUT)
         THNN_fail(state, THNN_INDEX_ERROR, "indices",
-                  "expected a position in a %s of %s, 0 to %lld, or -1; got %lld at (%s)", name[pooling->axes - 1],
-                  axisText(pooling, " x ", (int64_t[]){d->input, h->input, w->input}).text,
-                  (long long)(indexLimit(pooling) - 1), (long long)found, at);
+                  "expected a position in a %s of %s, 0 to %lld%s; got %lld at (%s)", name[pooling->axes - 1],
+                  size.text, (long long)(indexLimit(pooling) - 1), rest, (long long)found, at);
       else
-        THNN_fail(
-            state, THNN_INDEX_ERROR, "indices",
-            "expected an element of its window in a %s of %s with kernel %s, or -1; got %lld at (%s)",
-            name[pooling->axes - 1], axisText(pooling, " x ", (int64_t[]){d->input, h->input, w->input}).text,
-            axisText(pooling, " x ", (int64_t[]){d->kernel, h->kernel, w->kernel}).text, (long long)found, at);
+        THNN_fail(state, THNN_INDEX_ERROR, "indices",
+                  "expected an element of its window in a %s of %s with kernel %s%s; got %lld at (%s)",
+                  name[pooling->axes - 1], size.text,
+                  axisText(pooling, " x ", (int64_t[]){d->kernel, h->kernel, w->kernel}).text, rest,
+                  (long long)found, at);
       return;
     }
 }
@@ -211,8 +214,51 @@ bool THNN_(poolingCheckIndices)(THNNState *state, const Pooling *pooling, const 
 {
   const PoolingImages index = poolingImages(pooling, indices);
   const int found = findErrors(pooling, &index, indices->data);
-  /* A kernel element outside the window has no input. */
+  /* A kernel index that is outside its window has no input element, hence is invalid. */
   if (found & (pooling->index == INDEX_INPUT ? INDEX_INVALID : INDEX_INVALID | INDEX_OUTSIDE))
-    failAtIndex(state, pooling, &index, indices->data);
+    failAtIndex(state, pooling, &index, indices->data, true);
   return !(found & INDEX_OUTSIDE);
+}
+
+/* Of a dense tensor of positions, in the order of memory. */
+static bool positionsAreValid(const Pooling *pooling, const THIndexTensor *indices)
+{
+  const int64_t *index = indices->data, count = THNNTensor_numel(indices);
+  const uint64_t last = (uint64_t)indexLimit(pooling) - 1;
+  int found = 0;
+  THNN_PARALLEL_FOR(task, ceilDivide(count, TASK_ELEMENTS), count) {
+    const int64_t end = MIN(count, (task + 1) * TASK_ELEMENTS);
+    uint64_t invalid = 0; /* sign bit */
+    for (int64_t i = task * TASK_ELEMENTS; i < end; i++)
+      invalid |= (uint64_t)index[i] | (last - (uint64_t)index[i]);
+    if (invalid >> 63) __atomic_store_n(&found, 1, __ATOMIC_RELAXED);
+  }
+  return !found;
+}
+
+static bool indicesAreValid(const Pooling *pooling, const PoolingImages *index, const int64_t *indices)
+{
+  const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];
+  const int64_t rows = index->n * index->c * d->output * h->output;
+  int found = 0;
+  THNN_PARALLEL_FOR(row, rows, rows * w->output) {
+    const int64_t slice = row / h->output, o = row % h->output;
+    const int64_t *from = indices + imagesSlice(index, slice) + o * index->sh;
+    int64_t in[WINDOW_AXES];
+    bool valid = true;
+    for (int64_t j = 0; j < w->output; j++)
+      valid &= indexInput(pooling, (int64_t[]){slice % d->output, o, j}, from[j * index->sw], in);
+    if (!valid) __atomic_store_n(&found, 1, __ATOMIC_RELAXED);
+  }
+  return !found;
+}
+
+void THNN_(poolingRequireIndices)(THNNState *state, const Pooling *pooling, const THIndexTensor *indices)
+{
+  const PoolingImages index = poolingImages(pooling, indices);
+  if (THNNTensor_numel(indices) == 0) return;
+  if (pooling->index == INDEX_INPUT && THNNTensor_isDense(indices)
+          ? !positionsAreValid(pooling, indices)
+          : !indicesAreValid(pooling, &index, indices->data))
+    failAtIndex(state, pooling, &index, indices->data, false);
 }

@@ -1,7 +1,7 @@
 #ifndef THNN_POOLING_LANES_H
 #define THNN_POOLING_LANES_H
 
-/* Vectors of elements that lie side by side or two apart, and of int64 indices in lanes as wide as real. */
+/* Loads and stores of vectors: elements that are adjacent or two apart, and int64 indices in lanes as wide as real. */
 
 #include "runtime/kernel.h"
 #include "simd/shuffle.h"
@@ -18,7 +18,7 @@ static ALWAYS_INLINE void storeLanes(real *p, vreal x, int lanes)
   else v_store_n(p, x, lanes);
 }
 
-/* p[0], p[2], ..., reading nothing beyond the last one. */
+/* p[0], p[2], ...; reads nothing beyond the last of these. */
 static ALWAYS_INLINE vreal loadEvens(const real *p, int lanes)
 {
   vreal a, b = {0};
@@ -95,8 +95,8 @@ static ALWAYS_INLINE vint loadIndices(const int64_t *index, int lanes)
 #endif
 
 /* Calls BLOCK(first, vectors, lanes, ...) until n lanes are covered; first[] has the first lane of each of 4, 2 or 1
-   vectors. The last vector overlaps the one before it rather than end beyond n, as the same value may be stored twice.
-   Fewer lanes than a vector has are one vector of n lanes. */
+   vectors. The last vector overlaps the previous one rather than end beyond n: values in the overlap are stored twice. If
+   n < VL, there is one vector of n lanes. */
 #define MAX_VECTORS 4
 #define FOR_LANE_BLOCKS(n, BLOCK, ...)                             \
   do {                                                             \

@@ -6,15 +6,15 @@
 
 /* Maximum and average of windows that slide along one to three axes, and their gradients. Tensors may have any strides.
 
-   Elements that are computed alike and lie side by side in memory make up the lanes of vectors:
-     - channels-last tensors: the channels of one pixel. An element of the kernel is another pixel.
-     - otherwise: the pixels of one output row. A row of the input is first split into the residues of the stride
+   The lanes of vectors are elements that are contiguous in memory:
+     - channels-last tensors: the channels of one pixel. Each kernel element reads another pixel.
+     - other layouts: the pixels of one output row. A row of the input is first split into the residues of the stride
        (row_layout.h), so that the pixels that one kernel element reads are contiguous for any stride.
    The other axes are loops. Windows of 2 x 2 and 3 x 3 that halve an image, the most frequent ones, have loops of their
    own (halving.c). */
 
-/* The int64 by which a maximum pooling names the kernel element (kd, kh, kw) that the maximum of a window is at, or the
-   input element (d, h, w) it reads there. -1: the window has no element in the input. */
+/* How the int64 index of a maximum encodes its place: the input element (d, h, w), or the kernel element (kd, kh, kw)
+   that reads it. The index is -1 if the window has no element in the input. */
 typedef enum PoolingIndex {
   INDEX_INPUT,        /* (d * H + h) * W + w */
   INDEX_KERNEL,       /* (kd * kH + kh) * kW + kw */
@@ -34,23 +34,23 @@ typedef struct Pooling {
    finite value and -1 for a window without elements. */
 void THNN_(poolingMax)(const Pooling *pooling, const THTensor *input, THTensor *output, THIndexTensor *indices);
 
-/* Fails with an IndexError if an index is neither -1 nor names an input element, in the window or elsewhere. True if all
-   of them lie in their windows. */
+/* Fails with an IndexError if an index is neither -1 nor an input element, in its window or elsewhere. Returns true if
+   all indices lie in their windows. */
 bool THNN_(poolingCheckIndices)(THNNState *state, const Pooling *pooling, const THIndexTensor *indices);
 
-/* gradInput: the sum of the elements of gradOutput whose index names the input. `inWindows` is what poolingCheckIndices
-   returned. */
+/* gradInput: for each input, the sum of the elements of gradOutput with the index of that input. `inWindow` is the result
+   of poolingCheckIndices. */
 void THNN_(poolingMaxBackward)(const Pooling *pooling, bool inWindows, const THTensor *gradOutput,
                                const THIndexTensor *indices, THTensor *gradInput);
 
-/* output: the sum of each window over the product of its poolingDivisor of every axis; and the gradient. The axes have no
-   dilation. */
+/* output: the sum of each window divided by the product of its poolingDivisor along every axis; and the gradient. The
+   axes must have dilation 1. */
 void THNN_(poolingAverage)(const Pooling *pooling, bool countPadding, const THTensor *input, THTensor *output);
 void THNN_(poolingAverageBackward)(const Pooling *pooling, bool countPadding, const THTensor *gradOutput,
                                    THTensor *gradInput);
 
-/* Elements of a window along one axis that the average counts: padding counts or does not, positions beyond the padding
-   never do; 1 for a window without elements. */
+/* The number of elements of a window along one axis that the average counts: elements in the padding if countPadding,
+   elements beyond the padding never. At least 1, which avoids a division by 0. */
 static inline int64_t poolingDivisor(const WindowAxis *axis, int64_t o, bool countPadding)
 {
   int64_t start = windowStart(axis, o), end = start + axis->kernel;

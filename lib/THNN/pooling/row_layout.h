@@ -5,8 +5,8 @@
 #include "pooling/lanes.h"
 
 /* The layout of a row in scratch memory, split into the residues of the stride: column q + j*stride, 0 <= q < stride,
-   lies at q*pitch + left + j. The margins around the columns hold the value that padding counts as. Columns 0 to
-   stride - 1 are at the beginning of a vector. */
+   lies at q*pitch + left + j. The margins around the columns hold the value of the padding. Columns 0 to
+   stride - 1 are aligned to vectors. */
 typedef struct RowLayout {
   int64_t stride, left, pitch;
 } RowLayout;
@@ -42,7 +42,7 @@ static inline RowLayout rowLayoutOfOutput(const WindowAxis *axis)
   return rowLayout(1, (axis->kernel - 1) * axis->dilation / axis->stride + 1, MAX(reach, axis->output));
 }
 
-/* -1 if no output has such an element. */
+/* The beginning of that run, or -1 if kernel element k of no output reads these inputs. */
 static inline int64_t rowLayoutReaders(const RowLayout *layout, const WindowAxis *axis, int64_t q, int64_t k)
 {
   int64_t place = layout->left * axis->stride + q + axis->padding - k * axis->dilation; /* >= 0 */
@@ -80,8 +80,8 @@ static inline void rowLayoutFillMargins(const RowLayout *layout, int64_t lines, 
     }
 }
 
-/* Lays out n columns, `step` elements apart; scales column i by weights[i] * weight unless weights is NULL. The margins
-   stay as they are. */
+/* Lays out n columns, `step` elements apart; scales column i by weights[i] * weight unless weights is NULL. Margins are
+   not written. */
 static inline void rowLayoutCopy(const RowLayout *layout, const real *x, int64_t n, int64_t step, real weight,
                                  const real *weights, real *row)
 {

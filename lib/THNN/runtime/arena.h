@@ -4,14 +4,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Cuts one block of scratch memory into arrays. With `memory` NULL the arrays are only measured: a function that takes
-   all arrays of a kernel runs once to find the size of the block, and once more to lay the arrays out in it. */
+/* Cuts one block of scratch memory into arrays. If `memory` is NULL, arenaTake only adds up sizes: a function that
+   takes all arrays of a kernel runs once to find the size of the block, and once more to lay the arrays out in it. */
 typedef struct ScratchArena {
   char *memory;
   int64_t bytes; /* taken so far */
 } ScratchArena;
 
-/* `count` is a double because the product of extreme sizes exceeds 64 bits. */
+/* `count` is a double because the product of extreme sizes exceeds 64 bits; the size of an array saturates at 1e12. */
 static inline void *arenaTake(ScratchArena *arena, double count, size_t size)
 {
   char *array = arena->memory ? arena->memory + arena->bytes : NULL;

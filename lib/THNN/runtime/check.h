@@ -21,7 +21,7 @@
 #define THNN_CHECK_INDEX(condition, argument, ...) \
   THNN_CHECK_AS(THNN_INDEX_ERROR, condition, argument, __VA_ARGS__)
 
-/* After a call of a function that may have failed. */
+/* Follows a call of a function that may have failed. */
 #define THNN_RETURN_IF_FAILED(state)           \
   do {                                         \
     if ((state)->status > THNN_RESIZE) return; \
@@ -34,8 +34,8 @@
   THNN_CHECK(THNNTensor_numel(a) == THNNTensor_numel(b), b, "expected as many elements as %s, %s, got %s", #a, \
              THNN_shape(a), THNN_shape(b))
 
-#define THNN_CHECK_DIM(tensor, n, what) \
-  THNN_CHECK((tensor)->ndim == (n), tensor, "expected %d dimensions %s, got %s", n, what, THNN_shape(tensor))
+#define THNN_CHECK_DIM(tensor, n, sizes) \
+  THNN_CHECK((tensor)->ndim == (n), tensor, "expected %d dimensions %s, got %s", n, sizes, THNN_shape(tensor))
 
 static inline void thnn_checkAtLeast(THNNState *state, const char *name, int64_t value, int64_t least)
 {
@@ -78,12 +78,18 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
       THNN_RESIZE_TO(output, THNN_CONTIGUOUS, 1);                            \
   } while (0)
 
-/* For gradients of parameters, which accumulate and have their sizes already: resizing them to those sizes refuses a
-   tensor with several elements at one address. gradBias may be NULL. */
+/* Fails if several elements of a tensor that is written share an address: requesting the size that the tensor has checks
+   nothing else. The tensor may be NULL. */
+#define THNN_CHECK_DISTINCT_ADDRESSES(tensor)     \
+  do {                                            \
+    if (tensor) THNN_RESIZE_LIKE(tensor, tensor); \
+  } while (0)
+
+/* For gradients of parameters, which accumulate and already have their sizes. gradBias may be NULL. */
 #define THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput) \
   do {                                                               \
-    THNN_RESIZE_LIKE(gradWeight, gradWeight);                        \
-    if (gradBias) THNN_RESIZE_LIKE(gradBias, gradBias);              \
+    THNN_CHECK_DISTINCT_ADDRESSES(gradWeight);                       \
+    THNN_CHECK_DISTINCT_ADDRESSES(gradBias);                         \
     THNN_RETURN_IF_FAILED(state);                                    \
     THNN_CHECK_NO_OVERLAP(gradWeight, input);                        \
     THNN_CHECK_NO_OVERLAP(gradWeight, gradOutput);                   \
@@ -92,7 +98,7 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
     THNN_CHECK_NO_OVERLAP(gradBias, gradWeight);                     \
   } while (0)
 
-/* The end of the checks. A meta call wants the sizes of outputs only, and a call whose outputs had another size is
+/* The end of the checks. A meta call needs the sizes of outputs only, and a call whose outputs had other sizes is
    repeated with resized outputs. */
 #define THNN_RETURN_IF_META(state)                           \
   do {                                                       \

@@ -10,7 +10,7 @@ typedef enum THNNCapability {
 
 extern THNNCapability thnn_capability;
 const char *THNN_capabilityName(void);
-/* Why THNN_CPU_CAPABILITY or THNN_CACHE_BYTES cannot be obeyed ("this CPU does not support avx512"), or NULL. */
+/* The message for an invalid THNN_CPU_CAPABILITY ("... does not support avx512") or THNN_CACHE_BYTES, or NULL. */
 const char *THNN_environmentError(void);
 
 #endif

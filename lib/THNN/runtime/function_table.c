@@ -5,7 +5,8 @@
 /* The public symbol of every function, THNN_Float<Name> and THNN_Double<Name>, which calls the variant for this CPU; and
    the table of all functions. generated/functions.inc has a line per function of THNN.h:
 
-     THNN_FUNCTION(name, argument letters, arguments, tensors, (parameters), (their names), (their values in v)) */
+     THNN_FUNCTION(name, letters, argumentCount, tensorCount, (parameters), (names of the parameters),
+                   (their values in THNNValue v[])) */
 
 #define THNN_PUBLIC __attribute__((visibility("default")))
 #define THTensor THNNTensor
@@ -24,7 +25,7 @@
 #define CALL_VARIANT(symbol, names) symbol##_default names;
 #endif
 
-/* A public symbol: a fresh state, then the variant. */
+/* A public symbol resets the state, or the thread's own state if it is NULL, and calls the variant. */
 #define DEFINE_SYMBOL(symbol, name, parameters, names, ...) \
   DECLARE_VARIANTS(symbol, parameters)                      \
   THNN_PUBLIC void symbol parameters                        \
@@ -42,7 +43,7 @@
   DEFINE_SYMBOL(symbol, name, parameters, names, )               \
   static void call_##symbol(THNNState *state, const THNNValue *v) { symbol values; }
 
-/* A function without a state argument reports in the state of the thread. */
+/* A function without a state argument reports through THNN_lastState(), the thread's own state. */
 #define DEFINE_STATELESS(symbol, name, parameters, names, values)          \
   DEFINE_SYMBOL(symbol, name, parameters, names, THNNState *state = NULL;) \
   static void call_##symbol(THNNState *state, const THNNValue *v)          \
@@ -51,19 +52,19 @@
     if (THNN_lastState()->status != THNN_OK) *state = *THNN_lastState();   \
   }
 
-#define THNN_FUNCTION(name, letters, arguments, tensors, ...) \
-  DEFINE_FUNCTION(THNN_Float##name, name, __VA_ARGS__)        \
+#define THNN_FUNCTION(name, letters, argumentCount, tensorCount, ...) \
+  DEFINE_FUNCTION(THNN_Float##name, name, __VA_ARGS__)                \
   DEFINE_FUNCTION(THNN_Double##name, name, __VA_ARGS__)
-#define THNN_STATELESS_FUNCTION(name, letters, arguments, tensors, ...) \
-  DEFINE_STATELESS(THNN_Float##name, name, __VA_ARGS__)                 \
+#define THNN_STATELESS_FUNCTION(name, letters, argumentCount, tensorCount, ...) \
+  DEFINE_STATELESS(THNN_Float##name, name, __VA_ARGS__)                         \
   DEFINE_STATELESS(THNN_Double##name, name, __VA_ARGS__)
 
 #include "functions.inc"
 
 #undef THNN_FUNCTION
 #undef THNN_STATELESS_FUNCTION
-#define THNN_FUNCTION(name, letters, arguments, tensors, ...) \
-  {#name, letters, arguments, tensors, {call_THNN_Float##name, call_THNN_Double##name}},
+#define THNN_FUNCTION(name, letters, argumentCount, tensorCount, ...) \
+  {#name, letters, argumentCount, tensorCount, {call_THNN_Float##name, call_THNN_Double##name}},
 #define THNN_STATELESS_FUNCTION THNN_FUNCTION
 
 static const THNNFunction functions[] = {

@@ -1,6 +1,7 @@
 #ifndef THNN_RUNTIME_FUNCTION_TABLE_H
 #define THNN_RUNTIME_FUNCTION_TABLE_H
 
+#include "generator.h"
 #include "state.h"
 
 #ifdef __cplusplus
@@ -8,12 +9,13 @@ extern "C" {
 #endif
 
 /* A library describes its functions in a table, which it exports as THNN_library(). The Python binding calls every
-   function of every library through that table, whatever the header declares and whatever the device. */
+   function of every library through that table, for any header and any device. */
 
 typedef union THNNValue {
   THNNTensor *tensor; /* NULL if absent */
   int64_t integer;
   double number;
+  THGenerator generator;
 } THNNValue;
 
 /* Calls a function with the values of its arguments after the state. */
@@ -21,8 +23,9 @@ typedef void (*THNNCall)(THNNState *state, const THNNValue *values);
 
 typedef struct THNNFunction {
   const char *name;
-  /* One letter per argument after the state. Tensors: R of `real`, A of accreal, L of int64, I of int32; a tensor's letter
-     is followed by ? if it is optional and by * if it is a buffer. Scalars: i int, l int64, b bool, d double. */
+  /* One letter per argument after the state. Tensors: R of `real`, A of accreal, L of int64, I of int32; a tensor's
+     letter is followed by ? if it is optional and by * if it is a buffer. Scalars: i int, l int64, b bool, d double;
+     g is a generator. */
   const char *arguments;
   int32_t argumentCount, tensorCount;
   THNNCall call[THNN_REAL_TYPES]; /* by element type; NULL for a type that the library does not have */
@@ -38,7 +41,7 @@ typedef struct THNNLibrary {
   const char *digest; /* of the declarations that the table was made from */
   const THNNFunction *functions;
   const char *(*capability)(void);       /* the instruction set in use */
-  const char *(*environmentError)(void); /* why an environment variable cannot be obeyed, or NULL */
+  const char *(*environmentError)(void); /* the message for an invalid environment variable, or NULL */
 } THNNLibrary;
 
 const THNNLibrary *THNN_library(void);

@@ -1,9 +1,9 @@
 #ifndef THNN_RUNTIME_KERNEL_H
 #define THNN_RUNTIME_KERNEL_H
 
-/* The first include of every kernel file, by way of the declarations of its module ("modules/Tanh.h"). A kernel file is
-   a translation unit per element type and instruction set. The build passes both: THNN_REAL_IS_FLOAT or
-   THNN_REAL_IS_DOUBLE, and THNN_ARCH, the suffix of the instruction set. */
+/* For files that are compiled once per element type and instruction set: kernel files, which include this header first,
+   by way of the declarations of their module ("modules/Tanh.h"), and cores. The build defines the element type,
+   THNN_REAL_IS_FLOAT or THNN_REAL_IS_DOUBLE, and the instruction set, THNN_ARCH, which is the suffix of symbols. */
 
 #include <float.h>
 #include <math.h>
@@ -33,8 +33,8 @@
 #define TH_CONCAT(a, b) TH_CONCAT_(a, b)
 #define TH_CONCAT_4(a, b, c, d) TH_CONCAT(TH_CONCAT(a, b), TH_CONCAT(c, d))
 
-/* The symbol of a function that other files call: THNN_(Tanh_updateOutput) is THNN_FloatTanh_updateOutput_avx2, say.
-   The dispatcher exports the symbol without the suffix. */
+/* The symbol of a function that other files call, such as THNN_FloatTanh_updateOutput_avx2 for
+   THNN_(Tanh_updateOutput). function_table.c exports the symbol without the suffix. */
 #define THNN_(name) TH_CONCAT_4(THNN_, Real, name, TH_CONCAT(_, THNN_ARCH))
 #define THTensor TH_CONCAT_4(TH, Real, Tensor, )
 #define TH_DATA(tensor) ((real *)(tensor)->data)

@@ -26,13 +26,13 @@ int thnn_threads(int64_t tasks, int64_t work)
 typedef struct Scratch {
   size_t bytes;
   void *memory;
-  int reserve; /* index of the reserve that `memory` is, or -1 */
+  int reserve; /* index in reserves of `memory`, or -1 if it was allocated */
 } Scratch;
 
 static _Thread_local Scratch scratch = {.reserve = -1};
 static pthread_key_t scratchKey; /* frees the scratch memory at the end of its thread */
 
-/* For threads that malloc fails. Untouched, it occupies address space only. */
+/* Scratch memory of threads whose allocation failed. Until its pages are touched it occupies address space only. */
 static _Alignas(64) char reserves[THNN_SCRATCH_RESERVES][THNN_SCRATCH_LIMIT];
 static atomic_bool reserveTaken[THNN_SCRATCH_RESERVES];
 

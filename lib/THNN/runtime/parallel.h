@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Threads. Results never depend on their number: work is split into tasks by size alone, a task is always computed in
-   the same way, and partial results are combined in task order. */
+/* Threads. Results never depend on their number: the order of every sum depends on sizes and memory layout alone, a
+   task is always computed in the same way, and partial results are combined in task order. */
 
-/* The number of threads for `tasks` tasks that process `work` elements in all: 1 if the work is little, in a forked
+/* The number of threads for `tasks` tasks that process `work` elements in all: 1 if there is little work, in a forked
    child, and inside a parallel region; otherwise at most the number set by torch.set_num_threads. */
 #ifdef __cplusplus
 extern "C"
@@ -22,9 +22,9 @@ extern "C"
   for (int64_t i = 0; i < (tasks); i++)
 
 /* Scratch memory of the calling thread: 64-byte aligned, uninitialised, at most THNN_SCRATCH_LIMIT bytes. There is one
-   piece per thread, which the next call of thnn_scratch may move, so a task requests all that it needs at once. It is
-   kept until the thread ends. When the process is out of memory, up to THNN_SCRATCH_RESERVES threads get memory that was
-   set aside; the next one aborts, as does a request above the limit. */
+   block per thread, kept until the thread ends; the next call of thnn_scratch may move it, so a task requests all of its
+   scratch memory at once. When the process is out of memory, up to THNN_SCRATCH_RESERVES threads get memory that was set
+   aside; a further thread aborts the process, as does a request above the limit. */
 #define THNN_SCRATCH_LIMIT ((size_t)2 << 20)
 #define THNN_SCRATCH_RESERVES 16
 #ifdef __cplusplus

@@ -124,8 +124,8 @@ void THNNTensor_byteRange(const THNNTensor *t, uintptr_t *first, uintptr_t *end)
 
 #define OVERLAP_SEARCH_LIMIT 4096
 
-/* True if sum of stride[i] * k[i] = distance for some 0 <= k[i] < size[i], or after *nodes nodes of the search. The strides
-   are sorted by descending magnitude. */
+/* True if sum of stride[i] * k[i] = distance for some 0 <= k[i] < size[i], or if the search exceeds *nodes nodes. The
+   strides are sorted by descending magnitude. */
 static bool hasSolution(const int64_t *stride, const int64_t *size, int n, int64_t distance, int *nodes)
 {
   if (n == 0) return distance == 0;
@@ -143,8 +143,8 @@ static bool hasSolution(const int64_t *stride, const int64_t *size, int n, int64
   return false;
 }
 
-/* True if the views have an element in common; also if elements of different sizes or alignments make this a question of
-   bytes, or if the search exceeds OVERLAP_SEARCH_LIMIT. */
+/* True if the views have an element in common. Also true, to be safe, if their elements differ in size or alignment, or
+   if the search exceeds OVERLAP_SEARCH_LIMIT. */
 static bool elementsOverlap(const THNNTensor *a, const THNNTensor *b)
 {
   const int64_t bytes = (int64_t)elementSize(a->type);
@@ -183,7 +183,7 @@ bool THNN_overlaps(const THNNTensor *output, const THNNTensor *other, bool sameV
   return elementsOverlap(output, other);
 }
 
-/* True if several elements have one address; may err on the side of true. */
+/* True if several elements have one address; also true in rare cases where they do not. */
 static bool hasInternalOverlap(const THNNTensor *t)
 {
   if (THNNTensor_numel(t) < 2 || THNNTensor_isContiguous(t)) return false;

@@ -45,25 +45,26 @@ typedef struct THNNState {
   char message[1024];
 } THNNState;
 
+/* The calling thread's own state, for calls with NULL; it reports on the last of these calls on this thread. */
 THNNState *THNN_lastState(void);
+/* Clears the report of the previous call. */
 void THNNState_begin(THNNState *state, const char *function);
 
-/* Records a failure. The first one of a call counts; later ones are ignored. */
+/* Records a failure; only the first failure of a call is kept. */
 void THNN_fail(THNNState *state, THNNStatus status, const char *argument, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* "shape (2, 3, 5, 5)", for messages; valid until the eighth next call on this thread. */
+/* "shape (2, 3, 5, 5)", for messages. A thread has eight of these texts; the ninth call overwrites the first. */
 const char *THNN_shape(const THNNTensor *tensor);
 const char *THNN_shapeOf(int ndim, const int64_t *size);
 
 /* Requests a size unless the tensor has it; returns the tensor. Fails if a tensor of that size has several elements at
-   one address. A NULL tensor is left alone. */
+   one address. A NULL tensor is ignored. */
 THNNTensor *THNN_resize(THNNState *state, const char *name, THNNTensor *tensor, int ndim, const int64_t *size,
                         THNNLayout layout);
 THNNTensor *THNN_resizeLike(THNNState *state, const char *name, THNNTensor *tensor, const THNNTensor *like);
 
-/* True if an output shares memory with another tensor in a way that would spoil the result. With `sameViewAllowed` the
-   two may be the same view. */
+/* True if an output shares elements with another tensor; with `sameViewAllowed`, false if the two are the same view. */
 bool THNN_overlaps(const THNNTensor *output, const THNNTensor *other, bool sameViewAllowed);
 /* The addresses of the first byte and of the byte behind the last one. */
 void THNNTensor_byteRange(const THNNTensor *t, uintptr_t *first, uintptr_t *end);

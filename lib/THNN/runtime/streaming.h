@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Two measures for loops that read and write their operands once, when the operands exceed the last-level cache:
+/* Two techniques for loops that read and write their operands once, when the operands exceed the last-level cache:
 
    - Software prefetching. A hardware prefetcher stops at a page (4 KiB) on some processors and at the end of a
      channel's plane on all of them.
@@ -23,8 +23,8 @@ static inline __attribute__((always_inline)) void thnn_prefetchAheadForWrite(voi
   for (int i = 0; i < bytes; i += 64) __builtin_prefetch((char *)p + THNN_PREFETCH_DISTANCE + i, 1);
 }
 
-/* True if operands of `bytes` bytes in all evict each other from the last-level cache. Its size is read from Linux; the
-   environment variable THNN_CACHE_BYTES overrides it, and 0 makes every operand too large. */
+/* True if operands of `bytes` bytes in total exceed the last-level cache. Linux reports the size of that cache; the
+   environment variable THNN_CACHE_BYTES overrides it, and with 0 all operands exceed it. */
 bool thnn_exceedsLastLevelCache(int64_t bytes);
 
 /* The message for an invalid THNN_CACHE_BYTES, or NULL. */

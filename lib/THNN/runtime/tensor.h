@@ -9,12 +9,12 @@
 extern "C" {
 #endif
 
-/* A view of memory that the caller owns: torch, or a C program. */
+/* A tensor is a view of memory that its caller, torch or a C program, owns. */
 
 #define THNN_MAX_DIM 64 /* torch's own limit */
 
-/* Element types. The first THNN_REAL_TYPES may be `real`: a library has a kernel per function for each of them that it
-   was compiled for (function_table.h). */
+/* Element types. The first THNN_REAL_TYPES may be `real`. A library supports some of these, and has a kernel of every
+   function for each that it supports (function_table.h). */
 typedef enum THNNType {
   THNN_TYPE_FLOAT,    /* float32 */
   THNN_TYPE_DOUBLE,   /* float64 */
@@ -54,8 +54,8 @@ void THNNTensor_init(THNNTensor *tensor, THNNType type, void *data, int ndim, co
 int64_t THNNTensor_numel(const THNNTensor *tensor);
 bool THNNTensor_isContiguous(const THNNTensor *tensor);
 /* True if channels (dimension 1) are innermost, in 4 or 5 dimensions, by torch's rule: strides do not decrease from
-   channels over columns and rows to the batch. Views of parts of channels-last tensors are recognised; with one channel or
-   one pixel the strides decide. */
+   channels over columns and rows to the batch. Views of parts of channels-last tensors are recognised; with one channel
+   or one pixel the strides decide. */
 bool THNNTensor_isChannelsLast(const THNNTensor *tensor);
 /* True if the elements fill one block of memory, each address once, in any order of dimensions. */
 bool THNNTensor_isDense(const THNNTensor *tensor);

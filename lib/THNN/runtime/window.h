@@ -6,7 +6,7 @@
 
 /* The geometry of a sliding window along one axis, for convolution, unfolding, pooling and subsampling:
 
-     output o reads inputs o * stride - padding + k * dilation, 0 <= k < kernel, as far as they exist. */
+     output o reads inputs o * stride - padding + k * dilation, 0 <= k < kernel, if they exist. */
 typedef struct WindowAxis {
   int64_t input, output, kernel, stride, padding, dilation;
 } WindowAxis;
@@ -17,15 +17,16 @@ typedef struct WindowAxis {
 /* An axis that the window does not slide along. */
 #define WINDOW_AXIS_TRIVIAL ((WindowAxis){1, 1, 1, 1, 0, 1})
 
-/* Input elements from the first to the last one that a window covers; false where 64 bits do not hold it. */
+/* Sets *span to the number of input elements from the first to the last one that a window reads; false on 64-bit
+   overflow. */
 static inline bool windowSpan(const WindowAxis *axis, int64_t *span)
 {
   return !__builtin_mul_overflow(axis->dilation, axis->kernel - 1, span) &&
          !__builtin_add_overflow(*span, 1, span);
 }
 
-/* Sets *positions to floor or ceil((input + 2 * padding - span) / stride) + 1, below 1 where the window does not fit into
-   the padded input; false where 64 bits do not hold it. */
+/* Sets *positions to floor or ceil((input + 2 * padding - span) / stride) + 1, below 1 if the window does not fit into
+   the padded input; false on 64-bit overflow. */
 static inline bool windowPositions(const WindowAxis *axis, bool ceilMode, int64_t *positions)
 {
   int64_t span, room;
@@ -38,7 +39,7 @@ static inline bool windowPositions(const WindowAxis *axis, bool ceilMode, int64_
   return true;
 }
 
-/* Sets axis->output to the positions of the window, not below 0; false where 64 bits do not hold it. */
+/* Sets axis->output to the number of positions of the window, at least 0; false on 64-bit overflow. */
 static inline bool windowOutputSize(WindowAxis *axis, bool ceilMode)
 {
   if (!windowPositions(axis, ceilMode, &axis->output)) return false;
@@ -46,8 +47,8 @@ static inline bool windowOutputSize(WindowAxis *axis, bool ceilMode)
   return true;
 }
 
-/* The inverse, for a transposed convolution: sets axis->input to the elements that `output` windows reach, less the
-   padding on both sides, plus outputPadding at the end; not below 0. False where 64 bits do not hold it. */
+/* The inverse, for a transposed convolution: sets axis->input to the number of elements that `output` windows cover,
+   less the padding on both sides, plus outputPadding at the end; at least 0. False on 64-bit overflow. */
 static inline bool windowInputSize(WindowAxis *axis, int64_t outputPadding)
 {
   int64_t span, size;
@@ -58,10 +59,10 @@ static inline bool windowInputSize(WindowAxis *axis, int64_t outputPadding)
   return true;
 }
 
-/* The first input of output o; below 0 in the padding. */
+/* The first input of output o; negative in the padding. */
 static inline int64_t windowStart(const WindowAxis *axis, int64_t o) { return o * axis->stride - axis->padding; }
 
-/* Drops the last output if its window starts at or beyond input + padding, as rounding up makes possible. */
+/* Drops the last output if its window starts beyond the input, which happens if the output size was rounded up. */
 static inline void windowDropOutside(WindowAxis *axis)
 {
   if (windowStart(axis, axis->output - 1) >= axis->input) axis->output--;
@@ -80,8 +81,8 @@ static inline void windowElements(const WindowAxis *axis, int64_t o, int64_t *fi
   *end = n;
 }
 
-/* Moves the range *low <= o < *high of outputs whose windows reach over a smaller input on to those of input i; it
-   begins as 0 and 0. With a dilation, windowReads says which outputs of the range read i. */
+/* Advances the range *low <= o < *high, the outputs whose windows cover an input, from a smaller input to input i; both
+   start as 0. With a dilation, windowReads decides which outputs of the range read i. */
 static inline void windowSlide(const WindowAxis *axis, int64_t i, int64_t *low, int64_t *high)
 {
   while (*high < axis->output && windowStart(axis, *high) <= i) ++*high;
@@ -100,13 +101,13 @@ static inline bool windowIsInside(const WindowAxis *axis)
          (axis->output - 1) * axis->stride + (axis->kernel - 1) * axis->dilation < axis->input;
 }
 
-/* True if output o reads input o and no other. */
+/* True if output o reads input o and no other input. */
 static inline bool windowIsIdentity(const WindowAxis *axis)
 {
   return axis->kernel == 1 && axis->stride == 1 && axis->padding == 0;
 }
 
-/* The most outputs that read one input. */
+/* The largest number of outputs whose windows cover one input: a bound of the number that read it. */
 static inline int64_t windowOverlap(const WindowAxis *axis)
 {
   int64_t n = (axis->kernel - 1) * axis->dilation / axis->stride + 1;

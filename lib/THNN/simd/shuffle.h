@@ -9,10 +9,12 @@
      V_EVENS        lanes 0, 2, 4 ... of a and b
      V_ODDS         lanes 1, 3, 5 ... of a and b
      V_EVENS_ODDS   the even lanes of a, then the odd lanes of b
-     V_ZIP_LOW      a0 b0 a1 b1 ... of the lower halves
-     V_ZIP_HIGH     the same of the upper halves
+     V_ZIP_LOW      a0 b0 a1 b1 ..., from the lower halves of a and b
+     V_ZIP_HIGH     the same from the upper halves
      V_NEXT         a without its first lane, then the first lane of b
-     V_PREVIOUS     the first lane of b, then a without its last lane */
+     V_PREVIOUS     the first lane of b, then a without its last lane
+
+   v_lookup(a, index) has lane index[i] of a in lane i, for indices that are not constant. */
 #if VBYTES == 64 && defined(THNN_REAL_IS_FLOAT)
 #define V_EVENS 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
 #define V_ODDS 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
@@ -54,5 +56,25 @@ static inline vreal v_zipLow(vreal a, vreal b) { return __builtin_shufflevector(
 static inline vreal v_zipHigh(vreal a, vreal b) { return __builtin_shufflevector(a, b, V_ZIP_HIGH); }
 static inline vreal v_next(vreal a, vreal b) { return __builtin_shufflevector(a, b, V_NEXT); }
 static inline vreal v_previous(vreal a, vreal b) { return __builtin_shufflevector(a, b, V_PREVIOUS); }
+
+#if defined(__AVX512F__)
+static inline vreal v_lookup(vreal a, vint index) { return V_REAL(permutexvar)((__m512i)index, a); }
+#elif defined(__AVX2__) && defined(THNN_REAL_IS_FLOAT)
+static inline vreal v_lookup(vreal a, vint index) { return _mm256_permutevar8x32_ps(a, (__m256i)index); }
+#elif defined(__AVX2__)
+/* The instruction looks up 32 bits: index i of 64 bits is 2 * i and 2 * i + 1. */
+static inline vreal v_lookup(vreal a, vint index)
+{
+  const vint halves = 2 * index + ((2 * index + 1) << 32);
+  return (vreal)_mm256_permutevar8x32_ps((__m256)a, (__m256i)halves);
+}
+#else
+static inline vreal v_lookup(vreal a, vint index)
+{
+  vreal x;
+  for (int i = 0; i < VL; i++) x[i] = a[index[i]];
+  return x;
+}
+#endif
 
 #endif

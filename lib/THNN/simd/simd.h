@@ -6,14 +6,15 @@
    that it lacks.
 
      vreal  x = v_load(p);                       unaligned load;   v_store(p, x)
-     vreal  t = v_load_n(p, n); v_store_n(p, t, n);  the first n lanes, 0 <= n <= VL; the others are 0
+     vreal  t = v_load_n(p, n); v_store_n(p, t, n);  the first n lanes, 0 <= n <= VL; other lanes are 0
      vreal  s = v_set1(2);                       all lanes
      vmask  m = v_gt(x, y);                      v_lt v_ge v_le v_eq v_ne (ne is true for NaN) m_and m_or m_not
      vreal  z = v_sel(m, x, y);                  m ? x : y
-     vint                                        integers as wide as real, for shuffles and positions; vi_sel
-     v_max v_min                                 x > y ? x : y, hence y if either is NaN
+     vint                                        integers as wide as real, for shuffles and indices:
+                                                 vi_load vi_store vi_set1 vi_eq vi_sel
+     v_max v_min                                 x > y ? x : y and x < y ? x : y, hence y if either is NaN
      v_abs v_sqrt v_sum
-     v_stream(p, x)                              non-temporal store to aligned memory               */
+     v_stream(p, x)                              non-temporal store to aligned memory */
 
 #include <stdint.h>
 #include <string.h>
@@ -46,6 +47,8 @@ static inline vreal v_load(const real *p) { return (vreal) * (const vreal_unalig
 static inline void v_store(real *p, vreal x) { *(vreal_unaligned *)p = (vreal_unaligned)x; }
 static inline vint vi_load(const vlane *p) { return (vint) * (const vint_unaligned *)p; }
 static inline void vi_store(vlane *p, vint x) { *(vint_unaligned *)p = (vint_unaligned)x; }
+
+/* A broadcast: x - 0 is x for every x, -0 included, so that the compiler removes the subtraction. */
 static inline vreal v_set1(real x) { return x - (vreal){0}; }
 static inline vint vi_set1(vlane x) { return x - (vint){0}; }
 
@@ -53,21 +56,21 @@ static inline vint vi_set1(vlane x) { return x - (vint){0}; }
 
 #ifdef THNN_REAL_IS_FLOAT
 typedef __mmask16 vmask;
-#define V_PS(op) _mm512_##op##_ps
+#define V_REAL(op) _mm512_##op##_ps
 #define V_EPI(op) _mm512_##op##_epi32
 #define V_CMP(x, y, how) _mm512_cmp_ps_mask(x, y, how)
 #define V_EQ(x, y) _mm512_cmpeq_epi32_mask(x, y)
 #else
 typedef __mmask8 vmask;
-#define V_PS(op) _mm512_##op##_pd
+#define V_REAL(op) _mm512_##op##_pd
 #define V_EPI(op) _mm512_##op##_epi64
 #define V_CMP(x, y, how) _mm512_cmp_pd_mask(x, y, how)
 #define V_EQ(x, y) _mm512_cmpeq_epi64_mask(x, y)
 #endif
 static inline vmask v_first(int n) { return (vmask)((1u << n) - 1); }
-static inline vreal v_load_n(const real *p, int n) { return V_PS(maskz_loadu)(v_first(n), p); }
-static inline void v_store_n(real *p, vreal x, int n) { V_PS(mask_storeu)(p, v_first(n), x); }
-static inline void v_stream(real *p, vreal x) { V_PS(stream)(p, x); }
+static inline vreal v_load_n(const real *p, int n) { return V_REAL(maskz_loadu)(v_first(n), p); }
+static inline void v_store_n(real *p, vreal x, int n) { V_REAL(mask_storeu)(p, v_first(n), x); }
+static inline void v_stream(real *p, vreal x) { V_REAL(stream)(p, x); }
 static inline vmask v_gt(vreal x, vreal y) { return V_CMP(x, y, _CMP_GT_OQ); }
 static inline vmask v_lt(vreal x, vreal y) { return V_CMP(x, y, _CMP_LT_OQ); }
 static inline vmask v_ge(vreal x, vreal y) { return V_CMP(x, y, _CMP_GE_OQ); }
@@ -77,10 +80,10 @@ static inline vmask v_ne(vreal x, vreal y) { return V_CMP(x, y, _CMP_NEQ_UQ); }
 static inline vmask m_and(vmask a, vmask b) { return (vmask)(a & b); }
 static inline vmask m_or(vmask a, vmask b) { return (vmask)(a | b); }
 static inline vmask m_not(vmask a) { return (vmask)~a; }
-static inline vreal v_sel(vmask m, vreal x, vreal y) { return V_PS(mask_blend)(m, y, x); }
+static inline vreal v_sel(vmask m, vreal x, vreal y) { return V_REAL(mask_blend)(m, y, x); }
 static inline vint vi_sel(vmask m, vint x, vint y) { return (vint)V_EPI(mask_blend)(m, (__m512i)y, (__m512i)x); }
 static inline vmask vi_eq(vint x, vint y) { return V_EQ((__m512i)x, (__m512i)y); }
-static inline vreal v_sqrt(vreal x) { return V_PS(sqrt)(x); }
+static inline vreal v_sqrt(vreal x) { return V_REAL(sqrt)(x); }
 
 #else
 
@@ -98,20 +101,20 @@ static inline vmask vi_eq(vint x, vint y) { return (vmask)(x == y); }
 
 #if defined(__AVX2__)
 #ifdef THNN_REAL_IS_FLOAT
-#define V_PS(op) _mm256_##op##_ps
+#define V_REAL(op) _mm256_##op##_ps
 #else
-#define V_PS(op) _mm256_##op##_pd
+#define V_REAL(op) _mm256_##op##_pd
 #endif
 static inline vint v_first(int n)
 {
   static const vlane mask[2 * VBYTES / sizeof(real)] = {[0 ... VBYTES / sizeof(real) - 1] = -1};
   return vi_load(mask + VL - n);
 }
-static inline vreal v_load_n(const real *p, int n) { return V_PS(maskload)(p, (__m256i)v_first(n)); }
-static inline void v_store_n(real *p, vreal x, int n) { V_PS(maskstore)(p, (__m256i)v_first(n), x); }
-static inline void v_stream(real *p, vreal x) { V_PS(stream)(p, x); }
-static inline vreal v_sel(vmask m, vreal x, vreal y) { return V_PS(blendv)(y, x, (vreal)m); }
-static inline vreal v_sqrt(vreal x) { return V_PS(sqrt)(x); }
+static inline vreal v_load_n(const real *p, int n) { return V_REAL(maskload)(p, (__m256i)v_first(n)); }
+static inline void v_store_n(real *p, vreal x, int n) { V_REAL(maskstore)(p, (__m256i)v_first(n), x); }
+static inline void v_stream(real *p, vreal x) { V_REAL(stream)(p, x); }
+static inline vreal v_sel(vmask m, vreal x, vreal y) { return V_REAL(blendv)(y, x, (vreal)m); }
+static inline vreal v_sqrt(vreal x) { return V_REAL(sqrt)(x); }
 #else
 static inline vreal v_load_n(const real *p, int n)
 {
@@ -146,7 +149,7 @@ static inline vreal v_abs(vreal x) { return (vreal)((vint)x & ~(vint)v_set1((rea
 
 /* Pairwise sum of the lanes. */
 #if defined(__AVX512F__)
-static inline real v_sum(vreal x) { return V_PS(reduce_add)(x); }
+static inline real v_sum(vreal x) { return V_REAL(reduce_add)(x); }
 #else
 static inline real v_sum(vreal x)
 {

@@ -6,8 +6,9 @@
 /* Elementary functions of one `real` without branches, so that the compiler vectorises a loop over them for every
    instruction set.
 
-     th_exp  th_log  th_tanh  th_sigmoid  th_abs  th_copysign
-     th_exp_le0(x)                                exp(x) of x <= 0, cheaper
+     th_exp  th_log  th_tanh  th_sigmoid  th_softplus  th_sqrt  th_abs  th_copysign
+     th_exp_le0(x)  th_expm1_le0(x)               exp(x) and exp(x) - 1 of x <= 0, cheaper
+     th_log1p_le1(x)                              log(1 + x) of 0 <= x <= 1
      th_log_probability(p)  th_log_complement(p)  log(p) and log(1 - p) of 0 <= p <= 1, at least -100, cheaper
 
    Largest errors, over all arguments including subnormal numbers, zeros, infinities and NaN: exp and logarithms 1 ulp,
@@ -16,10 +17,10 @@
 #ifdef THNN_REAL_IS_FLOAT
 
 typedef uint32_t th_word;
-enum { th_mantissa_bits = 23, th_exponent_bias = 127, th_exp_scale = 64 };
+enum { th_mantissa_bits = 23, th_exponent_bias = 127, th_exp_scale = 64 /* see th_exp_le0 */ };
 static const real th_log2_e = 1.44269504f;
 static const real th_ln2_hi = 0x1.62e4p-1f, th_ln2_lo = 1.42860682031e-6f; /* n * ln2_hi is exact */
-static const real th_exp_min = -104, th_exp_max = 89, th_tanh_saturation = 10;
+static const real th_exp_min = -104, th_exp_max = 89, th_expm1_min = -20;  /* exp(-20) - 1 rounds to -1 */
 static const th_word th_log_offset = 0x4afb0d; /* carries into the exponent for mantissas above sqrt(2) */
 
 /* (exp(r) - 1 - r) / r^2 for |r| <= ln(2) / 2 */
@@ -45,7 +46,7 @@ typedef uint64_t th_word;
 enum { th_mantissa_bits = 52, th_exponent_bias = 1023, th_exp_scale = 512 };
 static const real th_log2_e = 1.442695040888963407;
 static const real th_ln2_hi = 0.69314718056011770386, th_ln2_lo = -1.7239444525614834773e-13;
-static const real th_exp_min = -746, th_exp_max = 710, th_tanh_saturation = 20;
+static const real th_exp_min = -746, th_exp_max = 710, th_expm1_min = -40;
 static const th_word th_log_offset = 0x95f619980c433;
 
 static inline real th_exp_tail(real r)
@@ -92,6 +93,15 @@ static inline real th_from_bits(th_word bits)
 #define TH_POWER_OF_2(n) th_from_bits((th_word)(th_exponent_bias + (n)) << th_mantissa_bits)
 #define TH_SIGN_BIT ((th_word)1 << (sizeof(real) * 8 - 1))
 
+static inline real th_sqrt(real x)
+{
+#ifdef THNN_REAL_IS_FLOAT
+  return __builtin_sqrtf(x);
+#else
+  return __builtin_sqrt(x);
+#endif
+}
+
 static inline real th_abs(real x) { return th_from_bits(th_to_bits(x) & ~TH_SIGN_BIT); }
 static inline real th_copysign(real x, real sign)
 {
@@ -127,7 +137,14 @@ static inline real th_exp_le0(real x)
   real power;
   const real r = th_reduce_to_ln2(x < th_exp_min ? th_exp_min : x, th_exp_scale, &power);
   return (1 + (r + r * r * th_exp_tail(r))) * power *
-         TH_POWER_OF_2(-th_exp_scale); /* a subnormal result is rounded once */
+         TH_POWER_OF_2(-th_exp_scale); /* power is a normal number, and a subnormal result is rounded once */
+}
+
+static inline real th_expm1_le0(real x)
+{
+  real power;
+  const real r = th_reduce_to_ln2(x < th_expm1_min ? th_expm1_min : x, 0, &power);
+  return power * (r + r * r * th_exp_tail(r)) + (power - 1);
 }
 
 static inline real th_exp(real x)
@@ -147,7 +164,7 @@ static inline real th_log_series(real f, real k)
   return k * th_ln2_hi - ((h - (th_log_tail(f) + k * th_ln2_lo)) - f);
 }
 
-/* The biased exponent k for which x / 2^k is between sqrt(1/2) and sqrt(2). */
+/* The biased exponent k for which x / 2^(k - th_exponent_bias) is between sqrt(1/2) and sqrt(2). */
 static inline th_word th_exponent(real x) { return (th_to_bits(x) + th_log_offset) >> th_mantissa_bits; }
 static inline real th_unscale(real x, th_word k)
 {
@@ -178,19 +195,24 @@ static inline real th_log_probability(real p)
 
 static inline real th_log_complement(real p)
 {
-  const real u = 1 - p, lost = (1 - u) - p;
+  const real u = 1 - p, lost = (1 - u) - p; /* lost: the rounding error of u */
   const th_word k = th_exponent(u);
   const real inverse = th_from_bits((2 * th_exponent_bias - k) << th_mantissa_bits);
   const real y = th_log_series((th_unscale(u, k) - 1) + lost * inverse, th_unbiased(k));
   return u > 0 ? y : -100;
 }
 
+static inline real th_log1p_le1(real x)
+{
+  const real u = 1 + x, lost = x - (u - 1);
+  const th_word k = th_exponent(u);
+  const real inverse = th_from_bits((2 * th_exponent_bias - k) << th_mantissa_bits);
+  return th_log_series((th_unscale(u, k) - 1) + lost * inverse, th_unbiased(k));
+}
+
 static inline real th_tanh(real x)
 {
-  const real a = th_abs(x);
-  real power;
-  const real r = th_reduce_to_ln2(-2 * (a > th_tanh_saturation ? th_tanh_saturation : a), 0, &power);
-  const real e = power * (r + r * r * th_exp_tail(r)) + (power - 1); /* exp(-2|x|) - 1 */
+  const real e = th_expm1_le0(-2 * th_abs(x));
   return th_copysign(e / (2 + e), x);
 }
 
@@ -199,5 +221,8 @@ static inline real th_sigmoid(real x)
   const real e = th_exp_le0(-th_abs(x));
   return (x < 0 ? e : 1) / (1 + e);
 }
+
+/* log(1 + exp(x)) */
+static inline real th_softplus(real x) { return (x > 0 ? x : 0) + th_log1p_le1(th_exp_le0(-th_abs(x))); }
 
 #endif

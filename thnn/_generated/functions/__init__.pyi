@@ -3,6 +3,8 @@ from .convolution import *
 from .linear import *
 from .unfolding import *
 from .pooling import *
+from .padding import *
+from .resampling import *
 from .activation import *
 from .criterion import *
 from .tables import *

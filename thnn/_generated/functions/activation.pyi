@@ -2,7 +2,7 @@
 # ruff: noqa: N803, E501, D
 from typing import Any
 
-from torch import Tensor
+from torch import Generator, Tensor
 
 from thnn._functions.base import FunctionBase
 
@@ -84,7 +84,7 @@ class TanhFunction(FunctionBase):
     def apply(cls, input: Tensor) -> Tensor: ...
 
 class SoftMaxFunction(FunctionBase):
-    """SoftMax: output = exp(input) / sum over channels of exp(input), the maximum subtracted first.
+    """SoftMax: output = exp(input) / sum over channels of exp(input), computed after subtracting the maximum.
 
     Shapes: input (C), (N, C), (C, H, W) or (N, C, H, W). Errors: ValueError for other dimensions.
     Source: Torch7 nn.SoftMax.
@@ -122,3 +122,248 @@ class LogSoftMaxFunction(FunctionBase):
     def __call__(self, input: Tensor) -> Tensor: ...
     @classmethod
     def apply(cls, input: Tensor) -> Tensor: ...
+
+class AbsFunction(FunctionBase):
+    """Abs: output = |input|. Any shape. Source: Torch7 nn.Abs.
+
+    Calls:
+        AbsFunction()(input)
+        AbsFunction.apply(input)
+
+    Arguments:
+        input: Tensor (float32 or float64): input, any shape
+
+    Gradient of Abs by its input: -gradOutput where input < 0, else gradOutput.
+    """
+    def __init__(self) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor) -> Tensor: ...
+
+class SqrtFunction(FunctionBase):
+    """Sqrt: output = sqrt(input), NaN where input < 0. Any shape. Source: Torch7 nn.Sqrt.
+
+    Calls:
+        SqrtFunction(eps)(input)
+        SqrtFunction.apply(input, eps)
+
+    Arguments:
+        input: Tensor (float32 or float64): input, any shape
+        eps: float, default 0.0: unused
+
+    Gradient of Sqrt by its input: gradOutput / (2 * output), and 0 where output is 0.
+    """
+    def __init__(self, eps: float = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, eps: float = ...) -> Tensor: ...
+
+class SquareFunction(FunctionBase):
+    """Square: output = input^2. Any shape. Source: Torch7 nn.Square.
+
+    Calls:
+        SquareFunction()(input)
+        SquareFunction.apply(input)
+
+    Arguments:
+        input: Tensor (float32 or float64): input, any shape
+
+    Gradient of Square by its input: 2 * input * gradOutput.
+    """
+    def __init__(self) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor) -> Tensor: ...
+
+class HardTanhFunction(FunctionBase):
+    """HardTanh: output = min(max(input, min_val), max_val). Any shape; NaN stays NaN.
+    Errors: ValueError if min_val > max_val. Source: Torch7 nn.HardTanh.
+
+    Calls:
+        HardTanhFunction(min_val, max_val, inplace)(input)
+        HardTanhFunction.apply(input, min_val, max_val, inplace)
+
+    Arguments:
+        input: Tensor (float32 or float64): input, any shape; overwritten if inplace
+        min_val: float, default -1.0: least value of output
+        max_val: float, default 1.0: largest value of output
+        inplace: bool, default False: write the result into input
+
+    Gradient of HardTanh by its input: gradOutput between the limits, 0 at the limits and beyond.
+    """
+    def __init__(self, min_val: float = ..., max_val: float = ..., inplace: bool = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, min_val: float = ..., max_val: float = ..., inplace: bool = ...) -> Tensor: ...
+
+class HardShrinkFunction(FunctionBase):
+    """HardShrink: output = 0 where -lambda <= input <= lambda, else input. Any shape; NaN stays NaN. Source: Torch7
+    nn.HardShrink.
+
+    Calls:
+        HardShrinkFunction(lambda)(input)
+        HardShrinkFunction.apply(input, lambda)
+
+    Arguments:
+        input: Tensor (float32 or float64): input, any shape
+        lambda: float, default 0.5: limit of the values that become 0
+
+    Gradient of HardShrink by its input: 0 where -lambda <= input <= lambda, else gradOutput.
+    """
+    def __init__(self, lambda_: float = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, lambda_: float = ...) -> Tensor: ...
+
+class SoftShrinkFunction(FunctionBase):
+    """SoftShrink: output = input - lambda where input > lambda, input + lambda where input < -lambda, else 0. Any shape;
+    NaN stays NaN. Source: Torch7 nn.SoftShrink.
+
+    Calls:
+        SoftShrinkFunction(lambda)(input)
+        SoftShrinkFunction.apply(input, lambda)
+
+    Arguments:
+        input: Tensor (float32 or float64): input, any shape
+        lambda: float, default 0.5: distance by which values move towards 0
+
+    Gradient of SoftShrink by its input: 0 where -lambda <= input <= lambda, else gradOutput.
+    """
+    def __init__(self, lambda_: float = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, lambda_: float = ...) -> Tensor: ...
+
+class ELUFunction(FunctionBase):
+    """ELU: output = input where input > 0, else alpha * (exp(input) - 1). Any shape. Source: Clevert, Unterthiner and
+    Hochreiter 2015.
+
+    Calls:
+        ELUFunction(alpha, inplace)(input)
+        ELUFunction.apply(input, alpha, inplace)
+
+    Arguments:
+        input: Tensor (float32 or float64): input, any shape; overwritten if inplace
+        alpha: float, default 1.0: output tends to -alpha for negative inputs
+        inplace: bool, default False: write the result into input
+
+    Gradient of ELU by its input: gradOutput where output > 0, else gradOutput * (output + alpha).
+    Errors: ValueError if alpha < 0, where the sign of output does not tell that of input.
+    """
+    def __init__(self, alpha: float = ..., inplace: bool = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, alpha: float = ..., inplace: bool = ...) -> Tensor: ...
+
+class SoftPlusFunction(FunctionBase):
+    """SoftPlus: output = log(1 + exp(beta * input)) / beta, and input where beta * input > threshold. Any shape. Source:
+    Torch7 nn.SoftPlus.
+
+    Calls:
+        SoftPlusFunction(beta, threshold)(input)
+        SoftPlusFunction.apply(input, beta, threshold)
+
+    Arguments:
+        input: Tensor (float32 or float64): input, any shape
+        beta: float, default 1.0: steepness
+        threshold: float, default 20.0: beta * input above it is kept
+
+    Gradient of SoftPlus by its input: gradOutput where beta * output > threshold, else gradOutput * (1 - exp(-beta *
+    output)).
+    """
+    def __init__(self, beta: float = ..., threshold: float = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, beta: float = ..., threshold: float = ...) -> Tensor: ...
+
+class LogSigmoidFunction(FunctionBase):
+    """LogSigmoid: output = log(1 / (1 + exp(-input))), without overflow. Any shape. Source: Torch7 nn.LogSigmoid.
+
+    Calls:
+        LogSigmoidFunction()(input)
+        LogSigmoidFunction.apply(input)
+
+    Arguments:
+        input: Tensor (float32 or float64): input, any shape
+
+    Gradient of LogSigmoid by its input: gradOutput / (1 + exp(input)).
+    """
+    def __init__(self) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor) -> Tensor: ...
+
+class PReLUFunction(FunctionBase):
+    """PReLU: output = input where input > 0, else weight * input; one weight per channel, or one for all.
+
+    Shapes: input (N, C, ...) or (C) with weight (C) and nOutputPlane C; input of any shape with one weight and
+    nOutputPlane 0. Errors: ValueError for sizes that do not fit. Source: He, Zhang, Ren and Sun 2015.
+
+    Calls:
+        PReLUFunction(nOutputPlane)(input, weight)
+        PReLUFunction.apply(input, weight, nOutputPlane)
+
+    Arguments:
+        input: Tensor (float32 or float64): input (N, C, ...) or (C); any shape for a shared slope
+        weight: Tensor (float32 or float64): slopes (C), or one element
+        nOutputPlane: int, default 0: C, or 0 for a shared slope
+
+    Gradient of PReLU by its input: gradOutput where input > 0, else weight * gradOutput.
+
+    Gradient of PReLU by its slopes, accumulated: gradWeight[c] += scale * sum of input * gradOutput over the elements
+    of channel c (of all channels if nOutputPlane is 0) with input <= 0.
+    """
+    def __init__(self, nOutputPlane: int = ...) -> None: ...
+    def __call__(self, input: Tensor, weight: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, weight: Tensor, nOutputPlane: int = ...) -> Tensor: ...
+
+class GatedLinearFunction(FunctionBase):
+    """GatedLinear: output = a * sigmoid(b), where a and b are the halves of input along dimension dim.
+
+    Shapes: output is sized as a. Errors: ValueError for a dim that input lacks or that has an odd size. Source:
+    Dauphin, Fan, Auli and Grangier 2016.
+
+    Calls:
+        GatedLinearFunction(dim)(input)
+        GatedLinearFunction.apply(input, dim)
+
+    Arguments:
+        input: Tensor (float32 or float64): input, an even size along dim
+        dim: int: dimension of the halves, from 0
+
+    Gradient of GatedLinear by its input: gradOutput * s for the first half, gradOutput * a * s * (1 - s) for the
+    second, s = sigmoid(b).
+    """
+    def __init__(self, dim: int) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, dim: int) -> Tensor: ...
+
+class RReLUFunction(FunctionBase):
+    """RReLU: output = input where input > 0, else slope * input. The slope is (lower + upper) / 2, or if train random:
+    for each element uniform in [lower, upper). Any shape.
+
+    The slopes depend on the generator, which gives one number per call, and on the index of the element, but neither
+    on strides nor on threads.
+    Errors: ValueError if lower > upper or either is not finite. Source: Xu, Wang, Chen and Li 2015.
+
+    Calls:
+        RReLUFunction(lower, upper, train, inplace)(input)
+        RReLUFunction.apply(input, lower, upper, train, inplace)
+
+    Arguments:
+        input: Tensor (float32 or float64): input, any shape; overwritten if inplace
+        lower: float, default 0.125: least slope
+        upper: float, default 0.3333333333333333: largest slope
+        train: bool, default False: random slopes
+        inplace: bool, default False: write the result into input
+        generator: torch.Generator or None, default None: torch's default generator
+
+    Gradient of RReLU by its input: gradOutput * noise if train and upper - lower > 1e-6, otherwise gradOutput where
+    input > 0 and gradOutput * (lower + upper) / 2 elsewhere.
+    """
+    def __init__(self, lower: float = ..., upper: float = ..., train: bool = ..., inplace: bool = ..., generator: Generator | None = ...) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, lower: float = ..., upper: float = ..., train: bool = ..., inplace: bool = ..., generator: Generator | None = ...) -> Tensor: ...

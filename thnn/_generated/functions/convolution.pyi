@@ -13,7 +13,7 @@ class SpatialConvolutionMMFunction(FunctionBase):
                         weight[o,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
 
     Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW) or flattened (O, I*kH*kW); bias (O) or None;
-    output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+    output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
     Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that
     do not fit. Source: Torch7 nn.SpatialConvolutionMM.
 
@@ -24,7 +24,7 @@ class SpatialConvolutionMMFunction(FunctionBase):
     Arguments:
         input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
         weight: Tensor (float32 or float64): filters (O, I, kH, kW) or (O, I*kH*kW)
-        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        bias: Tensor (float32 or float64) or None: one value per output channel (O)
         kW: int: kernel width
         kH: int: kernel height
         dW: int: stride along the width
@@ -60,13 +60,13 @@ class TemporalConvolutionFunction(FunctionBase):
     Arguments:
         input: Tensor (float32 or float64): input (N, T, inputFrameSize) or (T, inputFrameSize)
         weight: Tensor (float32 or float64): filters (outputFrameSize, kW*inputFrameSize)
-        bias: Tensor (float32 or float64): one per output feature (outputFrameSize)
+        bias: Tensor (float32 or float64): one value per output feature (outputFrameSize)
         kW: int: kernel length
         dW: int: stride
         inputFrameSize: int: features of a frame of input
         outputFrameSize: int: features of a frame of output
 
-    Gradient of TemporalConvolution by its input: sums gradOutput * weight over the outputs of each frame.
+    Gradient of TemporalConvolution by its input: gradOutput * weight, summed over the outputs that read each frame.
 
     Gradients of TemporalConvolution by its parameters, accumulated:
     gradWeight[o, k*inputFrameSize + f] += scale * sum over n, t of gradOutput[n,t,o] * input[n, t*dW + k, f];
@@ -83,8 +83,8 @@ class TemporalRowConvolutionFunction(FunctionBase):
       output[n,f,t] = bias[f] + sum over k of weight[f,0,k] * input[n, f, t*dW + k - padW]
 
     Shapes: with featFirst input (N, F, T) or (F, T) and output (N, F, oT), otherwise (N, T, F) or (T, F) and
-    (N, oT, F); weight (F, 1, kW); bias (F) or None; oT = floor((T + 2*padW - kW) / dW) + 1. Outside the sequence input
-    is 0.
+    (N, oT, F); weight (F, 1, kW); bias (F) or None; oT = floor((T + 2*padW - kW) / dW) + 1. Input is 0
+    outside the sequence.
     Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
     fit. Source: Torch7 nn.TemporalRowConvolution.
 
@@ -95,7 +95,7 @@ class TemporalRowConvolutionFunction(FunctionBase):
     Arguments:
         input: Tensor (float32 or float64): input (N, F, T) or (F, T), or with time first
         weight: Tensor (float32 or float64): filters (F, 1, kW)
-        bias: Tensor (float32 or float64) or None: one per feature (F)
+        bias: Tensor (float32 or float64) or None: one value per feature (F)
         kW: int: kernel length
         dW: int: stride
         padW: int: zeros added before and after
@@ -119,7 +119,7 @@ class SpatialDilatedConvolutionFunction(FunctionBase):
                         weight[o,i,kh,kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
 
     Shapes: input (N, I, H, W) or (I, H, W); weight (O, I, kH, kW); bias (O) or None; output (N, O, oH, oW) with
-    oH = floor((H + 2*padH - dilationH*(kH-1) - 1) / dH) + 1 and oW likewise. Outside the image input is 0.
+    oH = floor((H + 2*padH - dilationH*(kH-1) - 1) / dH) + 1 and oW likewise. Input is 0 outside the image.
     Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
     that do not fit. Source: Yu and Koltun, 2015; Torch7 nn.SpatialDilatedConvolution.
 
@@ -130,15 +130,15 @@ class SpatialDilatedConvolutionFunction(FunctionBase):
     Arguments:
         input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
         weight: Tensor (float32 or float64): filters (O, I, kH, kW)
-        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        bias: Tensor (float32 or float64) or None: one value per output channel (O)
         kW: int: kernel width
         kH: int: kernel height
         dW: int: stride along the width
         dH: int: stride along the height
         padW: int: zeros added left and right
         padH: int: zeros added above and below
-        dilationW: int: distance of kernel elements along the width
-        dilationH: int: distance of kernel elements along the height
+        dilationW: int: distance between kernel elements along the width
+        dilationH: int: distance between kernel elements along the height
 
     Gradient of SpatialDilatedConvolution by its input: gradOutput correlated with the flipped filters.
 
@@ -172,7 +172,7 @@ class SpatialFullConvolutionFunction(FunctionBase):
     Arguments:
         input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
         weight: Tensor (float32 or float64): filters (I, O, kH, kW)
-        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        bias: Tensor (float32 or float64) or None: one value per output channel (O)
         kW: int: kernel width
         kH: int: kernel height
         dW: int: stride along the width
@@ -202,8 +202,8 @@ class SpatialFullDilatedConvolutionFunction(FunctionBase):
 
     Shapes: input (N, I, H, W) or (I, H, W); weight (I, O, kH, kW); bias (O) or None; output (N, O, oH, oW) with
     oH = (H-1)*dH - 2*padH + dilationH*(kH-1) + 1 + adjH and oW likewise.
-    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an adj below 0 or below neither the
-    stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+    Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an adj below 0 or not below
+    the larger of stride and dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
 
     Calls:
         SpatialFullDilatedConvolutionFunction(kW, kH, dW, dH, padW, padH, dilationW, dilationH, adjW, adjH)(input, weight, bias)
@@ -212,15 +212,15 @@ class SpatialFullDilatedConvolutionFunction(FunctionBase):
     Arguments:
         input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
         weight: Tensor (float32 or float64): filters (I, O, kH, kW)
-        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        bias: Tensor (float32 or float64) or None: one value per output channel (O)
         kW: int: kernel width
         kH: int: kernel height
         dW: int: stride along the width
         dH: int: stride along the height
         padW: int: output columns cropped left and right
         padH: int: output rows cropped above and below
-        dilationW: int: distance of kernel elements along the width
-        dilationH: int: distance of kernel elements along the height
+        dilationW: int: distance between kernel elements along the width
+        dilationH: int: distance between kernel elements along the height
         adjW: int: columns added to the output at the right
         adjH: int: rows added to the output at the bottom
 
@@ -243,7 +243,7 @@ class SpatialDepthWiseConvolutionFunction(FunctionBase):
                                  weight[m,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
 
     Shapes: input (N, I, H, W) or (I, H, W); weight (M, I, kH, kW) or flattened (M, I*kH*kW); bias (M, I) or None; output
-    (N, I*M, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+    (N, I*M, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
     Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
     fit. Source: Torch7 nn.SpatialDepthWiseConvolution.
 
@@ -254,7 +254,7 @@ class SpatialDepthWiseConvolutionFunction(FunctionBase):
     Arguments:
         input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
         weight: Tensor (float32 or float64): filters (M, I, kH, kW) or (M, I*kH*kW)
-        bias: Tensor (float32 or float64) or None: one per filter (M, I)
+        bias: Tensor (float32 or float64) or None: one value per filter (M, I)
         kW: int: kernel width
         kH: int: kernel height
         dW: int: stride along the width
@@ -275,13 +275,13 @@ class SpatialDepthWiseConvolutionFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., kW: int = ..., kH: int = ..., dW: int = ..., dH: int = ..., padW: int = ..., padH: int = ...) -> Tensor: ...
 
 class VolumetricConvolutionFunction(FunctionBase):
-    """VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters, whose size is the kernel.
+    """VolumetricConvolution: cross-correlation of a batch of volumes with a bank of filters; the kernel size is that of weight.
 
       output[n,o,z,y,x] = bias[o] + sum over i, kt, kh, kw of
                           weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
 
     Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
-    with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Outside the volume input is 0.
+    with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Input is 0 outside the volume.
     Errors: ValueError for a stride below 1, negative padding, an output without elements, sizes that do not fit.
     Source: Torch7 nn.VolumetricConvolution.
 
@@ -292,7 +292,7 @@ class VolumetricConvolutionFunction(FunctionBase):
     Arguments:
         input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
         weight: Tensor (float32 or float64): filters (O, I, kT, kH, kW)
-        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        bias: Tensor (float32 or float64) or None: one value per output channel (O)
         dT: int: stride along the time
         dW: int: stride along the width
         dH: int: stride along the height
@@ -304,7 +304,8 @@ class VolumetricConvolutionFunction(FunctionBase):
 
     Gradients of VolumetricConvolution by its parameters, accumulated:
     gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-    weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
+    weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
+    gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
     """
     def __init__(self, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -318,8 +319,8 @@ class VolumetricConvolutionMMFunction(FunctionBase):
                           weight[o,i,kt,kh,kw] * input[n, i, z*dT + kt - pT, y*dH + kh - pH, x*dW + kw - pW]
 
     Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW) or flattened (O, I*kT*kH*kW); bias (O) or
-    None; output (N, O, oT, oH, oW) with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Outside the volume
-    input is 0.
+    None; output (N, O, oT, oH, oW) with oT = floor((T + 2*pT - kT) / dT) + 1, and oH and oW likewise. Input is 0
+    outside the volume.
     Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
     fit. Source: Torch7 nn.VolumetricConvolution.
 
@@ -330,7 +331,7 @@ class VolumetricConvolutionMMFunction(FunctionBase):
     Arguments:
         input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
         weight: Tensor (float32 or float64): filters (O, I, kT, kH, kW) or (O, I*kT*kH*kW)
-        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        bias: Tensor (float32 or float64) or None: one value per output channel (O)
         kT: int: kernel depth (time)
         kW: int: kernel width
         kH: int: kernel height
@@ -345,7 +346,8 @@ class VolumetricConvolutionMMFunction(FunctionBase):
 
     Gradients of VolumetricConvolutionMM by its parameters, accumulated:
     gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-    weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
+    weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
+    gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
     """
     def __init__(self, kT: int, kW: int, kH: int, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -359,7 +361,7 @@ class VolumetricDilatedConvolutionFunction(FunctionBase):
           input[n, i, z*dT + kt*dilationT - padT, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
 
     Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (O, I, kT, kH, kW); bias (O) or None; output (N, O, oT, oH, oW)
-    with oT = floor((T + 2*padT - dilationT*(kT-1) - 1) / dT) + 1, and oH and oW likewise. Outside the volume input is 0.
+    with oT = floor((T + 2*padT - dilationT*(kT-1) - 1) / dT) + 1, and oH and oW likewise. Input is 0 outside the volume.
     Errors: ValueError for a kernel, stride or dilation below 1, negative padding, an output without elements, sizes
     that do not fit. Source: Torch7 nn.VolumetricDilatedConvolution.
 
@@ -370,7 +372,7 @@ class VolumetricDilatedConvolutionFunction(FunctionBase):
     Arguments:
         input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
         weight: Tensor (float32 or float64): filters (O, I, kT, kH, kW)
-        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        bias: Tensor (float32 or float64) or None: one value per output channel (O)
         kT: int: kernel depth (time)
         kW: int: kernel width
         kH: int: kernel height
@@ -380,15 +382,16 @@ class VolumetricDilatedConvolutionFunction(FunctionBase):
         padT: int: zeros added before and after
         padW: int: zeros added left and right
         padH: int: zeros added above and below
-        dilationT: int: distance of kernel elements along the time
-        dilationW: int: distance of kernel elements along the width
-        dilationH: int: distance of kernel elements along the height
+        dilationT: int: distance between kernel elements along the time
+        dilationW: int: distance between kernel elements along the width
+        dilationH: int: distance between kernel elements along the height
 
     Gradient of VolumetricDilatedConvolution by its input: gradOutput correlated with the flipped filters.
 
     Gradients of VolumetricDilatedConvolution by its parameters, accumulated:
     gradWeight[o,i,kt,kh,kw] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x] times the element of input that
-    weight[o,i,kt,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
+    weight[o,i,kt,kh,kw] multiplies in output[n,o,z,y,x];
+    gradBias[o] += scale * sum over n, z, y, x of gradOutput[n,o,z,y,x].
     """
     def __init__(self, kT: int, kW: int, kH: int, dT: int, dW: int, dH: int, padT: int, padW: int, padH: int, dilationT: int, dilationW: int, dilationH: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -402,7 +405,7 @@ class VolumetricFullConvolutionFunction(FunctionBase):
       output[n,o,Z,Y,X] = bias[o] + sum over i, z, y, x, kt, kh, kw with Z = z*dT + kt - pT, Y = y*dH + kh - pH and
                           X = x*dW + kw - pW of weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
 
-    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), whose size is the kernel; bias (O) or None;
+    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O) or None;
     output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + kT + aT, and oH and oW likewise.
     Errors: ValueError for a stride below 1, negative padding, an aT, aW or aH below 0 or not below the stride, an output
     without elements, sizes that do not fit. Source: Torch7 nn.VolumetricFullConvolution.
@@ -414,7 +417,7 @@ class VolumetricFullConvolutionFunction(FunctionBase):
     Arguments:
         input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
         weight: Tensor (float32 or float64): filters (I, O, kT, kH, kW)
-        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        bias: Tensor (float32 or float64) or None: one value per output channel (O)
         dT: int: stride along the time
         dW: int: stride along the width
         dH: int: stride along the height
@@ -428,8 +431,8 @@ class VolumetricFullConvolutionFunction(FunctionBase):
     Gradient of VolumetricFullConvolution by its input: the convolution of gradOutput with weight.
 
     Gradients of VolumetricFullConvolution by its parameters, accumulated:
-    gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the element of gradOutput that
-    weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of channel o of gradOutput.
+    gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that
+    weight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput.
     """
     def __init__(self, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int, aT: int, aW: int, aH: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -443,10 +446,10 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
                           Y = y*dH + kh*dilationH - pH and X = x*dW + kw*dilationW - pW of
                           weight[i,o,kt,kh,kw] * input[n,i,z,y,x]
 
-    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), whose size is the kernel; bias (O) or None;
+    Shapes: input (N, I, T, H, W) or (I, T, H, W); weight (I, O, kT, kH, kW), which gives the kernel size; bias (O) or None;
     output (N, O, oT, oH, oW) with oT = (T-1)*dT - 2*pT + dilationT*(kT-1) + 1 + aT, and oH and oW likewise.
-    Errors: ValueError for a stride or dilation below 1, negative padding, an aT, aW or aH below 0 or below neither the
-    stride nor the dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
+    Errors: ValueError for a stride or dilation below 1, negative padding, an aT, aW or aH below 0 or not below the
+    larger of stride and dilation, an output without elements, sizes that do not fit. Source: PyTorch 0.2.
 
     Calls:
         VolumetricFullDilatedConvolutionFunction(dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, aT, aW, aH)(input, weight, bias)
@@ -455,16 +458,16 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
     Arguments:
         input: Tensor (float32 or float64): input (N, I, T, H, W) or (I, T, H, W)
         weight: Tensor (float32 or float64): filters (I, O, kT, kH, kW)
-        bias: Tensor (float32 or float64) or None: one per output channel (O)
+        bias: Tensor (float32 or float64) or None: one value per output channel (O)
         dT: int: stride along the time
         dW: int: stride along the width
         dH: int: stride along the height
         pT: int: output frames cropped before and after
         pW: int: output columns cropped left and right
         pH: int: output rows cropped above and below
-        dilationT: int: distance of kernel elements along the time
-        dilationW: int: distance of kernel elements along the width
-        dilationH: int: distance of kernel elements along the height
+        dilationT: int: distance between kernel elements along the time
+        dilationW: int: distance between kernel elements along the width
+        dilationH: int: distance between kernel elements along the height
         aT: int: frames added to the output at its end
         aW: int: columns added to the output at the right
         aH: int: rows added to the output at the bottom
@@ -472,8 +475,8 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
     Gradient of VolumetricFullDilatedConvolution by its input: the dilated convolution of gradOutput with weight.
 
     Gradients of VolumetricFullDilatedConvolution by its parameters, accumulated:
-    gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the element of gradOutput that
-    weight[i,o,kt,kh,kw] contributed to; gradBias[o] += scale * the sum of channel o of gradOutput.
+    gradWeight[i,o,kt,kh,kw] += scale * sum over n, z, y, x of input[n,i,z,y,x] times the gradOutput of the output that
+    weight[i,o,kt,kh,kw] * input[n,i,z,y,x] is added to; gradBias[o] += scale * the sum of channel o of gradOutput.
     """
     def __init__(self, dT: int, dW: int, dH: int, pT: int, pW: int, pH: int, dilationT: int, dilationW: int, dilationH: int, aT: int, aW: int, aH: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -484,13 +487,14 @@ class ConvolutionFunction(FunctionBase):
     """Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The other
     convolutions are special cases of it; the layers of thnn.nn call it.
 
-      output[n,o,y,x] = bias[o] + sum over the channels i of o's group and over kh, kw of
-                        weight[o, i, kh, kw] * input[n, i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW]
+      output[n,o,y,x] = bias[o] + sum over i, kh, kw of weight[o,i,kh,kw] *
+                        input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW],
+                        where o is in group g and 0 <= i < I/groups
 
     Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (O, I/groups, kH, kW); bias (O) or None; output
-    (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. One dimension has
-    W alone, three have T before H; weight has as many. Group g connects the input channels from g*I/groups on with the
-    output channels from g*O/groups on.
+    (N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one
+    dimension there is W alone, in three T precedes H; weight has as many dimensions. Group g connects the input channels
+    from g*I/groups on with the output channels from g*O/groups on.
     Errors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups does not
     divide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or padding other than 0,
     of a dimension that weight does not have.
@@ -502,23 +506,23 @@ class ConvolutionFunction(FunctionBase):
     Arguments:
         input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
         weight: Tensor (float32 or float64): filters (O, I/groups, kH, kW)
-        bias: Tensor (float32 or float64) or None: one per output channel (O)
-        dT: int: stride along the depth; without that dimension 1
-        dW: int: stride along the width; without that dimension 1
-        dH: int: stride along the height; without that dimension 1
-        padT: int: zeros added on both sides along the depth; without that dimension 0
-        padW: int: zeros added on both sides along the width; without that dimension 0
-        padH: int: zeros added on both sides along the height; without that dimension 0
-        dilationT: int: distance of kernel elements along the depth; without that dimension 1
-        dilationW: int: distance of kernel elements along the width; without that dimension 1
-        dilationH: int: distance of kernel elements along the height; without that dimension 1
+        bias: Tensor (float32 or float64) or None: one value per output channel (O)
+        dT: int: stride along the depth; 1 if there is no depth
+        dW: int: stride along the width
+        dH: int: stride along the height; 1 if there is no height
+        padT: int: zeros added on both sides along the depth; 0 if there is no depth
+        padW: int: zeros added on both sides along the width
+        padH: int: zeros added on both sides along the height; 0 if there is no height
+        dilationT: int: distance between kernel elements along the depth; 1 if there is no depth
+        dilationW: int: distance between kernel elements along the width
+        dilationH: int: distance between kernel elements along the height; 1 if there is no height
         groups: int: number of groups of the input and output channels
 
     Gradient of Convolution by its input: gradOutput correlated with the flipped filters.
 
     Gradients of Convolution by its parameters, accumulated:
     gradWeight[o,i,kh,kw] += scale * sum over n, y, x of gradOutput[n,o,y,x] times the element of input that
-    weight[o,i,kh,kw] multiplies for it; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
+    weight[o,i,kh,kw] multiplies in output[n,o,y,x]; gradBias[o] += scale * sum over n, y, x of gradOutput[n,o,y,x].
     """
     def __init__(self, dT: int, dW: int, dH: int, padT: int, padW: int, padH: int, dilationT: int, dilationW: int, dilationH: int, groups: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -529,13 +533,14 @@ class FullConvolutionFunction(FunctionBase):
     """FullConvolution: transposed Convolution, the gradInput of Convolution as a function of its own. Every element of input,
     times a filter, is added to a patch of output.
 
-      output[n, o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
-          bias[o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices, over the channels i of o's group
+      output[n, g*O/groups + o, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW] =
+          bias[g*O/groups + o] + sum of all weight[i,o,kh,kw] * input[n,i,y,x] with these indices,
+          over the channels i of group g; 0 <= o < O/groups
 
     Shapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (I, O/groups, kH, kW); bias (O) or None; output
     (N, O, oH, oW) with oH = (H - 1)*dH - 2*padH + dilationH*(kH - 1) + 1 + adjH and oW likewise. One and three dimensions
     and groups as in Convolution.
-    Errors: as Convolution; also ValueError for an adj below 0 or below neither stride nor dilation.
+    Errors: as Convolution; also ValueError for an adj below 0 or not below the larger of stride and dilation.
 
     Calls:
         FullConvolutionFunction(dT, dW, dH, padT, padW, padH, dilationT, dilationW, dilationH, adjT, adjW, adjH, groups)(input, weight, bias)
@@ -544,26 +549,26 @@ class FullConvolutionFunction(FunctionBase):
     Arguments:
         input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
         weight: Tensor (float32 or float64): filters (I, O/groups, kH, kW)
-        bias: Tensor (float32 or float64) or None: one per output channel (O)
-        dT: int: stride along the depth; without that dimension 1
-        dW: int: stride along the width; without that dimension 1
-        dH: int: stride along the height; without that dimension 1
-        padT: int: output planes cropped on both sides along the depth; without that dimension 0
-        padW: int: output columns cropped on both sides along the width; without that dimension 0
-        padH: int: output rows cropped on both sides along the height; without that dimension 0
-        dilationT: int: distance of kernel elements along the depth; without that dimension 1
-        dilationW: int: distance of kernel elements along the width; without that dimension 1
-        dilationH: int: distance of kernel elements along the height; without that dimension 1
-        adjT: int: added to the depth of the output; without that dimension 0
-        adjW: int: added to the width of the output; without that dimension 0
-        adjH: int: added to the height of the output; without that dimension 0
+        bias: Tensor (float32 or float64) or None: one value per output channel (O)
+        dT: int: stride along the depth; 1 if there is no depth
+        dW: int: stride along the width
+        dH: int: stride along the height; 1 if there is no height
+        padT: int: output slices cropped on both sides along the depth; 0 if there is no depth
+        padW: int: output columns cropped on both sides along the width
+        padH: int: output rows cropped on both sides along the height; 0 if there is no height
+        dilationT: int: distance between kernel elements along the depth; 1 if there is no depth
+        dilationW: int: distance between kernel elements along the width
+        dilationH: int: distance between kernel elements along the height; 1 if there is no height
+        adjT: int: slices added to the output at its end; 0 if there is no depth
+        adjW: int: columns added to the output at the right
+        adjH: int: rows added to the output at the bottom; 0 if there is no height
         groups: int: number of groups of the input and output channels
 
     Gradient of FullConvolution by its input: gradOutput correlated with the filters.
 
     Gradients of FullConvolution by its parameters, accumulated:
-    gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] times the element of gradOutput that
-    weight[i,o,kh,kw] contributes to; gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X].
+    gradWeight[i,o,kh,kw] += scale * sum over n, y, x of input[n,i,y,x] times the gradOutput of the output that
+    weight[i,o,kh,kw] * input[n,i,y,x] is added to; gradBias[o] += scale * sum over n, Y, X of gradOutput[n,o,Y,X].
     """
     def __init__(self, dT: int, dW: int, dH: int, padT: int, padW: int, padH: int, dilationT: int, dilationW: int, dilationH: int, adjT: int, adjW: int, adjH: int, groups: int) -> None: ...
     def __call__(self, input: Tensor, weight: Tensor, bias: Tensor | None = ...) -> Tensor: ...
@@ -577,9 +582,9 @@ class SpatialConvolutionLocalFunction(FunctionBase):
                         weight[y,x,o,i,kh,kw] * input[n, i, y*dH + kh - padH, x*dW + kw - padW]
 
     Shapes: input (N, I, H, W) or (I, H, W); weight (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW); bias (O, oH, oW);
-    output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Outside the image input is 0.
+    output (N, O, oH, oW) with oH = floor((H + 2*padH - kH) / dH) + 1 and oW likewise. Input is 0 outside the image.
     Errors: ValueError for a kernel or stride below 1, negative padding, an output without elements, sizes that do not
-    fit, and size arguments other than those of the tensors. Source: Torch7 nn.SpatialConvolutionLocal.
+    fit, and size arguments that differ from the sizes of the tensors. Source: Torch7 nn.SpatialConvolutionLocal.
 
     Calls:
         SpatialConvolutionLocalFunction(kW, kH, dW, dH, padW, padH, inputWidth, inputHeight, outputWidth, outputHeight)(input, weight, bias)
@@ -588,7 +593,7 @@ class SpatialConvolutionLocalFunction(FunctionBase):
     Arguments:
         input: Tensor (float32 or float64): input (N, I, H, W) or (I, H, W)
         weight: Tensor (float32 or float64): filters (oH*oW, O, I*kH*kW) or (oH, oW, O, I, kH, kW)
-        bias: Tensor (float32 or float64): one per output element (O, oH, oW)
+        bias: Tensor (float32 or float64): one value per output element (O, oH, oW)
         kW: int: kernel width
         kH: int: kernel height
         dW: int: stride along the width
@@ -619,11 +624,11 @@ class SpatialConvolutionMapFunction(FunctionBase):
       output[n,o,y,x] = bias[o] + sum over rows c of connTable with connTable[c] = (i, o), and over kh, kw, of
                         weight[c,kh,kw] * input[n, i, y*dH + kh, x*dW + kw]
 
-    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
+    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight (K, kH, kW);
     bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = floor((H - kH) / dH) + 1 and oW likewise. A pair that
-    the table has several times counts several times. An output channel that the table does not have is its bias.
+    occurs several times in the table counts several times. An output channel that is not in the table equals its bias.
     Errors: ValueError for a stride or number of channels below 1, a kernel larger than the image, sizes that do not fit;
-    IndexError for a row of connTable with a number that is no channel.
+    IndexError for a row of connTable with a number that is not a channel.
     Source: LeCun et al. 1998; Torch7 nn.SpatialConvolutionMap.
 
     Calls:
@@ -632,9 +637,9 @@ class SpatialConvolutionMapFunction(FunctionBase):
 
     Arguments:
         input: Tensor (float32 or float64): input (N, nInputPlane, H, W) or (nInputPlane, H, W)
-        weight: Tensor (float32 or float64): kernels (n, kH, kW)
-        bias: Tensor (float32 or float64): one per output channel (nOutputPlane)
-        connTable: Tensor (float32 or float64): connection table (n, 2): input channel, output channel
+        weight: Tensor (float32 or float64): kernels (K, kH, kW)
+        bias: Tensor (float32 or float64): one value per output channel (nOutputPlane)
+        connTable: Tensor (float32 or float64): connection table (K, 2): input channel, output channel
         nInputPlane: int: channels of the input
         nOutputPlane: int: channels of the output
         dW: int: stride along the width
@@ -659,10 +664,10 @@ class SpatialFullConvolutionMapFunction(FunctionBase):
       output[n, o, y*dH + kh, x*dW + kw] = bias[o] + sum of all weight[c,kh,kw] * input[n,i,y,x] with these indices,
                                            over rows c of connTable with connTable[c] = (i, o)
 
-    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (n, 2), whole numbers from 0; weight (n, kH, kW);
+    Shapes: input (N, nInputPlane, H, W) or (nInputPlane, H, W); connTable (K, 2), whole numbers from 0; weight (K, kH, kW);
     bias (nOutputPlane); output (N, nOutputPlane, oH, oW) with oH = (H - 1)*dH + kH and oW likewise.
-    Errors: ValueError for a stride or number of channels below 1, an output larger than memory, sizes that do not fit;
-    IndexError for a row of connTable with a number that is no channel. Source: Torch7 nn.SpatialFullConvolutionMap.
+    Errors: ValueError for a stride or number of channels below 1, an output larger than memory can hold, sizes that do not fit;
+    IndexError for a row of connTable with a number that is not a channel. Source: Torch7 nn.SpatialFullConvolutionMap.
 
     Calls:
         SpatialFullConvolutionMapFunction(nInputPlane, nOutputPlane, dW, dH)(input, weight, bias, connTable)
@@ -670,9 +675,9 @@ class SpatialFullConvolutionMapFunction(FunctionBase):
 
     Arguments:
         input: Tensor (float32 or float64): input (N, nInputPlane, H, W) or (nInputPlane, H, W)
-        weight: Tensor (float32 or float64): kernels (n, kH, kW)
-        bias: Tensor (float32 or float64): one per output channel (nOutputPlane)
-        connTable: Tensor (float32 or float64): connection table (n, 2): input channel, output channel
+        weight: Tensor (float32 or float64): kernels (K, kH, kW)
+        bias: Tensor (float32 or float64): one value per output channel (nOutputPlane)
+        connTable: Tensor (float32 or float64): connection table (K, 2): input channel, output channel
         nInputPlane: int: channels of the input
         nOutputPlane: int: channels of the output
         dW: int: stride along the width

@@ -8,8 +8,8 @@ from thnn._functions.base import Criterion
 
 class ClassNLLCriterionFunction(Criterion):
     """ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the targets
-    t = target[n] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their weights, unless
-    that is 0.
+    t = target[n] that are not ignore_index. If sizeAverage the loss is divided by total_weight, the sum of the weights[t],
+    unless total_weight is 0.
 
     Shapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;
     weights (C) or None for 1 each; output and total_weight one element.
@@ -24,11 +24,12 @@ class ClassNLLCriterionFunction(Criterion):
         input: Tensor (float32 or float64): log-probabilities (N, C) or (C)
         target: Tensor (int64): classes (N) or (1)
         sizeAverage: bool, default True: divide by total_weight
-        weights: Tensor (float32 or float64) or None: one per class (C)
+        weights: Tensor (float32 or float64) or None: one value per class (C)
         ignore_index: int, default -100: targets of this value are ignored
 
-    Gradient of ClassNLLCriterion by its input: -weights[t] at the targets (divided by total_weight if sizeAverage; -1 for an
-    input (C) if sizeAverage), 0 elsewhere, and 0 everywhere if total_weight is not above 0.
+    Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage
+    (for an input (C) that quotient is -1); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not
+    above 0.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
     def __call__(self, input: Tensor, target: Tensor, weights: Tensor | None = ...) -> Tensor: ...
@@ -83,7 +84,7 @@ class BCECriterionFunction(Criterion):
     """BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)) with each
     logarithm at least -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.
 
-    Shapes: input and target of one size; weights as many elements as input; output one element.
+    Shapes: input and target of one size; weights with as many elements as input; output one element.
     Errors: ValueError for sizes that differ and for an input outside [0, 1], NaN included.
 
     Calls:
@@ -119,6 +120,181 @@ class AbsCriterionFunction(Criterion):
         sizeAverage: bool, default True: divide by the number of elements
 
     Gradient of AbsCriterion by its input: 1 where input >= target, else -1, divided by the number of elements if sizeAverage.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ...) -> Tensor: ...
+
+class DistKLDivCriterionFunction(Criterion):
+    """DistKLDivCriterion: Kullback-Leibler divergence, the sum of target * (log(target) - input) over the elements with
+    target > 0, divided by the number of elements if sizeAverage.
+
+    Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
+    nn.DistKLDivCriterion.
+
+    Calls:
+        DistKLDivCriterionFunction(sizeAverage)(input, target)
+        DistKLDivCriterionFunction.apply(input, target, sizeAverage)
+
+    Arguments:
+        input: Tensor (float32 or float64): log-probabilities, any shape
+        target: Tensor (float32 or float64): probabilities, sized as input
+        sizeAverage: bool, default True: divide by the number of elements
+
+    Gradient of DistKLDivCriterion by its input: -target where target > 0, else 0, divided by the number of elements if
+    sizeAverage.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ...) -> Tensor: ...
+
+class L1CostFunction(Criterion):
+    """L1Cost: sum of |input|, a penalty without a target. Any shape; output one element. Source: Torch7 nn.L1Cost.
+
+    Calls:
+        L1CostFunction()(input)
+        L1CostFunction.apply(input)
+
+    Arguments:
+        input: Tensor (float32 or float64): input, any shape
+
+    Gradient of L1Cost by its input: the sign of input, 0 for 0.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor) -> Tensor: ...
+
+class MarginCriterionFunction(Criterion):
+    """MarginCriterion: hinge loss, the sum of max(0, margin - input * target), divided by the number of elements if
+    sizeAverage.
+
+    Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
+    nn.MarginCriterion.
+
+    Calls:
+        MarginCriterionFunction(sizeAverage, margin)(input, target)
+        MarginCriterionFunction.apply(input, target, sizeAverage, margin)
+
+    Arguments:
+        input: Tensor (float32 or float64): input, any shape
+        target: Tensor (float32 or float64): -1 or 1, sized as input
+        sizeAverage: bool, default True: divide by the number of elements
+        margin: float, default 1.0: products above it cost nothing
+
+    Gradient of MarginCriterion by its input: -target where input * target < margin, else 0, divided by the number of
+    elements if sizeAverage.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ..., margin: float = ...) -> Tensor: ...
+
+class SoftMarginCriterionFunction(Criterion):
+    """SoftMarginCriterion: logistic loss, the sum of log(1 + exp(-input * target)), without overflow, divided by the
+    number of elements if sizeAverage.
+
+    Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
+    nn.SoftMarginCriterion.
+
+    Calls:
+        SoftMarginCriterionFunction(sizeAverage)(input, target)
+        SoftMarginCriterionFunction.apply(input, target, sizeAverage)
+
+    Arguments:
+        input: Tensor (float32 or float64): input, any shape
+        target: Tensor (float32 or float64): -1 or 1, sized as input
+        sizeAverage: bool, default True: divide by the number of elements
+
+    Gradient of SoftMarginCriterion by its input: -target / (1 + exp(input * target)), divided by the number of
+    elements if sizeAverage.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, sizeAverage: bool = ...) -> Tensor: ...
+
+class SpatialClassNLLCriterionFunction(Criterion):
+    """SpatialClassNLLCriterion: ClassNLLCriterion of every pixel, the sum of -weights[t] * input[n,t,h,w] over the
+    targets t = target[n,h,w] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their
+    weights, unless that is 0.
+
+    Shapes: input (N, C, H, W), log-probabilities; target (N, H, W), classes 0 <= t < C; weights (C) or None for 1
+    each; output and total_weight one element.
+    Errors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.
+
+    Calls:
+        SpatialClassNLLCriterionFunction(sizeAverage, ignore_index)(input, target, weights)
+        SpatialClassNLLCriterionFunction.apply(input, target, weights, sizeAverage, ignore_index)
+
+    Arguments:
+        input: Tensor (float32 or float64): log-probabilities (N, C, H, W)
+        target: Tensor (int64): classes (N, H, W)
+        sizeAverage: bool, default True: divide by total_weight
+        weights: Tensor (float32 or float64) or None: one per class (C)
+        ignore_index: int, default -100: targets of this value are ignored
+
+    Gradient of SpatialClassNLLCriterion by its input: -weights[t] at the targets, divided by total_weight if
+    sizeAverage, 0 elsewhere, and 0 everywhere if total_weight is not above 0.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor, weights: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, weights: Tensor | None = ..., sizeAverage: bool = ..., ignore_index: int = ...) -> Tensor: ...
+
+class MultiMarginCriterionFunction(Criterion):
+    """MultiMarginCriterion: hinge loss of the target class against every other class, the sum over n and j != t of
+    weights[t] * max(0, margin - input[n,t] + input[n,j])^p / C with t = target[n], divided by N if sizeAverage.
+
+    Shapes: input (N, C) or (C); target (N) or (1), or without dimensions, classes 0 <= t < C; weights (C) or None for
+    1 each; output one element.
+    Errors: IndexError for a target that is no class; ValueError for a p other than 1 and 2 and for sizes that do not
+    fit. Source: Torch7 nn.MultiMarginCriterion.
+
+    Calls:
+        MultiMarginCriterionFunction(sizeAverage, p, margin)(input, target, weights)
+        MultiMarginCriterionFunction.apply(input, target, weights, sizeAverage, p, margin)
+
+    Arguments:
+        input: Tensor (float32 or float64): scores (N, C) or (C)
+        target: Tensor (int64): classes (N) or (1)
+        sizeAverage: bool, default True: divide by N
+        p: int, default 1: exponent, 1 or 2
+        weights: Tensor (float32 or float64) or None: one per class (C)
+        margin: float, default 1.0: least difference that costs nothing
+
+    Gradient of MultiMarginCriterion by its input: with z = margin - input[n,t] + input[n,j] and the slope k =
+    weights[t] * p * z^(p-1) / C where z > 0, else 0, it is k for every class j != t and minus the sum of these for t,
+    divided by N if sizeAverage.
+    """
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
+    def __call__(self, input: Tensor, target: Tensor, weights: Tensor | None = ...) -> Tensor: ...
+    @classmethod
+    def apply(cls, input: Tensor, target: Tensor, weights: Tensor | None = ..., sizeAverage: bool = ..., p: int = ..., margin: float = ...) -> Tensor: ...
+
+class MultiLabelMarginCriterionFunction(Criterion):
+    """MultiLabelMarginCriterion: hinge loss of the classes of each row against the other classes, the sum over n, over
+    the classes t of the row and over the classes j that are not of it, of max(0, 1 - input[n,t] + input[n,j]) / C,
+    divided by N if sizeAverage. A row of target has class numbers up to the first -1; a class listed twice counts
+    twice.
+
+    Shapes: input and target (N, C) or (C); output one element.
+    Errors: IndexError for a number before the first -1 that is no class; ValueError for sizes that do not fit. Source:
+    Torch7 nn.MultiLabelMarginCriterion.
+
+    Calls:
+        MultiLabelMarginCriterionFunction(sizeAverage)(input, target)
+        MultiLabelMarginCriterionFunction.apply(input, target, sizeAverage)
+
+    Arguments:
+        input: Tensor (float32 or float64): scores (N, C) or (C)
+        target: Tensor (int64): sized as input: classes, then -1
+        sizeAverage: bool, default True: divide by N
+
+    Gradient of MultiLabelMarginCriterion by its input: every positive term adds 1 / C for its j and subtracts it for
+    its t, divided by N if sizeAverage.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
     def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...

@@ -7,7 +7,8 @@ from torch import Tensor
 from thnn._functions.base import FunctionBase
 
 class BatchNormalizationFunction(FunctionBase):
-    """BatchNormalization: each channel of a batch shifted and scaled to mean 0 and variance 1, then by weight and bias.
+    """BatchNormalization: each channel of a batch normalized to mean 0 and variance 1, then scaled by weight and
+    shifted by bias.
 
       output = (input - mean) / sqrt(variance + eps) * weight + bias
 
@@ -15,11 +16,12 @@ class BatchNormalizationFunction(FunctionBase):
     save_mean, save_std (C). n is the number of values per channel.
     Training: mean and variance (biased) of the batch; save_mean = mean, save_std = 1 / sqrt(variance + eps), that is the
     inverse deviation; running_mean = momentum * mean + (1 - momentum) * running_mean, and running_var likewise with the
-    unbiased variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but output is written.
+    unbiased variance, which is variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but
+    output is written.
     Where variance and eps are both 0 the inverse deviation is 0.
-    Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for one value
-    per channel, which has no variance (the running statistics stay as they were); TypeError where the statistics that
-    the mode needs are None.
+    Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for fewer
+    than 2 values per channel, an empty batch included (the running statistics stay as they were); TypeError where the
+    statistics that the mode needs are None.
     Source: Ioffe and Szegedy 2015, algorithm 1; variance by shifted sums, never E[x^2] - E[x]^2.
     The functions statistics, saveStatistics and normalize, below, are its stages.
 

@@ -4,9 +4,9 @@ from typing import Any
 
 from torch import Tensor
 
-from thnn._functions.base import FunctionBase
+from thnn._functions.base import Criterion, FunctionBase
 
-class LSTMFusedFunction(FunctionBase):
+class LSTMFusedFunction(Criterion):
     """LSTMFused: the arithmetic of a long short-term memory cell behind its two linear layers.
 
       (i, f, g, o) = the four blocks of H columns of input + bias1 + hidden + bias2
@@ -33,7 +33,7 @@ class LSTMFusedFunction(FunctionBase):
     Gradients of LSTMFused by its gates, which is that by input and by hidden (and, summed over the batch, by the biases),
     and by its cell state.
     """
-    def __init__(self) -> None: ...
+    def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
     def __call__(self, input: Tensor, hidden: Tensor, bias1: Tensor | None = ..., bias2: Tensor | None = ..., cell: Tensor = ...) -> tuple[Tensor, Tensor]: ...
     @classmethod
     def apply(cls, input: Tensor, hidden: Tensor, bias1: Tensor | None = ..., bias2: Tensor | None = ..., cell: Tensor = ...) -> tuple[Tensor, Tensor]: ...

@@ -13,9 +13,9 @@ class Im2ColFunction(FunctionBase):
       output[n, (c*kH + kh)*kW + kw, y*oW + x] = input[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW]
 
     Shapes: input (N, C, H, W) or (C, H, W); output (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW) with
-    oH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Outside the image input is 0.
+    oH = floor((H + 2*padH - dH*(kH - 1) - 1) / sH) + 1 and oW likewise. Input is 0 outside the image.
     Errors: ValueError for a kernel, dilation or stride below 1, negative padding, an output without elements, sizes that
-    do not fit. Source: torch.nn.functional.unfold, which gives the same.
+    do not fit. Source: torch.nn.functional.unfold, which gives the same result.
 
     Calls:
         Im2ColFunction(kH, kW, dH, dW, padH, padW, sH, sW)(input)
@@ -32,8 +32,8 @@ class Im2ColFunction(FunctionBase):
         sH: int: stride along the height
         sW: int: stride along the width
 
-    Gradient of Im2Col by its input: each element of gradOutput added at the position that it was copied from; elements
-    outside every window get 0.
+    Gradient of Im2Col by its input: each element of gradOutput is added at the position that its element of output was
+    copied from; elements outside every window get 0.
     """
     def __init__(self, kH: int, kW: int, dH: int, dW: int, padH: int, padW: int, sH: int, sW: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -41,15 +41,15 @@ class Im2ColFunction(FunctionBase):
     def apply(cls, input: Tensor, kH: int, kW: int, dH: int, dW: int, padH: int, padW: int, sH: int, sW: int) -> Tensor: ...
 
 class Col2ImFunction(FunctionBase):
-    """Col2Im: the sum of columns in images, the transpose of Im2Col. Here dH and dW are dilations, and sH and sW strides.
+    """Col2Im: columns summed into images, the transpose of Im2Col. Here dH and dW are dilations, and sH and sW strides.
 
       output[n, c, y*sH + kh*dH - padH, x*sW + kw*dW - padW] = sum of all input[n, (c*kH + kh)*kW + kw, y*oW + x]
-                                                               with these indices; those in the padding are dropped
+                                                               with these indices; elements in the padding are dropped
 
     Shapes: input (N, C*kH*kW, oH*oW) or (C*kH*kW, oH*oW), oH and oW as in Im2Col for images of the size of the output;
     output (N, C, outputHeight, outputWidth) or (C, outputHeight, outputWidth).
     Errors: ValueError for a size, kernel, dilation or stride below 1, negative padding, sizes that do not fit.
-    Source: torch.nn.functional.fold, which gives the same.
+    Source: torch.nn.functional.fold, which gives the same result.
 
     Calls:
         Col2ImFunction(outputHeight, outputWidth, kH, kW, dH, dW, padH, padW, sH, sW)(input)
@@ -68,7 +68,7 @@ class Col2ImFunction(FunctionBase):
         sH: int: stride along the height
         sW: int: stride along the width
 
-    Gradient of Col2Im by its input: the columns of gradOutput.
+    Gradient of Col2Im by its input: Im2Col of gradOutput.
     """
     def __init__(self, outputHeight: int, outputWidth: int, kH: int, kW: int, dH: int, dW: int, padH: int, padW: int, sH: int, sW: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...

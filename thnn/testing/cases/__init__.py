@@ -33,11 +33,11 @@ def cases() -> Mapping[str, Case]:
     names = [
         n for m in modules().values() for n in (*([m.name] if m.forward else []), *(f.name for f in m.others))
     ]
-    strangers = found.keys() - {*names}
-    if strangers:
+    unknown = found.keys() - {*names}
+    if unknown:
         raise ValueError(
-            f"cases for what the library does not have: {', '.join(sorted(strangers))}; once THNN.h declares it, "
-            "`python -m thnn regenerate` builds it"
+            f"cases of functions that the library does not have: {', '.join(sorted(unknown))}; after their declaration "
+            "in THNN.h, `python -m thnn regenerate` builds them"
         )
     return {name: found[name] for name in names if name in found}
 
@@ -61,7 +61,7 @@ def arguments(case: Case, sample: SampleInput, dtype: torch.dtype = torch.float6
         ):
             continue
         if name in sample.arguments:
-            # A seed per name: arguments do not depend on each other.
+            # A seed per argument, so that its values do not depend on other arguments.
             seed = zlib.crc32(f"{case.name} {sample.name} {name}".encode())
             made[name] = make(sample.arguments[name], dtype_of(argument, dtype), seed)
         elif argument.is_optional:
@@ -72,7 +72,7 @@ def arguments(case: Case, sample: SampleInput, dtype: torch.dtype = torch.float6
 
 
 def dtype_of(argument: Argument, real: torch.dtype) -> torch.dtype:
-    """The element type of a tensor argument in a call whose THTensor are of type `real`."""
+    """The element type of a tensor argument in a call whose THTensor arguments are of type `real`."""
     return FIXED_DTYPES.get(argument.type, real)
 
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn.testing.cases.makers import constant, expanded, given, normal
-from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
+from thnn.testing.cases.makers import constant, expanded, given, normal, uniform
+from thnn.testing.cases.model import Case, ErrorInput, Maker, Row, SampleInput
 
 _SHAPES = {
     "image": (2, 3, 5, 4),
@@ -42,13 +43,14 @@ _EXTREMES = [
 ]
 
 
-def _samples(**scalars: Any) -> tuple[SampleInput, ...]:
+def _normal(*shape: int) -> Maker:
+    return normal(*shape, scale=2)
+
+
+def _samples(make: Callable[..., Maker] = _normal, **scalars: Any) -> tuple[SampleInput, ...]:
     return (
-        *(
-            SampleInput(name, {"input": normal(*shape, scale=2), **scalars})
-            for name, shape in _SHAPES.items()
-        ),
-        SampleInput("many elements", {"input": normal(3, 70, 91), **scalars}, differentiable=False),
+        *(SampleInput(name, {"input": make(*shape), **scalars}) for name, shape in _SHAPES.items()),
+        SampleInput("many elements", {"input": make(3, 70, 91), **scalars}, differentiable=False),
         SampleInput("extremes", {"input": given(_EXTREMES), **scalars}, differentiable=False),
         SampleInput(
             "not finite",
@@ -58,15 +60,19 @@ def _samples(**scalars: Any) -> tuple[SampleInput, ...]:
     )
 
 
-def _row(name: str, **scalars: Any) -> Row:
-    size = 4 * 32 * 64 * 56 * 56
+_ROW_BYTES = 4 * 32 * 64 * 56 * 56
+_MEMORY_BOUND = {"ratio": 0.95, "best": 0.95, "channels_last": 0.95}
+_TRANSCENDENTAL = {"ratio": 2.5, "fraction": 0.5}
+
+
+def _row(
+    name: str, goals: Mapping[str, float] = _MEMORY_BOUND, make: Callable[..., Maker] = normal, **scalars: Any
+) -> Row:
     return Row(
         f"{name} (32,64,56,56)",
-        SampleInput("row", {"input": normal(32, 64, 56, 56), **scalars}),
-        ratio=0.95,
-        best=0.95,
-        channels_last=0.95,
-        bytes_moved={"fwd": 2 * size, "fb": 5 * size},
+        SampleInput("row", {"input": make(32, 64, 56, 56), **scalars}),
+        bytes_moved={"fwd": 2 * _ROW_BYTES, "fb": 5 * _ROW_BYTES},
+        **goals,  # type: ignore[arg-type]
     )
 
 
@@ -146,13 +152,172 @@ TANH = Case(
     reference=torch.tanh,
     samples=_samples(),
     error_inputs=(_TOO_LARGE,),
-    rows=(
-        Row(
-            "Tanh (32,64,56,56)",
-            SampleInput("row", {"input": normal(32, 64, 56, 56)}),
-            ratio=3,
-            fraction=0.6,
-            bytes_moved={"fwd": 2 * 4 * 32 * 64 * 56 * 56, "fb": 5 * 4 * 32 * 64 * 56 * 56},
+    rows=(_row("Tanh", {"ratio": 3, "fraction": 0.6}),),
+)
+
+
+def _abs(input: Tensor) -> Tensor:
+    return torch.where(input < 0, -input, input)
+
+
+ABS = Case(
+    module="Abs",
+    reference=_abs,
+    baseline=torch.abs,
+    samples=_samples(),
+    error_inputs=(_TOO_LARGE,),
+    rows=(_row("Abs"),),
+)
+
+
+def _sqrt(input: Tensor, eps: float = 0) -> Tensor:
+    is_zero = input == 0
+    return input.masked_fill(is_zero, 1).sqrt().masked_fill(is_zero, 0)
+
+
+def _positive(*shape: int) -> Maker:
+    return uniform(*shape, low=0.1, high=4)
+
+
+SQRT = Case(
+    module="Sqrt",
+    reference=_sqrt,
+    baseline=lambda input, eps=0: torch.sqrt(input),
+    samples=_samples(_positive),
+    error_inputs=(_TOO_LARGE,),
+    rows=(_row("Sqrt", make=_positive),),
+)
+
+SQUARE = Case(
+    module="Square",
+    reference=lambda input: input * input,
+    baseline=torch.square,
+    samples=_samples(),
+    error_inputs=(_TOO_LARGE,),
+    rows=(_row("Square"),),
+)
+
+
+def _hard_tanh(input: Tensor, min_val: float = -1, max_val: float = 1, inplace: bool = False) -> Tensor:
+    low = torch.where(input <= min_val, torch.full_like(input, min_val), input)
+    return torch.where(input >= max_val, torch.full_like(input, max_val), low)
+
+
+HARD_TANH = Case(
+    module="HardTanh",
+    reference=_hard_tanh,
+    baseline=lambda input, min_val=-1, max_val=1, inplace=False: F.hardtanh(input, min_val, max_val),
+    samples=(
+        *_samples(),
+        SampleInput("other limits", {"input": normal(6, 7), "min_val": -0.25, "max_val": 0.5}),
+        SampleInput(
+            "at the limits", {"input": given([-1.0, 1.0, 0.5]), "min_val": -1.0, "max_val": 1.0}, False
         ),
+        SampleInput("one value", {"input": normal(5), "min_val": 0.5, "max_val": 0.5}),
+        SampleInput("in place", {"input": normal(2, 3, 5, 4), "inplace": True}),
     ),
+    error_inputs=(
+        ErrorInput("limits in wrong order", {"min_val": 2.0}, ValueError, "min_val"),
+        ErrorInput(
+            "limits in wrong order", {"max_val": -2.0}, ValueError, "min_val", phase="updateGradInput"
+        ),
+        _TOO_LARGE,
+    ),
+    rows=(_row("HardTanh"),),
+)
+
+
+def _hard_shrink(input: Tensor, lambda_: float = 0.5) -> Tensor:
+    return input.masked_fill((input >= -lambda_) & (input <= lambda_), 0)
+
+
+def _soft_shrink(input: Tensor, lambda_: float = 0.5) -> Tensor:
+    moved = torch.where(input < 0, input + lambda_, input - lambda_)
+    return moved.masked_fill((input >= -lambda_) & (input <= lambda_), 0)
+
+
+_AT_LAMBDA = SampleInput("at the limits", {"input": given([-0.5, 0.5, 0.75]), "lambda": 0.5}, False)
+
+HARD_SHRINK = Case(
+    module="HardShrink",
+    reference=_hard_shrink,
+    baseline=lambda input, lambda_=0.5: F.hardshrink(input, lambda_),
+    samples=(*_samples(), SampleInput("other limit", {"input": normal(6, 7), "lambda": 1.25}), _AT_LAMBDA),
+    error_inputs=(_TOO_LARGE,),
+    rows=(_row("HardShrink"),),
+)
+
+SOFT_SHRINK = Case(
+    module="SoftShrink",
+    reference=_soft_shrink,
+    baseline=lambda input, lambda_=0.5: F.softshrink(input, lambda_),
+    samples=(*_samples(), SampleInput("other limit", {"input": normal(6, 7), "lambda": 1.25}), _AT_LAMBDA),
+    error_inputs=(_TOO_LARGE,),
+    rows=(_row("SoftShrink"),),
+)
+
+
+def _elu(input: Tensor, alpha: float = 1, inplace: bool = False) -> Tensor:
+    negative = input.masked_fill(input > 0, 0)
+    return torch.where(input > 0, input, alpha * torch.expm1(negative))
+
+
+ELU = Case(
+    module="ELU",
+    reference=_elu,
+    baseline=lambda input, alpha=1, inplace=False: F.elu(input, alpha),
+    samples=(
+        *_samples(alpha=1.0),
+        SampleInput("other alpha", {"input": normal(6, 7), "alpha": 0.3}),
+        SampleInput("alpha 0", {"input": normal(6, 7), "alpha": 0.0}),
+        SampleInput("in place", {"input": normal(2, 3, 5, 4), "alpha": 0.5, "inplace": True}),
+    ),
+    error_inputs=(
+        ErrorInput("alpha below 0", {"alpha": -1.0}, ValueError, "alpha", phase="updateGradInput"),
+        _TOO_LARGE,
+    ),
+    rows=(_row("ELU", _TRANSCENDENTAL),),
+)
+
+
+class _WithSlope(torch.autograd.Function):
+    """A value with a given derivative by the input."""
+
+    @staticmethod
+    def forward(ctx: Any, input: Tensor, value: Tensor, slope: Tensor) -> Tensor:
+        ctx.save_for_backward(slope)
+        return value.clone()
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        return g * ctx.saved_tensors[0], None, None
+
+
+def _soft_plus(input: Tensor, beta: float = 1, threshold: float = 20) -> Tensor:
+    x = input.detach()
+    value = torch.where(x * beta > threshold, x, torch.logaddexp(x * beta, torch.zeros_like(x)) / beta)
+    slope = torch.where(value * beta > threshold, 1.0, -torch.expm1(-value * beta))
+    return _WithSlope.apply(input, value, slope)
+
+
+SOFT_PLUS = Case(
+    module="SoftPlus",
+    reference=_soft_plus,
+    baseline=lambda input, beta=1, threshold=20: F.softplus(input, beta, threshold),
+    samples=(
+        *_samples(),
+        SampleInput("steep", {"input": normal(6, 7), "beta": 2.5}),
+        SampleInput("flat", {"input": normal(6, 7), "beta": 0.25}),
+        SampleInput("low threshold", {"input": normal(6, 7), "beta": 1.0, "threshold": 1.0}, False),
+    ),
+    error_inputs=(_TOO_LARGE,),
+    rows=(_row("SoftPlus", _TRANSCENDENTAL),),
+)
+
+LOG_SIGMOID = Case(
+    module="LogSigmoid",
+    reference=F.logsigmoid,
+    samples=_samples(),
+    error_inputs=(_TOO_LARGE,),
+    rows=(_row("LogSigmoid", _TRANSCENDENTAL),),
 )

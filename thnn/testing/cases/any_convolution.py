@@ -99,11 +99,11 @@ _GEOMETRY = (
     ("groups below 0", {"groups": -2}),
     ("groups that do not divide", {"groups": 3}),
     ("other groups", {"groups": 4}),
-    ("stride of a dimension that there is not", {"dT": 2}),
-    ("padding of a dimension that there is not", {"padT": 1}),
+    ("stride of an absent dimension", {"dT": 2}),
+    ("padding of an absent dimension", {"padT": 1}),
     ("overflowing padding", {"padW": 2**31 - 1, "padH": 2**31 - 1}),
 )
-_REFUSALS = (
+_ERROR_INPUTS = (
     *(ErrorInput(name, change, ValueError, phase=p) for p in _PHASES for name, change in _GEOMETRY),
     ErrorInput("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
     ErrorInput("no planes", {"input": normal(2, 0, 5, 6)}, ValueError, "input"),
@@ -129,7 +129,7 @@ CONVOLUTION = Case(
     samples=_SAMPLES,
     any_size={"weight": (2, 3)},
     error_inputs=(
-        *_REFUSALS,
+        *_ERROR_INPUTS,
         ErrorInput("no window fits", {"input": normal(2, 4, 5, 2)}, ValueError, "input"),
     ),
     rows=(_row("Convolution", 128, 4), _row("Convolution", 128, 32)),
@@ -141,7 +141,7 @@ FULL_CONVOLUTION = Case(
     samples=_FULL_SAMPLES,
     any_size={"weight": (2, 3)},
     error_inputs=(
-        *_REFUSALS,
+        *_ERROR_INPUTS,
         *(ErrorInput("adj too large", {"adjH": 2}, ValueError, "adjH", p) for p in _PHASES),
         ErrorInput("nothing left", {"padW": 3}, ValueError, "input"),
     ),

@@ -1,4 +1,4 @@
-"""Batch normalization: the fused functions, with and without relu, and their phases."""
+"""Batch normalization: the fused functions, with and without relu, and their stages."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _sample(
 
 
 def _channel(value: float) -> Maker:
-    """One channel of three with `value` among its elements."""
+    """Three channels, the second of which has `value` among its elements."""
 
     def maker(generator: Generator) -> Tensor:
         input = normal(4, 3, 5)(generator)
@@ -129,7 +129,6 @@ def _row(
     )
 
 
-_SINGLE = {"input": normal(1, 3)}
 _EVALUATION = {"ratio": 0.95, "best": 0.95, "channels_last": 0.95}
 
 BATCH_NORMALIZATION = Case(
@@ -222,7 +221,7 @@ def _torch_batch_norm_relu(**arguments: Any) -> Tensor:
     return F.relu(_torch_batch_norm(**arguments))
 
 
-def _alone(
+def _without_relu(
     input: Tensor,
     weight: Tensor,
     bias: Tensor,
@@ -236,8 +235,8 @@ def _alone(
     return apply(input, weight, bias, running_mean, running_var, train, momentum, eps)
 
 
-def _pair(**arguments: Any) -> Tensor:
-    return function_classes["ThresholdFunction"].apply(_alone(**arguments), 0.0, 0.0, False)
+def _separate_relu(**arguments: Any) -> Tensor:
+    return function_classes["ThresholdFunction"].apply(_without_relu(**arguments), 0.0, 0.0, False)
 
 
 def _relu_rows() -> tuple[Row, ...]:
@@ -246,7 +245,7 @@ def _relu_rows() -> tuple[Row, ...]:
     rows = []
     for shape, dtype in ((large, "float32"), ((32, 256, 14, 14), "float32"), ((8, 512, 7, 7), "float32")):
         for train in (True, False):
-            goals: dict[str, Any] = {"other": _pair} if train else {"other": _alone}
+            goals: dict[str, Any] = {"other": _separate_relu} if train else {"other": _without_relu}
             if shape == large:
                 goals.update(
                     {"ratio": 7, "fraction": 0.55, "against_other": 1.6} if train else {"against_other": 0.97}
@@ -262,7 +261,7 @@ BATCH_NORMALIZATION_RELU = Case(
     baseline=_torch_batch_norm_relu,
     samples=(
         *BATCH_NORMALIZATION.samples,
-        # Without a bias the inputs of relu are 0 where the channel is constant: a kink.
+        # Without a bias the inputs of relu are 0, a kink, where the channel is constant.
         _sample("minus infinity in evaluation", 4, 3, 5, input=_channel(-math.inf), train=False, small=False),
         _sample("huge values", 4, 3, 5, input=normal(4, 3, 5, scale=1e200), train=False, small=False),
     ),
@@ -274,7 +273,7 @@ BATCH_NORMALIZATION_RELU = Case(
 )
 
 
-# --- phases -------------------------------------------------------------------------------------------------
+# --- stages -------------------------------------------------------------------------------------------------
 
 
 def _statistics(input: Tensor) -> dict[str, Tensor]:
@@ -333,8 +332,8 @@ def _normalize(
     return {"output": output.relu() if relu else output}
 
 
-def _incoming(gradOutput: Tensor, relu: bool, **arguments: Any) -> Tensor:
-    """The gradient by the input of relu."""
+def _grad_by_relu_input(gradOutput: Tensor, relu: bool, **arguments: Any) -> Tensor:
+    """The gradient by the input of relu: 0 where that input is at most 0, otherwise (NaN included) gradOutput."""
     if not relu:
         return gradOutput
     return gradOutput.masked_fill(_normalize(**arguments, relu=False)["output"] <= 0, 0)
@@ -342,7 +341,7 @@ def _incoming(gradOutput: Tensor, relu: bool, **arguments: Any) -> Tensor:
 
 def _grad_sums(input: Tensor, gradOutput: Tensor, relu: bool, **arguments: Any) -> dict[str, Tensor]:
     dims = [d for d in range(input.dim()) if d != 1]
-    g = _incoming(gradOutput, relu, input=input, **arguments)
+    g = _grad_by_relu_input(gradOutput, relu, input=input, **arguments)
     centred = input - arguments["save_mean"].reshape(_shape(input))
     return {"sums": torch.cat([g.sum(dims), (g * centred).sum(dims)])}
 
@@ -352,7 +351,7 @@ def _grad_input(
 ) -> dict[str, Tensor]:
     shape = _shape(input)
     C = input.shape[1]
-    g = _incoming(gradOutput, relu, input=input, **arguments)
+    g = _grad_by_relu_input(gradOutput, relu, input=input, **arguments)
     inverse, weight = arguments["save_std"].reshape(shape), arguments["weight"]
     if sums is not None:
         centred = input - arguments["save_mean"].reshape(shape)
@@ -361,8 +360,8 @@ def _grad_input(
     return {"gradInput": g * inverse if weight is None else g * inverse * weight.reshape(shape)}
 
 
-def _triple(*size: int, counts: tuple[float, ...]) -> Maker:
-    """Statistics of each part: all values above 1, so that each is also valid as a number of values."""
+def _random_statistics(*size: int, counts: tuple[float, ...]) -> Maker:
+    """Statistics of each part. All numbers are above 1, so that each is also valid as a number of values."""
 
     def maker(generator: Generator) -> Tensor:
         numbers = uniform(*size, low=2, high=5)(generator)
@@ -406,20 +405,26 @@ _MERGE_STATISTICS = Case(
     phase="mergeStatistics",
     reference=_merge_statistics,
     samples=(
-        SampleInput("three", {"parts": _triple(3, 9, counts=(5, 1, 12))}),
-        SampleInput("one", {"parts": _triple(1, 9, counts=(5,))}),
-        SampleInput("some empty", {"parts": _triple(5, 7, counts=(0, 3, 0, 4, 0))}),
+        SampleInput("three", {"parts": _random_statistics(3, 9, counts=(5, 1, 12))}),
+        SampleInput("one", {"parts": _random_statistics(1, 9, counts=(5,))}),
+        SampleInput("some empty", {"parts": _random_statistics(5, 7, counts=(0, 3, 0, 4, 0))}),
         SampleInput("all empty", {"parts": constant(3, 7)}),
         SampleInput("empty", {"parts": constant(0, 7)}),
-        SampleInput("no channels", {"parts": _triple(2, 1, counts=(3, 4))}),
-        SampleInput("many channels", {"parts": _triple(4, 4097, counts=(3, 4, 5, 6))}, differentiable=False),
+        SampleInput("no channels", {"parts": _random_statistics(2, 1, counts=(3, 4))}),
+        SampleInput(
+            "many channels", {"parts": _random_statistics(4, 4097, counts=(3, 4, 5, 6))}, differentiable=False
+        ),
     ),
     error_inputs=(
         ErrorInput("one part alone", {"parts": normal(9)}, ValueError, "parts"),
         ErrorInput("three dimensions", {"parts": normal(1, 3, 9)}, ValueError, "parts"),
         ErrorInput("no number of values", {"parts": normal(3, 8)}, ValueError, "parts"),
-        ErrorInput("a number below 0", {"parts": _triple(3, 9, counts=(5, -1, 12))}, ValueError, "part 1"),
-        ErrorInput("a number NaN", {"parts": _triple(3, 9, counts=(5, 1, math.nan))}, ValueError, "part 2"),
+        ErrorInput(
+            "a number below 0", {"parts": _random_statistics(3, 9, counts=(5, -1, 12))}, ValueError, "part 1"
+        ),
+        ErrorInput(
+            "a number NaN", {"parts": _random_statistics(3, 9, counts=(5, 1, math.nan))}, ValueError, "part 2"
+        ),
     ),
 )
 
@@ -435,7 +440,7 @@ def _saving(
     return SampleInput(
         name,
         {
-            "statistics": _triple(2 * channels + 1, counts=(7,)),
+            "statistics": _random_statistics(2 * channels + 1, counts=(7,)),
             "running_mean": normal(channels) if running else None,
             "running_var": uniform(channels, low=0.5, high=2) if running else None,
             "momentum": momentum,
@@ -469,7 +474,7 @@ _SAVE_STATISTICS = Case(
         *(
             ErrorInput(
                 f"{count} values",
-                {"statistics": _triple(9, counts=(count,))},
+                {"statistics": _random_statistics(9, counts=(count,))},
                 ValueError,
                 "more than 1 value",
             )
@@ -481,8 +486,8 @@ _SAVE_STATISTICS = Case(
 )
 
 
-def _given(name: str, *shape: int, small: bool = True, **others: Any) -> SampleInput:
-    """The arguments of phases that take mean and inverse deviation; `others` replaces or adds arguments."""
+def _stage_sample(name: str, *shape: int, small: bool = True, **others: Any) -> SampleInput:
+    """The arguments of stages that take mean and inverse deviation; `others` replaces or adds arguments."""
     C = shape[1]
     arguments = {
         "input": normal(*shape, scale=2, shift=0.5),
@@ -500,17 +505,17 @@ _NORMALIZE = Case(
     phase="normalize",
     reference=_normalize,
     samples=(
-        _given("images", 3, 4, 5, 2),
-        _given("relu", 3, 4, 5, 2, relu=True),
-        _given("vectors", 5, 3),
-        _given("volumes, relu", 2, 3, 2, 3, 2, relu=True),
-        _given("no weight, no bias", 3, 2, 4, weight=None, bias=None),
-        _given("relu, no weight, no bias", 3, 2, 4, weight=None, bias=None, relu=True),
-        _given("empty", 0, 3, 2, 2),
-        _given("many channels, relu", 3, 135, 4, 3, small=False, relu=True),
-        _given("large planes", 2, 3, 130, 171, small=False),
-        _given("NaN in one channel, relu", 4, 3, 5, small=False, input=_channel(math.nan), relu=True),
-        _given("infinity, relu", 4, 3, 5, small=False, input=_channel(-math.inf), relu=True),
+        _stage_sample("images", 3, 4, 5, 2),
+        _stage_sample("relu", 3, 4, 5, 2, relu=True),
+        _stage_sample("vectors", 5, 3),
+        _stage_sample("volumes, relu", 2, 3, 2, 3, 2, relu=True),
+        _stage_sample("no weight, no bias", 3, 2, 4, weight=None, bias=None),
+        _stage_sample("relu, no weight, no bias", 3, 2, 4, weight=None, bias=None, relu=True),
+        _stage_sample("empty", 0, 3, 2, 2),
+        _stage_sample("many channels, relu", 3, 135, 4, 3, small=False, relu=True),
+        _stage_sample("large planes", 2, 3, 130, 171, small=False),
+        _stage_sample("NaN in one channel, relu", 4, 3, 5, small=False, input=_channel(math.nan), relu=True),
+        _stage_sample("infinity, relu", 4, 3, 5, small=False, input=_channel(-math.inf), relu=True),
     ),
     error_inputs=(ErrorInput("a vector", {"input": normal(4)}, ValueError, "input"),),
 )
@@ -559,4 +564,4 @@ _GRAD_INPUT = Case(
     ),
 )
 
-PHASES = (_STATISTICS, _MERGE_STATISTICS, _SAVE_STATISTICS, _NORMALIZE, _GRAD_SUMS, _GRAD_INPUT)
+STAGES = (_STATISTICS, _MERGE_STATISTICS, _SAVE_STATISTICS, _NORMALIZE, _GRAD_SUMS, _GRAD_INPUT)

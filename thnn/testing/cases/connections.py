@@ -115,12 +115,12 @@ _PLANES = (
     ("output plane -1", [0, -1]),
     ("output plane 4", [0, 4]),
     ("half a plane", [0.5, 0]),
-    ("no number", [0, math.nan]),
-    ("infinity", [math.inf, 0]),
-    ("2**31", [2.0**31, 0]),
+    ("output plane NaN", [0, math.nan]),
+    ("input plane infinite", [math.inf, 0]),
+    ("input plane 2**31", [2.0**31, 0]),
 )
 _PHASES = ("updateOutput", "updateGradInput", "accGradParameters")
-_REFUSALS = (
+_ERROR_INPUTS = (
     *(ErrorInput(name, change, ValueError, phase=p) for p in _PHASES for name, change in _GEOMETRY),
     *(
         ErrorInput(name, {"connTable": given([*_TABLE[:5], row])}, IndexError, "connTable", p)
@@ -130,7 +130,7 @@ _REFUSALS = (
     ErrorInput("input a matrix", {"input": normal(5, 6)}, ValueError, "input"),
     ErrorInput("no pixels", {"input": normal(2, 3, 0, 6)}, ValueError, "input"),
     ErrorInput("weight of four dimensions", {"weight": normal(6, 1, 3, 2)}, ValueError, "weight"),
-    ErrorInput("weight without taps", {"weight": normal(6, 3, 0)}, ValueError, "weight"),
+    ErrorInput("weight without kernel elements", {"weight": normal(6, 3, 0)}, ValueError, "weight"),
     ErrorInput("a kernel too many", {"weight": normal(7, 3, 2)}, ValueError, "connTable"),
     ErrorInput("bias of one", {"bias": normal(1)}, ValueError, "bias"),
 )
@@ -149,7 +149,7 @@ SPATIAL_CONVOLUTION_MAP = Case(
     reference=_map,
     samples=_SAMPLES,
     error_inputs=(
-        *_REFUSALS,
+        *_ERROR_INPUTS,
         ErrorInput("kernel larger than the image", {"weight": normal(6, 6, 2)}, ValueError, "input"),
     ),
     any_size={"weight": (1, 2)},
@@ -161,7 +161,7 @@ SPATIAL_FULL_CONVOLUTION_MAP = Case(
     reference=_full_map,
     samples=_SAMPLES,
     error_inputs=(
-        *_REFUSALS,
+        *_ERROR_INPUTS,
         ErrorInput(
             "an output that memory cannot hold", {"dW": 2**31 - 1, "dH": 2**31 - 1}, ValueError, "input"
         ),

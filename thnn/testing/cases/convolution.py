@@ -235,7 +235,7 @@ SPATIAL_DILATED_CONVOLUTION = Case(
                 (20, (2**29, 2**29)),
             )
         ),
-        # Few outputs: their rows are longer than a vector, and a strip of so many rows of the image is large.
+        # Direct convolution: rows are longer than a vector, and a packed input tile of rows so far apart is large.
         _dilated_sample(
             "rows of 15, far apart", (1, 2, 241, 15), 1, (3, 3), (2, 120), padding=(2, 120), small=False
         ),

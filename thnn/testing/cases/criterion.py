@@ -54,7 +54,7 @@ def _row(name: str, input: Maker, target: Maker, goals: dict[str, float]) -> Row
     )
 
 
-_REFUSALS = (
+_ERROR_INPUTS = (
     ErrorInput("target of another size", {"target": uniform(5, 5)}, ValueError, "target"),
     ErrorInput("target a row", {"target": uniform(5)}, ValueError, "target"),
     ErrorInput("target empty", {"target": uniform(0)}, ValueError, "target"),
@@ -76,7 +76,7 @@ MSE_CRITERION = Case(
     reference=_mse,
     baseline=lambda input, target, sizeAverage=True: F.mse_loss(input, target),
     samples=(*_samples(normal, normal), SampleInput("near overflow", _NEAR_OVERFLOW, differentiable=False)),
-    error_inputs=_REFUSALS,
+    error_inputs=_ERROR_INPUTS,
     rows=(_row("MSECriterion", normal(2**20), normal(2**20), _DISTANCE_GOALS),),
 )
 
@@ -95,7 +95,7 @@ ABS_CRITERION = Case(
             "input is target", {"input": constant(3, value=2.0), "target": constant(3, value=2.0)}, False
         ),
     ),
-    error_inputs=_REFUSALS,
+    error_inputs=_ERROR_INPUTS,
     rows=(_row("AbsCriterion", normal(2**20), normal(2**20), _DISTANCE_GOALS),),
 )
 
@@ -116,18 +116,18 @@ SMOOTH_L1_CRITERION = Case(
         *_samples(lambda *shape: normal(*shape, scale=2), normal),
         SampleInput("one apart", _ONE_APART, differentiable=False),
     ),
-    error_inputs=_REFUSALS,
+    error_inputs=_ERROR_INPUTS,
     rows=(_row("SmoothL1Criterion", normal(2**20), normal(2**20), _DISTANCE_GOALS),),
 )
 
 
 def _with_slope(value: Tensor, input: Tensor, slope: Tensor) -> Tensor:
-    """`value`, with `slope` for its derivative by `input`."""
+    """`value`, with `slope` as its derivative by `input`."""
     return value.detach() + (slope.detach() * (input - input.detach())).sum()
 
 
 def _bce(input: Tensor, target: Tensor, sizeAverage: bool = True, weights: Tensor | None = None) -> Tensor:
-    # The gradient is not that of the clamped logarithms, which is 0 where they are clamped: it stays large there.
+    # The gradient of clamped logarithms is 0 where they are clamped; that of BCECriterion is large there.
     losses = -(target * input.log().clamp(min=-100) + (1 - target) * (-input).log1p().clamp(min=-100))
     slope = (input - target) / (input * (1 - input)).clamp(min=1e-12)
     if weights is not None:
@@ -179,7 +179,7 @@ BCE_CRITERION = Case(
         ),
     ),
     error_inputs=(
-        *_REFUSALS,
+        *_ERROR_INPUTS,
         *(
             ErrorInput(f"input {value}", {"input": _somewhere(value)}, ValueError, "input")
             for value in (math.nan, -1e-6, 1.0000001, math.inf, -math.inf)
@@ -188,6 +188,98 @@ BCE_CRITERION = Case(
         ErrorInput("one weight", {"weights": normal(1)}, ValueError, "weights"),
     ),
     rows=(_row("BCECriterion", _probabilities(2**20), uniform(2**20), {"ratio": 8}),),
+)
+
+
+def _kl_div(input: Tensor, target: Tensor, sizeAverage: bool = True) -> Tensor:
+    is_zero = target <= 0
+    losses = target * (target.masked_fill(is_zero, 1).log() - input.masked_fill(is_zero, 0))
+    return _reduced(losses.masked_fill(is_zero, 0), sizeAverage)
+
+
+_NOT_PROBABILITIES = {"input": given([-math.inf, -1.0, -2.0, -3.0]), "target": given([0.0, 0.5, -1.0, 1e-30])}
+_WIDE_GOALS = {"ratio": 5, "fraction": 0.5}
+
+DIST_KL_DIV_CRITERION = Case(
+    module="DistKLDivCriterion",
+    reference=_kl_div,
+    baseline=lambda input, target, sizeAverage=True: F.kl_div(input, target, reduction="mean"),
+    samples=(
+        *_samples(lambda *shape: uniform(*shape, low=-8, high=-4), _probabilities),
+        SampleInput("targets at or below 0", _NOT_PROBABILITIES, differentiable=False),
+    ),
+    error_inputs=_ERROR_INPUTS,
+    rows=(_row("DistKLDivCriterion", normal(2**20), uniform(2**20), _WIDE_GOALS),),
+)
+
+
+def _signs(*shape: int) -> Maker:
+    """-1 and 1."""
+
+    def maker(generator: torch.Generator) -> Tensor:
+        return torch.randint(2, shape, generator=generator).to(torch.float64) * 2 - 1
+
+    return maker
+
+
+def _margin(input: Tensor, target: Tensor, sizeAverage: bool = True, margin: float = 1) -> Tensor:
+    product = input * target
+    return _reduced((margin - product).masked_fill(product >= margin, 0), sizeAverage)
+
+
+_OTHER_MARGIN = {"input": normal(4, 5), "target": _signs(4, 5), "margin": 0.25}
+_AT_MARGIN = {"input": given([1.0, -1.0, 2.0, math.nan]), "target": given([1.0, -1.0, 1.0, 1.0])}
+
+MARGIN_CRITERION = Case(
+    module="MarginCriterion",
+    reference=_margin,
+    baseline=lambda input, target, sizeAverage=True, margin=1: F.relu(margin - input * target).mean(),
+    samples=(
+        *_samples(normal, _signs),
+        SampleInput("other margin", _OTHER_MARGIN),
+        SampleInput("at the margin", _AT_MARGIN, differentiable=False),
+    ),
+    error_inputs=_ERROR_INPUTS,
+    rows=(_row("MarginCriterion", normal(2**20), _signs(2**20), _WIDE_GOALS),),
+)
+
+
+def _soft_margin(input: Tensor, target: Tensor, sizeAverage: bool = True) -> Tensor:
+    product = input * target
+    return _reduced(torch.logaddexp(-product, torch.zeros_like(product)), sizeAverage)
+
+
+_LARGE = {"input": given([800.0, -800.0, 1e30, -1e30, 0.0]), "target": given([1.0, 1.0, 1.0, 1.0, -1.0])}
+
+SOFT_MARGIN_CRITERION = Case(
+    module="SoftMarginCriterion",
+    reference=_soft_margin,
+    baseline=lambda input, target, sizeAverage=True: F.soft_margin_loss(input, target),
+    samples=(*_samples(normal, _signs), SampleInput("large", _LARGE, differentiable=False)),
+    error_inputs=_ERROR_INPUTS,
+    rows=(_row("SoftMarginCriterion", normal(2**20), _signs(2**20), _WIDE_GOALS),),
+)
+
+
+def _without_target(sample: SampleInput) -> SampleInput:
+    return SampleInput(sample.name, {"input": sample.arguments["input"]}, sample.differentiable)
+
+
+L1_COST = Case(
+    module="L1Cost",
+    reference=lambda input: input.abs().sum(),
+    samples=(
+        *(_without_target(s) for s in _samples(normal, normal) if "sizeAverage" not in s.arguments),
+        SampleInput("zeros", {"input": given([0.0, -0.0, 1.0, -2.0])}, differentiable=False),
+    ),
+    rows=(
+        Row(
+            "L1Cost 1M",
+            SampleInput("row", {"input": normal(2**20)}),
+            ratio=0.95,
+            bytes_moved={"fwd": 4.0 * 2**20, "fb": 12.0 * 2**20},
+        ),
+    ),
 )
 
 

@@ -23,7 +23,7 @@ def normal(*shape: int, scale: float = 1.0, shift: float = 0.0) -> Maker:
 
 
 def uniform(*shape: int, low: float = 0.0, high: float = 1.0) -> Maker:
-    """Values spread evenly from `low` to `high`."""
+    """Random values, uniformly distributed between `low` and `high`."""
 
     def maker(generator: Generator) -> Tensor:
         return torch.rand(shape, generator=generator, dtype=torch.float64) * (high - low) + low

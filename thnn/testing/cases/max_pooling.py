@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn.testing.cases.makers import distinct, given, normal, whole
-from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
+from thnn.testing.cases.model import Case, ErrorInput, Maker, Row, SampleInput
 
 
 def _temporal(input: Tensor, kW: int, dW: int) -> tuple[Tensor, dict[str, Tensor]]:
@@ -135,41 +135,134 @@ def _volume(
     return SampleInput(name, arguments, differentiable=small)
 
 
+def _kernel_elements(*shape: int, value: int) -> Maker:
+    """Indices of the element (1, 1, 1), and one of another value inside."""
+
+    def maker(generator: torch.Generator) -> Tensor:
+        indices = torch.full(shape, 1 + (1 << 8) + (1 << 16))
+        indices[1, 1, 1, 2, 3] = value
+        return indices
+
+    return maker
+
+
+def _undilated(
+    input: Tensor,
+    kT: int,
+    kW: int,
+    kH: int,
+    dT: int,
+    dW: int,
+    dH: int,
+    pT: int,
+    pW: int,
+    pH: int,
+    ceilMode: bool = False,
+) -> tuple[Tensor, dict[str, Tensor]]:
+    return _volumetric(input, kT, kW, kH, dT, dW, dH, pT, pW, pH, 1, 1, 1, ceilMode)
+
+
+def _without_dilation(*samples: SampleInput) -> tuple[SampleInput, ...]:
+    return tuple(
+        SampleInput(
+            s.name, {n: v for n, v in s.arguments.items() if not n.startswith("dilation")}, s.differentiable
+        )
+        for s in samples
+    )
+
+
+_VOLUMES = (
+    _volume("batch", (2, 2, 4, 5, 6), (2, 2, 3), (2, 1, 1), (1, 1, 1)),
+    _volume("batchless", (2, 4, 3, 5), (2, 2, 2), (2, 2, 2)),
+    _volume("ceilMode", (1, 2, 5, 5, 6), (2, 2, 2), (2, 3, 2), (1, 1, 1), ceilMode=True),
+    _volume("sizes 1", (1, 1, 1, 1, 1), (1, 1, 1), (1, 1, 1)),
+    _volume("empty", (0, 2, 4, 3, 5), (2, 2, 2), (2, 2, 2)),
+    _volume("2x2x2, stride 2", (2, 5, 6, 22, 38), (2, 2, 2), (2, 2, 2), small=False),
+    _volume("3x3x3, stride 2", (2, 17, 7, 21, 45), (3, 3, 3), (2, 2, 2), (1, 1, 1), small=False),
+)
+_VOLUME_GEOMETRY = (
+    ("kT", 0),
+    ("kW", -1),
+    ("dH", 0),
+    ("pT", 2),
+    ("pW", -1),
+    ("kH", 9),
+    ("kH", 257),
+    ("kW", 2**31 - 1),
+)
+_VOLUME_REFUSALS = (
+    *(
+        ErrorInput(f"{name} {value}", {name: value}, ValueError, phase=p)
+        for p in _PHASES
+        for name, value in _VOLUME_GEOMETRY
+    ),
+    ErrorInput("kernel beyond a byte", {"kW": 300, "input": normal(1, 1, 2, 2, 310)}, ValueError, "kW"),
+    ErrorInput("an image", {"input": distinct(2, 6, 7)}, ValueError, "input"),
+    ErrorInput(
+        "gradOutput batchless", {"gradOutput": normal(2, 3, 5, 7)}, ValueError, phase="updateGradInput"
+    ),
+    *(
+        ErrorInput(
+            f"index {i}",
+            {"indices": _kernel_elements(2, 2, 3, 5, 7, value=i)},
+            IndexError,
+            "indices",
+            "updateGradInput",
+        )
+        for i in (2, 3 << 16, 1 << 24, -2, 2**32)
+    ),
+)
+_VOLUME_BYTES = 4 * 32 * 16 * 56 * 56 * 5.5
+
+
+def _volume_row(module: str, sample: SampleInput) -> Row:
+    return Row(
+        f"{module} 2x2x2 s2 (4,32,16,56,56)",
+        sample,
+        bytes_moved={"fwd": _VOLUME_BYTES, "fb": 2 * _VOLUME_BYTES},
+        ratio=6,
+        fraction=0.4,
+    )
+
+
+_VOLUME_ROW = _volume("row", (4, 32, 16, 56, 56), (2, 2, 2), (2, 2, 2), small=False)
+
+VOLUMETRIC_MAX_POOLING = Case(
+    module="VolumetricMaxPooling",
+    reference=_undilated,
+    baseline=lambda input, kT, kW, kH, dT, dW, dH, pT, pW, pH, ceilMode=False: F.max_pool3d(
+        input, (kT, kH, kW), (dT, dH, dW), (pT, pH, pW), 1, ceilMode
+    ),
+    samples=_without_dilation(*_VOLUMES),
+    error_inputs=_VOLUME_REFUSALS,
+    rows=(_volume_row("VolumetricMaxPooling", _without_dilation(_VOLUME_ROW)[0]),),
+)
+
 VOLUMETRIC_DILATED_MAX_POOLING = Case(
     module="VolumetricDilatedMaxPooling",
     reference=_volumetric,
+    baseline=lambda input, kT, kW, kH, dT, dW, dH, pT, pW, pH, dilationT, dilationW, dilationH, ceilMode=False: (
+        F.max_pool3d(
+            input,
+            (kT, kH, kW),
+            (dT, dH, dW),
+            (pT, pH, pW),
+            (dilationT, dilationH, dilationW),
+            ceilMode,
+        )
+    ),
     samples=(
-        _volume("batch", (2, 2, 4, 5, 6), (2, 2, 3), (2, 1, 1), (1, 1, 1)),
-        _volume("batchless", (2, 4, 3, 5), (2, 2, 2), (2, 2, 2)),
+        *_VOLUMES,
         _volume("dilation", (1, 2, 6, 5, 6), (2, 3, 2), (1, 1, 2), (1, 1, 0), (3, 2, 2)),
-        _volume("ceilMode", (1, 2, 5, 5, 6), (2, 2, 2), (2, 3, 2), (1, 1, 1), ceilMode=True),
-        _volume("empty", (0, 2, 4, 3, 5), (2, 2, 2), (2, 2, 2)),
-        _volume("2x2x2, stride 2", (2, 5, 6, 22, 38), (2, 2, 2), (2, 2, 2), small=False),
-        _volume("3x3x3, stride 2", (2, 17, 7, 21, 45), (3, 3, 3), (2, 2, 2), (1, 1, 1), small=False),
+        _volume("dilation and padding 2", (1, 2, 9, 9, 10), (4, 5, 4), (2, 1, 2), (2, 2, 2), (2, 2, 3)),
     ),
     error_inputs=(
+        *_VOLUME_REFUSALS,
         *(
-            ErrorInput(f"{name} {value}", {name: value}, ValueError, phase=p)
+            ErrorInput(f"{name} 0", {name: 0}, ValueError, phase=p)
             for p in _PHASES
-            for name, value in (
-                ("kT", 0),
-                ("dH", 0),
-                ("pT", 2),
-                ("dilationW", 0),
-                ("kH", 9),
-                ("kW", 2**31 - 1),
-            )
-        ),
-        ErrorInput("an image", {"input": distinct(2, 6, 7)}, ValueError, "input"),
-        ErrorInput(
-            "gradOutput batchless", {"gradOutput": normal(2, 3, 5, 7)}, ValueError, phase="updateGradInput"
+            for name in ("dilationT", "dilationW", "dilationH")
         ),
     ),
-    rows=(
-        Row(
-            "VolumetricDilatedMaxPooling 2x2x2 s2 (4,32,16,56,56)",
-            _volume("row", (4, 32, 16, 56, 56), (2, 2, 2), (2, 2, 2), small=False),
-            bytes_moved={"fwd": 4 * 32 * 16 * 56 * 56 * 5.5, "fb": 4 * 32 * 16 * 56 * 56 * 11.0},
-        ),
-    ),
+    rows=(_volume_row("VolumetricDilatedMaxPooling", _VOLUME_ROW),),
 )

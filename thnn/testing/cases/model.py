@@ -13,7 +13,7 @@ from typing import Any
 
 from torch import Tensor
 
-# Makes a tensor for an argument: called with a torch.Generator; the result is float64, or int64 for an index tensor.
+# A function from a torch.Generator to the tensor of an argument: float64, or int64 for an index tensor.
 Maker = Callable[..., Tensor]
 
 
@@ -32,13 +32,13 @@ class SampleInput:
 
 @dataclass(frozen=True)
 class ErrorInput:
-    """A call that must raise: the arguments that replace some of sample `of`, and the expected exception."""
+    """A call that must raise an exception: arguments that replace those of sample `of`, and the expected exception."""
 
     name: str
     arguments: Mapping[str, Any]
     error: type[Exception] | tuple[type[Exception], ...]
     message: str = ""  # a regular expression that the text must match
-    phase: str = "updateOutput"  # ignored in the case of a single function
+    phase: str = "updateOutput"  # the suffix of the function; ignored in the case of a single function
     of: int = 0  # index of the sample
 
 
@@ -46,21 +46,25 @@ class ErrorInput:
 class Row:
     """A row of the benchmark table, with its goals.
 
-    Goals are ratios torch time / thnn time, or fractions of the roofline.
+    A phase of a row is a call that is timed: 'fwd', the forward without a graph, or 'fb', the forward with a graph and
+    the backward. The goals are lower bounds in the phase `judged`: `ratio`, `best` and `channels_last` of torch time /
+    thnn time, `against_other` of the time of `other` / thnn time, `fraction` of the part of the roofline that thnn
+    reaches. A row that reaches `fraction` need not reach `ratio` and `best`.
     """
 
     name: str
     sample: SampleInput
     dtype: str = "float32"
-    phases: tuple[str, ...] = ("fwd", "fb")  # 'fb' is forward + backward
-    judged: str = "fb"  # the phase that the goals are for
-    ratio: float | None = None  # thnn contiguous against torch in its default layout ...
-    fraction: float | None = None  # ... or this fraction of the roofline
-    best: float | None = None  # against torch's better layout
+    phases: tuple[str, ...] = ("fwd", "fb")
+    judged: str = "fb"
+    ratio: float | None = None  # thnn contiguous against torch contiguous
+    fraction: float | None = None  # of the roofline, thnn contiguous
+    best: float | None = None  # thnn contiguous against torch in its better layout
     channels_last: float | None = None  # thnn channels-last against torch channels-last
-    # Another implementation with thnn's functions, called like the reference; `other_ratio` compares their times.
+    random: bool = False  # results differ from torch's because their random numbers do
+    # Another implementation with thnn's functions, called like the reference.
     other: Callable[..., Any] | None = None
-    against_other: float | None = None
+    against_other: float | None = None  # in each layout
     bytes_moved: Mapping[str, float] = field(default_factory=dict)  # phase -> least bytes (memory-bound rows)
     flops: Mapping[str, float] = field(
         default_factory=dict
@@ -80,24 +84,24 @@ class Case:
     rows: tuple[Row, ...] = ()
     # torch's own function, for the benchmark; None if it is the reference.
     baseline: Callable[..., Any] | None = None
-    # Dimensions of a parameter, or of its gradient, that may have any size, such as kernel dimensions that no scalar
-    # repeats.
+    # Dimensions of a parameter or its gradient that may have any size, such as kernel dimensions that no scalar
+    # repeats, or of gradOutput, if it alone gives the size of the output.
     any_size: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     # Largest error of float32 against float64: relative to the largest magnitude of the result.
     tolerance: float = 1e-5
-    # The phase of the function, in the case of a single function.
+    # The suffix of the function's name, in the case of a single function.
     phase: str | None = None
 
     def __post_init__(self) -> None:
         names = [sample.name for sample in self.samples]
         for kept, rule in (
-            (len(names) == len(set(names)), f"two samples of one name in {names}"),
-            ("empty" in names, f"no sample 'empty', of tensors without elements, in {names}"),
+            (len(names) == len(set(names)), f"two samples with one name in {names}"),
+            ("empty" in names, f"no sample 'empty', with tensors without elements, in {names}"),
             (
                 any(sample.differentiable for sample in self.samples),
-                "no sample that gradients are checked of",
+                "no sample whose gradients can be checked",
             ),
-            (bool(self.rows) or self.phase is not None, "no row for the benchmark"),
+            (bool(self.rows) or self.phase is not None, "no row of the benchmark"),
         ):
             if not kept:
                 raise ValueError(f"case {self.name}: {rule}")

@@ -17,13 +17,13 @@ class Overhead:
     """One row: a layer, operator or graph against the calls that it is built on, and the overhead that it may
     have.
 
-    `make` returns the two calls by name: the baseline first, then the layer, operator or graph.
+    `make` returns the two calls by name: first the calls that it is built on, then the layer, operator or graph.
     """
 
     name: str
     make: Callable[[], Mapping[str, Call]]
     microseconds: float | None = None  # largest overhead per call ...
-    share: float | None = None  # ... or largest overhead as a fraction of the baseline's time
+    share: float | None = None  # ... or as a fraction of the time of the calls that it is built on
     phase: str = "fwd"  # 'fb' is forward + backward
 
 
@@ -106,7 +106,7 @@ def _pointwise() -> torch.nn.Sequential:
 def _fork(
     make_model: Callable[[], torch.nn.Sequential], shape: tuple[int, ...], training: bool, fold: bool = False
 ) -> Callable[[], Mapping[str, Call]]:
-    """A branch of a fork against the model in that mode, or with layers folded against one without."""
+    """A branch of a fork against the model in that mode, or a folded branch against the unfolded one."""
 
     def make() -> Mapping[str, Call]:
         from thnn.graph import fork
@@ -136,7 +136,7 @@ OVERHEADS = (
     Overhead("thnn.batch_norm inference (32,64,56,56)", _operator(is_infer=True), share=0.05),
     Overhead("fork train (16,3,16,16)", _fork(_classifier, (16, 3, 16, 16), True), share=0.02, phase="fb"),
     Overhead("fork infer (16,3,16,16)", _fork(_classifier, (16, 3, 16, 16), False), share=0.02),
-    # Two layers that cannot be folded: the overhead of the attempt.
+    # Folding that does not pay: the fixed cost of two folded layers.
     Overhead(
         "fork infer folded (16,3,16,16)", _fork(_classifier, (16, 3, 16, 16), False, True), microseconds=40
     ),

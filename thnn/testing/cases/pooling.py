@@ -1,4 +1,4 @@
-"""Pooling: maxima and averages of windows that slide over images."""
+"""Maxima and averages of windows that slide over images; averages of those that slide over volumes."""
 
 from __future__ import annotations
 
@@ -9,18 +9,27 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn.testing.cases.makers import classes, distinct, expanded, given, normal, whole
+from thnn.testing.cases.makers import along, classes, distinct, expanded, given, normal, whole
 from thnn.testing.cases.model import Case, ErrorInput, Maker, Row, SampleInput
 
 
-def _size(size: int, kernel: int, stride: int, padding: int, ceil_mode: bool, padded: bool) -> int:
-    room = size + 2 * padding - kernel
+def _size(size: int, span: int, stride: int, padding: int, ceil_mode: bool, padded: bool) -> int:
+    room = size + 2 * padding - span
     out = (math.ceil(room / stride) if ceil_mode else room // stride) + 1
     return out - 1 if padded and (out - 1) * stride >= size + padding else out
 
 
 def _windows(
-    input: Tensor, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, ceil_mode: bool
+    input: Tensor,
+    kW: int,
+    kH: int,
+    dW: int,
+    dH: int,
+    padW: int,
+    padH: int,
+    ceil_mode: bool,
+    dilationW: int = 1,
+    dilationH: int = 1,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Rows (oH, kH) and columns (oW, kW) that the windows read, and their elements (..., oH, oW, kH*kW).
 
@@ -28,10 +37,11 @@ def _windows(
     """
     H, W = input.shape[-2:]
     padded = padW > 0 or padH > 0
-    starts_h = torch.arange(_size(H, kH, dH, padH, ceil_mode, padded)) * dH - padH
-    starts_w = torch.arange(_size(W, kW, dW, padW, ceil_mode, padded)) * dW - padW
-    rows = starts_h[:, None] + torch.arange(kH)
-    columns = starts_w[:, None] + torch.arange(kW)
+    span_h, span_w = dilationH * (kH - 1) + 1, dilationW * (kW - 1) + 1
+    starts_h = torch.arange(_size(H, span_h, dH, padH, ceil_mode, padded)) * dH - padH
+    starts_w = torch.arange(_size(W, span_w, dW, padW, ceil_mode, padded)) * dW - padW
+    rows = starts_h[:, None] + torch.arange(kH) * dilationH
+    columns = starts_w[:, None] + torch.arange(kW) * dilationW
     seen = input[..., rows.clamp(0, H - 1), :][..., columns.clamp(0, W - 1)]
     return rows, columns, seen.transpose(-2, -3).flatten(-2)
 
@@ -53,10 +63,12 @@ def _max_pooling(
     dH: int,
     padW: int,
     padH: int,
+    dilationW: int = 1,
+    dilationH: int = 1,
     ceil_mode: bool = False,
 ) -> tuple[Tensor, dict[str, Tensor]]:
     H, W = input.shape[-2:]
-    rows, columns, seen = _windows(input, kW, kH, dW, dH, padW, padH, ceil_mode)
+    rows, columns, seen = _windows(input, kW, kH, dW, dH, padW, padH, ceil_mode, dilationW, dilationH)
     row, column = _cross(rows, columns)
     inside = (row >= 0) & (row < H) & (column >= 0) & (column < W)
     # argmax returns the first of equal values and treats NaN as the largest; where -inf wins, it may select
@@ -149,7 +161,7 @@ _GEOMETRY = (
     ("kernel larger than the padded image", {"kH": 9}),
     ("huge kernel", {"kW": 2**31 - 1}),
 )
-_REFUSALS = (
+_ERROR_INPUTS = (
     *(ErrorInput(name, change, ValueError) for name, change in _GEOMETRY),
     *(ErrorInput(name, change, ValueError, phase="updateGradInput") for name, change in _GEOMETRY),
     ErrorInput("a matrix", {"input": distinct(6, 7)}, ValueError, "input"),
@@ -204,7 +216,7 @@ SPATIAL_MAX_POOLING = Case(
         _sample("only -inf", given([[[-math.inf] * 4] * 3]), (2, 3), (1, 1), (1, 1), small=False),
     ),
     error_inputs=(
-        *_REFUSALS,
+        *_ERROR_INPUTS,
         *(
             ErrorInput(
                 f"index {i}",
@@ -229,6 +241,51 @@ SPATIAL_MAX_POOLING = Case(
     ),
 )
 
+
+def _dilated(
+    sample: SampleInput, width: int = 1, height: int = 1, name: str = "", **changes: Any
+) -> SampleInput:
+    arguments = {**sample.arguments, "dilationW": width, "dilationH": height, **changes}
+    return SampleInput(name or sample.name, arguments, sample.differentiable)
+
+
+_DILATED_ROW = _sample("row", normal(8, 64, 56, 56), (3, 3), (2, 2), (1, 1))
+
+SPATIAL_DILATED_MAX_POOLING = Case(
+    module="SpatialDilatedMaxPooling",
+    reference=_max_pooling,
+    baseline=lambda input, kW, kH, dW, dH, padW, padH, dilationW, dilationH, ceil_mode=False: F.max_pool2d(
+        input, (kH, kW), (dH, dW), (padH, padW), (dilationH, dilationW), ceil_mode
+    ),
+    samples=(
+        *(_dilated(s) for s in SPATIAL_MAX_POOLING.samples),
+        _dilated(_sample("dilation", distinct(2, 3, 8, 9), (3, 2), (2, 1), (1, 1)), 2, 3),
+        _dilated(
+            _sample("dilation, ceil_mode", distinct(1, 2, 8, 9), (3, 2), (2, 3), (1, 1), ceil_mode=True), 3, 2
+        ),
+        _dilated(_sample("dilation and padding 2", distinct(1, 2, 9, 10), (4, 5), (2, 1), (2, 2)), 3, 2),
+        _dilated(
+            _sample("dilation, many rows", normal(2, 17, 29, 45), (3, 3), (2, 2), (1, 1), small=False), 2, 2
+        ),
+    ),
+    error_inputs=(
+        *SPATIAL_MAX_POOLING.error_inputs,
+        *(
+            ErrorInput(f"{name} {value}", {name: value}, ValueError, phase=p)
+            for p in ("updateOutput", "updateGradInput")
+            for name in ("dilationW", "dilationH")
+            for value in (0, -1, 9, 2**31 - 1)
+        ),
+    ),
+    rows=(
+        Row(
+            "SpatialDilatedMaxPooling 3x3 s2 p1 d2 (8,64,56,56)",
+            _dilated(_DILATED_ROW, 2, 2),
+            bytes_moved=_bytes((8, 64, 56, 56), 2, 8),
+        ),
+    ),
+)
+
 SPATIAL_AVERAGE_POOLING = Case(
     module="SpatialAveragePooling",
     reference=_average_pooling,
@@ -247,7 +304,7 @@ SPATIAL_AVERAGE_POOLING = Case(
             if s.arguments["padW"] or s.arguments["padH"]
         ),
     ),
-    error_inputs=_REFUSALS,
+    error_inputs=_ERROR_INPUTS,
     rows=(
         _row(
             "SpatialAveragePooling",
@@ -257,6 +314,93 @@ SPATIAL_AVERAGE_POOLING = Case(
             0,
             {"ratio": 8, "fraction": 0.45, "best": 1.2, "channels_last": 1.1},
         ),
-        _row("SpatialAveragePooling", (8, 128, 28, 28), 3, 1, 1, {}),
+        _row("SpatialAveragePooling", (8, 128, 28, 28), 3, 1, 1, {"ratio": 10, "fraction": 0.35}),
+    ),
+)
+
+
+def _volumetric_average(
+    input: Tensor,
+    kT: int,
+    kW: int,
+    kH: int,
+    dT: int,
+    dW: int,
+    dH: int,
+    padT: int,
+    padW: int,
+    padH: int,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:
+    geometry = (kT, kH, kW), (dT, dH, dW), (padT, padH, padW), ceil_mode, count_include_pad
+    if input.numel() == 0:
+        return F.avg_pool3d(input.new_zeros(1, *input.shape[1:]), *geometry)[:0]
+    return F.avg_pool3d(input, *geometry)
+
+
+def _volume(
+    name: str,
+    shape: tuple[int, ...],
+    kernel: tuple[int, int, int],
+    stride: tuple[int, int, int],
+    padding: tuple[int, int, int] = (0, 0, 0),
+    small: bool = True,
+    **flags: bool,
+) -> SampleInput:
+    """Kernel, stride and padding are depth, width, height."""
+    arguments: dict[str, Any] = {"input": distinct(*shape) if small else normal(*shape), **flags}
+    for prefix, values in (("k", kernel), ("d", stride), ("pad", padding)):
+        arguments |= along(prefix, "TWH", values)
+    return SampleInput(name, arguments, differentiable=small)
+
+
+VOLUMETRIC_AVERAGE_POOLING = Case(
+    module="VolumetricAveragePooling",
+    reference=_volumetric_average,
+    samples=(
+        _volume("batch", (2, 2, 4, 5, 6), (2, 2, 3), (2, 1, 1), (1, 1, 1)),
+        _volume("batchless", (2, 4, 3, 5), (2, 2, 2), (2, 2, 2)),
+        _volume("ceil_mode", (1, 2, 5, 5, 6), (2, 2, 2), (2, 3, 2), (1, 1, 1), ceil_mode=True),
+        _volume(
+            "padding not counted",
+            (2, 2, 4, 5, 6),
+            (2, 2, 3),
+            (2, 1, 1),
+            (1, 1, 1),
+            count_include_pad=False,
+        ),
+        _volume("sizes 1", (1, 1, 1, 1, 1), (1, 1, 1), (1, 1, 1)),
+        _volume("empty", (0, 2, 4, 3, 5), (2, 2, 2), (2, 2, 2)),
+        _volume("2x2x2, stride 2", (2, 5, 6, 22, 38), (2, 2, 2), (2, 2, 2), small=False),
+        _volume("3x3x3, stride 2", (2, 17, 7, 21, 45), (3, 3, 3), (2, 2, 2), (1, 1, 1), small=False),
+    ),
+    error_inputs=(
+        *(
+            ErrorInput(f"{name} {value}", {name: value}, ValueError, phase=p)
+            for p in ("updateOutput", "updateGradInput")
+            for name, value in (
+                ("kT", 0),
+                ("kT", 5),
+                ("kH", 6),
+                ("dW", 0),
+                ("padT", 2),
+                ("padW", -1),
+                ("kW", 2**31 - 1),
+            )
+        ),
+        ErrorInput("an image", {"input": distinct(2, 6, 7)}, ValueError, "input"),
+        ErrorInput(
+            "gradOutput batchless", {"gradOutput": normal(2, 3, 6, 6)}, ValueError, phase="updateGradInput"
+        ),
+    ),
+    rows=(
+        Row(
+            "VolumetricAveragePooling 2x2x2 s2 (4,32,16,56,56)",
+            _volume("row", (4, 32, 16, 56, 56), (2, 2, 2), (2, 2, 2), small=False),
+            bytes_moved={"fwd": 4 * 32 * 16 * 56 * 56 * 4.5, "fb": 4 * 32 * 16 * 56 * 56 * 9.0},
+            ratio=6,
+            fraction=0.4,
+        ),
     ),
 )

@@ -1,5 +1,4 @@
-"""Transposed convolutions. Kernel, stride and padding of a sample are (width, height), or (time, width,
-height)."""
+"""Transposed convolutions. Kernel, stride and padding of a sample are (width, height), or (time, width, height)."""
 
 from __future__ import annotations
 

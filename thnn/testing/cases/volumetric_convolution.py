@@ -192,7 +192,7 @@ VOLUMETRIC_CONVOLUTION_MM = Case(
         ),
         *_TENSORS,
         ErrorInput("flattened weight too short", {"weight": normal(4, 35)}, ValueError, "weight"),
-        ErrorInput("kernel turned", {"weight": normal(4, 3, 3, 2, 2)}, ValueError, "weight"),
+        ErrorInput("kernel with permuted axes", {"weight": normal(4, 3, 3, 2, 2)}, ValueError, "weight"),
     ),
     rows=(
         Row(

@@ -1,4 +1,4 @@
-"""Activations normalised over the channels."""
+"""SoftMax and LogSoftMax."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _softmax_samples() -> tuple[SampleInput, ...]:
     )
 
 
-_SOFTMAX_REFUSALS = (
+_SOFTMAX_ERROR_INPUTS = (
     ErrorInput("no dimensions", {"input": normal()}, ValueError, "input"),
     ErrorInput("five dimensions", {"input": normal(2, 3, 2, 2, 2)}, ValueError, "input"),
     ErrorInput("too large", {"input": expanded(2**31, 2**31)}, ValueError),
@@ -73,7 +73,7 @@ SOFTMAX = Case(
     module="SoftMax",
     reference=lambda input: input.softmax(_channels(input)),
     samples=_softmax_samples(),
-    error_inputs=_SOFTMAX_REFUSALS,
+    error_inputs=_SOFTMAX_ERROR_INPUTS,
     rows=_softmax_rows("SoftMax"),
 )
 
@@ -81,6 +81,6 @@ LOG_SOFTMAX = Case(
     module="LogSoftMax",
     reference=lambda input: input.log_softmax(_channels(input)),
     samples=_softmax_samples(),
-    error_inputs=_SOFTMAX_REFUSALS,
+    error_inputs=_SOFTMAX_ERROR_INPUTS,
     rows=_softmax_rows("LogSoftMax"),
 )

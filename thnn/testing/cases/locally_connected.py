@@ -47,8 +47,10 @@ def _sample(
     inputs, height, width = shape[-3:]
     out = [(size + 2 * p - k) // d + 1 for size, k, d, p in zip((width, height), kernel, stride, padding)]
     oW, oH = out
-    taps = (inputs, kernel[1], kernel[0])
-    weight = normal(oH * oW, planes, taps[0] * taps[1] * taps[2]) if flat else normal(oH, oW, planes, *taps)
+    patch = (inputs, kernel[1], kernel[0])
+    weight = (
+        normal(oH * oW, planes, patch[0] * patch[1] * patch[2]) if flat else normal(oH, oW, planes, *patch)
+    )
     arguments: dict[str, Any] = {"input": normal(*shape), "weight": weight, "bias": normal(planes, oH, oW)}
     arguments |= {"kW": kernel[0], "kH": kernel[1], "dW": stride[0], "dH": stride[1]}
     arguments |= {"padW": padding[0], "padH": padding[1], "inputWidth": width, "inputHeight": height}

@@ -1,0 +1,149 @@
+#include "modules/MultiLabelMarginCriterion.h"
+#include "criterion/class_targets.h"
+
+/* Classes that are packed at a time, the classes of the row as -infinity: their terms are 0. */
+#define BLOCK 2048
+
+/* The classes of row n, up to the first -1. */
+typedef struct Labels {
+  const THIndex_t *target;
+  int64_t stride, count;
+} Labels;
+
+static Labels labelsOf(const THIndexTensor *target, const Rows *rows, int64_t n)
+{
+  const bool batched = target->ndim == 2;
+  Labels labels = {(const THIndex_t *)target->data + (batched ? n * target->stride[0] : 0),
+                   target->stride[batched], 0};
+  while (labels.count < rows->classes && labels.target[labels.count * labels.stride] != -1) labels.count++;
+  return labels;
+}
+
+static void checkSizes(THNNState *state, const THTensor *input, const THIndexTensor *target)
+{
+  checkRows(state, input);
+  THNN_RETURN_IF_FAILED(state);
+  THNN_CHECK_SAME_SIZE(input, target);
+}
+
+static void checkTarget(THNNState *state, const THIndexTensor *target, const Rows *rows)
+{
+  for (int64_t n = 0; n < rows->rows; n++) {
+    const Labels labels = labelsOf(target, rows, n);
+    for (int64_t i = 0; i < labels.count; i++) {
+      const int64_t class = labels.target[i * labels.stride];
+      THNN_CHECK_INDEX(class >= 0 && class < rows->classes, target,
+                       "expected a class from 0 to %lld, or -1 behind the last one, got %lld in row %lld",
+                       (long long)rows->classes - 1, (long long)class, (long long)n);
+    }
+  }
+}
+
+/* Classes first to first + n - 1 of a row. */
+static void pack(const real *x, int64_t stride, const real *isTarget, int64_t maskStride, int64_t first, int64_t n,
+                 real *packed)
+{
+  for (int64_t j = 0; j < n; j++)
+    packed[j] = isTarget[(first + j) * maskStride] != 0 ? -(real)INFINITY : x[(first + j) * stride];
+}
+
+/* The sum of max(0, reach + x). NaN stays NaN. */
+static double lossOf(const real *x, int64_t n, real reach)
+{
+  double sum = 0;
+  THNN_PRAGMA(omp simd reduction(+ : sum))
+  for (int64_t j = 0; j < n; j++) {
+    const real z = reach + x[j];
+    sum += z <= 0 ? 0 : z;
+  }
+  return sum;
+}
+
+/* Adds 1 to the counts of x with a positive term, and returns how many these are; NaN counts. */
+static int64_t countTerms(const real *x, int64_t n, real reach, real *count)
+{
+  vlane sum = 0;
+  THNN_PRAGMA(omp simd reduction(+ : sum))
+  for (int64_t j = 0; j < n; j++) {
+    const vlane positive = reach + x[j] <= 0 ? 0 : 1;
+    count[j] += (real)positive;
+    sum += positive;
+  }
+  return sum;
+}
+
+void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *input, THIndexTensor *target,
+                                                   THTensor *output, THTensor *isTarget, bool sizeAverage)
+{
+  checkSizes(state, input, target);
+  THNN_RETURN_IF_FAILED(state);
+  THNN_RESIZE_TO_ONE(output);
+  THNN_RESIZE_LIKE(isTarget, input);
+  THNN_CHECK_NO_OVERLAP(output, input);
+  THNN_CHECK_NO_OVERLAP(output, target);
+  THNN_CHECK_NO_OVERLAP(output, isTarget);
+  THNN_CHECK_NO_OVERLAP(isTarget, input);
+  THNN_CHECK_NO_OVERLAP(isTarget, target);
+  THNN_RETURN_IF_META(state);
+  const Rows rows = rowsOf(input), masks = rowsOf(isTarget);
+  checkTarget(state, target, &rows);
+  THNN_RETURN_IF_FAILED(state);
+  const int64_t tasks = MIN(rows.rows, MAX_TASKS);
+  double losses[MAX_TASKS], loss = 0;
+  THNN_PARALLEL_FOR(task, tasks, rows.rows * rows.classes) {
+    losses[task] = 0;
+    const int64_t end = firstOfTask(task + 1, tasks, rows.rows);
+    for (int64_t n = firstOfTask(task, tasks, rows.rows); n < end; n++) {
+      const real *const x = TH_DATA(input) + n * rows.rowStride;
+      real *const mask = TH_DATA(isTarget) + n * masks.rowStride, packed[BLOCK];
+      const Labels labels = labelsOf(target, &rows, n);
+      for (int64_t j = 0; j < rows.classes; j++) mask[j * masks.classStride] = 0;
+      for (int64_t i = 0; i < labels.count; i++) mask[labels.target[i * labels.stride] * masks.classStride] = 1;
+      for (int64_t first = 0, count; first < rows.classes; first += count) {
+        count = MIN(BLOCK, rows.classes - first);
+        pack(x, rows.classStride, mask, masks.classStride, first, count, packed);
+        for (int64_t i = 0; i < labels.count; i++)
+          losses[task] += lossOf(packed, count, 1 - x[labels.target[i * labels.stride] * rows.classStride]);
+      }
+    }
+  }
+  for (int64_t task = 0; task < tasks; task++) loss += losses[task];
+  if (tasks > 0) loss /= (double)rows.classes;
+  *TH_DATA(output) = (real)(sizeAverage ? loss / (double)rows.rows : loss);
+}
+
+void THNN_(MultiLabelMarginCriterion_updateGradInput)(THNNState *state, THTensor *input, THIndexTensor *target,
+                                                      THTensor *gradInput, THTensor *isTarget, bool sizeAverage)
+{
+  checkSizes(state, input, target);
+  THNN_RETURN_IF_FAILED(state);
+  THNN_CHECK_SAME_SIZE(input, isTarget);
+  THNN_RESIZE_LIKE(gradInput, input);
+  THNN_CHECK_NO_OVERLAP(gradInput, input);
+  THNN_CHECK_NO_OVERLAP(gradInput, target);
+  THNN_CHECK_NO_OVERLAP(gradInput, isTarget);
+  THNN_RETURN_IF_META(state);
+  const Rows rows = rowsOf(input), masks = rowsOf(isTarget), gradRows = rowsOf(gradInput);
+  checkTarget(state, target, &rows);
+  THNN_RETURN_IF_FAILED(state);
+  const double share = 1 / ((double)rows.classes * (sizeAverage ? (double)rows.rows : 1));
+  THNN_PARALLEL_FOR(n, rows.rows, rows.rows * rows.classes) {
+    const real *const x = TH_DATA(input) + n * rows.rowStride;
+    const real *const mask = TH_DATA(isTarget) + n * masks.rowStride;
+    real *const dx = TH_DATA(gradInput) + n * gradRows.rowStride, packed[BLOCK], counts[BLOCK];
+    const Labels labels = labelsOf(target, &rows, n);
+    for (int64_t j = 0; j < rows.classes; j++) dx[j * gradRows.classStride] = 0;
+    for (int64_t first = 0, count; first < rows.classes; first += count) {
+      count = MIN(BLOCK, rows.classes - first);
+      pack(x, rows.classStride, mask, masks.classStride, first, count, packed);
+      memset(counts, 0, sizeof(real) * (size_t)count);
+      for (int64_t i = 0; i < labels.count; i++) {
+        const int64_t class = labels.target[i * labels.stride];
+        const int64_t terms = countTerms(packed, count, 1 - x[class * rows.classStride], counts);
+        dx[class * gradRows.classStride] -= (real)(share * (double)terms);
+      }
+      for (int64_t j = 0; j < count; j++)
+        dx[(first + j) * gradRows.classStride] += (real)(share * (double)counts[j]);
+    }
+  }
+}

@@ -1,0 +1,129 @@
+/* Elements of planes that indices name, scattered and taken. */
+
+#include "pooling/indexed.h"
+#include "pooling/geometry.h"
+#include "pooling/lanes.h"
+
+#define CHANNEL_BLOCK 16 /* channels of a cache line */
+#define CHANNEL_TASKS 16 /* tasks that channels are divided into if there are enough */
+
+typedef enum IndexedCopy { SCATTER_ADD, SCATTER_LAST, TAKE } IndexedCopy;
+
+typedef struct IndexedPlanes {
+  const Pooling *pooling;
+  PoolingImages pooled, index, plane;
+  real *pooledData, *planeData;
+  const int64_t *indices;
+  int64_t pitch; /* from one element of a dense plane to the next; 0 if the plane is not dense */
+  int64_t step;  /* an index times this is the offset in the plane; 0 if it is not that simple */
+} IndexedPlanes;
+
+/* The channels of an image that a task has: one, unless they are innermost in memory. */
+static int64_t channelBlock(const PoolingImages *x)
+{
+  if (!imagesAreChannelsLast(x)) return 1;
+  const int64_t most = x->n * x->c / CHANNEL_TASKS / CHANNEL_BLOCK * CHANNEL_BLOCK;
+  return MIN(MAX(most, CHANNEL_BLOCK), x->c);
+}
+
+static void clearPlanes(const IndexedPlanes *p, int64_t channels, real *to)
+{
+  const PoolingImages *x = &p->plane;
+  if (channels == 1 && p->pitch == 1) {
+    memset(to, 0, sizeof *to * (size_t)(x->d * x->h * x->w));
+    return;
+  }
+  for (int64_t d = 0; d < x->d; d++)
+    for (int64_t h = 0; h < x->h; h++)
+      for (int64_t w = 0; w < x->w; w++) {
+        real *pixel = to + d * x->sd + h * x->sh + w * x->sw;
+        if (x->sc == 1) memset(pixel, 0, sizeof *pixel * (size_t)channels);
+        for (int64_t c = 0; c < channels && x->sc != 1; c++) pixel[c * x->sc] = 0;
+      }
+}
+
+/* The offset in the plane; -1 if the index names nothing. */
+static ALWAYS_INLINE int64_t planeOffset(const IndexedPlanes *p, int64_t step, const int64_t *o, int64_t index)
+{
+  int64_t in[WINDOW_AXES];
+  if (step) return index < 0 ? -1 : index * step;
+  if (!indexInput(p->pooling, o, index, in)) return -1;
+  return in[0] * p->plane.sd + in[1] * p->plane.sh + in[2] * p->plane.sw;
+}
+
+static ALWAYS_INLINE void copyElement(IndexedCopy copy, int64_t offset, real *pooled, real *plane)
+{
+  if (copy == TAKE) *pooled = offset < 0 ? 0 : plane[offset];
+  else if (offset < 0) return;
+  else if (copy == SCATTER_ADD) plane[offset] += *pooled;
+  else plane[offset] = *pooled;
+}
+
+/* Row (d, h) of `channels` channels from c on. */
+static ALWAYS_INLINE void copyRow(const IndexedPlanes *p, IndexedCopy copy, int64_t step, int64_t channels,
+                                  const int64_t *indices, real *pooled, real *plane, int64_t d, int64_t h)
+{
+  const PoolingImages *y = &p->pooled, *index = &p->index;
+  indices += d * index->sd + h * index->sh;
+  pooled += d * y->sd + h * y->sh;
+  for (int64_t w = 0; w < y->w; w++) {
+    const int64_t o[WINDOW_AXES] = {d, h, w};
+    if (channels == 1) {
+      copyElement(copy, planeOffset(p, step, o, indices[w * index->sw]), pooled + w * y->sw, plane);
+      continue;
+    }
+    for (int64_t c = 0; c < channels; c++)
+      copyElement(copy, planeOffset(p, step, o, indices[w * index->sw + c * index->sc]),
+                  pooled + w * y->sw + c * y->sc, plane + c * p->plane.sc);
+  }
+}
+
+static ALWAYS_INLINE void copyPlanes(const IndexedPlanes *p, IndexedCopy copy)
+{
+  const PoolingImages *x = &p->plane, *y = &p->pooled, *index = &p->index;
+  const int64_t most = channelBlock(x), blocks = ceilDivide(x->c, most);
+  THNN_PARALLEL_FOR(task, x->n * blocks, x->n * x->c * x->d * x->h * x->w) {
+    const int64_t n = task / blocks, c = task % blocks * most, channels = MIN(most, x->c - c);
+    real *plane = p->planeData + n * x->sn + c * x->sc;
+    real *pooled = p->pooledData + n * y->sn + c * y->sc;
+    const int64_t *indices = p->indices + n * index->sn + c * index->sc;
+    if (copy != TAKE) clearPlanes(p, channels, plane);
+    for (int64_t d = 0; d < y->d; d++)
+      for (int64_t h = 0; h < y->h; h++) {
+        if (p->step == 1 && channels == 1) copyRow(p, copy, 1, 1, indices, pooled, plane, d, h);
+        else copyRow(p, copy, p->step, channels, indices, pooled, plane, d, h);
+      }
+  }
+}
+
+static IndexedPlanes indexedPlanes(const Pooling *pooling, const THTensor *pooled, const THIndexTensor *indices,
+                                   const THTensor *plane)
+{
+  IndexedPlanes p = {.pooling = pooling,
+                     .pooled = poolingImages(pooling, pooled),
+                     .index = poolingImages(pooling, indices),
+                     .plane = poolingImages(pooling, plane),
+                     .pooledData = TH_DATA(pooled),
+                     .planeData = TH_DATA(plane),
+                     .indices = indices->data};
+  const PoolingImages *x = &p.plane;
+  const int64_t row = x->w > 1 ? x->w * x->sw : x->sh, pitch = x->w > 1 ? x->sw : x->sh;
+  if ((x->h == 1 || x->sh == row) && (x->d == 1 || x->sd == x->h * row)) p.pitch = pitch;
+  if (pooling->index == INDEX_INPUT) p.step = p.pitch;
+  return p;
+}
+
+void THNN_(poolingScatter)(const Pooling *pooling, const THTensor *pooled, const THIndexTensor *indices,
+                           THTensor *plane, bool add)
+{
+  const IndexedPlanes p = indexedPlanes(pooling, pooled, indices, plane);
+  if (add) copyPlanes(&p, SCATTER_ADD);
+  else copyPlanes(&p, SCATTER_LAST);
+}
+
+void THNN_(poolingTake)(const Pooling *pooling, const THTensor *plane, const THIndexTensor *indices,
+                        THTensor *pooled)
+{
+  const IndexedPlanes p = indexedPlanes(pooling, pooled, indices, plane);
+  copyPlanes(&p, TAKE);
+}

@@ -1,0 +1,21 @@
+#ifndef THNN_POOLING_INDEXED_H
+#define THNN_POOLING_INDEXED_H
+
+#include "pooling/pooling.h"
+
+/* Elements of planes that indices name. `pooled` has the size of the outputs of a pooling, as the indices have, and
+   `plane` that of its inputs. Tensors may have any strides. */
+
+/* Fails with an IndexError if an index names no input; -1 does not. */
+void THNN_(poolingRequireIndices)(THNNState *state, const Pooling *pooling, const THIndexTensor *indices);
+
+/* plane: 0 except for the elements that an index names, which become the sum of the elements of `pooled` with that index
+   (add), or the last of them. Indices that name nothing are skipped. The order within a plane is that of its rows. */
+void THNN_(poolingScatter)(const Pooling *pooling, const THTensor *pooled, const THIndexTensor *indices,
+                           THTensor *plane, bool add);
+
+/* pooled: the element of `plane` that the index names; 0 if it names none. */
+void THNN_(poolingTake)(const Pooling *pooling, const THTensor *plane, const THIndexTensor *indices,
+                        THTensor *pooled);
+
+#endif

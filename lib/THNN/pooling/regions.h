@@ -1,0 +1,80 @@
+#ifndef THNN_POOLING_REGIONS_H
+#define THNN_POOLING_REGIONS_H
+
+#include "pooling/pooling.h"
+
+/* Pooling regions: the inputs from a start to an end along each axis, which follow from the number of regions asked for
+   instead of a stride. Adaptive regions cover the input evenly. Fractional regions have one size and begin at multiples of
+   a fractional stride, shifted by a random sample of each plane (Graham 2014). */
+typedef struct PoolingRegions {
+  Pooling pooling;         /* input and output of each axis, and the size of fractional regions as the kernel */
+  const THTensor *samples; /* (N, C, axes) in [0, 1] for fractional regions; NULL for adaptive ones */
+  int sampleOf[WINDOW_AXES];
+} PoolingRegions;
+
+/* The inputs start <= i < end of an output. */
+typedef struct Region {
+  int64_t start, end;
+} Region;
+
+/* From floor(o * input / output) to ceil((o + 1) * input / output). With input and output swapped, the outputs whose
+   regions contain an input. */
+static inline Region regionAdaptive(const WindowAxis *axis, int64_t o)
+{
+  const uint64_t whole = (uint64_t)(axis->input / axis->output), rest = (uint64_t)(axis->input % axis->output);
+  const uint64_t n = (uint64_t)axis->output, low = (uint64_t)o * rest, high = low + rest + n - 1;
+  /* Division of 32 bits is the faster one on many processors. */
+  const uint64_t start = high >> 32 ? low / n : (uint32_t)low / (uint32_t)n;
+  const uint64_t end = high >> 32 ? high / n : (uint32_t)high / (uint32_t)n;
+  return (Region){(int64_t)((uint64_t)o * whole + start), (int64_t)((uint64_t)(o + 1) * whole + end)};
+}
+
+/* In the element type, as clients compare with recorded results. */
+static inline Region regionFractional(const WindowAxis *axis, real sample, int64_t o)
+{
+  const int64_t last = axis->input - axis->kernel;
+  int64_t start = last;
+  if (o < axis->output - 1) {
+    const real stride = (real)last / (real)(axis->output - 1);
+    start = (int64_t)(((real)o + sample) * stride) - (int64_t)(sample * stride);
+    if (start > last) start = last; /* rounding */
+  }
+  return (Region){start, start + axis->kernel};
+}
+
+static inline real regionSample(const PoolingRegions *r, int axis, int64_t n, int64_t c)
+{
+  const THTensor *samples = r->samples;
+  if (samples == NULL || axis < WINDOW_AXES - r->pooling.axes) return 0;
+  const int batch = samples->ndim - 3; /* -1 without N */
+  return TH_DATA(samples)[(batch < 0 ? 0 : n * samples->stride[0]) + c * samples->stride[batch + 1] +
+                          r->sampleOf[axis] * samples->stride[batch + 2]];
+}
+
+static inline Region regionOf(const PoolingRegions *r, int axis, real sample, int64_t o)
+{
+  return r->samples ? regionFractional(&r->pooling.axis[axis], sample, o)
+                    : regionAdaptive(&r->pooling.axis[axis], o);
+}
+
+/* The most inputs of a region. */
+static inline int64_t regionLongest(const PoolingRegions *r, int a)
+{
+  const WindowAxis *axis = &r->pooling.axis[a];
+  if (r->samples) return axis->kernel;
+  return axis->input / axis->output + (axis->input % axis->output ? 2 : 0);
+}
+
+/* Tensors may have any strides. */
+
+/* output and indices (INDEX_INPUT): the first of the largest elements of each region, NaN being larger than any
+   number. */
+void THNN_(poolingRegionMax)(const PoolingRegions *regions, const THTensor *input, THTensor *output,
+                             THIndexTensor *indices);
+
+/* output: the mean of each adaptive region; and the gradient. */
+void THNN_(poolingRegionAverage)(const PoolingRegions *regions, const THTensor *input, THTensor *output);
+void THNN_(poolingRegionAverageBackward)(const PoolingRegions *regions, const THTensor *gradOutput,
+                                         THTensor *gradInput);
+
+#endif

@@ -1,0 +1,344 @@
+/* The lanes are channels: a position is computed once for all of them. Planes are packed into pixels of several blocks of VL
+   channels, unless the channels are innermost already or the planes exceed scratch memory. */
+
+#include "resampling/grid_sampler.h"
+
+#include "gemm/transpose.h"
+#include "resampling/rows.h"
+
+/* Samples below which a task has one pass. */
+#define FEW_SAMPLES 8
+/* Of the packed planes of a pass, unless one block of channels has more. */
+#define PASS_BYTES 524288
+#define AXES 3
+#define POINTS 64 /* positions computed at a time, in one row of the grid */
+#define PACKED_BYTES \
+  1966080 /* of packed planes; the rest of the scratch memory is for packed rows of the output */
+
+/* Channels first to first + count - 1 of a sample, as pixels. */
+typedef struct Pixels {
+  real *data;
+  int64_t count;
+  int64_t lane, sd, sh, sw; /* strides; lane is that of the channels */
+} Pixels;
+
+static Pixels pixelsOf(const ResampleImages *t, real *data, int64_t n, int64_t first, int64_t count)
+{
+  return (Pixels){data + n * t->sn + first * t->sc, count, t->c == 1 ? 1 : t->sc, t->sd, t->sh, t->sw};
+}
+
+static Pixels packedPixels(const ResampleImages *t, real *data, int64_t count)
+{
+  const int64_t pixel = ceilDivide(count, VL) * VL;
+  return (Pixels){data, pixel, 1, t->h * t->w * pixel, t->w * pixel, pixel};
+}
+
+static real *pixelsRow(const Pixels *p, int64_t d, int64_t h) { return p->data + d * p->sd + h * p->sh; }
+
+/* Packs `columns` pixels of `count` channels; the lanes behind the last channel become 0. */
+static void packRow(const real *from, int64_t lane, int64_t step, int64_t columns, int64_t count, real *to)
+{
+  const int64_t pixel = ceilDivide(count, VL) * VL;
+  if (count < pixel) memset(to, 0, (size_t)(columns * pixel) * sizeof(real));
+  if (lane == 1 || step != 1)
+    for (int64_t i = 0; i < columns; i++)
+      for (int64_t c = 0; c < count; c++) to[i * pixel + c] = from[i * step + c * lane];
+  else THNN_(transpose)(to, pixel, from, lane, count, columns);
+}
+
+static void unpackRow(const real *from, int64_t columns, int64_t count, real *to, int64_t lane, int64_t step)
+{
+  const int64_t pixel = ceilDivide(count, VL) * VL;
+  if (lane == 1 || step != 1)
+    for (int64_t i = 0; i < columns; i++)
+      for (int64_t c = 0; c < count; c++) to[i * step + c * lane] = from[i * pixel + c];
+  else THNN_(transpose)(to, lane, from, pixel, columns, count);
+}
+
+typedef struct GridSampler {
+  int axes;
+  ResampleImages x, y;      /* input and gradInput have sizes of their own and strides each */
+  ResampleImages gradInput; /* its strides */
+  const real *input, *grid;
+  real *output, *toInput, *toGrid;                      /* output or gradOutput, gradInput, gradGrid */
+  int64_t gridStride[AXES + 2], toGridStride[AXES + 2]; /* of N, D, H, W and the coordinate */
+  int64_t blocks;                                       /* of VL channels in a pass */
+  int64_t passes;                                       /* of a task */
+  bool packs;
+} GridSampler;
+
+/* Positions of a row of the grid; axes are depth, height, width. */
+typedef struct Points {
+  vlane index[AXES][POINTS];
+  real fraction[AXES][POINTS];
+} Points;
+
+static void findPoints(const GridSampler *f, int64_t n, int64_t d, int64_t h, int64_t w, int count, Points *points)
+{
+  const int64_t size[AXES] = {f->x.d, f->x.h, f->x.w}, *s = f->gridStride;
+  const real *at = f->grid + n * s[0] + d * s[1] + h * s[2] + w * s[3];
+  if (f->axes == 2) {
+    memset(points->index[0], 0, sizeof points->index[0]);
+    memset(points->fraction[0], 0, sizeof points->fraction[0]);
+  }
+  for (int k = 0; k < f->axes; k++)
+    for (int j = 0; j < count; j++)
+      points->index[2 - k][j] = gridIndex(at[j * s[3] + k * s[4]], size[2 - k], &points->fraction[2 - k][j]);
+}
+
+/* A pixel next to a position: its weight, and the derivatives of that by the position along each axis. */
+typedef struct Corner {
+  int64_t offset, target; /* in input and in gradInput */
+  real weight, slope[AXES];
+} Corner;
+
+static ALWAYS_INLINE int findCorners(const GridSampler *f, const Points *points, int j, const Pixels *x,
+                                     const Pixels *target, Corner *corner)
+{
+  int n = 0;
+  for (int z = 0; z < f->axes - 1; z++) {
+    const int64_t d = points->index[0][j] + z;
+    if (d < 0 || d >= f->x.d) continue;
+    const real fd = points->fraction[0][j], wd = z ? fd : 1 - fd;
+    for (int y = 0; y < 2; y++) {
+      const int64_t h = points->index[1][j] + y;
+      if (h < 0 || h >= f->x.h) continue;
+      const real fh = points->fraction[1][j], wh = y ? fh : 1 - fh;
+      for (int i = 0; i < 2; i++) {
+        const int64_t w = points->index[2][j] + i;
+        if (w < 0 || w >= f->x.w) continue;
+        const real fw = points->fraction[2][j], ww = i ? fw : 1 - fw;
+        corner[n++] = (Corner){d * x->sd + h * x->sh + w * x->sw,
+                               d * target->sd + h * target->sh + w * target->sw,
+                               wd * wh * ww,
+                               {z ? wh * ww : -wh * ww, y ? wd * ww : -wd * ww, i ? wd * wh : -wd * wh}};
+      }
+    }
+  }
+  return n;
+}
+
+/* Block b of a pixel. */
+static ALWAYS_INLINE vreal loadBlock(const Pixels *p, int64_t offset, int64_t b)
+{
+  const real *at = p->data + offset + b * VL * p->lane;
+  const int64_t lanes = MIN(VL, p->count - b * VL);
+  if (lanes == VL && p->lane == 1) return v_load(at);
+  if (p->lane == 1) return v_load_n(at, (int)lanes);
+  vreal x = {0};
+  for (int64_t i = 0; i < lanes; i++) x[i] = at[i * p->lane];
+  return x;
+}
+
+static ALWAYS_INLINE void addBlock(const Pixels *p, int64_t offset, int64_t b, vreal x)
+{
+  real *at = p->data + offset + b * VL * p->lane;
+  const int64_t lanes = MIN(VL, p->count - b * VL);
+  if (lanes == VL && p->lane == 1) v_store(at, v_load(at) + x);
+  else if (p->lane == 1) v_store_n(at, v_load_n(at, (int)lanes) + x, (int)lanes);
+  else
+    for (int64_t i = 0; i < lanes; i++) at[i * p->lane] += x[i];
+}
+
+static void samplePoints(const GridSampler *f, const Points *points, int count, const Pixels *x, int64_t blocks,
+                         real *row)
+{
+  for (int j = 0; j < count; j++) {
+    Corner corner[8];
+    const int n = findCorners(f, points, j, x, x, corner);
+    for (int64_t b = 0; b < blocks; b++) {
+      vreal sum = {0};
+      for (int k = 0; k < n; k++) sum += loadBlock(x, corner[k].offset, b) * corner[k].weight;
+      v_store(row + (j * blocks + b) * VL, sum);
+    }
+  }
+}
+
+/* Adds to gradInput, and to the sums over the channels that gradGrid consists of, a row of sums per axis; either may be
+   NULL. `row` has the gradients of the output, packed. */
+static void differentiatePoints(const GridSampler *f, const Points *points, int count, const Pixels *x,
+                                const Pixels *gradInput, int64_t blocks, const real *row, real (*sums)[POINTS])
+{
+  for (int j = 0; j < count; j++) {
+    Corner corner[8];
+    const int n = findCorners(f, points, j, x, gradInput ? gradInput : x, corner);
+    vreal slope[AXES] = {{0}};
+    for (int k = 0; k < n; k++) {
+      vreal product = {0};
+      for (int64_t b = 0; b < blocks; b++) {
+        const vreal g = v_load(row + (j * blocks + b) * VL);
+        if (gradInput) addBlock(gradInput, corner[k].target, b, g * corner[k].weight);
+        if (sums) product += loadBlock(x, corner[k].offset, b) * g;
+      }
+      for (int a = AXES - f->axes; a < AXES && sums; a++) slope[a] += product * corner[k].slope[a];
+    }
+    for (int a = AXES - f->axes; a < AXES && sums; a++) sums[a][j] += v_sum(slope[a]);
+  }
+}
+
+static void storeGradGrid(const GridSampler *f, int64_t n, int64_t d, int64_t h, int64_t w, int count,
+                          real (*sums)[POINTS], bool add)
+{
+  const int64_t size[AXES] = {f->x.d, f->x.h, f->x.w}, *s = f->toGridStride;
+  real *at = f->toGrid + n * s[0] + d * s[1] + h * s[2] + w * s[3];
+  for (int k = 0; k < f->axes; k++)
+    for (int j = 0; j < count; j++) {
+      const real gradient = sums[2 - k][j] * ((real)(size[2 - k] - 1) / 2);
+      real *to = at + j * s[3] + k * s[4];
+      *to = add ? *to + gradient : gradient;
+    }
+}
+
+/* The channels of a pass. */
+typedef struct Pass {
+  int64_t n, first, count;
+  Pixels x, gradInput; /* packed or in place */
+  real *row;           /* POINTS pixels of output or gradOutput */
+} Pass;
+
+static Pass passBegin(const GridSampler *f, int64_t n, int64_t pass, bool backward)
+{
+  const ResampleImages *x = &f->x;
+  const int64_t volume = x->d * x->h * x->w, pixel = f->blocks * VL;
+  Pass t = {.n = n, .first = pass * pixel};
+  t.count = MIN(pixel, x->c - t.first);
+  const int64_t planes = f->packs ? volume * pixel * (backward ? 2 : 1) : 0;
+  real *memory = thnn_scratch((size_t)(planes + POINTS * pixel) * sizeof(real));
+  t.row = memory + planes;
+  t.x = pixelsOf(x, (real *)f->input, n, t.first, t.count);
+  if (backward) t.gradInput = pixelsOf(&f->gradInput, f->toInput, n, t.first, t.count);
+  if (!f->packs) return t;
+  const Pixels from = t.x;
+  t.x = packedPixels(x, memory, t.count);
+  for (int64_t d = 0; d < x->d; d++)
+    for (int64_t h = 0; h < x->h; h++)
+      packRow(pixelsRow(&from, d, h), from.lane, from.sw, x->w, t.count, pixelsRow(&t.x, d, h));
+  if (backward) t.gradInput = packedPixels(x, memory + volume * pixel, t.count);
+  return t;
+}
+
+static void clearPixels(const ResampleImages *x, const Pixels *p)
+{
+  for (int64_t d = 0; d < x->d; d++)
+    for (int64_t h = 0; h < x->h; h++) {
+      real *row = pixelsRow(p, d, h);
+      if (p->sw == 1)
+        for (int64_t c = 0; c < p->count; c++) memset(row + c * p->lane, 0, (size_t)x->w * sizeof(real));
+      else
+        for (int64_t i = 0; i < x->w; i++)
+          for (int64_t c = 0; c < p->count; c++) row[i * p->sw + c * p->lane] = 0;
+    }
+}
+
+/* Calls BODY for every run of `count` positions from (d, h, w) on. */
+#define FOR_POINTS(f, ...)                                \
+  for (int64_t d = 0; d < (f)->y.d; d++)                  \
+    for (int64_t h = 0; h < (f)->y.h; h++)                \
+      for (int64_t w = 0; w < (f)->y.w; w += POINTS) {    \
+        const int count = (int)MIN(POINTS, (f)->y.w - w); \
+        __VA_ARGS__                                       \
+      }
+
+static void computeOutput(const GridSampler *f, int64_t n, int64_t pass)
+{
+  const Pass t = passBegin(f, n, pass, false);
+  const int64_t blocks = ceilDivide(t.count, VL);
+  const Pixels y = pixelsOf(&f->y, f->output, n, t.first, t.count);
+  Points points;
+  FOR_POINTS(f, {
+    findPoints(f, n, d, h, w, count, &points);
+    samplePoints(f, &points, count, &t.x, blocks, t.row);
+    unpackRow(t.row, count, t.count, pixelsRow(&y, d, h) + w * y.sw, y.lane, y.sw);
+  })
+}
+
+/* gradInput of the channels of a pass, and gradGrid unless computeGradGrid computes it. */
+static void computeGradients(const GridSampler *f, int64_t n, int64_t pass, bool withGrid)
+{
+  const Pass t = passBegin(f, n, pass, true);
+  const int64_t blocks = ceilDivide(t.count, VL);
+  const Pixels g = pixelsOf(&f->y, f->output, n, t.first, t.count);
+  Points points;
+  clearPixels(&f->x, &t.gradInput);
+  FOR_POINTS(f, {
+    real sums[AXES][POINTS] = {{0}};
+    findPoints(f, n, d, h, w, count, &points);
+    packRow(pixelsRow(&g, d, h) + w * g.sw, g.lane, g.sw, count, t.count, t.row);
+    differentiatePoints(f, &points, count, &t.x, &t.gradInput, blocks, t.row, withGrid ? sums : NULL);
+    if (withGrid) storeGradGrid(f, n, d, h, w, count, sums, pass > 0);
+  })
+  if (!f->packs) return;
+  const Pixels to = pixelsOf(&f->gradInput, f->toInput, n, t.first, t.count);
+  for (int64_t d = 0; d < f->x.d; d++)
+    for (int64_t h = 0; h < f->x.h; h++)
+      unpackRow(pixelsRow(&t.gradInput, d, h), f->x.w, t.count, pixelsRow(&to, d, h), to.lane, to.sw);
+}
+
+/* gradGrid of a row of the grid from all channels, for few samples: a task of computeGradients has one pass then. */
+static void computeGradGrid(const GridSampler *f, int64_t n, int64_t d, int64_t h)
+{
+  const int64_t channels = f->x.c, group = 8 * VL;
+  real *row = thnn_scratch((size_t)(POINTS * group) * sizeof(real));
+  Points points;
+  for (int64_t w = 0; w < f->y.w; w += POINTS) {
+    const int count = (int)MIN(POINTS, f->y.w - w);
+    real sums[AXES][POINTS] = {{0}};
+    findPoints(f, n, d, h, w, count, &points);
+    for (int64_t first = 0; first < channels; first += group) {
+      const int64_t some = MIN(group, channels - first);
+      const Pixels x = pixelsOf(&f->x, (real *)f->input, n, first, some);
+      const Pixels g = pixelsOf(&f->y, f->output, n, first, some);
+      packRow(pixelsRow(&g, d, h) + w * g.sw, g.lane, g.sw, count, some, row);
+      differentiatePoints(f, &points, count, &x, NULL, ceilDivide(some, VL), row, sums);
+    }
+    storeGradGrid(f, n, d, h, w, count, sums, false);
+  }
+}
+
+/* A task has all channels of a sample if there are enough samples. */
+static GridSampler makeSampler(int axes, const THTensor *input, const THTensor *grid, const THTensor *output,
+                               bool backward)
+{
+  GridSampler f = {.axes = axes,
+                   .x = resampleImages(axes, input),
+                   .y = resampleImages(axes, output),
+                   .input = TH_DATA(input),
+                   .grid = TH_DATA(grid),
+                   .output = TH_DATA(output)};
+  for (int i = 0; i < axes + 2; i++) f.gridStride[i + (i > 0 && axes == 2)] = grid->stride[i];
+  const int64_t blocks = ceilDivide(f.x.c, VL);
+  const double bytes = (double)(f.x.d * f.x.h * f.x.w) * VBYTES * (backward ? 2 : 1);
+  f.packs = f.x.c > 1 && f.x.sc != 1 && bytes < PACKED_BYTES;
+  f.blocks = f.packs ? MAX(1, (int64_t)(PASS_BYTES / bytes)) : blocks;
+  f.blocks = MIN(MIN(f.blocks, blocks), f.x.n < FEW_SAMPLES ? 1 : 16);
+  f.passes = f.x.n < FEW_SAMPLES ? 1 : ceilDivide(blocks, f.blocks);
+  return f;
+}
+
+void THNN_(gridSample)(int axes, const THTensor *input, const THTensor *grid, THTensor *output)
+{
+  if (THNNTensor_numel(output) == 0) return;
+  const GridSampler f = makeSampler(axes, input, grid, output, false);
+  const int64_t passes = ceilDivide(ceilDivide(f.x.c, VL), f.blocks);
+  THNN_PARALLEL_FOR(task, f.x.n * passes, THNNTensor_numel(output))
+    computeOutput(&f, task / passes, task % passes);
+}
+
+void THNN_(gridSampleBackward)(int axes, const THTensor *input, const THTensor *grid, const THTensor *gradOutput,
+                               THTensor *gradInput, THTensor *gradGrid)
+{
+  if (THNNTensor_numel(gradInput) == 0) return;
+  GridSampler f = makeSampler(axes, input, grid, gradOutput, true);
+  f.gradInput = resampleImages(axes, gradInput);
+  f.toInput = TH_DATA(gradInput);
+  f.toGrid = TH_DATA(gradGrid);
+  for (int i = 0; i < axes + 2; i++) f.toGridStride[i + (i > 0 && axes == 2)] = gradGrid->stride[i];
+  const int64_t passes = ceilDivide(ceilDivide(f.x.c, VL), f.blocks), rows = f.y.d * f.y.h;
+  const int64_t work = THNNTensor_numel(gradOutput), tasks = passes / f.passes;
+  const bool withGrid = tasks == 1;
+  THNN_PARALLEL_FOR(task, f.x.n * tasks, work)
+    for (int64_t pass = 0; pass < f.passes; pass++)
+      computeGradients(&f, task / tasks, task % tasks + pass, withGrid);
+  if (withGrid) return;
+  THNN_PARALLEL_FOR(task, f.x.n * rows, work) computeGradGrid(&f, task / rows, task % rows / f.y.h, task % f.y.h);
+}

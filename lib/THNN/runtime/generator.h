@@ -1,0 +1,25 @@
+#ifndef THNN_RUNTIME_GENERATOR_H
+#define THNN_RUNTIME_GENERATOR_H
+
+#include "state.h"
+
+/* A random number generator of the caller, of which a call takes one number: `seed`, or a negative number until the caller
+   has drawn it. */
+typedef struct THGenerator {
+  int64_t seed;
+} THGenerator;
+
+/* Status of a call that computed nothing: draw the seed of its generator, then call again. */
+#define THNN_DRAW 8
+
+/* Returns from a kernel, behind all of its checks, with THNN_DRAW until the seed is drawn. */
+#define THNN_REQUIRE_SEED(generator)                                    \
+  do {                                                                  \
+    THNN_CHECK((generator) != NULL, generator, "expected a generator"); \
+    if ((generator)->seed < 0) {                                        \
+      (state)->status = THNN_DRAW;                                      \
+      return;                                                           \
+    }                                                                   \
+  } while (0)
+
+#endif

@@ -1,0 +1,173 @@
+"""Programs in the manner of 2017: calls of the function classes, and whole clients of ``type2backend``."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+import thnn
+
+CLIENTS = Path(__file__).resolve().parent / "clients"
+
+
+@pytest.fixture(autouse=True)
+def _compat() -> Iterator[None]:
+    with thnn.compat:
+        yield
+
+
+def client(name: str) -> Any:
+    """A file of tests/compat/clients as a module."""
+    spec = importlib.util.spec_from_file_location(f"clients_{name}", CLIENTS / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def leaf(*size: int) -> Tensor:
+    generator = torch.Generator().manual_seed(sum(size))
+    return torch.randn(size, dtype=torch.float64, generator=generator).requires_grad_()
+
+
+def needs(*modules: str) -> pytest.MarkDecorator:
+    missing = [m for m in modules if m not in thnn.modules()]
+    return pytest.mark.skipif(bool(missing), reason=f"THNN.h has no {', '.join(missing)}")
+
+
+def test_calls_of_0_1() -> None:
+    from torch.nn._functions.batchnorm import BatchNorm
+    from torch.nn._functions.linear import Linear
+    from torch.nn._functions.thnn import NLLLoss, Threshold
+    from torch.nn._functions.thnn.auto import LeakyReLU, LogSoftmax, SpatialConvolutionMM
+
+    x, w, b = leaf(2, 3, 6, 6), leaf(4, 3, 3, 3), leaf(4)
+    y = SpatialConvolutionMM(3, 3, 1, 1, 0, 0)(x, w, b)
+    torch.testing.assert_close(y, F.conv2d(x, w, b))
+    torch.testing.assert_close(SpatialConvolutionMM(3, 3, 1, 1, 0, 0)(x, w), F.conv2d(x, w))
+    torch.testing.assert_close(Threshold(0.1, 20)(y), F.threshold(y, 0.1, 20))
+    torch.testing.assert_close(LeakyReLU(0.2, True)(y.clone()), F.leaky_relu(y, 0.2))
+    mean, var = torch.zeros(4).double(), torch.ones(4).double()
+    normalized = BatchNorm(mean, var, True, 0.1, 1e-5)(y, b, b)
+    torch.testing.assert_close(normalized, F.batch_norm(y, None, None, b, b, True))
+    assert mean.abs().sum() > 0
+    scores = Linear()(leaf(5, 3), leaf(4, 3), b)
+    torch.testing.assert_close(scores, F.linear(leaf(5, 3), leaf(4, 3), b))
+    classes, weight = torch.arange(5) % 4, torch.rand(4).double()
+    loss = NLLLoss(True, weight=weight)(LogSoftmax()(scores), classes)
+    torch.testing.assert_close(loss, F.cross_entropy(scores, classes, weight))
+    assert loss.grad_fn is not None
+    assert type(loss.grad_fn).__name__ == "NLLLossBackward"
+
+
+def test_calls_of_0_2() -> None:
+    from torch.nn._functions.dropout import Dropout, FeatureDropout
+    from torch.nn._functions.padding import ConstantPadNd
+    from torch.nn._functions.thnn import auto
+
+    x, target = leaf(4, 3), leaf(3, 4).detach().t()
+    torch.testing.assert_close(auto.Threshold.apply(x, 0, 0, False), F.relu(x))
+    torch.testing.assert_close(auto.Softmax.apply(x), F.softmax(x, 1))
+    torch.testing.assert_close(auto.MSELoss.apply(x, target, False), F.mse_loss(x, target, reduction="sum"))
+    torch.testing.assert_close(auto.BCELoss.apply(x.sigmoid(), target.sigmoid(), None, True).dim(), 0)
+    torch.testing.assert_close(ConstantPadNd.apply(x, (1, 2), 3), F.pad(x, (1, 2), value=3))
+    torch.testing.assert_close(ConstantPadNd((1, 2), 3)(x), F.pad(x, (1, 2), value=3))
+    for dropout in (Dropout, FeatureDropout):
+        torch.testing.assert_close(dropout.apply(x, 0.5), x)
+        assert set(dropout.apply(torch.ones(50, 50), 0.5, True, True).unique().tolist()) == {0, 2}
+    # Graph converters look classes up by node.
+    handlers = {auto.ThresholdBackward: "relu", auto.SoftmaxBackward: "softmax"}
+    assert handlers[type(auto.Threshold.apply(x, 0, 0, False).grad_fn)] == "relu"
+
+
+def test_every_class_is_differentiable_as_before() -> None:
+    """A legacy class is the class of thnn with another name: values, gradients and second derivatives agree."""
+    from torch.nn._functions.thnn import auto
+
+    x = leaf(3, 4)
+    assert torch.autograd.gradcheck(auto.Softmax(), x)
+    assert torch.autograd.gradgradcheck(auto.Softmax(), x)
+    for old, new in ((auto.Tanh, thnn.TanhFunction), (auto.LogSoftmax, thnn.LogSoftMaxFunction)):
+        (first,) = torch.autograd.grad(old.apply(x).square().sum(), x)
+        (second,) = torch.autograd.grad(new.apply(x).square().sum(), x)
+        assert torch.equal(first, second)
+
+
+@needs("LSTMFused", "GRUFused")
+def test_fused_cells() -> None:
+    from torch.nn._functions.thnn import rnnFusedPointwise as fused  # noqa: N813
+
+    gates, state, bias = leaf(2, 12), leaf(2, 3), leaf(12)
+    hidden = leaf(12, 2).detach().t().contiguous()
+    for given in ((), (bias, bias)):
+        i, f, g, o = (gates + hidden + sum(given)).chunk(4, 1)
+        cell = f.sigmoid() * state + i.sigmoid() * g.tanh()
+        output = fused.LSTMFused.apply(gates.clone(), hidden.clone(), state, *given)
+        torch.testing.assert_close(output, (o.sigmoid() * cell.tanh(), cell))
+    with pytest.raises(TypeError, match="got 6 arguments"):
+        fused.GRUFused()(gates, hidden, state, None, None, None)
+
+
+@needs("SpatialAdaptiveMaxPooling")
+def test_roi_pooling() -> None:
+    roi_pooling = client("roi_pooling").roi_pooling
+    x = leaf(2, 3, 12, 12)
+    rois = torch.tensor([[0.0, 1, 2, 9, 10], [1, 0, 0, 11, 11], [1, 3, 3, 5, 4]])
+
+    def expected(x: Tensor) -> Tensor:
+        corners = [(int(n), *map(int, corner)) for n, *corner in rois.tolist()]
+        crops = [x[n : n + 1, :, y0 : y1 + 1, x0 : x1 + 1] for n, x0, y0, x1, y1 in corners]
+        return torch.cat([F.adaptive_max_pool2d(crop, (2, 3)) for crop in crops])
+
+    y = roi_pooling(x, rois, (3, 2))
+    torch.testing.assert_close(y, expected(x))
+    grad = torch.randn_like(y)
+    (old,), (new,) = (torch.autograd.grad(f, x, grad) for f in (y, expected(x)))
+    torch.testing.assert_close(old, new)
+
+
+@pytest.mark.filterwarnings("ignore:TypedStorage is deprecated")
+def test_densenet_in_shared_storages() -> None:
+    block = client("inplace_densenet").DenseBlock(4, 3, 3, torch.DoubleStorage).double()
+    x, estimates = leaf(2, 4, 5, 5), [norm.running_var.clone() for norm in block.norms]
+    inputs = [x, *block.parameters()]
+    for norm in block.norms:
+        torch.nn.init.uniform_(norm.weight, 0.5, 1.5)
+    results = []
+    for forward in (block.forward, block.plain_forward):
+        for norm, before in zip(block.norms, estimates):
+            norm.running_var.copy_(before)
+        y = forward(x)
+        grads = torch.autograd.grad(y.square().sum(), inputs)
+        results.append((y, grads, [norm.running_var.clone() for norm in block.norms]))
+    torch.testing.assert_close(*results)
+    assert block.bn_storage.size() == 2 * 10 * 25
+
+
+def test_excitation_backpropagation() -> None:
+    image = torch.rand(2, 3, 6, 6, requires_grad=True)
+    parameters = torch.randn(4, 3, 3, 3), torch.randn(4), torch.randn(5, 36), torch.randn(5)
+    probability, scores = client("excitation").excitation(image, parameters, 2)
+    y = F.avg_pool2d(F.relu(F.conv2d(image, parameters[0], parameters[1], padding=1)), 2)
+    torch.testing.assert_close(scores, F.linear(y.flatten(1), *parameters[2:]))
+    assert probability.min() >= 0
+    # relu passes all probability on, since it reaches positive outputs only.
+    torch.testing.assert_close(probability.sum(dim=(1, 2, 3)), torch.ones(2))
+
+
+def test_pixel_adaptive_convolution() -> None:
+    convolve = client("pixel_adaptive").PacConv2d.apply
+    x, weight, bias = leaf(2, 3, 5, 6), leaf(4, 3, 3, 3), leaf(4)
+    kernel = leaf(2, 9, 5, 6)
+    assert torch.autograd.gradcheck(lambda *t: convolve(*t, 1), (x, kernel, weight, bias))
+    torch.testing.assert_close(
+        convolve(x, torch.ones_like(kernel), weight, bias, 1), F.conv2d(x, weight, bias, padding=1)
+    )

@@ -1,0 +1,33 @@
+"""docs/migration.md: its code blocks run, and its tables name what exists."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from thnn.compat._modules import NAMES
+
+PAGE = (Path(__file__).resolve().parent.parent.parent / "docs" / "migration.md").read_text()
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+
+
+def test_every_block_is_python() -> None:
+    assert len(BLOCKS) == PAGE.count("```") // 2 == 6
+
+
+def test_blocks(tmp_path: Path) -> None:
+    program = "".join(BLOCKS)
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    # The comments at the end of print lines are what they print.
+    shown = re.findall(r"^ *print\(.*\)  # (.*)$", program, re.MULTILINE)
+    assert len(shown) == program.count("print(")
+    assert done.stdout.splitlines() == shown
+
+
+def test_every_module_is_in_the_tables() -> None:
+    for name in NAMES:
+        parent, _, child = name.rpartition(".")
+        assert name in PAGE or f".{child}." in PAGE, f"{parent}.{child}"

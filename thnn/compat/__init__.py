@@ -1,0 +1,122 @@
+"""Programs of PyTorch 0.1 to 0.4: the modules that they import, served by thnn.
+
+    import thnn
+
+    thnn.compat.install()
+    from torch._thnn import type2backend
+    from torch.nn._functions.thnn.auto import Threshold
+
+`install` puts ``torch._thnn``, ``torch.nn._functions``, ``torch.nn.backends.thnn`` and ``torch.nn.backends.backend``
+into ``sys.modules``; `uninstall` restores ``sys.modules`` and the attributes of torch as they were. ``with
+thnn.compat:`` does both. Nothing else of torch changes, and without a call nothing changes at all.
+docs/migration.md lists the old names and calls.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from importlib import import_module
+from types import ModuleType, TracebackType
+from typing import Any
+
+from thnn.compat._modules import FINDER, NAMES, TORCH_PACKAGES
+
+__all__ = ["install", "uninstall"]
+
+_ABSENT: Any = object()
+
+
+class _State:
+    """The users of the modules: a call of `install`, and `depth` with statements."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.by_call = False
+        self.depth = 0
+        # Per name the entry of sys.modules, the parent module and the parent's attribute before the installation.
+        self.before: list[tuple[str, Any, ModuleType, Any]] = []
+
+    @property
+    def in_use(self) -> bool:
+        return self.by_call or self.depth > 0
+
+    def add(self) -> None:
+        """Imports the modules of 2017 in place of those that torch has under the same names."""
+        try:
+            for name in (*TORCH_PACKAGES, *NAMES):
+                parent, _, child = name.rpartition(".")
+                package = import_module(parent)
+                attribute = package.__dict__.get(child, _ABSENT)
+                self.before.append((name, sys.modules.get(name, _ABSENT), package, attribute))
+                if name in NAMES:
+                    if FINDER not in sys.meta_path:
+                        sys.meta_path.insert(0, FINDER)
+                    sys.modules.pop(name, None)
+                import_module(name)
+        except BaseException:
+            self.remove()
+            raise
+
+    def remove(self) -> None:
+        """Restores sys.modules, the attributes of torch and sys.meta_path."""
+        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not FINDER]
+        while self.before:
+            name, module, package, attribute = self.before.pop()
+            if module is _ABSENT:
+                sys.modules.pop(name, None)
+            else:
+                sys.modules[name] = module
+            child = name.rpartition(".")[2]
+            if attribute is not _ABSENT:
+                setattr(package, child, attribute)
+            elif child in package.__dict__:
+                delattr(package, child)
+
+
+_state = _State()
+
+
+def install() -> None:
+    """Makes the imports of PyTorch 0.1 to 0.4 work, until `uninstall`. A second call has no effect."""
+    with _state.lock:
+        if not _state.in_use:
+            _state.add()
+        _state.by_call = True
+
+
+def uninstall() -> None:
+    """Restores what `install` changed; inside ``with thnn.compat:`` at the end of that block.
+
+    Without a preceding `install` it has no effect. Objects imported in the meantime keep working.
+    """
+    with _state.lock:
+        if _state.by_call:
+            _state.by_call = False
+            if not _state.in_use:
+                _state.remove()
+
+
+class _Compat(ModuleType):
+    """The type of this module, for ``with thnn.compat:``."""
+
+    def __enter__(self) -> _Compat:
+        with _state.lock:
+            if not _state.in_use:
+                _state.add()
+            _state.depth += 1
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        with _state.lock:
+            _state.depth -= 1
+            if not _state.in_use:
+                _state.remove()
+
+
+sys.modules[__name__].__class__ = _Compat

@@ -1,0 +1,226 @@
+"""The function classes of ``torch.nn._functions``, under their names of 2017.
+
+Each is a subclass of the class that thnn generates from the header, so that it has both forms of call, ``X(*scalars)(
+*tensors)`` and ``X.apply(*tensors, *scalars)``, and so that its autograd node is called XBackward.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from functools import cache
+from typing import Any, ClassVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from thnn._functions.base import FunctionBase, _FunctionMeta
+from thnn._functions.classes import function_classes
+from thnn._header.registry import THNN_H_PATH, modules
+from thnn.compat._utils import Function, declared, parse_header
+
+AUTO = "torch.nn._functions.thnn.auto"
+FUSED = "torch.nn._functions.thnn.rnnFusedPointwise"
+
+#: Module of the header -> class, where torch's class of September 2017 had another name than the module.
+RENAMED = {
+    "TemporalConvolution": "Conv1d",
+    "TemporalReflectionPadding": "ReflectionPad1d",
+    "TemporalReplicationPadding": "ReplicationPad1d",
+    "SpatialDilatedConvolution": "DilatedConv2d",
+    "SpatialMaxUnpooling": "MaxUnpool2d",
+    "SpatialReflectionPadding": "ReflectionPad2d",
+    "SpatialReplicationPadding": "ReplicationPad2d",
+    "VolumetricReplicationPadding": "ReplicationPad3d",
+    "VolumetricMaxUnpooling": "MaxUnpool3d",
+    "SoftMax": "Softmax",
+    "LogSoftMax": "LogSoftmax",
+    "HardTanh": "Hardtanh",
+    "HardShrink": "Hardshrink",
+    "SoftPlus": "Softplus",
+    "SoftShrink": "Softshrink",
+    "MSECriterion": "MSELoss",
+    "AbsCriterion": "L1Loss",
+    "BCECriterion": "BCELoss",
+    "ClassNLLCriterion": "NLLLoss",
+    "DistKLDivCriterion": "KLDivLoss",
+    "SpatialClassNLLCriterion": "NLLLoss2d",
+    "MultiLabelMarginCriterion": "MultiLabelMarginLoss",
+    "MultiMarginCriterion": "MultiMarginLoss",
+    "SmoothL1Criterion": "SmoothL1Loss",
+    "SoftMarginCriterion": "SoftMarginLoss",
+    "BatchNormalization": "BatchNorm",
+}
+
+
+class _LegacyMeta(_FunctionMeta):
+    """Lets a class be unpacked into (class, backward class), the result of `_make_function_class` since 0.2."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> None:  # noqa: N805
+        super().__init__(name, bases, members)
+        cls._backward_cls.__module__ = cls.__module__
+        cls._backward_cls.__doc__ = f"The autograd node of {name}."
+
+    def __iter__(cls) -> Iterator[Any]:  # noqa: N805
+        return iter((cls, cls._backward_cls))
+
+
+def _is_fused(module: str) -> bool:
+    return module.endswith("Fused")
+
+
+def _subclass(base: type[FunctionBase], name: str) -> Any:
+    members = {"__module__": AUTO, "__doc__": base.__doc__}
+    if _is_fused(base.module.name):
+        return type(name, (_Fused,), {**members, "__module__": FUSED, "function": base})
+    return _LegacyMeta(name, (base,), members)
+
+
+class _Fused:
+    """Base of the fused recurrent cells, whose optional biases come last in a call and not in header order."""
+
+    function: ClassVar[type[FunctionBase]]
+
+    def __call__(self, *tensors: Tensor | None) -> Any:
+        return self.apply(*tensors)
+
+    @classmethod
+    def apply(cls, *tensors: Tensor | None) -> Any:
+        """Computes the cell: apply(input, hidden, state, bias of input, bias of hidden)."""
+        forward = cls.function.module.forward
+        assert forward is not None
+        taken = forward.tensors("input", "parameter")
+        names = [a.name for a in sorted(taken, key=lambda a: a.is_optional)]
+        if len(tensors) > len(names):
+            raise TypeError(f"{cls.__name__}: takes ({', '.join(names)}), got {len(tensors)} arguments")
+        return cls.function.apply(**dict(zip(names, tensors)))
+
+
+def names() -> dict[str, str]:
+    """Class name -> module, of all modules of the header that have a class."""
+    return {RENAMED.get(name, name): name for name, m in modules().items() if m.forward is not None}
+
+
+_classes: dict[str, Any] = {}
+
+
+def class_of(name: str) -> Any:
+    """The class with this name of 2017; KeyError if the header has no such module."""
+    if name not in _classes:
+        cls = _subclass(function_classes[f"{names()[name]}Function"], name)
+        return _classes.setdefault(name, cls)
+    return _classes[name]
+
+
+def fused_names() -> list[str]:
+    """The fused recurrent cells, which ``rnnFusedPointwise`` has."""
+    return [name for name, module in names().items() if _is_fused(module)]
+
+
+def backward_names() -> dict[str, str]:
+    """Name of the backward class -> name of the class, of those that have an autograd node of their own."""
+    return {f"{name}Backward": name for name, module in names().items() if not _is_fused(module)}
+
+
+def backward_class_of(name: str) -> Any:
+    """The autograd node of a class by its name, 'ThresholdBackward'; KeyError if there is none."""
+    return class_of(backward_names()[name])._backward_cls
+
+
+def all_functions() -> list[Any]:
+    """``_all_functions`` of 2017: every class."""
+    return [class_of(name) for name in names()]
+
+
+@cache
+def function_list() -> list[Function]:
+    """``auto.function_list``: every function of the header."""
+    return parse_header(THNN_H_PATH)
+
+
+@cache
+def function_by_name() -> dict[str, Function]:
+    """``auto.function_by_name``: every function of the header by its name."""
+    return {f.name: f for f in function_list()}
+
+
+def _make_function_class(
+    class_name: str,
+    update_output: Function,
+    update_grad_input: Function | None = None,
+    acc_grad_parameters: Function | None = None,
+) -> Any:
+    """A class of a module, given by functions that `function_by_name` or `parse_header` returned.
+
+    The result is the class, as until 0.1.12; it can be unpacked into (class, backward class), as since 0.2.
+    """
+    given = (update_output, update_grad_input, acc_grad_parameters)
+    found = list(dict.fromkeys(declared(function).module for function in given if function is not None))
+    if len(found) != 1:
+        raise ValueError(f"{class_name}: functions of one module expected, got {', '.join(found)}")
+    return _subclass(function_classes[f"{found[0]}Function"], class_name)
+
+
+def _make_function_class_criterion(
+    class_name: str,
+    update_output: Function,
+    update_grad_input: Function | None = None,
+    acc_grad_parameters: Function | None = None,
+) -> Any:
+    """`_make_function_class`: the header says which modules are criteria."""
+    return _make_function_class(class_name, update_output, update_grad_input, acc_grad_parameters)
+
+
+def _generate_function_classes(scope_dict: MutableMapping[str, Any]) -> None:
+    """Writes every class and its backward class into `scope_dict`."""
+    scope_dict.update({name: class_of(name) for name in names()})
+    scope_dict.update({name: backward_class_of(name) for name in backward_names()})
+
+
+for _function in (_make_function_class, _make_function_class_criterion, _generate_function_classes):
+    _function.__module__ = AUTO
+
+
+class _Functional:
+    """A function that torch still has, under both forms of call: ``X(*settings)(input)``, ``X.apply(input,
+    *settings)``."""
+
+    def __init__(self, *settings: Any, **keywords: Any) -> None:
+        self._settings, self._keywords = settings, keywords
+
+    def __call__(self, input: Tensor) -> Tensor:
+        return self.apply(input, *self._settings, **self._keywords)
+
+    @classmethod
+    def apply(cls, input: Tensor, *settings: Any, **keywords: Any) -> Tensor:
+        raise NotImplementedError
+
+
+class Dropout(_Functional):
+    """``torch.nn.functional.dropout`` with the arguments (p, train, inplace)."""
+
+    __module__ = "torch.nn._functions.dropout"
+
+    @classmethod
+    def apply(cls, input: Tensor, p: float = 0.5, train: bool = False, inplace: bool = False) -> Tensor:
+        return F.dropout(input, p, train, inplace)
+
+
+class FeatureDropout(_Functional):
+    """``torch.feature_dropout`` with the arguments (p, train, inplace): zeroes whole channels."""
+
+    __module__ = "torch.nn._functions.dropout"
+
+    @classmethod
+    def apply(cls, input: Tensor, p: float = 0.5, train: bool = False, inplace: bool = False) -> Tensor:
+        return (torch.feature_dropout_ if inplace else torch.feature_dropout)(input, p, train)
+
+
+class ConstantPadNd(_Functional):
+    """``torch.nn.functional.pad`` with the arguments (pad, value)."""
+
+    __module__ = "torch.nn._functions.padding"
+
+    @classmethod
+    def apply(cls, input: Tensor, pad: Any, value: float = 0) -> Tensor:
+        return F.pad(input, list(pad), "constant", value)

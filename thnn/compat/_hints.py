@@ -1,0 +1,61 @@
+"""Hints in the error messages for names of 2017 that thnn does not serve."""
+
+from __future__ import annotations
+
+import difflib
+
+import torch
+
+import thnn.nn
+
+_NO_GPU = "thnn has no GPU library; its backends take float32 and float64 tensors on the CPU"
+_LOSSES = "use the losses of torch.nn.functional"
+
+#: Module or name in a module -> today's equivalent.
+_TODAY = {
+    "torch._thnn.THNNCudaBackendStateMixin": _NO_GPU,
+    "torch._thnn._THCUNN": _NO_GPU,
+    "torch._thnn.utils.THCUNN_H_PATH": _NO_GPU,
+    "torch.nn._functions.conv": "use torch.nn.functional.conv2d or thnn.SpatialConvolutionMMFunction",
+    "torch.nn._functions.loss": _LOSSES,
+    "torch.nn._functions.packing": "use torch.nn.utils.rnn.pack_padded_sequence",
+    "torch.nn._functions.rnn": "use torch.nn.LSTM, torch.nn.GRU or torch.nn.RNN, or their cells",
+    "torch.nn._functions.vision": "use torch.nn.functional.affine_grid and grid_sample",
+    "torch.nn._functions.linear.Bilinear": "use torch.nn.functional.bilinear",
+    "torch.nn._functions.thnn.activation": "the classes are in torch.nn._functions.thnn.auto",
+    "torch.nn._functions.thnn.batchnorm_double_backwards": "thnn.BatchNormalizationFunction has second derivatives",
+    "torch.nn._functions.thnn.loss": _LOSSES,
+    "torch.nn._functions.thnn.normalization": "use torch.nn.functional.local_response_norm",
+    "torch.nn._functions.thnn.pooling": "use the pooling functions of torch.nn.functional",
+    "torch.nn._functions.thnn.sparse": "use torch.nn.functional.embedding and embedding_bag",
+    "torch.nn._functions.thnn.upsampling": "use torch.nn.functional.interpolate",
+}
+
+
+def hint(module: str, name: str) -> str:
+    """'; use ...' for a name that a module of 2017 lacks, '' if nothing is known about it."""
+    from thnn._functions.classes import function_classes
+    from thnn.compat import _classes
+    from thnn.compat._modules import CONTENTS
+
+    if name.startswith("__"):
+        return ""
+    today = _TODAY.get(f"{module}.{name}")
+    if today is not None:
+        return f"; {today}"
+    classes = _classes.names()
+    for written, renamed in _classes.RENAMED.items():
+        if name == written and renamed in classes:
+            return f"; its name here is {renamed}"
+        if name == renamed and renamed not in classes:
+            return f"; thnn has no {written}"
+    if name in function_classes:
+        module_name = name.removesuffix("Function")
+        return f"; use thnn.{name}, or {_classes.RENAMED.get(module_name, module_name)} of 0.1.3 and later"
+    if name in thnn.nn.__all__:
+        return f"; use thnn.nn.{name} or torch.nn.{name}"
+    for place in ("torch.nn", "torch.nn.functional"):
+        if hasattr(torch.nn if place == "torch.nn" else torch.nn.functional, name):
+            return f"; use {place}.{name}"
+    near = difflib.get_close_matches(name, CONTENTS[module].names(), 1, 0.75)
+    return f"; did you mean {near[0]}?" if near else f"; dir() of {module} lists its names"
