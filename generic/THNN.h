@@ -2929,6 +2929,7 @@ TH_API void THNN_(MultiLabelMarginCriterion_updateGradInput)(
 
      output[i,d] = weight[input[i],d]
 
+   The class is differentiable by weight. LookupTable_renorm, called before it, limits the norms of the rows in use.
    Shapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).
    Errors: IndexError for a row number outside of the table, ValueError for a weight that is no matrix. Source:
    Torch7 nn.LookupTable, torch.nn.Embedding; the library of 2017 had the gradient only. */
@@ -3206,6 +3207,18 @@ TH_API void THNN_(LSTMFused_updateGradInput)(
     THTensor *gradOutput,      // [OPTIONAL] gradient of the loss by output, None for zeros
     THTensor *gradOutputCell,  // [OPTIONAL] gradient of the loss by outputCell, None for zeros
     THTensor *gradInputCx);    // [OUT] [LIKE cx] gradient of the loss by cell (N, H)
+
+/* LSTMFused_updateOutput with hidden left alone: what it overwrites hidden with is written to gates, or nowhere. */
+TH_API void THNN_(LSTMFused_cell)(
+    THNNState *state,      // library state
+    THTensor *input,       // gates of the input (N, 4H)
+    THTensor *hidden,      // gates of the hidden state (N, 4H)
+    THTensor *bias1,       // [OPTIONAL] bias of input (4H)
+    THTensor *bias2,       // [OPTIONAL] bias of hidden (4H)
+    THTensor *cell,        // cell state (N, H)
+    THTensor *output,      // [OUT] [LIKE cell] new hidden state (N, H)
+    THTensor *outputCell,  // [OUT] [LIKE cell] new cell state (N, H)
+    THTensor *gates);      // [OUT] [OPTIONAL] [LIKE input] storage of the backward (N, 4H), None in inference
 
 /* GRUFused: the arithmetic of a gated recurrent unit behind its two linear layers.
 

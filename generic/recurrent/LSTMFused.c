@@ -3,38 +3,43 @@
 
 enum { INPUT, FORGET, CELL, OUTPUT, GATES };
 
-static void forwardTile(const CellMatrix *input, const CellMatrix *hidden, const CellMatrix *bias1,
-                        const CellMatrix *bias2, const CellMatrix *cell, const CellMatrix *output,
-                        const CellMatrix *outputCell, int64_t columns, int64_t row, int64_t first, int count)
+typedef struct Forward {
+  CellMatrix input, hidden, bias1, bias2, cell, output, outputCell, storage;
+  int64_t columns;
+} Forward;
+
+static void forwardTile(const Forward *f, int64_t row, int64_t first, int count)
 {
   real buffers[4][CELL_TILE], gates[GATES][CELL_TILE];
   const int n = cellPadded(count);
   const real *gate[GATES];
   for (int g = 0; g < GATES; g++) {
-    const int64_t at = g * columns + first;
-    const real *x = cellLoad(input, row, at, count, buffers[0]);
-    const real *h = cellLoad(hidden, row, at, count, buffers[1]);
-    const real *b = cellLoad(bias1, row, at, count, buffers[2]), *c = cellLoad(bias2, row, at, count, buffers[3]);
-    real *const y = cellTarget(hidden, row, at, count, gates[g]);
+    const int64_t at = g * f->columns + first;
+    const real *x = cellLoad(&f->input, row, at, count, buffers[0]);
+    const real *h = cellLoad(&f->hidden, row, at, count, buffers[1]);
+    const real *b = cellLoad(&f->bias1, row, at, count, buffers[2]);
+    const real *c = cellLoad(&f->bias2, row, at, count, buffers[3]);
+    real *const y = f->storage.data ? cellTarget(&f->storage, row, at, count, gates[g]) : gates[g];
     (g == CELL ? cellTanh : cellSigmoid)(y, x, h, b, c, n);
-    cellStore(hidden, row, at, count, y);
+    if (f->storage.data) cellStore(&f->storage, row, at, count, y);
     gate[g] = y;
   }
-  const real *old = cellLoad(cell, row, first, count, buffers[0]);
-  real *const new = cellTarget(outputCell, row, first, count, buffers[1]);
-  real *const y = cellTarget(output, row, first, count, buffers[2]);
+  const real *old = cellLoad(&f->cell, row, first, count, buffers[0]);
+  real *const new = cellTarget(&f->outputCell, row, first, count, buffers[1]);
+  real *const y = cellTarget(&f->output, row, first, count, buffers[2]);
 #pragma omp simd
   for (int i = 0; i < n; i++) {
     const real value = gate[FORGET][i] * old[i] + gate[INPUT][i] * gate[CELL][i];
     new[i] = value;
     y[i] = gate[OUTPUT][i] * th_tanh(value);
   }
-  cellStore(outputCell, row, first, count, new);
-  cellStore(output, row, first, count, y);
+  cellStore(&f->outputCell, row, first, count, new);
+  cellStore(&f->output, row, first, count, y);
 }
 
-void THNN_(LSTMFused_updateOutput)(THNNState *state, THTensor *input, THTensor *hidden, THTensor *bias1,
-                                   THTensor *bias2, THTensor *cell, THTensor *output, THTensor *outputCell)
+/* Activated gates are written to `gates`: a tensor of its own, hidden, or NULL. */
+static void forward(THNNState *state, THTensor *input, THTensor *hidden, THTensor *bias1, THTensor *bias2,
+                    THTensor *cell, THTensor *output, THTensor *outputCell, THTensor *gates)
 {
   CELL_CHECK_STATE(cell);
   CELL_CHECK(input, cell, GATES);
@@ -43,25 +48,40 @@ void THNN_(LSTMFused_updateOutput)(THNNState *state, THTensor *input, THTensor *
   CELL_CHECK_BIAS(bias2, cell, GATES);
   THNN_RESIZE_LIKE(output, cell);
   THNN_RESIZE_LIKE(outputCell, cell);
-  THNN_RESIZE_LIKE(hidden, hidden);
+  if (gates == hidden) THNN_RESIZE_LIKE(hidden, hidden);
+  else THNN_RESIZE_LIKE(gates, input);
   THNN_RETURN_IF_FAILED(state);
-  const THNNTensor *const read[] = {input, bias1, bias2, cell};
-  for (int k = 0; k < 4; k++) {
+  const THNNTensor *const read[] = {input, bias1, bias2, cell, gates == hidden ? NULL : hidden};
+  for (int k = 0; k < 5; k++) {
     if (read[k] == NULL) continue;
     THNN_CHECK(!THNN_overlaps(output, read[k], false), output, "must not share memory with other arguments");
     THNN_CHECK(!THNN_overlaps(outputCell, read[k], false), outputCell,
                "must not share memory with other arguments");
-    THNN_CHECK(!THNN_overlaps(hidden, read[k], false), hidden, "must not share memory with other arguments");
+    THNN_CHECK(gates == NULL || !THNN_overlaps(gates, read[k], false), hidden,
+               "must not share memory with other arguments");
   }
-  THNN_CHECK_NO_OVERLAP(output, hidden);
-  THNN_CHECK_NO_OVERLAP(outputCell, hidden);
+  if (gates) THNN_CHECK_NO_OVERLAP(output, gates);
+  if (gates) THNN_CHECK_NO_OVERLAP(outputCell, gates);
   THNN_CHECK_NO_OVERLAP(outputCell, output);
   THNN_RETURN_IF_META(state);
-  const CellMatrix x = cellMatrix(input), h = cellMatrix(hidden), b = cellMatrix(bias1), c = cellMatrix(bias2);
-  const CellMatrix old = cellMatrix(cell), y = cellMatrix(output), new = cellMatrix(outputCell);
   const int64_t columns = cell->size[cell->ndim - 1], rows = cell->ndim == 2 ? cell->size[0] : 1;
+  const Forward f = {cellMatrix(input),      cellMatrix(hidden),  cellMatrix(bias1),
+                     cellMatrix(bias2),      cellMatrix(cell),    cellMatrix(output),
+                     cellMatrix(outputCell), cellMatrix(gates), columns};
   CELL_FOR_TILES(row, first, count, rows, columns, rows * columns * GATES)
-  forwardTile(&x, &h, &b, &c, &old, &y, &new, columns, row, first, (int)count);
+  forwardTile(&f, row, first, (int)count);
+}
+
+void THNN_(LSTMFused_updateOutput)(THNNState *state, THTensor *input, THTensor *hidden, THTensor *bias1,
+                                   THTensor *bias2, THTensor *cell, THTensor *output, THTensor *outputCell)
+{
+  forward(state, input, hidden, bias1, bias2, cell, output, outputCell, hidden);
+}
+
+void THNN_(LSTMFused_cell)(THNNState *state, THTensor *input, THTensor *hidden, THTensor *bias1, THTensor *bias2,
+                           THTensor *cell, THTensor *output, THTensor *outputCell, THTensor *gates)
+{
+  forward(state, input, hidden, bias1, bias2, cell, output, outputCell, gates);
 }
 
 static void backwardTile(const CellMatrix *storage, const CellMatrix *gradGates, const CellMatrix *cell,

@@ -29,15 +29,17 @@ static inline int cellPadded(int count) { return (count + CELL_GROUP - 1) & -CEL
 
 static inline bool cellInPlace(const CellMatrix *m, int count)
 {
-  return m->data && m->columnStride == 1 && count % CELL_GROUP == 0;
+  return m->columnStride == 1 && count % CELL_GROUP == 0;
 }
 
 /* Columns [first, first + count) of a row, in place or copied to the buffer of CELL_TILE elements. */
 static inline const real *cellLoad(const CellMatrix *m, int64_t row, int64_t first, int count, real *buffer)
 {
+  static const real zeros[CELL_TILE];
+  if (m->data == NULL) return zeros;
   const real *from = m->data + row * m->rowStride + first * m->columnStride;
   if (cellInPlace(m, count)) return from;
-  for (int i = 0; i < count; i++) buffer[i] = m->data ? from[i * m->columnStride] : 0;
+  for (int i = 0; i < count; i++) buffer[i] = from[i * m->columnStride];
   for (int i = count; i < cellPadded(count); i++) buffer[i] = 0;
   return buffer;
 }

@@ -21,7 +21,9 @@ from thnn._torch import dynamo_disable
 # through which the gradients are differentiated.
 
 _lstm, _gru = modules()["LSTMFused"], modules()["GRUFused"]
-_lstm_forward, _gru_forward = (THNN.bind(m.functions["updateOutput"]) for m in (_lstm, _gru))
+_lstm_forward, _gru_forward = (
+    THNN.bind(f) for f in (_lstm.functions["cell"], _gru.functions["updateOutput"])
+)
 _lstm_backward, _gru_backward = (THNN.bind(m.functions["updateGradInput"]) for m in (_lstm, _gru))
 
 _call_lstm_forward, _call_lstm_backward = _lstm_forward.caller(ANY), _lstm_backward.caller(ANY)
@@ -59,24 +61,29 @@ class LSTMFusedFunction(FunctionBase):
     def compute(
         input: Tensor, hidden: Tensor, bias1: Tensor | None, bias2: Tensor | None, cell: Tensor
     ) -> tuple[Any]:
-        storage: Any = hidden
-        output: Any = ALLOCATE
-        outputCell: Any = ALLOCATE
+        return (LSTMFusedFunction._run(input, hidden, bias1, bias2, cell, None),)
+
+    @staticmethod
+    def _run(*arguments: Any) -> tuple[Tensor, Tensor, Any]:
+        """(output, outputCell, storage), the last one None if it is None in the arguments."""
+        *tensors, cell, storage = arguments
+        output: Any
+        outputCell: Any
         try:
-            storage = hidden.clone()
             output, outputCell = torch.empty_like(cell), torch.empty_like(cell)
         except (AttributeError, TypeError, RuntimeError):
-            pass  # the call reports the error
-        arguments = (input, storage, bias1, bias2, cell, output, outputCell)
+            output = outputCell = ALLOCATE  # the call reports the error
+        arguments = (*tensors, cell, output, outputCell, storage)
         if report := _call_lstm_forward(arguments):
-            *_, output, outputCell = invoke(_lstm_forward, ANY, arguments, report)
-        return ((output, outputCell, storage),)
+            *_, output, outputCell, storage = invoke(_lstm_forward, ANY, arguments, report)
+        return output, outputCell, storage
 
     @staticmethod
     def forward(
         ctx: Any, input: Tensor, hidden: Tensor, bias1: Tensor | None, bias2: Tensor | None, cell: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        ((output, outputCell, storage),) = LSTMFusedFunction.compute(input, hidden, bias1, bias2, cell)
+        storage = torch.empty_like(input)
+        output, outputCell, storage = LSTMFusedFunction._run(input, hidden, bias1, bias2, cell, storage)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(storage, cell, outputCell)
         _shapes(ctx, bias1, bias2)
@@ -128,13 +135,13 @@ class GRUFusedFunction(FunctionBase):
     def compute(
         input: Tensor, hidden: Tensor, bias1: Tensor | None, bias2: Tensor | None, hx: Tensor
     ) -> tuple[Any]:
-        arguments = (input, hidden, bias1, bias2, hx, ALLOCATE, ALLOCATE)
+        output: Any
+        storage: Any
         try:
-            storage = hx.new_empty((*hx.shape[:-1], 5 * hx.shape[-1]))
-            arguments = (input, hidden, bias1, bias2, hx, torch.empty_like(hx), storage)
+            output, storage = torch.empty_like(hx), hx.new_empty((*hx.shape[:-1], 5 * hx.shape[-1]))
         except (AttributeError, IndexError, TypeError, RuntimeError):
-            pass  # the call reports the error
-        output, storage = arguments[5:]
+            output = storage = ALLOCATE  # the call reports the error
+        arguments = (input, hidden, bias1, bias2, hx, output, storage)
         if report := _call_gru_forward(arguments):
             *_, output, storage = invoke(_gru_forward, ANY, arguments, report)
         return ((output, storage),)

@@ -24,6 +24,17 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'gradOutputCell', 'gradOutput', is_optional=True, doc='gradient of the loss by outputCell, None for zeros'),
         A('THTensor*', 'gradInputCx', 'gradInput', like='cx', doc='gradient of the loss by cell (N, H)'),
     ), 'Gradients of LSTMFused by its gates, which is that by input and by hidden (and, summed over the batch, by the biases),\nand by its cell state.', 'recurrent'),
+    F('LSTMFused_cell', (
+        A('THNNState*', 'state', 'state', doc='library state'),
+        A('THTensor*', 'input', 'input', doc='gates of the input (N, 4H)'),
+        A('THTensor*', 'hidden', 'input', doc='gates of the hidden state (N, 4H)'),
+        A('THTensor*', 'bias1', 'parameter', is_optional=True, doc='bias of input (4H)'),
+        A('THTensor*', 'bias2', 'parameter', is_optional=True, doc='bias of hidden (4H)'),
+        A('THTensor*', 'cell', 'input', doc='cell state (N, H)'),
+        A('THTensor*', 'output', 'output', like='cell', doc='new hidden state (N, H)'),
+        A('THTensor*', 'outputCell', 'output', like='cell', doc='new cell state (N, H)'),
+        A('THTensor*', 'gates', 'output', is_optional=True, like='input', doc='storage of the backward (N, 4H), None in inference'),
+    ), 'LSTMFused_updateOutput with hidden left alone: what it overwrites hidden with is written to gates, or nowhere.', 'recurrent'),
     F('GRUFused_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='gates of the input (N, 3H)'),

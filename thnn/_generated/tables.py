@@ -11,7 +11,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'weight', 'parameter', doc='the table (rows, D)'),
         A('bool', 'scaleGradByFreq', 'scalar', default=False, doc='of the backward'),
         A('int', 'paddingValue', 'scalar', default=-1, doc='of the backward'),
-    ), 'LookupTable: rows of a table, an embedding.\n\n  output[i,d] = weight[input[i],d]\n\nShapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).\nErrors: IndexError for a row number outside of the table, ValueError for a weight that is no matrix. Source:\nTorch7 nn.LookupTable, torch.nn.Embedding; the library of 2017 had the gradient only.', 'tables'),
+    ), 'LookupTable: rows of a table, an embedding.\n\n  output[i,d] = weight[input[i],d]\n\nThe class is differentiable by weight. LookupTable_renorm, called before it, limits the norms of the rows in use.\nShapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).\nErrors: IndexError for a row number outside of the table, ValueError for a weight that is no matrix. Source:\nTorch7 nn.LookupTable, torch.nn.Embedding; the library of 2017 had the gradient only.', 'tables'),
     F('LookupTable_accGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THIndexTensor*', 'input', 'input', doc='row numbers (...)'),

@@ -11,6 +11,7 @@ class LookupTableFunction(FunctionBase):
 
       output[i,d] = weight[input[i],d]
 
+    The class is differentiable by weight. LookupTable_renorm, called before it, limits the norms of the rows in use.
     Shapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).
     Errors: IndexError for a row number outside of the table, ValueError for a weight that is no matrix. Source:
     Torch7 nn.LookupTable, torch.nn.Embedding; the library of 2017 had the gradient only.

@@ -155,6 +155,20 @@ LSTM = Case(
     rows=(_row("LSTM", 4, "cell", 11, 15 + 13),),
 )
 
+
+def _lstm_storage(**arguments: Tensor) -> dict[str, Tensor]:
+    output, outputCell, gates = _lstm_cell(**arguments)
+    return {"output": output, "outputCell": outputCell, "gates": gates}
+
+
+LSTM_CELL = Case(
+    module="LSTMFused",
+    phase="cell",
+    reference=_lstm_storage,
+    samples=_samples(4, "cell"),
+    error_inputs=_refusals(4, "cell"),
+)
+
 GRU = Case(
     module="GRUFused",
     reference=_gru,

@@ -6,5 +6,6 @@
 
 void THNN_(LSTMFused_updateOutput)(THNNState *state, THTensor *input, THTensor *hidden, THTensor *bias1, THTensor *bias2, THTensor *cell, THTensor *output, THTensor *outputCell);
 void THNN_(LSTMFused_updateGradInput)(THNNState *state, THTensor *storage, THTensor *gradInGates, THTensor *cx, THTensor *cy, THTensor *gradOutput, THTensor *gradOutputCell, THTensor *gradInputCx);
+void THNN_(LSTMFused_cell)(THNNState *state, THTensor *input, THTensor *hidden, THTensor *bias1, THTensor *bias2, THTensor *cell, THTensor *output, THTensor *outputCell, THTensor *gates);
 
 #endif
