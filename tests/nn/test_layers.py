@@ -1,0 +1,369 @@
+"""Layers of thnn.nn in place of those of torch: values, gradients, state and errors, over generated configurations."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from layer_configurations import CONFIGURATIONS, IN_PLACE, Configuration, distinct
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
+
+import thnn.nn
+import thnn.nn.functional as F
+
+ELSEWHERE = {
+    "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm", "Linear",
+    "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d",
+}  # fmt: skip
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+
+
+def pair(name: str, configuration: Configuration) -> list[nn.Module]:
+    """The layers of thnn and torch with the same parameters."""
+    layers = []
+    for home in (thnn.nn, nn):
+        torch.manual_seed(5)
+        layer = getattr(home, name)(*configuration.arguments, **configuration.keywords)
+        layers.append(layer.train(configuration.training))
+    return layers
+
+
+def tensors(value: Any) -> Iterator[Tensor]:
+    """The tensors of a result, of which packed sequences have the data alone."""
+    if isinstance(value, PackedSequence):
+        yield value.data
+    elif isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, Sequence):
+        for element in value:
+            yield from tensors(element)
+
+
+def results(layer: nn.Module, configuration: Configuration) -> list[Tensor]:
+    """Outputs and gradients of a call."""
+    leaves: list[Tensor] = []
+
+    def enter(value: Any, requires_grad: bool) -> Any:
+        if isinstance(value, PackedSequence):
+            return PackedSequence(enter(value.data, True), *value[1:])
+        if isinstance(value, tuple) and value and isinstance(value[0], Tensor):
+            return tuple(enter(v, True) for v in value)
+        if not isinstance(value, Tensor) or not value.is_floating_point() or not requires_grad:
+            return value
+        leaves.append(value.detach().clone().requires_grad_())
+        return leaves[-1]
+
+    recurrent = isinstance(layer, nn.RNNBase | nn.RNNCellBase)
+    given = [
+        enter(v, i in configuration.differentiable or recurrent) for i, v in enumerate(configuration.inputs)
+    ]
+    torch.manual_seed(3)
+    outputs = [*tensors(layer(*given))]
+    torch.manual_seed(2)
+    with_gradient = [y for y in outputs if y.requires_grad]
+    if with_gradient:
+        torch.autograd.backward(with_gradient, [torch.randn_like(y) for y in with_gradient])
+    gradients = [leaf.grad for leaf in (*leaves, *layer.parameters())]
+    zeros = [torch.zeros_like(leaf) for leaf in (*leaves, *layer.parameters())]
+    state = [t.detach() for t in layer.state_dict().values()]
+    return [
+        *(y.detach() for y in outputs),
+        *(z if g is None else g for z, g in zip(zeros, gradients)),
+        *state,
+    ]
+
+
+def agree(ours: Sequence[Tensor], theirs: Sequence[Tensor]) -> None:
+    assert len(ours) == len(theirs)
+    for a, b in zip(ours, theirs):
+        tolerance = 1e-10 if b.dtype is torch.float64 else 2e-4
+        torch.testing.assert_close(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_results_are_those_of_torch(name: str) -> None:
+    @settings(max_examples=12)
+    @given(st.data())
+    def compare(data: st.DataObject) -> None:
+        torch.manual_seed(data.draw(st.integers(0, 99)))
+        configuration = data.draw(CONFIGURATIONS[name])
+        ours, theirs = pair(name, configuration)
+        agree(results(ours, configuration), results(theirs, configuration))
+
+    compare()
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_layer_is_that_of_torch(name: str) -> None:
+    @settings(max_examples=4)
+    @given(st.data())
+    def compare(data: st.DataObject) -> None:
+        torch.manual_seed(data.draw(st.integers(0, 99)))
+        configuration = data.draw(CONFIGURATIONS[name])
+        ours, theirs = pair(name, configuration)
+        assert isinstance(ours, getattr(nn, name if name != "NLLLoss2d" else "NLLLoss"))
+        assert repr(ours) == repr(theirs)
+        assert ours.state_dict().keys() == theirs.state_dict().keys()
+        for a, b in zip(ours.parameters(), theirs.parameters(), strict=True):
+            assert torch.equal(a, b)
+        theirs.load_state_dict(ours.state_dict())
+        ours.load_state_dict(theirs.state_dict())
+        expected = results(copy.deepcopy(ours), configuration)
+        for twin in (copy.deepcopy(ours), pickle.loads(pickle.dumps(ours))):
+            assert type(twin) is type(ours)
+            agree(results(twin, configuration), expected)
+
+    compare()
+
+
+def test_every_layer_is_compared() -> None:
+    layers = {n for n in thnn.nn.__all__ if inspect.isclass(getattr(thnn.nn, n))}
+    assert layers == {*CONFIGURATIONS, *ELSEWHERE}
+    for name in layers:
+        layer = getattr(thnn.nn, name)
+        assert layer.__doc__ != getattr(nn, name).__doc__
+        assert "torch.nn." in layer.__doc__
+        assert layer.__module__.startswith("thnn.nn.")
+        ours, theirs = (inspect.signature(c.__init__) for c in (layer, getattr(nn, name)))
+        if name not in ELSEWHERE:
+            assert [*ours.parameters] == [*theirs.parameters]
+
+
+def test_functions_have_the_arguments_of_torch() -> None:
+    for name in F.__all__:
+        function = getattr(F, name)
+        assert function.__doc__
+        try:
+            theirs = inspect.signature(getattr(nn.functional, name))
+        except ValueError:
+            continue  # a built-in function
+        if "args" not in theirs.parameters:
+            assert [*inspect.signature(function).parameters] == [*theirs.parameters], name
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_in_place(name: str) -> None:
+    arguments = (0.1, -0.3) if name == "Threshold" else ()
+    x = distinct((3, 4), torch.float64)
+    expected = getattr(nn, name)(*arguments).eval()(x)
+    y = x.clone()
+    assert getattr(thnn.nn, name)(*arguments, inplace=True).eval()(y) is not None
+    torch.testing.assert_close(y, expected)
+
+
+def test_rrelu_in_training() -> None:
+    layer = thnn.nn.RReLU(0.25, 0.5)
+    x = torch.randn(1000, requires_grad=True)
+    torch.manual_seed(4)
+    y = layer(x)
+    y.backward(torch.ones_like(y))
+    assert x.grad is not None
+    negative = x < 0
+    assert torch.equal(y[~negative], x[~negative])
+    slopes = x.grad[negative]
+    assert (slopes >= 0.25).all()
+    assert (slopes <= 0.5).all()
+    assert slopes.std() > 0.05
+    torch.testing.assert_close(y[negative], (x * x.grad)[negative])
+    torch.manual_seed(4)
+    assert torch.equal(layer(x), y)
+
+
+def test_losses_without_counted_targets() -> None:
+    for weight, target in (
+        (None, torch.tensor([-100, -100])),
+        (torch.tensor([0.0, 1.0]), torch.tensor([0, 0])),
+    ):
+        found = []
+        for home in (thnn.nn, nn):
+            x = torch.randn(2, 2).log_softmax(1).requires_grad_()
+            loss = home.NLLLoss(weight=weight)(x, target)
+            loss.backward()
+            found.append((loss, x.grad))
+        assert found[0][0].isnan()
+        assert found[1][0].isnan()
+        if weight is None:
+            assert torch.equal(found[0][1], found[1][1])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [((False, None), "sum"), ((None, False), "none"), ((True, True), "mean")]
+)
+def test_old_names_of_reductions(old: tuple[bool | None, bool | None], new: str) -> None:
+    x, y = torch.randn(4), torch.randn(4)
+    assert torch.equal(F.mse_loss(x, y, *old), F.mse_loss(x, y, reduction=new))
+    with pytest.raises(ValueError, match="reduction: expected one of"):
+        F.mse_loss(x, y, reduction="average")
+
+
+@pytest.mark.parametrize("align_corners", [True, False])
+@pytest.mark.parametrize("dims", [2, 3])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+def test_grid_sample(dims: int, align_corners: bool, mode: str) -> None:
+    for sizes in ((4, 5, 6)[-dims:], (1, 2, 3)[-dims:]):
+        x = torch.randn(2, 3, *sizes, dtype=torch.float64)
+        grid = torch.rand(2, *(3, 4, 2)[:dims], dims, dtype=torch.float64) * 2.6 - 1.3
+        found = []
+        for home in (F, nn.functional):
+            leaves = [t.clone().requires_grad_() for t in (x, grid)]
+            y = home.grid_sample(*leaves, mode, align_corners=align_corners)
+            y.backward(torch.ones_like(y))
+            found.append([y.detach(), *(t.grad for t in leaves)])
+        agree(*found)
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_functions_of_convolution(dims: int) -> None:
+    x, weight = torch.randn(2, 4, *(5,) * dims), torch.randn(6, 2, *(2,) * dims)
+    cases: list[dict[str, Any]] = [
+        {}, {"stride": 2, "padding": 1}, {"padding": "valid"}, {"padding": "same"},
+        {"padding": "same", "dilation": 2}, {"dilation": (2,) * dims},
+    ]  # fmt: skip
+    for keywords in cases:
+        ours, theirs = (
+            getattr(home, f"conv{dims}d")(x, weight, torch.ones(6), groups=2, **keywords)
+            for home in (F, nn.functional)
+        )
+        agree([ours], [theirs])
+    weight = torch.randn(4, 3, *(3,) * dims)
+    ours, theirs = (
+        getattr(home, f"conv_transpose{dims}d")(
+            x, weight, stride=2, padding=1, output_padding=1, groups=2, dilation=2
+        )
+        for home in (F, nn.functional)
+    )
+    agree([ours], [theirs])
+    with pytest.raises(ValueError, match="stride: expected 1 with padding='same'"):
+        getattr(F, f"conv{dims}d")(x, weight, stride=2, padding="same")
+    with pytest.raises(ValueError, match="padding: expected numbers"):
+        getattr(F, f"conv{dims}d")(x, weight, padding="full")
+
+
+def test_functions_of_linear_and_normalization() -> None:
+    x, weight = torch.randn(2, 3, 4), torch.randn(5, 4)
+    agree([F.linear(x, weight)], [nn.functional.linear(x, weight)])
+    agree([F.linear(x[0], weight, torch.ones(5))], [nn.functional.linear(x[0], weight, torch.ones(5))])
+    found = []
+    for home in (F, nn.functional):
+        mean, variance = torch.zeros(3), torch.ones(3)
+        y = home.batch_norm(x, mean, variance, training=True, momentum=0.5)
+        found.append([y, mean, variance, home.batch_norm(x, mean, variance, torch.ones(3), torch.ones(3))])
+    agree(*found)
+
+
+def test_padding_and_interpolation_of_torch() -> None:
+    x = torch.randn(1, 2, 4, 4)
+    assert torch.equal(F.pad(x, (1, 1)), nn.functional.pad(x, (1, 1)))
+    assert torch.equal(F.pad(x, (1, 1), "circular"), nn.functional.pad(x, (1, 1), "circular"))
+    for mode in ("bicubic", "area", "nearest-exact"):
+        assert torch.equal(F.interpolate(x, 3, mode=mode), nn.functional.interpolate(x, 3, mode=mode))
+
+
+def test_large_volume_indices() -> None:
+    x = torch.randn(2, 3, 9, 8, 7)
+    for size in (2, 3):
+        y, indices = thnn.nn.MaxPool3d(size, return_indices=True)(x)
+        agree(
+            [thnn.nn.MaxUnpool3d(size)(y, indices, x.shape[2:])],
+            [nn.MaxUnpool3d(size)(y, indices, x.shape[2:])],  # type: ignore[arg-type]
+        )
+
+
+def test_values_that_are_not_finite() -> None:
+    x = torch.full((1, 1, 4, 4), float("-inf"))
+    x[0, 0, 3, 3] = float("nan")
+    for name, arguments in (("MaxPool2d", (2,)), ("AdaptiveMaxPool2d", (2,))):
+        ours, theirs = (getattr(home, name)(*arguments, return_indices=True)(x) for home in (thnn.nn, nn))
+        agree(ours, theirs)
+
+
+def test_recurrent_gradients_of_gradients() -> None:
+    torch.manual_seed(0)
+    for name in ("LSTM", "GRU"):
+        layer = getattr(thnn.nn, name)(2, 2, bidirectional=True, dtype=torch.float64)
+        x = torch.randn(3, 2, 2, dtype=torch.float64, requires_grad=True)
+        assert torch.autograd.gradcheck(lambda t, f=layer: f(t)[0], x)
+        assert torch.autograd.gradgradcheck(lambda t, f=layer: f(t)[0], x)
+
+
+ERRORS: list[tuple[str, tuple[Any, ...], tuple[Any, ...], type[Exception], str]] = [
+    ("ReLU", (), (torch.ones(2, dtype=torch.int64),), TypeError, "input: "),
+    ("ReLU", (), ([1.0],), TypeError, "input: expected a tensor, got list"),
+    ("LeakyReLU", (), (None,), TypeError, "input: "),
+    ("GLU", (3,), (torch.ones(2, 2),), IndexError, "dim: expected -2 <= dim < 2, got 3"),
+    ("GLU", (), (torch.ones(2, 3),), ValueError, ""),
+    ("PReLU", (3,), (torch.ones(2, 2),), ValueError, ""),
+    ("Softmax", (2,), (torch.ones(2, 2),), IndexError, "dim: expected -2 <= dim < 2, got 2"),
+    ("Softmax2d", (), (torch.ones(2, 2),), ValueError, "input: expected 4 dimensions"),
+    ("Softshrink", (-1.0,), (torch.ones(2),), ValueError, "lambd: expected at least 0"),
+    ("MaxPool2d", (0,), (torch.ones(1, 1, 4, 4),), ValueError, "kernel_size: "),
+    ("MaxPool2d", ((1, 2, 3),), (torch.ones(1, 1, 4, 4),), ValueError, "kernel_size: expected one number"),
+    ("MaxPool1d", (2,), (torch.ones(4),), ValueError, "input: expected 3 dimensions"),
+    ("MaxPool3d", (2, 2, 2), (torch.ones(1, 1, 4, 4, 4),), ValueError, "padding: "),
+    ("AvgPool2d", (2,), (torch.ones(1, 4, 4, dtype=torch.float16),), TypeError, "input: "),
+    ("AvgPool3d", (2, 0), (torch.ones(1, 4, 4, 4),), ValueError, "stride: "),
+    ("AdaptiveAvgPool2d", (0,), (torch.ones(1, 4, 4),), ValueError, "output_size: "),
+    ("AdaptiveMaxPool1d", (-1,), (torch.ones(1, 4),), ValueError, "output_size: "),
+    ("FractionalMaxPool2d", (3, 9), (torch.ones(1, 4, 4),), ValueError, ""),
+    ("MaxUnpool2d", (2,), (torch.ones(1, 2, 2), torch.full((1, 2, 2), 99)), IndexError, ""),
+    ("MaxUnpool2d", (2,), (torch.ones(1, 2, 2), torch.ones(1, 2, 3, dtype=torch.int64)), ValueError, ""),
+    ("MaxUnpool1d", (2,), (torch.ones(1, 2), torch.zeros(1, 2).long(), [9]), ValueError, "output_size: "),
+    ("ReflectionPad2d", (4,), (torch.ones(1, 4, 4),), ValueError, "padding: "),
+    ("ReplicationPad1d", (-3,), (torch.ones(1, 4),), ValueError, ""),
+    ("Upsample", (), (torch.ones(1, 1, 4),), ValueError, "size, scale_factor: expected one of them"),
+    ("Upsample", (None, 2, "bilinear"), (torch.ones(1, 1, 4),), ValueError, "input: expected 4 dimensions"),
+    ("Upsample", (0,), (torch.ones(1, 1, 4),), ValueError, "size: "),
+    ("Embedding", (3, 2), (torch.tensor([3]),), IndexError, ""),
+    ("Embedding", (3, 2), (torch.tensor([1.0]),), TypeError, ""),
+    ("EmbeddingBag", (3, 2), (torch.tensor([1]),), ValueError, "input: expected 2 dimensions"),
+    ("EmbeddingBag", (3, 2), (torch.tensor([1]), torch.tensor([1])), IndexError, ""),
+    ("LocalResponseNorm", (2,), (torch.ones(2, 2),), ValueError, "input: expected at least 3 dimensions"),
+    ("MSELoss", (), (torch.ones(2), torch.ones(3)), ValueError, "target: expected the size of input"),
+    ("MSELoss", (), (torch.ones(2), [1.0]), TypeError, "second argument: expected a tensor, got list"),
+    ("L1Loss", (None, None, "none"), (torch.ones(2), torch.ones(3)), ValueError, ""),
+    ("BCELoss", (), (torch.tensor([2.0]), torch.ones(1)), ValueError, "input: "),
+    ("NLLLoss", (), (torch.ones(2, 3), torch.tensor([0, 3])), IndexError, "target: "),
+    ("NLLLoss", (), (torch.ones(2, 3), torch.tensor([0])), ValueError, "target: "),
+    ("CrossEntropyLoss", (), (torch.ones(2, 3), torch.tensor([0, 3])), IndexError, "target: "),
+    ("CrossEntropyLoss", (torch.ones(2),), (torch.ones(2, 3), torch.tensor([0, 1])), ValueError, "weight: "),
+    ("MultiMarginLoss", (), (torch.ones(2, 3), torch.tensor([0, 3])), IndexError, "target: "),
+    ("MultiLabelMarginLoss", (), (torch.ones(2, 3), torch.tensor([0, 3])), ValueError, "target: "),
+    ("LSTMCell", (2, 3), (torch.ones(2, 4),), ValueError, r"input: expected 2 dimensions \(N, 2\)"),
+    ("GRUCell", (2, 3), (torch.ones(4, 2), torch.ones(4, 2)), ValueError, r"hx: expected \(4, 3\)"),
+    ("LSTM", (2, 3), (torch.ones(1, 2, 3, 2),), ValueError, "input: expected 3 dimensions"),
+    ("LSTM", (2, 3), (torch.ones(4, 2), torch.ones(1, 3)), TypeError, "hx: expected a pair of tensors"),
+    ("GRU", (2, 3), (torch.ones(0, 1, 2),), ValueError, "input: expected at least one step"),
+    ("GRU", (2, 3), (torch.ones(4, 1, 2), torch.ones(1, 2, 3)), ValueError, r"hx: expected \(1, 1, 3\)"),
+    ("GRU", (2, 3), ([1.0],), TypeError, "input: expected a tensor, got list"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "inputs", "kind", "message"), ERRORS)
+def test_errors_have_the_names_of_the_layer(
+    name: str, arguments: Any, inputs: Any, kind: type[Exception], message: str
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        layer = getattr(thnn.nn, name)(*arguments)
+    with pytest.raises(kind, match=f"^{name}: {message}") as error:
+        layer(*inputs)
+    assert "_update" not in str(error.value)
+
+
+def test_projections() -> None:
+    with pytest.raises(ValueError, match="LSTM: proj_size: expected 0"):
+        thnn.nn.LSTM(2, 3, proj_size=2)
+    layer = nn.LSTM(2, 3, proj_size=2)
+    layer.__class__ = thnn.nn.LSTM
+    with pytest.raises(ValueError, match="LSTM: proj_size: expected 0"):
+        layer(torch.ones(1, 2))
