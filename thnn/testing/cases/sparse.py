@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -212,7 +213,7 @@ def _of_update(
         "weight": _table(keys, outputs, normalizing),
         "bias": normal(outputs),
         "runningKeys": _keys(count, keys, offset),
-        "cumSumSizes": given([count], torch.int64) if count else given([0, 0], torch.int64),
+        "cumSumSizes": given([*itertools.accumulate(sizes)] if count else [0, 0], torch.int64),
         "keysOffset": offset,
         "weightDecay": 0.01,
         "learningRate": 0.05,
