@@ -6,7 +6,8 @@
 
    Conventions, unless a function says otherwise (docs/kernels.md has the whole contract):
      - N batch, C channels, H, W rows and columns. A tensor with one dimension less than the batched form is
-       one sample, and so is the result. Scalars of the width precede those of the height, except in Im2Col and Col2Im.
+       one sample, and so is the result. Scalars of the width precede those of the height, except in Im2Col, Col2Im,
+       SpatialUpSamplingBilinear, VolumetricUpSamplingTrilinear and Interpolation.
      - output and gradInput may have any shape before the call: they are resized and wholly overwritten. A tensor that
        already has the right size keeps its storage and strides.
      - gradWeight and gradBias must have the shapes of weight and bias, and accumulate: gradWeight += scale * gradient.
@@ -1460,8 +1461,8 @@ TH_API void THNN_(SpatialMaxPooling_updateGradInput)(
 /* SpatialDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.
 
    Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with
-   oH = floor or, with ceil_mode, ceil of (H + 2*padH - dilationH*(kH - 1) - 1) / dH, plus 1, less 1 when some padding is
-   given and the last window would start at or beyond H + padH; oW likewise.
+   oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1, or ceil instead of floor with ceil_mode. If padW or padH
+   is above 0, a last window that starts beyond the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.
    indices as in SpatialMaxPooling.
    Errors: ValueError for a kernel, stride or dilation below 1, padding above half the kernel, an output without elements.
    Source: Torch7 nn.SpatialDilatedMaxPooling. */
@@ -1527,8 +1528,8 @@ TH_API void THNN_(TemporalMaxPooling_updateGradInput)(
 /* VolumetricMaxPooling: the largest value of each window.
 
    Shapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with
-   oT = floor or, with ceilMode, ceil of (T + 2*pT - kT) / dT, plus 1, less 1 when some padding is given and the last
-   window would start at or beyond T + pT; oH and oW likewise.
+   oT = floor((T + 2*pT - kT) / dT) + 1, or ceil instead of floor with ceilMode. If pT, pW or pH is above 0, a last
+   window that starts beyond the volume, (oT - 1)*dT >= T + pT, is dropped. oH and oW likewise.
    indices holds the element of the kernel, one per byte: kt + (kh << 8) + (kw << 16). The first of equal values in row
    order wins, padding never does, NaN counts as larger than anything. A window without any element gives the lowest
    finite value and index -1.
@@ -2221,8 +2222,7 @@ TH_API void THNN_(VolumetricUpSamplingTrilinear_updateGradInput)(
      output[n,c,y,x] = sum over the four pixels i, j around (u, v) of (1 - |u - i|) * (1 - |v - j|) * input[n,c,i,j]
      with u = (grid[n,y,x,1] + 1) / 2 * (H - 1) and v = (grid[n,y,x,0] + 1) / 2 * (W - 1)
 
-   -1 and 1 are the centres of the first and last pixels. Pixels outside of the image are 0. A position that is not a
-   number gives values that are not.
+   -1 and 1 are the centres of the first and last pixels. Pixels outside of the image are 0. A NaN position gives NaN.
    Shapes: input (N, C, H, W); grid (N, oH, oW, 2); output (N, C, oH, oW).
    Errors: ValueError for sizes that do not fit, and for images of 2^24 pixels or more along an axis.
    Source: Jaderberg et al., 2015; torch 0.2 nn.functional.grid_sample. */
@@ -2232,8 +2232,8 @@ TH_API void THNN_(SpatialGridSamplerBilinear_updateOutput)(
     THTensor *grid,     // positions (N, oH, oW, 2), the last dimension x, y
     THTensor *output);  // [OUT] result
 
-/* Gradients of SpatialGridSamplerBilinear by its input and by the positions; a position between two pixels is taken to
-   stay between them. */
+/* Gradients of SpatialGridSamplerBilinear by its input and by the positions; the gradient by a position is the slope
+   between the pixels floor(u) and floor(u) + 1, also where u is a pixel. */
 TH_API void THNN_(SpatialGridSamplerBilinear_updateGradInput)(
     THNNState *state,       // library state
     THTensor *input,        // input
@@ -2252,8 +2252,8 @@ TH_API void THNN_(VolumetricGridSamplerBilinear_updateOutput)(
     THTensor *grid,     // positions (N, oT, oH, oW, 3), the last dimension x, y, z
     THTensor *output);  // [OUT] result
 
-/* Gradients of VolumetricGridSamplerBilinear by its input and by the positions; a position between two pixels is taken to
-   stay between them. */
+/* Gradients of VolumetricGridSamplerBilinear by its input and by the positions; the gradient by a position is the slope
+   between the pixels floor(u) and floor(u) + 1, also where u is a pixel. */
 TH_API void THNN_(VolumetricGridSamplerBilinear_updateGradInput)(
     THNNState *state,       // library state
     THTensor *input,        // input
@@ -2265,8 +2265,8 @@ TH_API void THNN_(VolumetricGridSamplerBilinear_updateGradInput)(
 /* Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or not. The
    up-sampling functions above are special cases of it; the layers of thnn.nn call it.
 
-     nearest:           output x is input floor(x * s)
-     linear:            output x is (1 - f) * input i + f * input i + 1 with i + f = max((x + 1/2) * s - 1/2, 0)
+     nearest:           output[x] = input[floor(x * s)]
+     linear:            output[x] = (1 - f) * input[i] + f * input[i + 1] with i + f = max((x + 1/2) * s - 1/2, 0)
      and align_corners: i + f = x * (W - 1) / (outputWidth - 1)
 
    with s = scaleWidth, or W / outputWidth if scaleWidth is 0; other axes likewise. Positions beyond the last input are
@@ -2278,7 +2278,7 @@ TH_API void THNN_(VolumetricGridSamplerBilinear_updateGradInput)(
    [DERIVATIVE linear] */
 TH_API void THNN_(Interpolation_updateOutput)(
     THNNState *state,     // library state
-    THTensor *input,      // input (N, C, H, W) or (C, H, W)
+    THTensor *input,      // input (N, C, H, W)
     THTensor *output,     // [OUT] result (N, C, outputHeight, outputWidth)
     int outputDepth,      // depth of the output; without that dimension 1
     int outputHeight,     // height of the output; without that dimension 1
@@ -3035,8 +3035,9 @@ TH_API void THNN_(IndexLinear_updateOutput)(
     int train);                  // not 0: update the first three columns of normalizing tables
 
 /* Gradients of IndexLinear by its parameters, one row per key: gradWeight is resized and overwritten,
-   gradWeight[i,o] = scale * values[i] * gradOutput[s,o] for key i of sample s; where values are normalized, these columns
-   follow O columns scale * gradOutput[s,o], the gradient of which the shift takes a part. gradBias accumulates:
+   gradWeight[i,o] = scale * values[i] * gradOutput[s,o] for key i of sample s; where values are normalized, gradWeight
+   has 2 * O columns: gradWeight[i,o] = scale * gradOutput[s,o], for the shift, and
+   gradWeight[i,O+o] = scale * values[i] * gradOutput[s,o], for the weights. gradBias accumulates:
    gradBias[o] += scale * sum over s of gradOutput[s,o]. */
 TH_API void THNN_(IndexLinear_accGradParameters)(
     THNNState *state,            // library state
@@ -3070,9 +3071,9 @@ TH_API void THNN_(IndexLinear_accUpdateGradParameters)(
     accreal scale);              // learning rate
 
 /* A step of gradient descent on the rows of some keys, one key after the other: bias -= learningRate * gradBias; for key i
-   with row w of weight, w -= weightDecay * w + learningRate * gradWeight[i]. Where values are normalized, both factors
-   are multiplied by the row's rate, and shift -= learningRate * rate * sum over o of gradWeight[i,o] * w[o] with w before
-   the step. */
+   with row w of weight, w -= weightDecay * w + learningRate * gradWeight[i] (its last O columns). Where values are
+   normalized, both factors are multiplied by the row's rate, and
+   shift -= learningRate * rate * sum over o of gradWeight[i,o] * w[o] with w before the step. */
 TH_API void THNN_(IndexLinear_updateParameters)(
     THNNState *state,            // library state
     THTensor *gradWeight,        // [INPUT] gradient of each key (n, O) or (n, 2 * O)
@@ -3181,8 +3182,8 @@ TH_API void THNN_(SparseLinear_legacyUpdateParameters)(
      outputCell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
      output     = sigmoid(o) * tanh(outputCell)
 
-   hidden is overwritten with (sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)), which the backward takes as storage. The class
-   leaves its hidden alone, and returns (output, outputCell).
+   hidden is overwritten with (sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)), which the backward takes as storage. The
+   Python class LSTMFusedFunction does not modify its argument hidden, and returns (output, outputCell).
    Shapes: input and hidden (N, 4H) or (4H); bias1 and bias2 (4H), (1, 4H) or None; cell, output and outputCell (N, H) or
    (H).
    Errors: ValueError for sizes that do not fit. Source: torch.nn.LSTMCell; the library of 2017 had it for CUDA only. */
@@ -3196,8 +3197,8 @@ TH_API void THNN_(LSTMFused_updateOutput)(
     THTensor *output,       // [OUT] [LIKE cell] new hidden state (N, H)
     THTensor *outputCell);  // [OUT] [LIKE cell] new cell state (N, H)
 
-/* Gradients of LSTMFused by its gates, which is that by input and by hidden (and, summed over the batch, by the biases),
-   and by its cell state. */
+/* Gradients of LSTMFused by its gates and by its cell state. The gradient by the gates is that by input and by hidden
+   and, summed over the batch, that by each bias. */
 TH_API void THNN_(LSTMFused_updateGradInput)(
     THNNState *state,          // library state
     THTensor *storage,         // hidden as the forward left it (N, 4H)

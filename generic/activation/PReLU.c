@@ -87,8 +87,9 @@ static THTensor repeated(real *value, int64_t n)
   return vector;
 }
 
-/* gradWeight of at most SUM_CHANNELS channels. Batch normalization has sums of gradOutput * input over channels, and with
-   -input for its normalized input the following relu restricts them to negative inputs. */
+/* Adds the sums of gradOutput * input over the negative inputs to gradWeight, for at most SUM_CHANNELS channels. They
+   are the gradient sums of batch normalization with relu: with mean 0 and inverse deviation -1 the normalized input is
+   -input, so that relu keeps the gradients where input < 0. */
 static void addGradWeight(THTensor *input, THTensor *gradOutput, real *gradWeight, int64_t stride, accreal scale)
 {
   const int64_t n = input->size[1];

@@ -10,7 +10,7 @@ static void checkSlopes(THNNState *state, accreal lower, accreal upper)
              lower, upper);
 }
 
-/* Overwrites uniform numbers of `noise` by the slopes of one block. */
+/* Writes the slopes of one block to noise: 1 where input > 0, else lower + u * range with u uniform in [0, 1). */
 static void drawBlock(const THNNMap *map, int64_t block, int64_t seed, real lower, real range)
 {
   void *p[2];

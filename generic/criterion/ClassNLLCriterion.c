@@ -3,8 +3,8 @@
 #include "modules/SpatialClassNLLCriterion.h"
 #include "runtime/streaming.h"
 
-/* The positions of a target, which have a class each, are images x rows x width: those of (N, H, W), or with N for the
-   width those of (N) and (1). Strides are of images, rows, positions and classes. */
+/* The positions of a target, one class each, as images x rows x width: N x H x W for (N, H, W), 1 x 1 x N for (N),
+   1 x 1 x 1 for (1). Strides are of images, rows, positions and classes. */
 typedef struct Positions {
   int64_t images, rows, width, classes, ignoreIndex;
   const real *input, *weights;

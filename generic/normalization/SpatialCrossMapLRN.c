@@ -47,7 +47,7 @@ static void mergeRows(Normalization *l, Image *const *images, int count)
 
 static real power(real base, real exponent) { return exponent == 0 ? 1 : th_exp(exponent * th_log(base)); }
 
-/* sum[i] += value of lane i; strides are 1 in the fast case. */
+/* Runs a statement for the lanes 0 <= i < n, vectorised if `unit`: the lanes of all tensors are contiguous. */
 #define FOR_LANES(i, n, unit, ...)                  \
   do {                                              \
     if (unit) {                                     \
@@ -97,7 +97,8 @@ static void forEachRun(Normalization *l, Image *const *images, int count, RunFun
   }
 }
 
-/* The channels c + shift of a window with first <= shift <= last, as lanes [begin, end) of the run and their offset. */
+/* A loop over the shifts from -lower to upper: the lanes [begin, end) of the run are those for which channel + shift
+   exists. */
 #define FOR_WINDOW(l, run, channel, alongChannels, lower, upper, shift, begin, end)                          \
   const int64_t thnn_channels = (l)->size[CHANNEL];                                                          \
   const int64_t thnn_first = (alongChannels) ? MAX(-(lower), 1 - thnn_channels) : MAX(-(lower), -(channel)), \

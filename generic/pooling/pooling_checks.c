@@ -192,10 +192,10 @@ void THNN_(maxPoolingUpdateGradInput)(THNNState *state, const PoolingWindow *win
   THNN_RETURN_IF_FAILED(state);
   settleGradInput(state, &pooling, input, gradOutput, gradInput, indices);
   THNN_RETURN_IF_META(state);
-  const bool inWindow = THNN_(poolingCheckIndices)(state, &pooling, indices);
+  const bool inWindows = THNN_(poolingCheckIndices)(state, &pooling, indices);
   THNN_RETURN_IF_FAILED(state);
 
-  THNN_(poolingMaxBackward)(&pooling, inWindow, gradOutput, indices, gradInput);
+  THNN_(poolingMaxBackward)(&pooling, inWindows, gradOutput, indices, gradInput);
 }
 
 void THNN_(averagePoolingUpdateOutput)(THNNState *state, const PoolingWindow *window, THTensor *input,

@@ -12,7 +12,8 @@ static void checkGrid(THNNState *state, int axes, const THTensor *input, const T
   size[1] = input->size[1];
   for (int d = 1; d < ndim; d++)
     THNN_CHECK(input->size[d] > 0 && (d == 1 || input->size[d] < 1 << 24), input,
-               "expected sizes of 1 or more but N, and below 2^24 along an axis, got %s", THNN_shape(input));
+               "expected no empty dimension but N, and less than 2^24 pixels along each axis, got %s",
+               THNN_shape(input));
   THNN_CHECK(grid->ndim == ndim && grid->size[0] == input->size[0] && grid->size[ndim - 1] == axes, grid,
              "expected %d dimensions %s with N = %lld, got %s", ndim,
              axes == 2 ? "(N, oH, oW, 2)" : "(N, oT, oH, oW, 3)", (long long)input->size[0], THNN_shape(grid));

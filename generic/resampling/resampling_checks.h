@@ -28,14 +28,14 @@ typedef struct ResampleArguments {
     __VA_ARGS__                                                                                        \
   }
 
-/* The rest of updateOutput and updateGradInput of the module X with an argument `input`, from the arguments of its
-   axes. */
+/* updateOutput and updateGradInput of a module: checks, sizes and the call of the core. `axes` has the module's
+   arguments for `count` axes; `batchless`: N may be missing. */
 void THNN_(resampleOutput)(THNNState *state, const THTensor *input, THTensor *output, bool batchless, int count,
                            const ResampleArguments *axes);
 void THNN_(resampleGradInput)(THNNState *state, const THTensor *input, const THTensor *gradOutput,
                               THTensor *gradInput, bool batchless, int count, const ResampleArguments *axes);
 
-/* The same for updateGradInput with the size of the input in its place. */
+/* updateGradInput of a module that has the size of the input as an argument instead of input. */
 void THNN_(resampleGradInputSized)(THNNState *state, const int64_t *size, const THTensor *gradOutput,
                                    THTensor *gradInput, int count, const ResampleArguments *axes);
 

@@ -221,13 +221,13 @@ void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys,
   THNN_(addGradientBias)(gradOutput, gradBias, scale);
 }
 
-/* A step of gradient descent on rows of the table. `sums` has the gradient by the shift of each row, without the factor of
-   the weights; in plain mode it is unused. */
+/* A step of gradient descent on rows of the table. The dot product of `slope` and the weights of a row is the gradient
+   by its shift; unused unless values are normalized. */
 typedef struct Step {
   const THTensor *weight;
   bool normalizing;
   int64_t outputs, gradientStride;
-  const real *gradient, *sums;
+  const real *gradient, *slope;
   double rate, decay;
 } Step;
 
@@ -243,7 +243,7 @@ static void stepRow(const Step *s, const SegmentEntry *entry)
     w += NORMALIZING_COLUMNS * stride;
     real product = 0;
     for (int64_t o = 0; o < s->outputs; o++)
-      product += s->sums[entry->source + o * s->gradientStride] * w[o * stride];
+      product += s->slope[entry->source + o * s->gradientStride] * w[o * stride];
     *shift -= rate * product;
   }
   const real factor = rate * (real)entry->factor;
@@ -322,7 +322,7 @@ void THNN_(IndexLinear_accUpdateGradParameters)(THNNState *state, THIndexTensor 
                   .outputs = r.outputs,
                   .gradientStride = gradOutput->stride[1],
                   .gradient = TH_DATA(gradOutput),
-                  .sums = TH_DATA(gradOutput),
+                  .slope = TH_DATA(gradOutput),
                   .rate = scale,
                   .decay = weightDecay};
   step(&s, &r, readSamples, &entries);
@@ -354,7 +354,7 @@ void THNN_(IndexLinear_updateParameters)(THNNState *state, THTensor *gradWeight,
                   .outputs = r.outputs,
                   .gradientStride = gradWeight->stride[1],
                   .gradient = TH_DATA(gradWeight) + (r.normalizing ? r.outputs * gradWeight->stride[1] : 0),
-                  .sums = TH_DATA(gradWeight),
+                  .slope = TH_DATA(gradWeight),
                   .rate = learningRate,
                   .decay = weightDecay};
   step(&s, &r, readEntries, &entries);

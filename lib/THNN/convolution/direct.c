@@ -116,7 +116,7 @@ static void makePlan(DirectPlan *p, int threads)
     tile[3] = smallerTile(ceilDivide(p->positions[3], VL), ceilDivide(tile[3], VL)) * VL;
   p->tile[3] = MIN(tile[3], p->positions[3]);
   /* Column kernels require columns of 3, 5 or 7 adjacent kernel elements, and rows that are contiguous in the target
-     and fill about half of their vectors. */
+     and fill at least about half of their vectors. */
   const ResidueClass *rows = p->classes[2].of;
   const int64_t width = ceilDivide(p->positions[3], VL) * VL;
   p->byColumns = once && mostElements <= DIRECT_TERMS && p->combinations == 1 && c->axis[2].stride == 1 &&

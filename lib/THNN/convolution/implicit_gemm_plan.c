@@ -100,8 +100,8 @@ static int64_t choosePanelsTogether(ImplicitGemmPlan *p, int64_t panels, int64_t
 }
 
 /* Returns the outermost kernel axis if positions near its ends read padding, else -1. That axis is outermost in a
-   K-block, so that the kernel elements which do not read only padding are one range. Micro-tiles of several whole rows
-   skip nothing. */
+   K-block, so that the kernel elements that read the source are one range. Micro-tiles of several whole rows skip
+   nothing. */
 static int choosePaddedAxis(const ImplicitGemmPlan *p)
 {
   const CorrelationAxis *axis = p->c.axis;

@@ -40,7 +40,7 @@ static bool backwardStreams(const THTensor *gradInput, const THTensor *gradOutpu
   return thnn_exceedsLastLevelCache(2 * bytes);
 }
 
-void THNN_(poolingMaxBackward)(const Pooling *pooling, bool inWindow, const THTensor *gradOutput,
+void THNN_(poolingMaxBackward)(const Pooling *pooling, bool inWindows, const THTensor *gradOutput,
                                const THIndexTensor *indices, THTensor *gradInput)
 {
   const PoolingBackward f = {.pooling = pooling,
@@ -53,8 +53,8 @@ void THNN_(poolingMaxBackward)(const Pooling *pooling, bool inWindow, const THTe
                              .streams = backwardStreams(gradInput, gradOutput, indices)};
   const bool channelsLast = imagesAreChannelsLast(&f.index) && imagesAreChannelsLast(&f.x);
   const bool done =
-      inWindow && (channelsLast ? THNN_(poolingBackwardChannelsLast)(&f)
-                                : THNN_(poolingBackwardHalving)(&f) || THNN_(poolingBackwardRows)(&f));
+      inWindows && (channelsLast ? THNN_(poolingBackwardChannelsLast)(&f)
+                                 : THNN_(poolingBackwardHalving)(&f) || THNN_(poolingBackwardRows)(&f));
   if (!done) THNN_(poolingScatter)(pooling, gradOutput, indices, gradInput, true);
 }
 

@@ -38,8 +38,8 @@ void THNN_(poolingMax)(const Pooling *pooling, const THTensor *input, THTensor *
    all indices lie in their windows. */
 bool THNN_(poolingCheckIndices)(THNNState *state, const Pooling *pooling, const THIndexTensor *indices);
 
-/* gradInput: for each input, the sum of the elements of gradOutput with the index of that input. `inWindow` is the result
-   of poolingCheckIndices. */
+/* gradInput: for each input, the sum of the elements of gradOutput with the index of that input. `inWindows` is the
+   result of poolingCheckIndices. */
 void THNN_(poolingMaxBackward)(const Pooling *pooling, bool inWindows, const THTensor *gradOutput,
                                const THIndexTensor *indices, THTensor *gradInput);
 

@@ -123,10 +123,10 @@ bool THNN_(poolingCheckIndices)(THNNState *state, const Pooling *pooling, const 
   return true;
 }
 
-void THNN_(poolingMaxBackward)(const Pooling *pooling, bool inWindow, const THTensor *gradOutput,
+void THNN_(poolingMaxBackward)(const Pooling *pooling, bool inWindows, const THTensor *gradOutput,
                                const THIndexTensor *indices, THTensor *gradInput)
 {
-  (void)inWindow;
+  (void)inWindows;
   int64_t out[THNN_MAX_DIM] = {0}, in[THNN_MAX_DIM] = {0};
   if (THNNTensor_numel(gradInput) == 0) return;
   do setValue(gradInput, in, 0);

@@ -1,6 +1,6 @@
 /* The mean of each adaptive region, and its gradient. Both are sums over regions: an input belongs to the outputs
-   floor(i * outputs / inputs) to ceil((i + 1) * outputs / inputs), which are a region with the axes swapped. The mean is
-   divided by the size of its region at the end, gradients by the sizes of theirs before they are added. */
+   floor(i * outputs / inputs) to ceil((i + 1) * outputs / inputs) - 1, which are a region with the axes swapped. The
+   mean is divided by the size of its region at the end, gradients by the sizes of theirs before they are added. */
 
 #include "pooling/backward.h"
 #include "pooling/forward.h"

@@ -21,7 +21,8 @@ static void addReaders(Readers *readers, const ResampleAxis *axis, int64_t from,
   readers->count += end - from;
 }
 
-/* The first output whose source, or the input behind it if that is read as well, is at least `input`. */
+/* The first output whose first input is at least `input`; if `second`, its last input: the next one where that
+   is read. */
 static int64_t firstReader(const SourceTable *table, const ResampleAxis *axis, int64_t input, bool second)
 {
   int64_t low = 0, high = axis->output;
@@ -211,7 +212,7 @@ static void clearPixels(int64_t count, int64_t lanes, real *to, int64_t step)
     for (int64_t c = 0; c < lanes; c++) to[j * step + c] = 0;
 }
 
-/* Copies or sums runs of pixels; then adds the pixels of the borders. */
+/* Copies or sums runs of pixels; then adds the gradients of the padding to the pixels that it was copied from. */
 static void unpadRow(const Backward *f, const RowPlace *p, real *to)
 {
   const ResampleAxis *axis = &f->resampling->axis[2];

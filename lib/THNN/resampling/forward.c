@@ -25,7 +25,8 @@ static int rowTaps(const Forward *f, const RowPlace *p, RowTap *tap)
   return n;
 }
 
-/* A run of pixels is copied or summed; pixels at the borders have the sources of others. */
+/* The pixels inside are copied or summed as one run; each pixel of the padding is computed like the inside pixel that
+   it repeats. */
 static void padRow(const Forward *f, int n, const RowTap *tap, real *to)
 {
   const ResampleAxis *axis = &f->resampling->axis[2];

@@ -6,7 +6,7 @@
 #include "gemm/transpose.h"
 #include "resampling/rows.h"
 
-/* Samples below which a task has one pass. */
+/* Samples below which a task of the backward has one pass. */
 #define FEW_SAMPLES 8
 /* Of the packed planes of a pass, unless one block of channels has more. */
 #define PASS_BYTES 524288
@@ -57,13 +57,13 @@ static void unpackRow(const real *from, int64_t columns, int64_t count, real *to
 
 typedef struct GridSampler {
   int axes;
-  ResampleImages x, y;      /* input and gradInput have sizes of their own and strides each */
-  ResampleImages gradInput; /* its strides */
+  ResampleImages x, y;      /* input; output or gradOutput */
+  ResampleImages gradInput; /* the sizes of x, strides of its own */
   const real *input, *grid;
   real *output, *toInput, *toGrid;                      /* output or gradOutput, gradInput, gradGrid */
   int64_t gridStride[AXES + 2], toGridStride[AXES + 2]; /* of N, D, H, W and the coordinate */
   int64_t blocks;                                       /* of VL channels in a pass */
-  int64_t passes;                                       /* of a task */
+  int64_t passes;                                       /* of a task of the backward */
   bool packs;
 } GridSampler;
 
@@ -154,8 +154,9 @@ static void samplePoints(const GridSampler *f, const Points *points, int count, 
   }
 }
 
-/* Adds to gradInput, and to the sums over the channels that gradGrid consists of, a row of sums per axis; either may be
-   NULL. `row` has the gradients of the output, packed. */
+/* Adds the gradients of these positions to gradInput, and to `sums`, one row per axis: the sums over channels from
+   which storeGradGrid computes gradGrid. gradInput or `sums` may be NULL. `row` has the gradients of the output,
+   packed. */
 static void differentiatePoints(const GridSampler *f, const Points *points, int count, const Pixels *x,
                                 const Pixels *gradInput, int64_t blocks, const real *row, real (*sums)[POINTS])
 {
@@ -295,7 +296,8 @@ static void computeGradGrid(const GridSampler *f, int64_t n, int64_t d, int64_t 
   }
 }
 
-/* A task has all channels of a sample if there are enough samples. */
+/* A task of the backward has all channels of a sample if there are at least FEW_SAMPLES samples; a task of the forward
+   has one pass. */
 static GridSampler makeSampler(int axes, const THTensor *input, const THTensor *grid, const THTensor *output,
                                bool backward)
 {

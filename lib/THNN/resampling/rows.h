@@ -94,7 +94,8 @@ static inline int64_t rowsPerTask(int64_t elements) { return elements < 32768 ? 
 
 /* --- tables of sources ---------------------------------------------------------------------------------------- */
 
-/* The sources of outputs first to first + count - 1; none of a padding, which are cheap to compute. `high` is the weight of the second input, 0 if there is none. */
+/* The sources of outputs first to first + count - 1; empty for a padding, whose sources are cheap to compute. `high` is
+   the weight of the second input, 0 if there is none. */
 #define TABLE_POSITIONS 1024
 typedef struct SourceTable {
   int64_t first, count;
@@ -136,7 +137,7 @@ typedef struct RowTap {
 
 static ALWAYS_INLINE vreal sumOfTaps(int n, const RowTap *tap, int64_t j)
 {
-  /* The rows before the last one were last rows before. */
+  /* Only the last row: the other rows were the last row of an earlier sum, which prefetched them. */
   thnn_prefetchAhead(tap[n - 1].row + j, VBYTES);
   vreal sum = v_load(tap[0].row + j) * tap[0].weight;
   for (int k = 1; k < n; k++) sum += v_load(tap[k].row + j) * tap[k].weight;

@@ -78,8 +78,8 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
       THNN_RESIZE_TO(output, THNN_CONTIGUOUS, 1);                            \
   } while (0)
 
-/* Fails if several elements of a tensor that is written share an address: requesting the size that the tensor has checks
-   nothing else. The tensor may be NULL. */
+/* Fails if several elements of a tensor that is written share an address. Implemented as a request for the size that
+   the tensor already has, which checks just this. The tensor may be NULL. */
 #define THNN_CHECK_DISTINCT_ADDRESSES(tensor)     \
   do {                                            \
     if (tensor) THNN_RESIZE_LIKE(tensor, tensor); \

@@ -3,8 +3,8 @@
 
 #include "state.h"
 
-/* A random number generator of the caller, of which a call takes one number: `seed`, or a negative number until the caller
-   has drawn it. */
+/* The caller's random number generator, as a call sees it: `seed` is the one number that the call takes from it,
+   negative until the caller has drawn it. */
 typedef struct THGenerator {
   int64_t seed;
 } THGenerator;

@@ -4,8 +4,8 @@
 #include "runtime/kernel.h"
 
 /* Segment sums: entries with keys are sorted by key, stably, and the entries of each key (its segment) are processed in
-   their order. Segments are processed in parallel; an entry's position alone decides the order of sums, so results depend
-   neither on threads nor on the number of duplicates.
+   their order. Segments are processed in parallel; the order of a sum is that of its entries, so results do not depend
+   on the number of threads.
 
    Entries are sorted in chunks of SEGMENT_CHUNK: the memory needed is that of a chunk, and a segment that extends over
    chunks is processed in several parts, in order. */
