@@ -13,7 +13,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'cell', 'input', doc='cell state (N, H)'),
         A('THTensor*', 'output', 'output', like='cell', doc='new hidden state (N, H)'),
         A('THTensor*', 'outputCell', 'output', like='cell', doc='new cell state (N, H)'),
-    ), 'LSTMFused: the arithmetic of a long short-term memory cell behind its two linear layers.\n\n  (i, f, g, o) = the four blocks of H columns of input + bias1 + hidden + bias2\n  outputCell = sigmoid(f) * cell + sigmoid(i) * tanh(g)\n  output     = sigmoid(o) * tanh(outputCell)\n\nhidden is overwritten with (sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)), which the backward takes as storage. The class\nleaves its hidden alone, and returns (output, outputCell).\nShapes: input and hidden (N, 4H) or (4H); bias1 and bias2 (4H), (1, 4H) or None; cell, output and outputCell (N, H) or\n(H).\nErrors: ValueError for sizes that do not fit. Source: torch.nn.LSTMCell; the library of 2017 had it for CUDA only.', 'recurrent'),
+    ), 'LSTMFused: the arithmetic of a long short-term memory cell behind its two linear layers.\n\n  (i, f, g, o) = the four blocks of H columns of input + bias1 + hidden + bias2\n  outputCell = sigmoid(f) * cell + sigmoid(i) * tanh(g)\n  output     = sigmoid(o) * tanh(outputCell)\n\nhidden is overwritten with (sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)), which the backward takes as storage. The\nPython class LSTMFusedFunction does not modify its argument hidden, and returns (output, outputCell).\nShapes: input and hidden (N, 4H) or (4H); bias1 and bias2 (4H), (1, 4H) or None; cell, output and outputCell (N, H) or\n(H).\nErrors: ValueError for sizes that do not fit. Source: torch.nn.LSTMCell; the library of 2017 had it for CUDA only.', 'recurrent'),
     F('LSTMFused_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'storage', 'input', doc='hidden as the forward left it (N, 4H)'),
@@ -23,7 +23,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'gradOutput', 'gradOutput', is_optional=True, doc='gradient of the loss by output, None for zeros'),
         A('THTensor*', 'gradOutputCell', 'gradOutput', is_optional=True, doc='gradient of the loss by outputCell, None for zeros'),
         A('THTensor*', 'gradInputCx', 'gradInput', like='cx', doc='gradient of the loss by cell (N, H)'),
-    ), 'Gradients of LSTMFused by its gates, which is that by input and by hidden (and, summed over the batch, by the biases),\nand by its cell state.', 'recurrent'),
+    ), 'Gradients of LSTMFused by its gates and by its cell state. The gradient by the gates is that by input and by hidden\nand, summed over the batch, that by each bias.', 'recurrent'),
     F('LSTMFused_cell', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='gates of the input (N, 4H)'),

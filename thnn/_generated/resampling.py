@@ -102,7 +102,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'input', 'input', doc='input (N, C, H, W)'),
         A('THTensor*', 'grid', 'input', doc='positions (N, oH, oW, 2), the last dimension x, y'),
         A('THTensor*', 'output', 'output', doc='result'),
-    ), 'SpatialGridSamplerBilinear: images sampled by linear interpolation at the positions of a grid.\n\n  output[n,c,y,x] = sum over the four pixels i, j around (u, v) of (1 - |u - i|) * (1 - |v - j|) * input[n,c,i,j]\n  with u = (grid[n,y,x,1] + 1) / 2 * (H - 1) and v = (grid[n,y,x,0] + 1) / 2 * (W - 1)\n\n-1 and 1 are the centres of the first and last pixels. Pixels outside of the image are 0. A position that is not a\nnumber gives values that are not.\nShapes: input (N, C, H, W); grid (N, oH, oW, 2); output (N, C, oH, oW).\nErrors: ValueError for sizes that do not fit, and for images of 2^24 pixels or more along an axis.\nSource: Jaderberg et al., 2015; torch 0.2 nn.functional.grid_sample.', 'resampling'),
+    ), 'SpatialGridSamplerBilinear: images sampled by linear interpolation at the positions of a grid.\n\n  output[n,c,y,x] = sum over the four pixels i, j around (u, v) of (1 - |u - i|) * (1 - |v - j|) * input[n,c,i,j]\n  with u = (grid[n,y,x,1] + 1) / 2 * (H - 1) and v = (grid[n,y,x,0] + 1) / 2 * (W - 1)\n\n-1 and 1 are the centres of the first and last pixels. Pixels outside of the image are 0. A NaN position gives NaN.\nShapes: input (N, C, H, W); grid (N, oH, oW, 2); output (N, C, oH, oW).\nErrors: ValueError for sizes that do not fit, and for images of 2^24 pixels or more along an axis.\nSource: Jaderberg et al., 2015; torch 0.2 nn.functional.grid_sample.', 'resampling'),
     F('SpatialGridSamplerBilinear_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -110,7 +110,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'grid', 'input', doc='positions'),
         A('THTensor*', 'gradGrid', 'gradInput', like='grid', doc='gradient of the loss by grid'),
         A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),
-    ), 'Gradients of SpatialGridSamplerBilinear by its input and by the positions; a position between two pixels is taken to\nstay between them.', 'resampling'),
+    ), 'Gradients of SpatialGridSamplerBilinear by its input and by the positions; the gradient by a position is the slope\nbetween the pixels floor(u) and floor(u) + 1, also where u is a pixel.', 'resampling'),
     F('VolumetricGridSamplerBilinear_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, T, H, W)'),
@@ -124,10 +124,10 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'grid', 'input', doc='positions'),
         A('THTensor*', 'gradGrid', 'gradInput', like='grid', doc='gradient of the loss by grid'),
         A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),
-    ), 'Gradients of VolumetricGridSamplerBilinear by its input and by the positions; a position between two pixels is taken to\nstay between them.', 'resampling'),
+    ), 'Gradients of VolumetricGridSamplerBilinear by its input and by the positions; the gradient by a position is the slope\nbetween the pixels floor(u) and floor(u) + 1, also where u is a pixel.', 'resampling'),
     F('Interpolation_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
-        A('THTensor*', 'input', 'input', doc='input (N, C, H, W) or (C, H, W)'),
+        A('THTensor*', 'input', 'input', doc='input (N, C, H, W)'),
         A('THTensor*', 'output', 'output', doc='result (N, C, outputHeight, outputWidth)'),
         A('int', 'outputDepth', 'scalar', doc='depth of the output; without that dimension 1'),
         A('int', 'outputHeight', 'scalar', doc='height of the output; without that dimension 1'),
@@ -137,7 +137,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('accreal', 'scaleDepth', 'scalar', default=0.0, doc='inputs per output along the depth, 0: the ratio of the sizes'),
         A('accreal', 'scaleHeight', 'scalar', default=0.0, doc='along the height'),
         A('accreal', 'scaleWidth', 'scalar', default=0.0, doc='along the width'),
-    ), 'Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or not. The\nup-sampling functions above are special cases of it; the layers of thnn.nn call it.\n\n  nearest:           output x is input floor(x * s)\n  linear:            output x is (1 - f) * input i + f * input i + 1 with i + f = max((x + 1/2) * s - 1/2, 0)\n  and align_corners: i + f = x * (W - 1) / (outputWidth - 1)\n\nwith s = scaleWidth, or W / outputWidth if scaleWidth is 0; other axes likewise. Positions beyond the last input are\nthose of the last input.\nShapes, in two dimensions: input (N, C, H, W); output (N, C, outputHeight, outputWidth). One dimension has W alone,\nthree have T before H.\nErrors: ValueError for an output size below 1, or other than 1 in a dimension that input does not have; for a scale\nthat is negative or not finite; for align_corners without linear, or with a scale. Source: torch.nn.functional.interpolate.', 'resampling', 'linear'),
+    ), 'Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or not. The\nup-sampling functions above are special cases of it; the layers of thnn.nn call it.\n\n  nearest:           output[x] = input[floor(x * s)]\n  linear:            output[x] = (1 - f) * input[i] + f * input[i + 1] with i + f = max((x + 1/2) * s - 1/2, 0)\n  and align_corners: i + f = x * (W - 1) / (outputWidth - 1)\n\nwith s = scaleWidth, or W / outputWidth if scaleWidth is 0; other axes likewise. Positions beyond the last input are\nthose of the last input.\nShapes, in two dimensions: input (N, C, H, W); output (N, C, outputHeight, outputWidth). One dimension has W alone,\nthree have T before H.\nErrors: ValueError for an output size below 1, or other than 1 in a dimension that input does not have; for a scale\nthat is negative or not finite; for align_corners without linear, or with a scale. Source: torch.nn.functional.interpolate.', 'resampling', 'linear'),
     F('Interpolation_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),

@@ -84,7 +84,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'valuesBuffer', 'buffer', doc='unused'),
         A('accreal', 'weightDecay', 'scalar', default=0.0, doc='unused'),
         A('accreal', 'scale', 'scalar', default=1.0, doc='factor of the gradients'),
-    ), 'Gradients of IndexLinear by its parameters, one row per key: gradWeight is resized and overwritten,\ngradWeight[i,o] = scale * values[i] * gradOutput[s,o] for key i of sample s; where values are normalized, these columns\nfollow O columns scale * gradOutput[s,o], the gradient of which the shift takes a part. gradBias accumulates:\ngradBias[o] += scale * sum over s of gradOutput[s,o].', 'tables'),
+    ), 'Gradients of IndexLinear by its parameters, one row per key: gradWeight is resized and overwritten,\ngradWeight[i,o] = scale * values[i] * gradOutput[s,o] for key i of sample s; where values are normalized, gradWeight\nhas 2 * O columns: gradWeight[i,o] = scale * gradOutput[s,o], for the shift, and\ngradWeight[i,O+o] = scale * values[i] * gradOutput[s,o], for the weights. gradBias accumulates:\ngradBias[o] += scale * sum over s of gradOutput[s,o].', 'tables'),
     F('IndexLinear_accUpdateGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THIndexTensor*', 'keys', 'input', doc='keys of all samples, one sample after the other (n)'),
@@ -109,7 +109,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int64_t', 'keysOffset', 'scalar', doc='what is added to a key to give its row of weight'),
         A('accreal', 'weightDecay', 'scalar', doc='factor of the weights in the step'),
         A('accreal', 'learningRate', 'scalar', doc='factor of the gradients in the step'),
-    ), "A step of gradient descent on the rows of some keys, one key after the other: bias -= learningRate * gradBias; for key i\nwith row w of weight, w -= weightDecay * w + learningRate * gradWeight[i]. Where values are normalized, both factors\nare multiplied by the row's rate, and shift -= learningRate * rate * sum over o of gradWeight[i,o] * w[o] with w before\nthe step.", 'tables'),
+    ), "A step of gradient descent on the rows of some keys, one key after the other: bias -= learningRate * gradBias; for key i\nwith row w of weight, w -= weightDecay * w + learningRate * gradWeight[i] (its last O columns). Where values are\nnormalized, both factors are multiplied by the row's rate, and\nshift -= learningRate * rate * sum over o of gradWeight[i,o] * w[o] with w before the step.", 'tables'),
     F('SparseLinear_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='rows (sample, column, value) (nnz, 3), samples and columns from 1'),

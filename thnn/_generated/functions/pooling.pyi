@@ -112,8 +112,8 @@ class SpatialDilatedMaxPoolingFunction(FunctionBase):
     """SpatialDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.
 
     Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with
-    oH = floor or, with ceil_mode, ceil of (H + 2*padH - dilationH*(kH - 1) - 1) / dH, plus 1, less 1 when some padding is
-    given and the last window would start at or beyond H + padH; oW likewise.
+    oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1, or ceil instead of floor with ceil_mode. If padW or padH
+    is above 0, a last window that starts beyond the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.
     indices as in SpatialMaxPooling.
     Errors: ValueError for a kernel, stride or dilation below 1, padding above half the kernel, an output without elements.
     Source: Torch7 nn.SpatialDilatedMaxPooling.
@@ -174,8 +174,8 @@ class VolumetricMaxPoolingFunction(FunctionBase):
     """VolumetricMaxPooling: the largest value of each window.
 
     Shapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with
-    oT = floor or, with ceilMode, ceil of (T + 2*pT - kT) / dT, plus 1, less 1 when some padding is given and the last
-    window would start at or beyond T + pT; oH and oW likewise.
+    oT = floor((T + 2*pT - kT) / dT) + 1, or ceil instead of floor with ceilMode. If pT, pW or pH is above 0, a last
+    window that starts beyond the volume, (oT - 1)*dT >= T + pT, is dropped. oH and oW likewise.
     indices holds the element of the kernel, one per byte: kt + (kh << 8) + (kw << 16). The first of equal values in row
     order wins, padding never does, NaN counts as larger than anything. A window without any element gives the lowest
     finite value and index -1.

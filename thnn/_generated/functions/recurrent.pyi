@@ -13,8 +13,8 @@ class LSTMFusedFunction(Criterion):
       outputCell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
       output     = sigmoid(o) * tanh(outputCell)
 
-    hidden is overwritten with (sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)), which the backward takes as storage. The class
-    leaves its hidden alone, and returns (output, outputCell).
+    hidden is overwritten with (sigmoid(i), sigmoid(f), tanh(g), sigmoid(o)), which the backward takes as storage. The
+    Python class LSTMFusedFunction does not modify its argument hidden, and returns (output, outputCell).
     Shapes: input and hidden (N, 4H) or (4H); bias1 and bias2 (4H), (1, 4H) or None; cell, output and outputCell (N, H) or
     (H).
     Errors: ValueError for sizes that do not fit. Source: torch.nn.LSTMCell; the library of 2017 had it for CUDA only.
@@ -30,8 +30,8 @@ class LSTMFusedFunction(Criterion):
         bias2: Tensor (float32 or float64) or None: bias of hidden (4H)
         cell: Tensor (float32 or float64): cell state (N, H)
 
-    Gradients of LSTMFused by its gates, which is that by input and by hidden (and, summed over the batch, by the biases),
-    and by its cell state.
+    Gradients of LSTMFused by its gates and by its cell state. The gradient by the gates is that by input and by hidden
+    and, summed over the batch, that by each bias.
     """
     def __init__(self, *target_and_scalars: Any, weight: Tensor | None = ..., **keywords: Any) -> None: ...
     def __call__(self, input: Tensor, hidden: Tensor, bias1: Tensor | None = ..., bias2: Tensor | None = ..., cell: Tensor = ...) -> tuple[Tensor, Tensor]: ...

@@ -156,8 +156,7 @@ class SpatialGridSamplerBilinearFunction(FunctionBase):
       output[n,c,y,x] = sum over the four pixels i, j around (u, v) of (1 - |u - i|) * (1 - |v - j|) * input[n,c,i,j]
       with u = (grid[n,y,x,1] + 1) / 2 * (H - 1) and v = (grid[n,y,x,0] + 1) / 2 * (W - 1)
 
-    -1 and 1 are the centres of the first and last pixels. Pixels outside of the image are 0. A position that is not a
-    number gives values that are not.
+    -1 and 1 are the centres of the first and last pixels. Pixels outside of the image are 0. A NaN position gives NaN.
     Shapes: input (N, C, H, W); grid (N, oH, oW, 2); output (N, C, oH, oW).
     Errors: ValueError for sizes that do not fit, and for images of 2^24 pixels or more along an axis.
     Source: Jaderberg et al., 2015; torch 0.2 nn.functional.grid_sample.
@@ -170,8 +169,8 @@ class SpatialGridSamplerBilinearFunction(FunctionBase):
         input: Tensor (float32 or float64): input (N, C, H, W)
         grid: Tensor (float32 or float64): positions (N, oH, oW, 2), the last dimension x, y
 
-    Gradients of SpatialGridSamplerBilinear by its input and by the positions; a position between two pixels is taken to
-    stay between them.
+    Gradients of SpatialGridSamplerBilinear by its input and by the positions; the gradient by a position is the slope
+    between the pixels floor(u) and floor(u) + 1, also where u is a pixel.
     """
     def __init__(self) -> None: ...
     def __call__(self, input: Tensor, grid: Tensor) -> Tensor: ...
@@ -192,8 +191,8 @@ class VolumetricGridSamplerBilinearFunction(FunctionBase):
         input: Tensor (float32 or float64): input (N, C, T, H, W)
         grid: Tensor (float32 or float64): positions (N, oT, oH, oW, 3), the last dimension x, y, z
 
-    Gradients of VolumetricGridSamplerBilinear by its input and by the positions; a position between two pixels is taken to
-    stay between them.
+    Gradients of VolumetricGridSamplerBilinear by its input and by the positions; the gradient by a position is the slope
+    between the pixels floor(u) and floor(u) + 1, also where u is a pixel.
     """
     def __init__(self) -> None: ...
     def __call__(self, input: Tensor, grid: Tensor) -> Tensor: ...
@@ -204,8 +203,8 @@ class InterpolationFunction(FunctionBase):
     """Interpolation: resampling of series, images or volumes to any size, nearest or linear, with aligned corners or not. The
     up-sampling functions above are special cases of it; the layers of thnn.nn call it.
 
-      nearest:           output x is input floor(x * s)
-      linear:            output x is (1 - f) * input i + f * input i + 1 with i + f = max((x + 1/2) * s - 1/2, 0)
+      nearest:           output[x] = input[floor(x * s)]
+      linear:            output[x] = (1 - f) * input[i] + f * input[i + 1] with i + f = max((x + 1/2) * s - 1/2, 0)
       and align_corners: i + f = x * (W - 1) / (outputWidth - 1)
 
     with s = scaleWidth, or W / outputWidth if scaleWidth is 0; other axes likewise. Positions beyond the last input are
@@ -220,7 +219,7 @@ class InterpolationFunction(FunctionBase):
         InterpolationFunction.apply(input, outputDepth, outputHeight, outputWidth, linear, align_corners, scaleDepth, scaleHeight, scaleWidth)
 
     Arguments:
-        input: Tensor (float32 or float64): input (N, C, H, W) or (C, H, W)
+        input: Tensor (float32 or float64): input (N, C, H, W)
         outputDepth: int: depth of the output; without that dimension 1
         outputHeight: int: height of the output; without that dimension 1
         outputWidth: int: width of the output
