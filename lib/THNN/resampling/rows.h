@@ -150,6 +150,11 @@ static ALWAYS_INLINE void sumContiguous(int n, const RowTap *tap, int64_t count,
   for (; j + VL <= count; j += VL)
     v_store(to + j, add ? v_load(to + j) + sumOfTaps(n, tap, j) : sumOfTaps(n, tap, j));
   if (j == count) return;
+  if (j > 0 &&
+      !add) { /* overlaps the last vector, since a load of elements of a masked store waits for the cache */
+    v_store(to + count - VL, sumOfTaps(n, tap, count - VL));
+    return;
+  }
   const int rest = (int)(count - j);
   vreal sum = add ? v_load_n(to + j, rest) : (vreal){0};
   for (int k = 0; k < n; k++) {
