@@ -44,7 +44,7 @@ def _image(draw: Draw, dims: int, low: int, high: int, *, batchless: bool = True
     batch = draw(st.sampled_from([(), (1,), (2,)] if batchless else [(1,), (2,)]))
     dtype = draw(st.sampled_from([torch.float32, torch.float64]))
     x = distinct((*batch, draw(st.integers(1, 4)), *sizes), dtype)
-    return _layout(x, draw(st.booleans()))
+    return _layout(x, draw(st.booleans()) and batch != ())
 
 
 @st.composite
@@ -55,7 +55,7 @@ def _any_shape(draw: Draw, low: int = 0, high: int = 4) -> Tensor:
 
 
 def _number(low: float, high: float) -> Any:
-    return st.floats(low, high, allow_nan=False, width=32)
+    return st.floats(low, high, allow_nan=False)
 
 
 # Activations
@@ -141,9 +141,10 @@ def _lp(draw: Draw, name: str) -> Configuration:
     found = draw(_window(name))
     norm = draw(st.sampled_from([1, 2, 3.0, 1.5, float("inf"), float("-inf")]))
     x = found.inputs[0].abs() + 0.1
-    return Configuration(
-        (norm, found.arguments[0][0] if name == "LPPool1d" else found.arguments[0]), found.keywords, (x,)
-    )
+    (kernel,) = found.arguments
+    if name == "LPPool1d" and not isinstance(kernel, int):
+        (kernel,) = kernel
+    return Configuration((norm, kernel), found.keywords, (x,))
 
 
 @st.composite

@@ -72,7 +72,7 @@ def results(layer: nn.Module, configuration: Configuration) -> list[Tensor]:
     torch.manual_seed(2)
     with_gradient = [y for y in outputs if y.requires_grad]
     if with_gradient:
-        torch.autograd.backward(with_gradient, [torch.randn_like(y) for y in with_gradient])
+        torch.autograd.backward(with_gradient, [torch.randn(y.shape, dtype=y.dtype) for y in with_gradient])
     gradients = [leaf.grad for leaf in (*leaves, *layer.parameters())]
     zeros = [torch.zeros_like(leaf) for leaf in (*leaves, *layer.parameters())]
     state = [t.detach() for t in layer.state_dict().values()]
@@ -318,7 +318,7 @@ ERRORS: list[tuple[str, tuple[Any, ...], tuple[Any, ...], type[Exception], str]]
     ("MaxUnpool2d", (2,), (torch.ones(1, 2, 2), torch.full((1, 2, 2), 99)), IndexError, ""),
     ("MaxUnpool2d", (2,), (torch.ones(1, 2, 2), torch.ones(1, 2, 3, dtype=torch.int64)), ValueError, ""),
     ("MaxUnpool1d", (2,), (torch.ones(1, 2), torch.zeros(1, 2).long(), [9]), ValueError, "output_size: "),
-    ("ReflectionPad2d", (4,), (torch.ones(1, 4, 4),), ValueError, "padding: "),
+    ("ReflectionPad2d", (4,), (torch.ones(1, 4, 4),), ValueError, "input: expected a reflection padding"),
     ("ReplicationPad1d", (-3,), (torch.ones(1, 4),), ValueError, ""),
     ("Upsample", (), (torch.ones(1, 1, 4),), ValueError, "size, scale_factor: expected one of them"),
     ("Upsample", (None, 2, "bilinear"), (torch.ones(1, 1, 4),), ValueError, "input: expected 4 dimensions"),

@@ -218,8 +218,8 @@ class LSTM(_Recurrent, torch.nn.LSTM):
         remarks=_REMARKS,
     )
 
-    def __init__(self, *args: Any, **keywords: Any) -> None:
-        super().__init__(*args, **keywords)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         if self.proj_size:
             raise ValueError(
                 f"LSTM: proj_size: expected 0, since the cell has no projection; got {self.proj_size}"

@@ -54,6 +54,18 @@ def _check_dims(input: Tensor, dims: int) -> None:
         )
 
 
+def _of_input(
+    pooled: Tensor, input: Tensor, strides: Sequence[int], paddings: Sequence[int], ceil_mode: bool
+) -> Tensor:
+    """`pooled` without windows that begin behind the input, which THNN keeps with ceil_mode and without padding."""
+    if ceil_mode and not any(paddings):
+        for axis, stride in zip(range(-len(strides), 0), strides):
+            count = -(-input.shape[axis] // stride)
+            if pooled.shape[axis] > count:
+                pooled = pooled.narrow(axis, 0, count)
+    return pooled
+
+
 # Maxima
 
 
@@ -104,10 +116,14 @@ def max_pool2d(
     padH, padW = _tuple("padding", padding, 2)
     dilationH, dilationW = _tuple("dilation", dilation, 2)
     if dilationH == dilationW == 1:
-        return _max2d(input, kW, kH, dW, dH, padW, padH, ceil_mode, return_indices=return_indices)
-    return _dilated_max2d(
-        input, kW, kH, dW, dH, padW, padH, dilationW, dilationH, ceil_mode, return_indices=return_indices
-    )
+        result = _max2d(input, kW, kH, dW, dH, padW, padH, ceil_mode, return_indices=return_indices)
+    else:
+        result = _dilated_max2d(
+            input, kW, kH, dW, dH, padW, padH, dilationW, dilationH, ceil_mode, return_indices=return_indices
+        )
+    if not return_indices:
+        return _of_input(result, input, (dH, dW), (padH, padW), ceil_mode)
+    return tuple(_of_input(t, input, (dH, dW), (padH, padW), ceil_mode) for t in result)
 
 
 def max_pool3d(
@@ -134,8 +150,8 @@ def max_pool3d(
         return_indices=return_indices,
     )  # fmt: skip
     if not return_indices:
-        return result
-    output, packed = result
+        return _of_input(result, input, strides, paddings, ceil_mode)
+    output, packed = (_of_input(t, input, strides, paddings, ceil_mode) for t in result)
     position = 0
     for axis, (size, start) in enumerate(zip(input.shape[-3:], _starts(output, strides, paddings))):
         position = position * size + start + (packed >> 8 * axis & 255) * dilations[axis]
@@ -192,6 +208,7 @@ def avg_pool2d(
     padH, padW = paddings = _tuple("padding", padding, 2)
     count_include_pad = count_include_pad or divisor_override is not None
     output: Tensor = _average2d(input, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad)
+    output = _of_input(output, input, strides, paddings, ceil_mode)
     return _overridden(output, input, kernel, strides, paddings, divisor_override)
 
 
@@ -214,6 +231,7 @@ def avg_pool3d(
     pT, pH, pW = paddings = _tuple("padding", padding, 3)
     count_include_pad = count_include_pad or divisor_override is not None
     output: Tensor = _average3d(input, kT, kW, kH, dT, dW, dH, pT, pW, pH, ceil_mode, count_include_pad)
+    output = _of_input(output, input, strides, paddings, ceil_mode)
     return _overridden(output, input, kernel, strides, paddings, divisor_override)
 
 
