@@ -8,10 +8,10 @@
     y = thnn.ThresholdFunction(0, 0)(y)
     y.sum().backward()
 
-The package has one class per module of the header (``thnn.function_classes``), the C functions themselves by tensor
-type (``thnn.type2backend``), layers (``thnn.nn``), batch normalization as an operator that updates estimates
-(``thnn.batch_norm``) and across processes (``thnn.SyncBatchNormalizationFunction``), nets that fork into training and
-inference (``thnn.graph``), data parallelism (``thnn.parallel``), the modules that programs of 2017 import
+The package has one class per module of the header that forms a class (``thnn.function_classes``), the C functions
+themselves by tensor type (``thnn.type2backend``), layers (``thnn.nn``), batch normalization as an operator that updates
+estimates (``thnn.batch_norm``) and across processes (``thnn.SyncBatchNormalizationFunction``), nets that fork into
+training and inference (``thnn.graph``), data parallelism (``thnn.parallel``), the modules that programs of 2017 import
 (``thnn.compat``), and a parser of headers (``thnn.parse_header``). ``python -m thnn`` lists the commands.
 """
 
@@ -99,7 +99,8 @@ def _hint(name: str) -> str:
 
 
 def _public() -> list[str]:
-    """The names that `from thnn import *` imports, without those that would shadow names of torch."""
+    """The names that `from thnn import *` imports: without subpackages and names so general that they would shadow
+    others."""
     shadowing = {"Argument", "Function", "HeaderError", "Location", "Module", *_SUBPACKAGES}
     classes = import_module("thnn._functions.classes").function_classes
     return sorted({"__version__", *classes, *_HOMES} - shadowing)

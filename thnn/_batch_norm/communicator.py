@@ -24,9 +24,9 @@ from thnn._torch import assert_async, backend_of, store_client_of, timeout_of
 # A message begins with one number, the checksum of its tag.
 _HEADER = 1
 # Seconds to wait for announcements after a failed collective:
-_GRACE_FOR_LAST = 0.5  # once a single process has not announced
-_GRACE = 1.0  # after unequal tags, and reserved in the timeout
-_MAX_GRACE = 10.0  # in every case at most
+_GRACE_FOR_LAST = 0.5  # when all other processes but one have announced
+_GRACE = 1.0  # after unequal tags; also the most that is reserved in the timeout
+_MAX_GRACE = 10.0  # upper limit in every case
 # Largest fraction of the timeout that is reserved for waiting.
 _GRACE_FRACTION = 0.25
 

@@ -34,7 +34,8 @@ Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
 def relu_backward(part: Part, output: Tensor | None = None) -> Part:
     """The part with the gradient by the input of relu: 0 where that input is at most 0, otherwise gradOutput.
 
-    The mask is a constant, since the second derivative of relu is 0. `output` is the input of relu, if it is known.
+    The mask is a constant, since the second derivative of relu is 0. `output` is that of the normalization, which is
+    the input of relu; None: it is recomputed.
     """
     with torch.no_grad():
         _, input, weight, bias, mean, inverse = part
@@ -59,8 +60,9 @@ def gradients(
         needs: Sequence: for each part, whether input, weight and bias need a gradient
         eps: float: added to the variance
         count: number of values per channel in all parts, n; None: mean and inverse deviation are constants
-        reduce: function: vectors (m) of float64, one per part, to their sum over all parts, on the device of each;
-            differentiable. Called once, unless mean and inverse deviation are constants.
+        reduce: function: takes a list of vectors (m) of float64, one per part in this process; returns as many, each
+            the sum over all parts of all processes, on the device of its argument. Differentiable. Called once, unless
+            mean and inverse deviation are constants.
     """
     dims = [d for d in range(parts[0].input.dim()) if d != 1]
     shape = [1, -1] + [1] * (parts[0].input.dim() - 2)

@@ -87,8 +87,8 @@ def batch_norm(
     statistics are constants.
 
     Errors: TypeError for other types; ValueError for wrong sizes, one value per channel in training, numbers out of
-    range, written memory (estimates in training, out) that is shared, `out` with a gradient; NotImplementedError for
-    estimates that require a gradient. Nothing is written then.
+    range, written memory (estimates in training, out) that is shared, `out` while an argument requires a gradient
+    (unless inside no_grad); NotImplementedError for estimates that require a gradient. Nothing is written then.
     Source: Ioffe and Szegedy 2015; the design of Paddle's batch_norm_op. Conventions: docs/batch-normalization.md.
     """
     is_infer, use_global_est = _flag("is_infer", is_infer), _flag("use_global_est", use_global_est)

@@ -38,7 +38,7 @@ def _caller(stage: str, flags: int) -> Callable[[tuple[Any, ...]], int]:
 
 
 def _call(stage: str, flags: int, arguments: tuple[Any, ...]) -> None:
-    """Calls the C function of a stage; the outputs among the arguments are allocated."""
+    """Calls the C function of a stage; the caller has allocated the outputs among the arguments."""
     if report := _caller(stage, flags)(arguments):
         invoke(_stages[stage], flags, arguments, report)
 

@@ -65,7 +65,8 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
     # Names in the order of `apply`, and the number of tensors among them.
     _names: ClassVar[tuple[str, ...]] = ()
     _tensor_count: ClassVar[int] = 0
-    # Running statistics, which a call updates: the last of the tensors, and settings of an object, like scalars.
+    # Running statistics, which a call updates. `apply` takes them as the last tensors, an object as settings, like
+    # scalars.
     _running: ClassVar[tuple[str, ...]] = ()
     _call_tensor_count: ClassVar[int] = 0  # tensors that an object is called with
     _arity: ClassVar[int] = 0  # arguments of `apply`

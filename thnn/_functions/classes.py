@@ -1,4 +1,4 @@
-"""The class of each module of the header, by name."""
+"""The class of each module of the header that forms a class, by name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from thnn._header.registry import modules
 
 
 class FunctionClasses(Mapping[str, "type[FunctionBase]"]):
-    """Name -> class for every module of the header; a class is created at the first access."""
+    """Name -> class for every module of the header that forms a class; a class is created at the first access."""
 
     def __init__(self) -> None:
         self._classes: dict[str, type[FunctionBase]] = {}

@@ -46,7 +46,8 @@ def check_in_place(function: Function, input: Tensor, scalars: Sequence[Any]) ->
             raise ValueError(f"{function.name}: {name}: inplace needs {name} >= 0 to be differentiated")
 
 
-# Functions that multiply negative inputs: the name of an argument, and the factor as a function of the numbers.
+# Modules whose output keeps the sign of a negative input only if this argument is >= 0: its name, and its value as a
+# function of the scalars.
 _SLOPES_BELOW_0: Mapping[str, tuple[str, Callable[..., float]]] = {
     "LeakyReLU": ("negval", lambda negval, *_: float(negval)),
     "ELU": ("alpha", lambda alpha, *_: float(alpha)),

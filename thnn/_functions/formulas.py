@@ -248,7 +248,8 @@ def _lstm(
     cell: Tensor,
     outputCell: Tensor,
 ) -> dict[str, Tensor]:
-    """With the gradient by storage, the gates behind their sigmoid and tanh, which is an output of the class's node."""
+    """`storage` has the gates after sigmoid and tanh. It is an output of the class's autograd node, so it may have an
+    incoming gradient, gradStorage."""
     i, f, g, o = storage.chunk(4, -1)
     by_i, by_f, by_g, by_o = gradStorage.chunk(4, -1) if gradStorage is not None else [0.0] * 4
     y, t = _or_zero(gradOutput), outputCell.tanh()
@@ -265,7 +266,7 @@ def _lstm(
 def _gru(
     needs: Any, gradOutput: Tensor | None, gradStorage: Tensor | None, storage: Tensor
 ) -> dict[str, Tensor]:
-    """With the gradient by storage, which is an output of the class's node."""
+    """`storage` is an output of the class's autograd node, so it may have an incoming gradient, gradStorage."""
     r, z, new, old, part = storage.chunk(5, -1)
     by_r, by_z, by_new, by_old, by_part = gradStorage.chunk(5, -1) if gradStorage is not None else [0.0] * 5
     y = _or_zero(gradOutput)

@@ -1,4 +1,4 @@
-"""One differentiable autograd class per module of the header.
+"""One differentiable autograd class per module of the header that forms a class.
 
 ``_make_function_class`` and ``_make_function_class_criterion`` turn a module of the header model into a class. As
 ``dataclasses`` does, they write the Python source of its ``compute``, ``forward`` and ``backward``, since a loop

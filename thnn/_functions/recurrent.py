@@ -17,8 +17,8 @@ from thnn._functions.formulas import FORMULAS
 from thnn._header.registry import modules
 from thnn._torch import dynamo_disable
 
-# The values that the backward needs are a last output of the node, which `apply` drops: as an output it has a gradient,
-# through which the gradients are differentiated.
+# The node returns `storage`, which its backward reads, as an additional last output; `apply` drops it. Second
+# derivatives reach the forward as the gradient of that output.
 
 _lstm, _gru = modules()["LSTMFused"], modules()["GRUFused"]
 _lstm_forward, _gru_forward = (

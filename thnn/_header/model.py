@@ -77,7 +77,8 @@ class Argument:
     is_modified: bool = False  # an input that the function may write into
     like: str | None = None  # an earlier argument of the same shape
     default: bool | int | float | None = None  # value of a number that callers may omit
-    size: Size | None = None  # of a number of a backward: the size that is its value
+    # For a number that only the backward takes: the tensor and dimension whose size it is.
+    size: Size | None = None
     doc: str = field(default="", compare=False, repr=False)  # the comment without its tags
     location: Location = field(default=UNKNOWN, compare=False, repr=False)
 

@@ -34,7 +34,8 @@ ROLE_TAGS: Mapping[str, Role] = {
     "GRADOUTPUT": "gradOutput",
     "GRADINPUT": "gradInput",
     "GRADPARAMETER": "gradParameter",
-    "SCRATCH": "buffer",  # [BUFFER] would not win over a name such as `buffer`
+    # [BUFFER] would lose to the role that the name implies: `buffer` is 'saved' if a backward takes it.
+    "SCRATCH": "buffer",
 }
 
 #: The coarse tags of the 2016-2017 headers ([BUFFER] there also marks saved tensors); names take precedence over them.

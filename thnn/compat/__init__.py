@@ -28,7 +28,8 @@ _ABSENT: Any = object()
 
 
 class _State:
-    """The users of the modules: a call of `install`, and `depth` with statements."""
+    """What keeps the modules installed: a call of `install` (`by_call`), and open ``with`` statements (`depth` of
+    them)."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()

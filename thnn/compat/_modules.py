@@ -22,7 +22,8 @@ class Contents:
     doc: str
     #: Name -> 'module:attribute', imported when it is read; 'module:function(argument)' is called.
     objects: dict[str, str] = field(default_factory=dict)
-    #: 'module:function' of the names that follow from the header, and of the object with such a name.
+    #: Pairs of 'module:function': the first returns names that follow from the header, the second the object with
+    #: such a name.
     listed: tuple[tuple[str, str], ...] = ()
 
     def names(self) -> list[str]:
@@ -87,10 +88,12 @@ CONTENTS = {
         "Padding of torch.", {"ConstantPadNd": f"{_CLASSES}:ConstantPadNd"}
     ),
     "torch.nn._functions.thnn": Contents(
-        "One class per module of THNN.h.", {"_all_functions": f"{_CLASSES}:all_functions()"}, _GENERATED
+        "One class per module of THNN.h that forms a class.",
+        {"_all_functions": f"{_CLASSES}:all_functions()"},
+        _GENERATED,
     ),
     "torch.nn._functions.thnn.auto": Contents(
-        "One class per module of THNN.h, and the functions that make classes.",
+        "One class per module of THNN.h that forms a class, and the functions that make classes.",
         {
             "_all_functions": f"{_CLASSES}:all_functions()",
             "function_by_name": f"{_CLASSES}:function_by_name()",
@@ -141,7 +144,8 @@ class _Importer(MetaPathFinder, Loader):
         if parent in CONTENTS:
             from thnn.compat._hints import hint
 
-            # With `name` set, `from parent import name` would replace this error by one without the hint.
+            # If the exception had its attribute `name`, `from parent import name` would replace it by one without the
+            # hint.
             raise ModuleNotFoundError(f"cannot import {name!r} from {parent}{hint(parent, name)}")
         return None
 

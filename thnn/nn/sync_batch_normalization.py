@@ -29,7 +29,8 @@ class SyncBatchNorm(_BatchNorm):
     group and without torch.distributed the layer computes as BatchNorm1d, 2d and 3d, without a collective.
 
     Shapes: input (N, C) or (N, C, ...), output the same; weight, bias, running_mean, running_var (C). float32 or
-    float64. Works on CPU tensors, with any backend of torch.distributed.
+    float64. Works on every device that the backend of the group supports; on devices other than the CPU it computes
+    with torch operations.
 
     Arguments: those of ``thnn.nn.BatchNorm2d``, and
         process_group: group of torch.distributed, or None for all processes. All processes of the group must call their

@@ -24,7 +24,8 @@ Device = torch.device | str | int
 
 
 class SelfDataParallel(nn.Module):
-    """Runs a network on several devices, each with a part of the batch; batch normalization is over the whole batch.
+    """Runs a network on several devices, each with a part of the batch; by default batch normalization is over the
+    whole batch.
 
         network = thnn.parallel.SelfDataParallel(network, ["cuda:0", "cuda:1"])
         criterion = thnn.parallel.DataParallelCriterion(torch.nn.CrossEntropyLoss())
@@ -32,8 +33,8 @@ class SelfDataParallel(nn.Module):
         criterion(outputs, labels).backward()
 
     Each call replicates the module (replicas share its parameters), scatters the batch, and runs one thread per
-    device. It returns the list of the outputs of the replicas, in the order of the devices and on them. Outputs,
-    gradients and running statistics are those of the module on the whole batch.
+    device. It returns the list of the outputs of the replicas, in the order of the devices and on them. With
+    moving_statistics='sync', outputs, gradients and running statistics are those of the module on the whole batch.
 
     Arguments:
         module: nn.Module: the network; its parameters stay where they are

@@ -97,8 +97,8 @@ class CaseRunner:
 
     @functools.cached_property
     def reference(self) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Tensor]]:
-        """Outputs, the forward's other results, and gradients by the names of their tensors, by the reference in
-        float64."""
+        """The reference in float64: outputs, other results of the forward, and gradients, each as a dict; the key of a
+        gradient is the name of its tensor."""
         values = {
             k: v.detach().to(torch.float64) if isinstance(v, Tensor) and v.is_floating_point() else v
             for k, v in self.values.items()

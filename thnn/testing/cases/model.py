@@ -84,8 +84,8 @@ class Case:
     rows: tuple[Row, ...] = ()
     # torch's own function, for the benchmark; None if it is the reference.
     baseline: Callable[..., Any] | None = None
-    # Dimensions of a parameter or its gradient that may have any size, such as kernel dimensions that no scalar
-    # repeats, or of gradOutput, if it alone gives the size of the output.
+    # Dimensions that may have any size: of a parameter or its gradient (such as kernel dimensions that no scalar also
+    # states), or of gradOutput where no other argument determines the size of the output.
     any_size: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     # Largest error of float32 against float64: relative to the largest magnitude of the result.
     tolerance: float = 1e-5
