@@ -86,7 +86,10 @@ def test_wheel(wheel: Path) -> None:
             f"thnn/include/{h}"
             for h in (
                 "generic/THNN.h",
-                *(f"lib/THNN/{n}.h" for n in ("THNN", "runtime/generator", "runtime/state", "runtime/tensor")),
+                *(
+                    f"lib/THNN/{n}.h"
+                    for n in ("THNN", "runtime/generator", "runtime/state", "runtime/tensor")
+                ),
             )
         ),
     }
