@@ -50,7 +50,7 @@ docs: $(READY) ## build the documentation into site/
 SANITIZED := build/sanitize
 SANITIZER = LD_PRELOAD="$$(cc -print-file-name=libasan.so) $$(cc -print-file-name=libstdc++.so)" \
   ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
-KERNEL_TESTS = $(CURDIR)/$(BIN)/python -m pytest -q --capture=sys -c $(CURDIR)/pyproject.toml $(CURDIR)/tests/functions/test_cases.py
+KERNEL_TESTS = $(CURDIR)/$(BIN)/python -m pytest -q -n $(JOBS) --capture=sys -c $(CURDIR)/pyproject.toml $(CURDIR)/tests/functions/test_cases.py
 sanitize: $(READY) ## run the kernel tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	mkdir -p $(SANITIZED)
 	rm -rf $(SANITIZED)/thnn
