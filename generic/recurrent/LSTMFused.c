@@ -65,9 +65,9 @@ static void forward(THNNState *state, THTensor *input, THTensor *hidden, THTenso
   THNN_CHECK_NO_OVERLAP(outputCell, output);
   THNN_RETURN_IF_META(state);
   const int64_t columns = cell->size[cell->ndim - 1], rows = cell->ndim == 2 ? cell->size[0] : 1;
-  const Forward f = {cellMatrix(input),      cellMatrix(hidden),  cellMatrix(bias1),
-                     cellMatrix(bias2),      cellMatrix(cell),    cellMatrix(output),
-                     cellMatrix(outputCell), cellMatrix(gates), columns};
+  const Forward f = {cellMatrix(input),      cellMatrix(hidden), cellMatrix(bias1),
+                     cellMatrix(bias2),      cellMatrix(cell),   cellMatrix(output),
+                     cellMatrix(outputCell), cellMatrix(gates),  columns};
   CELL_FOR_TILES(row, first, count, rows, columns, rows * columns * GATES)
   forwardTile(&f, row, first, (int)count);
 }
