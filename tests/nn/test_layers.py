@@ -264,7 +264,7 @@ def test_functions_of_linear_and_normalization() -> None:
 def test_padding_and_interpolation_of_torch() -> None:
     x = torch.randn(1, 2, 4, 4)
     assert torch.equal(F.pad(x, (1, 1)), nn.functional.pad(x, (1, 1)))
-    assert torch.equal(F.pad(x, (1, 1), "circular"), nn.functional.pad(x, (1, 1), "circular"))
+    assert torch.equal(F.pad(x, (1,) * 4, "circular"), nn.functional.pad(x, (1,) * 4, "circular"))
     for mode in ("bicubic", "area", "nearest-exact"):
         assert torch.equal(F.interpolate(x, 3, mode=mode), nn.functional.interpolate(x, 3, mode=mode))
 

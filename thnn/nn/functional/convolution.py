@@ -33,8 +33,9 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def _axes(name: str, value: Size, dims: int, default: int) -> list[int]:
     """One number per axis in the order of the C functions, depth, width, height."""
-    sizes = [default] * (3 - dims) + [*_tuple(name, value, dims)]
-    return [sizes[0], sizes[2], sizes[1]]
+    given: tuple[int, ...] = _tuple(name, value, dims)
+    depth, height, width = (*(default,) * (3 - dims), *given)
+    return [depth, width, height]
 
 
 def _convolved(
