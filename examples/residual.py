@@ -1,10 +1,10 @@
-"""Swaps the layers of a small residual network for those of thnn and trains both on handwritten digits.
+"""Converts a small residual network of torch to the layers of thnn and trains both on handwritten digits.
 
 python examples/residual.py [--epochs N] [--seed N] [--threads N] [--double]
 
-A layer of thnn.nn has the parameters, buffers and attributes of the torch layer of the same name, so that an assignment
-to its class swaps it. Both networks have the same initial values and the same order of images. Their first losses
-agree; later ones differ, since each step amplifies rounding errors of float32. With --double they agree.
+thnn.convert() changes the class of each layer, which keeps its parameters and buffers. Both networks have the same
+initial values and the same order of images. Their first losses agree; later ones differ, since each step amplifies
+rounding errors of float32. With --double they agree.
 """
 
 from __future__ import annotations
@@ -57,17 +57,6 @@ class Network(nn.Sequential):
         )
 
 
-def swap(network: nn.Module) -> int:
-    """Changes the class of each layer to that of the same name in thnn.nn; returns the number of changed layers."""
-    swapped = 0
-    for layer in network.modules():
-        name = type(layer).__name__
-        if type(layer) is getattr(nn, name, None) and name in thnn.nn.__all__:
-            layer.__class__ = getattr(thnn.nn, name)
-            swapped += 1
-    return swapped
-
-
 def train(network: nn.Module, images: Tensor, classes: Tensor, epochs: int, seed: int) -> tuple[float, float]:
     """The time in seconds and the loss of the last batch."""
     torch.manual_seed(seed)
@@ -109,9 +98,10 @@ def main() -> None:
     learnt, tested = train_test_split(range(len(images)), test_size=0.25, random_state=options.seed)
 
     original = Network().to(dtype)
-    swapped = copy.deepcopy(original)
-    print(f"{swap(swapped)} layers swapped")
-    for name, network in (("torch", original), ("thnn", swapped)):
+    converted = copy.deepcopy(original)
+    report = thnn.convert(converted)
+    print(f"{len(report.replaced)} layers converted, {len(report.fused)} of them fused with ReLU")
+    for name, network in (("torch", original), ("thnn", converted)):
         network.train()
         seconds, loss = train(network, images[learnt], classes[learnt], options.epochs, options.seed)
         network.eval()

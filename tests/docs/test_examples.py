@@ -120,13 +120,13 @@ def test_distributed() -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["--double"]])
-def test_layers_are_swapped(tmp_path: Path, options: list[str]) -> None:
+def test_layers_are_converted(tmp_path: Path, options: list[str]) -> None:
     command = [sys.executable, str(ROOT / "examples" / "residual.py"), "--epochs", "1", "--threads", "1"]
     done = subprocess.run([*command, *options], cwd=tmp_path, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     first, *lines = done.stdout.splitlines()
-    assert first == "16 layers swapped"  # 9 convolutions, 6 batch normalizations, 1 matrix
+    assert first == "20 layers converted, 3 of them fused with ReLU"
     if options:
         losses = [re.search(r"last loss (\d+\.\d+),", line)[1] for line in lines]
         assert losses[0] == losses[1]
