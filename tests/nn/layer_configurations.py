@@ -247,7 +247,7 @@ def _embedding(draw: Draw, name: str) -> Configuration:
             (rows, columns), keywords, (torch.randint(rows, shape, dtype=integers),), differentiable=()
         )
     keywords["mode"] = draw(st.sampled_from(["sum", "mean", "max"]))
-    # torch divides by the number of occurrences of another row than the one that it updates.
+    # torch divides gradients by the numbers of occurrences of other rows.
     keywords["scale_grad_by_freq"] = False
     if draw(st.booleans()):
         shape = (draw(st.integers(1, 4)), draw(st.integers(1, 4)))

@@ -269,6 +269,15 @@ def test_padding_and_interpolation_of_torch() -> None:
         assert torch.equal(F.interpolate(x, 3, mode=mode), nn.functional.interpolate(x, 3, mode=mode))
 
 
+def test_bags_scaled_by_frequency() -> None:
+    rows = torch.tensor([[0, 0, 2], [2, 2, 2]])
+    for mode, factor in (("sum", 1.0), ("mean", 1 / 3)):
+        layer = thnn.nn.EmbeddingBag(3, 1, scale_grad_by_freq=True, mode=mode)
+        layer(rows).sum().backward()
+        assert layer.weight.grad is not None
+        torch.testing.assert_close(layer.weight.grad, torch.tensor([[1.0], [0.0], [1.0]]) * factor)
+
+
 def test_large_volume_indices() -> None:
     x = torch.randn(2, 3, 9, 8, 7)
     for size in (2, 3):
