@@ -14,7 +14,7 @@ static void checkWeight(THNNState *state, const char *name, const THTensor *weig
 /* Copies n elements. */
 static void copyRow(real *to, int64_t toStride, const real *from, int64_t fromStride, int64_t n)
 {
-  if (toStride == 1 && fromStride == 1) memcpy(to, from, sizeof(real) * (size_t)n);
+  if (toStride == 1 && fromStride == 1 && n > 0) memcpy(to, from, sizeof(real) * (size_t)n);
   else
     for (int64_t i = 0; i < n; i++) to[i * toStride] = from[i * fromStride];
 }

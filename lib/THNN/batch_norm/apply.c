@@ -70,7 +70,8 @@ static ALWAYS_INLINE void mapChannel(ElementMap map, const Runs *runs, int64_t c
                                      bool nonTemporal, bool reversed)
 {
   const int64_t count = runs->count, length = runs->length;
-  const int64_t outPitch = runs->outPitch, gPitch = runs->gPitch, xPitch = runs->xPitch;
+  const int64_t outPitch = runs->outPitch, gPitch = readsG(map) ? runs->gPitch : 0,
+                xPitch = readsX(map) ? runs->xPitch : 0;
   real *const out = runs->out + c * runs->outChannelStride;
   const real *const g = readsG(map) ? runs->g + c * runs->gChannelStride : out;
   const real *const x = readsX(map) ? runs->x + c * runs->xChannelStride : out;
