@@ -24,6 +24,8 @@ _COUNTERPARTS = {
     for name in thnn.nn.__all__
     if name not in _EXCLUDED and isinstance(getattr(nn, name, None), type)
 }
+# They compute nothing, so a report leaves them out.
+_CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict, nn.Identity)
 _RECTIFIERS = (thnn.nn.ReLU, FusedReLU)
 _ORIGINALS = {ours: theirs for theirs, ours in _COUNTERPARTS.items()} | {FusedReLU: nn.ReLU}
 
@@ -37,7 +39,7 @@ class Layer(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What ``convert`` or ``revert`` did; ``print(report)`` shows it as a table.
+    """The changes that ``convert`` or ``revert`` made; ``print(report)`` shows them as a table.
 
     ``replaced`` has the layers that changed their class, ``fused`` the layers of batch normalization that include the
     ReLU of the remark, ``left`` the layers of torch that did not change, with the reason.
@@ -83,10 +85,9 @@ def convert(model: nn.Module) -> Report:
             replaced.append(Layer(name, type(layer).__name__))
         elif target is not None:
             left.append(Layer(name, type(layer).__name__, reason))
-        elif type(layer) not in _ORIGINALS and not isinstance(layer, _containers()):
+        elif type(layer) not in _ORIGINALS and not isinstance(layer, _CONTAINERS):
             left.append(Layer(name, type(layer).__name__, _why_unknown(layer)))
-    fused, not_fused = _fuse(model)
-    return Report(tuple(replaced), tuple(fused), tuple(left + not_fused))
+    return Report(tuple(replaced), tuple(_fuse(model)), tuple(left))
 
 
 def revert(model: nn.Module) -> Report:
@@ -126,10 +127,6 @@ def _layers(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
             yield name or type(model).__name__, module
 
 
-def _containers() -> tuple[type[nn.Module], ...]:
-    return (nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict, nn.Identity)
-
-
 def _why_unknown(layer: nn.Module) -> str:
     for base in type(layer).__mro__[1:]:
         if base in _COUNTERPARTS:
@@ -157,14 +154,14 @@ def _reason_to_leave(layer: nn.Module, target: type[nn.Module]) -> str:
 # Fusion of batch normalization and ReLU
 
 
-def _fuse(model: nn.Module) -> tuple[list[Layer], list[Layer]]:
+def _fuse(model: nn.Module) -> list[Layer]:
     normalizations = {
         id(m): (name, m)
         for name, m in model.named_modules()
         if type(m) in (BatchNorm1d, BatchNorm2d, BatchNorm3d) and m.activation is None
     }
     if not normalizations or not any(type(m) in _RECTIFIERS for m in model.modules()):
-        return [], []
+        return []
     followers = _followers(model)
     fused = []
     for key, (name, layer) in normalizations.items():
@@ -175,7 +172,7 @@ def _fuse(model: nn.Module) -> tuple[list[Layer], list[Layer]]:
         for rectifier in rectifiers.values():
             rectifier.__class__ = FusedReLU
         fused.append(Layer(name, type(layer).__name__, "with " + ", ".join(rectifiers)))
-    return fused, []
+    return fused
 
 
 def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Module]]:

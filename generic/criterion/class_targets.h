@@ -1,7 +1,7 @@
 #ifndef THNN_CRITERION_CLASS_TARGETS_H
 #define THNN_CRITERION_CLASS_TARGETS_H
 
-/* What the criteria of class numbers have in common: checks, and the rows of scores (N, C) or (C). */
+/* Checks of criteria whose targets are class numbers, and their scores (N, C) or (C) as rows. */
 
 #include "runtime/integer.h"
 #include "runtime/kernel.h"

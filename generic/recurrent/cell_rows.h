@@ -44,7 +44,7 @@ static inline const real *cellLoad(const CellMatrix *m, int64_t row, int64_t fir
   return buffer;
 }
 
-/* Where to write a tile: in place, or the buffer, which cellStore copies. */
+/* The destination of a tile: the matrix itself, or the buffer, which cellStore copies into it. */
 static inline real *cellTarget(const CellMatrix *m, int64_t row, int64_t first, int count, real *buffer)
 {
   return cellInPlace(m, count) ? m->data + row * m->rowStride + first : buffer;

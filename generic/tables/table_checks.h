@@ -4,7 +4,7 @@
 #include "runtime/integer.h"
 #include "runtime/kernel.h"
 
-/* What the tables share: leading dimensions of any strides, checks of row numbers, and sets of rows. */
+/* Helpers of the table functions: leading dimensions of any strides, checks of row numbers, and sets of rows. */
 
 /* The leading dimensions of a tensor, merged where their strides allow; an index counts in row-major order. */
 typedef struct Leading {

@@ -55,7 +55,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def same(expected: str, got: str) -> bool:
-    """Whether the output of a command is that on the page, where `...` stands for omitted text."""
+    """True if a command printed the text of the page, in which `...` stands for omitted text."""
     lines = expected.splitlines(keepends=True)
     if "..." in expected:
         # The page also omits whole lines.

@@ -1,7 +1,7 @@
 """Second derivatives: gradients as operations that autograd can differentiate, for ``create_graph=True``.
 
 The rule of a module follows from the [DERIVATIVE] tag of its updateOutput in the header, or is its formula in
-`formulas.py`. A module without either can be differentiated once.
+`formulas/`. A module without either can be differentiated once.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _differentiable_once(module: Module, cls_name: str) -> Rule:
     def refuse(needs: Any, gradOutput: Tensor) -> dict[str, Tensor]:
         raise NotImplementedError(
             f"{cls_name} can be differentiated once only: {module.name}_updateOutput has neither a [DERIVATIVE] tag in"
-            " the header nor a formula in thnn/_functions/formulas.py"
+            " the header nor a formula in thnn/_functions/formulas/"
         )
 
     return refuse

@@ -28,8 +28,8 @@ _ABSENT: Any = object()
 
 
 class _State:
-    """What keeps the modules installed: a call of `install` (`by_call`), and open ``with`` statements (`depth` of
-    them)."""
+    """The reasons for which the modules are installed: a call of `install` (`by_call`), and `depth` open ``with``
+    statements."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()

@@ -22,7 +22,7 @@ static int64_t regionSize(const WindowAxis *axis, int64_t o)
   return r.end - r.start;
 }
 
-/* What the element i of x along an axis is divided by. */
+/* Divisor of element i of x along an axis. */
 static int64_t gradientDivisor(const RegionSums *f, int a, int64_t i)
 {
   const WindowAxis *axis = &f->axis[a];

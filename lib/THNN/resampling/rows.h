@@ -1,7 +1,7 @@
 #ifndef THNN_RESAMPLING_ROWS_H
 #define THNN_RESAMPLING_ROWS_H
 
-/* What forward and backward share: tensors as rows of pixels, tables of the sources of an axis, weighted sums of rows. */
+/* Tensors as rows of pixels, tables of the sources of an axis, and weighted sums of rows, for forward and backward. */
 
 #include "resampling/resampling.h"
 #include "runtime/integer.h"

@@ -7,7 +7,7 @@ for wrong dimensions and settings, IndexError for indices outside of the output.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -47,6 +47,11 @@ def _tuple(name: str, value: Any, dims: int) -> tuple[Any, ...]:
     return tuple(value)
 
 
+def _strides(stride: Size | None, kernel: tuple[int, ...]) -> tuple[int, ...]:
+    """The strides of windows; None and [] are the sizes of the kernel."""
+    return kernel if stride is None or stride == [] else _tuple("stride", stride, len(kernel))
+
+
 def _check_dims(input: Tensor, dims: int) -> None:
     if input.dim() not in (dims + 1, dims + 2):
         raise ValueError(
@@ -84,11 +89,10 @@ def max_pool1d(
         _tuple(name, value, 1)
         for name, value in (("kernel_size", kernel_size), ("padding", padding), ("dilation", dilation))
     )
-    strides = kernel if stride is None or stride == [] else _tuple("stride", stride, 1)
     result = max_pool2d(
         input.unsqueeze(-2),
         (1, *kernel),
-        (1, *strides),
+        (1, *_strides(stride, kernel)),
         (0, *padding),
         (1, *dilation),
         ceil_mode,
@@ -111,8 +115,8 @@ def max_pool2d(
     With return_indices also h * W + w of each maximum.
     """
     _check_dims(input, 2)
-    kH, kW = _tuple("kernel_size", kernel_size, 2)
-    dH, dW = (kH, kW) if stride is None or stride == [] else _tuple("stride", stride, 2)
+    kH, kW = kernel = _tuple("kernel_size", kernel_size, 2)
+    dH, dW = _strides(stride, kernel)
     padH, padW = _tuple("padding", padding, 2)
     dilationH, dilationW = _tuple("dilation", dilation, 2)
     if dilationH == dilationW == 1:
@@ -141,8 +145,8 @@ def max_pool3d(
     most 256 elements along an axis.
     """
     _check_dims(input, 3)
-    kT, kH, kW = _tuple("kernel_size", kernel_size, 3)
-    dT, dH, dW = strides = (kT, kH, kW) if stride is None or stride == [] else _tuple("stride", stride, 3)
+    kT, kH, kW = kernel = _tuple("kernel_size", kernel_size, 3)
+    dT, dH, dW = strides = _strides(stride, kernel)
     pT, pH, pW = paddings = _tuple("padding", padding, 3)
     dilationT, dilationH, dilationW = dilations = _tuple("dilation", dilation, 3)
     result = _dilated_max3d(
@@ -182,7 +186,7 @@ def avg_pool1d(
     """The mean of each window of a sequence (N, C, L) or (C, L); see torch.nn.functional.avg_pool1d."""
     _check_dims(input, 1)
     kernel, padding = _tuple("kernel_size", kernel_size, 1), _tuple("padding", padding, 1)
-    strides = kernel if stride is None or stride == [] else _tuple("stride", stride, 1)
+    strides = _strides(stride, kernel)
     output = avg_pool2d(
         input.unsqueeze(-2), (1, *kernel), (1, *strides), (0, *padding), ceil_mode, count_include_pad
     )
@@ -204,7 +208,7 @@ def avg_pool2d(
     """
     _check_dims(input, 2)
     kH, kW = kernel = _tuple("kernel_size", kernel_size, 2)
-    dH, dW = strides = kernel if stride is None or stride == [] else _tuple("stride", stride, 2)
+    dH, dW = strides = _strides(stride, kernel)
     padH, padW = paddings = _tuple("padding", padding, 2)
     count_include_pad = count_include_pad or divisor_override is not None
     output: Tensor = _average2d(input, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad)
@@ -227,7 +231,7 @@ def avg_pool3d(
     """
     _check_dims(input, 3)
     kT, kH, kW = kernel = _tuple("kernel_size", kernel_size, 3)
-    dT, dH, dW = strides = kernel if stride is None or stride == [] else _tuple("stride", stride, 3)
+    dT, dH, dW = strides = _strides(stride, kernel)
     pT, pH, pW = paddings = _tuple("padding", padding, 3)
     count_include_pad = count_include_pad or divisor_override is not None
     output: Tensor = _average3d(input, kT, kW, kH, dT, dW, dH, pT, pW, pH, ceil_mode, count_include_pad)
@@ -369,44 +373,41 @@ def fractional_max_pool3d(
 # Powers
 
 
-def _power_average(average: Tensor, norm_type: float, elements: int) -> Tensor:
+def _lp_pool(
+    dims: int, input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None, ceil_mode: bool
+) -> Tensor:
+    if math.isinf(norm_type):
+        sign = 1 if norm_type > 0 else -1
+        largest: Tensor = _MAXIMA[dims](sign * input.abs(), kernel_size, stride, ceil_mode=ceil_mode)
+        return sign * largest
+    average = _AVERAGES[dims](input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
+    elements = math.prod(_tuple("kernel_size", kernel_size, dims))
     return (average.sign() * torch.relu(average.abs())).mul(elements).pow(1 / norm_type)
+
+
+_MAXIMA: dict[int, Callable[..., Any]] = {1: max_pool1d, 2: max_pool2d, 3: max_pool3d}
+_AVERAGES: dict[int, Callable[..., Tensor]] = {1: avg_pool1d, 2: avg_pool2d, 3: avg_pool3d}
 
 
 def lp_pool1d(
     input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None = None, ceil_mode: bool = False
 ) -> Tensor:
     """(sum of input^norm_type)^(1 / norm_type) of each window of a sequence; see torch.nn.functional.lp_pool1d."""
-    if math.isinf(norm_type):
-        sign = 1 if norm_type > 0 else -1
-        output: Tensor = max_pool1d(sign * input.abs(), kernel_size, stride, ceil_mode=ceil_mode)
-        return sign * output
-    average = avg_pool1d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
-    return _power_average(average, norm_type, _tuple("kernel_size", kernel_size, 1)[0])
+    return _lp_pool(1, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool2d(
     input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None = None, ceil_mode: bool = False
 ) -> Tensor:
     """(sum of input^norm_type)^(1 / norm_type) of each window of an image; see torch.nn.functional.lp_pool2d."""
-    if math.isinf(norm_type):
-        sign = 1 if norm_type > 0 else -1
-        output: Tensor = max_pool2d(sign * input.abs(), kernel_size, stride, ceil_mode=ceil_mode)
-        return sign * output
-    average = avg_pool2d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
-    return _power_average(average, norm_type, math.prod(_tuple("kernel_size", kernel_size, 2)))
+    return _lp_pool(2, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 def lp_pool3d(
     input: Tensor, norm_type: float, kernel_size: Size, stride: Size | None = None, ceil_mode: bool = False
 ) -> Tensor:
     """(sum of input^norm_type)^(1 / norm_type) of each window of a volume; see torch.nn.functional.lp_pool3d."""
-    if math.isinf(norm_type):
-        sign = 1 if norm_type > 0 else -1
-        output: Tensor = max_pool3d(sign * input.abs(), kernel_size, stride, ceil_mode=ceil_mode)
-        return sign * output
-    average = avg_pool3d(input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
-    return _power_average(average, norm_type, math.prod(_tuple("kernel_size", kernel_size, 3)))
+    return _lp_pool(3, input, norm_type, kernel_size, stride, ceil_mode)
 
 
 # Unpooling
@@ -441,8 +442,7 @@ def _unpooling_axes(
     kernel_size: Size, stride: Size | None, padding: Size, dims: int
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
     kernel = _tuple("kernel_size", kernel_size, dims)
-    strides = kernel if stride is None or stride == [] else _tuple("stride", stride, dims)
-    return kernel, strides, _tuple("padding", padding, dims)
+    return kernel, _strides(stride, kernel), _tuple("padding", padding, dims)
 
 
 def max_unpool1d(

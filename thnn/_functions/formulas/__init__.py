@@ -1,0 +1,21 @@
+"""Gradients as torch operations, for second derivatives of modules without a [DERIVATIVE] tag in the header.
+
+A formula takes ``needs`` (which inputs need a gradient), then the values named by its parameters (``gradOutput``,
+saved tensors and scalars, by their names in THNN.h), and returns the gradients by name. It computes the backward
+under ``create_graph=True``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from thnn._functions.formulas import activation, criterion, normalization, pooling, recurrent, tables
+from thnn._functions.formulas.model import Formula
+
+__all__ = ["FORMULAS", "Formula"]
+
+FORMULAS: Mapping[str, Formula] = {
+    name: formula
+    for family in (activation, criterion, normalization, pooling, recurrent, tables)
+    for name, formula in family.FORMULAS.items()
+}

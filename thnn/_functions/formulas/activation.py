@@ -1,0 +1,131 @@
+"""Gradients of activations as torch operations; the package has the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from thnn._functions.formulas.model import Formula
+
+
+def _channel_dim(tensor: Tensor) -> int:
+    """The dimension that SoftMax normalizes: 0 for (C) and (C, H, W), 1 for (N, C) and (N, C, H, W)."""
+    return 0 if tensor.dim() in (1, 3) else 1
+
+
+def _threshold(needs: Any, gradOutput: Tensor, input: Tensor, threshold: float) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput.masked_fill(input <= threshold, 0)}
+
+
+def _leaky_relu(needs: Any, gradOutput: Tensor, input: Tensor, negval: float) -> dict[str, Tensor]:
+    return {"gradInput": torch.where(input > 0, gradOutput, gradOutput * negval)}
+
+
+def _sigmoid(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput * output * (1 - output)}
+
+
+def _tanh(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput * (1 - output * output)}
+
+
+def _abs(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": torch.where(input < 0, -gradOutput, gradOutput)}
+
+
+def _sqrt(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor]:
+    is_zero = output == 0
+    return {"gradInput": (gradOutput / (2 * output.masked_fill(is_zero, 1))).masked_fill(is_zero, 0)}
+
+
+def _square(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": 2 * input * gradOutput}
+
+
+def _hard_tanh(
+    needs: Any, gradOutput: Tensor, input: Tensor, min_val: float, max_val: float
+) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput.masked_fill((input <= min_val) | (input >= max_val), 0)}
+
+
+def _shrink(needs: Any, gradOutput: Tensor, input: Tensor, lambda_: float) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput.masked_fill((input >= -lambda_) & (input <= lambda_), 0)}
+
+
+def _elu(needs: Any, gradOutput: Tensor, output: Tensor, alpha: float) -> dict[str, Tensor]:
+    return {"gradInput": torch.where(output > 0, gradOutput, gradOutput * (output + alpha))}
+
+
+def _soft_plus(
+    needs: Any, gradOutput: Tensor, output: Tensor, beta: float, threshold: float
+) -> dict[str, Tensor]:
+    slope = -torch.expm1(-beta * output)
+    return {"gradInput": torch.where(beta * output > threshold, gradOutput, gradOutput * slope)}
+
+
+def _log_sigmoid(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput * torch.sigmoid(-input)}
+
+
+def _gated_linear(needs: Any, gradOutput: Tensor, input: Tensor, dim: int) -> dict[str, Tensor]:
+    a, b = input.chunk(2, dim)
+    s = torch.sigmoid(b)
+    return {"gradInput": torch.cat((gradOutput * s, gradOutput * a * s * (1 - s)), dim)}
+
+
+def _prelu(
+    needs: Any, gradOutput: Tensor, input: Tensor, weight: Tensor, nOutputPlane: int
+) -> dict[str, Tensor]:
+    channel = 0 if input.dim() == 1 else 1
+    sizes = [-1 if nOutputPlane and d == channel else 1 for d in range(input.dim())]
+    is_positive = input > 0
+    products = (gradOutput * input).masked_fill(is_positive, 0)
+    return {
+        "gradInput": torch.where(is_positive, gradOutput, weight.reshape(sizes) * gradOutput),
+        "gradWeight": products.sum_to_size([1 if s == 1 else nOutputPlane for s in sizes]).reshape(
+            weight.shape
+        ),
+    }
+
+
+def _rrelu(
+    needs: Any, gradOutput: Tensor, input: Tensor, noise: Tensor, lower: float, upper: float, train: bool
+) -> dict[str, Tensor]:
+    if train and upper - lower > 1e-6:
+        return {"gradInput": gradOutput * noise}
+    return {"gradInput": torch.where(input > 0, gradOutput, gradOutput * ((lower + upper) / 2))}
+
+
+def _softmax(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor]:
+    inner = (gradOutput * output).sum(_channel_dim(output), keepdim=True)
+    return {"gradInput": output * (gradOutput - inner)}
+
+
+def _log_softmax(needs: Any, gradOutput: Tensor, output: Tensor) -> dict[str, Tensor]:
+    total = gradOutput.sum(_channel_dim(output), keepdim=True)
+    return {"gradInput": gradOutput - output.exp() * total}
+
+
+FORMULAS: Mapping[str, Formula] = {
+    "Abs": _abs,
+    "Sqrt": _sqrt,
+    "Square": _square,
+    "HardTanh": _hard_tanh,
+    "HardShrink": _shrink,
+    "SoftShrink": _shrink,
+    "ELU": _elu,
+    "SoftPlus": _soft_plus,
+    "LogSigmoid": _log_sigmoid,
+    "GatedLinear": _gated_linear,
+    "PReLU": _prelu,
+    "RReLU": _rrelu,
+    "Threshold": _threshold,
+    "LeakyReLU": _leaky_relu,
+    "Sigmoid": _sigmoid,
+    "Tanh": _tanh,
+    "SoftMax": _softmax,
+    "LogSoftMax": _log_softmax,
+}

@@ -1,0 +1,90 @@
+"""Gradients of criteria as torch operations; the package has the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from thnn._functions.formulas.model import Formula
+
+
+def _norm(input: Tensor, sizeAverage: bool) -> float:
+    """The factor of the loss: 1 / number of elements if sizeAverage."""
+    return 1 / max(input.numel(), 1) if sizeAverage else 1
+
+
+def _mse(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
+) -> dict[str, Tensor]:
+    difference = input - target.reshape(input.shape)
+    return {"gradInput": gradOutput * difference * (2 * _norm(input, sizeAverage))}
+
+
+def _abs(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
+) -> dict[str, Tensor]:
+    sign = (input >= target.reshape(input.shape)).to(input.dtype) * 2 - 1
+    return {"gradInput": gradOutput * sign * _norm(input, sizeAverage)}
+
+
+def _smooth_l1(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
+) -> dict[str, Tensor]:
+    slope = (input - target.reshape(input.shape)).clamp(-1, 1)
+    return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
+
+
+def _bce(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool, weights: Tensor | None
+) -> dict[str, Tensor]:
+    slope = (input - target.reshape(input.shape)) / (input * (1 - input)).clamp(min=1e-12)
+    if weights is not None:
+        slope = slope * weights.reshape(input.shape)
+    return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
+
+
+def _l1_cost(needs: Any, gradOutput: Tensor, input: Tensor) -> dict[str, Tensor]:
+    return {"gradInput": gradOutput * input.sign()}
+
+
+def _soft_margin(
+    needs: Any, gradOutput: Tensor, input: Tensor, target: Tensor, sizeAverage: bool
+) -> dict[str, Tensor]:
+    target = target.reshape(input.shape)
+    slope = -target * torch.sigmoid(-input * target)
+    return {"gradInput": gradOutput * slope * _norm(input, sizeAverage)}
+
+
+def _multi_margin(
+    needs: Any,
+    gradOutput: Tensor,
+    input: Tensor,
+    target: Tensor,
+    sizeAverage: bool,
+    p: int,
+    weights: Tensor | None,
+    margin: float,
+) -> dict[str, Tensor]:
+    rows, targets = input.reshape(-1, input.shape[-1]), target.reshape(-1, 1)
+    terms = margin - rows.gather(1, targets) + rows
+    slope = terms if p == 2 else torch.ones_like(terms)
+    slope = (slope * (p / rows.shape[1])).masked_fill(terms <= 0, 0).scatter(1, targets, 0)
+    if weights is not None:
+        slope = slope * weights[targets]
+    slope = slope.scatter_add(1, targets, -slope.sum(1, keepdim=True))
+    share = 1 / max(len(rows), 1) if sizeAverage else 1
+    return {"gradInput": gradOutput * slope.reshape(input.shape) * share}
+
+
+FORMULAS: Mapping[str, Formula] = {
+    "MSECriterion": _mse,
+    "AbsCriterion": _abs,
+    "SmoothL1Criterion": _smooth_l1,
+    "BCECriterion": _bce,
+    "L1Cost": _l1_cost,
+    "SoftMarginCriterion": _soft_margin,
+    "MultiMarginCriterion": _multi_margin,
+}

@@ -1,0 +1,33 @@
+"""Gradients of normalization as torch operations; the package has the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from thnn._functions.formulas.model import Formula
+
+
+def _sum_over_channels(values: Tensor, before: int, after: int) -> Tensor:
+    """The sum of each channel with as many channels before and after it."""
+    channels = values.shape[-3]
+    before, after = min(before, channels), min(after, channels)
+    padded = torch.nn.functional.pad(values, (0, 0, 0, 0, before, after))
+    return padded.unfold(-3, before + after + 1, 1).sum(-1) if channels else values
+
+
+def _lrn(
+    needs: Any, gradOutput: Tensor, input: Tensor, size: int, alpha: float, beta: float, k: float
+) -> dict[str, Tensor]:
+    before, after = size // 2, (size - 1) // 2
+    scales = k + alpha / size * _sum_over_channels(input * input, before, after)
+    through = _sum_over_channels(gradOutput * input * scales ** (-beta - 1), after, before)
+    return {"gradInput": gradOutput * scales**-beta - 2 * alpha * beta / size * input * through}
+
+
+FORMULAS: Mapping[str, Formula] = {
+    "SpatialCrossMapLRN": _lrn,
+}

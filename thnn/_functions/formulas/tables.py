@@ -1,0 +1,58 @@
+"""Gradients of look-up tables as torch operations; the package has the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from thnn._functions.formulas.model import Formula
+
+
+def _lookup_table(
+    needs: Any, gradOutput: Tensor, input: Tensor, weight: Tensor, scaleGradByFreq: bool, paddingValue: int
+) -> dict[str, Tensor]:
+    rows = input.flatten()
+    factor = (rows != paddingValue).to(weight.dtype)
+    if scaleGradByFreq:
+        factor = factor / torch.bincount(rows, minlength=len(weight))[rows]
+    scaled = gradOutput.reshape(-1, weight.shape[1]) * factor.unsqueeze(1)
+    return {"gradWeight": torch.zeros_like(weight).index_add(0, rows, scaled)}
+
+
+def _lookup_table_bag(
+    needs: Any,
+    gradOutput: Tensor,
+    input: Tensor,
+    offsets: Tensor | None,
+    weight: Tensor,
+    bagSize: Tensor,
+    maxIndices: Tensor,
+    mode: int,
+    scaleGradByFreq: bool,
+    paddingValue: int,
+) -> dict[str, Tensor]:
+    if mode == 2:
+        found = maxIndices >= 0
+        return {
+            "gradWeight": torch.zeros_like(weight).scatter_add(0, maxIndices.clamp(min=0), gradOutput * found)
+        }
+    rows = input.flatten()
+    if offsets is None:
+        bags = torch.arange(len(input)).repeat_interleave(input.shape[1])
+    else:
+        bags = torch.searchsorted(offsets.contiguous(), torch.arange(len(rows)), right=True) - 1
+    factor = (rows != paddingValue).to(weight.dtype)
+    if mode == 1:
+        factor = factor / bagSize[bags].clamp(min=1)
+    if scaleGradByFreq:
+        factor = factor / torch.bincount(rows, minlength=len(weight))[rows]
+    return {"gradWeight": torch.zeros_like(weight).index_add(0, rows, gradOutput[bags] * factor.unsqueeze(1))}
+
+
+FORMULAS: Mapping[str, Formula] = {
+    "LookupTable": _lookup_table,
+    "LookupTableBag": _lookup_table_bag,
+}
