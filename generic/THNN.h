@@ -51,7 +51,7 @@
      [DERIVATIVE linear]    output is linear in input, without parameters
      [DERIVATIVE constant]  the gradient by input does not depend on input
      [DERIVATIVE none]      the functions of the module form no class: they are called one by one
-   Other functions have a formula in thnn/_functions/formulas.py, or can be differentiated once only. */
+   A function without a tag has a formula in thnn/_functions/formulas, or can be differentiated only once. */
 
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY convolution] */
