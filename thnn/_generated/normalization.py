@@ -128,8 +128,8 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'size', 'scalar', doc='channels of a window'),
         A('accreal', 'alpha', 'scalar', default=0.0001, doc="factor of the mean of the window's squares"),
         A('accreal', 'beta', 'scalar', default=0.75, doc='exponent'),
-        A('accreal', 'k', 'scalar', default=1.0, doc='what is added to the mean'),
-    ), "SpatialCrossMapLRN: local response normalization, each element divided by a power of its channel's neighbours.\n\n  output[n,c,y,x] = input[n,c,y,x] * scales[n,c,y,x]^-beta\n  scales[n,c,y,x] = k + alpha / size * sum over c - size / 2 <= j <= c + (size - 1) / 2 of input[n,j,y,x]^2\n\nwhere the sum is over the channels that exist, and the halves are rounded down.\nShapes: input, output and scales (N, C, H, W) or (C, H, W).\nErrors: ValueError for other numbers of dimensions, a size below 1. Source: Torch7 nn.SpatialCrossMapLRN,\ntorch.nn.LocalResponseNorm; the library of 2017 had it for CUDA only.", 'normalization'),
+        A('accreal', 'k', 'scalar', default=1.0, doc='constant term of scales'),
+    ), 'SpatialCrossMapLRN: local response normalization, each element divided by a power of k plus alpha times\nthe mean square of the elements at its position in neighbouring channels.\n\n  output[n,c,y,x] = input[n,c,y,x] * scales[n,c,y,x]^-beta\n  scales[n,c,y,x] = k + alpha / size * sum over c - size / 2 <= j <= c + (size - 1) / 2 of input[n,j,y,x]^2\n\nwhere the sum is over the channels that exist, and the halves are rounded down.\nShapes: input, output and scales (N, C, H, W) or (C, H, W).\nErrors: ValueError for other numbers of dimensions, a size below 1. Source: Torch7 nn.SpatialCrossMapLRN,\ntorch.nn.LocalResponseNorm; the library of 2017 had it for CUDA only.', 'normalization'),
     F('SpatialCrossMapLRN_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -140,6 +140,6 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'size', 'scalar', doc='channels of a window'),
         A('accreal', 'alpha', 'scalar', doc="factor of the mean of the window's squares"),
         A('accreal', 'beta', 'scalar', doc='exponent'),
-        A('accreal', 'k', 'scalar', doc='what is added to the mean'),
+        A('accreal', 'k', 'scalar', doc='constant term of scales'),
     ), 'Gradient of SpatialCrossMapLRN by its input: gradOutput * scales^-beta\n- 2 * alpha * beta / size * input * the sum of gradOutput * output / scales over the windows that the channel is in.', 'normalization'),
 )
