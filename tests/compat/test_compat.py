@@ -38,6 +38,7 @@ def snapshot() -> dict[str, Any]:
         entries[f"{name} in its parent"] = package and package.__dict__.get(child)
     for package_name in ("torch", "torch.nn", "torch.nn.backends", "torch.autograd"):
         entries[f"names of {package_name}"] = set(vars(importlib.import_module(package_name)))
+    entries["methods of Function"] = dict(vars(torch.autograd.Function))
     return entries
 
 
