@@ -88,7 +88,7 @@ def test_calls() -> None:
     y.sum().backward()
     torch.testing.assert_close(x.grad, torch.full_like(x, 2))
     assert gradcheck(Scale(3.0), x)
-    assert gradcheck(lambda *t: Product()(*t), (leaf(2, 3), leaf(3, 2).t()))
+    assert gradcheck(Product(), (leaf(2, 3), leaf(3, 2).t()))
     torch.testing.assert_close(Product()(x, x), x * x)
     (grad,) = torch.autograd.grad(Product()(x, x).sum(), x)
     torch.testing.assert_close(grad, 2 * x)
@@ -238,7 +238,7 @@ def test_several_outputs() -> None:
 
     first, second = Split()(x[:2])
     first = first.mul_(2)
-    assert gradcheck(lambda t: Split()(t), x[:2].detach().requires_grad_())
+    assert gradcheck(Split(), x[:2].detach().requires_grad_())
     (grad,) = torch.autograd.grad((first + 3 * second).sum(), x)
     torch.testing.assert_close(grad[:, 0], torch.tensor([2.0, 3, 0]).double())
 
@@ -317,7 +317,7 @@ def test_own_graphs_inside() -> None:
         return (x * w).tanh()
 
     x, w = leaf(2, 3), leaf(3)
-    assert gradcheck(lambda *t: Checkpoint(function)(*t), (x, w))
+    assert gradcheck(Checkpoint(function), (x, w))
 
     class InForward(Function):
         def forward(self, input):
@@ -328,7 +328,7 @@ def test_own_graphs_inside() -> None:
         def backward(self, grad_output):
             return torch.autograd.grad(self.output, self.input, grad_output, retain_graph=True)
 
-    assert gradcheck(lambda t: InForward()(t), x)
+    assert gradcheck(InForward(), x)
 
 
 def test_saved_variables_have_their_history() -> None:
@@ -343,7 +343,7 @@ def test_saved_variables_have_their_history() -> None:
             assert variable.data_ptr() == tensor.data_ptr()
             return 2 * variable * grad_output
 
-    assert gradcheck(lambda t: Square()(t), leaf(3))
+    assert gradcheck(Square(), leaf(3))
 
 
 def test_second_derivatives_are_refused() -> None:
@@ -359,7 +359,7 @@ def test_second_derivatives_are_refused() -> None:
         def backward(self, grad_output):
             return super().backward(grad_output)
 
-    assert gradcheck(lambda *t: Decorated()(*t), (leaf(3), leaf(3)))
+    assert gradcheck(Decorated(), (leaf(3), leaf(3)))
     (grad,) = torch.autograd.grad(Decorated()(x, x).sum(), x, create_graph=True)
     with pytest.raises(NotImplementedError, match=r"Decorated\.backward"):
         grad.sum().backward()
@@ -463,7 +463,7 @@ def test_mark_shared_storage_has_no_effect() -> None:
 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert gradcheck(lambda t: View()(t), leaf(2, 3))
+        assert gradcheck(View(), leaf(2, 3))
     y = View()(leaf(2, 3))
     y.zero_()
 
