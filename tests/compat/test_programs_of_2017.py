@@ -88,6 +88,28 @@ def test_calls_of_0_2() -> None:
     assert handlers[type(auto.Threshold.apply(x, 0, 0, False).grad_fn)] == "relu"
 
 
+def test_elements_of_tensors_are_numbers() -> None:
+    """Indexing and reductions returned numbers until 0.3."""
+    from torch._thnn import type2backend
+
+    x, indices = torch.randn(2, 3, 6, 5), torch.LongTensor()
+    sizes = torch.LongTensor([2, 3])
+    for backend in (type2backend[type(x)], type2backend[x.type()]):
+        y = x.new()
+        backend.Threshold_updateOutput(0, x, y, x.min(), x.double().max(), sizes[0] == 3)
+        torch.testing.assert_close(y, F.threshold(x, x.min().item(), x.max().item()))
+        backend.SpatialAdaptiveMaxPooling_updateOutput(0, x, y, indices, sizes[0], sizes[1])
+        torch.testing.assert_close(y, F.adaptive_max_pool2d(x, (3, 2)))
+        with pytest.raises(TypeError, match="owidth: expected int, got a tensor"):
+            backend.SpatialAdaptiveMaxPooling_updateOutput(0, x, y, indices, sizes[:1], 2)
+        with pytest.raises(TypeError, match="owidth: expected an integer, got float"):
+            backend.SpatialAdaptiveMaxPooling_updateOutput(0, x, y, indices, sizes[0].float(), 2)
+        with pytest.raises(TypeError, match="threshold: expected accreal, got a tensor"):
+            backend.Threshold_updateOutput(0, x, y, torch.tensor(0.0, requires_grad=True), 0, False)
+        with pytest.raises(TypeError, match="input: expected a tensor, got float"):
+            backend.Threshold_updateOutput(0, 1.0, y, 0, 0, False)
+
+
 def test_every_class_is_differentiable_as_before() -> None:
     """A legacy class is the class of thnn with another name: values, gradients and second derivatives agree."""
     from torch.nn._functions.thnn import auto
