@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.autograd import Function, Variable, gradcheck
 from torch.autograd.function import InplaceFunction, NestedIOFunction, once_differentiable
+from torch.utils.checkpoint import checkpoint
 
 import thnn
 
@@ -524,6 +525,23 @@ def test_threads() -> None:
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_inside_of_other_tools() -> None:
+    x = leaf(3)
+    for reentrant in (False, True):
+        x.grad = None
+        checkpoint(Scale(2.0), x, use_reentrant=reentrant).sum().backward()
+        torch.testing.assert_close(x.grad, torch.full_like(x, 2))
+    with torch.autograd.set_detect_anomaly(True):
+        Scale(2.0)(x).sum().backward()
+    with torch.inference_mode():
+        torch.testing.assert_close(Scale(2.0)(x), 2 * x)
+    y = Scale(2.0)(x)
+    torch.testing.assert_close(y.grad_fn(y), 4 * x)  # the node is an instance
+    for transform in (torch.func.grad(lambda t: Scale(2.0)(t).sum()), torch.func.vmap(Scale(2.0))):
+        with pytest.raises(RuntimeError, match=r"autograd\.Function with functorch transforms"):
+            transform(x)
 
 
 def test_in_modules() -> None:

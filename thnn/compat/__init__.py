@@ -57,8 +57,7 @@ class _State:
                         undo.callback(_remove_finder)
                     sys.modules.pop(name, None)
                 import_module(name)
-            legacy_functions = import_module("thnn.compat._legacy_functions")  # imports torch
-            undo.enter_context(legacy_functions.callable_legacy_functions())
+            import_module("thnn.compat._legacy_functions").let_be_called(undo)  # imports torch
             self.undo = undo.pop_all()
 
     def remove(self) -> None:

@@ -15,8 +15,7 @@ call in `forward` and enabled in `backward`: code that wraps the tensors in Vari
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from typing import Any
 
 import torch
@@ -183,17 +182,15 @@ def _call(self: Any, *inputs: Any, **keywords: Any) -> Any:
 _METHODS = {"__init__": _init, "__call__": _call, "_do_forward": _call}
 
 
-@contextmanager
-def callable_legacy_functions() -> Iterator[None]:
-    """Legacy functions can be called. Graphs that they made can be differentiated afterwards, too."""
-    before = {name: Function.__dict__.get(name, _ABSENT) for name in _METHODS}
+def let_be_called(undo: ExitStack) -> None:
+    """Legacy functions can be called until `undo` is closed. Their graphs can be differentiated afterwards, too."""
     for name, method in _METHODS.items():
+        undo.callback(_restore, name, Function.__dict__.get(name, _ABSENT))
         setattr(Function, name, method)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is _ABSENT:
-                delattr(Function, name)
-            else:
-                setattr(Function, name, value)
+
+
+def _restore(name: str, method: Any) -> None:
+    if method is _ABSENT:
+        delattr(Function, name)
+    else:
+        setattr(Function, name, method)
