@@ -20,7 +20,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.autograd.function import BackwardCFunction, Function
+from torch.autograd import Function
 
 from thnn._torch import dynamo_disable, increment_version
 
@@ -145,20 +145,15 @@ def _driver(cls: type) -> Any:
     if driver is None:
         methods = {"forward": staticmethod(_forward), "backward": staticmethod(_backward)}
         driver = type(cls.__name__, (Function,), {"__module__": cls.__module__, **methods})
-        driver._backward_cls = type(
-            cls.__name__,
-            (cls, _Base, BackwardCFunction),
-            {
-                "__module__": cls.__module__,
-                "__qualname__": cls.__qualname__,
-                "__doc__": cls.__doc__,
-                "__init__": _Base.__init__,
-                "apply": BackwardCFunction.apply,
-                "_forward_cls": driver,
-                "_autograd_function_id": driver._backward_cls._autograd_function_id,
-                "_thnn_driver": driver,
-            },
-        )
+        of_node = {
+            "__module__": cls.__module__,
+            "__qualname__": cls.__qualname__,
+            "__doc__": cls.__doc__,
+            "__init__": _Base.__init__,
+            "apply": driver._backward_cls.apply,  # Function.apply, which makes nodes, precedes it
+            "_thnn_driver": driver,
+        }
+        driver._backward_cls = type(cls.__name__, (cls, _Base, driver._backward_cls), of_node)
         cls._thnn_driver = driver  # type: ignore[attr-defined]
     return driver
 
