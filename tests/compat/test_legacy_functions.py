@@ -105,6 +105,39 @@ def test_calls_without_gradients() -> None:
         assert not Scale(2.0)(x).requires_grad
 
 
+def test_called_instances_show_their_node() -> None:
+    class Hook(Function):
+        """Prepares the backward of another function, which runs later."""
+
+        def __init__(self, other):
+            self.other = other
+
+        def forward(self, input):
+            return input.view_as(input)
+
+        def backward(self, grad_output):
+            first, second = self.other.saved_tensors
+            assert not first.requires_grad
+            assert self.other.saved_variables[0].requires_grad
+            assert self.other.needs_input_grad == (True, False)
+            self.other.prepared = first * second
+            return grad_output
+
+    class Prepared(Product):
+        def backward(self, grad_output):
+            return grad_output * self.prepared, None
+
+    x, factor, f = leaf(3), torch.full((3,), 2.0).double(), Prepared()
+    y = Hook(f)(f(x, factor) * 3)
+    y.sum().backward()
+    torch.testing.assert_close(x.grad, 6 * x.detach())
+    assert isinstance(f, Prepared)
+    assert type(f).__name__ == "Prepared"
+    torch.testing.assert_close(f(x, x), x * x)
+    with pytest.raises(ValueError, match=r"Prepared\.saved_tensors: the graph of the call does not exist"):
+        _ = f.saved_tensors
+
+
 def test_one_instance_has_a_node_per_call() -> None:
     class Power(Function):
         def forward(self, input, power):
@@ -538,7 +571,10 @@ def test_inside_of_other_tools() -> None:
     with torch.inference_mode():
         torch.testing.assert_close(Scale(2.0)(x), 2 * x)
     y = Scale(2.0)(x)
-    torch.testing.assert_close(y.grad_fn(y), 4 * x)  # the node is an instance
+    z = y.grad_fn(y)  # the node is an instance
+    torch.testing.assert_close(z, 4 * x)
+    torch.testing.assert_close(z.grad_fn.saved_tensors, (2 * x.detach(),))
+    torch.testing.assert_close(y.grad_fn.saved_tensors, (x.detach(),))
     for transform in (torch.func.grad(lambda t: Scale(2.0)(t).sum()), torch.func.vmap(Scale(2.0))):
         with pytest.raises(RuntimeError, match=r"autograd\.Function with functorch transforms"):
             transform(x)

@@ -15,6 +15,7 @@ call in `forward` and enabled in `backward`: code that wraps the tensors in Vari
 
 from __future__ import annotations
 
+import weakref
 from contextlib import ExitStack
 from typing import Any
 
@@ -30,20 +31,29 @@ _refuse_call: Any = Function.__call__
 
 
 class _Base(Function):
-    """The context of torch as legacy functions know it: tensors without history, and no deprecation warnings."""
+    """The context of torch as legacy functions know it: tensors without history, and no deprecation warnings.
+
+    Also the called instance belongs to the class of its node, whose saved tensors it shows.
+    """
 
     def __init__(self) -> None:
         pass  # torch makes the node; the attributes are those of the called instance
 
+    def _context(self, name: str) -> Any:
+        node = self.__dict__["_thnn_node"]()
+        if node is None:
+            raise ValueError(f"{type(self).__name__}.{name}: the graph of the call does not exist any more")
+        return getattr(Function, name).__get__(node)
+
     @property
     def needs_input_grad(self) -> Any:  # type: ignore[override]
         """Whether each input requires a gradient."""
-        return super().needs_input_grad[1:]  # without the first argument of _forward
+        return self._context("needs_input_grad")[1:]  # without the first argument of _forward
 
     @property
     def saved_variables(self) -> Any:
         """The saved tensors with their history."""
-        return super().saved_tensors
+        return self._context("saved_tensors")
 
     @property
     def saved_tensors(self) -> Any:  # type: ignore[override]
@@ -80,8 +90,12 @@ def _is_legacy(cls: type) -> bool:
 def _forward(node: Any, call: tuple[Any, bool], *inputs: Any) -> Any:
     """The static forward behind every legacy function. `call` is the instance and the gradient mode."""
     instance, grad_enabled = call
-    # Attributes set later, on the instance or on the node, are seen by both. The nodes of earlier calls keep theirs.
-    node.__dict__ = instance.__dict__ = dict(instance.__dict__)
+    earlier = instance.__dict__.get("_thnn_node")
+    node.__dict__ = {**instance.__dict__, "_thnn_node": weakref.ref(node)}
+    if earlier is None or earlier() is not instance:  # not a node itself
+        # Attributes set later, on the instance or on the node, are seen by both. The nodes of earlier calls keep theirs.
+        instance.__dict__ = node.__dict__
+        instance.__class__ = type(node)
     detached = [x.detach() if isinstance(x, Tensor) else x for x in inputs]
     with torch.set_grad_enabled(grad_enabled):
         result = node.forward(*detached)
