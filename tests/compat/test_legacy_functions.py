@@ -138,6 +138,44 @@ def test_called_instances_show_their_node() -> None:
         _ = f.saved_tensors
 
 
+def test_results_in_shared_memory_are_restored_for_the_backward() -> None:
+    """In the manner of a densenet whose layers write their results to the same memory."""
+    memory = torch.empty(3).double()
+
+    class Exp(Function):
+        def forward(self, input):
+            self.save_for_backward(input)
+            self.result = memory.new().set_(memory)
+            return torch.exp(input, out=self.result)
+
+        def restore(self):
+            (input,) = self.saved_tensors
+            torch.exp(input, out=self.result)
+
+        def backward(self, grad_output):
+            return grad_output * self.result
+
+    class Restore(Function):
+        def __init__(self, other):
+            self.other = other
+
+        def forward(self, input):
+            return input.clone()
+
+        def backward(self, grad_output):
+            self.other.restore()
+            return grad_output
+
+    def layer(x: Tensor, weight: Tensor) -> Tensor:
+        f = Exp()
+        return Restore(f)(f(x) * weight)  # the product saves the shared memory
+
+    x, weight = leaf(3), leaf(1, 3).view(3)
+    grads = torch.autograd.grad(layer(layer(x, weight), weight).sum(), (x, weight))
+    expected = torch.autograd.grad(((x.exp() * weight).exp() * weight).sum(), (x, weight))
+    torch.testing.assert_close(grads, expected)
+
+
 def test_one_instance_has_a_node_per_call() -> None:
     class Power(Function):
         def forward(self, input, power):

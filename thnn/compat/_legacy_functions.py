@@ -87,13 +87,19 @@ def _is_legacy(cls: type) -> bool:
     return False
 
 
+def _alias(result: Tensor, is_input: bool) -> Tensor:
+    """The output for a result of forward. Changes of the result's own memory are not seen by autograd, as until 0.3,
+    because functions restore shared memory before a backward; those of memory of the inputs are."""
+    return result.detach() if is_input or result._is_view() else result.data
+
+
 def _forward(node: Any, call: tuple[Any, bool], *inputs: Any) -> Any:
     """The static forward behind every legacy function. `call` is the instance and the gradient mode."""
     instance, grad_enabled = call
     earlier = instance.__dict__.get("_thnn_node")
     node.__dict__ = {**instance.__dict__, "_thnn_node": weakref.ref(node)}
     if earlier is None or earlier() is not instance:  # not a node itself
-        # Attributes set later, on the instance or on the node, are seen by both. The nodes of earlier calls keep theirs.
+        # Both see attributes that are set later, on the instance or on the node. Nodes of earlier calls keep theirs.
         instance.__dict__ = node.__dict__
         instance.__class__ = type(node)
     detached = [x.detach() if isinstance(x, Tensor) else x for x in inputs]
@@ -108,7 +114,8 @@ def _forward(node: Any, call: tuple[Any, bool], *inputs: Any) -> Any:
         raise ValueError(f"{type(node).__name__}.mark_dirty: expected inputs of forward")
     # Other outputs are new tensors: a node whose attributes keep the result would otherwise keep itself alive.
     outputs = tuple(
-        of_input[id(r)] if id(r) in dirty else r.detach() if isinstance(r, Tensor) else r for r in results
+        of_input[id(r)] if id(r) in dirty else _alias(r, id(r) in of_input) if isinstance(r, Tensor) else r
+        for r in results
     )
     returned = {id(x) for x in outputs}
     for tensor in (of_input[i] for i in dirty):
