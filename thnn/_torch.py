@@ -9,7 +9,7 @@ Private attributes of objects cannot be imported. thnn uses these:
 ======================================================  ==============================  ===============================
 attribute                                               used by                         without it
 ======================================================  ==============================  ===============================
-``Function._backward_cls``                              `_functions.base`               classes cannot be created
+``Function._backward_cls``                              `_functions.base`, `compat`     classes cannot be created
 ``Module._parameters``, ``_buffers``, ``_modules``,     `nn`, `graph`, `parallel`      layers cannot be called
 hooks, ``_load_from_state_dict``
 ``Module._compiled_call_impl``                          `graph.mode_views`              no effect
