@@ -31,9 +31,9 @@ void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTens
              (long long)valuesPerChannel(input), THNN_shape(input));
 
   THNN_RESIZE_LIKE(output, input);
+  THNN_RESIZE_TO(save_mean, THNN_CONTIGUOUS, C);
+  THNN_RESIZE_TO(save_std, THNN_CONTIGUOUS, C);
   if (train) {
-    THNN_RESIZE_TO(save_mean, THNN_CONTIGUOUS, C);
-    THNN_RESIZE_TO(save_std, THNN_CONTIGUOUS, C);
     THNN_CHECK_DISTINCT_ADDRESSES(running_mean);
     THNN_CHECK_DISTINCT_ADDRESSES(running_var);
   }

@@ -16,9 +16,9 @@ class BatchNormalizationFunction(FunctionBase):
     save_mean, save_std (C). n is the number of values per channel.
     Training: mean and variance (biased) of the batch; save_mean = mean, save_std = 1 / sqrt(variance + eps), that is the
     inverse deviation; running_mean = momentum * mean + (1 - momentum) * running_mean, and running_var likewise with the
-    unbiased variance, which is variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but
-    output is written.
-    Where variance and eps are both 0 the inverse deviation is 0.
+    unbiased variance, which is variance * n / (n - 1). Evaluation: running_mean and running_var instead; save_mean
+    and save_std are resized like any output, but no value is written to them.
+    If variance and eps are both 0 the inverse deviation is 0.
     Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for fewer
     than 2 values per channel, an empty batch included (the running statistics stay as they were); TypeError where the
     statistics that the mode needs are None.
