@@ -242,7 +242,7 @@ def _arguments(name: str, count: int) -> Sequence[Argument | None]:
     function = functions().get(name)
     if function is None:
         return (None,) * count
-    return tuple(a for a in function.arguments if a.role != "state")
+    return function.after_state
 
 
 def _multiply_adds(name: str, shapes: Mapping[str, Sequence[int]]) -> float:
