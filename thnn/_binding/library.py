@@ -47,8 +47,8 @@ class BoundFunction(NamedTuple):
 
 @functools.cache
 def _caller(address: int, flags: int) -> Callable[[tuple[Any, ...]], int]:
-    # cffi cannot return a Python object: thnn_bind appends the function to the list at this address, which in CPython is
-    # the id.
+    # cffi cannot return a Python object: thnn_bind appends the function to the list at this address, which in
+    # CPython is the id.
     result: list[Callable[[tuple[Any, ...]], int]] = []
     if not lib.thnn_bind(address, flags, id(result)):
         raise MemoryError
