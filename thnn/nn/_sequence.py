@@ -153,15 +153,16 @@ def _before(
     steps: Sequence[States], initial: States, sizes: Sequence[int], order: Sequence[int]
 ) -> Iterator[States]:
     """The states before each step, in the order of computation; a step may be computed when its states are taken."""
-    states = tuple(s[: sizes[order[0]]] for s in initial)
+    current = sizes[order[0]]
+    states = initial if current == sizes[0] else tuple(i[:current] for i in initial)
     for step in order:
-        current, size = len(states[0]), sizes[step]
+        size = sizes[step]
         if size < current:
             states = tuple(s[:size] for s in states)
         elif size > current:
             states = tuple(torch.cat([s, i[current:size]]) for s, i in zip(states, initial))
         yield states
-        states = steps[step]
+        states, current = steps[step], size
 
 
 def _split(tensors: Sequence[Tensor], sizes: Sequence[int]) -> list[States]:

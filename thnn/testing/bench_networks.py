@@ -58,10 +58,15 @@ def matching(pattern: re.Pattern[str]) -> list[NetworkRow]:
 
 
 def _made(network: Network) -> tuple[nn.Module, nn.Module]:
-    """The network and its loss, with the same initial values in each call."""
+    """The network and its loss, with the same initial values in each call, and without dropout, whose random numbers
+    depend on the implementation."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
-        return network.make(), network.make_loss()
+        modules = network.make(), network.make_loss()
+    for layer in modules[0].modules():
+        if isinstance(layer, nn.Dropout):
+            layer.p = 0.0
+    return modules
 
 
 class _Training:
@@ -90,7 +95,6 @@ class _Training:
 
     def result(self) -> Tensor:
         """The losses of two steps, of which the second depends on the gradients of the first."""
-        torch.manual_seed(1)  # of dropout
         return torch.stack([self().detach(), self().detach()])
 
     def compile(self) -> None:
@@ -138,6 +142,7 @@ def _compiled(row: NetworkRow, say: Callable[[str], None]) -> dict[str, Any]:
     """The implementation of torch.compile, or nothing, with a message, if it fails: inductor needs a C++ compiler."""
     make = _Training if row.mode == TRAINING else _Inference
     call = make(row, _made(row.network), CONTIGUOUS)
+    initial = copy.deepcopy(call.network.state_dict())
     try:
         call.compile()
         call()  # compiles
@@ -145,8 +150,7 @@ def _compiled(row: NetworkRow, say: Callable[[str], None]) -> dict[str, Any]:
         reason = str(error).strip().splitlines() or [type(error).__name__]
         say(f"{row.name}: without torch.compile, which failed: {reason[0]}")
         return {}
-    call = make(row, _made(row.network), CONTIGUOUS)
-    call.compile()
+    call.network.load_state_dict(initial)
     return {COMPILED: call}
 
 
