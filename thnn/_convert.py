@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 import thnn.nn
+from thnn._table import aligned
 from thnn.graph.branch import ROOT, Branch
 from thnn.graph.mode_views import has_hooks
 from thnn.graph.tracing import trace
@@ -52,13 +53,8 @@ class Report(NamedTuple):
     def __str__(self) -> str:
         sections = [("replaced", self.replaced), ("fused", self.fused), ("left", self.left)]
         rows = [(title, *layer) for title, layers in sections for layer in layers]
-        widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
-        lines = [
-            "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[3]]).rstrip()
-            for row in rows
-        ]
         counts = ", ".join(f"{len(layers)} {title}" for title, layers in sections)
-        return "\n".join([*lines, counts])
+        return "\n".join([*aligned(rows), counts])
 
 
 def convert(model: nn.Module) -> Report:
@@ -185,6 +181,8 @@ def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Mo
     If the module cannot be traced, its children are traced one by one.
     """
     try:
+        if type(module).forward is nn.Module.forward:
+            raise ValueError("a container without a forward, such as nn.ModuleList")
         branches = [
             trace(module, _required_arguments(module), training=training) for training in (True, False)
         ]

@@ -32,6 +32,11 @@ const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
 int thnn_bind(uintptr_t function, int flags, uintptr_t list);
 void thnn_release(uintptr_t state);
 
+/* Makes every Python function of thnn_bind() call a Python object, given by its id, after each call, with the name of the
+   C function, the seconds that the call took, its result and its tuple of arguments. 0 removes the object; without one,
+   calls cost nothing more. False, without an effect, if another object is set. */
+int thnn_observe(uintptr_t observer);
+
 /* Sets, by their ids, torch's DLPack exchange capsule (0 if torch has none), torch.get_num_threads, the marker of an
    output to allocate, and torch.Generator. Returns whether torch tensors can be passed; otherwise Python fills views
    (THNN_CALL_VIEWS). */

@@ -29,7 +29,7 @@ from thnn._torch import dynamo_disable, increment_version
 def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
     """The backend method of a C function; see thnn/_functions/generate.py for why it is written as source."""
     function = bound.function
-    arguments = [a for a in function.arguments if a.role != "state"]
+    arguments = function.after_state
     names = [a.variable for a in arguments]
     state = ["state"] if len(arguments) < len(function.arguments) else []
     written = function.written

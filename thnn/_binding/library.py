@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 from collections.abc import Callable
 from pathlib import Path
@@ -41,12 +42,17 @@ class BoundFunction(NamedTuple):
 
         It returns 0 after success, otherwise a report for `invoke`.
         """
-        # cffi cannot return a Python object: thnn_bind appends the function to the list at this address, which in
-        # CPython is the id.
-        result: list[Callable[[tuple[Any, ...]], int]] = []
-        if not lib.thnn_bind(self.address, flags, id(result)):
-            raise MemoryError
-        return result[0]
+        return _caller(self.address, flags)
+
+
+@functools.cache
+def _caller(address: int, flags: int) -> Callable[[tuple[Any, ...]], int]:
+    # cffi cannot return a Python object: thnn_bind appends the function to the list at this address, which in
+    # CPython is the id.
+    result: list[Callable[[tuple[Any, ...]], int]] = []
+    if not lib.thnn_bind(address, flags, id(result)):
+        raise MemoryError
+    return result[0]
 
 
 class Library:

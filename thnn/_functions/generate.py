@@ -56,7 +56,7 @@ class _Source:
         `allocations` maps tensors to expressions that allocate them before the call; if such an expression raises
         an exception, the tensor becomes ALLOCATE and `invoke` reports the error.
         """
-        arguments = [a for a in function.arguments if a.role != "state"]
+        arguments = function.after_state
         expressions = [names[a.name] for a in arguments]
         if allocations:
             lines = [f"{name} = {expression}" for name, expression in allocations.items()]

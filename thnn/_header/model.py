@@ -127,6 +127,11 @@ class Function:
         """'updateOutput' for 'SpatialConvolutionMM_updateOutput', '' for a name without '_'."""
         return split_name(self.name)[1]
 
+    @property
+    def after_state(self) -> tuple[Argument, ...]:
+        """The arguments without the state, in header order."""
+        return tuple(a for a in self.arguments if a.role != "state")
+
     def argument(self, name: str) -> Argument | None:
         """The argument called `name`, None if there is none."""
         return next((a for a in self.arguments if a.name == name), None)
