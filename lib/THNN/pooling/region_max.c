@@ -240,7 +240,7 @@ static bool maxChannelsLast(const RegionMax *f)
   const PoolingRegions *regions = f->regions;
   PixelBuffers sizes;
   const size_t bytes = pixelBuffers(NULL, f, &sizes);
-  if (regions->samples || bytes > THNN_SCRATCH_LIMIT) return false;
+  if (bytes > THNN_SCRATCH_LIMIT) return false;
   const int64_t pixels = y->n * y->d * y->h * y->w;
   const int64_t size = x->c * regionLongest(regions, 0) * regionLongest(regions, 1) * regionLongest(regions, 2);
   const int64_t perTask = rowsPerTask(size);
@@ -263,6 +263,102 @@ static bool maxChannelsLast(const RegionMax *f)
   return true;
 }
 
+/* --- channels-last images, fractional regions: each lane has its own --- */
+
+/* Where regions begin, for each channel: along the width, and summed over depth and height for one row of y. */
+typedef struct FractionalBuffers {
+  real *sample[WINDOW_AXES]; /* of each channel */
+  vlane *column;             /* of each output column and channel */
+  vlane *offset, *position;  /* of a row: offsets in the image, and input elements */
+} FractionalBuffers;
+
+static size_t fractionalBuffers(void *memory, const RegionMax *f, FractionalBuffers *b)
+{
+  ScratchArena arena = {memory, 0};
+  const double c = (double)f->x.c;
+  for (int a = 0; a < WINDOW_AXES; a++) b->sample[a] = arenaTake(&arena, c, sizeof(real));
+  b->column = arenaTake(&arena, (double)f->y.w * c, sizeof(vlane));
+  b->offset = arenaTake(&arena, c, sizeof(vlane));
+  b->position = arenaTake(&arena, c, sizeof(vlane));
+  return (size_t)arena.bytes;
+}
+
+static void fractionalColumns(const RegionMax *f, int64_t n, const FractionalBuffers *b)
+{
+  const int64_t channels = f->x.c;
+  for (int a = 0; a < WINDOW_AXES; a++)
+    for (int64_t c = 0; c < channels; c++) b->sample[a][c] = regionSample(f->regions, a, n, c);
+  for (int64_t j = 0; j < f->y.w; j++)
+    for (int64_t c = 0; c < channels; c++)
+      b->column[j * channels + c] =
+          (vlane)regionFractional(&f->regions->pooling.axis[2], b->sample[2][c], j).start;
+}
+
+static void fractionalRow(const RegionMax *f, int64_t od, int64_t o, const FractionalBuffers *b)
+{
+  const PoolingImages *x = &f->x;
+  for (int64_t c = 0; c < x->c; c++) {
+    const int64_t d = regionFractional(&f->regions->pooling.axis[0], b->sample[0][c], od).start;
+    const int64_t h = regionFractional(&f->regions->pooling.axis[1], b->sample[1][c], o).start;
+    b->offset[c] = (vlane)(d * x->sd + h * x->sh + c);
+    b->position[c] = (vlane)((d * x->h + h) * x->w);
+  }
+}
+
+static ALWAYS_INLINE void fractionalBlock(const int64_t *first, int vectors, int lanes, const RegionMax *f,
+                                          const real *image, const vlane *column, const FractionalBuffers *b,
+                                          real *to, int64_t *index)
+{
+  const PoolingImages x = f->x;
+  const WindowAxis *axis = f->regions->pooling.axis;
+  for (int v = 0; v < vectors; v++) {
+    const vint w = (vint)loadLanes((const real *)column + first[v], lanes);
+    const vint offset = (vint)loadLanes((const real *)b->offset + first[v], lanes) + w * vi_set1((vlane)x.sw);
+    const vint position = (vint)loadLanes((const real *)b->position + first[v], lanes) + w;
+    vreal best = v_gather(image, offset);
+    vint at = {0};
+    for (int64_t k = 0; k < axis[0].kernel; k++)
+      for (int64_t r = 0; r < axis[1].kernel; r++)
+        for (int64_t c = 0; c < axis[2].kernel; c++) {
+          const vreal value = v_gather(image + k * x.sd + r * x.sh + c * x.sw, offset);
+          const vmask larger = m_or(v_gt(value, best), v_ne(value, value));
+          best = v_sel(larger, value, best);
+          at = vi_sel(larger, vi_set1((vlane)((k * x.h + r) * x.w + c)), at);
+        }
+    storeLanes(to + first[v], best, lanes);
+    storeIndices(index + first[v], at + position, lanes);
+  }
+}
+
+static bool fractionalChannelsLast(const RegionMax *f)
+{
+  const PoolingImages *x = &f->x, *y = &f->y, *index = &f->index;
+  FractionalBuffers sizes;
+  const size_t bytes = fractionalBuffers(NULL, f, &sizes);
+  const double span = (double)x->d * (double)x->sd + (double)x->h * (double)x->sh + (double)x->w * (double)x->sw;
+  if (bytes > THNN_SCRATCH_LIMIT || span + (double)x->c > (sizeof(real) == 4 ? 0x1p31 : 0x1p62)) return false;
+  const int64_t rows = y->n * y->d * y->h, elements = f->regions->pooling.axis[0].kernel *
+                                                      f->regions->pooling.axis[1].kernel *
+                                                      f->regions->pooling.axis[2].kernel;
+  const int64_t perTask = MAX(rowsPerTask(y->w * y->c * elements), MIN(y->d * y->h, 8));
+  THNN_PARALLEL_FOR(task, ceilDivide(rows, perTask), rows * y->w * y->c * elements) {
+    FractionalBuffers b;
+    fractionalBuffers(thnn_scratch(bytes), f, &b);
+    const int64_t end = MIN(rows, (task + 1) * perTask);
+    for (int64_t row = task * perTask, image = -1; row < end; row++) {
+      const int64_t slice = row / y->h, o = row % y->h, n = slice / y->d, od = slice % y->d;
+      if (n != image) fractionalColumns(f, image = n, &b);
+      fractionalRow(f, od, o, &b);
+      real *to = f->output + n * y->sn + od * y->sd + o * y->sh;
+      int64_t *indexTo = f->indices + n * index->sn + od * index->sd + o * index->sh;
+      for (int64_t j = 0; j < y->w; j++)
+        FOR_LANE_BLOCKS(x->c, fractionalBlock, f, f->input + n * x->sn, b.column + j * x->c, &b, to + j * y->sw,
+                        indexTo + j * index->sw);
+    }
+  }
+  return true;
+}
+
 void THNN_(poolingRegionMax)(const PoolingRegions *regions, const THTensor *input, THTensor *output,
                              THIndexTensor *indices)
 {
@@ -276,6 +372,8 @@ void THNN_(poolingRegionMax)(const PoolingRegions *regions, const THTensor *inpu
                        .indices = indices->data};
   const bool channelsLast =
       imagesAreChannelsLast(&f.x) && imagesAreChannelsLast(&f.y) && imagesAreChannelsLast(&f.index);
-  const bool done = indexFitsLanes(pooling) && (channelsLast ? maxChannelsLast(&f) : maxPlanes(&f));
+  const bool done = indexFitsLanes(pooling) && (!channelsLast      ? maxPlanes(&f)
+                                                : regions->samples ? fractionalChannelsLast(&f)
+                                                                   : maxChannelsLast(&f));
   if (!done) maxPlain(&f);
 }
