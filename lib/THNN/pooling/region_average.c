@@ -99,11 +99,6 @@ static void findWeights(const RegionSums *f, real **weight)
   for (int64_t i = 0; i < VL && f->isGradient; i++) weight[2][f->x.w + i] = 0;
 }
 
-static int64_t regionMost(const WindowAxis *axis)
-{
-  return axis->input / axis->output + (axis->input % axis->output ? 2 : 0);
-}
-
 /* --- planes --- */
 
 typedef struct SumBuffers {
@@ -236,8 +231,8 @@ static bool sumPlanes(const RegionSums *f)
 {
   const PoolingImages *x = &f->x, *y = &f->y;
   const int64_t shortest = MAX(x->w / y->w, 1);
-  const RegionLines lines =
-      regionLines(x, y, shortest, regionMost(&f->axis[2]), regionMost(&f->axis[0]) * regionMost(&f->axis[1]));
+  const RegionLines lines = regionLines(x, y, shortest, regionAdaptiveLongest(&f->axis[2]),
+                                        regionAdaptiveLongest(&f->axis[0]) * regionAdaptiveLongest(&f->axis[1]));
   SumBuffers sizes;
   const size_t bytes = sumBuffers(NULL, f, &lines, &sizes);
   if (bytes > THNN_SCRATCH_LIMIT) return false;
@@ -292,7 +287,7 @@ static size_t pixelBuffers(void *memory, const RegionSums *f, PixelBuffers *b)
 {
   ScratchArena arena = {memory, 0};
   double elements = 1;
-  for (int a = 0; a < WINDOW_AXES; a++) elements *= (double)regionMost(&f->axis[a]);
+  for (int a = 0; a < WINDOW_AXES; a++) elements *= (double)regionAdaptiveLongest(&f->axis[a]);
   *b = (PixelBuffers){.mean = {.count = 1}};
   b->mean.offset = arenaTake(&arena, elements, sizeof(int64_t));
   gatherSourcesTake(&arena, elements, &b->gradient);
