@@ -8,8 +8,8 @@
 
 typedef struct RegionMaxGradient {
   const WindowAxis *axis;
-  WindowAxis inverse[WINDOW_AXES]; /* whose regions are the outputs that an input belongs to */
-  PoolingImages g, index, x;       /* gradOutput, indices, gradInput */
+  const WindowAxis *inverse; /* whose regions are the outputs that an input belongs to */
+  PoolingImages g, index, x; /* gradOutput, indices, gradInput */
   const real *gradOutput;
   const int64_t *indices;
   real *gradInput;
@@ -118,16 +118,16 @@ void THNN_(poolingRegionMaxBackward)(const PoolingRegions *regions, const THTens
                                      const THIndexTensor *indices, THTensor *gradInput)
 {
   const Pooling *pooling = &regions->pooling;
-  RegionMaxGradient f = {.axis = pooling->axis,
-                         .g = poolingImages(pooling, gradOutput),
-                         .index = poolingImages(pooling, indices),
-                         .x = poolingImages(pooling, gradInput),
-                         .gradOutput = TH_DATA(gradOutput),
-                         .indices = indices->data,
-                         .gradInput = TH_DATA(gradInput),
-                         .streams = backwardStreams(gradInput, gradOutput, indices)};
-  for (int a = 0; a < WINDOW_AXES; a++)
-    f.inverse[a] = (WindowAxis){.input = pooling->axis[a].output, .output = pooling->axis[a].input};
+  const PoolingRegions inverse = regionsInverse(regions);
+  const RegionMaxGradient f = {.axis = pooling->axis,
+                               .inverse = inverse.pooling.axis,
+                               .g = poolingImages(pooling, gradOutput),
+                               .index = poolingImages(pooling, indices),
+                               .x = poolingImages(pooling, gradInput),
+                               .gradOutput = TH_DATA(gradOutput),
+                               .indices = indices->data,
+                               .gradInput = TH_DATA(gradInput),
+                               .streams = backwardStreams(gradInput, gradOutput, indices)};
   const bool channelsLast =
       imagesAreChannelsLast(&f.g) && imagesAreChannelsLast(&f.index) && imagesAreChannelsLast(&f.x);
   const bool done = regions->isAdaptive && channelsLast && indexFitsLanes(pooling) && gatherChannelsLast(&f);

@@ -7,7 +7,7 @@
    instead of a stride. Adaptive regions cover the input evenly. Fractional regions have one size and begin at multiples of
    a fractional stride, shifted by a random sample of each plane (Graham 2014). */
 typedef struct PoolingRegions {
-  Pooling pooling;         /* input and output of each axis, and the size of fractional regions as the kernel */
+  Pooling pooling; /* input and output of each axis, and the size of fractional regions as the kernel */
   bool isAdaptive;
   const THTensor *samples; /* (N, C, axes) in [0, 1] for the forward of fractional regions; otherwise NULL */
   int sampleOf[WINDOW_AXES];
@@ -67,6 +67,15 @@ static inline int64_t regionAdaptiveLongest(const WindowAxis *axis)
 static inline int64_t regionLongest(const PoolingRegions *r, int a)
 {
   return r->samples ? r->pooling.axis[a].kernel : regionAdaptiveLongest(&r->pooling.axis[a]);
+}
+
+/* Adaptive regions with input and output swapped: of each input, the outputs that it belongs to. */
+static inline PoolingRegions regionsInverse(const PoolingRegions *r)
+{
+  PoolingRegions inverse = {.isAdaptive = true};
+  for (int a = 0; a < WINDOW_AXES; a++)
+    inverse.pooling.axis[a] = (WindowAxis){.input = r->pooling.axis[a].output, .output = r->pooling.axis[a].input};
+  return inverse;
 }
 
 /* Tensors may have any strides. */
