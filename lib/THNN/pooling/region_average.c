@@ -30,29 +30,6 @@ static int64_t gradientDivisor(const RegionSums *f, int a, int64_t i)
   return regionSize(&(WindowAxis){.input = axis->output, .output = axis->input}, i);
 }
 
-#define SUM_VECTORS 4      /* that are added side by side */
-#define PARTIAL_VECTORS 64 /* that are added to each of them */
-
-/* Sums of n contiguous elements in lanes. */
-static vreal sumOfRun(const real *x, int64_t n)
-{
-  vreal total = {0};
-  for (int64_t i = 0; i < n;) {
-    const int64_t end = MIN(n, i + SUM_VECTORS * PARTIAL_VECTORS * VL);
-    vreal sum[SUM_VECTORS] = {{0}};
-    for (; i + SUM_VECTORS * VL <= end; i += SUM_VECTORS * VL)
-#pragma GCC unroll 4
-      for (int v = 0; v < SUM_VECTORS; v++) {
-        thnn_prefetchAhead(x + i + v * VL, VL * (int)sizeof *x);
-        sum[v] += v_load(x + i + v * VL);
-      }
-    for (; i + VL <= end; i += VL) sum[0] += v_load(x + i);
-    if (i < end) sum[1] += v_load_n(x + i, (int)(end - i)), i = end;
-    total += (sum[0] + sum[1]) + (sum[2] + sum[3]);
-  }
-  return total;
-}
-
 /* Any strides. */
 static void sumPlain(const RegionSums *f)
 {
@@ -94,6 +71,74 @@ static void findWeights(const RegionSums *f, real **weight)
   for (int a = 0; a < WINDOW_AXES && f->isGradient; a++)
     for (int64_t i = 0; i < size[a]; i++) weight[a][i] = 1 / (real)gradientDivisor(f, a, i);
   for (int64_t i = 0; i < VL && f->isGradient; i++) weight[2][f->x.w + i] = 0;
+}
+
+/* --- one region per plane --- */
+
+#define SUM_VECTORS 4      /* that are added side by side */
+#define PARTIAL_VECTORS 64 /* that are added to each of them */
+
+/* Sums of n contiguous elements in lanes. */
+static vreal sumOfRun(const real *x, int64_t n)
+{
+  vreal total = {0};
+  for (int64_t i = 0; i < n;) {
+    const int64_t end = MIN(n, i + SUM_VECTORS * PARTIAL_VECTORS * VL);
+    vreal sum[SUM_VECTORS] = {{0}};
+    for (; i + SUM_VECTORS * VL <= end; i += SUM_VECTORS * VL)
+#pragma GCC unroll 4
+      for (int v = 0; v < SUM_VECTORS; v++) {
+        thnn_prefetchAhead(x + i + v * VL, VL * (int)sizeof *x);
+        sum[v] += v_load(x + i + v * VL);
+      }
+    for (; i + VL <= end; i += VL) sum[0] += v_load(x + i);
+    if (i < end) sum[1] += v_load_n(x + i, (int)(end - i)), i = end;
+    total += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  }
+  return total;
+}
+
+#define SQUARE (VBYTES / sizeof(real) * VBYTES / sizeof(real))
+
+/* Sums of VL planes are transposed, so that they are added, and divided, in lanes. */
+static bool meanOfPlanes(const RegionSums *f)
+{
+  const PoolingImages *x = &f->x, *y = &f->y;
+  if (f->isGradient || y->d * y->h * y->w != 1 || !planesAreDense(x)) return false;
+  const int64_t size = x->d * x->h * x->w, planes = x->n * x->c, perTask = ceilDivide(rowsPerTask(size), VL) * VL;
+  THNN_PARALLEL_FOR(task, ceilDivide(planes, perTask), planes * size) {
+    real sum[SQUARE], lanes[SQUARE] = {0}, mean[VBYTES / sizeof(real)];
+    const int64_t end = MIN(planes, (task + 1) * perTask);
+    int64_t n = task * perTask / x->c, c = task * perTask % x->c;
+    for (int64_t plane = task * perTask; plane < end; plane += VL) {
+      const int count = (int)MIN(VL, end - plane);
+      real *to[VBYTES / sizeof(real)];
+      for (int i = 0; i < count; i++) {
+        v_store(sum + i * VL, sumOfRun(f->from + n * x->sn + c * x->sc, size));
+        to[i] = f->to + n * y->sn + c * y->sc;
+        if (++c == x->c) c = 0, n++;
+      }
+      THNN_(transpose)(lanes, VL, sum, VL, count, VL);
+      vreal total[2] = {{0}};
+      for (int i = 0; i < VL; i++) total[i % 2] += v_load(lanes + i * VL);
+      v_store(mean, (total[0] + total[1]) / v_set1((real)size));
+      for (int i = 0; i < count; i++) *to[i] = mean[i];
+    }
+  }
+  return true;
+}
+
+static bool meanOfPlanesGradient(const RegionSums *f)
+{
+  const PoolingImages *x = &f->x, *y = &f->y;
+  if (!f->isGradient || x->d * x->h * x->w != 1 || !planesAreDense(y)) return false;
+  const int64_t size = y->d * y->h * y->w, planes = y->n * y->c, perTask = rowsPerTask(size);
+  THNN_PARALLEL_FOR(task, ceilDivide(planes, perTask), planes * size) {
+    const int64_t end = MIN(planes, (task + 1) * perTask);
+    for (int64_t plane = task * perTask; plane < end; plane++)
+      fillLanes(f->to + imagesPlane(y, plane), f->from[imagesPlane(x, plane)] / (real)size, size);
+  }
+  return true;
 }
 
 /* --- planes --- */
@@ -160,17 +205,6 @@ static void sumLine(const SumBuffers *b, const RegionLine *source, int64_t x0, i
   else FOR_LANE_BLOCKS(n, sumBlock, b, source, x0, 1, line, false);
 }
 
-/* The sums of a line whose rows are contiguous, in the lanes of one vector. */
-static void sumWholeLine(const RegionSums *f, const RegionLine *source, real *line)
-{
-  const PoolingImages *x = &f->x;
-  const real *plane = f->from + source->n * x->sn + source->c * x->sc + source->height.start * x->sh;
-  vreal sum = {0};
-  for (int64_t k = source->depth.start; k < source->depth.end; k++)
-    sum += sumOfRun(plane + k * x->sd, (source->height.end - source->height.start) * x->w);
-  v_store(line, sum);
-}
-
 /* Adds the columns x0 to x1 - 1 of the transposed lines to the sums of the regions. */
 static void sumColumns(const SumBuffers *b, int64_t x0, int64_t x1)
 {
@@ -188,7 +222,7 @@ static void sumColumns(const SumBuffers *b, int64_t x0, int64_t x1)
 }
 
 /* Divides the sums by the sizes of their regions. */
-static void divideSums(const SumBuffers *b, bool whole)
+static void divideSums(const SumBuffers *b)
 {
   const RegionLines *l = &b->lines;
   real size[BLOCK_LINES] = {0};
@@ -197,7 +231,7 @@ static void divideSums(const SumBuffers *b, bool whole)
     size[i] = (real)((line->depth.end - line->depth.start) * (line->height.end - line->height.start));
   }
   for (int64_t j = 0; j < l->end - l->first; j++) {
-    const vreal length = v_set1((real)(whole ? b->f->x.w : l->columns[j].end - l->columns[j].start));
+    const vreal length = v_set1((real)(l->columns[j].end - l->columns[j].start));
     for (int v = 0; v < LINE_VECTORS; v++) {
       real *to = b->sum + j * BLOCK_LINES + v * VL;
       v_store(to, v_load(to) / (v_load(size + v * VL) * length));
@@ -212,25 +246,13 @@ static void storeRows(const SumBuffers *b)
   const int64_t n = l->end - l->first;
   for (int64_t i = 0; i < l->count; i++) {
     const RegionLine *line = &l->block[i];
-    const real *from = b->row + i * LINE_PITCH;
+    const real *from = n == 1 ? b->sum + i : b->row + i * LINE_PITCH;
     real *to =
         b->f->to + line->n * y->sn + line->c * y->sc + line->d * y->sd + line->first * y->sh + l->first * y->sw;
     for (int64_t copy = 0; copy < line->copies; copy++, to += y->sh) {
-      if (y->sw == 1) copyLanes(to, from, n);
-      for (int64_t j = 0; j < n && y->sw != 1; j++) to[j * y->sw] = from[j];
+      if (y->sw == 1 && n > 1) copyLanes(to, from, n);
+      for (int64_t j = 0; j < n && (y->sw != 1 || n == 1); j++) to[j * y->sw] = from[j];
     }
-  }
-}
-
-/* The gradient of one column of regions: all columns of a row are equal. */
-static void fillRows(const SumBuffers *b)
-{
-  const PoolingImages *y = &b->f->y;
-  const RegionLines *l = &b->lines;
-  for (int64_t i = 0; i < l->count; i++) {
-    const RegionLine *line = &l->block[i];
-    real *to = b->f->to + line->n * y->sn + line->c * y->sc + line->d * y->sd + line->first * y->sh;
-    fillLanes(to, b->line[i * LINE_PITCH], line->copies * y->w);
   }
 }
 
@@ -239,24 +261,17 @@ static void sumLines(void *context)
   SumBuffers *b = context;
   const RegionSums *f = b->f;
   RegionLines *l = &b->lines;
-  const bool whole = f->y.w == 1 && !f->isGradient && rowsAreDense(&f->x);
-  const bool fills = f->x.w == 1 && f->isGradient && rowsAreDense(&f->y);
   for (int64_t j = 0; j < f->y.w; j = l->end) {
     regionTile(l, j);
-    if (whole) l->columns[0] = (Region){0, VL};
     const int64_t end = l->columns[l->end - j - 1].end;
     for (int64_t x0 = l->columns[0].start, x1; x0 < end; x0 = x1) {
       x1 = MIN(end, x0 + TILE_COLUMNS);
-      for (int64_t i = 0; i < l->count; i++) {
-        if (whole) sumWholeLine(f, &l->block[i], b->line + i * LINE_PITCH);
-        else sumLine(b, &l->block[i], x0, x1 - x0, b->line + i * LINE_PITCH);
-      }
-      if (fills) return fillRows(b);
+      for (int64_t i = 0; i < l->count; i++) sumLine(b, &l->block[i], x0, x1 - x0, b->line + i * LINE_PITCH);
       THNN_(transpose)(b->transposed, BLOCK_LINES, b->line, LINE_PITCH, l->count, x1 - x0);
       sumColumns(b, x0, x1);
     }
-    if (!f->isGradient) divideSums(b, whole);
-    THNN_(transpose)(b->row, LINE_PITCH, b->sum, BLOCK_LINES, l->end - l->first, l->count);
+    if (!f->isGradient) divideSums(b);
+    if (l->end - j > 1) THNN_(transpose)(b->row, LINE_PITCH, b->sum, BLOCK_LINES, l->end - j, l->count);
     storeRows(b);
   }
 }
@@ -423,8 +438,8 @@ static bool sumChannelsLast(const RegionSums *f)
 static void regionSums(RegionSums *f)
 {
   const bool channelsLast = imagesAreChannelsLast(&f->x) && imagesAreChannelsLast(&f->y);
-  const bool whole = (f->isGradient ? f->x.w : f->y.w) == 1; /* rows are summed, or filled, as one */
-  const bool done = channelsLast ? sumChannelsLast(f) : (!whole && sumSmallPlanes(f)) || sumPlanes(f);
+  const bool done = channelsLast ? sumChannelsLast(f)
+                                 : meanOfPlanes(f) || meanOfPlanesGradient(f) || sumSmallPlanes(f) || sumPlanes(f);
   if (!done) sumPlain(f);
 }
 

@@ -83,9 +83,11 @@ static inline void regionBlocks(RegionLines *l, int64_t task, void (*compute)(vo
   const int64_t begin = task * l->perTask, end = MIN(l->units, begin + l->perTask);
   int64_t slice = begin / l->chunks, part = begin % l->chunks, plane = slice / y->d, d = slice % y->d;
   int64_t n = plane / y->c, c = plane % y->c;
+  Region depth = {0, 0};
   for (int64_t unit = begin; unit < end; unit++) {
     const int64_t top = part * l->chunk, rows = MIN(l->chunk, y->h - top);
-    const Region depth = regionOf(regions, 0, regionSample(regions, 0, n, c), d);
+    if (unit == begin || y->d > 1 || regions->samples)
+      depth = regionOf(regions, 0, regionSample(regions, 0, n, c), d);
     if (unit == begin || l->chunks > 1 || (regions->samples && d == 0)) {
       const real sample = regionSample(regions, 1, n, c);
       for (int64_t o = 0; o < rows; o++) l->heights[o] = regionOf(regions, 1, sample, top + o);
