@@ -199,7 +199,7 @@ static void gradient(THNNState *state, THTensor *input, THIndexTensor *target, T
   const Positions p = positionsOf(input, target, weights, ignoreIndex);
   checkTarget(state, &p);
   THNN_RETURN_IF_FAILED(state);
-  const real total = *TH_DATA(total_weight);
+  const real total = *TH_DATA(total_weight), factor = (real)THNNState_gradientFactor(state);
   const bool one = input->ndim == 1;
   int64_t stride[4];
   setStrides(gradInput, stride);
@@ -218,7 +218,7 @@ static void gradient(THNNState *state, THTensor *input, THIndexTensor *target, T
       slope[i] = 0;
       if (class == p.ignoreIndex || !(total > 0)) continue;
       const real weight = weightOf(&p, class);
-      slope[i] = !sizeAverage ? -weight : one ? -1 : -weight / total;
+      slope[i] = factor * (!sizeAverage ? -weight : one ? -1 : -weight / total);
     }
     real *const dx = TH_DATA(gradInput) + offsetOf(run, stride);
     if (byClass) gradientByClass(classes, slope, run.length, p.targetStride[2], p.classes, dx, stride[3], stream);

@@ -119,7 +119,7 @@ void THNN_(MultiLabelMarginCriterion_updateGradInput)(THNNState *state, THTensor
   const Rows rows = rowsOf(input), masks = rowsOf(isTarget), gradRows = rowsOf(gradInput);
   checkTarget(state, target, &rows);
   THNN_RETURN_IF_FAILED(state);
-  const double share = 1 / ((double)rows.classes * (sizeAverage ? (double)rows.rows : 1));
+  const double share = THNNState_gradientFactor(state) / ((double)rows.classes * (sizeAverage ? (double)rows.rows : 1));
   THNN_PARALLEL_FOR(n, rows.rows, rows.rows * rows.classes) {
     const real *const x = TH_DATA(input) + n * rows.rowStride;
     const real *const mask = TH_DATA(isTarget) + n * masks.rowStride;
