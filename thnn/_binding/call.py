@@ -92,9 +92,10 @@ def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int 
             passed = tuple(int(ffi.cast("uintptr_t", v)) if isinstance(v, ffi.CData) else v for v in views)
         state = _take(bound.caller(flags)(passed))
         if state is None:
-            with torch.no_grad():
-                for position, tensor in given.items():
-                    values[position] = tensor.set_(values[position])
+            if given:
+                with torch.no_grad():
+                    for position, tensor in given.items():
+                        values[position] = tensor.set_(values[position])
             return values
 
 
