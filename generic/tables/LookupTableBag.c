@@ -97,28 +97,32 @@ static double factorOf(const Entries *e, int64_t bag)
   return e->bagSize ? e->scale / (double)e->bagSize[bag * e->bagSizeStride] : e->scale;
 }
 
+static inline __attribute__((always_inline)) void readEntries(const Entries *e, int64_t first, int64_t count,
+                                                              SegmentEntry *entry, bool byBag)
+{
+  const Bags *const b = e->bags;
+  int64_t bag = bagOf(b, first), end = bagBegin(b, bag + 1);
+  double factor = factorOf(e, bag);
+  for (int64_t i = 0; i < count; i++) {
+    while (end <= first + i && bag + 1 < b->bags) {
+      end = bagBegin(b, ++bag + 1);
+      factor = factorOf(e, bag);
+    }
+    const int64_t row = rowAt(b, first + i), key = byBag ? bag : row;
+    entry[i] = (SegmentEntry){row == b->padding ? -1 : key, (byBag ? row : bag) * e->sourceStride, factor};
+  }
+}
+
 /* Rows of the table, summed by bag. */
 static void readByBag(const void *context, int64_t first, int64_t count, SegmentEntry *entry)
 {
-  const Entries *e = context;
-  int64_t bag = bagOf(e->bags, first);
-  for (int64_t i = 0; i < count; i++) {
-    while (bag + 1 < e->bags->bags && bagBegin(e->bags, bag + 1) <= first + i) bag++;
-    const int64_t row = rowAt(e->bags, first + i);
-    entry[i] = (SegmentEntry){row == e->bags->padding ? -1 : bag, row * e->sourceStride, factorOf(e, bag)};
-  }
+  readEntries(context, first, count, entry, true);
 }
 
 /* Rows of gradOutput, summed by row of the table. */
 static void readByRow(const void *context, int64_t first, int64_t count, SegmentEntry *entry)
 {
-  const Entries *e = context;
-  int64_t bag = bagOf(e->bags, first);
-  for (int64_t i = 0; i < count; i++) {
-    while (bag + 1 < e->bags->bags && bagBegin(e->bags, bag + 1) <= first + i) bag++;
-    const int64_t row = rowAt(e->bags, first + i);
-    entry[i] = (SegmentEntry){row == e->bags->padding ? -1 : row, bag * e->sourceStride, factorOf(e, bag)};
-  }
+  readEntries(context, first, count, entry, false);
 }
 
 /* Strides of the rows of one element type. */
@@ -188,8 +192,8 @@ void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input, 
   checkData(state, &b, input, weight->size[0]);
   THNN_RETURN_IF_FAILED(state);
   THIndex_t *const sizes = bagSize->data, *const indices = maxIndices->data;
-  const int64_t work = b.indices.count * columns + b.bags * columns;
-  THNN_PARALLEL_FOR(bag, b.bags, work) {
+  const int64_t work = (mode == MAX_OF_ROWS ? b.indices.count : b.bags / 16) * columns;
+  THNN_PARALLEL_FOR(bag, b.bags, b.indices.count + work) {
     sizes[bag * bagSize->stride[0]] = countRows(&b, bag);
     real *const y = TH_DATA(output) + bag * output->stride[0];
     for (int64_t c = 0; c < columns; c++) y[c * output->stride[1]] = 0;
