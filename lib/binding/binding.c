@@ -229,7 +229,8 @@ static bool isTensorLetter(char letter) { return letter < 'a'; }
 static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, THNNTensor *views,
                       THNNValue *values)
 {
-  if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != function->argumentCount) return false;
+  const bool scaled = (flags & THNN_CALL_SCALED) != 0;
+  if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != function->argumentCount + scaled) return false;
   bool calledPython = false;
   const char *letter = function->arguments;
   for (int i = 0; i < function->argumentCount; i++, letter++) {
@@ -257,6 +258,20 @@ static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, 
       return false;
   }
   applyNumThreads();
+  return true;
+}
+
+/* The last element of the tuple with THNN_CALL_SCALED: a float, or None for 1. */
+static bool unpackGradientFactor(const THNNFunction *function, int flags, PyObject *tuple, double *factor,
+                                 THNNState *state)
+{
+  state->gradientFactor = NULL;
+  if (!(flags & THNN_CALL_SCALED)) return true;
+  PyObject *object = PyTuple_GetItem(tuple, function->argumentCount);
+  if (object == Py_None) return true;
+  if (!PyFloat_Check(object)) return false;
+  *factor = PyFloat_AsDouble(object);
+  state->gradientFactor = factor;
   return true;
 }
 
@@ -318,7 +333,9 @@ static PyObject *callBound(PyObject *self, PyObject *arguments)
   state.status = THNN_OK;
   state.requestCount = 0;
   state.message[0] = 0;
-  const bool unpacked = unpackAll(function, flags, arguments, views, values);
+  double gradientFactor;
+  const bool unpacked = unpackAll(function, flags, arguments, views, values) &&
+                        unpackGradientFactor(function, flags, arguments, &gradientFactor, &state);
   const int type = unpacked ? typeOfCall(function, flags, values, &state) : -1;
   if (type < 0 || state.device != THNN_DEVICE_CPU) {
     state.status = THNN_UNPACK;

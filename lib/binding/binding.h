@@ -18,7 +18,8 @@ enum {
   THNN_CALL_TYPE = 15,
   THNN_CALL_ANY = 15,   /* the element type that the tensors have */
   THNN_CALL_VIEWS = 16, /* tensors are addresses of THNNTensor views */
-  THNN_CALL_META = 32   /* check arguments and request sizes, compute nothing */
+  THNN_CALL_META = 32,  /* check arguments and request sizes, compute nothing */
+  THNN_CALL_SCALED = 64 /* the tuple ends with the gradient factor of the state: a float, or None for 1 */
 };
 
 /* The status of a call whose arguments Python must convert first. It follows the values of THNNStatus. */

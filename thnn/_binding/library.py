@@ -19,8 +19,9 @@ from thnn._generated import DIGEST
 from thnn._header import Function
 
 # Flags of a call (lib/binding/binding.h): the element type in TYPE_MASK, where ANY stands for the element type of the
-# tensors; VIEWS: tensors are addresses of views that Python filled; META: check arguments and sizes, compute nothing.
-FLOAT, DOUBLE, ANY, TYPE_MASK, VIEWS, META = 0, 1, 15, 15, 16, 32
+# tensors; VIEWS: tensors are addresses of views that Python filled; META: check arguments and sizes, compute nothing;
+# SCALED: the tuple of arguments ends with the gradient factor, a float or None.
+FLOAT, DOUBLE, ANY, TYPE_MASK, VIEWS, META, SCALED = 0, 1, 15, 15, 16, 32, 64
 
 # Placeholder for a tensor that the call allocates.
 ALLOCATE: Final[Any] = type("Allocate", (), {"__repr__": lambda self: "ALLOCATE"})()
