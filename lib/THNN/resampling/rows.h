@@ -1,7 +1,7 @@
 #ifndef THNN_RESAMPLING_ROWS_H
 #define THNN_RESAMPLING_ROWS_H
 
-/* Tensors as rows of pixels, tables of the sources of an axis, and weighted sums of rows, for forward and backward. */
+/* Tensors as rows of pixels, and weighted sums of rows. */
 
 #include "resampling/resampling.h"
 #include "runtime/integer.h"
@@ -73,60 +73,8 @@ static inline int64_t rowOffset(const ResampleImages *t, const RowPlace *p)
   return planeOffset(t, p) + p->d * t->sd + p->h * t->sh;
 }
 
-/* The outputs of a padding that are no copies of the input of the same order: from <= o < end has input base + slope * o. */
-typedef struct Border {
-  int64_t from, end, base, slope;
-} Border;
-
-/* Outputs between the two borders are the inputs from borders[0].end - before on. */
-static inline void findBorders(const ResampleAxis *axis, Border borders[2])
-{
-  const bool reflects = axis->kind == RESAMPLE_REFLECT;
-  const int64_t last = axis->input - 1, before = axis->before;
-  const int64_t first = MIN(MAX(before, 0), axis->output);
-  const int64_t end = MAX(MIN(before + axis->input, axis->output), first);
-  borders[0] = (Border){0, first, reflects ? before : 0, reflects ? -1 : 0};
-  borders[1] = (Border){end, axis->output, reflects ? 2 * last + before : last, reflects ? -1 : 0};
-}
-
 /* Rows of a parallel task. */
 static inline int64_t rowsPerTask(int64_t elements) { return elements < 32768 ? 32768 / elements : 1; }
-
-/* --- tables of sources ---------------------------------------------------------------------------------------- */
-
-/* The sources of outputs first to first + count - 1; empty for a padding, whose sources are cheap to compute. `high` is
-   the weight of the second input, 0 if there is none. */
-#define TABLE_POSITIONS 1024
-typedef struct SourceTable {
-  int64_t first, count;
-  vlane index[TABLE_POSITIONS];
-  real low[TABLE_POSITIONS], high[TABLE_POSITIONS];
-} SourceTable;
-
-static inline void sourceTableFill(SourceTable *table, const ResampleAxis *axis, int64_t first)
-{
-  table->first = first;
-  table->count = axisIsPadding(axis) ? 0 : MIN(axis->output - first, TABLE_POSITIONS);
-  for (int64_t i = 0; i < table->count; i++) {
-    const ResampleSource source = resampleSource(axis, first + i);
-    table->index[i] = (vlane)source.index;
-    table->low[i] = (real)(1 - source.fraction);
-    table->high[i] = (real)source.fraction;
-  }
-}
-
-typedef struct Source {
-  int64_t index;
-  real low, high;
-} Source;
-
-static inline Source sourceAt(const SourceTable *table, const ResampleAxis *axis, int64_t o)
-{
-  const uint64_t i = (uint64_t)(o - table->first);
-  if (i < (uint64_t)table->count) return (Source){table->index[i], table->low[i], table->high[i]};
-  const ResampleSource source = resampleSource(axis, o);
-  return (Source){source.index, (real)(1 - source.fraction), (real)source.fraction};
-}
 
 /* --- sums of rows --------------------------------------------------------------------------------------------- */
 
@@ -135,70 +83,65 @@ typedef struct RowTap {
   real weight;
 } RowTap;
 
-static ALWAYS_INLINE vreal sumOfTaps(int n, const RowTap *tap, int64_t j)
+/* The result is stored, added to the present value, or stored past the caches. Non-temporal stores are for whole aligned
+   vectors. */
+typedef enum StoreKind { STORE_PLAIN, STORE_ADD, STORE_STREAM } StoreKind;
+
+static ALWAYS_INLINE void storeSum(real *to, vreal sum, StoreKind kind)
 {
-  /* Only the last row: the other rows were the last row of an earlier sum, which prefetched them. */
-  thnn_prefetchAhead(tap[n - 1].row + j, VBYTES);
-  vreal sum = v_load(tap[0].row + j) * tap[0].weight;
-  for (int k = 1; k < n; k++) sum += v_load(tap[k].row + j) * tap[k].weight;
-  return sum;
+  if (kind == STORE_STREAM) v_stream(to, sum);
+  else v_store(to, kind == STORE_ADD ? v_load(to) + sum : sum);
 }
 
-static ALWAYS_INLINE void sumContiguous(int n, const RowTap *tap, int64_t count, real *to, bool add)
+/* `vectors`, at most 4, is constant. */
+static ALWAYS_INLINE void sumVectors(int vectors, int n, const RowTap *tap, int64_t j, real *to, StoreKind kind)
+{
+  vreal sum[4];
+  /* Of many rows, the last ones only: the other rows were among the last ones of an earlier sum. */
+  for (int k = n > 4 ? n - 2 : 0; k < n; k++) thnn_prefetchAhead(tap[k].row + j, vectors * VBYTES);
+#pragma GCC unroll 4
+  for (int v = 0; v < vectors; v++) sum[v] = v_load(tap[0].row + j + v * VL) * tap[0].weight;
+  for (int k = 1; k < n; k++) {
+    const real *row = tap[k].row + j;
+    const vreal weight = v_set1(tap[k].weight);
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; v++) sum[v] += v_load(row + v * VL) * weight;
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < vectors; v++) storeSum(to + j + v * VL, sum[v], kind);
+}
+
+static ALWAYS_INLINE void sumContiguous(int n, const RowTap *tap, int64_t count, real *to, StoreKind kind)
 {
   int64_t j = 0;
-  for (; j + VL <= count; j += VL)
-    v_store(to + j, add ? v_load(to + j) + sumOfTaps(n, tap, j) : sumOfTaps(n, tap, j));
+  for (; j + 4 * VL <= count; j += 4 * VL) sumVectors(4, n, tap, j, to, kind);
+  if (j + 2 * VL <= count) {
+    sumVectors(2, n, tap, j, to, kind);
+    j += 2 * VL;
+  }
+  if (j + VL <= count) {
+    sumVectors(1, n, tap, j, to, kind);
+    j += VL;
+  }
   if (j == count) return;
-  if (j > 0 &&
-      !add) { /* overlaps the last vector, since a load of elements of a masked store waits for the cache */
-    v_store(to + count - VL, sumOfTaps(n, tap, count - VL));
+  if (j > 0 && kind == STORE_PLAIN) { /* overlaps the last vector, since a load of elements of a masked store waits
+                                         for the cache */
+    sumVectors(1, n, tap, count - VL, to, kind);
     return;
   }
   const int rest = (int)(count - j);
-  vreal sum = add ? v_load_n(to + j, rest) : (vreal){0};
-  for (int k = 0; k < n; k++) {
-    const vreal product = v_load_n(tap[k].row + j, rest) * tap[k].weight;
-    sum = k == 0 && !add ? product : sum + product;
-  }
-  v_store_n(to + j, sum, rest);
+  vreal sum = v_load_n(tap[0].row + j, rest) * tap[0].weight;
+  for (int k = 1; k < n; k++) sum += v_load_n(tap[k].row + j, rest) * tap[k].weight;
+  v_store_n(to + j, kind == STORE_ADD ? v_load_n(to + j, rest) + sum : sum, rest);
 }
 
-/* to[j] = the weighted sum of element j of n >= 1 rows, added to the present value if `add`. */
-static inline void sumRows(int n, const RowTap *tap, int64_t count, int64_t stride, real *to, int64_t toStride,
-                           bool add)
+/* to[j] = the weighted sum of element j of n >= 1 rows. */
+static inline void sumRows(int n, const RowTap *tap, int64_t count, real *to, StoreKind kind)
 {
-  if (count <= 0) return;
-  if ((stride == 1 && toStride == 1) || count == 1) {
-    if (n == 1 && count == 1 && !add) *to = *tap->row * tap->weight;
-    else if (n == 1) sumContiguous(1, tap, count, to, add);
-    else if (n == 2) sumContiguous(2, tap, count, to, add);
-    else if (n == 4) sumContiguous(4, tap, count, to, add);
-    else sumContiguous(n, tap, count, to, add);
-    return;
-  }
-  for (int64_t j = 0; j < count; j++) {
-    real sum = tap[0].row[j * stride] * tap[0].weight;
-    for (int k = 1; k < n; k++) sum += tap[k].row[j * stride] * tap[k].weight;
-    to[j * toStride] = add ? to[j * toStride] + sum : sum;
-  }
-}
-
-/* The same for pixels of several lanes. */
-static inline void sumPixels(int n, const RowTap *tap, int64_t count, int64_t lanes, int64_t stride, real *to,
-                             int64_t toStride, bool add)
-{
-  if (lanes == 1) {
-    sumRows(n, tap, count, stride, to, toStride, add);
-  } else if (stride == lanes && toStride == lanes) {
-    sumRows(n, tap, count * lanes, 1, to, 1, add);
-  } else {
-    RowTap pixel[ROW_TAPS];
-    for (int64_t j = 0; j < count; j++) {
-      for (int k = 0; k < n; k++) pixel[k] = (RowTap){tap[k].row + j * stride, tap[k].weight};
-      sumRows(n, pixel, lanes, 1, to + j * toStride, 1, add);
-    }
-  }
+  if (kind == STORE_STREAM) sumContiguous(n, tap, count, to, STORE_STREAM);
+  else if (kind == STORE_ADD) sumContiguous(n, tap, count, to, STORE_ADD);
+  else if (n == 1) sumContiguous(1, tap, count, to, STORE_PLAIN);
+  else sumContiguous(n, tap, count, to, STORE_PLAIN);
 }
 
 #endif

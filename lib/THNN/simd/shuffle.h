@@ -14,8 +14,8 @@
      V_NEXT         a without its first lane, then the first lane of b
      V_PREVIOUS     the first lane of b, then a without its last lane
 
-   v_lookup(a, index) has lane index[i] of a in lane i, for indices that are not constant; v_gather(p, index) has
-   p[index[i]]. */
+   v_lookup(a, index) has lane index[i] of a in lane i, and v_lookup2(a, b, index) that of a and b, for indices that are not
+   constant; v_gather(p, index) has p[index[i]]. */
 #if VBYTES == 64 && defined(THNN_REAL_IS_FLOAT)
 #define V_EVENS 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
 #define V_ODDS 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
@@ -92,6 +92,19 @@ static inline vreal v_gather(const real *p, vint index)
   vreal x;
   for (int i = 0; i < VL; i++) x[i] = p[index[i]];
   return x;
+}
+#endif
+
+#if defined(__AVX512F__)
+static inline vreal v_lookup2(vreal a, vreal b, vint index)
+{
+  return V_REAL(permutex2var)(a, (__m512i)index, b);
+}
+#else
+static inline vreal v_lookup2(vreal a, vreal b, vint index)
+{
+  const vint rest = index & vi_set1(VL - 1);
+  return v_sel((vmask)(index == rest), v_lookup(a, rest), v_lookup(b, rest));
 }
 #endif
 

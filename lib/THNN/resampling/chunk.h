@@ -1,0 +1,286 @@
+#ifndef THNN_RESAMPLING_CHUNK_H
+#define THNN_RESAMPLING_CHUNK_H
+
+/* A chunk is a range of results along the width, prepared for many rows. Where lanes are columns, it is a list of vectors
+   of results; each of their taps is a permutation of a window of the row, times a vector of weights. */
+
+#include "resampling/rows.h"
+#include "resampling/taps.h"
+#include "simd/shuffle.h"
+
+/* Rows that are computed together, so that permutations and weights are loaded once. */
+#define CHUNK_ROWS 2
+#define CHUNK_TAPS (3072 / VL)
+
+typedef enum WindowKind {
+  WINDOW_SCALAR,
+  WINDOW_ONE,
+  WINDOW_TWO
+} WindowKind; /* vectors that the taps are permuted from */
+
+typedef struct Chunk {
+  TapTable *taps;
+  int64_t first, end;   /* results */
+  int64_t skipped;      /* taps of the first result that an earlier chunk has added; then it is the only result */
+  int64_t nextSkip;     /* the same for the next chunk */
+  int64_t offset;       /* of the taps of the first result in their list */
+  int64_t firstLength;  /* their number */
+  int64_t from, length; /* elements of the row that taps and windows reach */
+  bool inside;          /* windows do not reach beyond the row */
+  bool whole;           /* all vectors begin at multiples of VL and have VL lanes */
+  bool copies;          /* all results have one tap, of weight 1, in windows of one vector */
+  int vectors;
+  int64_t at[CHUNK_TAPS]; /* the first result of each vector, relative to `first` */
+  int lanes[CHUNK_TAPS], begin[CHUNK_TAPS + 1];
+  int64_t base[CHUNK_TAPS]; /* the first element of the window of each tap, relative to `from` */
+  WindowKind window[CHUNK_TAPS];
+  vlane local[CHUNK_TAPS][VBYTES / sizeof(real)];
+  real weight[CHUNK_TAPS][VBYTES / sizeof(real)]; /* 0 for lanes without this tap */
+} Chunk;
+
+static inline int64_t listLength(const Chunk *c, int64_t result)
+{
+  const int64_t i = result - c->taps->first;
+  return result == c->first ? c->firstLength : c->taps->start[i + 1] - c->taps->start[i];
+}
+static inline const Tap *listOf(const Chunk *c, int64_t result)
+{
+  return c->taps->tap + c->taps->start[result - c->taps->first] + (result == c->first ? c->offset : 0);
+}
+
+/* Ends the chunk behind `count` taps of its first result. */
+static inline void cutList(Chunk *c, int64_t count)
+{
+  c->end = c->first + 1;
+  c->firstLength = count;
+  c->nextSkip = c->skipped + count;
+}
+
+/* Shortens the chunk until its elements span at most `most`. */
+static inline void limitLength(Chunk *c, int64_t most)
+{
+  int64_t low = INT64_MAX, high = -1;
+  for (int64_t i = c->first; i < c->end; i++) {
+    const int64_t count = listLength(c, i);
+    const Tap *list = listOf(c, i);
+    if (count == 0) continue;
+    const int64_t newLow = MIN(low, list[0].index), newHigh = MAX(high, list[count - 1].index);
+    if (newHigh - newLow >= most) {
+      if (i > c->first) {
+        c->end = i;
+      } else {
+        int64_t n = 0;
+        while (list[n].index - list[0].index < most) n++;
+        cutList(c, n);
+        low = list[0].index, high = list[n - 1].index;
+      }
+      break;
+    }
+    low = newLow, high = newHigh;
+  }
+  c->from = high < 0 ? 0 : low;
+  c->length = high < 0 ? 1 : high + 1 - low;
+}
+
+/* Tap t of each lane of vector v; `size` is the length of a whole row. */
+static inline void fillTap(Chunk *c, int v, int64_t t, int at, int64_t size)
+{
+  int64_t index[VBYTES / sizeof(real)], low = INT64_MAX, high = 0;
+  const int64_t first = c->first + c->at[v];
+  for (int l = 0; l < c->lanes[v]; l++) {
+    if (t >= listLength(c, first + l)) continue;
+    const Tap tap = listOf(c, first + l)[t];
+    index[l] = tap.index;
+    c->weight[at][l] = tap.weight;
+    low = MIN(low, tap.index), high = MAX(high, tap.index);
+  }
+  if (low > high) low = high = c->from;
+  c->window[at] = high - low < VL ? WINDOW_ONE : high - low < 2 * VL ? WINDOW_TWO : WINDOW_SCALAR;
+  const int64_t width = c->window[at] == WINDOW_SCALAR ? high - low + 1 : c->window[at] * VL;
+  if (width <= size) low = MIN(low, size - width);
+  else c->inside = false;
+  c->copies &= c->window[at] == WINDOW_ONE;
+  for (int l = 0; l < VL; l++) {
+    c->local[at][l] = c->weight[at][l] != 0 ? (vlane)(index[l] - low) : 0;
+    c->copies &= l >= c->lanes[v] || c->weight[at][l] == 1;
+  }
+  c->base[at] = low;
+}
+
+static inline void fillVectors(Chunk *c, int64_t size)
+{
+  int n = 0;
+  c->vectors = 0;
+  c->inside = c->copies = true;
+  c->whole = c->first % VL == 0;
+  for (int64_t i = c->first; i < c->end; i += VL) {
+    const int v = c->vectors;
+    int64_t taps = 1;
+    c->at[v] = i - c->first;
+    c->lanes[v] = (int)MIN(VL, c->end - i);
+    if (c->lanes[v] < VL) {
+      c->whole = false;
+      if (v > 0) c->at[v] = c->end - VL - c->first, c->lanes[v] = VL; /* overlaps the vector before */
+    }
+    for (int l = 0; l < c->lanes[v]; l++) taps = MAX(taps, listLength(c, c->first + c->at[v] + l));
+    if (n + taps > CHUNK_TAPS) {
+      if (v > 0) {
+        c->end = i;
+        break;
+      }
+      c->lanes[v] = 1;
+      c->whole = false;
+      taps = MIN(MAX(listLength(c, i), 1), CHUNK_TAPS);
+      if (taps < listLength(c, i)) cutList(c, taps);
+      else c->end = i + 1;
+    }
+    memset(c->weight[n], 0, sizeof c->weight[n] * (size_t)taps);
+    c->begin[v] = n;
+    c->copies &= taps == 1;
+    for (int64_t t = 0; t < taps; t++) fillTap(c, v, t, n++, size);
+    c->begin[v + 1] = n;
+    c->vectors++;
+  }
+  for (int k = 0; k < n; k++) {
+    c->length += MAX(c->from - c->base[k], 0);
+    c->from = MIN(c->from, c->base[k]);
+  }
+  for (int k = 0; k < n; k++) c->base[k] -= c->from;
+}
+
+/* Prepares results from `first` on, the first one without its first `skip` taps. The elements span at most `most`, and 2 * VL
+   more if `lanes` is 1. `size` is the length of a row. */
+static inline void chunkFill(Chunk *c, TapTable *taps, int64_t first, int64_t skip, int64_t lanes, int64_t size,
+                             int64_t most)
+{
+  const bool isListed = first >= taps->first && first < taps->end;
+  const int64_t i = isListed ? first - taps->first : 0, before = i == 0 ? taps->skipped : 0;
+  if (!isListed || skip < before || (skip > before && skip - before >= taps->start[i + 1] - taps->start[i]))
+    tapTableFill(taps, taps->axis, taps->backward, first, skip);
+  c->taps = taps;
+  c->first = first, c->skipped = skip, c->nextSkip = 0;
+  c->offset = skip - (first == taps->first ? taps->skipped : 0);
+  c->firstLength = taps->start[first - taps->first + 1] - taps->start[first - taps->first] - c->offset;
+  c->end = skip > 0 ? first + 1 : taps->end;
+  if (taps->continues) cutList(c, c->firstLength);
+  limitLength(c, most);
+  if (lanes != 1) return;
+  if (c->end < resultCount(taps->axis, taps->backward) && c->end - first > VL) c->end -= (c->end - first) % VL;
+  fillVectors(c, size);
+}
+
+/* --- rows of vectors ------------------------------------------------------------------------------------------ */
+
+static ALWAYS_INLINE vreal lookupWindow(const real *from, const vlane *local, WindowKind window)
+{
+#if VBYTES > 16
+  if (window == WINDOW_ONE) return v_lookup(v_load(from), vi_load(local));
+  if (window == WINDOW_TWO) return v_lookup2(v_load(from), v_load(from + VL), vi_load(local));
+#endif
+  vreal x;
+  for (int l = 0; l < VL; l++) x[l] = from[local[l]];
+  return x;
+}
+
+/* Adds tap k of one vector of each row; `rows` and `window` are constant. */
+static ALWAYS_INLINE void addTap(const Chunk *c, int k, int rows, WindowKind window, const real *const *from,
+                                 bool isFirst, vreal *sum)
+{
+  const vreal weight = v_load(c->weight[k]), zero = {0};
+  const vmask used = v_ne(weight, zero);
+#pragma GCC unroll 4
+  for (int r = 0; r < rows; r++) {
+    if (isFirst) thnn_prefetchAhead(from[r] + c->base[k], VBYTES);
+    const vreal product = lookupWindow(from[r] + c->base[k], c->local[k], window) * weight;
+    sum[r] = isFirst ? v_sel(used, product, zero) : v_sel(used, sum[r] + product, sum[r]);
+  }
+}
+
+static ALWAYS_INLINE void addAnyTap(const Chunk *c, int k, int rows, const real *const *from, bool isFirst,
+                                    vreal *sum)
+{
+  if (c->window[k] == WINDOW_ONE) addTap(c, k, rows, WINDOW_ONE, from, isFirst, sum);
+  else if (c->window[k] == WINDOW_TWO) addTap(c, k, rows, WINDOW_TWO, from, isFirst, sum);
+  else addTap(c, k, rows, WINDOW_SCALAR, from, isFirst, sum);
+}
+
+/* Stores a vector of each row. */
+static ALWAYS_INLINE void storeVectors(int rows, real *const *to, int64_t at, int lanes, const vreal *sum,
+                                       StoreKind kind)
+{
+#pragma GCC unroll 4
+  for (int r = 0; r < rows; r++)
+    if (lanes == VL) storeSum(to[r] + at, sum[r], kind);
+    else v_store_n(to[r] + at, sum[r], lanes);
+}
+
+static ALWAYS_INLINE void gatherRowsOfVectors(const Chunk *c, int rows, const real *const *source,
+                                              real *const *target, StoreKind kind)
+{
+  const real *from[CHUNK_ROWS];
+  real *to[CHUNK_ROWS];
+  vreal sum[CHUNK_ROWS];
+  for (int r = 0; r < rows; r++) from[r] = source[r], to[r] = target[r];
+  if (c->copies) {
+    for (int v = 0; v < c->vectors; v++) {
+#pragma GCC unroll 4
+      for (int r = 0; r < rows; r++) {
+        thnn_prefetchAhead(from[r] + c->base[v], VBYTES);
+        sum[r] = lookupWindow(from[r] + c->base[v], c->local[v], WINDOW_ONE);
+      }
+      storeVectors(rows, to, c->at[v], c->lanes[v], sum, kind);
+    }
+    return;
+  }
+  for (int v = 0; v < c->vectors; v++) {
+    addAnyTap(c, c->begin[v], rows, from, true, sum);
+    for (int k = c->begin[v] + 1; k < c->begin[v + 1]; k++) addAnyTap(c, k, rows, from, false, sum);
+    storeVectors(rows, to, c->at[v], c->lanes[v], sum, kind);
+  }
+}
+
+/* The results of one row or CHUNK_ROWS rows. source[r] is element c->from of a row, target[r] the first
+   result. */
+static __attribute__((noinline)) void gatherVectors(const Chunk *c, int rows, const real *const *source,
+                                                    real *const *target, bool streams)
+{
+  if (rows == 1 && streams) gatherRowsOfVectors(c, 1, source, target, STORE_STREAM);
+  else if (rows == 1) gatherRowsOfVectors(c, 1, source, target, STORE_PLAIN);
+  else if (streams) gatherRowsOfVectors(c, CHUNK_ROWS, source, target, STORE_STREAM);
+  else gatherRowsOfVectors(c, CHUNK_ROWS, source, target, STORE_PLAIN);
+}
+
+/* --- rows of pixels ------------------------------------------------------------------------------------------- */
+
+/* The number of results from `i` on that are consecutive pixels, times one weight. */
+static inline int64_t copiedRun(const Chunk *c, int64_t i)
+{
+  const Tap *tap = listOf(c, i);
+  int64_t run = 1;
+  while (i + run < c->end && listLength(c, i + run) == 1 && tap[run].index == tap->index + run &&
+         tap[run].weight == tap->weight)
+    run++;
+  return run;
+}
+
+/* `step` is the distance of pixels of the row, and `toStep` that of the results. */
+static inline void gatherPixels(const Chunk *c, int64_t lanes, const real *from, int64_t step, real *to,
+                                int64_t toStep, StoreKind kind)
+{
+  const bool copiesRuns = step == lanes && toStep == lanes;
+  RowTap tap[ROW_TAPS];
+  for (int64_t i = c->first, run; i < c->end; i += run, to += run * toStep) {
+    const Tap *list = listOf(c, i);
+    const int64_t count = listLength(c, i);
+    run = count == 1 && copiesRuns ? copiedRun(c, i) : 1;
+    if (count == 0 && kind != STORE_ADD) memset(to, 0, (size_t)lanes * sizeof(real));
+    for (int64_t k = 0; k < count; k += ROW_TAPS) {
+      const int n = (int)MIN(count - k, ROW_TAPS);
+      for (int j = 0; j < n; j++)
+        tap[j] = (RowTap){from + (list[k + j].index - c->from) * step, list[k + j].weight};
+      sumRows(n, tap, run * lanes, to, k > 0 ? STORE_ADD : kind);
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,280 @@
+/* Forward and backward. Rows of the source are first summed along depth and height; the sums are then gathered along the
+   width. A row that is read alone, with weight 1, is gathered in place. */
+
+#include "resampling/chunk.h"
+
+/* Elements of a row, or of the pixels of a row, that are summed at a time, and lanes of a pixel. */
+#define SUM_ELEMENTS 8192
+#define LANE_BLOCK 256
+#define LONG_ROW 256
+#define SUM_PITCH (SUM_ELEMENTS + 4 * VL)
+
+typedef struct Resample {
+  const Resampling *resampling;
+  bool backward;
+  ResampleImages x, y; /* source and results */
+  const real *source;
+  real *result;
+  TapTable *slices, *rows, *columns; /* NULL if the axis is too long for a table */
+  const Chunk *chunk;                /* NULL if the width is more than a chunk */
+  bool aligned;                      /* all vectors of the results are */
+  bool contiguous;                   /* the results */
+  bool streams;                      /* source and results evict each other from the caches */
+} Resample;
+
+/* Tables of axes that do not fit a table, and sums. */
+typedef struct ResampleScratch {
+  TapTable tables[RESAMPLING_AXES];
+  Chunk chunk;
+  real sums[CHUNK_ROWS][SUM_PITCH];
+  real lines[CHUNK_ROWS][TABLE_RESULTS + VBYTES]; /* results whose columns are not contiguous */
+} ResampleScratch;
+
+typedef enum ResultStore {
+  RESULTS_STORED,   /* as they are computed */
+  RESULTS_STREAMED, /* the same, past the caches */
+  RESULTS_PENDING,  /* past the caches, when a vector of memory is complete */
+  RESULTS_MOVED     /* they are added or have strides */
+} ResultStore;
+
+/* The tables of one task. */
+typedef struct Task {
+  const Resample *f;
+  TapTable *slices, *rows, *columns;
+  ResampleScratch *scratch;
+  const Chunk *chunk;
+  ResultStore store;
+  int64_t pending; /* elements before the next row, from a multiple of VBYTES on, that are not stored yet */
+  bool isFirst;    /* nothing is pending; the elements before the next row are those of another task */
+  bool inPlace;    /* rows that are read alone, with weight 1, are gathered in place */
+  int64_t lanes, firstLane;
+} Task;
+
+/* The weighted sum of `count` pixels, contiguous in `to`. */
+static void sumPixels(int n, const RowTap *tap, int64_t count, int64_t lanes, int64_t step, real *to, bool add)
+{
+  const StoreKind kind = add ? STORE_ADD : STORE_PLAIN;
+  if (step == lanes || count == 1) {
+    sumRows(n, tap, count * lanes, to, kind);
+    return;
+  }
+  for (int64_t j = 0; j < count; j++) {
+    RowTap pixel[ROW_TAPS];
+    for (int k = 0; k < n; k++) pixel[k] = (RowTap){tap[k].row + j * step, tap[k].weight};
+    sumRows(n, pixel, lanes, to + j * lanes, kind);
+  }
+}
+
+/* Sums rows of the source into `sums`, from element chunk->from on. */
+static __attribute__((noinline)) void sumSource(const Task *t, const RowPlace *p, const real *origin, real *sums)
+{
+  const Resample *f = t->f;
+  const int64_t count = t->chunk->length;
+  const Tap *slice, *row;
+  RowTap tap[ROW_TAPS];
+  int n = 0;
+  bool add = false;
+  for (int64_t i = 0, slices; (slices = tapsOf(t->slices, p->d, i, &slice)) > 0; i += slices)
+    for (int64_t j = 0, rows; (rows = tapsOf(t->rows, p->h, j, &row)) > 0; j += rows)
+      for (int64_t a = 0; a < slices; a++)
+        for (int64_t b = 0; b < rows; b++) {
+          if (n == ROW_TAPS) {
+            sumPixels(n, tap, count, t->lanes, f->x.sw, sums, add);
+            add = true;
+            n = 0;
+          }
+          tap[n++] = (RowTap){origin + slice[a].index * f->x.sd + row[b].index * f->x.sh,
+                              slice[a].weight * row[b].weight};
+        }
+  if (n > 0) sumPixels(n, tap, count, t->lanes, f->x.sw, sums, add);
+  else if (!add) memset(sums, 0, (size_t)(count * t->lanes) * sizeof(real));
+}
+
+/* The row that the results at `p` are gathered from, from element chunk->from on: in place, or a sum in `sums`. */
+static inline const real *sourceRow(const Task *t, const RowPlace *p, real *sums, int64_t *step)
+{
+  const Resample *f = t->f;
+  const real *origin = f->source + planeOffset(&f->x, p) + t->firstLane + t->chunk->from * f->x.sw;
+  if (t->inPlace) {
+    const Tap *slice = onlyTap(t->slices, p->d), *row = onlyTap(t->rows, p->h);
+    if (slice && row && slice->weight * row->weight == 1) {
+      *step = f->x.sw;
+      return origin + slice->index * f->x.sd + row->index * f->x.sh;
+    }
+  }
+  sumSource(t, p, origin, sums);
+  *step = t->lanes;
+  return sums;
+}
+
+/* Moves a row of results from scratch memory to the tensor. */
+static void moveLine(const Task *t, const real *line, real *to)
+{
+  const int64_t count = t->chunk->end - t->chunk->first, step = t->f->y.w > 1 ? t->f->y.sw : 1;
+  for (int64_t i = 0; i < count; i++) to[i * step] = t->chunk->skipped > 0 ? to[i * step] + line[i] : line[i];
+}
+
+/* Stores what `count` results add to the pending ones, past the caches, up to the last whole vector, which is left
+   pending. Results follow each other in memory; the first vector of all is stored normally. */
+static void streamPending(Task *t, real *to, int64_t count)
+{
+  real *line = t->scratch->lines[0], *aligned = to - t->pending;
+  int64_t i = 0;
+  count += t->pending;
+  if (t->isFirst && t->pending > 0) {
+    for (i = t->pending; i < VL && i < count; i++) aligned[i] = line[i];
+  }
+  for (; i + VL <= count; i += VL) v_stream(aligned + i, v_load(line + i));
+  memmove(line, line + i, (size_t)(count - i) * sizeof(real));
+  t->pending = count - i;
+  t->isFirst = false;
+}
+
+/* One row or CHUNK_ROWS rows. `p` is advanced behind them. */
+static void gatherRows(Task *t, RowPlace *p, int rows)
+{
+  const Resample *f = t->f;
+  const Chunk *chunk = t->chunk;
+  const real *from[CHUNK_ROWS];
+  real *to[CHUNK_ROWS], *target[CHUNK_ROWS];
+  for (int r = 0; r < rows; r++) {
+    int64_t step;
+    from[r] = sourceRow(t, p, t->scratch->sums[r], &step);
+    to[r] = f->result + rowOffset(&f->y, p) + chunk->first * f->y.sw;
+    target[r] = t->store == RESULTS_MOVED     ? t->scratch->lines[r]
+                : t->store == RESULTS_PENDING ? t->scratch->lines[0] + t->pending + r * f->y.w
+                                              : to[r];
+    nextRow(&f->y, p);
+  }
+  gatherVectors(chunk, rows, from, target, t->store == RESULTS_STREAMED);
+  if (t->store == RESULTS_PENDING) streamPending(t, to[0], rows * f->y.w);
+  for (int r = 0; r < rows && t->store == RESULTS_MOVED; r++) moveLine(t, target[r], to[r]);
+}
+
+static void gatherRowOfPixels(const Task *t, const RowPlace *p)
+{
+  const Resample *f = t->f;
+  const Chunk *chunk = t->chunk;
+  int64_t step;
+  const real *from = sourceRow(t, p, t->scratch->sums[0], &step);
+  real *to = f->result + rowOffset(&f->y, p) + t->firstLane + chunk->first * f->y.sw;
+  const StoreKind kind = chunk->skipped > 0 ? STORE_ADD : f->streams ? STORE_STREAM : STORE_PLAIN;
+  gatherPixels(chunk, t->lanes, from, step, to, f->y.sw, kind);
+}
+
+static ResultStore resultStore(const Resample *f, const Chunk *chunk)
+{
+  if ((f->y.sw != 1 && f->y.w > 1) || chunk->skipped > 0) return RESULTS_MOVED;
+  if (!f->streams) return RESULTS_STORED;
+  if (f->aligned && chunk->whole) return RESULTS_STREAMED;
+  return f->contiguous && chunk == f->chunk && f->y.w >= VL ? RESULTS_PENDING : RESULTS_STORED;
+}
+
+static void computeChunk(Task *t, int64_t first, int64_t end)
+{
+  const Resample *f = t->f;
+  RowPlace p = rowPlace(&f->y, first);
+  if (f->y.lanes > 1) {
+    for (int64_t row = first; row < end; row++, nextRow(&f->y, &p)) gatherRowOfPixels(t, &p);
+    return;
+  }
+  const int64_t group = f->y.w > LONG_ROW ? 1 : CHUNK_ROWS;
+  t->store = resultStore(f, t->chunk);
+  real *to = f->result + first * f->y.w;
+  t->pending = t->store == RESULTS_PENDING ? (int64_t)((uintptr_t)to % VBYTES / sizeof(real)) : 0;
+  t->isFirst = true;
+  for (int64_t row = first; row < end;) {
+    const int rows = end - row < group ? 1 : (int)group;
+    gatherRows(t, &p, rows);
+    row += rows;
+  }
+  if (t->store == RESULTS_PENDING && !t->isFirst)
+    memcpy(f->result + end * f->y.w - t->pending, t->scratch->lines[0], (size_t)t->pending * sizeof(real));
+}
+
+static TapTable *tableOf(TapTable *shared, ResampleScratch *scratch, const Resample *f, int axis)
+{
+  if (shared) return shared;
+  TapTable *table = &scratch->tables[axis];
+  table->axis = &f->resampling->axis[axis];
+  table->backward = f->backward;
+  table->first = table->end = 0;
+  return table;
+}
+
+static void computeRows(const Resample *f, int64_t first, int64_t end)
+{
+  ResampleScratch *scratch = thnn_scratch(sizeof *scratch);
+  Task t = {.f = f,
+            .slices = tableOf(f->slices, scratch, f, 0),
+            .rows = tableOf(f->rows, scratch, f, 1),
+            .columns = tableOf(f->columns, scratch, f, 2),
+            .scratch = scratch,
+            .chunk = f->chunk};
+  for (; t.firstLane < f->y.lanes; t.firstLane += t.lanes) {
+    t.lanes = MIN(f->y.lanes - t.firstLane, LANE_BLOCK);
+    for (int64_t i = 0, skip = 0; i < f->y.w; skip = t.chunk->nextSkip, i = t.chunk->end - (skip > 0)) {
+      if (!f->chunk) {
+        chunkFill(&scratch->chunk, t.columns, i, skip, f->y.lanes, f->x.w, SUM_ELEMENTS / t.lanes);
+        t.chunk = &scratch->chunk;
+      }
+      t.inPlace = f->y.lanes > 1 || (f->x.sw == 1 && t.chunk->inside);
+      computeChunk(&t, first, end);
+    }
+  }
+}
+
+/* True if all vectors of the results are aligned. */
+static bool isAligned(const THTensor *result, const ResampleImages *y)
+{
+  const int64_t strides = y->sn | y->sd | y->sh | (y->lanes > 1 ? y->sw : y->sc);
+  return (strides | (y->lanes > 1 ? y->lanes : y->w)) % VL == 0 && (uintptr_t)result->data % VBYTES == 0;
+}
+
+/* Returns NULL if the axis does not fit a table. */
+static TapTable *sharedTable(TapTable *table, const ResampleAxis *axis, bool backward)
+{
+  tapTableFill(table, axis, backward, 0, 0);
+  return tableIsWhole(table) ? table : NULL;
+}
+
+static void resample(const Resampling *resampling, bool backward, const THTensor *source, THTensor *result)
+{
+  if (THNNTensor_numel(result) == 0) return;
+  TapTable slices, rows, columns;
+  Chunk chunk;
+  Resample f = {.resampling = resampling,
+                .backward = backward,
+                .x = resampleImages(resampling->axes, source),
+                .y = resampleImages(resampling->axes, result),
+                .source = TH_DATA(source),
+                .result = TH_DATA(result),
+                .slices = sharedTable(&slices, &resampling->axis[0], backward),
+                .rows = sharedTable(&rows, &resampling->axis[1], backward),
+                .columns = sharedTable(&columns, &resampling->axis[2], backward)};
+  joinLanes(&f.x, &f.y);
+  f.aligned = isAligned(result, &f.y);
+  f.contiguous = THNNTensor_isContiguous(result);
+  f.streams =
+      (f.aligned || (f.contiguous && f.y.lanes == 1)) &&
+      thnn_exceedsLastLevelCache((THNNTensor_numel(source) + THNNTensor_numel(result)) * (int64_t)sizeof(real));
+  if (f.columns && f.y.lanes <= LANE_BLOCK) {
+    chunkFill(&chunk, f.columns, 0, 0, f.y.lanes, f.x.w, SUM_ELEMENTS / f.y.lanes);
+    if (chunk.end == f.y.w && chunk.nextSkip == 0) f.chunk = &chunk;
+  }
+  const int64_t count = rowCount(&f.y), elements = f.y.w * f.y.lanes;
+  const int64_t group = f.y.lanes > 1 ? 1 : CHUNK_ROWS;
+  const int64_t perTask = ceilDivide(rowsPerTask(elements) * (f.columns ? 1 : 8), group) * group;
+  THNN_PARALLEL_FOR(task, ceilDivide(count, perTask), count * elements)
+    computeRows(&f, task * perTask, MIN(count, (task + 1) * perTask));
+}
+
+void THNN_(resample)(const Resampling *resampling, const THTensor *input, THTensor *output)
+{
+  resample(resampling, false, input, output);
+}
+
+void THNN_(resampleBackward)(const Resampling *resampling, const THTensor *gradOutput, THTensor *gradInput)
+{
+  resample(resampling, true, gradOutput, gradInput);
+}
