@@ -107,7 +107,7 @@ def _parser() -> argparse.ArgumentParser:
         "--no-compile",
         dest="compile",
         action="store_false",
-        help="leave out torch.compile, which takes up to a minute per network to compile",
+        help="leave out torch.compile, which takes a minute or more per network to compile",
     )
     command.set_defaults(run=_bench)
 

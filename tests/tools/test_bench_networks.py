@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,6 +77,17 @@ def test_measurement_and_its_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert (tmp_path / "b.png").stat().st_size > 0
     assert not bench_networks.measure(ROW, 1, False, said.append).timings.keys() - measured.timings.keys()
     assert len(said) == 1
+
+
+def test_the_command(tmp_path: Path) -> None:
+    data = tmp_path / "b.json"
+    command = ["bench", "networks LeNet .* inference", "--no-compile", "--rounds", "1", "--json", str(data)]
+    done = subprocess.run([sys.executable, "-m", "thnn", *command], text=True, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    assert "networks LeNet (64,1,28,28) inference" in done.stdout
+    (measured,) = json.loads(data.read_text())["measurements"]
+    assert len(measured["timings"]) == 4
+    assert measured["compile_ratio"] is None
 
 
 def test_goals_compare_the_better_layouts() -> None:

@@ -2,8 +2,8 @@
 
 A training step (forward, loss, backward, torch.optim.SGD) and an inference of each network of `networks.NETWORKS`, by
 torch and by the same layers after thnn.convert(), contiguous and channels-last, and by torch.compile (inductor) with
-contiguous tensors. Losses and outputs are compared before the calls are timed. Compilation, which takes up to a minute
-per row, is not timed.
+contiguous tensors. Losses and outputs are compared before the calls are timed. Compilation, which takes a minute or
+more per row, is not timed.
 """
 
 from __future__ import annotations
