@@ -2,6 +2,7 @@
 
 #include "convolution/geometry_checks.h"
 #include "im2col/im2col.h"
+#include "pooling/pooling.h"
 
 static ConvolutionView imageView(const Convolution *g, const THTensor *t)
 {
@@ -43,6 +44,12 @@ void THNN_(subSamplingCheck)(THNNState *state, Convolution *g, const THTensor *i
               (long long)g->inputChannels, THNN_shape(weight));
 }
 
+/* The windows of images as those of a pooling. */
+static Pooling poolingOf(const Convolution *g)
+{
+  return (Pooling){.axes = 2, .axis = {WINDOW_AXIS_TRIVIAL, g->axis[1], g->axis[2]}};
+}
+
 static void checkGradOutput(THNNState *state, const Convolution *g, const THTensor *input,
                             const THTensor *gradOutput)
 {
@@ -65,6 +72,10 @@ void THNN_(subSamplingUpdateOutput)(THNNState *state, const Convolution *g, THTe
   THNN_CHECK_NO_OVERLAP(output, weight);
   THNN_CHECK_NO_OVERLAP(output, bias);
   THNN_RETURN_IF_META(state);
+  const Pooling pooling = poolingOf(g);
+  if (g->dims == 2 && weight->stride[0] == 1 && bias->stride[0] == 1 &&
+      THNN_(poolingScaledSum)(&pooling, input, TH_DATA(weight), TH_DATA(bias), output))
+    return;
   THNN_(convolutionOutput)(g, imageView(g, input), channelView(weight), channelView(bias), imageView(g, output));
 }
 
@@ -78,6 +89,10 @@ void THNN_(subSamplingUpdateGradInput)(THNNState *state, const Convolution *g, T
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
   THNN_RETURN_IF_META(state);
+  const Pooling pooling = poolingOf(g);
+  if (g->dims == 2 && weight->stride[0] == 1 &&
+      THNN_(poolingScaledSumBackward)(&pooling, gradOutput, TH_DATA(weight), gradInput))
+    return;
   THNN_(convolutionGradInput)(g, imageView(g, gradOutput), channelView(weight), (ConvolutionView){0},
                               imageView(g, gradInput));
 }

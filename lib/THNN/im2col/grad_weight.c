@@ -1,5 +1,6 @@
 #include "im2col/im2col.h"
 #include "runtime/integer.h"
+#include "runtime/streaming.h"
 
 /* Channels of a task in channels-last layout, where they are vectorised. */
 #define CHANNEL_BLOCK 16
@@ -91,6 +92,7 @@ static void addChannelsLast(const Im2col *w, real *weight, int64_t weightStride,
               real part[CHANNEL_BLOCK] = {0};
               if (count == CHANNEL_BLOCK) {
                 for (; q2 < end; q2++, g += gradStride, x += inputStride) {
+                  thnn_prefetchAhead(x, CHANNEL_BLOCK * (int)sizeof *x);
                   THNN_PRAGMA(omp simd)
                   for (int i = 0; i < CHANNEL_BLOCK; i++) part[i] += g[i] * x[i];
                 }

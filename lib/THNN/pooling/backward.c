@@ -64,3 +64,16 @@ void THNN_(poolingAverageBackward)(const Pooling *pooling, bool countPadding, co
                         : THNN_(poolingBackwardHalving)(&f) || THNN_(poolingBackwardRows)(&f);
   if (!done) gatherAverage(&f);
 }
+
+bool THNN_(poolingScaledSumBackward)(const Pooling *pooling, const THTensor *gradOutput, const real *scale,
+                                     THTensor *gradInput)
+{
+  const PoolingBackward f = {.pooling = pooling,
+                             .g = poolingImages(pooling, gradOutput),
+                             .x = poolingImages(pooling, gradInput),
+                             .gradOutput = TH_DATA(gradOutput),
+                             .gradInput = TH_DATA(gradInput),
+                             .scale = scale,
+                             .streams = backwardStreams(gradInput, gradOutput, NULL)};
+  return imagesAreChannelsLast(&f.x) && THNN_(poolingBackwardChannelsLast)(&f);
+}

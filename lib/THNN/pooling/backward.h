@@ -14,7 +14,8 @@ typedef struct PoolingBackward {
   const int64_t *indices;
   real *gradInput;
   bool countPadding;
-  bool streams; /* use non-temporal stores */
+  const real *scale; /* of each channel, for a scaled sum instead of the average; otherwise NULL */
+  bool streams;      /* use non-temporal stores */
 } PoolingBackward;
 
 /* True if gradInput is written by non-temporal stores: if the operands of forward and backward together exceed the
@@ -63,7 +64,8 @@ typedef struct GatherRows {
   real *to;
   int64_t fromStep, fromIndexStep, toStep;
   int64_t indexBase, indexPerRow, indexPerLane;
-  vint indexRamp; /* ramp(indexPerLane) */
+  vint indexRamp;    /* ramp(indexPerLane) */
+  const real *scale; /* of the lanes of a weighted sum, or NULL */
   bool streams;
 } GatherRows;
 

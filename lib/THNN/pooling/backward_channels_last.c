@@ -47,7 +47,8 @@ static void findSources(const PoolingBackward *f, const OutputRange *range, cons
         for (int64_t l = 0; l < packed; l++) pixels[s->count * packed + l] = pixel[l * g->sc];
         s->offset[s->count] = packed ? s->count * packed : od * g->sd + o * g->sh + (k - range[2].low) * g->sw;
         s->indexOffset[s->count] = od * index->sd + o * index->sh + (k - range[2].low) * index->sw;
-        if (!f->indices) s->weight[s->count] = 1 / (row * (real)poolingDivisor(w, k, f->countPadding));
+        if (f->scale) s->weight[s->count] = 1;
+        else if (!f->indices) s->weight[s->count] = 1 / (row * (real)poolingDivisor(w, k, f->countPadding));
         else if (pooling->index != INDEX_INPUT)
           s->kernelIndex[s->count] = (vlane)((in[0] - windowStart(d, od)) / d->dilation * indexWeight(pooling, 0) +
                                              (in[1] - windowStart(h, o)) / h->dilation * indexWeight(pooling, 1) +
@@ -73,7 +74,7 @@ bool THNN_(poolingBackwardChannelsLast)(const PoolingBackward *f)
   const GatherMode mode = !f->indices                     ? GATHER_WEIGHTED
                           : pooling->index == INDEX_INPUT ? GATHER_INPUT_INT64
                                                           : GATHER_KERNEL_INT64;
-  const bool allFull = f->indices || (windowIsInside(d) && windowIsInside(h) && windowIsInside(w));
+  const bool allFull = f->indices || f->scale || (windowIsInside(d) && windowIsInside(h) && windowIsInside(w));
   const bool aligned =
       x->c % VL == 0 && (x->sn | x->sd | x->sh | x->sw) % VL == 0 && (uintptr_t)f->gradInput % VBYTES == 0;
   const int64_t rows = x->n * d->input * h->input, perTask = rowsPerTask(w->input * x->c);
@@ -83,6 +84,7 @@ bool THNN_(poolingBackwardChannelsLast)(const PoolingBackward *f)
                     .fromIndexStep = index->sw,
                     .toStep = w->stride * x->sw,
                     .indexPerRow = w->stride,
+                    .scale = f->scale,
                     .streams = f->streams && aligned};
     real *pixels;
     backwardBuffers(thnn_scratch(bytes), pooling, packed, &s, &pixels);

@@ -47,6 +47,9 @@ static ALWAYS_INLINE void gatherBlock(const int64_t *first, int vectors, int lan
       }
     }
 #pragma GCC unroll 4
+    for (int v = 0; v < vectors && mode == GATHER_WEIGHTED; v++)
+      if (s.scale) sum[v] *= loadLanes(s.scale + first[v], lanes);
+#pragma GCC unroll 4
     for (int v = 0; v < vectors; v++) {
       if (lanes == VL && mayStream && s.streams) v_stream(to + first[v], sum[v]);
       else storeLanes(to + first[v], sum[v], lanes);

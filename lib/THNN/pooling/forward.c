@@ -73,3 +73,16 @@ void THNN_(poolingAverage)(const Pooling *pooling, bool countPadding, const THTe
                             .output = TH_DATA(output),
                             .countPadding = countPadding});
 }
+
+bool THNN_(poolingScaledSum)(const Pooling *pooling, const THTensor *input, const real *scale, const real *bias,
+                             THTensor *output)
+{
+  const PoolingForward f = {.pooling = pooling,
+                            .x = poolingImages(pooling, input),
+                            .y = poolingImages(pooling, output),
+                            .input = TH_DATA(input),
+                            .output = TH_DATA(output),
+                            .scale = scale,
+                            .bias = bias};
+  return imagesAreChannelsLast(&f.x) && imagesAreChannelsLast(&f.y) && THNN_(poolingForwardChannelsLast)(&f);
+}

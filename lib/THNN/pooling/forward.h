@@ -13,6 +13,7 @@ typedef struct PoolingForward {
   real *output;
   int64_t *indices;
   bool countPadding;
+  const real *scale, *bias; /* of each channel, for a scaled sum instead of the average; otherwise NULL */
 } PoolingForward;
 
 #define LOWEST (-(sizeof(real) == 4 ? (real)FLT_MAX : (real)DBL_MAX))
@@ -32,6 +33,7 @@ typedef struct LaneRows {
   int64_t *offset;
   vlane *elementIndex;
   real *rowDivisor, *laneDivisor; /* factors of the average's divisor; laneDivisor may be NULL */
+  const real *scale, *bias;       /* of a scaled sum instead of the average, or NULL */
 } LaneRows;
 
 /* Compute n lanes, adjacent or in pairs. Four functions, because each loop needs all the registers. */

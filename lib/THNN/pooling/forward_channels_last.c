@@ -44,7 +44,9 @@ bool THNN_(poolingForwardChannelsLast)(const PoolingForward *f)
     LaneRows s = {.fromStep = w->stride * x->sw,
                   .toStep = y->sw,
                   .indexStep = index->sw,
-                  .indexPerRow = f->indexAxis[2].perOutput};
+                  .indexPerRow = f->indexAxis[2].perOutput,
+                  .scale = f->scale,
+                  .bias = f->bias};
     forwardBuffers(thnn_scratch(bytes), pooling, &s);
     const int64_t endOfTask = MIN(pixels, (task + 1) * perTask);
     int64_t pixel = task * perTask, j = pixel % w->output, row = pixel / w->output;

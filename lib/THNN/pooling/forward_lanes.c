@@ -62,7 +62,9 @@ static ALWAYS_INLINE void averageBlock(const int64_t *first, int vectors, int la
   vreal divisor[MAX_VECTORS];
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++)
-    divisor[v] = s.laneDivisor ? loadLanes(s.laneDivisor + first[v], lanes) : v_set1(1);
+    divisor[v] = s.scale         ? loadLanes(s.scale + first[v], lanes)
+                 : s.laneDivisor ? loadLanes(s.laneDivisor + first[v], lanes)
+                                 : v_set1(1);
   for (int64_t n = 0; n < s.count; n++) {
     vreal total[MAX_VECTORS];
 #pragma GCC unroll 4
@@ -80,7 +82,11 @@ static ALWAYS_INLINE void averageBlock(const int64_t *first, int vectors, int la
       for (int v = 0; v < vectors; v++) total[v] += sum[v];
     }
 #pragma GCC unroll 4
-    for (int v = 0; v < vectors; v++) storeLanes(to + first[v], total[v] / (divisor[v] * s.rowDivisor[n]), lanes);
+    for (int v = 0; v < vectors; v++) {
+      const vreal result = s.scale ? total[v] * divisor[v] + loadLanes(s.bias + first[v], lanes)
+                                   : total[v] / (divisor[v] * s.rowDivisor[n]);
+      storeLanes(to + first[v], result, lanes);
+    }
     from += s.fromStep;
     to += s.toStep;
   }

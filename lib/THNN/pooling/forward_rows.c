@@ -70,6 +70,7 @@ static void forwardLaneRows(const PoolingForward *f, const RowLayout *layout, co
   const bool inPlace = block->lines == 0;
   const int64_t line = inPlace ? f->x.sh : block->pitch;
   const int64_t slice = inPlace ? d->dilation * f->x.sd : block->lines * block->pitch;
+  s->scale = s->bias = NULL;
   s->fromStep = h->stride * line;
   s->toStep = f->y.sw == 1 ? f->y.sh : w->output;
   s->indexStep = f->index.sw == 1 ? f->index.sh : w->output;

@@ -49,6 +49,13 @@ void THNN_(poolingAverage)(const Pooling *pooling, bool countPadding, const THTe
 void THNN_(poolingAverageBackward)(const Pooling *pooling, bool countPadding, const THTensor *gradOutput,
                                    THTensor *gradInput);
 
+/* output: the sum of each window times the scale of its channel, plus its bias; and the gradient of the sums. Windows
+   may not leave the input. False, and nothing is computed, unless all images are channels-last. */
+bool THNN_(poolingScaledSum)(const Pooling *pooling, const THTensor *input, const real *scale, const real *bias,
+                             THTensor *output);
+bool THNN_(poolingScaledSumBackward)(const Pooling *pooling, const THTensor *gradOutput, const real *scale,
+                                     THTensor *gradInput);
+
 /* The number of elements of a window along one axis that the average counts: elements in the padding if countPadding,
    elements beyond the padding never. At least 1, which avoids a division by 0. */
 static inline int64_t poolingDivisor(const WindowAxis *axis, int64_t o, bool countPadding)

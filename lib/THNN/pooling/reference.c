@@ -281,3 +281,19 @@ void THNN_(poolingRegionAverageBackward)(const PoolingRegions *regions, const TH
     setValue(gradInput, in, sum);
   } while (step(gradInput, in));
 }
+
+/* --- scaled sums: the caller's own loops --- */
+
+bool THNN_(poolingScaledSum)(const Pooling *pooling, const THTensor *input, const real *scale, const real *bias,
+                             THTensor *output)
+{
+  (void)pooling, (void)input, (void)scale, (void)bias, (void)output;
+  return false;
+}
+
+bool THNN_(poolingScaledSumBackward)(const Pooling *pooling, const THTensor *gradOutput, const real *scale,
+                                     THTensor *gradInput)
+{
+  (void)pooling, (void)gradOutput, (void)scale, (void)gradInput;
+  return false;
+}
