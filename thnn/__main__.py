@@ -77,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="?",
         default="",
         metavar="REGEX",
-        help="only rows whose name matches, in upper or lower case",
+        help="only rows whose name matches (case-insensitive)",
     )
     command.add_argument(
         "--json",

@@ -47,7 +47,7 @@ static void checkBags(THNNState *state, const THIndexTensor *input, const THInde
   if (offsets) {
     THNN_CHECK_DIM(input, 1, "(n), with offsets");
     THNN_CHECK_DIM(offsets, 1, "(bags)");
-    THNN_CHECK(offsets->size[0] > 0 || input->size[0] == 0, offsets, "expected a bag at least, got %s",
+    THNN_CHECK(offsets->size[0] > 0 || input->size[0] == 0, offsets, "expected at least one bag, got %s",
                THNN_shape(offsets));
   } else {
     THNN_CHECK_DIM(input, 2, "(bags, row numbers per bag), without offsets");
@@ -258,7 +258,7 @@ void THNN_(LookupTableBag_accGradParameters)(THNNState *state, THIndexTensor *in
   const int64_t *const expected = mode == MAX_OF_ROWS ? size : none;
   THNN_CHECK(THNNTensor_hasSize(maxIndices, 2, expected), maxIndices, "expected %s, got %s",
              THNN_shapeOf(2, expected), THNN_shape(maxIndices));
-  THNN_CHECK_ADDED_TO(gradWeight, (THTensor *)NULL, input, gradOutput);
+  THNN_CHECK_IN_PLACE_UPDATE(gradWeight, (THTensor *)NULL, input, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradWeight, offsets);
   THNN_CHECK_NO_OVERLAP(gradWeight, bagSize);
   THNN_CHECK_NO_OVERLAP(gradWeight, maxIndices);

@@ -5,7 +5,7 @@
 
 /* The Python binding: calls the functions of any library that exports a table (function_table.h) with torch tensors.
 
-   thnn_bind() makes a Python function of a function in the table. That Python function takes one tuple of all arguments
+   thnn_bind() wraps a function of the table in a Python function. The Python function takes one tuple of all arguments
    but the state, and returns 0 after success, otherwise the address of the call's state, which the caller passes to
    thnn_release(). The binding reads the tuple through Python's C API, since cffi would convert each argument, and release
    and take the interpreter's lock twice. Tensors are torch tensors, None if absent, or the marker of an output to

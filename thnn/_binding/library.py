@@ -17,8 +17,9 @@ from thnn._binding.extension import PACKAGE, ffi, lib
 from thnn._generated import DIGEST
 from thnn._header import Function
 
-# Flags of a call (lib/binding/binding.h): the element type in TYPE_MASK, where ANY stands for the element type of
-# the tensors; VIEWS and META; SCALED, with which the tuple of arguments ends with the gradient factor, a float or None.
+# Flags of a call (lib/binding/binding.h): the element type in TYPE_MASK, where ANY stands for the element type of the
+# tensors; VIEWS: tensors are addresses of views that Python filled; META: check arguments and sizes, compute nothing;
+# SCALED: the tuple of arguments ends with the gradient factor of the call, a float, or None for 1.
 FLOAT, DOUBLE, ANY, TYPE_MASK, VIEWS, META, SCALED = 0, 1, 15, 15, 16, 32, 64
 
 # Placeholder for a tensor that the call allocates.
@@ -41,10 +42,12 @@ class BoundFunction(NamedTuple):
 
         It returns 0 after success, otherwise a report for `invoke`.
         """
-        made: list[Callable[[tuple[Any, ...]], int]] = []
-        if not lib.thnn_bind(self.address, flags, id(made)):
+        # cffi cannot return a Python object: thnn_bind appends the function to the list at this address, which in
+        # CPython is the id.
+        result: list[Callable[[tuple[Any, ...]], int]] = []
+        if not lib.thnn_bind(self.address, flags, id(result)):
             raise MemoryError
-        return made[0]
+        return result[0]
 
 
 class Library:

@@ -232,6 +232,15 @@ def _compare(row: Row, implementations: Mapping[str, _Call]) -> None:
                 )
 
 
+def _differentiable(call: _Call) -> bool:
+    """False if torch refuses the layout: the gradient of `nll_loss` of channels-last images, for one."""
+    try:
+        call.forward_backward()
+    except RuntimeError:
+        return False
+    return True
+
+
 def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
     """Times a row in each of its phases."""
     has_layouts = any(isinstance(v, Tensor) and v.dim() in (4, 5) for v in _tensors(case, row).values())
@@ -241,6 +250,8 @@ def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
         for layout in layouts
         for library in ("torch", "thnn", *([OTHER] if row.other is not None else []))
     }
+    if CHANNELS_LAST in layouts and not _differentiable(implementations[f"torch {CHANNELS_LAST}"]):
+        del implementations[f"torch {CHANNELS_LAST}"]
     # `Row.other` may compute less than the row.
     _compare(row, {n: v for n, v in implementations.items() if not n.startswith(OTHER)})
     found = []
@@ -267,7 +278,7 @@ def _judge(row: Row, phase: str, timings: dict[str, Timing], copied: float | Non
     theirs = best[f"torch {CONTIGUOUS}"]
     m.ratio = theirs / ours
     m.best_ratio = min(theirs, best.get(f"torch {CHANNELS_LAST}", theirs)) / ours
-    if f"thnn {CHANNELS_LAST}" in best:
+    if f"torch {CHANNELS_LAST}" in best:
         m.channels_last_ratio = best[f"torch {CHANNELS_LAST}"] / best[f"thnn {CHANNELS_LAST}"]
     if f"{OTHER} {CONTIGUOUS}" in best:
         m.other_ratio = best[f"{OTHER} {CONTIGUOUS}"] / ours

@@ -36,8 +36,8 @@ typedef struct Segments {
 
 void THNN_(segmentForEach)(const Segments *segments, SegmentFunction *process, const void *context);
 
-/* target[key * rowStride + c * columnStride] += the sum of factor * source[source + c * sourceStride] over the entries of
-   key, for c < columns. */
+/* target[key * rowStride + c * columnStride] += the sum of entry.factor * source[entry.source + c * sourceStride] over
+   the entries of key, for c < columns. */
 typedef struct SegmentSum {
   Segments segments; /* `work` is set by segmentSum */
   int64_t columns;
