@@ -12,12 +12,13 @@
        already has the right size keeps its storage and strides.
      - gradWeight and gradBias must have the shapes of weight and bias, and accumulate: gradWeight += scale * gradient.
      - Inputs may have any strides; contiguous and channels-last are fast.
+     - "Gradient of X by y" is the gradient of the loss with respect to y, where the loss depends on y through X.
      - Wrong dimensions, sizes, types and geometry raise TypeError, ValueError or IndexError naming function
        and argument, before anything is written.
 
    Functions. A module X is X_updateOutput, the forward, with X_updateGradInput and X_accGradParameters, or
-   X_backward, which computes both. Their arguments are matched by name. Any other X_name stands alone: it writes the
-   tensors with [OUT] or [MODIFIED] and reads the rest.
+   X_backward, which computes both. Their arguments have the names of those of the forward, in any order. Any other
+   X_name stands alone: it writes the tensors with [OUT] or [MODIFIED] and reads the rest.
 
    Families. A comment that begins with [FAMILY name] begins a section: the functions below it belong to that family. Its
    kernels are in generic/<family>/, its page of the documentation is docs/functions/<family>.md, and its part of the
@@ -49,9 +50,9 @@
    Tags in the comment of an updateOutput, for gradients of gradients:
      [DERIVATIVE bilinear]  output is linear in input, in weight and in bias, as a convolution is
      [DERIVATIVE linear]    output is linear in input, without parameters
-     [DERIVATIVE constant]  the gradient by input does not depend on input
+     [DERIVATIVE constant]  the gradient by input is constant or piecewise constant in input: its derivative is 0
      [DERIVATIVE none]      the functions of the module form no class: they are called one by one
-   Other functions have a formula in thnn/_functions/formulas.py, or can be differentiated once only. */
+   A function without a tag has a formula in thnn/_functions/formulas, or can be differentiated only once. */
 
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY convolution] */
@@ -836,8 +837,9 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     int aH,                // rows added to the output at the bottom
     accreal scale);        // factor of the gradients added
 
-/* Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The other
-   convolutions are special cases of it; the layers of thnn.nn call it.
+/* Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The
+   convolutions above that are not transposed, share their weights and connect all channels are special cases of it,
+   some with another order of weight. The layers of thnn.nn call it.
 
      output[n,o,y,x] = bias[o] + sum over i, kh, kw of weight[o,i,kh,kw] *
                        input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW],
@@ -1013,7 +1015,7 @@ TH_API void THNN_(SpatialConvolutionLocal_updateOutput)(
     int64_t outputWidth,    // width of the output
     int64_t outputHeight);  // height of the output
 
-/* Gradient of SpatialConvolutionLocal by its input: each element of gradOutput times its filter, added over
+/* Gradient of SpatialConvolutionLocal by its input: each element of gradOutput times its filter, added to
    its patch. */
 TH_API void THNN_(SpatialConvolutionLocal_updateGradInput)(
     THNNState *state,       // library state
@@ -1082,7 +1084,7 @@ TH_API void THNN_(SpatialConvolutionMap_updateOutput)(
     int dW,               // stride along the width
     int dH);              // stride along the height
 
-/* Gradient of SpatialConvolutionMap by its input: for each connection gradOutput times the kernel, added over
+/* Gradient of SpatialConvolutionMap by its input: for each connection gradOutput times the kernel, added to
    each window. Elements outside every window get 0. bias is not used. */
 TH_API void THNN_(SpatialConvolutionMap_updateGradInput)(
     THNNState *state,      // library state
@@ -1349,7 +1351,7 @@ TH_API void THNN_(TemporalSubSampling_updateOutput)(
     int dW,               // stride
     int inputFrameSize);  // features of the input
 
-/* Gradient of TemporalSubSampling by its input: weight * gradOutput, added over each window. Frames outside
+/* Gradient of TemporalSubSampling by its input: weight * gradOutput is added to its window. Frames outside
    every window get 0. */
 TH_API void THNN_(TemporalSubSampling_updateGradInput)(
     THNNState *state,      // library state
@@ -1392,7 +1394,7 @@ TH_API void THNN_(SpatialSubSampling_updateOutput)(
     int dW,            // stride along the width
     int dH);           // stride along the height
 
-/* Gradient of SpatialSubSampling by its input: weight * gradOutput, added over each window. Elements outside every
+/* Gradient of SpatialSubSampling by its input: weight * gradOutput is added to its window. Elements outside every
    window get 0. */
 TH_API void THNN_(SpatialSubSampling_updateGradInput)(
     THNNState *state,      // library state
@@ -1464,7 +1466,8 @@ TH_API void THNN_(SpatialMaxPooling_updateGradInput)(
    oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1, or ceil instead of floor with ceil_mode. If padW or padH
    is above 0, a last window that starts beyond the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.
    indices as in SpatialMaxPooling.
-   Errors: ValueError for a kernel, stride or dilation below 1, padding above half the kernel, an output without elements.
+   Errors: ValueError for a kernel, stride or dilation below 1, padding below 0 or above half the kernel, an
+   output without elements.
    Source: Torch7 nn.SpatialDilatedMaxPooling. */
 TH_API void THNN_(SpatialDilatedMaxPooling_updateOutput)(
     THNNState *state,        // library state
@@ -1531,10 +1534,10 @@ TH_API void THNN_(TemporalMaxPooling_updateGradInput)(
    oT = floor((T + 2*pT - kT) / dT) + 1, or ceil instead of floor with ceilMode. If pT, pW or pH is above 0, a last
    window that starts beyond the volume, (oT - 1)*dT >= T + pT, is dropped. oH and oW likewise.
    indices holds the element of the kernel, one per byte: kt + (kh << 8) + (kw << 16). The first of equal values in row
-   order wins, padding never does, NaN counts as larger than anything. A window without any element gives the lowest
-   finite value and index -1.
-   Errors: ValueError for a kernel or stride below 1, a kernel above 256, padding above half the kernel, an output without
-   elements.
+   order wins, padding never does, NaN counts as larger than anything, so the last NaN wins. A window without any
+   element gives the lowest finite value and index -1.
+   Errors: ValueError for a kernel or stride below 1, a kernel above 256, padding below 0 or above half the kernel, an
+   output without elements.
    Source: Torch7 nn.VolumetricMaxPooling. */
 TH_API void THNN_(VolumetricMaxPooling_updateOutput)(
     THNNState *state,        // library state
@@ -1579,8 +1582,8 @@ TH_API void THNN_(VolumetricMaxPooling_updateGradInput)(
    indices holds the kernel element of the maximum, one byte per axis: kt + (kh << 8) + (kw << 16). The first of equal
    values in row order wins, and padding never does. NaN counts as larger than anything, so the last NaN wins. A window
    without any element gives the lowest finite value and index -1.
-   Errors: ValueError for a kernel, stride or dilation below 1, a kernel above 256, padding above half the kernel, an
-   output without elements.
+   Errors: ValueError for a kernel, stride or dilation below 1, a kernel above 256, padding below 0 or above half the
+   kernel, an output without elements.
    Source: Torch7 nn.VolumetricDilatedMaxPooling. */
 TH_API void THNN_(VolumetricDilatedMaxPooling_updateOutput)(
     THNNState *state,        // library state
@@ -1643,7 +1646,8 @@ TH_API void THNN_(SpatialAveragePooling_updateOutput)(
     bool ceil_mode,           // [DEFAULT false] round output sizes up
     bool count_include_pad);  // [DEFAULT true] count padding in the divisor
 
-/* Gradient of SpatialAveragePooling by its input: each gradOutput divided by its divisor, added over its window. */
+/* Gradient of SpatialAveragePooling by its input: each gradOutput, divided by its divisor, is added to
+   its window. */
 TH_API void THNN_(SpatialAveragePooling_updateGradInput)(
     THNNState *state,         // library state
     THTensor *input,          // input
@@ -1681,7 +1685,8 @@ TH_API void THNN_(VolumetricAveragePooling_updateOutput)(
     bool ceil_mode,           // [DEFAULT false] round output sizes up
     bool count_include_pad);  // [DEFAULT true] count padding in the divisor
 
-/* Gradient of VolumetricAveragePooling by its input: each gradOutput divided by its divisor, added over its window. */
+/* Gradient of VolumetricAveragePooling by its input: each gradOutput, divided by its divisor, is added to
+   its window. */
 TH_API void THNN_(VolumetricAveragePooling_updateGradInput)(
     THNNState *state,         // library state
     THTensor *input,          // input
@@ -1712,8 +1717,8 @@ TH_API void THNN_(SpatialAdaptiveAveragePooling_updateOutput)(
     int osizeW,        // width of the output
     int osizeH);       // height of the output
 
-/* Gradient of SpatialAdaptiveAveragePooling by its input: each gradOutput divided by the size of its region, added over
-   the region. */
+/* Gradient of SpatialAdaptiveAveragePooling by its input: each gradOutput, divided by the size of its region, is
+   added to the region. */
 TH_API void THNN_(SpatialAdaptiveAveragePooling_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -1734,8 +1739,8 @@ TH_API void THNN_(VolumetricAdaptiveAveragePooling_updateOutput)(
     int osizeW,        // width of the output
     int osizeH);       // height of the output
 
-/* Gradient of VolumetricAdaptiveAveragePooling by its input: each gradOutput divided by the size of its region, added
-   over the region. */
+/* Gradient of VolumetricAdaptiveAveragePooling by its input: each gradOutput, divided by the size of its region, is
+   added to the region. */
 TH_API void THNN_(VolumetricAdaptiveAveragePooling_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -1747,7 +1752,7 @@ TH_API void THNN_(VolumetricAdaptiveAveragePooling_updateGradInput)(
 
    Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oheight, owidth).
    indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger
-   than anything.
+   than anything, so the last NaN wins.
    Errors: ValueError for a size below 1. Source: Torch7 nn.SpatialAdaptiveMaxPooling. */
 TH_API void THNN_(SpatialAdaptiveMaxPooling_updateOutput)(
     THNNState *state,        // library state
@@ -1904,7 +1909,8 @@ TH_API void THNN_(VolumetricMaxUnpooling_updateGradInput)(
 
      output[n,o,...] = (sum over k < width of input[n, o*stride + k, ...]^power)^(1/power)
 
-   The root of a negative sum, which odd powers make possible, is negative; of any other power it is NaN.
+   With an odd power a sum may be negative; output is then minus the root of its magnitude. With a power that is not a
+   whole number, a negative input gives NaN.
    Shapes: input (N, F), (N, F, A) or (N, F, A, B) with batchMode, otherwise without N; output with
    oF = floor((F - width) / stride) + 1 features.
    Errors: ValueError for a power that is not positive, a width not in 2 to 16, a stride not in 1 to 4, fewer features than
@@ -1919,8 +1925,8 @@ TH_API void THNN_(FeatureLPPooling_updateOutput)(
     int stride,        // from window to window
     bool batchMode);   // dimension 0 is the batch
 
-/* Gradient of FeatureLPPooling by its input: gradOutput * (input / output)^(power - 1), added over each window. A window
-   whose output is 0 adds nothing. */
+/* Gradient of FeatureLPPooling by its input: gradOutput * (input / output)^(power - 1) is added to each element of its
+   window. A window whose output is 0 adds nothing. */
 TH_API void THNN_(FeatureLPPooling_updateGradInput)(
     THNNState *state,      // library state
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
@@ -1949,7 +1955,8 @@ TH_API void THNN_(TemporalReplicationPadding_updateOutput)(
     int pad_l,         // elements added left; negative: cropped
     int pad_r);        // elements added right
 
-/* Gradient of TemporalReplicationPadding by its input: every element of gradOutput added at the element that it was copied from. */
+/* Gradient of TemporalReplicationPadding by its input: every element of gradOutput is added at the
+   element of input from which its element of output was copied. */
 TH_API void THNN_(TemporalReplicationPadding_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -1974,7 +1981,8 @@ TH_API void THNN_(TemporalReflectionPadding_updateOutput)(
     int pad_l,         // elements added left; negative: cropped
     int pad_r);        // elements added right
 
-/* Gradient of TemporalReflectionPadding by its input: every element of gradOutput added at the element that it was copied from. */
+/* Gradient of TemporalReflectionPadding by its input: every element of gradOutput is added at the
+   element of input from which its element of output was copied. */
 TH_API void THNN_(TemporalReflectionPadding_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -1999,7 +2007,8 @@ TH_API void THNN_(SpatialReplicationPadding_updateOutput)(
     int pad_t,         // rows added above
     int pad_b);        // rows added below
 
-/* Gradient of SpatialReplicationPadding by its input: every element of gradOutput added at the element that it was copied from. */
+/* Gradient of SpatialReplicationPadding by its input: every element of gradOutput is added at the
+   element of input from which its element of output was copied. */
 TH_API void THNN_(SpatialReplicationPadding_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -2028,7 +2037,8 @@ TH_API void THNN_(SpatialReflectionPadding_updateOutput)(
     int pad_t,         // rows added above
     int pad_b);        // rows added below
 
-/* Gradient of SpatialReflectionPadding by its input: every element of gradOutput added at the element that it was copied from. */
+/* Gradient of SpatialReflectionPadding by its input: every element of gradOutput is added at the
+   element of input from which its element of output was copied. */
 TH_API void THNN_(SpatialReflectionPadding_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -2057,7 +2067,8 @@ TH_API void THNN_(VolumetricReplicationPadding_updateOutput)(
     int pfront,        // slices added in front
     int pback);        // slices added behind
 
-/* Gradient of VolumetricReplicationPadding by its input: every element of gradOutput added at the element that it was copied from. */
+/* Gradient of VolumetricReplicationPadding by its input: every element of gradOutput is added at the
+   element of input from which its element of output was copied. */
 TH_API void THNN_(VolumetricReplicationPadding_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -2141,7 +2152,8 @@ TH_API void THNN_(VolumetricUpSamplingNearest_updateGradInput)(
 
      output[n,c,x] = (1 - f) * input[n,c,i] + f * input[n,c,i+1] with i + f = x * (W - 1) / (outputWidth - 1), 0 <= f < 1
 
-   Shapes: input (N, C, W); output (N, C, outputWidth). An output of one element is the first one.
+   Shapes: input (N, C, W); output (N, C, outputWidth). If outputWidth is 1, output is the first element
+   of input.
    Errors: ValueError for an output size below 1. Source: torch 0.2 nn.Upsample(mode='linear').
    [DERIVATIVE linear] */
 TH_API void THNN_(TemporalUpSamplingLinear_updateOutput)(
@@ -2150,7 +2162,8 @@ TH_API void THNN_(TemporalUpSamplingLinear_updateOutput)(
     THTensor *output,  // [OUT] result (N, C, outputWidth)
     int outputWidth);  // width of the output
 
-/* Gradient of TemporalUpSamplingLinear by its input: every element of gradOutput, weighted, added at the elements that it was computed from. */
+/* Gradient of TemporalUpSamplingLinear by its input: every element of gradOutput, times the weights of the
+   forward, is added at the elements of input from which its element of output was computed. */
 TH_API void THNN_(TemporalUpSamplingLinear_updateGradInput)(
     THNNState *state,      // library state
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
@@ -2166,8 +2179,8 @@ TH_API void THNN_(TemporalUpSamplingLinear_updateGradInput)(
      output[n,c,y,x] = sum over the rows i, i + 1 and the columns j, j + 1 of weight * input
      with i + f = y * (H - 1) / (outputHeight - 1) and the weights 1 - f and f of the rows, 0 <= f < 1, columns likewise
 
-   Shapes: input (N, C, H, W); output (N, C, outputHeight, outputWidth). Along an axis of one output it is the first
-   input.
+   Shapes: input (N, C, H, W); output (N, C, outputHeight, outputWidth). Along an axis with one output, only the
+   first input is read.
    Errors: ValueError for an output size below 1. Source: Torch7 nn.SpatialUpSamplingBilinear.
    [DERIVATIVE linear] */
 TH_API void THNN_(SpatialUpSamplingBilinear_updateOutput)(
@@ -2177,7 +2190,8 @@ TH_API void THNN_(SpatialUpSamplingBilinear_updateOutput)(
     int outputHeight,  // height of the output
     int outputWidth);  // width of the output
 
-/* Gradient of SpatialUpSamplingBilinear by its input: every element of gradOutput, weighted, added at the elements that it was computed from. */
+/* Gradient of SpatialUpSamplingBilinear by its input: every element of gradOutput, times the weights of the
+   forward, is added at the elements of input from which its element of output was computed. */
 TH_API void THNN_(SpatialUpSamplingBilinear_updateGradInput)(
     THNNState *state,      // library state
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
@@ -2202,8 +2216,8 @@ TH_API void THNN_(VolumetricUpSamplingTrilinear_updateOutput)(
     int outputHeight,  // height of the output
     int outputWidth);  // width of the output
 
-/* Gradient of VolumetricUpSamplingTrilinear by its input: every element of gradOutput, weighted, added at the elements that it was computed
-   from. */
+/* Gradient of VolumetricUpSamplingTrilinear by its input: every element of gradOutput, times the weights of the
+   forward, is added at the elements of input from which its element of output was computed. */
 TH_API void THNN_(VolumetricUpSamplingTrilinear_updateGradInput)(
     THNNState *state,      // library state
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
@@ -2289,8 +2303,8 @@ TH_API void THNN_(Interpolation_updateOutput)(
     accreal scaleHeight,  // [DEFAULT 0] along the height
     accreal scaleWidth);  // [DEFAULT 0] along the width
 
-/* Gradient of Interpolation by its input: every element of gradOutput, weighted, added at the elements that it was computed
-   from. */
+/* Gradient of Interpolation by its input: every element of gradOutput, times the weights of the
+   forward, is added at the elements of input from which its element of output was computed. */
 TH_API void THNN_(Interpolation_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -2530,7 +2544,7 @@ TH_API void THNN_(SoftPlus_updateOutput)(
     THTensor *input,     // input, any shape
     THTensor *output,    // [OUT] [LIKE input] result
     accreal beta,        // [DEFAULT 1] steepness
-    accreal threshold);  // [DEFAULT 20] beta * input above it is kept
+    accreal threshold);  // [DEFAULT 20] output is input where beta * input is above it
 
 /* Gradient of SoftPlus by its input: gradOutput where beta * output > threshold, else gradOutput * (1 - exp(-beta *
    output)). */
@@ -2541,7 +2555,7 @@ TH_API void THNN_(SoftPlus_updateGradInput)(
     THTensor *gradInput,   // [OUT] [LIKE gradOutput] gradient of the loss by input
     THTensor *output,      // result of the forward
     accreal beta,          // steepness
-    accreal threshold);    // beta * output above it has slope 1
+    accreal threshold);    // the slope is 1 where beta * output is above it
 
 /* LogSigmoid: output = log(1 / (1 + exp(-input))), without overflow. Any shape. Source: Torch7 nn.LogSigmoid. */
 TH_API void THNN_(LogSigmoid_updateOutput)(
@@ -2929,8 +2943,8 @@ TH_API void THNN_(MultiLabelMarginCriterion_updateGradInput)(
 
      output[i,d] = weight[input[i],d]
 
-   The class is differentiable by weight. LookupTable_renorm, called before it, limits the norms of the rows in use.
-   Shapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).
+   The autograd class has a gradient by weight only. LookupTable_renorm, called before it, limits the norms of the rows
+   in use. Shapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).
    Errors: IndexError for a row number outside of the table, ValueError for a weight that is no matrix. Source:
    Torch7 nn.LookupTable, torch.nn.Embedding; the library of 2017 had the gradient only. */
 TH_API void THNN_(LookupTable_updateOutput)(
@@ -2938,8 +2952,8 @@ TH_API void THNN_(LookupTable_updateOutput)(
     THIndexTensor *input,  // row numbers (...)
     THTensor *output,      // [OUT] the rows (..., D)
     THTensor *weight,      // the table (rows, D)
-    bool scaleGradByFreq,  // [DEFAULT false] of the backward
-    int paddingValue);     // [DEFAULT -1] of the backward
+    bool scaleGradByFreq,  // [DEFAULT false] read by the backward only
+    int paddingValue);     // [DEFAULT -1] read by the backward only
 
 /* Gradient of LookupTable by its table, accumulated: gradWeight[input[i],d] += scale * gradOutput[i,d] for each i with
    input[i] != paddingValue, divided by the number of occurrences of input[i] in input if scaleGradByFreq.
@@ -2975,10 +2989,9 @@ TH_API void THNN_(LookupTable_renorm)(
 
      output[b,d] = sum, mean or maximum over i in bag b with input[i] != paddingValue of weight[input[i],d]
 
-   Bag b holds input[offsets[b]] to input[offsets[b+1] - 1], the last one the rest of input; without offsets, row b of
-   input. A bag without rows gives 0. NaN is the largest number. Of equal maxima the first gets the gradient.
-
-   Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
+   Bag b holds input[offsets[b]] to input[offsets[b+1] - 1]; the last bag extends to the end of input. Without offsets,
+   bag b is row b of input. A bag without rows gives 0. NaN is the largest number. Of equal maxima the first gets the
+   gradient.  Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
    Errors: IndexError for a row number outside of the table, offsets that do not begin with 0, decrease or exceed n;
    ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source: torch.nn.EmbeddingBag. */
 TH_API void THNN_(LookupTableBag_updateOutput)(
@@ -2990,7 +3003,7 @@ TH_API void THNN_(LookupTableBag_updateOutput)(
     THIndexTensor *bagSize,     // [OUT] [SAVED] row numbers per bag without paddingValue (B)
     THIndexTensor *maxIndices,  // [OUT] [SAVED] in mode 2, rows of the maxima (B, D), -1 in an empty bag; otherwise (0, D)
     int mode,                   // [DEFAULT 0] 0 sum, 1 mean, 2 maximum
-    bool scaleGradByFreq,       // [DEFAULT false] of the backward
+    bool scaleGradByFreq,       // [DEFAULT false] read by the backward only
     int paddingValue);          // [DEFAULT -1] row number that bags leave out; -1 for none
 
 /* Gradient of LookupTableBag by its table, accumulated: for each i in bag b with input[i] != paddingValue,
@@ -3013,10 +3026,10 @@ TH_API void THNN_(LookupTableBag_accGradParameters)(
 
      output[s,o] = bias[o] + sum over the keys of sample s of value * weight[key + keysOffset, o]
 
-   With four columns more, weight has the columns (largest |value|, its inverse, rate, shift, weights...) and values are
-   normalized: in training the first two columns follow the largest |value| seen and the third becomes 1; the value used
-   is value * inverse + shift, or sign(value) + shift for |value| above the largest. It is stored in normalizedValues,
-   for accGradParameters. The functions form no class.
+   If weight has O + 4 columns (largest |value|, its inverse, rate, shift, weights...), values are normalized: the sum
+   uses value * inverse + shift, or sign(value) + shift where |value| is above the largest. In training, the first two
+   columns of a key are first updated with each larger |value|, and its rate is set to 1. The normalized values are
+   stored in normalizedValues, for accGradParameters. The functions form no class.
    Shapes: keys and values (n); sizes and cumSumSizes (N); weight (keys, O) or (keys, O + 4); bias (O); output (N, O).
    Errors: IndexError for a key outside of the table and sizes whose sums are not n and cumSumSizes; ValueError for sizes
    of tensors that do not fit. Source: Torch7 nn.IndexLinear.
@@ -3055,7 +3068,7 @@ TH_API void THNN_(IndexLinear_accGradParameters)(
     accreal weightDecay,         // unused
     accreal scale);              // factor of the gradients
 
-/* accGradParameters and updateParameters in one step, with the learning rate scale: bias[o] -= scale * sum over s of
+/* accGradParameters and updateParameters in one step; scale is the learning rate: bias[o] -= scale * sum over s of
    gradOutput[s,o], and the rows of the keys are updated in order as in updateParameters. */
 TH_API void THNN_(IndexLinear_accUpdateGradParameters)(
     THNNState *state,            // library state
@@ -3117,15 +3130,15 @@ TH_API void THNN_(SparseLinear_accGradParameters)(
     accreal weightDecay,   // factor of weight in gradWeight
     accreal scale);        // factor of the gradients added
 
-/* Sets gradBias, and those columns of gradWeight that have an entry with a value other than 0, to 0. */
+/* Sets gradBias to 0, and the columns of gradWeight that an entry of lastInput with a value other than 0 names. */
 TH_API void THNN_(SparseLinear_zeroGradParameters)(
     THNNState *state,      // library state
     THTensor *gradWeight,  // [PARAMETER] [MODIFIED] (O, I)
     THTensor *gradBias,    // [PARAMETER] [MODIFIED] (O)
     THTensor *lastInput);  // rows (sample, column, value) (nnz, 3), samples and columns from 1
 
-/* A step of gradient descent: bias -= learningRate * gradBias, and weight -= learningRate * gradWeight in those columns
-   that have an entry with a value other than 0. */
+/* A step of gradient descent: bias -= learningRate * gradBias, and weight -= learningRate * gradWeight in the columns that
+   an entry of lastInput with a value other than 0 names. */
 TH_API void THNN_(SparseLinear_updateParameters)(
     THNNState *state,       // library state
     THTensor *weight,       // [MODIFIED] weights (O, I)
@@ -3135,7 +3148,7 @@ TH_API void THNN_(SparseLinear_updateParameters)(
     THTensor *lastInput,    // rows (sample, column, value) (nnz, 3), samples and columns from 1
     accreal learningRate);  // length of the step
 
-/* The same for the older form of input, a list of pairs (column, value) per sample: input (N, nnz, 2). output is
+/* SparseLinear_updateOutput for the older form of input, pairs (column, value) per sample: input (N, nnz, 2). output is
    resized. */
 TH_API void THNN_(SparseLinear_legacyUpdateOutput)(
     THNNState *state,   // library state
@@ -3144,7 +3157,7 @@ TH_API void THNN_(SparseLinear_legacyUpdateOutput)(
     THTensor *weight,   // weights (O, I)
     THTensor *bias);    // one per output (O)
 
-/* The same for the older form of input. */
+/* SparseLinear_accGradParameters for the older form of input. */
 TH_API void THNN_(SparseLinear_legacyAccGradParameters)(
     THNNState *state,      // library state
     THTensor *input,       // pairs (column, value) of each sample (N, nnz, 2), columns from 1
@@ -3156,14 +3169,14 @@ TH_API void THNN_(SparseLinear_legacyAccGradParameters)(
     accreal weightDecay,   // factor of weight in gradWeight
     accreal scale);        // factor of the gradients added
 
-/* The same for the older form of input. */
+/* SparseLinear_zeroGradParameters for the older form of input. */
 TH_API void THNN_(SparseLinear_legacyZeroGradParameters)(
     THNNState *state,      // library state
     THTensor *gradWeight,  // [PARAMETER] [MODIFIED] (O, I)
     THTensor *gradBias,    // [PARAMETER] [MODIFIED] (O)
     THTensor *lastInput);  // pairs (column, value) of each sample (N, nnz, 2), columns from 1
 
-/* The same for the older form of input. */
+/* SparseLinear_updateParameters for the older form of input. */
 TH_API void THNN_(SparseLinear_legacyUpdateParameters)(
     THNNState *state,       // library state
     THTensor *weight,       // [MODIFIED] weights (O, I)
@@ -3209,7 +3222,7 @@ TH_API void THNN_(LSTMFused_updateGradInput)(
     THTensor *gradOutputCell,  // [OPTIONAL] gradient of the loss by outputCell, None for zeros
     THTensor *gradInputCx);    // [OUT] [LIKE cx] gradient of the loss by cell (N, H)
 
-/* LSTMFused_updateOutput with hidden left alone: what it overwrites hidden with is written to gates, or nowhere. */
+/* LSTMFused_updateOutput that does not change hidden: the activated gates are written to gates, unless it is None. */
 TH_API void THNN_(LSTMFused_cell)(
     THNNState *state,      // library state
     THTensor *input,       // gates of the input (N, 4H)
@@ -3263,9 +3276,9 @@ TH_API void THNN_(GRUFused_updateGradInput)(
    save_mean, save_std (C). n is the number of values per channel.
    Training: mean and variance (biased) of the batch; save_mean = mean, save_std = 1 / sqrt(variance + eps), that is the
    inverse deviation; running_mean = momentum * mean + (1 - momentum) * running_mean, and running_var likewise with the
-   unbiased variance, which is variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but
-   output is written.
-   Where variance and eps are both 0 the inverse deviation is 0.
+   unbiased variance, which is variance * n / (n - 1). Evaluation: running_mean and running_var instead; save_mean
+   and save_std are resized like any output, but no value is written to them.
+   If variance and eps are both 0 the inverse deviation is 0.
    Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for fewer
    than 2 values per channel, an empty batch included (the running statistics stay as they were); TypeError where the
    statistics that the mode needs are None.
@@ -3389,7 +3402,7 @@ TH_API void THNN_(BatchNormalization_gradSums)(
 /* Gradient of normalization by the input, from sums over the whole batch of `count` values per channel; g as in gradSums:
      gradInput = (g - sum(g) / count - (input - save_mean) * save_std^2 * sum(g * (input - save_mean)) / count)
                  * save_std * weight
-   Where sums is None the statistics are constants: gradInput = g * save_std * weight.
+   If sums is None the statistics are constants: gradInput = g * save_std * weight.
 
    Shapes: input, gradOutput and gradInput (N, C) or (N, C, ...), sums (2C), all others (C).
    Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, and with sums a count that is not above 0. */
@@ -3444,7 +3457,8 @@ TH_API void THNN_(BatchNormalizationReLU_backward)(
     double scale,            // factor of the gradients added to gradWeight and gradBias
     double eps);             // as in the forward
 
-/* SpatialCrossMapLRN: local response normalization, each element divided by a power of its channel's neighbours.
+/* SpatialCrossMapLRN: local response normalization, each element divided by a power of k plus alpha times
+   the mean square of the elements at its position in neighbouring channels.
 
      output[n,c,y,x] = input[n,c,y,x] * scales[n,c,y,x]^-beta
      scales[n,c,y,x] = k + alpha / size * sum over c - size / 2 <= j <= c + (size - 1) / 2 of input[n,j,y,x]^2
@@ -3461,7 +3475,7 @@ TH_API void THNN_(SpatialCrossMapLRN_updateOutput)(
     int size,          // channels of a window
     accreal alpha,     // [DEFAULT 0.0001] factor of the mean of the window's squares
     accreal beta,      // [DEFAULT 0.75] exponent
-    accreal k);        // [DEFAULT 1] what is added to the mean
+    accreal k);        // [DEFAULT 1] constant term of scales
 
 /* Gradient of SpatialCrossMapLRN by its input: gradOutput * scales^-beta
    - 2 * alpha * beta / size * input * the sum of gradOutput * output / scales over the windows that the channel is in. */
@@ -3475,4 +3489,4 @@ TH_API void THNN_(SpatialCrossMapLRN_updateGradInput)(
     int size,              // channels of a window
     accreal alpha,         // factor of the mean of the window's squares
     accreal beta,          // exponent
-    accreal k);            // what is added to the mean
+    accreal k);            // constant term of scales

@@ -13,7 +13,7 @@
 
    The expressions see one element: x of input, y of output, g of gradOutput, t of target. They know nothing of tensors,
    threads or vectors, so that another device can compile the same lines with THNN_MAP... and th_... of its own. norm is
-   1, or 1 / elements if sizeAverage, times the weight of the element.
+   1, or 1 / elements if sizeAverage, times the weight of the element and the gradient factor of the call.
 
    (arguments) lists the arguments after the tensors and sizeAverage, in the order of THNN.h:
 
@@ -122,7 +122,8 @@
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, weights);                                                            \
   THNN_RETURN_IF_META(state);                                                                                   \
   TH_EACH(TH_CONSTANT, arguments)                                                                              \
-  const real norm_ = (real)(sizeAverage ? 1.0 / (double)THNNTensor_numel(input) : 1.0);                         \
+  const real norm_ = (real)(THNNState_gradientFactor(state) /                                                 \
+                            (sizeAverage ? (double)THNNTensor_numel(input) : 1.0));                              \
   if (weights) {                                                                                                \
     THNN_MAP4(result, gradInput, x, input, t, target, w, weights,                                               \
               ({ const real norm = norm_ * w; (real)(gradient); }));                                            \

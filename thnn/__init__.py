@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from thnn._generated.functions import *  # noqa: F403
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
     from thnn._header.registry import THNN_H_PATH, functions, modules
+    from thnn._profile import profile
 
     # For type checkers; at run time `__getattr__` lists the public names.
     __all__ = [
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         "nn",
         "parallel",
         "parse_header",
+        "profile",
         "revert",
         "type2backend",
     ]
@@ -78,6 +80,7 @@ _HOMES = {
     "functions": "thnn._header.registry",
     "modules": "thnn._header.registry",
     "parse_header": "thnn._header",
+    "profile": "thnn._profile",
     "revert": "thnn._convert",
     "type2backend": "thnn._binding.backend",
 }

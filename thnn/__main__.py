@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser(
         "bench",
         help="time thnn against torch in one run",
-        description="Times the benchmark rows of the table of cases, thnn and torch interleaved. "
+        description="Times the benchmark rows of the table of cases and of whole networks, thnn and torch interleaved. "
         "Exit status 1 when a row misses its goal, 2 when none matches.",
     )
     command.add_argument(
@@ -77,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="?",
         default="",
         metavar="REGEX",
-        help="only rows whose name matches, in upper or lower case",
+        help="only rows whose name matches (case-insensitive)",
     )
     command.add_argument(
         "--json",
@@ -102,6 +102,12 @@ def _parser() -> argparse.ArgumentParser:
         default=15,
         metavar="N",
         help="interleaved blocks per implementation and layout (default 15)",
+    )
+    command.add_argument(
+        "--no-compile",
+        dest="compile",
+        action="store_false",
+        help="leave out torch.compile, which takes up to a minute per network to compile",
     )
     command.set_defaults(run=_bench)
 

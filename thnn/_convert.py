@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn.parameter import is_lazy
 
 import thnn.nn
+from thnn._table import aligned
 from thnn.graph.branch import ROOT, Branch
 from thnn.graph.mode_views import has_hooks
 from thnn.graph.tracing import trace
@@ -52,22 +53,17 @@ class Report(NamedTuple):
     def __str__(self) -> str:
         sections = [("replaced", self.replaced), ("fused", self.fused), ("left", self.left)]
         rows = [(title, *layer) for title, layers in sections for layer in layers]
-        widths = [max((len(row[column]) for row in rows), default=0) for column in range(3)]
-        lines = [
-            "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths)), row[3]]).rstrip()
-            for row in rows
-        ]
         counts = ", ".join(f"{len(layers)} {title}" for title, layers in sections)
-        return "\n".join([*lines, counts])
+        return "\n".join([*aligned(rows), counts])
 
 
 def convert(model: nn.Module) -> Report:
-    """Makes thnn compute every layer of a torch model that thnn has, in place.
+    """Makes thnn compute, in place, every layer of a torch model for which ``thnn.nn`` has a counterpart.
 
     A layer keeps its parameters, buffers, hooks, flags and settings; its class becomes the one of ``thnn.nn`` of
     the same name. Subclasses of torch's layers are left alone, since they may compute something else. A layer of batch
-    normalization whose result only goes into layers nn.ReLU is fused with them, where torch.fx can trace the model in
-    both modes and neither layer has hooks.
+    normalization whose result only nn.ReLU layers use is fused with them, unless one of them has hooks. This requires
+    that torch.fx can trace the model, or the submodule with these layers, in both modes.
 
     Arguments:
         model: torch.nn.Module on the CPU, with parameters of float32 or float64; it may be a layer
@@ -92,6 +88,8 @@ def convert(model: nn.Module) -> Report:
 
 def revert(model: nn.Module) -> Report:
     """Makes torch compute every layer of ``thnn.nn`` in a model, in place: the reverse of ``convert``.
+
+    thnn.nn.revert_sync_batchnorm() does this for layers SyncBatchNorm.
 
     A layer that uses an option that torch's lacks (batch normalization with ``first_batch``, say) is left alone.
 
@@ -131,6 +129,8 @@ def _why_unknown(layer: nn.Module) -> str:
     for base in type(layer).__mro__[1:]:
         if base in _COUNTERPARTS:
             return f"a subclass of nn.{base.__name__}"
+    if type(layer).__name__ in _EXCLUDED:
+        return "thnn.nn.convert_sync_batchnorm() converts it"
     return (
         "thnn has no such layer"
         if type(layer).__module__.startswith("torch.nn.")
@@ -176,11 +176,13 @@ def _fuse(model: nn.Module) -> list[Layer]:
 
 
 def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Module]]:
-    """For the id of each layer whose result goes only into layers ReLU, in both modes, those layers by name.
+    """id of a layer -> ReLU layers by name, for each layer whose result only ReLU layers use, in both modes.
 
     If the module cannot be traced, its children are traced one by one.
     """
     try:
+        if type(module).forward is nn.Module.forward:
+            raise ValueError("a container without a forward, such as nn.ModuleList")
         branches = [
             trace(module, _required_arguments(module), training=training) for training in (True, False)
         ]

@@ -9,16 +9,18 @@ Private attributes of objects cannot be imported. thnn uses these:
 ======================================================  ==============================  ===============================
 attribute                                               used by                         without it
 ======================================================  ==============================  ===============================
-``Function._backward_cls``                              `_functions.base`               classes cannot be created
+``Function._backward_cls``                              `_functions.base`, `compat`     classes cannot be created
 ``Module._parameters``, ``_buffers``, ``_modules``,     `nn`, `graph`, `parallel`      layers cannot be called
 hooks, ``_load_from_state_dict``
 ``Module._compiled_call_impl``                          `graph.mode_views`              no effect
 ``Module._replicate_for_data_parallel``                 `parallel._replicas`            modules cannot be replicated
 ``_ConvNd._reversed_padding_repeated_twice``            `nn.convolution`                no other padding_mode
 ``_ConvTransposeNd._output_padding``                    `nn.convolution`                no output_size
+``FractionalMaxPool2d._random_samples``, ``..3d..``     `nn.pooling`                    no fractional pooling
+``_NormBase._check_input_dim``                          `nn.sync_batch_normalization`   no conversion of layers
 ``fx.Tracer._autowrap_search``                          `graph.tracing`                 no thnn.batch_norm in a fork
 ``Tensor._version``                                     `graph.example`, `parallel`     forks and replicas unavailable
-``Tensor._base``                                        `_functions.derivatives`        no in-place calls in a graph
+``Tensor._base``, ``Tensor._is_view``                   `_functions.derivatives`        no in-place calls in a graph
 ======================================================  ==============================  ===============================
 """
 
@@ -62,16 +64,20 @@ def dynamo_disable(function: _F) -> _F:
 
 # Autograd
 
-# torch.autograd.graph.increment_version without its check for a single tensor. Without it: the public function.
+# torch.autograd.graph.increment_version minus its check for a single tensor. Fallback: the public function.
 increment_version: Callable[[Any], None] = getattr(
     torch._C, "_increment_version", torch.autograd.graph.increment_version
 )
 
-# Function.apply without its handling of torch.func. Without it (None): Function.apply, several microseconds slower.
+# Function.apply minus its handling of torch.func. Fallback: None, with which callers use the slower Function.apply.
 node_apply: Any = torch._C._FunctionBase.__dict__.get("apply")
 
 functorch_active: Callable[[], bool] = torch._C._are_functorch_transforms_active
 is_tracing: Callable[[], bool] = torch._C._is_tracing
+# True for the gradients of torch.autograd.grad(is_grads_batched=True). Fallback: none is taken for batched.
+is_batched: Callable[[Tensor], bool] = getattr(
+    torch._C._functorch, "is_legacy_batchedtensor", lambda tensor: False
+)
 
 
 # The number of active dispatch modes. Without it thnn cannot be imported, for the reason in `in_transform`.
@@ -94,6 +100,10 @@ def is_output_of_several(tensor: Tensor) -> bool:
 
     Without the private names: autograd raises the error, but after the tensor was overwritten.
     """
+    if (
+        not tensor._is_view()
+    ):  # for which the call below raises an exception: ten times the time of a small kernel
+        return False
     try:
         return torch._C._autograd._get_creation_meta(tensor).name == "MULTI_OUTPUT_NODE"
     except (AttributeError, RuntimeError):

@@ -76,7 +76,7 @@ def _functions(functions: Sequence[Function], digest: str) -> Iterator[str]:
     yield "/* runtime/function_table.c explains the fields. */\n"
     yield f'#undef THNN_HEADER_DIGEST\n#define THNN_HEADER_DIGEST "{digest}"\n'
     for function in functions:
-        given = [a for a in function.arguments if a.role != "state"]
+        given = function.after_state
         has_state = len(given) < len(function.arguments)
         values = ["state"] if has_state else []
         for i, argument in enumerate(given):

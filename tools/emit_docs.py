@@ -51,7 +51,7 @@ def _page(family: str, modules: Sequence[Module]) -> Iterator[str]:
 
 def _arguments(function: Function, forward: Function | None) -> Iterator[str]:
     """The list of arguments; those that mean the same in the forward are listed by name only."""
-    arguments = [a for a in function.arguments if a.role != "state"]
+    arguments = function.after_state
     unused = [a for a in arguments if a.role == "buffer" and a.doc == "unused"]
     used = [a for a in arguments if a not in unused]
     known = [a for a in used if forward is not None and _is_known(a, forward.argument(a.name))]

@@ -48,9 +48,14 @@ def check_supported(functions: Sequence[Function]) -> None:
             )
         if function.family in RESERVED_FAMILIES:
             raise HeaderError(function.location, f"no family can be called {function.family!r}")
-        if function.name.startswith("_") or not function.phase or function.name in RESERVED_FUNCTIONS:
+        if function.name in RESERVED_FUNCTIONS:
             raise HeaderError(
-                function.location, f"no function can be called {function.name!r}: expected <Module>_<name>"
+                function.location,
+                f"no function can be called {function.name!r}, which is an attribute of backends",
+            )
+        if function.name.startswith("_") or not function.phase:
+            raise HeaderError(
+                function.location, f"no function can be called {function.name!r}: expected <Module>_<phase>"
             )
         _check_arguments(function)
 

@@ -119,7 +119,7 @@ void THNN_(PReLU_accGradParameters)(THNNState *state, THTensor *input, THTensor 
   checkSlopes(state, input, "gradWeight", gradWeight, nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_SAME_SIZE(input, gradOutput);
-  THNN_CHECK_ADDED_TO(gradWeight, NULL, input, gradOutput);
+  THNN_CHECK_IN_PLACE_UPDATE(gradWeight, NULL, input, gradOutput);
   THNN_RETURN_IF_META(state);
   if (nOutputPlane == 0) {
     double sum;

@@ -33,7 +33,7 @@ void THNN_(RReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *outp
   checkSlopes(state, lower, upper);
   THNN_RETURN_IF_FAILED(state);
   if (inplace) {
-    THNN_RESIZE_LIKE(input, input);
+    THNN_CHECK_DISTINCT_ADDRESSES(input);
   } else {
     THNN_RESIZE_LIKE(output, input);
     THNN_CHECK_SAME_OR_NO_OVERLAP(output, input);
@@ -70,7 +70,7 @@ void THNN_(RReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *g
   const bool random = train && upper - lower > 1e-6;
   if (random) THNN_CHECK_SAME_SIZE(input, noise);
   if (inplace) {
-    THNN_RESIZE_LIKE(gradOutput, gradOutput);
+    THNN_CHECK_DISTINCT_ADDRESSES(gradOutput);
   } else {
     THNN_RESIZE_LIKE(gradInput, input);
     THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, gradOutput);

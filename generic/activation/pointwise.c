@@ -39,7 +39,7 @@ POINTWISE(LeakyReLU, (SCALAR(negval), INPLACE), FROM_INPUT, x > 0 ? x : x * negv
 POINTWISE(LogSigmoid, (BUFFER(buffer)), FROM_INPUT, -th_softplus(-x), g * th_sigmoid(-x))
 POINTWISE(Sigmoid, (), FROM_OUTPUT, th_sigmoid(x), g * (1 - y) * y)
 POINTWISE(SoftPlus, (SCALAR(beta), SCALAR(threshold)), FROM_OUTPUT,
-          x * beta > threshold ? x : th_softplus(x * beta) / beta,
+          x * beta > threshold ? x : th_softplus(x * beta) * (1 / beta),
           y * beta > threshold ? g : g * -th_expm1_le0(-(y * beta)))
 POINTWISE(SoftShrink, (SCALAR(lambda)), FROM_INPUT,
           x > lambda ? x - lambda : x < -lambda ? x + lambda : x != x ? x : 0, x >= -lambda && x <= lambda ? 0 : g)

@@ -140,7 +140,7 @@ INLINE void tileSum(const SoftmaxTile *tile, int lanes, real *cache, const real 
   FOR_LANES(i, lanes) sum[i] = 0;
   for (int64_t c = 0; c < tile->channels; c++) {
     real *cached = cache + c * tile->cacheStride;
-    const real *x = tile->cacheStride ? cached : softmaxTileLoad(tile, 0, c, cached);
+    const real *x = softmaxTileReload(tile, 0, c, cached);
     if (replace) FOR_LANES(i, lanes)
       {
         cached[i] = th_exp_le0(x[i] - max[i]);
@@ -155,7 +155,8 @@ INLINE void tileSum(const SoftmaxTile *tile, int lanes, real *cache, const real 
   }
 }
 
-/* Sets dot[] to the sum of g * y of each lane, or to the sum of g if cacheY is NULL. */
+/* Sets dot[] to the sum of g * y of each lane, or to the sum of g if cacheY is NULL. Copies the channels to the caches: in
+   the second loop, channels whose stride is a power of two are no longer in the caches of the processor. */
 INLINE void tileDot(const SoftmaxTile *tile, int lanes, real *cacheG, real *cacheY, real *dot)
 {
   double sum[SOFTMAX_TILE] = {0};
@@ -163,13 +164,24 @@ INLINE void tileDot(const SoftmaxTile *tile, int lanes, real *cacheG, real *cach
     end = first + SUM_BLOCK < tile->channels ? first + SUM_BLOCK : tile->channels;
     vreal partial[TILE_VECTORS] = {{0}};
     for (int64_t c = first; c < end; c++) {
-      const real *g = softmaxTileLoad(tile, 0, c, cacheG + c * tile->cacheStride);
-      const real *y = cacheY ? softmaxTileLoad(tile, 1, c, cacheY + c * tile->cacheStride) : NULL;
+      real *const cachedG = cacheG + c * tile->cacheStride;
+      real *const cachedY = cacheY ? cacheY + c * tile->cacheStride : NULL;
+      const real *g = softmaxTileLoad(tile, 0, c, cachedG),
+                 *y = cacheY ? softmaxTileLoad(tile, 1, c, cachedY) : NULL;
       softmaxTilePrefetch(tile, 0, c);
-      softmaxTilePrefetch(tile, 1, c);
+      if (cacheY) softmaxTilePrefetch(tile, 1, c);
 #pragma GCC unroll 16
-      for (int v = 0; v < lanes / VL; v++)
-        partial[v] += y ? v_load(g + v * VL) * v_load(y + v * VL) : v_load(g + v * VL);
+      for (int v = 0; v < lanes / VL; v++) {
+        const vreal slope = v_load(g + v * VL);
+        v_store(cachedG + v * VL, slope);
+        if (y) {
+          const vreal value = v_load(y + v * VL);
+          v_store(cachedY + v * VL, value);
+          partial[v] += slope * value;
+        } else {
+          partial[v] += slope;
+        }
+      }
     }
     real partials[SOFTMAX_TILE];
 #pragma GCC unroll 16
@@ -177,6 +189,13 @@ INLINE void tileDot(const SoftmaxTile *tile, int lanes, real *cacheG, real *cach
     FOR_LANES(i, lanes) sum[i] += partials[i];
   }
   FOR_LANES(i, lanes) dot[i] = (real)sum[i];
+}
+
+/* The destination of channel c of tensor k, the result: its memory, or the buffer, which tileStore copies into it. */
+INLINE real *tileTarget(const SoftmaxTile *tile, int k, int64_t c, real *buffer)
+{
+  const bool inPlace = tile->operand[k].direct && !tile->nonTemporal;
+  return inPlace ? (real *)(tile->operand[k].data + c * tile->operand[k].channel) : buffer;
 }
 
 /* Writes channel c of tensor k, the result. */
@@ -191,7 +210,7 @@ INLINE void tileStore(const SoftmaxTile *tile, int lanes, int k, int64_t c, cons
 
 INLINE void tileOutput(const SoftmaxTile *tile, int lanes, real *cache, bool logarithm)
 {
-  real max[SOFTMAX_TILE], scale[SOFTMAX_TILE], logSum[SOFTMAX_TILE], y[SOFTMAX_TILE];
+  real max[SOFTMAX_TILE], scale[SOFTMAX_TILE], logSum[SOFTMAX_TILE], buffer[SOFTMAX_TILE];
   double sum[SOFTMAX_TILE];
   tileMax(tile, lanes, cache, max);
   tileSum(tile, lanes, cache, max, !logarithm, sum);
@@ -199,25 +218,28 @@ INLINE void tileOutput(const SoftmaxTile *tile, int lanes, real *cache, bool log
   else FOR_LANES(i, lanes) scale[i] = (real)(1 / sum[i]);
   for (int64_t c = 0; c < tile->channels; c++) {
     real *cached = cache + c * tile->cacheStride;
-    const real *x = tile->cacheStride ? cached : softmaxTileLoad(tile, 0, c, cached);
+    const real *x = softmaxTileReload(tile, 0, c, cached);
+    real *const y = tileTarget(tile, 1, c, buffer);
     if (logarithm) FOR_LANES(i, lanes) y[i] = (x[i] - max[i]) - logSum[i];
     else if (tile->cacheStride) FOR_LANES(i, lanes) y[i] = x[i] * scale[i]; /* x: the terms of the sum */
     else FOR_LANES(i, lanes) y[i] = th_exp_le0(x[i] - max[i]) * scale[i];
-    tileStore(tile, lanes, 1, c, y);
+    if (y == buffer) tileStore(tile, lanes, 1, c, y);
   }
 }
 
 INLINE void tileGradInput(const SoftmaxTile *tile, int lanes, real *cacheG, real *cacheY, bool logarithm)
 {
-  real dot[SOFTMAX_TILE], dx[SOFTMAX_TILE], buffer[SOFTMAX_TILE];
+  real dot[SOFTMAX_TILE], buffer[SOFTMAX_TILE], result[SOFTMAX_TILE];
   tileDot(tile, lanes, cacheG, logarithm ? NULL : cacheY, dot);
   for (int64_t c = 0; c < tile->channels; c++) {
     const real *g = softmaxTileReload(tile, 0, c, cacheG + c * tile->cacheStride);
     const real *y = logarithm ? softmaxTileLoad(tile, 1, c, buffer)
                               : softmaxTileReload(tile, 1, c, cacheY + c * tile->cacheStride);
+    if (logarithm) softmaxTilePrefetch(tile, 1, c);
+    real *const dx = tileTarget(tile, 2, c, result);
     if (logarithm) FOR_LANES(i, lanes) dx[i] = g[i] - th_exp(y[i]) * dot[i];
     else FOR_LANES(i, lanes) dx[i] = y[i] * (g[i] - dot[i]);
-    tileStore(tile, lanes, 2, c, dx);
+    if (dx == result) tileStore(tile, lanes, 2, c, dx);
   }
 }
 

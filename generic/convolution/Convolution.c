@@ -1,5 +1,5 @@
 #include "modules/Convolution.h"
-#include "convolution/convolution_checks.h"
+#include "convolution/convolution_module.h"
 
 static ConvolutionModule convolution(THNNState *state, const THTensor *weight, int dT, int dW, int dH, int padT,
                                      int padW, int padH, int dilationT, int dilationW, int dilationH, int groups)

@@ -144,7 +144,7 @@ void THNN_(SpatialConvolutionLocal_accGradParameters)(THNNState *state, THTensor
   checkGradOutput(state, &g, input, gradOutput);
   checkBias(state, &g, gradBias, "gradBias");
   THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
+  THNN_CHECK_IN_PLACE_UPDATE(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
   THNN_(locallyConnectedGradWeight)(&g, THNN_(convolutionImageView)(input),
                                     THNN_(convolutionImageView)(gradOutput), filterView(&g, gradWeight),

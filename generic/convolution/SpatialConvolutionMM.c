@@ -1,5 +1,5 @@
 #include "modules/SpatialConvolutionMM.h"
-#include "convolution/convolution_checks.h"
+#include "convolution/convolution_module.h"
 
 static ConvolutionModule convolution(int kW, int kH, int dW, int dH, int padW, int padH)
 {

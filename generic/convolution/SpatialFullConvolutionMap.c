@@ -1,5 +1,5 @@
 #include "modules/SpatialFullConvolutionMap.h"
-#include "convolution/connection_table_checks.h"
+#include "convolution/connection_table_module.h"
 
 void THNN_(SpatialFullConvolutionMap_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                                    THTensor *weight, THTensor *bias, THTensor *connTable,

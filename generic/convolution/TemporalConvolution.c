@@ -1,5 +1,5 @@
 #include "modules/TemporalConvolution.h"
-#include "convolution/convolution_checks.h"
+#include "convolution/convolution_module.h"
 
 static ConvolutionModule convolution(int kW, int dW)
 {

@@ -1,5 +1,5 @@
 #include "modules/VolumetricConvolutionMM.h"
-#include "convolution/convolution_checks.h"
+#include "convolution/convolution_module.h"
 
 static ConvolutionModule convolution(int kT, int kW, int kH, int dT, int dW, int dH, int pT, int pW, int pH)
 {

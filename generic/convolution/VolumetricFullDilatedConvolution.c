@@ -1,5 +1,5 @@
 #include "modules/VolumetricFullDilatedConvolution.h"
-#include "convolution/convolution_checks.h"
+#include "convolution/convolution_module.h"
 
 static ConvolutionModule convolution(int dT, int dW, int dH, int pT, int pW, int pH, int dilationT, int dilationW,
                                      int dilationH, int aT, int aW, int aH)

@@ -199,7 +199,7 @@ static void gradient(THNNState *state, THTensor *input, THIndexTensor *target, T
   const Positions p = positionsOf(input, target, weights, ignoreIndex);
   checkTarget(state, &p);
   THNN_RETURN_IF_FAILED(state);
-  const real total = *TH_DATA(total_weight);
+  const real total = *TH_DATA(total_weight), factor = (real)THNNState_gradientFactor(state);
   const bool one = input->ndim == 1;
   int64_t stride[4];
   setStrides(gradInput, stride);
@@ -208,7 +208,8 @@ static void gradient(THNNState *state, THTensor *input, THIndexTensor *target, T
   const int64_t most = byClass ? POSITIONS_PER_TASK : MIN(MAX(16384 / MAX(p.classes, 1), 1), POSITIONS_PER_TASK);
   const int64_t runs = ceilDivide(p.width, most);
   const bool stream = thnn_exceedsLastLevelCache(elements * (int64_t)sizeof(real));
-  THNN_PARALLEL_FOR(task, rows * runs, elements) {
+  /* Setting contiguous classes to 0 is a sixteenth of the work of other loops. */
+  THNN_PARALLEL_FOR(task, rows * runs, byClass || stride[3] != 1 ? elements : elements / 16) {
     const int64_t at = task / runs * p.width + task % runs * most;
     const Run run = runAt(&p, at, at + most);
     const THIndex_t *const classes = p.target + offsetOf(run, p.targetStride);
@@ -218,7 +219,7 @@ static void gradient(THNNState *state, THTensor *input, THIndexTensor *target, T
       slope[i] = 0;
       if (class == p.ignoreIndex || !(total > 0)) continue;
       const real weight = weightOf(&p, class);
-      slope[i] = !sizeAverage ? -weight : one ? -1 : -weight / total;
+      slope[i] = factor * (!sizeAverage ? -weight : one ? -1 : -weight / total);
     }
     real *const dx = TH_DATA(gradInput) + offsetOf(run, stride);
     if (byClass) gradientByClass(classes, slope, run.length, p.targetStride[2], p.classes, dx, stride[3], stream);

@@ -1,5 +1,6 @@
 #include "modules/MultiLabelMarginCriterion.h"
 #include "criterion/class_targets.h"
+#include "criterion/hinge.h"
 
 /* Classes that are packed at a time, the classes of the row as -infinity: their terms are 0. */
 #define BLOCK 2048
@@ -40,36 +41,27 @@ static void checkTarget(THNNState *state, const THIndexTensor *target, const Row
 }
 
 /* Classes first to first + n - 1 of a row. */
+static inline __attribute__((always_inline)) void packWith(const real *x, int64_t stride, const real *isTarget,
+                                                           int64_t maskStride, int64_t n, real *packed)
+{
+  THNN_PRAGMA(omp simd)
+  for (int64_t j = 0; j < n; j++) packed[j] = isTarget[j * maskStride] != 0 ? -(real)INFINITY : x[j * stride];
+}
+
 static void pack(const real *x, int64_t stride, const real *isTarget, int64_t maskStride, int64_t first, int64_t n,
                  real *packed)
 {
-  for (int64_t j = 0; j < n; j++)
-    packed[j] = isTarget[(first + j) * maskStride] != 0 ? -(real)INFINITY : x[(first + j) * stride];
+  x += first * stride;
+  isTarget += first * maskStride;
+  if (stride == 1 && maskStride == 1) packWith(x, 1, isTarget, 1, n, packed);
+  else packWith(x, stride, isTarget, maskStride, n, packed);
 }
 
-/* The sum of max(0, reach + x). NaN stays NaN. */
-static double lossOf(const real *x, int64_t n, real reach)
+static void fill(real *to, int64_t stride, int64_t n)
 {
-  double sum = 0;
-  THNN_PRAGMA(omp simd reduction(+ : sum))
-  for (int64_t j = 0; j < n; j++) {
-    const real z = reach + x[j];
-    sum += z <= 0 ? 0 : z;
-  }
-  return sum;
-}
-
-/* Adds 1 to the counts of x with a positive term, and returns how many these are; NaN counts. */
-static int64_t countTerms(const real *x, int64_t n, real reach, real *count)
-{
-  vlane sum = 0;
-  THNN_PRAGMA(omp simd reduction(+ : sum))
-  for (int64_t j = 0; j < n; j++) {
-    const vlane positive = reach + x[j] <= 0 ? 0 : 1;
-    count[j] += (real)positive;
-    sum += positive;
-  }
-  return sum;
+  if (stride == 1) memset(to, 0, sizeof(real) * (size_t)n);
+  else
+    for (int64_t j = 0; j < n; j++) to[j * stride] = 0;
 }
 
 void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *input, THIndexTensor *target,
@@ -97,13 +89,14 @@ void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *i
       const real *const x = TH_DATA(input) + n * rows.rowStride;
       real *const mask = TH_DATA(isTarget) + n * masks.rowStride, packed[BLOCK];
       const Labels labels = labelsOf(target, &rows, n);
-      for (int64_t j = 0; j < rows.classes; j++) mask[j * masks.classStride] = 0;
+      fill(mask, masks.classStride, rows.classes);
       for (int64_t i = 0; i < labels.count; i++) mask[labels.target[i * labels.stride] * masks.classStride] = 1;
       for (int64_t first = 0, count; first < rows.classes; first += count) {
         count = MIN(BLOCK, rows.classes - first);
         pack(x, rows.classStride, mask, masks.classStride, first, count, packed);
         for (int64_t i = 0; i < labels.count; i++)
-          losses[task] += lossOf(packed, count, 1 - x[labels.target[i * labels.stride] * rows.classStride]);
+          losses[task] +=
+              hingeSum(packed, count, 1 - x[labels.target[i * labels.stride] * rows.classStride], false);
       }
     }
   }
@@ -126,21 +119,21 @@ void THNN_(MultiLabelMarginCriterion_updateGradInput)(THNNState *state, THTensor
   const Rows rows = rowsOf(input), masks = rowsOf(isTarget), gradRows = rowsOf(gradInput);
   checkTarget(state, target, &rows);
   THNN_RETURN_IF_FAILED(state);
-  const double share = 1 / ((double)rows.classes * (sizeAverage ? (double)rows.rows : 1));
+  const double share = THNNState_gradientFactor(state) / ((double)rows.classes * (sizeAverage ? (double)rows.rows : 1));
   THNN_PARALLEL_FOR(n, rows.rows, rows.rows * rows.classes) {
     const real *const x = TH_DATA(input) + n * rows.rowStride;
     const real *const mask = TH_DATA(isTarget) + n * masks.rowStride;
     real *const dx = TH_DATA(gradInput) + n * gradRows.rowStride, packed[BLOCK], counts[BLOCK];
     const Labels labels = labelsOf(target, &rows, n);
-    for (int64_t j = 0; j < rows.classes; j++) dx[j * gradRows.classStride] = 0;
+    fill(dx, gradRows.classStride, rows.classes);
     for (int64_t first = 0, count; first < rows.classes; first += count) {
       count = MIN(BLOCK, rows.classes - first);
       pack(x, rows.classStride, mask, masks.classStride, first, count, packed);
       memset(counts, 0, sizeof(real) * (size_t)count);
       for (int64_t i = 0; i < labels.count; i++) {
         const int64_t class = labels.target[i * labels.stride];
-        const int64_t terms = countTerms(packed, count, 1 - x[class * rows.classStride], counts);
-        dx[class * gradRows.classStride] -= (real)(share * (double)terms);
+        const double terms = hingeSlopes(packed, counts, count, 1 - x[class * rows.classStride], 1, false, true);
+        dx[class * gradRows.classStride] -= (real)(share * terms);
       }
       for (int64_t j = 0; j < count; j++)
         dx[(first + j) * gradRows.classStride] += (real)(share * (double)counts[j]);

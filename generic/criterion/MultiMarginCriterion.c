@@ -1,5 +1,9 @@
 #include "modules/MultiMarginCriterion.h"
 #include "criterion/class_targets.h"
+#include "criterion/hinge.h"
+
+/* Classes of a strided row that are packed at a time. */
+#define BLOCK 1024
 
 /* One row: its scores, those of the gradient, and its class. */
 typedef struct Row {
@@ -10,49 +14,46 @@ typedef struct Row {
   bool squared;
 } Row;
 
-/* The sum of max(0, z)^p over classes first to end - 1, z = reach + x. NaN stays NaN. */
-static inline __attribute__((always_inline)) double lossOf(const Row *row, int64_t first, int64_t end,
-                                                           int64_t stride)
+/* Classes first to first + n - 1 of a row, in place or copied to the buffer. */
+static const real *scoresOf(const Row *row, int64_t first, int64_t n, real *buffer)
 {
-  double sum = 0;
-  THNN_PRAGMA(omp simd reduction(+ : sum))
-  for (int64_t j = first; j < end; j++) {
-    const real z = row->reach + row->x[j * stride], term = z <= 0 ? 0 : z;
-    sum += row->squared ? term * term : term;
-  }
-  return sum;
+  if (row->stride == 1) return row->x + first;
+  for (int64_t j = 0; j < n; j++) buffer[j] = row->x[(first + j) * row->stride];
+  return buffer;
 }
 
-/* Writes the gradient of these classes and returns its sum. */
-static inline __attribute__((always_inline)) double gradientOf(const Row *row, int64_t first, int64_t end,
-                                                               real factor, int64_t stride, int64_t gradStride)
+/* The number of classes in the block at `first`, which ends before the target or begins after it. */
+static int64_t blockSize(const Row *row, int64_t first)
 {
-  double sum = 0;
-  real *const dx = row->dx;
-  THNN_PRAGMA(omp simd reduction(+ : sum))
-  for (int64_t j = first; j < end; j++) {
-    const real z = row->reach + row->x[j * stride], slope = row->squared ? 2 * z * factor : factor;
-    const real element = z <= 0 ? 0 : slope;
-    dx[j * gradStride] = element;
-    sum += element;
-  }
-  return sum;
+  return MIN(BLOCK, (first < row->target ? row->target : row->classes) - first);
 }
 
 static double rowLoss(const Row *row)
 {
-  return row->stride == 1
-             ? lossOf(row, 0, row->target, 1) + lossOf(row, row->target + 1, row->classes, 1)
-             : lossOf(row, 0, row->target, row->stride) + lossOf(row, row->target + 1, row->classes, row->stride);
+  real buffer[BLOCK];
+  double sum = 0;
+  for (int64_t first = row->target == 0, n; first < row->classes; first += n, first += first == row->target) {
+    n = blockSize(row, first);
+    const real *const x = scoresOf(row, first, n, buffer);
+    sum += row->squared ? hingeSum(x, n, row->reach, true) : hingeSum(x, n, row->reach, false);
+  }
+  return sum;
 }
 
-static void rowGradient(const Row *row, real factor)
+static void rowGradient(const Row *row, double factor)
 {
-  const int64_t t = row->target, s = row->stride, g = row->gradStride;
-  const double sum =
-      s == 1 && g == 1 ? gradientOf(row, 0, t, factor, 1, 1) + gradientOf(row, t + 1, row->classes, factor, 1, 1)
-                       : gradientOf(row, 0, t, factor, s, g) + gradientOf(row, t + 1, row->classes, factor, s, g);
-  row->dx[t * g] = (real)-sum;
+  real buffer[BLOCK], slopes[BLOCK];
+  double sum = 0;
+  for (int64_t first = row->target == 0, n; first < row->classes; first += n, first += first == row->target) {
+    n = blockSize(row, first);
+    const real *const x = scoresOf(row, first, n, buffer);
+    real *const dx = row->gradStride == 1 ? row->dx + first : slopes;
+    sum += row->squared ? hingeSlopes(x, dx, n, row->reach, (real)factor, true, false)
+                        : hingeSlopes(x, dx, n, row->reach, (real)factor, false, false);
+    if (dx == slopes)
+      for (int64_t j = 0; j < n; j++) row->dx[(first + j) * row->gradStride] = slopes[j];
+  }
+  row->dx[row->target * row->gradStride] = (real)(-sum * factor);
 }
 
 static inline int64_t targetOf(const THIndexTensor *target, int64_t n)
@@ -137,11 +138,11 @@ void THNN_(MultiMarginCriterion_updateGradInput)(THNNState *state, THTensor *inp
   const Rows rows = rowsOf(input), gradRows = rowsOf(gradInput);
   checkTarget(state, target, &rows);
   THNN_RETURN_IF_FAILED(state);
-  const double share = 1 / ((double)rows.classes * (sizeAverage ? (double)rows.rows : 1));
+  const double share = THNNState_gradientFactor(state) / ((double)rows.classes * (sizeAverage ? (double)rows.rows : 1));
   THNN_PARALLEL_FOR(n, rows.rows, rows.rows * rows.classes) {
     Row row = rowAt(input, &rows, target, n, p, margin);
     row.dx = TH_DATA(gradInput) + n * gradRows.rowStride;
     row.gradStride = gradRows.classStride;
-    rowGradient(&row, (real)(share * weightOf(weights, row.target)));
+    rowGradient(&row, share * weightOf(weights, row.target));
   }
 }

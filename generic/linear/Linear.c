@@ -98,7 +98,7 @@ void THNN_(Linear_accGradParameters)(THNNState *state, THTensor *input, THTensor
   if (bias == NULL) gradBias = NULL;
   THNN_CHECK(gradBias == NULL || (gradBias->ndim == 1 && gradBias->size[0] == g.outputChannels), gradBias,
              "expected one value per output (%lld), got %s", (long long)g.outputChannels, THNN_shape(gradBias));
-  THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
+  THNN_CHECK_IN_PLACE_UPDATE(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
   const ConvolutionView gradients = imageView(gradOutput);
   THNN_(convolutionGradWeight)(&g, imageView(input), gradients, weightView(gradWeight), (real)scale);

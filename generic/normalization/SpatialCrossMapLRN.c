@@ -45,7 +45,7 @@ static void mergeRows(Normalization *l, Image *const *images, int count)
   l->size[ROW] = 1;
 }
 
-static real power(real base, real exponent) { return exponent == 0 ? 1 : th_exp(exponent * th_log(base)); }
+static inline __attribute__((always_inline)) real power(real base, real exponent) { return exponent == 0 ? 1 : th_exp(exponent * th_log(base)); }
 
 /* Runs a statement for the lanes 0 <= i < n, vectorised if `unit`: the lanes of all tensors are contiguous. */
 #define FOR_LANES(i, n, unit, ...)                  \
@@ -58,7 +58,7 @@ static real power(real base, real exponent) { return exponent == 0 ? 1 : th_exp(
     }                                               \
   } while (0)
 
-/* A run of lanes along dimension `lane` at an offset of each tensor. */
+/* A run of n lanes: elements of tensor k from at[k] on, stride[k] apart. */
 typedef struct Run {
   real *at[5];
   int64_t stride[5]; /* of lanes */
@@ -78,7 +78,7 @@ static void forEachRun(Normalization *l, Image *const *images, int count, RunFun
   mergeRows(l, images, count);
   const int64_t lanes = alongChannels ? MAX(1, LANES_PER_TASK / l->size[CHANNEL]) : LANES_PER_TASK;
   const int64_t blocks = ceilDivide(l->size[COLUMN], lanes);
-  THNN_PARALLEL_FOR(task, l->size[BATCH] * l->size[ROW] * blocks, volume(l->size)) {
+  THNN_PARALLEL_FOR(task, l->size[BATCH] * l->size[ROW] * blocks, elementCount(l->size)) {
     const int64_t n = task / blocks / l->size[ROW], h = task / blocks % l->size[ROW], w = task % blocks * lanes;
     const int64_t end = MIN(w + lanes, l->size[COLUMN]);
     Run run = {.n = alongChannels ? l->size[CHANNEL] : end - w, .count = count, .unit = true};

@@ -1,24 +1,37 @@
 #include "modules/FeatureLPPooling.h"
 #include "runtime/integer.h"
 
-/* (N, F, A, B), of which only F is certain: dimensions that are missing have the size 1. */
+/* Lanes: outputs that are computed together, neighbours along the last dimension or, without one, along the features. */
+#define MOST_LANES 256
+#define INLINE static inline __attribute__((always_inline))
+
+enum { BATCH, FEATURE, ROW, LANE };
+
+/* (N, F, A, B), of which only F is certain: dimensions that are missing have the size 1. B is the last dimension whose
+   size is not 1. */
 typedef struct Features {
+  real *data;
   int64_t size[4], stride[4];
 } Features;
 
 static Features features(const THTensor *t, bool batchMode)
 {
-  Features f = {{1, 1, 1, 1}, {0, 0, 0, 0}};
+  Features f = {TH_DATA(t), {1, 1, 1, 1}, {0, 0, 0, 0}};
   for (int d = 0; d < t->ndim; d++) {
     f.size[d + !batchMode] = t->size[d];
     f.stride[d + !batchMode] = t->stride[d];
   }
+  if (f.size[LANE] == 1) {
+    f.size[LANE] = f.size[ROW];
+    f.stride[LANE] = f.stride[ROW];
+    f.size[ROW] = 1;
+  }
   return f;
 }
 
-static int64_t featureOffset(const Features *f, int64_t n, int64_t feature, int64_t a)
+static real *featureAt(const Features *f, int64_t n, int64_t feature, int64_t a, int64_t b)
 {
-  return n * f->stride[0] + feature * f->stride[1] + a * f->stride[2];
+  return f->data + n * f->stride[BATCH] + feature * f->stride[FEATURE] + a * f->stride[ROW] + b * f->stride[LANE];
 }
 
 /* Checks the arguments, and sets the size of the output. */
@@ -47,6 +60,30 @@ static accreal root(accreal sum, accreal power)
   return pow(sum, 1 / power);
 }
 
+/* n outputs, whose windows begin `lane` elements apart. */
+INLINE void poolWith(const real *x, int64_t lane, int64_t feature, real *y, int64_t yLane, int n, int width,
+                     accreal power, bool square)
+{
+  accreal sum[MOST_LANES] = {0};
+  for (int k = 0; k < width; k++, x += feature) {
+    THNN_PRAGMA(omp simd)
+    for (int i = 0; i < n; i++) {
+      const accreal value = x[i * lane];
+      sum[i] += square ? value * value : pow(value, power);
+    }
+  }
+  THNN_PRAGMA(omp simd)
+  for (int i = 0; i < n; i++) y[i * yLane] = (real)(square ? sqrt(sum[i]) : root(sum[i], power));
+}
+
+static void pool(const real *x, int64_t lane, int64_t feature, real *y, int64_t yLane, int n, int width,
+                 accreal power)
+{
+  if (power != 2) poolWith(x, lane, feature, y, yLane, n, width, power, false);
+  else if (lane == 1 && yLane == 1) poolWith(x, 1, feature, y, 1, n, width, power, true);
+  else poolWith(x, lane, feature, y, yLane, n, width, power, true);
+}
+
 void THNN_(FeatureLPPooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output, accreal power,
                                           int width, int stride, bool batchMode)
 {
@@ -60,23 +97,52 @@ void THNN_(FeatureLPPooling_updateOutput)(THNNState *state, THTensor *input, THT
   THNN_RETURN_IF_META(state);
 
   const Features x = features(input, batchMode), y = features(output, batchMode);
-  const int64_t rows = y.size[0] * y.size[1] * y.size[2];
-  THNN_PARALLEL_FOR(row, rows, rows * y.size[3] * width) {
-    const int64_t a = row % y.size[2], o = row / y.size[2] % y.size[1], n = row / y.size[2] / y.size[1];
-    const real *from = TH_DATA(input) + featureOffset(&x, n, o * stride, a);
-    real *to = TH_DATA(output) + featureOffset(&y, n, o, a);
-    for (int64_t b = 0; b < y.size[3]; b++) {
-      accreal sum = 0;
-      for (int k = 0; k < width; k++) {
-        const accreal value = from[k * x.stride[1] + b * x.stride[3]];
-        sum += power == 2 ? value * value : pow(value, power);
-      }
-      to[b * y.stride[3]] = (real)root(sum, power);
+  const bool along = y.size[LANE] == 1; /* lanes along the features */
+  const int64_t outputs = along ? 1 : y.size[FEATURE], lanes = along ? y.size[FEATURE] : y.size[LANE];
+  const int64_t blocks = ceilDivide(lanes, MOST_LANES), rows = y.size[BATCH] * outputs * y.size[ROW];
+  const int64_t step = along ? stride * x.stride[FEATURE] : x.stride[LANE];
+  THNN_PARALLEL_FOR(task, rows * blocks, rows * lanes * width) {
+    const int64_t first = task % blocks * MOST_LANES, row = task / blocks;
+    const int64_t a = row % y.size[ROW], o = row / y.size[ROW] % outputs, n = row / y.size[ROW] / outputs;
+    pool(featureAt(&x, n, o * stride, a, 0) + first * step, step, x.stride[FEATURE],
+         featureAt(&y, n, o, a, 0) + first * y.stride[along ? FEATURE : LANE], y.stride[along ? FEATURE : LANE],
+         (int)MIN(MOST_LANES, lanes - first), width, power);
+  }
+}
+
+/* Lanes of the windows of n outputs: pointers to the first, and the distances of lanes and of features. */
+typedef struct Slopes {
+  const real *x, *y, *g;
+  real *dx;
+  int64_t xLane, yLane, gLane, dxLane, xFeature, dxFeature;
+} Slopes;
+
+/* Adds the gradients of n outputs to their windows, the last feature first: where the lanes are features, an input gets
+   those of its windows in order. */
+INLINE void addSlopesWith(const Slopes *s, int64_t xLane, int64_t yLane, int64_t gLane, int64_t dxLane, int64_t n,
+                          int width, accreal power, bool square)
+{
+  const real *const y = s->y, *const g = s->g;
+  for (int k = width - 1; k >= 0; k--) {
+    const real *const x = s->x + k * s->xFeature;
+    real *const dx = s->dx + k * s->dxFeature;
+    THNN_PRAGMA(omp simd)
+    for (int64_t i = 0; i < n; i++) {
+      const accreal norm = y[i * yLane], ratio = x[i * xLane] / norm;
+      const accreal slope = g[i * gLane] * (square ? ratio : pow(ratio, power - 1));
+      dx[i * dxLane] += (real)(norm != 0 ? slope : 0);
     }
   }
 }
 
-/* Each input adds up the gradients of the windows that it belongs to, in their order. */
+static void addSlopes(const Slopes *s, int64_t n, int width, accreal power)
+{
+  if (power != 2) addSlopesWith(s, s->xLane, s->yLane, s->gLane, s->dxLane, n, width, power, false);
+  else if (s->xLane == 1 && s->yLane == 1 && s->gLane == 1 && s->dxLane == 1)
+    addSlopesWith(s, 1, 1, 1, 1, n, width, power, true);
+  else addSlopesWith(s, s->xLane, s->yLane, s->gLane, s->dxLane, n, width, power, true);
+}
+
 void THNN_(FeatureLPPooling_updateGradInput)(THNNState *state, THTensor *gradOutput, THTensor *input,
                                              THTensor *output, THTensor *gradInput, accreal power, int width,
                                              int stride, bool batchMode)
@@ -96,20 +162,29 @@ void THNN_(FeatureLPPooling_updateGradInput)(THNNState *state, THTensor *gradOut
 
   const Features x = features(input, batchMode), y = features(output, batchMode);
   const Features g = features(gradOutput, batchMode), dx = features(gradInput, batchMode);
-  const int64_t rows = x.size[0] * x.size[1] * x.size[2];
-  THNN_PARALLEL_FOR(row, rows, rows * x.size[3] * width) {
-    const int64_t a = row % x.size[2], feature = row / x.size[2] % x.size[1], n = row / x.size[2] / x.size[1];
-    const int64_t first = feature < width ? 0 : (feature - width) / stride + 1;
-    const int64_t end = MIN(feature / stride + 1, y.size[1]);
-    for (int64_t b = 0; b < x.size[3]; b++) {
-      const accreal value = TH_DATA(input)[featureOffset(&x, n, feature, a) + b * x.stride[3]];
-      accreal sum = 0;
-      for (int64_t o = first; o < end; o++) {
-        const accreal norm = TH_DATA(output)[featureOffset(&y, n, o, a) + b * y.stride[3]];
-        const accreal gradient = TH_DATA(gradOutput)[featureOffset(&g, n, o, a) + b * g.stride[3]];
-        if (norm != 0) sum += gradient * (power == 2 ? value / norm : pow(value / norm, power - 1));
-      }
-      TH_DATA(gradInput)[featureOffset(&dx, n, feature, a) + b * dx.stride[3]] = (real)sum;
+  const bool along = y.size[LANE] == 1;
+  const int64_t blocks = ceilDivide(x.size[LANE], MOST_LANES), rows = x.size[BATCH] * x.size[ROW];
+  const int lane = along ? FEATURE : LANE;
+  THNN_PARALLEL_FOR(task, rows * blocks, rows * x.size[LANE] * x.size[FEATURE] * width) {
+    const int64_t b = task % blocks * MOST_LANES, row = task / blocks, a = row % x.size[ROW],
+                  n = row / x.size[ROW];
+    const int64_t lanes = MIN(MOST_LANES, x.size[LANE] - b);
+    for (int64_t f = 0; f < x.size[FEATURE]; f++) {
+      real *const zeroed = featureAt(&dx, n, f, a, b);
+      for (int64_t i = 0; i < lanes; i++) zeroed[i * dx.stride[LANE]] = 0;
+    }
+    for (int64_t o = 0; o < (along ? 1 : y.size[FEATURE]); o++) {
+      const Slopes s = {.x = featureAt(&x, n, o * stride, a, b),
+                        .y = featureAt(&y, n, o, a, b),
+                        .g = featureAt(&g, n, o, a, b),
+                        .dx = featureAt(&dx, n, o * stride, a, b),
+                        .xLane = along ? stride * x.stride[FEATURE] : x.stride[LANE],
+                        .yLane = y.stride[lane],
+                        .gLane = g.stride[lane],
+                        .dxLane = along ? stride * dx.stride[FEATURE] : dx.stride[LANE],
+                        .xFeature = x.stride[FEATURE],
+                        .dxFeature = dx.stride[FEATURE]};
+      addSlopes(&s, along ? y.size[FEATURE] : lanes, width, power);
     }
   }
 }

@@ -269,7 +269,8 @@ static void checkRegions(THNNState *state, const RegionWindow *window, const THT
     if (r->output < 1)
       return THNN_fail(state, THNN_VALUE_ERROR, r->outputName, "expected at least 1, got %d", r->output);
     axis->output = r->output;
-    if (r->sizeName == NULL) continue;
+    regions->isAdaptive = r->sizeName == NULL;
+    if (regions->isAdaptive) continue;
     if (r->size < 1)
       return THNN_fail(state, THNN_VALUE_ERROR, r->sizeName, "expected at least 1, got %d", r->size);
     if ((int64_t)r->output + r->size - 1 >= axis->input)
@@ -328,7 +329,7 @@ void THNN_(regionPoolingUpdateGradInput)(THNNState *state, const RegionWindow *w
   if (indices) THNN_(poolingRequireIndices)(state, &regions.pooling, indices);
   THNN_RETURN_IF_FAILED(state);
 
-  if (indices) THNN_(poolingScatter)(&regions.pooling, gradOutput, indices, gradInput, true);
+  if (indices) THNN_(poolingRegionMaxBackward)(&regions, gradOutput, indices, gradInput);
   else THNN_(poolingRegionAverageBackward)(&regions, gradOutput, gradInput);
 }
 

@@ -90,9 +90,9 @@ void THNN_(subSamplingAccGradParameters)(THNNState *state, const Convolution *g,
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(gradBias->ndim == 1 && gradBias->size[0] == g->inputChannels, gradBias,
              "expected one value per channel (%lld), got %s", (long long)g->inputChannels, THNN_shape(gradBias));
-  THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
+  THNN_CHECK_IN_PLACE_UPDATE(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
   const Im2col windows = im2colMake(g, imageView(g, input), imageView(g, gradOutput));
-  THNN_(im2colGradWeight)(&windows, TH_DATA(gradWeight), gradWeight->stride[0], (real)scale);
+  THNN_(subsamplingGradWeight)(&windows, TH_DATA(gradWeight), gradWeight->stride[0], (real)scale);
   THNN_(convolutionGradBias)(g, imageView(g, gradOutput), channelView(gradBias), (real)scale);
 }

@@ -63,7 +63,7 @@ void THNN_(GRUFused_updateOutput)(THNNState *state, THTensor *input, THTensor *h
   CELL_CHECK_BIAS(bias2, hx, GATES);
   const int64_t columns = hx->size[hx->ndim - 1], rows = hx->ndim == 2 ? hx->size[0] : 1;
   THNN_RESIZE_LIKE(output, hx);
-  if (isFlat(storage, hx)) THNN_RESIZE_LIKE(storage, storage);
+  if (isFlat(storage, hx)) THNN_CHECK_DISTINCT_ADDRESSES(storage);
   else if (hx->ndim == 2) THNN_RESIZE_TO(storage, THNN_CONTIGUOUS, rows, STORED * columns);
   else THNN_RESIZE_TO(storage, THNN_CONTIGUOUS, STORED * columns);
   THNN_RETURN_IF_FAILED(state);

@@ -48,20 +48,23 @@ static void forward(THNNState *state, THTensor *input, THTensor *hidden, THTenso
   CELL_CHECK_BIAS(bias2, cell, GATES);
   THNN_RESIZE_LIKE(output, cell);
   THNN_RESIZE_LIKE(outputCell, cell);
-  if (gates == hidden) THNN_RESIZE_LIKE(hidden, hidden);
+  if (gates == hidden) THNN_CHECK_DISTINCT_ADDRESSES(hidden);
   else THNN_RESIZE_LIKE(gates, input);
   THNN_RETURN_IF_FAILED(state);
+  const char *gatesName = gates == hidden ? "hidden" : "gates";
   const THNNTensor *const read[] = {input, bias1, bias2, cell, gates == hidden ? NULL : hidden};
   for (int k = 0; k < 5; k++) {
     if (read[k] == NULL) continue;
     THNN_CHECK(!THNN_overlaps(output, read[k], false), output, "must not share memory with other arguments");
     THNN_CHECK(!THNN_overlaps(outputCell, read[k], false), outputCell,
                "must not share memory with other arguments");
-    THNN_CHECK(gates == NULL || !THNN_overlaps(gates, read[k], false), hidden,
-               "must not share memory with other arguments");
+    if (gates && THNN_overlaps(gates, read[k], false))
+      return THNN_fail(state, THNN_VALUE_ERROR, gatesName, "must not share memory with other arguments");
   }
-  if (gates) THNN_CHECK_NO_OVERLAP(output, gates);
-  if (gates) THNN_CHECK_NO_OVERLAP(outputCell, gates);
+  THNN_CHECK(gates == NULL || !THNN_overlaps(output, gates, false), output, "must not share memory with %s",
+             gatesName);
+  THNN_CHECK(gates == NULL || !THNN_overlaps(outputCell, gates, false), outputCell,
+             "must not share memory with %s", gatesName);
   THNN_CHECK_NO_OVERLAP(outputCell, output);
   THNN_RETURN_IF_META(state);
   const int64_t columns = cell->size[cell->ndim - 1], rows = cell->ndim == 2 ? cell->size[0] : 1;

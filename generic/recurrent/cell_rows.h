@@ -5,7 +5,7 @@
 #include "runtime/kernel.h"
 #include "simd/vector_math.h"
 
-/* Matrices of a recurrent cell: a row per sample, with as many blocks of H columns as the cell has gates, say. Cells are
+/* Matrices of a recurrent cell: a row per sample, of one or more blocks of H columns, one per gate for example. Cells are
    computed in tiles of at most CELL_TILE columns of a row. A tile is used in place if it is contiguous and of whole
    groups, otherwise through a buffer, so that an element's bits do not depend on its position. */
 
@@ -75,13 +75,15 @@ static inline bool cellBiasFits(const THTensor *bias, const THTensor *state, int
   THNN_CHECK((state_)->ndim == 1 || (state_)->ndim == 2, state_, "expected 2 dimensions (N, H) or 1 (H), got %s", \
              THNN_shape(state_))
 
-#define CELL_CHECK(tensor, state_, blocks)                                                                        \
-  THNN_CHECK(cellFits(tensor, state_, blocks), tensor, "expected %d times the columns of %s, %s, got %s", blocks, \
-             #state_, THNN_shape(state_), THNN_shape(tensor))
+#define CELL_CHECK(tensor, state_, blocks)                                                                  \
+  THNN_CHECK(cellFits(tensor, state_, blocks), tensor,                                                      \
+             "expected the size of %s, %s, with %d times its columns, got %s", #state_, THNN_shape(state_), \
+             blocks, THNN_shape(tensor))
 
-#define CELL_CHECK_BIAS(bias, state_, blocks)                                                                     \
-  THNN_CHECK(cellBiasFits(bias, state_, blocks), bias, "expected %d times the columns of %s, %s, got %s", blocks, \
-             #state_, THNN_shape(state_), THNN_shape(bias))
+#define CELL_CHECK_BIAS(bias, state_, blocks)                                                               \
+  THNN_CHECK(cellBiasFits(bias, state_, blocks), bias,                                                      \
+             "expected the size of %s, %s, with %d times its columns, got %s", #state_, THNN_shape(state_), \
+             blocks, THNN_shape(bias))
 
 /* for each tile: columns [first, first + count) of H, row `row` */
 #define CELL_FOR_TILES(row, first, count, rows, columns, work)                                              \

@@ -37,8 +37,8 @@ static void checkTable(THNNState *state, const THTensor *weight, const THTensor 
                  (weight->size[1] == r->outputs || weight->size[1] == r->outputs + NORMALIZING_COLUMNS),
              weight, "expected (keys, %lld), or (keys, %lld) to normalize values, got %s", (long long)r->outputs,
              (long long)r->outputs + NORMALIZING_COLUMNS, THNN_shape(weight));
-  THNN_CHECK(keysOffset > -INT64_MAX / 2 && keysOffset < INT64_MAX / 2, keysOffset, "too large: %lld",
-             (long long)keysOffset);
+  THNN_CHECK(keysOffset > -INT64_MAX / 2 && keysOffset < INT64_MAX / 2, keysOffset,
+             "expected a magnitude below %lld, got %lld", (long long)INT64_MAX / 2, (long long)keysOffset);
   r->keys = weight->size[0];
   r->normalizing = weight->size[1] != r->outputs;
   r->keysOffset = keysOffset;
@@ -61,7 +61,7 @@ static void checkSamples(THNNState *state, const THTensor *values, const THIndex
   THNN_CHECK_DIM(sizes, 1, "(N)");
   THNN_CHECK_SAME_SIZE(sizes, cumSumSizes);
   r->samples = sizes->size[0];
-  THNN_CHECK(r->samples > 0 || r->entries == 0, sizes, "expected a sample at least, got %s", THNN_shape(sizes));
+  THNN_CHECK(r->samples > 0 || r->entries == 0, sizes, "expected at least one sample, got %s", THNN_shape(sizes));
   r->end = cumSumSizes->data;
   r->endStride = cumSumSizes->stride[0];
 }
@@ -74,14 +74,15 @@ static void checkData(THNNState *state, const char *name, const THIndexTensor *k
   for (int64_t n = 0; sizes && n < r->samples; n++) {
     const int64_t size = ((THIndex_t *)sizes->data)[n * sizes->stride[0]];
     THNN_CHECK_INDEX(size >= 0 && size <= r->entries - sum, sizes,
-                     "expected sizes that sum to %lld, got %lld at %lld", (long long)r->entries, (long long)size,
-                     (long long)n);
+                     "expected sizes whose sum is %lld, got %lld at position %lld", (long long)r->entries,
+                     (long long)size, (long long)n);
     sum += size;
     THNN_CHECK_INDEX(r->end[n * r->endStride] == sum, cumSumSizes,
-                     "expected the sum of sizes, %lld, at %lld, got %lld", (long long)sum, (long long)n,
-                     (long long)r->end[n * r->endStride]);
+                     "expected the sum of the sizes up to position %lld, %lld, got %lld", (long long)n,
+                     (long long)sum, (long long)r->end[n * r->endStride]);
   }
-  THNN_CHECK_INDEX(sizes == NULL || sum == r->entries, sizes, "expected the sum %lld, got %lld",
+  THNN_CHECK_INDEX(sizes == NULL || sum == r->entries, sizes,
+                   "expected sizes whose sum is the number of keys, %lld, got a sum of %lld",
                    (long long)r->entries, (long long)sum);
   THNN_(checkIndices)(state, name, keys, -r->keysOffset, r->keys - r->keysOffset);
 }
@@ -137,18 +138,19 @@ void THNN_(IndexLinear_updateOutput)(THNNState *state, THIndexTensor *keys, int6
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_TO(output, THNN_CONTIGUOUS, r.samples, r.outputs);
   if (r.normalizing) THNN_RESIZE_TO(normalizedValues, THNN_CONTIGUOUS, r.entries);
-  if (train) THNN_RESIZE_LIKE(weight, weight);
+  if (train) THNN_CHECK_DISTINCT_ADDRESSES(weight);
   THNN_RETURN_IF_FAILED(state);
   const bool trains = r.normalizing && train;
   const THNNTensor *const written[] = {output, r.normalizing ? normalizedValues : NULL, trains ? weight : NULL};
   const THNNTensor *const read[] = {keys, values, sizes, cumSumSizes, bias, trains ? NULL : weight};
+  const char *const names[] = {"output", "normalizedValues", "weight"};
   for (int k = 0; k < 3; k++) {
-    for (int j = 0; j < 6; j++)
-      THNN_CHECK(!written[k] || !read[j] || !THNN_overlaps(written[k], read[j], false), output,
-                 "outputs must not share memory with other arguments");
-    for (int j = 0; j < k; j++)
-      THNN_CHECK(!written[k] || !written[j] || !THNN_overlaps(written[k], written[j], false), output,
-                 "outputs must not share memory with other arguments");
+    bool overlaps = false;
+    for (int j = 0; j < 6 && written[k]; j++) overlaps |= read[j] && THNN_overlaps(written[k], read[j], false);
+    for (int j = 0; j < k && written[k]; j++)
+      overlaps |= written[j] && THNN_overlaps(written[k], written[j], false);
+    if (overlaps)
+      return THNN_fail(state, THNN_VALUE_ERROR, names[k], "must not share memory with other arguments");
   }
   THNN_RETURN_IF_META(state);
   checkData(state, "keys", keys, sizes, &r);
@@ -195,7 +197,7 @@ void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys,
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_SAME_SIZE(bias, gradBias);
   THNN_RESIZE_TO(gradWeight, THNN_CONTIGUOUS, r.entries, parts * r.outputs);
-  THNN_RESIZE_LIKE(gradBias, gradBias);
+  THNN_CHECK_DISTINCT_ADDRESSES(gradBias);
   THNN_RETURN_IF_FAILED(state);
   const THNNTensor *const read[] = {keys, values, sizes, cumSumSizes, gradOutput, weight, bias};
   for (int j = 0; j < 7; j++) {
@@ -286,8 +288,8 @@ static void step(const Step *s, const IndexedRows *r, SegmentReader *read, const
 static void checkParameters(THNNState *state, THTensor *weight, THTensor *bias, const THNNTensor *const *read,
                             int count)
 {
-  THNN_RESIZE_LIKE(weight, weight);
-  THNN_RESIZE_LIKE(bias, bias);
+  THNN_CHECK_DISTINCT_ADDRESSES(weight);
+  THNN_CHECK_DISTINCT_ADDRESSES(bias);
   THNN_RETURN_IF_FAILED(state);
   for (int j = 0; j < count; j++) {
     THNN_CHECK(!THNN_overlaps(weight, read[j], false), weight, "must not share memory with other arguments");

@@ -87,7 +87,7 @@ void THNN_(LookupTable_accGradParameters)(THNNState *state, THIndexTensor *input
   THNN_RETURN_IF_FAILED(state);
   checkGradOutput(state, input, gradOutput, gradWeight->size[1]);
   THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK_ADDED_TO(gradWeight, (THTensor *)NULL, input, gradOutput);
+  THNN_CHECK_IN_PLACE_UPDATE(gradWeight, (THTensor *)NULL, input, gradOutput);
   THNN_RETURN_IF_META(state);
   THNN_(checkIndices)(state, "input", input, 0, gradWeight->size[0]);
   THNN_RETURN_IF_FAILED(state);
@@ -128,7 +128,7 @@ void THNN_(LookupTable_renorm)(THNNState *state, THIndexTensor *idx, THTensor *w
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK(normType > 0, normType, "expected a number above 0, got %g", normType);
   THNN_CHECK(maxNorm >= 0, maxNorm, "expected a number of at least 0, got %g", maxNorm);
-  THNN_RESIZE_LIKE(weight, weight);
+  THNN_CHECK_DISTINCT_ADDRESSES(weight);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(weight, idx);
   THNN_RETURN_IF_META(state);

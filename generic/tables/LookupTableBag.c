@@ -47,7 +47,7 @@ static void checkBags(THNNState *state, const THIndexTensor *input, const THInde
   if (offsets) {
     THNN_CHECK_DIM(input, 1, "(n), with offsets");
     THNN_CHECK_DIM(offsets, 1, "(bags)");
-    THNN_CHECK(offsets->size[0] > 0 || input->size[0] == 0, offsets, "expected a bag at least, got %s",
+    THNN_CHECK(offsets->size[0] > 0 || input->size[0] == 0, offsets, "expected at least one bag, got %s",
                THNN_shape(offsets));
   } else {
     THNN_CHECK_DIM(input, 2, "(bags, row numbers per bag), without offsets");
@@ -97,52 +97,72 @@ static double factorOf(const Entries *e, int64_t bag)
   return e->bagSize ? e->scale / (double)e->bagSize[bag * e->bagSizeStride] : e->scale;
 }
 
+static inline __attribute__((always_inline)) void readEntries(const Entries *e, int64_t first, int64_t count,
+                                                              SegmentEntry *entry, bool byBag)
+{
+  const Bags *const b = e->bags;
+  int64_t bag = bagOf(b, first), end = bagBegin(b, bag + 1);
+  double factor = factorOf(e, bag);
+  for (int64_t i = 0; i < count; i++) {
+    while (end <= first + i && bag + 1 < b->bags) {
+      end = bagBegin(b, ++bag + 1);
+      factor = factorOf(e, bag);
+    }
+    const int64_t row = rowAt(b, first + i), key = byBag ? bag : row;
+    entry[i] = (SegmentEntry){row == b->padding ? -1 : key, (byBag ? row : bag) * e->sourceStride, factor};
+  }
+}
+
 /* Rows of the table, summed by bag. */
 static void readByBag(const void *context, int64_t first, int64_t count, SegmentEntry *entry)
 {
-  const Entries *e = context;
-  int64_t bag = bagOf(e->bags, first);
-  for (int64_t i = 0; i < count; i++) {
-    while (bag + 1 < e->bags->bags && bagBegin(e->bags, bag + 1) <= first + i) bag++;
-    const int64_t row = rowAt(e->bags, first + i);
-    entry[i] = (SegmentEntry){row == e->bags->padding ? -1 : bag, row * e->sourceStride, factorOf(e, bag)};
-  }
+  readEntries(context, first, count, entry, true);
 }
 
 /* Rows of gradOutput, summed by row of the table. */
 static void readByRow(const void *context, int64_t first, int64_t count, SegmentEntry *entry)
 {
-  const Entries *e = context;
-  int64_t bag = bagOf(e->bags, first);
-  for (int64_t i = 0; i < count; i++) {
-    while (bag + 1 < e->bags->bags && bagBegin(e->bags, bag + 1) <= first + i) bag++;
-    const int64_t row = rowAt(e->bags, first + i);
-    entry[i] = (SegmentEntry){row == e->bags->padding ? -1 : row, bag * e->sourceStride, factorOf(e, bag)};
+  readEntries(context, first, count, entry, false);
+}
+
+/* Strides of the rows of one element type. */
+typedef struct RowStrides {
+  int64_t weight, output, index;
+} RowStrides;
+
+/* Replaces the elements of y, and their rows, that are smaller than those of a row; NaN is the largest. */
+static inline __attribute__((always_inline)) void takeLarger(const real *w, real *y, THIndex_t *index, int64_t row,
+                                                             int64_t columns, RowStrides stride)
+{
+  THNN_PRAGMA(omp simd)
+  for (int64_t c = 0; c < columns; c++) {
+    const real x = w[c * stride.weight], best = y[c * stride.output];
+    const bool larger = x > best || (x != x && best == best);
+    y[c * stride.output] = larger ? x : best;
+    index[c * stride.index] = larger ? row : index[c * stride.index];
   }
 }
 
-static void fillRow(real *row, int64_t columns, int64_t stride, real value)
-{
-  for (int64_t c = 0; c < columns; c++) row[c * stride] = value;
-}
-
-/* The largest element of each column among the rows of a bag, the first of equal ones; NaN is the largest. */
-static void maxOfBag(const Bags *b, int64_t bag, const THTensor *weight, real *y, int64_t stride, THIndex_t *index,
-                     int64_t indexStride)
+/* The largest element of each column among the rows of a bag, the first of equal ones; 0 of row -1 without rows. */
+static void maxOfBag(const Bags *b, int64_t bag, const THTensor *weight, real *y, THIndex_t *index,
+                     RowStrides stride)
 {
   const int64_t columns = weight->size[1], end = bagBegin(b, bag + 1);
-  for (int64_t c = 0; c < columns; c++) index[c * indexStride] = -1;
+  const bool contiguous = stride.weight == 1 && stride.output == 1 && stride.index == 1;
+  bool first = true;
   for (int64_t i = bagBegin(b, bag); i < end; i++) {
     const int64_t row = rowAt(b, i);
     if (row == b->padding) continue;
     const real *w = TH_DATA(weight) + row * weight->stride[0];
-    for (int64_t c = 0; c < columns; c++) {
-      const real x = w[c * weight->stride[1]], best = y[c * stride];
-      const bool larger = index[c * indexStride] < 0 || x > best || (isnan(x) && !isnan(best));
-      y[c * stride] = larger ? x : best;
-      index[c * indexStride] = larger ? row : index[c * indexStride];
+    for (int64_t c = 0; first && c < columns; c++) {
+      y[c * stride.output] = w[c * stride.weight];
+      index[c * stride.index] = row;
     }
+    if (!first && contiguous) takeLarger(w, y, index, row, columns, (RowStrides){1, 1, 1});
+    else if (!first) takeLarger(w, y, index, row, columns, stride);
+    first = false;
   }
+  for (int64_t c = 0; first && c < columns; c++) index[c * stride.index] = -1;
 }
 
 void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input, THIndexTensor *offsets,
@@ -172,14 +192,14 @@ void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input, 
   checkData(state, &b, input, weight->size[0]);
   THNN_RETURN_IF_FAILED(state);
   THIndex_t *const sizes = bagSize->data, *const indices = maxIndices->data;
-  const int64_t work = b.indices.count * columns + b.bags * columns;
-  THNN_PARALLEL_FOR(bag, b.bags, work) {
+  const int64_t work = (mode == MAX_OF_ROWS ? b.indices.count : b.bags / 16) * columns;
+  THNN_PARALLEL_FOR(bag, b.bags, b.indices.count + work) {
     sizes[bag * bagSize->stride[0]] = countRows(&b, bag);
     real *const y = TH_DATA(output) + bag * output->stride[0];
-    fillRow(y, columns, output->stride[1], 0);
+    for (int64_t c = 0; c < columns; c++) y[c * output->stride[1]] = 0;
     if (mode == MAX_OF_ROWS)
-      maxOfBag(&b, bag, weight, y, output->stride[1], indices + bag * maxIndices->stride[0],
-               maxIndices->stride[1]);
+      maxOfBag(&b, bag, weight, y, indices + bag * maxIndices->stride[0],
+               (RowStrides){weight->stride[1], output->stride[1], maxIndices->stride[1]});
   }
   if (mode == MAX_OF_ROWS) return;
   const Entries entries = {.bags = &b,
@@ -238,7 +258,7 @@ void THNN_(LookupTableBag_accGradParameters)(THNNState *state, THIndexTensor *in
   const int64_t *const expected = mode == MAX_OF_ROWS ? size : none;
   THNN_CHECK(THNNTensor_hasSize(maxIndices, 2, expected), maxIndices, "expected %s, got %s",
              THNN_shapeOf(2, expected), THNN_shape(maxIndices));
-  THNN_CHECK_ADDED_TO(gradWeight, (THTensor *)NULL, input, gradOutput);
+  THNN_CHECK_IN_PLACE_UPDATE(gradWeight, (THTensor *)NULL, input, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradWeight, offsets);
   THNN_CHECK_NO_OVERLAP(gradWeight, bagSize);
   THNN_CHECK_NO_OVERLAP(gradWeight, maxIndices);

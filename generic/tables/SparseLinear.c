@@ -112,7 +112,7 @@ static void updateOutput(THNNState *state, bool legacy, const THTensor *input, T
     THNN_CHECK(output->ndim == 2 && output->size[1] == outputs, output,
                "expected a tensor of size (N, %lld), N being the number of samples, got %s", (long long)outputs,
                THNN_shape(output));
-    THNN_RESIZE_LIKE(output, output);
+    THNN_CHECK_DISTINCT_ADDRESSES(output);
     x.samples = output->size[0];
   }
   THNN_RETURN_IF_FAILED(state);
@@ -156,7 +156,7 @@ static void accGradParameters(THNNState *state, bool legacy, const THTensor *inp
              gradOutput, "expected the size of the output, (N, %lld), got %s", (long long)outputs,
              THNN_shape(gradOutput));
   x.samples = gradOutput->size[0];
-  THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
+  THNN_CHECK_IN_PLACE_UPDATE(gradWeight, gradBias, input, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradWeight, weight);
   THNN_CHECK_NO_OVERLAP(gradBias, weight);
   THNN_RETURN_IF_META(state);
@@ -179,8 +179,8 @@ static void accGradParameters(THNNState *state, bool legacy, const THTensor *inp
   }
 }
 
-/* target[o,c] -= rate * gradient[o,c], or target[o,c] = 0 without a gradient, in the columns c that have an entry with a
-   value other than 0. */
+/* target[o,c] -= rate * gradient[o,c], or target[o,c] = 0 without a gradient, in the columns c that an entry of x with a
+   value other than 0 names. */
 static void updateColumns(const SparseInput *x, const THTensor *target, const THTensor *gradient, real rate)
 {
   const int64_t outputs = target->size[0], columns = target->size[1];
@@ -211,7 +211,7 @@ static void zeroGradParameters(THNNState *state, bool legacy, THTensor *gradWeig
   checkInput(state, "lastInput", lastInput, legacy, &x);
   checkParameters(state, "gradWeight", gradWeight, "gradBias", gradBias);
   THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK_ADDED_TO(gradWeight, gradBias, lastInput, (const THTensor *)NULL);
+  THNN_CHECK_IN_PLACE_UPDATE(gradWeight, gradBias, lastInput, (const THTensor *)NULL);
   THNN_RETURN_IF_META(state);
   checkNumbers(state, "lastInput", &x, 1, gradWeight->size[1]);
   THNN_RETURN_IF_FAILED(state);
@@ -229,7 +229,7 @@ static void updateParameters(THNNState *state, bool legacy, THTensor *weight, TH
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_SAME_SIZE(weight, gradWeight);
   THNN_CHECK_SAME_SIZE(bias, gradBias);
-  THNN_CHECK_ADDED_TO(weight, bias, lastInput, gradWeight);
+  THNN_CHECK_IN_PLACE_UPDATE(weight, bias, lastInput, gradWeight);
   THNN_CHECK_NO_OVERLAP(weight, gradBias);
   THNN_CHECK_NO_OVERLAP(bias, gradBias);
   THNN_RETURN_IF_META(state);

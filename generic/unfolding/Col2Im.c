@@ -1,5 +1,5 @@
 #include "modules/Col2Im.h"
-#include "unfolding/unfolding_checks.h"
+#include "unfolding/unfolding_module.h"
 
 void THNN_(Col2Im_updateOutput)(THNNState *state, THTensor *input, THTensor *output, int outputHeight,
                                 int outputWidth, int kH, int kW, int dH, int dW, int padH, int padW, int sH,

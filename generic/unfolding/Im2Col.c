@@ -1,5 +1,5 @@
 #include "modules/Im2Col.h"
-#include "unfolding/unfolding_checks.h"
+#include "unfolding/unfolding_module.h"
 
 void THNN_(Im2Col_updateOutput)(THNNState *state, THTensor *input, THTensor *output, int kH, int kW, int dH,
                                 int dW, int padH, int padW, int sH, int sW)

@@ -1,6 +1,6 @@
 #include "modules/unfolded.h"
 #include "convolution/geometry_checks.h"
-#include "unfolding/unfolding_checks.h"
+#include "unfolding/unfolding_module.h"
 
 /* These functions have no state argument: errors go to the calling thread's state. A tensor without memory is a meta
    tensor or empty; there is nothing to compute in either case. */
@@ -47,7 +47,7 @@ void THNN_(unfolded_copy)(THTensor *finput, THTensor *input, int kW, int kH, int
   Convolution g;
   check(state, &g, finput, input, kW, kH, dW, dH, padW, padH, nInputPlane, inputWidth, inputHeight, outputWidth,
         outputHeight);
-  THNN_RESIZE_LIKE(finput, finput); /* fails if two elements share an address */
+  THNN_CHECK_DISTINCT_ADDRESSES(finput);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(finput, input);
   if (finput->data == NULL || input->data == NULL) return;
@@ -62,7 +62,7 @@ void THNN_(unfolded_acc)(THTensor *finput, THTensor *input, int kW, int kH, int 
   Convolution g;
   check(state, &g, finput, input, kW, kH, dW, dH, padW, padH, nInputPlane, inputWidth, inputHeight, outputWidth,
         outputHeight);
-  THNN_RESIZE_LIKE(input, input);
+  THNN_CHECK_DISTINCT_ADDRESSES(input);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(input, finput);
   if (finput->data == NULL || input->data == NULL) return;

@@ -1,7 +1,7 @@
 #ifndef THNN_THNN_H
 #define THNN_THNN_H
 
-/* The C library from C: every function of generic/THNN.h for float and for double, as
+/* The interface for C programs: every function of generic/THNN.h for float and for double, as
    THNN_Float<Name> and THNN_Double<Name>.
 
      #include <THNN/THNN.h>
@@ -10,7 +10,7 @@
      if (THNN_lastState()->status != THNN_OK) puts(THNN_lastState()->message);
 
    With NULL for the state a call reports to THNN_lastState(), the state of the calling thread.
-   An output must have its final size: with no one to resize it the status is THNN_RESIZE and the wanted
+   An output must have its final size, since nothing resizes it: otherwise the status is THNN_RESIZE and the
    sizes are in THNN_lastState()->requests. */
 
 #include "runtime/generator.h"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* The DLPack C exchange ABI, version 1 (dmlc/dlpack, dlpack.h); unused members are void pointers. */
 
@@ -228,7 +229,8 @@ static bool isTensorLetter(char letter) { return letter < 'a'; }
 static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, THNNTensor *views,
                       THNNValue *values)
 {
-  if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != function->argumentCount) return false;
+  const bool scaled = (flags & THNN_CALL_SCALED) != 0;
+  if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != function->argumentCount + scaled) return false;
   bool calledPython = false;
   const char *letter = function->arguments;
   for (int i = 0; i < function->argumentCount; i++, letter++) {
@@ -256,6 +258,20 @@ static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, 
       return false;
   }
   applyNumThreads();
+  return true;
+}
+
+/* The last element of the tuple with THNN_CALL_SCALED: a float, or None for 1. */
+static bool unpackGradientFactor(const THNNFunction *function, int flags, PyObject *tuple, double *factor,
+                                 THNNState *state)
+{
+  state->gradientFactor = NULL;
+  if (!(flags & THNN_CALL_SCALED)) return true;
+  PyObject *object = PyTuple_GetItem(tuple, function->argumentCount);
+  if (object == Py_None) return true;
+  if (!PyFloat_Check(object)) return false;
+  *factor = PyFloat_AsDouble(object);
+  state->gradientFactor = factor;
   return true;
 }
 
@@ -317,7 +333,9 @@ static PyObject *callBound(PyObject *self, PyObject *arguments)
   state.status = THNN_OK;
   state.requestCount = 0;
   state.message[0] = 0;
-  const bool unpacked = unpackAll(function, flags, arguments, views, values);
+  double gradientFactor;
+  const bool unpacked = unpackAll(function, flags, arguments, views, values) &&
+                        unpackGradientFactor(function, flags, arguments, &gradientFactor, &state);
   const int type = unpacked ? typeOfCall(function, flags, values, &state) : -1;
   if (type < 0 || state.device != THNN_DEVICE_CPU) {
     state.status = THNN_UNPACK;
@@ -335,9 +353,49 @@ static PyObject *callBound(PyObject *self, PyObject *arguments)
   return PyLong_FromVoidPtr(report);
 }
 
+static PyObject *observer;
+
+static double seconds(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* callBound with a report of the call to the observer, whose exceptions do not reach the caller. */
+static PyObject *callObserved(PyObject *self, PyObject *arguments)
+{
+  const BoundCall *bound = PyCapsule_GetPointer(self, NULL);
+  const double start = seconds();
+  PyObject *result = callBound(self, arguments);
+  const double elapsed = seconds() - start;
+  PyObject *current = observer; /* another thread may remove it during the call */
+  if (result == NULL || current == NULL) return result;
+  Py_INCREF(current);
+  PyObject *answer = PyObject_CallFunction(current, "sdOO", bound->function->name, elapsed, result, arguments);
+  if (answer == NULL) PyErr_WriteUnraisable(current);
+  Py_XDECREF(answer);
+  Py_DECREF(current);
+  return result;
+}
+
+/* The method of all Python functions that thnn_bind() makes. Python reads `ml_meth` in each call. */
+static PyMethodDef method = {"call", callBound, METH_O, NULL};
+
+int thnn_observe(uintptr_t object)
+{
+  PyGILState_STATE gil = PyGILState_Ensure();
+  const bool done = object == 0 || observer == NULL;
+  if (done) {
+    keepReference(&observer, object);
+    method.ml_meth = object == 0 ? callBound : callObserved;
+  }
+  PyGILState_Release(gil);
+  return done;
+}
+
 int thnn_bind(uintptr_t function, int flags, uintptr_t list)
 {
-  static PyMethodDef method = {"call", callBound, METH_O, NULL};
   PyGILState_STATE gil = PyGILState_Ensure();
   BoundCall *bound = malloc(sizeof *bound);
   if (bound == NULL) abort();

@@ -5,7 +5,7 @@
 
 /* The Python binding: calls the functions of any library that exports a table (function_table.h) with torch tensors.
 
-   thnn_bind() makes a Python function of a function in the table. That Python function takes one tuple of all arguments
+   thnn_bind() wraps a function of the table in a Python function. The Python function takes one tuple of all arguments
    but the state, and returns 0 after success, otherwise the address of the call's state, which the caller passes to
    thnn_release(). The binding reads the tuple through Python's C API, since cffi would convert each argument, and release
    and take the interpreter's lock twice. Tensors are torch tensors, None if absent, or the marker of an output to
@@ -18,7 +18,8 @@ enum {
   THNN_CALL_TYPE = 15,
   THNN_CALL_ANY = 15,   /* the element type that the tensors have */
   THNN_CALL_VIEWS = 16, /* tensors are addresses of THNNTensor views */
-  THNN_CALL_META = 32   /* check arguments and request sizes, compute nothing */
+  THNN_CALL_META = 32,  /* check arguments and request sizes, compute nothing */
+  THNN_CALL_SCALED = 64 /* the tuple ends with the gradient factor of the state: a float, or None for 1 */
 };
 
 /* The status of a call whose arguments Python must convert first. It follows the values of THNNStatus. */
@@ -31,6 +32,11 @@ const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
    there is no memory for it. */
 int thnn_bind(uintptr_t function, int flags, uintptr_t list);
 void thnn_release(uintptr_t state);
+
+/* Makes every Python function of thnn_bind() call a Python object, given by its id, after each call, with the name of the
+   C function, the seconds that the call took, its result and its tuple of arguments. 0 removes the object; without one,
+   calls cost nothing more. False, without an effect, if another object is set. */
+int thnn_observe(uintptr_t observer);
 
 /* Sets, by their ids, torch's DLPack exchange capsule (0 if torch has none), torch.get_num_threads, the marker of an
    output to allocate, and torch.Generator. Returns whether torch tensors can be passed; otherwise Python fills views

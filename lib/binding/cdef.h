@@ -38,5 +38,6 @@ typedef struct {
 const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
 int thnn_bind(uintptr_t function, int flags, uintptr_t list);
 void thnn_release(uintptr_t state);
+int thnn_observe(uintptr_t observer);
 int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator);
 int thnn_increment(uintptr_t tensor);

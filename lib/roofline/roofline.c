@@ -26,8 +26,13 @@ static bool cpuHas(const char *instructionSet)
 {
 #ifdef THNN_X86_VARIANTS
   __builtin_cpu_init();
-  if (strcmp(instructionSet, "avx2") == 0) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  if (strcmp(instructionSet, "avx512") == 0) return __builtin_cpu_supports("avx512f");
+  const bool avx2 =
+      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  if (strcmp(instructionSet, "avx2") == 0) return avx2;
+  if (strcmp(instructionSet, "avx512") == 0)
+    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
 #endif
   return strcmp(instructionSet, "default") == 0;
 }

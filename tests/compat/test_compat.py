@@ -38,6 +38,7 @@ def snapshot() -> dict[str, Any]:
         entries[f"{name} in its parent"] = package and package.__dict__.get(child)
     for package_name in ("torch", "torch.nn", "torch.nn.backends", "torch.autograd"):
         entries[f"names of {package_name}"] = set(vars(importlib.import_module(package_name)))
+    entries["methods of Function"] = dict(vars(torch.autograd.Function))
     return entries
 
 
@@ -62,9 +63,11 @@ def test_import_changes_nothing() -> None:
         "check()\n"
         "assert not hasattr(torch, '_thnn') and not {'_functions', 'backends'} & {*vars(torch.nn)}\n"
         "assert 'thnn._binding.library' not in sys.modules\n"
+        "thnn.compat.install()\n"  # and at exit
     )
     done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
+    assert not done.stderr
 
 
 def test_install_is_idempotent_and_uninstall_restores() -> None:

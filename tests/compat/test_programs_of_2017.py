@@ -88,6 +88,28 @@ def test_calls_of_0_2() -> None:
     assert handlers[type(auto.Threshold.apply(x, 0, 0, False).grad_fn)] == "relu"
 
 
+def test_elements_of_tensors_are_numbers() -> None:
+    """Indexing and reductions returned numbers until 0.3."""
+    from torch._thnn import type2backend
+
+    x, indices = torch.randn(2, 3, 6, 5), torch.LongTensor()
+    sizes = torch.LongTensor([2, 3])
+    for backend in (type2backend[type(x)], type2backend[x.type()]):
+        y = x.new()
+        backend.Threshold_updateOutput(0, x, y, x.min(), x.double().max(), sizes[0] == 3)
+        torch.testing.assert_close(y, F.threshold(x, x.min().item(), x.max().item()))
+        backend.SpatialAdaptiveMaxPooling_updateOutput(0, x, y, indices, sizes[0], sizes[1])
+        torch.testing.assert_close(y, F.adaptive_max_pool2d(x, (3, 2)))
+        with pytest.raises(TypeError, match="owidth: expected int, got a tensor"):
+            backend.SpatialAdaptiveMaxPooling_updateOutput(0, x, y, indices, sizes[:1], 2)
+        with pytest.raises(TypeError, match="owidth: expected an integer, got float"):
+            backend.SpatialAdaptiveMaxPooling_updateOutput(0, x, y, indices, sizes[0].float(), 2)
+        with pytest.raises(TypeError, match="threshold: expected accreal, got a tensor"):
+            backend.Threshold_updateOutput(0, x, y, torch.tensor(0.0, requires_grad=True), 0, False)
+        with pytest.raises(TypeError, match="input: expected a tensor, got float"):
+            backend.Threshold_updateOutput(0, 1.0, y, 0, 0, False)
+
+
 def test_every_class_is_differentiable_as_before() -> None:
     """A legacy class is the class of thnn with another name: values, gradients and second derivatives agree."""
     from torch.nn._functions.thnn import auto
@@ -152,6 +174,65 @@ def test_densenet_in_shared_storages() -> None:
     assert block.bn_storage.size() == 2 * 10 * 25
 
 
+def test_densenet_that_computes_again() -> None:
+    densenet = client("checkpoint_densenet")
+    torch.manual_seed(1)
+    block = densenet.DenseBlock(3, 2, 3, torch.DoubleTensor).double()
+    x = leaf(2, 3, 5, 4)
+    inputs = [x, *block.parameters()]
+    results = []
+    for plain in (False, True):
+        for layer in block.layers:
+            layer.running_mean.zero_()
+            layer.running_var.fill_(1)
+        y = block(x, plain)
+        grads = torch.autograd.grad(y.square().sum(), inputs)
+        results.append((y, grads, [layer.running_var.clone() for layer in block.layers]))
+    torch.testing.assert_close(*results)
+    with torch.no_grad():
+        torch.testing.assert_close(block(x), results[1][0].detach())
+    block.layers[0].norm_weight.requires_grad_(False)
+    for layer in block.layers[1:]:
+        layer.requires_grad_(False)
+    block(x.detach()).sum().backward()
+    assert block.layers[0].norm_weight.grad is None
+    assert block.layers[0].conv_weight.grad is not None
+    assert torch.autograd.gradcheck(lambda t: densenet.ReLU()(t * 1), leaf(3, 4))
+
+
+def test_excitation_backpropagation_of_a_network() -> None:
+    excitation = client("excitation_modules")
+    torch.manual_seed(2)
+    model = torch.nn.Sequential(
+        torch.nn.Conv2d(3, 4, 3, padding=1),
+        torch.nn.ReLU(),
+        torch.nn.Conv2d(4, 5, 3, dilation=2, bias=False),
+        torch.nn.ReLU(),
+        torch.nn.AvgPool2d(2),
+        torch.nn.Flatten(),
+        torch.nn.Linear(5, 6),
+    )
+    image = torch.rand(2, 3, 6, 6, requires_grad=True)
+    scores = model(image)
+    with excitation.excitation_functions():
+        torch.testing.assert_close(model(image), scores)
+    prior = torch.zeros_like(scores)
+    prior[:, 2] = 1
+    probability = excitation.excitation_backprop(model, image, prior)
+    assert probability.min() >= 0
+    torch.testing.assert_close(probability.sum(dim=(1, 2, 3)), torch.ones(2))
+    assert model(image).grad_fn.name() == scores.grad_fn.name()  # restored
+    # Without the override the gradients are torch's.
+    x, w, b = leaf(2, 3, 5, 6), leaf(4, 3, 3, 2), leaf(4)
+    for dilation in ((1, 1), (1, 2)):
+        settings = ((1, 2), (1, 0), dilation)
+        y = excitation.ConvNd(*settings)(x, w, b)
+        torch.testing.assert_close(y, F.conv2d(x, w, b, *settings))
+        assert torch.autograd.gradcheck(excitation.ConvNd(*settings), (x, w, b), fast_mode=True)
+    assert torch.autograd.gradcheck(excitation.ConvNd(*settings), (x, w), fast_mode=True)
+    assert torch.autograd.gradcheck(excitation.ConvNd(*settings), (x.detach(), w, b), fast_mode=True)
+
+
 def test_excitation_backpropagation() -> None:
     image = torch.rand(2, 3, 6, 6, requires_grad=True)
     parameters = torch.randn(4, 3, 3, 3), torch.randn(4), torch.randn(5, 36), torch.randn(5)
@@ -170,4 +251,29 @@ def test_pixel_adaptive_convolution() -> None:
     assert torch.autograd.gradcheck(lambda *t: convolve(*t, 1), (x, kernel, weight, bias))
     torch.testing.assert_close(
         convolve(x, torch.ones_like(kernel), weight, bias, 1), F.conv2d(x, weight, bias, padding=1)
+    )
+    for position in range(3):  # saves what the others need
+        inputs = [t if i == position else t.detach() for i, t in enumerate((x, kernel, weight))]
+        assert torch.autograd.gradcheck(lambda *t: convolve(*t, None, 1), inputs, fast_mode=True)
+    y = convolve(x, kernel, weight, bias, 1)
+    (grad,) = torch.autograd.grad(
+        y.sum(), x, torch.ones((), dtype=y.dtype).requires_grad_(), create_graph=True
+    )
+    with pytest.raises(RuntimeError, match="differentiate twice"):
+        grad.sum().backward()
+
+
+def test_pixel_adaptive_kernel() -> None:
+    """The gradient of Gaussian kernels by the features that they compare."""
+    gauss = client("pixel_adaptive").GaussKernel2d.apply
+    x = leaf(2, 3, 5, 4)
+
+    def expected(x: Tensor) -> Tensor:
+        columns = F.unfold(x, 3, padding=1).view(2, 3, 9, 5, 4)
+        return torch.exp(-0.5 * (columns - columns[:, :, 4:5]).square().sum(1))
+
+    torch.testing.assert_close(gauss(x, 3, 1), expected(x))
+    grad = torch.randn(2, 9, 5, 4, dtype=torch.float64)
+    torch.testing.assert_close(
+        torch.autograd.grad(gauss(x, 3, 1), x, grad), torch.autograd.grad(expected(x), x, grad)
     )

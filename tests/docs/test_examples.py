@@ -136,3 +136,31 @@ def test_layers_are_converted(tmp_path: Path, options: list[str]) -> None:
     accuracies = [float(re.search(r"test accuracy (\d+\.\d\d) %", line)[1]) for line in lines]
     assert min(accuracies) > 60
     assert abs(accuracies[0] - accuracies[1]) < 5
+
+
+NETWORKS = [sys.executable, str(ROOT / "examples" / "networks.py"), "--threads", "1", "--steps", "3"]
+
+
+def test_networks_train_converted_to_the_same_losses() -> None:
+    done = subprocess.run(NETWORKS, text=True, capture_output=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
+    assert (
+        len(re.findall(r"^greatest difference: \d\.\de-1\d of the loss, as expected$", done.stdout, re.M))
+        == 6
+    )
+    assert re.search(r"^fused +\S+ +BatchNorm2d +with \S+$", done.stdout, re.M)
+
+
+def test_networks_that_differ_or_do_not_exist(tmp_path: Path) -> None:
+    code = (ROOT / "examples" / "networks.py").read_text().replace("TOLERANCE = 1e-8", "TOLERANCE = -1.0")
+    (tmp_path / "networks.py").write_text(code)
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "networks.py"), *NETWORKS[2:], "LeNet"],
+        text=True, capture_output=True, cwd=ROOT, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
+    assert "MORE than" in done.stdout
+    refused = subprocess.run([*NETWORKS, "AlexNet"], text=True, capture_output=True)
+    assert refused.returncode == 2
+    assert "unknown network 'AlexNet'; expected ResNet-18, MobileNetV2" in refused.stderr

@@ -14,7 +14,7 @@ BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
 def test_every_block_is_python() -> None:
-    assert len(BLOCKS) == PAGE.count("```") // 2 == 6
+    assert len(BLOCKS) == PAGE.count("```") // 2 == 7
 
 
 def test_blocks(tmp_path: Path) -> None:

@@ -189,6 +189,11 @@ def test_fusion_needs_a_result_that_only_goes_into_relu(model: nn.Module, fused:
     agree(original, model)
 
 
+def test_layers_in_containers_without_a_forward_are_fused() -> None:
+    model = nn.ModuleDict({"list": nn.ModuleList([norm_and_relu()])})
+    assert [layer.name for layer in thnn.convert(model).fused] == ["list.0.0"]
+
+
 def test_options_that_torch_lacks_are_not_reverted() -> None:
     model = nn.Sequential(thnn.nn.BatchNorm2d(3, unbiased=False), thnn.nn.BatchNorm2d(3))
     report = thnn.revert(model)

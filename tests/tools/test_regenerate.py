@@ -157,7 +157,7 @@ def test_reserved_arguments_are_names_of_the_generated_source() -> None:
             "two arguments are called 'lambda_' in Python",
         ),
         ("void f(THTensor *|in);".replace("f", "A_f"), "no tensor can be called 'in'"),
-        ("void |call(THTensor *input);", "expected <Module>_<name>"),
+        ("void |call(THTensor *input);", "expected <Module>_<phase>"),
         ("void |library_state(THTensor *input);", "no function can be called 'library_state'"),
         ("void |_A_updateOutput(THTensor *input);", "no function can be called"),
         ("/* [FAMILY index] */\nvoid |A_updateOutput(THTensor *input);", "no family can be called 'index'"),

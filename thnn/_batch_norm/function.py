@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from thnn._batch_norm import double_backward, stages
+from thnn._batch_norm import formula, stages
 from thnn._binding.call import flag, invoke, run
 from thnn._binding.library import ALLOCATE, ANY, THNN
 from thnn._functions.base import FunctionBase, cast_for_autocast
@@ -167,7 +167,7 @@ def _gradients(
     eps: float,
     has_bias: bool,
     relu: bool,
-) -> double_backward.Gradients:
+) -> formula.Gradients:
     """The gradients by input, weight and bias as differentiable operations."""
     running_mean, running_var, mean, inverse = statistics
     count = None
@@ -175,18 +175,19 @@ def _gradients(
         mean, inverse = running_mean, stages.inverse_deviation(running_var, eps)
     elif input.requires_grad:
         count = input.numel() // max(input.shape[1], 1)
-    part = double_backward.Part(gradOutput, input, weight, bias, mean, inverse)
+    part = formula.Part(gradOutput, input, weight, bias, mean, inverse)
     if relu:
         output = None
         if statistics[2] is None:
-            # By the C function itself: with the rounded inverse deviation above, signs of the output could differ.
+            # The C function computes the output again: from the rounded inverse deviation above, elements near 0 could
+            # get the other sign.
             given = {"running_mean": running_mean, "running_var": running_var, "train": False, "eps": eps}
             unused = {"save_mean": None, "save_std": None, "momentum": 0.0}
             with torch.no_grad():
                 output = run(_EVALUATE, input=input, weight=weight, bias=bias, **given, **unused)["output"]
-        part = double_backward.relu_backward(part, output)
+        part = formula.relu_backward(part, output)
     needs = needs[0], needs[1], needs[2] and has_bias
-    return double_backward.gradients([part], [needs], eps, count)[0]
+    return formula.gradients([part], [needs], eps, count)[0]
 
 
 _EVALUATE = THNN.bind(modules()["BatchNormalization"].functions["updateOutput"])

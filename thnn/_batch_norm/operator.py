@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm import stages
-from thnn._batch_norm import statistics as _statistics
 from thnn._binding.arguments import address_of
 from thnn._binding.call import invoke
 from thnn._binding.library import ALLOCATE, ANY, THNN

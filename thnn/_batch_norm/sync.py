@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from thnn._batch_norm import double_backward, stages
-from thnn._batch_norm import statistics as _statistics
+from thnn._batch_norm import formula, stages
+from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm.communicator import Communicator, Tag, communicator_of, payload_of
 from thnn._batch_norm.function import BatchNormalization, BatchNormalizationFunction
 from thnn._binding.call import flag
@@ -135,10 +135,10 @@ class SyncBatchNormalizationFunction(BatchNormalization):
         if _is_grad_enabled():
             # The messages differ from those of a backward without create_graph.
             tag = tag._replace(operation="backward with create_graph")
-            part = double_backward.Part(gradOutput, input, weight, bias, mean, inverse)
+            part = formula.Part(gradOutput, input, weight, bias, mean, inverse)
             if relu:
-                part = double_backward.relu_backward(part)
-            (gradients,) = double_backward.gradients(
+                part = formula.relu_backward(part)
+            (gradients,) = formula.gradients(
                 [part],
                 [needs],
                 eps,
@@ -149,7 +149,8 @@ class SyncBatchNormalizationFunction(BatchNormalization):
         sums = stages.grad_sums(input, gradOutput, weight, bias, mean, inverse, relu)
         gradInput = None
         if needs[0]:
-            # Divided here, since `count` may be on an accelerator.
+            # Divided on the device: grad_input takes the count as a Python number, and reading it from an accelerator
+            # would wait for the device.
             means = communicator.all_gather(sums, tag).sum(0).div_(count)
             gradInput = stages.grad_input(input, gradOutput, weight, bias, mean, inverse, means, 1.0, relu)
         total, product = sums.chunk(2)

@@ -10,6 +10,7 @@ import torch
 
 from thnn._binding.library import ALLOCATE, DOUBLE, FLOAT, TYPE_MASK, BoundFunction
 from thnn._header import Argument, Function
+from thnn._torch import is_batched
 
 MAX_DIM: Final = 64
 REAL_DTYPES: Final = {FLOAT: torch.float32, DOUBLE: torch.float64}
@@ -130,6 +131,8 @@ def check_tensors(
             meta = has_no_memory
         elif meta != has_no_memory:
             raise TypeError(where + "meta (or fake) tensors cannot be mixed with other tensors")
+        if is_batched(value):
+            raise NotImplementedError(where + "batched gradients (is_grads_batched) are not supported")
         if not has_no_memory and value.numel() != 0 and address_of(value) == 0:
             raise TypeError(where + "has no memory: it is inside a transform of torch.func, or was freed")
         if argument.type in FIXED_DTYPES:

@@ -4,7 +4,8 @@
     backend.Threshold_updateOutput(backend.library_state, x, y, 0, 0, False)
 
 A backend has one method per function of THNN.h. The method takes the library state (any value is accepted, such as
-0 or None) and the arguments in header order, and writes the given tensors: outputs of another size are resized,
+0 or None) and the arguments in header order, where a zero-dimensional tensor may stand for a number, and writes the
+given tensors: outputs of another size are resized,
 outputs of the right size keep their storage and strides; with `inplace` the output shares the storage of the input
 afterwards. Errors are TypeError, ValueError, IndexError or NotImplementedError, with every tensor left unchanged.
 """
@@ -28,7 +29,7 @@ from thnn._torch import dynamo_disable, increment_version
 def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
     """The backend method of a C function; see thnn/_functions/generate.py for why it is written as source."""
     function = bound.function
-    arguments = [a for a in function.arguments if a.role != "state"]
+    arguments = function.after_state
     names = [a.variable for a in arguments]
     state = ["state"] if len(arguments) < len(function.arguments) else []
     written = function.written
@@ -38,7 +39,7 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
         source, result = ("input", "output") if in_forward else ("gradOutput", "gradInput")
         lines += [
             "    if inplace is not True and inplace is not False:",
-            "        inplace = flag(function.function, 'inplace', inplace)",
+            "        inplace = flag(function.function, 'inplace', number(inplace))",
             f"    if inplace and {result} is not {source}:",
             f"        check_shareable(function, {result!r}, {result})",
         ]
@@ -46,7 +47,7 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
         f"    arguments = ({', '.join(names)},)",
         "    report = call(arguments)",
         "    if report:",
-        f"        invoke(function, {flags}, arguments, report)",
+        f"        invoke(function, {flags}, numbers(function, arguments), report)",
     ]
     if "inplace" in names:
         lines += [f"    if inplace and {result} is not {source}:", f"        share({result}, {source})"]
@@ -63,6 +64,8 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
         "function": bound,
         "invoke": invoke,
         "flag": flag,
+        "number": _number,
+        "numbers": _numbers,
         "share": _share,
         "check_shareable": _check_shareable,
         "increment_version": increment_version,
@@ -72,6 +75,21 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
     method.__doc__ = f"{function!r}\n\n{function.doc}"
     method.__module__ = "thnn"
     return dynamo_disable(method)
+
+
+def _number(value: Any) -> Any:
+    """The value; of a zero-dimensional tensor its element.
+
+    Until PyTorch 0.3 indexing and reductions returned numbers, which programs of that time pass on. The classes refuse
+    such tensors, since a backward would read them again.
+    """
+    is_number = isinstance(value, torch.Tensor) and value.ndim == 0 and not value.requires_grad
+    return value.item() if is_number else value
+
+
+def _numbers(bound: BoundFunction, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    arguments = [a for a in bound.function.arguments if a.role != "state"]
+    return tuple(v if a.is_tensor else _number(v) for a, v in zip(arguments, values))
 
 
 def _check_shareable(bound: BoundFunction, name: str, output: torch.Tensor) -> None:

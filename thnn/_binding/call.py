@@ -50,7 +50,7 @@ def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int 
     every tensor left unchanged.
     """
     state = _take(report)
-    arguments = [a for a in bound.function.arguments if a.role != "state"]
+    arguments = bound.function.after_state
     values = list(values)
     if len(values) != len(arguments):
         raise TypeError(
@@ -92,9 +92,10 @@ def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int 
             passed = tuple(int(ffi.cast("uintptr_t", v)) if isinstance(v, ffi.CData) else v for v in views)
         state = _take(bound.caller(flags)(passed))
         if state is None:
-            with torch.no_grad():
-                for position, tensor in given.items():
-                    values[position] = tensor.set_(values[position])
+            if given:
+                with torch.no_grad():
+                    for position, tensor in given.items():
+                        values[position] = tensor.set_(values[position])
             return values
 
 
@@ -109,7 +110,7 @@ def _release(state: Any) -> None:
 
 def run(bound: BoundFunction, **values: Any) -> dict[str, Any]:
     """Calls a C function with arguments by name; returns all values by name, including allocated outputs."""
-    arguments = [a for a in bound.function.arguments if a.role != "state"]
+    arguments = bound.function.after_state
     row = []
     for argument in arguments:
         if argument.name in values:
@@ -178,11 +179,12 @@ def _resize(
         size = ffi.unpack(request.size, request.ndim)
         memory_format = _FORMATS.get((request.layout, request.ndim), torch.contiguous_format)
         value, argument = values[position], arguments[position]
-        for other, same in zip(arguments, values):
-            if other is not argument and same is value and isinstance(value, torch.Tensor):
+        is_given = isinstance(value, torch.Tensor)
+        for other, same in zip(arguments, values) if is_given else ():
+            if other is not argument and same is value:
                 raise ValueError(f"{bound.name}: {argument.name}: must not share memory with {other.name}")
         try:
-            if isinstance(value, torch.Tensor):
+            if is_given:
                 given[position] = value
                 values[position] = _resized(value, size, memory_format)
             elif like >= 0:
@@ -203,6 +205,8 @@ def _new(
     """A new tensor on the device of the template and of its class: a fake tensor for a fake template."""
     if memory_format is torch.contiguous_format:
         return template.new_empty(size, dtype=dtype)
+    if type(template) in (torch.Tensor, torch.nn.Parameter):  # new_empty takes no memory format
+        return torch.empty(size, dtype=dtype, device=template.device, memory_format=memory_format)
     strides = torch.empty(size, device="meta", memory_format=memory_format).stride()
     return template.new_empty_strided(size, strides, dtype=dtype)
 

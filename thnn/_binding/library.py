@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import platform
 from collections.abc import Callable
 from pathlib import Path
@@ -17,9 +18,10 @@ from thnn._binding.extension import PACKAGE, ffi, lib
 from thnn._generated import DIGEST
 from thnn._header import Function
 
-# Flags of a call (lib/binding/binding.h): the element type in TYPE_MASK, where ANY stands for the element type of
-# the tensors; VIEWS and META.
-FLOAT, DOUBLE, ANY, TYPE_MASK, VIEWS, META = 0, 1, 15, 15, 16, 32
+# Flags of a call (lib/binding/binding.h): the element type in TYPE_MASK, where ANY stands for the element type of the
+# tensors; VIEWS: tensors are addresses of views that Python filled; META: check arguments and sizes, compute nothing;
+# SCALED: the tuple of arguments ends with the gradient factor, a float or None.
+FLOAT, DOUBLE, ANY, TYPE_MASK, VIEWS, META, SCALED = 0, 1, 15, 15, 16, 32, 64
 
 # Placeholder for a tensor that the call allocates.
 ALLOCATE: Final[Any] = type("Allocate", (), {"__repr__": lambda self: "ALLOCATE"})()
@@ -41,10 +43,17 @@ class BoundFunction(NamedTuple):
 
         It returns 0 after success, otherwise a report for `invoke`.
         """
-        made: list[Callable[[tuple[Any, ...]], int]] = []
-        if not lib.thnn_bind(self.address, flags, id(made)):
-            raise MemoryError
-        return made[0]
+        return _caller(self.address, flags)
+
+
+@functools.cache
+def _caller(address: int, flags: int) -> Callable[[tuple[Any, ...]], int]:
+    # cffi cannot return a Python object: thnn_bind appends the function to the list at this address, which in
+    # CPython is the id.
+    result: list[Callable[[tuple[Any, ...]], int]] = []
+    if not lib.thnn_bind(address, flags, id(result)):
+        raise MemoryError
+    return result[0]
 
 
 class Library:

@@ -33,9 +33,9 @@ _is_grad_enabled = torch.is_grad_enabled
 
 
 class _FunctionMeta(FunctionMeta):
-    """A metaclass other than torch's own, which keeps torch.compile from tracing `forward`. It also makes an
-    autograd node call the `backward` of its class directly, without torch's method that looks `backward` up in
-    each call.
+    """The metaclass of all function classes. Since it is not torch's own, torch.compile does not trace their forward.
+    It also makes an autograd node call the `backward` of its class directly, without torch's method that looks
+    `backward` up in each call.
     """
 
     _backward_cls: Any
@@ -229,7 +229,8 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
                 return cls._enter(*args)
             return cls.compute(*args)[0]
         except TypeError:
-            # float16 and bfloat16 always fail, so that successful calls need not query the state of autocast.
+            # C rejects float16 and bfloat16 with a TypeError, so autocast is queried only here, and costs a successful
+            # call nothing.
             cast = cast_for_autocast(args[: cls._call_tensor_count])
             if cast is None:
                 raise

@@ -102,7 +102,8 @@ def _with_parameters(rule: Rule, names: Sequence[str]) -> Rule:
 
 
 def _linear(module: Module, library: Library) -> Rule:
-    """[DERIVATIVE linear]: the derivative of updateGradInput is updateOutput."""
+    """[DERIVATIVE linear]: gradInput is linear in gradOutput and does not depend on input, so that its backward is the
+    forward, applied to the incoming gradient. `like` is the input, of which only the size matters."""
     forward, grad_input = _bind(library, module.forward), _bind(library, module.grad_input)
     scalars = [a.name for a in forward.function.scalars]
 

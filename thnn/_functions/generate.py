@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from thnn._binding.call import flag, invoke
-from thnn._binding.library import ALLOCATE, ANY, THNN, Library
+from thnn._binding.library import ALLOCATE, ANY, SCALED, THNN, Library
 from thnn._functions import derivatives as _derivatives
 from thnn._functions.base import Criterion, FunctionBase
 from thnn._functions.documentation import docstring
@@ -49,14 +50,16 @@ class _Source:
         names: Mapping[str, str],
         allocations: Mapping[str, str],
         indent: int = 1,
+        scaled: bool = False,
     ) -> None:
         """Adds one C call: by the fast route and, if that returns a report, by `invoke`.
 
         `names` maps arguments to expressions; 'ALLOCATE' stands for a tensor that `invoke` allocates.
         `allocations` maps tensors to expressions that allocate them before the call; if such an expression raises
-        an exception, the tensor becomes ALLOCATE and `invoke` reports the error.
+        an exception, the tensor becomes ALLOCATE and `invoke` reports the error. `scaled`: the call is that of a
+        criterion's gradient, which is multiplied by `gradOutput`.
         """
-        arguments = [a for a in function.arguments if a.role != "state"]
+        arguments = function.after_state
         expressions = [names[a.name] for a in arguments]
         if allocations:
             lines = [f"{name} = {expression}" for name, expression in allocations.items()]
@@ -68,7 +71,11 @@ class _Source:
                 attempt = line.replace("empty_like(", "empty_like_or_allocate(")
                 self.add(attempt.replace("new_scalar(", "new_scalar_or_allocate("), indent + 1)
         self.add(f"arguments = {_tuple(expressions)}", indent)
-        self.add(f"report = call_{function.phase}(arguments)", indent)
+        if scaled:
+            self.add("factor = factor_of(gradOutput)", indent)
+            self.add(f"report = call_{function.phase}((*arguments, factor))", indent)
+        else:
+            self.add(f"report = call_{function.phase}(arguments)", indent)
         self.add("if report:", indent)
         outputs = [
             (k, a.name)
@@ -209,9 +216,10 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
     for g in produced if needs else ():
         code.add(f"{g} = None")
     for function in module.backwards:
-        _backward_call(code, module, function, inputs, keep, scalars, needs, inplace)
+        _backward_call(code, module, function, inputs, keep, scalars, needs, inplace, criterion)
     if criterion:
-        code.add(f"scale_by({order[0]}, gradOutput)")
+        code.add("if report or factor is None:")
+        code.add(f"scale_by({order[0]}, gradOutput)", 2)
     code.add(f"return {_tuple([g or 'None' for g in order] + rest)}")
 
     source = "\n".join(code.lines) + "\n"
@@ -226,13 +234,15 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
         "empty_like_or_allocate": _or_allocate(torch.empty_like),
         "new_scalar_or_allocate": _or_allocate(new_scalar),
         "is_grad_enabled": torch.is_grad_enabled,
+        "factor_of": factor_of if library is THNN else no_factor,
         "scale_by": scale_by,
         "rule": rule,
         "increment_version": torch.autograd.graph.increment_version,
     }
     for function in (forward, *module.backwards):
         namespace[function.phase] = library.bind(function)
-        namespace[f"call_{function.phase}"] = library.bind(function).caller(ANY)
+        scaled = criterion and function is not forward
+        namespace[f"call_{function.phase}"] = library.bind(function).caller(ANY | SCALED if scaled else ANY)
     _compile(cls_name, source, namespace)
 
     constants = [a.name for a in forward.tensors("input", "target", "parameter") if a.name not in gradients]
@@ -272,6 +282,7 @@ def _backward_call(
     scalars: Mapping[str, str],
     needs: Mapping[str, str],
     inplace: bool,
+    criterion: bool,
 ) -> None:
     """Writes the call of one backward function, under the condition that one of its results is needed."""
     produced = [a for a in function.tensors("gradInput", "gradParameter") if a.gradient_of in inputs]
@@ -319,7 +330,7 @@ def _backward_call(
                 argument.location,
                 f"{function.name} has the argument {name}, which {module.name}_updateOutput does not have",
             )
-    code.call(function, names, {}, indent)
+    code.call(function, names, {}, indent, scaled=criterion)
 
 
 def new_scalar(like: Tensor) -> Tensor:
@@ -338,13 +349,22 @@ def _or_allocate(allocate: Callable[[Tensor], Tensor]) -> Callable[[Any], Any]:
     return attempt
 
 
+def factor_of(gradient: Tensor) -> float | None:
+    """The value of the gradient by the loss, by which the C function multiplies; None where `scale_by` multiplies.
+
+    A gradient that is not finite makes every product NaN or infinite, also those that the C function does not compute.
+    """
+    if gradient.device.type != "cpu" or gradient.is_meta:
+        return None
+    value = gradient.item()
+    return value if isfinite(value) else None
+
+
+def no_factor(gradient: Tensor) -> None:
+    """`factor_of` for the functions of another library, which may not read the factor."""
+
+
 def scale_by(gradient: Tensor | None, factor: Tensor) -> None:
-    """Multiplies the gradient in place, without a pass over memory if the factor is on the CPU and is 1."""
-    if gradient is None:
-        return
-    if factor.device.type == "cpu" and not factor.is_meta:
-        value = factor.item()
-        if value != 1:
-            gradient.mul_(value)
-    else:
+    """Multiplies the gradient in place."""
+    if gradient is not None:
         gradient.mul_(factor)

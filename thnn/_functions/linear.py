@@ -1,5 +1,5 @@
-"""``LinearFunction``, written by hand: it allocates the output, whose size no [LIKE] tag tells, so that one call
-suffices."""
+"""``LinearFunction``, written by hand: it allocates the output, whose size no [LIKE] tag gives, so that C need not
+request the size and be called again."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def _by_bias(gradient: Tensor, bias_shape: Sequence[int] | None) -> Tensor | Non
     return (gradient.sum(0) if gradient.dim() == 2 else gradient).reshape(bias_shape)
 
 
-def _shapes(ctx: Any, *biases: Tensor | None) -> None:
+def _save_bias_shapes(ctx: Any, *biases: Tensor | None) -> None:
     ctx.bias_shapes = tuple(None if b is None else b.shape for b in biases)
 
 
@@ -86,7 +86,7 @@ class LSTMFusedFunction(FunctionBase):
         output, outputCell, storage = LSTMFusedFunction._run(input, hidden, bias1, bias2, cell, storage)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(storage, cell, outputCell)
-        _shapes(ctx, bias1, bias2)
+        _save_bias_shapes(ctx, bias1, bias2)
         return output, outputCell, storage
 
     @staticmethod
@@ -128,7 +128,7 @@ class GRUFusedFunction(FunctionBase):
     def apply(cls, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors in the order of THNN.h."""
         results = super().apply(*args, **keywords)
-        # Under autocast `apply` calls itself.
+        # Under autocast FunctionBase.apply calls this method with cast tensors, and gets a single tensor.
         return results if isinstance(results, Tensor) else results[0]
 
     @staticmethod
@@ -153,7 +153,7 @@ class GRUFusedFunction(FunctionBase):
         ((output, storage),) = GRUFusedFunction.compute(input, hidden, bias1, bias2, hx)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(storage)
-        _shapes(ctx, bias1, bias2)
+        _save_bias_shapes(ctx, bias1, bias2)
         return output, storage
 
     @staticmethod

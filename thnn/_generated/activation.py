@@ -183,7 +183,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'input', 'input', doc='input, any shape'),
         A('THTensor*', 'output', 'output', like='input', doc='result'),
         A('accreal', 'beta', 'scalar', default=1.0, doc='steepness'),
-        A('accreal', 'threshold', 'scalar', default=20.0, doc='beta * input above it is kept'),
+        A('accreal', 'threshold', 'scalar', default=20.0, doc='output is input where beta * input is above it'),
     ), 'SoftPlus: output = log(1 + exp(beta * input)) / beta, and input where beta * input > threshold. Any shape. Source:\nTorch7 nn.SoftPlus.', 'activation'),
     F('SoftPlus_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
@@ -192,7 +192,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'gradInput', 'gradInput', like='gradOutput', doc='gradient of the loss by input'),
         A('THTensor*', 'output', 'output', doc='result of the forward'),
         A('accreal', 'beta', 'scalar', doc='steepness'),
-        A('accreal', 'threshold', 'scalar', doc='beta * output above it has slope 1'),
+        A('accreal', 'threshold', 'scalar', doc='the slope is 1 where beta * output is above it'),
     ), 'Gradient of SoftPlus by its input: gradOutput where beta * output > threshold, else gradOutput * (1 - exp(-beta *\noutput)).', 'activation'),
     F('LogSigmoid_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),

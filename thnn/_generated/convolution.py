@@ -621,7 +621,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'dilationW', 'scalar', doc='distance between kernel elements along the width'),
         A('int', 'dilationH', 'scalar', doc='distance between kernel elements along the height; 1 if there is no height'),
         A('int', 'groups', 'scalar', doc='number of groups of the input and output channels'),
-    ), 'Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The other\nconvolutions are special cases of it; the layers of thnn.nn call it.\n\n  output[n,o,y,x] = bias[o] + sum over i, kh, kw of weight[o,i,kh,kw] *\n                    input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW],\n                    where o is in group g and 0 <= i < I/groups\n\nShapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (O, I/groups, kH, kW); bias (O) or None; output\n(N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one\ndimension there is W alone, in three T precedes H; weight has as many dimensions. Group g connects the input channels\nfrom g*I/groups on with the output channels from g*O/groups on.\nErrors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups does not\ndivide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or padding other than 0,\nof a dimension that weight does not have.', 'convolution', 'bilinear'),
+    ), 'Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The\nconvolutions above that are not transposed, share their weights and connect all channels are special cases of it,\nsome with another order of weight. The layers of thnn.nn call it.\n\n  output[n,o,y,x] = bias[o] + sum over i, kh, kw of weight[o,i,kh,kw] *\n                    input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW],\n                    where o is in group g and 0 <= i < I/groups\n\nShapes, in two dimensions: input (N, I, H, W) or (I, H, W); weight (O, I/groups, kH, kW); bias (O) or None; output\n(N, O, oH, oW) with oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1 and oW likewise. In one\ndimension there is W alone, in three T precedes H; weight has as many dimensions. Group g connects the input channels\nfrom g*I/groups on with the output channels from g*O/groups on.\nErrors: ValueError for a stride, dilation or number of groups below 1, negative padding, channels that groups does not\ndivide, an output without elements, sizes that do not fit; a stride or dilation other than 1, or padding other than 0,\nof a dimension that weight does not have.', 'convolution', 'bilinear'),
     F('Convolution_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -755,7 +755,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int64_t', 'inputHeight', 'scalar', doc='height of the input'),
         A('int64_t', 'outputWidth', 'scalar', doc='width of the output'),
         A('int64_t', 'outputHeight', 'scalar', doc='height of the output'),
-    ), 'Gradient of SpatialConvolutionLocal by its input: each element of gradOutput times its filter, added over\nits patch.', 'convolution'),
+    ), 'Gradient of SpatialConvolutionLocal by its input: each element of gradOutput times its filter, added to\nits patch.', 'convolution'),
     F('SpatialConvolutionLocal_accGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -800,7 +800,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'nOutputPlane', 'scalar', doc='channels of the output'),
         A('int', 'dW', 'scalar', doc='stride along the width'),
         A('int', 'dH', 'scalar', doc='stride along the height'),
-    ), 'Gradient of SpatialConvolutionMap by its input: for each connection gradOutput times the kernel, added over\neach window. Elements outside every window get 0. bias is not used.', 'convolution'),
+    ), 'Gradient of SpatialConvolutionMap by its input: for each connection gradOutput times the kernel, added to\neach window. Elements outside every window get 0. bias is not used.', 'convolution'),
     F('SpatialConvolutionMap_accGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),

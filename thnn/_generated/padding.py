@@ -18,7 +18,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'gradInput', 'gradInput', like='input', doc='gradient of the loss by input'),
         A('int', 'pad_l', 'scalar', doc='elements added left; negative: cropped'),
         A('int', 'pad_r', 'scalar', doc='elements added right'),
-    ), 'Gradient of TemporalReplicationPadding by its input: every element of gradOutput added at the element that it was copied from.', 'padding'),
+    ), 'Gradient of TemporalReplicationPadding by its input: every element of gradOutput is added at the\nelement of input from which its element of output was copied.', 'padding'),
     F('TemporalReflectionPadding_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, W) or (C, W)'),
@@ -33,7 +33,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'gradInput', 'gradInput', like='input', doc='gradient of the loss by input'),
         A('int', 'pad_l', 'scalar', doc='elements added left; negative: cropped'),
         A('int', 'pad_r', 'scalar', doc='elements added right'),
-    ), 'Gradient of TemporalReflectionPadding by its input: every element of gradOutput added at the element that it was copied from.', 'padding'),
+    ), 'Gradient of TemporalReflectionPadding by its input: every element of gradOutput is added at the\nelement of input from which its element of output was copied.', 'padding'),
     F('SpatialReplicationPadding_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, H, W) or (C, H, W)'),
@@ -52,7 +52,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'pad_r', 'scalar', doc='elements added right'),
         A('int', 'pad_t', 'scalar', doc='rows added above'),
         A('int', 'pad_b', 'scalar', doc='rows added below'),
-    ), 'Gradient of SpatialReplicationPadding by its input: every element of gradOutput added at the element that it was copied from.', 'padding'),
+    ), 'Gradient of SpatialReplicationPadding by its input: every element of gradOutput is added at the\nelement of input from which its element of output was copied.', 'padding'),
     F('SpatialReflectionPadding_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, H, W) or (C, H, W)'),
@@ -71,7 +71,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'pad_r', 'scalar', doc='elements added right'),
         A('int', 'pad_t', 'scalar', doc='rows added above'),
         A('int', 'pad_b', 'scalar', doc='rows added below'),
-    ), 'Gradient of SpatialReflectionPadding by its input: every element of gradOutput added at the element that it was copied from.', 'padding'),
+    ), 'Gradient of SpatialReflectionPadding by its input: every element of gradOutput is added at the\nelement of input from which its element of output was copied.', 'padding'),
     F('VolumetricReplicationPadding_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, T, H, W) or (C, T, H, W)'),
@@ -94,5 +94,5 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'pbottom', 'scalar', doc='rows added below'),
         A('int', 'pfront', 'scalar', doc='slices added in front'),
         A('int', 'pback', 'scalar', doc='slices added behind'),
-    ), 'Gradient of VolumetricReplicationPadding by its input: every element of gradOutput added at the element that it was copied from.', 'padding'),
+    ), 'Gradient of VolumetricReplicationPadding by its input: every element of gradOutput is added at the\nelement of input from which its element of output was copied.', 'padding'),
 )

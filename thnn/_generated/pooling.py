@@ -22,7 +22,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'weight', 'parameter', doc='factor of each feature (inputFrameSize)'),
         A('int', 'kW', 'scalar', doc='kernel length'),
         A('int', 'dW', 'scalar', doc='stride'),
-    ), 'Gradient of TemporalSubSampling by its input: weight * gradOutput, added over each window. Frames outside\nevery window get 0.', 'pooling'),
+    ), 'Gradient of TemporalSubSampling by its input: weight * gradOutput is added to its window. Frames outside\nevery window get 0.', 'pooling'),
     F('TemporalSubSampling_accGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -54,7 +54,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'kH', 'scalar', doc='kernel height'),
         A('int', 'dW', 'scalar', doc='stride along the width'),
         A('int', 'dH', 'scalar', doc='stride along the height'),
-    ), 'Gradient of SpatialSubSampling by its input: weight * gradOutput, added over each window. Elements outside every\nwindow get 0.', 'pooling'),
+    ), 'Gradient of SpatialSubSampling by its input: weight * gradOutput is added to its window. Elements outside every\nwindow get 0.', 'pooling'),
     F('SpatialSubSampling_accGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -108,7 +108,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'dilationW', 'scalar', doc='distance of kernel elements along the width'),
         A('int', 'dilationH', 'scalar', doc='along the height'),
         A('bool', 'ceil_mode', 'scalar', default=False, doc='round output sizes up'),
-    ), 'SpatialDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with\noH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1, or ceil instead of floor with ceil_mode. If padW or padH\nis above 0, a last window that starts beyond the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.\nindices as in SpatialMaxPooling.\nErrors: ValueError for a kernel, stride or dilation below 1, padding above half the kernel, an output without elements.\nSource: Torch7 nn.SpatialDilatedMaxPooling.', 'pooling'),
+    ), 'SpatialDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with\noH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1, or ceil instead of floor with ceil_mode. If padW or padH\nis above 0, a last window that starts beyond the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.\nindices as in SpatialMaxPooling.\nErrors: ValueError for a kernel, stride or dilation below 1, padding below 0 or above half the kernel, an\noutput without elements.\nSource: Torch7 nn.SpatialDilatedMaxPooling.', 'pooling'),
     F('SpatialDilatedMaxPooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -157,7 +157,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'pW', 'scalar', doc='padding left and right'),
         A('int', 'pH', 'scalar', doc='padding above and below'),
         A('bool', 'ceilMode', 'scalar', default=False, doc='round output sizes up'),
-    ), 'VolumetricMaxPooling: the largest value of each window.\n\nShapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with\noT = floor((T + 2*pT - kT) / dT) + 1, or ceil instead of floor with ceilMode. If pT, pW or pH is above 0, a last\nwindow that starts beyond the volume, (oT - 1)*dT >= T + pT, is dropped. oH and oW likewise.\nindices holds the element of the kernel, one per byte: kt + (kh << 8) + (kw << 16). The first of equal values in row\norder wins, padding never does, NaN counts as larger than anything. A window without any element gives the lowest\nfinite value and index -1.\nErrors: ValueError for a kernel or stride below 1, a kernel above 256, padding above half the kernel, an output without\nelements.\nSource: Torch7 nn.VolumetricMaxPooling.', 'pooling'),
+    ), 'VolumetricMaxPooling: the largest value of each window.\n\nShapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with\noT = floor((T + 2*pT - kT) / dT) + 1, or ceil instead of floor with ceilMode. If pT, pW or pH is above 0, a last\nwindow that starts beyond the volume, (oT - 1)*dT >= T + pT, is dropped. oH and oW likewise.\nindices holds the element of the kernel, one per byte: kt + (kh << 8) + (kw << 16). The first of equal values in row\norder wins, padding never does, NaN counts as larger than anything, so the last NaN wins. A window without any\nelement gives the lowest finite value and index -1.\nErrors: ValueError for a kernel or stride below 1, a kernel above 256, padding below 0 or above half the kernel, an\noutput without elements.\nSource: Torch7 nn.VolumetricMaxPooling.', 'pooling'),
     F('VolumetricMaxPooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -193,7 +193,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'dilationW', 'scalar', doc='along the width'),
         A('int', 'dilationH', 'scalar', doc='along the height'),
         A('bool', 'ceilMode', 'scalar', default=False, doc='round output sizes up'),
-    ), 'VolumetricDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.\n\nShapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with\noT = floor((T + 2*pT - dilationT*(kT - 1) - 1) / dT) + 1, or ceil instead of floor with ceilMode. If pT, pW or pH is\nabove 0, a last window that starts beyond the volume, (oT - 1)*dT >= T + pT, is dropped. oH and oW likewise.\nindices holds the kernel element of the maximum, one byte per axis: kt + (kh << 8) + (kw << 16). The first of equal\nvalues in row order wins, and padding never does. NaN counts as larger than anything, so the last NaN wins. A window\nwithout any element gives the lowest finite value and index -1.\nErrors: ValueError for a kernel, stride or dilation below 1, a kernel above 256, padding above half the kernel, an\noutput without elements.\nSource: Torch7 nn.VolumetricDilatedMaxPooling.', 'pooling'),
+    ), 'VolumetricDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.\n\nShapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with\noT = floor((T + 2*pT - dilationT*(kT - 1) - 1) / dT) + 1, or ceil instead of floor with ceilMode. If pT, pW or pH is\nabove 0, a last window that starts beyond the volume, (oT - 1)*dT >= T + pT, is dropped. oH and oW likewise.\nindices holds the kernel element of the maximum, one byte per axis: kt + (kh << 8) + (kw << 16). The first of equal\nvalues in row order wins, and padding never does. NaN counts as larger than anything, so the last NaN wins. A window\nwithout any element gives the lowest finite value and index -1.\nErrors: ValueError for a kernel, stride or dilation below 1, a kernel above 256, padding below 0 or above half the\nkernel, an output without elements.\nSource: Torch7 nn.VolumetricDilatedMaxPooling.', 'pooling'),
     F('VolumetricDilatedMaxPooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -240,7 +240,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padH', 'scalar', doc='zeros added above and below'),
         A('bool', 'ceil_mode', 'scalar', doc='as in the forward'),
         A('bool', 'count_include_pad', 'scalar', doc='as in the forward'),
-    ), 'Gradient of SpatialAveragePooling by its input: each gradOutput divided by its divisor, added over its window.', 'pooling'),
+    ), 'Gradient of SpatialAveragePooling by its input: each gradOutput, divided by its divisor, is added to\nits window.', 'pooling'),
     F('VolumetricAveragePooling_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, T, H, W) or (C, T, H, W)'),
@@ -273,7 +273,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padH', 'scalar', doc='zeros added above and below'),
         A('bool', 'ceil_mode', 'scalar', doc='as in the forward'),
         A('bool', 'count_include_pad', 'scalar', doc='as in the forward'),
-    ), 'Gradient of VolumetricAveragePooling by its input: each gradOutput divided by its divisor, added over its window.', 'pooling'),
+    ), 'Gradient of VolumetricAveragePooling by its input: each gradOutput, divided by its divisor, is added to\nits window.', 'pooling'),
     F('SpatialAdaptiveAveragePooling_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, H, W) or (C, H, W)'),
@@ -286,7 +286,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'input', 'input', doc='input'),
         A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),
         A('THTensor*', 'gradInput', 'gradInput', like='input', doc='gradient of the loss by input'),
-    ), 'Gradient of SpatialAdaptiveAveragePooling by its input: each gradOutput divided by the size of its region, added over\nthe region.', 'pooling'),
+    ), 'Gradient of SpatialAdaptiveAveragePooling by its input: each gradOutput, divided by the size of its region, is\nadded to the region.', 'pooling'),
     F('VolumetricAdaptiveAveragePooling_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, T, H, W) or (C, T, H, W)'),
@@ -300,7 +300,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'input', 'input', doc='input'),
         A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),
         A('THTensor*', 'gradInput', 'gradInput', like='input', doc='gradient of the loss by input'),
-    ), 'Gradient of VolumetricAdaptiveAveragePooling by its input: each gradOutput divided by the size of its region, added\nover the region.', 'pooling'),
+    ), 'Gradient of VolumetricAdaptiveAveragePooling by its input: each gradOutput, divided by the size of its region, is\nadded to the region.', 'pooling'),
     F('SpatialAdaptiveMaxPooling_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, H, W) or (C, H, W)'),
@@ -308,7 +308,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THIndexTensor*', 'indices', 'saved', doc='position of each maximum in its plane'),
         A('int', 'owidth', 'scalar', doc='width of the output'),
         A('int', 'oheight', 'scalar', doc='height of the output'),
-    ), 'SpatialAdaptiveMaxPooling: the largest value of each of oheight x owidth regions, those of\nSpatialAdaptiveAveragePooling.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oheight, owidth).\nindices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger\nthan anything.\nErrors: ValueError for a size below 1. Source: Torch7 nn.SpatialAdaptiveMaxPooling.', 'pooling'),
+    ), 'SpatialAdaptiveMaxPooling: the largest value of each of oheight x owidth regions, those of\nSpatialAdaptiveAveragePooling.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oheight, owidth).\nindices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger\nthan anything, so the last NaN wins.\nErrors: ValueError for a size below 1. Source: Torch7 nn.SpatialAdaptiveMaxPooling.', 'pooling'),
     F('SpatialAdaptiveMaxPooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -420,7 +420,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'width', 'scalar', doc='features of a window'),
         A('int', 'stride', 'scalar', doc='from window to window'),
         A('bool', 'batchMode', 'scalar', doc='dimension 0 is the batch'),
-    ), 'FeatureLPPooling: the p-norm of windows that slide along the features.\n\n  output[n,o,...] = (sum over k < width of input[n, o*stride + k, ...]^power)^(1/power)\n\nThe root of a negative sum, which odd powers make possible, is negative; of any other power it is NaN.\nShapes: input (N, F), (N, F, A) or (N, F, A, B) with batchMode, otherwise without N; output with\noF = floor((F - width) / stride) + 1 features.\nErrors: ValueError for a power that is not positive, a width not in 2 to 16, a stride not in 1 to 4, fewer features than\nthe width.\nSource: Boureau et al. 2010; Torch7 nn.FeatureLPPooling.', 'pooling'),
+    ), 'FeatureLPPooling: the p-norm of windows that slide along the features.\n\n  output[n,o,...] = (sum over k < width of input[n, o*stride + k, ...]^power)^(1/power)\n\nWith an odd power a sum may be negative; output is then minus the root of its magnitude. With a power that is not a\nwhole number, a negative input gives NaN.\nShapes: input (N, F), (N, F, A) or (N, F, A, B) with batchMode, otherwise without N; output with\noF = floor((F - width) / stride) + 1 features.\nErrors: ValueError for a power that is not positive, a width not in 2 to 16, a stride not in 1 to 4, fewer features than\nthe width.\nSource: Boureau et al. 2010; Torch7 nn.FeatureLPPooling.', 'pooling'),
     F('FeatureLPPooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),
@@ -431,5 +431,5 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'width', 'scalar', doc='features of a window'),
         A('int', 'stride', 'scalar', doc='from window to window'),
         A('bool', 'batchMode', 'scalar', doc='dimension 0 is the batch'),
-    ), 'Gradient of FeatureLPPooling by its input: gradOutput * (input / output)^(power - 1), added over each window. A window\nwhose output is 0 adds nothing.', 'pooling'),
+    ), 'Gradient of FeatureLPPooling by its input: gradOutput * (input / output)^(power - 1) is added to each element of its\nwindow. A window whose output is 0 adds nothing.', 'pooling'),
 )

@@ -34,7 +34,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'output', 'output', like='cell', doc='new hidden state (N, H)'),
         A('THTensor*', 'outputCell', 'output', like='cell', doc='new cell state (N, H)'),
         A('THTensor*', 'gates', 'output', is_optional=True, like='input', doc='storage of the backward (N, 4H), None in inference'),
-    ), 'LSTMFused_updateOutput with hidden left alone: what it overwrites hidden with is written to gates, or nowhere.', 'recurrent'),
+    ), 'LSTMFused_updateOutput that does not change hidden: the activated gates are written to gates, unless it is None.', 'recurrent'),
     F('GRUFused_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='gates of the input (N, 3H)'),

@@ -48,7 +48,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'input', 'input', doc='input (N, C, W)'),
         A('THTensor*', 'output', 'output', doc='result (N, C, outputWidth)'),
         A('int', 'outputWidth', 'scalar', doc='width of the output'),
-    ), "TemporalUpSamplingLinear: linear interpolation of a series to another length, so that the first and the last element\nof input and output coincide.\n\n  output[n,c,x] = (1 - f) * input[n,c,i] + f * input[n,c,i+1] with i + f = x * (W - 1) / (outputWidth - 1), 0 <= f < 1\n\nShapes: input (N, C, W); output (N, C, outputWidth). An output of one element is the first one.\nErrors: ValueError for an output size below 1. Source: torch 0.2 nn.Upsample(mode='linear').", 'resampling', 'linear'),
+    ), "TemporalUpSamplingLinear: linear interpolation of a series to another length, so that the first and the last element\nof input and output coincide.\n\n  output[n,c,x] = (1 - f) * input[n,c,i] + f * input[n,c,i+1] with i + f = x * (W - 1) / (outputWidth - 1), 0 <= f < 1\n\nShapes: input (N, C, W); output (N, C, outputWidth). If outputWidth is 1, output is the first element\nof input.\nErrors: ValueError for an output size below 1. Source: torch 0.2 nn.Upsample(mode='linear').", 'resampling', 'linear'),
     F('TemporalUpSamplingLinear_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),
@@ -57,14 +57,14 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'nchannels', 'scalar', size=Size(tensor='input', dimension=1), doc='C'),
         A('int', 'inputWidth', 'scalar', size=Size(tensor='input', dimension=-1), doc='width of the input'),
         A('int', 'outputWidth', 'scalar', doc='width of the output'),
-    ), 'Gradient of TemporalUpSamplingLinear by its input: every element of gradOutput, weighted, added at the elements that it was computed from.', 'resampling'),
+    ), 'Gradient of TemporalUpSamplingLinear by its input: every element of gradOutput, times the weights of the\nforward, is added at the elements of input from which its element of output was computed.', 'resampling'),
     F('SpatialUpSamplingBilinear_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, H, W)'),
         A('THTensor*', 'output', 'output', doc='result (N, C, outputHeight, outputWidth)'),
         A('int', 'outputHeight', 'scalar', doc='height of the output'),
         A('int', 'outputWidth', 'scalar', doc='width of the output'),
-    ), 'SpatialUpSamplingBilinear: linear interpolation of images along height and width, so that the corners of input and\noutput coincide.\n\n  output[n,c,y,x] = sum over the rows i, i + 1 and the columns j, j + 1 of weight * input\n  with i + f = y * (H - 1) / (outputHeight - 1) and the weights 1 - f and f of the rows, 0 <= f < 1, columns likewise\n\nShapes: input (N, C, H, W); output (N, C, outputHeight, outputWidth). Along an axis of one output it is the first\ninput.\nErrors: ValueError for an output size below 1. Source: Torch7 nn.SpatialUpSamplingBilinear.', 'resampling', 'linear'),
+    ), 'SpatialUpSamplingBilinear: linear interpolation of images along height and width, so that the corners of input and\noutput coincide.\n\n  output[n,c,y,x] = sum over the rows i, i + 1 and the columns j, j + 1 of weight * input\n  with i + f = y * (H - 1) / (outputHeight - 1) and the weights 1 - f and f of the rows, 0 <= f < 1, columns likewise\n\nShapes: input (N, C, H, W); output (N, C, outputHeight, outputWidth). Along an axis with one output, only the\nfirst input is read.\nErrors: ValueError for an output size below 1. Source: Torch7 nn.SpatialUpSamplingBilinear.', 'resampling', 'linear'),
     F('SpatialUpSamplingBilinear_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),
@@ -75,7 +75,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'inputWidth', 'scalar', size=Size(tensor='input', dimension=-1), doc='width of the input'),
         A('int', 'outputHeight', 'scalar', doc='height of the output'),
         A('int', 'outputWidth', 'scalar', doc='width of the output'),
-    ), 'Gradient of SpatialUpSamplingBilinear by its input: every element of gradOutput, weighted, added at the elements that it was computed from.', 'resampling'),
+    ), 'Gradient of SpatialUpSamplingBilinear by its input: every element of gradOutput, times the weights of the\nforward, is added at the elements of input from which its element of output was computed.', 'resampling'),
     F('VolumetricUpSamplingTrilinear_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, T, H, W)'),
@@ -96,7 +96,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'outputDepth', 'scalar', doc='depth of the output'),
         A('int', 'outputHeight', 'scalar', doc='height of the output'),
         A('int', 'outputWidth', 'scalar', doc='width of the output'),
-    ), 'Gradient of VolumetricUpSamplingTrilinear by its input: every element of gradOutput, weighted, added at the elements that it was computed\nfrom.', 'resampling'),
+    ), 'Gradient of VolumetricUpSamplingTrilinear by its input: every element of gradOutput, times the weights of the\nforward, is added at the elements of input from which its element of output was computed.', 'resampling'),
     F('SpatialGridSamplerBilinear_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input (N, C, H, W)'),
@@ -151,5 +151,5 @@ FUNCTIONS: tuple[Function, ...] = (
         A('accreal', 'scaleDepth', 'scalar', default=0.0, doc='inputs per output along the depth, 0: the ratio of the sizes'),
         A('accreal', 'scaleHeight', 'scalar', default=0.0, doc='along the height'),
         A('accreal', 'scaleWidth', 'scalar', default=0.0, doc='along the width'),
-    ), 'Gradient of Interpolation by its input: every element of gradOutput, weighted, added at the elements that it was computed\nfrom.', 'resampling'),
+    ), 'Gradient of Interpolation by its input: every element of gradOutput, times the weights of the\nforward, is added at the elements of input from which its element of output was computed.', 'resampling'),
 )

@@ -9,9 +9,9 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THIndexTensor*', 'input', 'input', doc='row numbers (...)'),
         A('THTensor*', 'output', 'output', doc='the rows (..., D)'),
         A('THTensor*', 'weight', 'parameter', doc='the table (rows, D)'),
-        A('bool', 'scaleGradByFreq', 'scalar', default=False, doc='of the backward'),
-        A('int', 'paddingValue', 'scalar', default=-1, doc='of the backward'),
-    ), 'LookupTable: rows of a table, an embedding.\n\n  output[i,d] = weight[input[i],d]\n\nThe class is differentiable by weight. LookupTable_renorm, called before it, limits the norms of the rows in use.\nShapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).\nErrors: IndexError for a row number outside of the table, ValueError for a weight that is no matrix. Source:\nTorch7 nn.LookupTable, torch.nn.Embedding; the library of 2017 had the gradient only.', 'tables'),
+        A('bool', 'scaleGradByFreq', 'scalar', default=False, doc='read by the backward only'),
+        A('int', 'paddingValue', 'scalar', default=-1, doc='read by the backward only'),
+    ), 'LookupTable: rows of a table, an embedding.\n\n  output[i,d] = weight[input[i],d]\n\nThe autograd class has a gradient by weight only. LookupTable_renorm, called before it, limits the norms of the rows\nin use. Shapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).\nErrors: IndexError for a row number outside of the table, ValueError for a weight that is no matrix. Source:\nTorch7 nn.LookupTable, torch.nn.Embedding; the library of 2017 had the gradient only.', 'tables'),
     F('LookupTable_accGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THIndexTensor*', 'input', 'input', doc='row numbers (...)'),
@@ -40,9 +40,9 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THIndexTensor*', 'bagSize', 'saved', doc='row numbers per bag without paddingValue (B)'),
         A('THIndexTensor*', 'maxIndices', 'saved', doc='in mode 2, rows of the maxima (B, D), -1 in an empty bag; otherwise (0, D)'),
         A('int', 'mode', 'scalar', default=0, doc='0 sum, 1 mean, 2 maximum'),
-        A('bool', 'scaleGradByFreq', 'scalar', default=False, doc='of the backward'),
+        A('bool', 'scaleGradByFreq', 'scalar', default=False, doc='read by the backward only'),
         A('int', 'paddingValue', 'scalar', default=-1, doc='row number that bags leave out; -1 for none'),
-    ), 'LookupTableBag: sums, means or maxima of rows of a table, those of a bag of row numbers.\n\n  output[b,d] = sum, mean or maximum over i in bag b with input[i] != paddingValue of weight[input[i],d]\n\nBag b holds input[offsets[b]] to input[offsets[b+1] - 1], the last one the rest of input; without offsets, row b of\ninput. A bag without rows gives 0. NaN is the largest number. Of equal maxima the first gets the gradient.\n\nShapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).\nErrors: IndexError for a row number outside of the table, offsets that do not begin with 0, decrease or exceed n;\nValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source: torch.nn.EmbeddingBag.', 'tables'),
+    ), 'LookupTableBag: sums, means or maxima of rows of a table, those of a bag of row numbers.\n\n  output[b,d] = sum, mean or maximum over i in bag b with input[i] != paddingValue of weight[input[i],d]\n\nBag b holds input[offsets[b]] to input[offsets[b+1] - 1]; the last bag extends to the end of input. Without offsets,\nbag b is row b of input. A bag without rows gives 0. NaN is the largest number. Of equal maxima the first gets the\ngradient.  Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).\nErrors: IndexError for a row number outside of the table, offsets that do not begin with 0, decrease or exceed n;\nValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source: torch.nn.EmbeddingBag.', 'tables'),
     F('LookupTableBag_accGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THIndexTensor*', 'input', 'input', doc='row numbers (n), or (B, L) without offsets'),
@@ -68,7 +68,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'bias', 'parameter', doc='one per output (O)'),
         A('THTensor*', 'normalizedValues', 'saved', doc='the values used (n); left alone where values are not normalized'),
         A('int', 'train', 'scalar', doc='not 0: update the first three columns of normalizing tables'),
-    ), 'IndexLinear: a linear layer of sparse rows, given as keys and values.\n\n  output[s,o] = bias[o] + sum over the keys of sample s of value * weight[key + keysOffset, o]\n\nWith four columns more, weight has the columns (largest |value|, its inverse, rate, shift, weights...) and values are\nnormalized: in training the first two columns follow the largest |value| seen and the third becomes 1; the value used\nis value * inverse + shift, or sign(value) + shift for |value| above the largest. It is stored in normalizedValues,\nfor accGradParameters. The functions form no class.\nShapes: keys and values (n); sizes and cumSumSizes (N); weight (keys, O) or (keys, O + 4); bias (O); output (N, O).\nErrors: IndexError for a key outside of the table and sizes whose sums are not n and cumSumSizes; ValueError for sizes\nof tensors that do not fit. Source: Torch7 nn.IndexLinear.', 'tables', 'none'),
+    ), 'IndexLinear: a linear layer of sparse rows, given as keys and values.\n\n  output[s,o] = bias[o] + sum over the keys of sample s of value * weight[key + keysOffset, o]\n\nIf weight has O + 4 columns (largest |value|, its inverse, rate, shift, weights...), values are normalized: the sum\nuses value * inverse + shift, or sign(value) + shift where |value| is above the largest. In training, the first two\ncolumns of a key are first updated with each larger |value|, and its rate is set to 1. The normalized values are\nstored in normalizedValues, for accGradParameters. The functions form no class.\nShapes: keys and values (n); sizes and cumSumSizes (N); weight (keys, O) or (keys, O + 4); bias (O); output (N, O).\nErrors: IndexError for a key outside of the table and sizes whose sums are not n and cumSumSizes; ValueError for sizes\nof tensors that do not fit. Source: Torch7 nn.IndexLinear.', 'tables', 'none'),
     F('IndexLinear_accGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THIndexTensor*', 'keys', 'input', doc='keys of all samples, one sample after the other (n)'),
@@ -97,7 +97,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'bias', 'parameter', is_modified=True, doc='one per output (O)'),
         A('accreal', 'weightDecay', 'scalar', doc='factor of the weights in the step'),
         A('accreal', 'scale', 'scalar', doc='learning rate'),
-    ), 'accGradParameters and updateParameters in one step, with the learning rate scale: bias[o] -= scale * sum over s of\ngradOutput[s,o], and the rows of the keys are updated in order as in updateParameters.', 'tables'),
+    ), 'accGradParameters and updateParameters in one step; scale is the learning rate: bias[o] -= scale * sum over s of\ngradOutput[s,o], and the rows of the keys are updated in order as in updateParameters.', 'tables'),
     F('IndexLinear_updateParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'gradWeight', 'input', doc='gradient of each key (n, O) or (n, 2 * O)'),
@@ -133,7 +133,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'gradWeight', 'parameter', is_modified=True, doc='(O, I)'),
         A('THTensor*', 'gradBias', 'parameter', is_modified=True, doc='(O)'),
         A('THTensor*', 'lastInput', 'input', doc='rows (sample, column, value) (nnz, 3), samples and columns from 1'),
-    ), 'Sets gradBias, and those columns of gradWeight that have an entry with a value other than 0, to 0.', 'tables'),
+    ), 'Sets gradBias to 0, and the columns of gradWeight that an entry of lastInput with a value other than 0 names.', 'tables'),
     F('SparseLinear_updateParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'weight', 'parameter', is_modified=True, doc='weights (O, I)'),
@@ -142,14 +142,14 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'gradBias', 'input', doc='sized as bias'),
         A('THTensor*', 'lastInput', 'input', doc='rows (sample, column, value) (nnz, 3), samples and columns from 1'),
         A('accreal', 'learningRate', 'scalar', doc='length of the step'),
-    ), 'A step of gradient descent: bias -= learningRate * gradBias, and weight -= learningRate * gradWeight in those columns\nthat have an entry with a value other than 0.', 'tables'),
+    ), 'A step of gradient descent: bias -= learningRate * gradBias, and weight -= learningRate * gradWeight in the columns that\nan entry of lastInput with a value other than 0 names.', 'tables'),
     F('SparseLinear_legacyUpdateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='pairs (column, value) of each sample (N, nnz, 2), columns from 1'),
         A('THTensor*', 'output', 'output', doc='result (N, O)'),
         A('THTensor*', 'weight', 'parameter', doc='weights (O, I)'),
         A('THTensor*', 'bias', 'parameter', doc='one per output (O)'),
-    ), 'The same for the older form of input, a list of pairs (column, value) per sample: input (N, nnz, 2). output is\nresized.', 'tables'),
+    ), 'SparseLinear_updateOutput for the older form of input, pairs (column, value) per sample: input (N, nnz, 2). output is\nresized.', 'tables'),
     F('SparseLinear_legacyAccGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='pairs (column, value) of each sample (N, nnz, 2), columns from 1'),
@@ -160,13 +160,13 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'bias', 'parameter', doc='one per output (O)'),
         A('accreal', 'weightDecay', 'scalar', doc='factor of weight in gradWeight'),
         A('accreal', 'scale', 'scalar', doc='factor of the gradients added'),
-    ), 'The same for the older form of input.', 'tables'),
+    ), 'SparseLinear_accGradParameters for the older form of input.', 'tables'),
     F('SparseLinear_legacyZeroGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'gradWeight', 'parameter', is_modified=True, doc='(O, I)'),
         A('THTensor*', 'gradBias', 'parameter', is_modified=True, doc='(O)'),
         A('THTensor*', 'lastInput', 'input', doc='pairs (column, value) of each sample (N, nnz, 2), columns from 1'),
-    ), 'The same for the older form of input.', 'tables'),
+    ), 'SparseLinear_zeroGradParameters for the older form of input.', 'tables'),
     F('SparseLinear_legacyUpdateParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'weight', 'parameter', is_modified=True, doc='weights (O, I)'),
@@ -175,5 +175,5 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'gradBias', 'input', doc='sized as bias'),
         A('THTensor*', 'lastInput', 'input', doc='pairs (column, value) of each sample (N, nnz, 2), columns from 1'),
         A('accreal', 'learningRate', 'scalar', doc='length of the step'),
-    ), 'The same for the older form of input.', 'tables'),
+    ), 'SparseLinear_updateParameters for the older form of input.', 'tables'),
 )

@@ -87,7 +87,8 @@ class _Conditional:
 
 
 class Lexed:
-    """The comments, code and tokens of a source that the compiler sees; blanks keep all code at its offset."""
+    """The comments, code and tokens of the part of a source that the compiler sees. Blanks replace everything else in
+    `code`, so that its offsets are those of the source."""
 
     def __init__(self, source: Source) -> None:
         self.source = source

@@ -127,6 +127,11 @@ class Function:
         """'updateOutput' for 'SpatialConvolutionMM_updateOutput', '' for a name without '_'."""
         return split_name(self.name)[1]
 
+    @property
+    def after_state(self) -> tuple[Argument, ...]:
+        """The arguments without the state, in header order."""
+        return tuple(a for a in self.arguments if a.role != "state")
+
     def argument(self, name: str) -> Argument | None:
         """The argument called `name`, None if there is none."""
         return next((a for a in self.arguments if a.name == name), None)
@@ -178,7 +183,8 @@ class Function:
         if argument.is_tensor:
             own = {a.name: a.role for a in self.arguments if a.is_tensor and a.gradient_of is None}
             names = {a.name for a in self.arguments}
-            # The tag makes the role independent of the other functions of the module.
+            # The declaration has to parse to the same role alone as within its module: the first tag is taken with
+            # which decide() finds the role whether or not a backward reads the tensor.
             contexts = [Context(self.name, names, own=own, read_later=later) for later in (set(), {"buffer"})]
             for tag in ("", TAG_OF_ROLE[argument.role], "SCRATCH"):
                 given = {tag} if tag else set()
@@ -234,7 +240,7 @@ class Module:
 
     @property
     def backwards(self) -> tuple[Function, ...]:
-        """updateGradInput, accGradParameters and backward, as far as the module has them and a forward."""
+        """The functions updateGradInput, accGradParameters and backward of the module; none without a forward."""
         functions = (self.grad_input, self.acc_grad_parameters, self.backward) if self.forward else ()
         return tuple(f for f in functions if f is not None)
 
@@ -262,7 +268,7 @@ def group_modules(functions: Iterable[Function]) -> dict[str, Module]:
 
 
 def digest(functions: Iterable[Function]) -> str:
-    """A short hash of the declarations without their comments, except for roles and [OPTIONAL].
+    """A short hash of names, types, roles and [OPTIONAL] of all functions and arguments; other comments have no effect.
 
     A library and a model with the same digest were generated from the same declarations.
     """

@@ -7,15 +7,16 @@
     from torch.nn._functions.thnn.auto import Threshold
 
 `install` puts ``torch._thnn``, ``torch.nn._functions``, ``torch.nn.backends.thnn`` and ``torch.nn.backends.backend``
-into ``sys.modules``; `uninstall` restores ``sys.modules`` and the attributes of torch as they were. ``with
-thnn.compat:`` does both. Nothing else of torch changes, and without a call nothing changes at all.
-docs/migration.md lists the old names and calls.
+into ``sys.modules``, and lets subclasses of ``torch.autograd.Function`` with a non-static forward be called;
+`uninstall` restores ``sys.modules`` and torch as they were. ``with thnn.compat:`` does both. Nothing else of torch
+changes, and without a call nothing changes at all. docs/migration.md lists the old names and calls.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
+from contextlib import ExitStack
 from importlib import import_module
 from types import ModuleType, TracebackType
 from typing import Any
@@ -35,44 +36,50 @@ class _State:
         self.lock = threading.RLock()
         self.by_call = False
         self.depth = 0
-        # Per name the entry of sys.modules, the parent module and the parent's attribute before the installation.
-        self.before: list[tuple[str, Any, ModuleType, Any]] = []
+        self.undo = ExitStack()
 
     @property
     def in_use(self) -> bool:
         return self.by_call or self.depth > 0
 
     def add(self) -> None:
-        """Imports the modules of 2017 in place of those that torch has under the same names."""
-        try:
+        """Imports the modules of 2017 in place of those that torch has under the same names, and lets legacy
+        functions be called."""
+        with ExitStack() as undo:
             for name in (*TORCH_PACKAGES, *NAMES):
                 parent, _, child = name.rpartition(".")
                 package = import_module(parent)
                 attribute = package.__dict__.get(child, _ABSENT)
-                self.before.append((name, sys.modules.get(name, _ABSENT), package, attribute))
+                undo.callback(_restore, name, sys.modules.get(name, _ABSENT), package, attribute)
                 if name in NAMES:
                     if FINDER not in sys.meta_path:
                         sys.meta_path.insert(0, FINDER)
+                        undo.callback(_remove_finder)
                     sys.modules.pop(name, None)
                 import_module(name)
-        except BaseException:
-            self.remove()
-            raise
+            import_module("thnn.compat._legacy_functions").let_be_called(undo)  # imports torch
+            self.undo = undo.pop_all()
 
     def remove(self) -> None:
-        """Restores sys.modules, the attributes of torch and sys.meta_path."""
-        sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not FINDER]
-        while self.before:
-            name, module, package, attribute = self.before.pop()
-            if module is _ABSENT:
-                sys.modules.pop(name, None)
-            else:
-                sys.modules[name] = module
-            child = name.rpartition(".")[2]
-            if attribute is not _ABSENT:
-                setattr(package, child, attribute)
-            elif child in package.__dict__:
-                delattr(package, child)
+        """Restores sys.modules, torch and sys.meta_path."""
+        self.undo.close()
+
+
+def _remove_finder() -> None:
+    sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not FINDER]
+
+
+def _restore(name: str, module: Any, package: ModuleType, attribute: Any) -> None:
+    """Restores the entry of sys.modules and the attribute of the parent."""
+    if module is _ABSENT:
+        sys.modules.pop(name, None)
+    else:
+        sys.modules[name] = module
+    child = name.rpartition(".")[2]
+    if attribute is not _ABSENT:
+        setattr(package, child, attribute)
+    elif child in package.__dict__:
+        delattr(package, child)
 
 
 _state = _State()

@@ -18,7 +18,7 @@ from torch import fx, nn
 
 ROOT = "module"  # the name of the model in generated code
 # Prefixes of the names of files that are not the user's code.
-LIBRARIES = (str(Path(torch.__file__).parent), str(Path(__file__).parent.parent), "<thnn ", "<string>")
+NOT_USER_CODE = (str(Path(torch.__file__).parent), str(Path(__file__).parent.parent), "<thnn ", "<string>")
 _number = count()
 _caller = threading.local()
 
@@ -129,6 +129,6 @@ def describe_node(node: fx.Node) -> str:
     for place, statement in reversed(list(pairwise(lines))):
         if place.startswith('File "'):
             file, _, rest = place.removeprefix('File "').partition('", line ')
-            if not file.startswith(LIBRARIES):
+            if not file.startswith(NOT_USER_CODE):
                 return f"{file}:{rest.split(',')[0]}: {name} at `{statement}`"
     return name

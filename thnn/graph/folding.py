@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, fx, nn
 
-from thnn._batch_norm import statistics as _statistics
+from thnn._batch_norm import running_statistics as _statistics
 from thnn._torch import BatchNormBase, ConvBase
 from thnn.graph.branch import Branch, attribute
 from thnn.graph.mode_views import HOOKS, FixedAttribute, ModeViews, has_hooks

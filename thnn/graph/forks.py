@@ -67,8 +67,8 @@ def fork(module: nn.Module, example_input: Any, fold: bool = False) -> Fork:
             other code is traced
         example_input: tensor, or tuple of tensors: arguments of forward; the others keep their defaults. The branch for
             inference and the model run once on a copy, and their results are compared
-        fold: bool: fold each layer of batch normalization in inference into the convolution or Linear before it, if its
-            result has no other use. The folded weights are computed from the parameters in each call
+        fold: bool: fold each layer of batch normalization in inference into the convolution or Linear before it, if
+            nothing else uses the result of the latter. The folded weights are computed from the parameters in each call
 
     Returns a `Fork` with the callables ``.train`` and ``.infer``.
 

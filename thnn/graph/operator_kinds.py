@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from thnn._batch_norm import statistics as _statistics
+from thnn._batch_norm import running_statistics as _statistics
 from thnn._functions.base import FunctionBase
 from thnn._functions.classes import function_classes
 from thnn.graph.variables import Names, Variable, name_of, names_of

@@ -41,7 +41,7 @@ class Operator:
     such as torch's dropout. An operator created with the value for inference keeps it in both branches.
 
     Attributes:
-        kind: str, class or callable: the first argument
+        kind: str, class or callable: the function that the operator runs, as given to the constructor
         inputs: Mapping: argument -> name, tuple of names, or None for an omitted optional tensor
         outputs: Mapping: result -> name or None
         attributes: Mapping: all other keywords

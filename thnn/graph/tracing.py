@@ -14,7 +14,7 @@ from torch import Tensor, fx, nn
 from torch.overrides import TorchFunctionMode
 
 from thnn._torch import BatchNormBase, set_grad_enabled
-from thnn.graph.branch import LIBRARIES, ROOT, Branch, set_caller_grad_enabled
+from thnn.graph.branch import NOT_USER_CODE, ROOT, Branch, set_caller_grad_enabled
 from thnn.graph.mode_views import ModeViews, has_hooks
 
 _tracing = threading.RLock()  # torch.fx patches nn.Module: concurrent tracers would undo each other's patches
@@ -121,7 +121,7 @@ def assign_buffer(buffer: Tensor, value: Tensor) -> None:
         buffer.copy_(value)
 
 
-class _Nodes(TorchFunctionMode):
+class _RecordingMode(TorchFunctionMode):
     """Records random functions and changes of the grad mode as nodes."""
 
     def __init__(self, tracer: fx.Tracer) -> None:
@@ -194,7 +194,7 @@ def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
     tracer = _Tracer(views)
     views.assign = tracer.assign
     try:
-        with _tracing, torch.enable_grad(), _functions_as_nodes(tracer), _Nodes(tracer):
+        with _tracing, torch.enable_grad(), _functions_as_nodes(tracer), _RecordingMode(tracer):
             graph = tracer.trace(root)
     except Exception as error:
         place, statement = _place(error)
@@ -217,7 +217,7 @@ def trace(module: nn.Module, arity: int, *, training: bool) -> Branch:
 def _place(error: BaseException) -> tuple[str, str]:
     """File and line of the user's last statement in a traceback, and the statement."""
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if not frame.filename.startswith(LIBRARIES):
+        if not frame.filename.startswith(NOT_USER_CODE):
             return f"{frame.filename}:{frame.lineno}: ", f" at `{frame.line}`"
     return "", ""
 

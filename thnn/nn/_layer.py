@@ -34,8 +34,8 @@ _DOC = """{what}; drop-in replacement for ``torch.nn.{name}``, with its argument
     ``state_dict``.
 
     Shapes: {shapes}. float32 or float64; inside torch.autocast, float16 and bfloat16 are cast to float32.{remarks}
-    Errors: TypeError for an input of another type, {errors}ValueError for wrong sizes and settings; the errors of torch
-    for arguments. Computed by {function}.
+    Errors: TypeError for an input of another type, {errors}ValueError for wrong sizes and settings; the constructor
+    raises the errors of torch. Computed by {function}.
     """
 
 

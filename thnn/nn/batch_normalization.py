@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Final, Literal
 import torch
 from torch import Tensor
 
-from thnn._batch_norm import statistics as _statistics
-from thnn._batch_norm.statistics import FirstBatch
+from thnn._batch_norm import running_statistics as _statistics
+from thnn._batch_norm.running_statistics import FirstBatch
 from thnn._binding.extension import lib
 from thnn._functions.classes import function_classes
 from thnn._torch import BatchNormBase, dynamo_disable, increment_version
@@ -151,7 +151,7 @@ class _BatchNorm(BatchNormBase):
             )
 
     def _options_beyond_torch(self) -> str:
-        """The options that torch's layer lacks and that are in use, or ''; those that convert() set are not."""
+        """The options in use that torch's layer lacks, except the one that convert() sets; '' without any."""
         names = ("unbiased", "first_batch", "update_statistics", "activation")
         used = [n for n in names if getattr(self, n) != getattr(_BatchNorm, n)]
         if self.__dict__.get("_fused"):
@@ -207,7 +207,7 @@ class _BatchNorm(BatchNormBase):
 
         `momentum` is the weight of this batch. Of the options, `unbiased` and `activation` take effect here.
         """
-        apply = _batch_normalization if self.activation is None else _with(self.activation)
+        apply = _batch_normalization if self.activation is None else _function_with(self.activation)
         unbiased = self.unbiased
         try:
             if (unbiased and momentum != 1) or not train or running_mean is None or running_var is None:
@@ -241,7 +241,8 @@ def _check_activation(activation: str | None) -> None:
         raise ValueError(f"activation: expected one of {_ACTIVATIONS}, got {activation!r}")
 
 
-def _with(activation: str) -> Callable[..., Tensor]:
+def _function_with(activation: str) -> Callable[..., Tensor]:
+    """The function that computes batch normalization and an activation; ValueError for an unknown activation."""
     _check_activation(activation)
     return _rectified
 

@@ -11,7 +11,7 @@ from thnn.nn.functional import loss as F
 _SAME = "input and target (*), the same size; output () or, with reduction='none', (*)"
 _CLASSES = (
     "input (N, C, ...) or (C), target (N, ...) or () of int64; weight (C); output () or, with reduction='none',"
-    "\n    that of target"
+    "\n    the size of target"
 )
 _BY_TORCH = "With reduction='none' and for a target that requires a gradient, torch computes the loss."
 _NONE_BY_TORCH = "With reduction='none' torch computes the loss."
@@ -84,7 +84,7 @@ class NLLLoss(torch.nn.NLLLoss):
 class NLLLoss2d(NLLLoss):
     __doc__ = _doc(
         "NLLLoss2d",
-        "NLLLoss by its name for images until torch 0.3",
+        "NLLLoss under the name that it had for images until torch 0.3",
         "SpatialClassNLLCriterionFunction",
         _CLASSES,
         _NONE_BY_TORCH,
@@ -115,7 +115,7 @@ class CrossEntropyLoss(torch.nn.CrossEntropyLoss):
 class KLDivLoss(torch.nn.KLDivLoss):
     __doc__ = _doc(
         "KLDivLoss",
-        "Mean or sum of target * (log(target) - input), or the sum over the batch size ('batchmean')",
+        "Mean or sum of target * (log(target) - input), or the sum divided by the batch size ('batchmean')",
         "DistKLDivCriterionFunction",
     )
 
@@ -141,8 +141,8 @@ class MultiMarginLoss(torch.nn.MultiMarginLoss):
         "MultiMarginLoss",
         "Hinge loss of the target class against every other class",
         "MultiMarginCriterionFunction",
-        "input (N, C) or (C), target (N) or () of int64; weight (C); output () or, with reduction='none', that of"
-        "\n    target",
+        "input (N, C) or (C), target (N) or () of int64; weight (C); output () or, with reduction='none', the"
+        "\n    size of target",
         _NONE_BY_TORCH,
     )
 

@@ -19,9 +19,9 @@ _SHAPES = {
 
 def _doc(name: str, function: str) -> str:
     what = (
-        "Padding with the mirror image of the input, without its border"
+        "Padding with the mirror image of the input, in which the outermost elements are not repeated"
         if "Reflection" in name
-        else "Padding with the border elements of the input"
+        else "Padding with the outermost elements of the input"
     )
     return layer_doc(name, what, _SHAPES[int(name[-2])], function, remarks="Negative padding crops.")
 

@@ -261,7 +261,12 @@ _UNPOOL_ERRORS = "IndexError for an index outside of the output, "
 
 
 def _unpool_doc(name: str) -> str:
-    return _doc(name, "The inverse of max pooling", "SpatialMaxUnpoolingFunction", errors=_UNPOOL_ERRORS)
+    return _doc(
+        name,
+        "The values of a max pooling at the positions of its maxima, 0 elsewhere",
+        "SpatialMaxUnpoolingFunction",
+        errors=_UNPOOL_ERRORS,
+    )
 
 
 class MaxUnpool1d(torch.nn.MaxUnpool1d):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -11,14 +11,13 @@ from torch import Tensor
 from torch.nn.utils.rnn import PackedSequence
 
 from thnn._functions.classes import function_classes
+from thnn.nn import _sequence
 from thnn.nn._layer import layer_doc, layer_forward
+from thnn.nn._sequence import Cell, States, run_steps
 
 _linear = function_classes["LinearFunction"].apply
 _lstm = function_classes["LSTMFusedFunction"].apply
 _gru = function_classes["GRUFusedFunction"].apply
-
-# The states of a layer: the hidden state and, in an LSTM, the cell state.
-States = tuple[Tensor, ...]
 
 
 # Cells
@@ -77,46 +76,10 @@ def _check_cell(layer: torch.nn.RNNCellBase, input: Tensor, states: Sequence[Ten
 # Sequences
 
 
-def _steps(batch_sizes: Sequence[int], reverse: bool) -> Iterator[tuple[int, int]]:
-    """First row and number of rows of each step in the data of a packed sequence."""
-    starts, row = [], 0
-    for size in batch_sizes:
-        starts.append((row, size))
-        row += size
-    return reversed(starts) if reverse else iter(starts)
-
-
-def _run(
-    cell: Callable[[Tensor, States], States],
-    gates: Tensor,
-    batch_sizes: Sequence[int],
-    initial: States,
-    reverse: bool,
-) -> tuple[Tensor, States]:
-    """The hidden states of all steps, in the order of the rows of `gates`, and the final states.
-
-    Sequences are sorted by length, longest first, hence those that have ended by a step are its last rows. They take
-    no part in the steps behind their end; the reverse direction begins each sequence with the initial state at its end.
-    """
-    outputs: list[Tensor] = []
-    ended: list[States] = []
-    states = tuple(s[: batch_sizes[-1]] if reverse else s for s in initial)
-    for row, size in _steps(batch_sizes, reverse):
-        current = states[0].shape[0]
-        if size < current:
-            ended.append(tuple(s[size:] for s in states))
-            states = tuple(s[:size] for s in states)
-        elif size > current:
-            states = tuple(torch.cat([s, i[current:size]]) for s, i in zip(states, initial))
-        states = cell(gates[row : row + size], states)
-        outputs.append(states[0])
-    if ended:
-        states = tuple(torch.cat(parts) for parts in zip(states, *reversed(ended)))
-    return torch.cat(outputs[::-1] if reverse else outputs), states
-
-
 class _Recurrent(torch.nn.RNNBase):
     """Forward of LSTM and GRU over a sequence."""
+
+    _steps: ClassVar[Cell]
 
     def _initial(self, hx: Any, batch: int, input: Tensor, is_batched: bool) -> States:
         """The states given, (layers * directions, batch, hidden_size) each, or zeros."""
@@ -181,9 +144,11 @@ class _Recurrent(torch.nn.RNNBase):
             outputs = []
             for direction in range(directions):
                 index = layer * directions + direction
-                cell, gates = self._cell(data, *weights[index])
+                gates, weight, bias = self._projected(data, *weights[index])
                 states = tuple(s[index] for s in initial)
-                output, states = _run(cell, gates, batch_sizes, states, direction == 1)
+                output, states = run_steps(
+                    self._steps, gates, weight, bias, states, batch_sizes, direction == 1
+                )
                 outputs.append(output)
                 final.append(states)
             data = outputs[0] if directions == 1 else torch.cat(outputs, -1)
@@ -191,16 +156,16 @@ class _Recurrent(torch.nn.RNNBase):
                 data = F.dropout(data, self.dropout, True)
         return data, tuple(torch.stack(s) for s in zip(*final))
 
-    def _cell(
+    def _projected(
         self,
         data: Tensor,
         weight_ih: Tensor,
         weight_hh: Tensor,
         bias_ih: Tensor | None = None,
         bias_hh: Tensor | None = None,
-    ) -> tuple[Callable[[Tensor, States], States], Tensor]:
-        """The function of a step, and the gates of the input of all steps."""
-        raise NotImplementedError
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """The gates of the input of all steps, and the weight and the bias of the hidden state."""
+        return _linear(data, weight_ih, bias_ih), weight_hh, bias_hh
 
 
 _SEQUENCE = """input (L, N, input_size), with batch_first (N, L, input_size), (L, input_size) or a PackedSequence;
@@ -217,6 +182,7 @@ class LSTM(_Recurrent, torch.nn.LSTM):
         "LinearFunction and LSTMFusedFunction",
         remarks=_REMARKS,
     )
+    _steps = _sequence.LSTM
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -234,23 +200,17 @@ class LSTM(_Recurrent, torch.nn.LSTM):
     def forward(self, input: Any, hx: tuple[Tensor, Tensor] | None = None) -> Any:
         return self._forward(input, hx)
 
-    def _cell(
+    def _projected(
         self,
         data: Tensor,
         weight_ih: Tensor,
         weight_hh: Tensor,
         bias_ih: Tensor | None = None,
         bias_hh: Tensor | None = None,
-    ) -> tuple[Callable[[Tensor, States], States], Tensor]:
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
         # The gates are sums: both biases are added once for all steps.
         bias = None if bias_ih is None or bias_hh is None else bias_ih + bias_hh
-
-        def step(gates: Tensor, states: States) -> States:
-            hidden, cell = states
-            result: States = _lstm(gates, _linear(hidden, weight_hh), None, None, cell)
-            return result
-
-        return step, _linear(data, weight_ih, bias)
+        return _linear(data, weight_ih, bias), weight_hh, None
 
 
 class GRU(_Recurrent, torch.nn.GRU):
@@ -261,22 +221,9 @@ class GRU(_Recurrent, torch.nn.GRU):
         "LinearFunction and GRUFusedFunction",
         remarks=_REMARKS,
     )
+    _steps = _sequence.GRU
 
     @layer_forward
     def forward(self, input: Any, hx: Tensor | None = None) -> Any:
         output, states = self._forward(input, hx)
         return output, states[0]
-
-    def _cell(
-        self,
-        data: Tensor,
-        weight_ih: Tensor,
-        weight_hh: Tensor,
-        bias_ih: Tensor | None = None,
-        bias_hh: Tensor | None = None,
-    ) -> tuple[Callable[[Tensor, States], States], Tensor]:
-        def step(gates: Tensor, states: States) -> States:
-            (hidden,) = states
-            return (_gru(gates, _linear(hidden, weight_hh, bias_hh), None, None, hidden),)
-
-        return step, _linear(data, weight_ih, bias_ih)

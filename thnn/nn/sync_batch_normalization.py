@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 from torch.nn.utils import parametrize
 
-from thnn._batch_norm import statistics as _statistics
+from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm.communicator import check_process_group, communicator_of
-from thnn._batch_norm.statistics import FirstBatch
+from thnn._batch_norm.running_statistics import FirstBatch
 from thnn._batch_norm.sync import synchronized
 from thnn._torch import BatchNormBase
 from thnn.nn.batch_normalization import _MOMENTUM, _BatchNorm, _check_activation

@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from thnn._batch_norm import double_backward, stages
+from thnn._batch_norm import formula, stages
 from thnn._functions.base import cast_for_autocast
 from thnn._torch import BatchNormBase
 from thnn.nn.batch_normalization import _BatchNorm
@@ -58,7 +58,7 @@ def synchronize(replicas: Replicas, layers: dict[str, BatchNormBase], group: Rep
 def _joint_class(kind: Any) -> type[nn.Module]:
     """A subclass in which the forward of thnn's layers, which calls `_compute`, replaces that of torch's layers.
 
-    If the class defines a forward, that forward is called first.
+    If the class defines a forward, that forward runs and has to call this one by super(), which `_checked` verifies.
     """
     bases = (kind,) if issubclass(kind, _BatchNorm) else (kind, _BatchNorm)
     members: dict[str, Any] = {"__module__": kind.__module__, "__qualname__": kind.__qualname__}
@@ -197,8 +197,8 @@ def _merge(
 def _join(count: float, eps: float, relu: bool, values: list[tuple[Any, ...]]) -> Sequence[Tensor]:
     inputs, weights, biases, outputs, means, inverses = zip(*values)
     with torch.enable_grad():
-        made = (outputs, means, inverses, count, eps, relu)
-        joint: tuple[Tensor, ...] = JointBatchNormalization.apply(made, *inputs, *weights, *biases)
+        forward_results = (outputs, means, inverses, count, eps, relu)
+        joint: tuple[Tensor, ...] = JointBatchNormalization.apply(forward_results, *inputs, *weights, *biases)
     return joint
 
 
@@ -210,24 +210,24 @@ class JointBatchNormalization(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, made: tuple[Any, ...], *tensors: Tensor | None) -> tuple[Tensor, ...]:
-        outputs, *ctx.made = made
+    def forward(ctx: Any, forward_results: tuple[Any, ...], *tensors: Tensor | None) -> tuple[Tensor, ...]:
+        outputs, *ctx.forward_results = forward_results
         ctx.save_for_backward(*tensors)
         return tuple(outputs)
 
     @staticmethod
     def backward(ctx: Any, *gradOutputs: Tensor) -> Any:
-        means, inverses, count, eps, relu = ctx.made
+        means, inverses, count, eps, relu = ctx.forward_results
         K = len(gradOutputs)
         tensors = ctx.saved_tensors
         inputs, weights, biases = tensors[:K], tensors[K : 2 * K], tensors[2 * K :]
         needs = ctx.needs_input_grad[1:]
         arguments = zip(gradOutputs, inputs, weights, biases, means, inverses)
-        parts = [double_backward.Part(*part) for part in arguments]
+        parts = [formula.Part(*part) for part in arguments]
         if torch.is_grad_enabled():
             if relu:
-                parts = [double_backward.relu_backward(part) for part in parts]
-            found = double_backward.gradients(
+                parts = [formula.relu_backward(part) for part in parts]
+            found = formula.gradients(
                 parts,
                 [needs[k::K] for k in range(K)],
                 eps,

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._batch_norm import statistics as _statistics
+from thnn._batch_norm import running_statistics as _statistics
 from thnn._torch import BatchNormBase
 from thnn.parallel._replicas import Replicas
 
@@ -20,7 +20,7 @@ def _replaces(layer: Any) -> bool:
 
 
 def equivalent_decay(decay: float, devices: int) -> float:
-    """The decay for moving_statistics='sum' over `devices` devices that equals `decay` on one device.
+    """The decay with which moving_statistics='sum' on `devices` devices gives the old statistics the weight `decay`.
 
         equivalent_decay(decay, devices) = (devices + decay - 1) / devices = 1 - (1 - decay) / devices
 

@@ -29,6 +29,7 @@ from torch import Tensor
 from thnn._binding import library as _library
 from thnn._functions.classes import function_classes
 from thnn._header.registry import modules
+from thnn.testing import bench_networks as _bench_networks
 from thnn.testing import bench_sync as _bench_sync
 from thnn.testing import roofline
 from thnn.testing.cases import cases
@@ -85,7 +86,8 @@ def main(options: argparse.Namespace) -> int:
     overheads = [o for o in OVERHEADS if pattern.search(o.name)]
     raw = bool(pattern.search(_RAW_ROW))
     sync = _bench_sync.matching(pattern)
-    if not rows and not overheads and not raw and not sync:
+    networks = _bench_networks.matching(pattern)
+    if not any((rows, overheads, raw, sync, networks)):
         print(f"no row matches {options.pattern!r}", file=sys.stderr)
         return 2
     torch.set_num_threads(options.threads)
@@ -105,6 +107,9 @@ def main(options: argparse.Namespace) -> int:
         say(line(measurements[-1]))
     for name in sync:
         measurements.append(_bench_sync.measure(name, options.rounds))
+        say(line(measurements[-1]))
+    for network in networks:
+        measurements.append(_bench_networks.measure(network, options.rounds, options.compile, say))
         say(line(measurements[-1]))
     facts = machine(options.threads)
     if options.json:
@@ -232,6 +237,15 @@ def _compare(row: Row, implementations: Mapping[str, _Call]) -> None:
                 )
 
 
+def _differentiable(call: _Call) -> bool:
+    """False if torch refuses the layout: the gradient of `nll_loss` of channels-last images, for one."""
+    try:
+        call.forward_backward()
+    except RuntimeError:
+        return False
+    return True
+
+
 def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
     """Times a row in each of its phases."""
     has_layouts = any(isinstance(v, Tensor) and v.dim() in (4, 5) for v in _tensors(case, row).values())
@@ -241,6 +255,8 @@ def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
         for layout in layouts
         for library in ("torch", "thnn", *([OTHER] if row.other is not None else []))
     }
+    if CHANNELS_LAST in layouts and not _differentiable(implementations[f"torch {CHANNELS_LAST}"]):
+        del implementations[f"torch {CHANNELS_LAST}"]
     # `Row.other` may compute less than the row.
     _compare(row, {n: v for n, v in implementations.items() if not n.startswith(OTHER)})
     found = []
@@ -267,7 +283,7 @@ def _judge(row: Row, phase: str, timings: dict[str, Timing], copied: float | Non
     theirs = best[f"torch {CONTIGUOUS}"]
     m.ratio = theirs / ours
     m.best_ratio = min(theirs, best.get(f"torch {CHANNELS_LAST}", theirs)) / ours
-    if f"thnn {CHANNELS_LAST}" in best:
+    if f"torch {CHANNELS_LAST}" in best:
         m.channels_last_ratio = best[f"torch {CHANNELS_LAST}"] / best[f"thnn {CHANNELS_LAST}"]
     if f"{OTHER} {CONTIGUOUS}" in best:
         m.other_ratio = best[f"{OTHER} {CONTIGUOUS}"] / ours
@@ -360,6 +376,8 @@ def line(m: Measurement) -> str:
     fraction = f"  {m.fraction:.2f} of {m.roofline}" if m.fraction is not None else ""
     if m.other_ratio is not None:
         fraction += f"  {_number(m.other_ratio)} against thnn's alternative"
+    if m.compile_ratio is not None:
+        fraction += f"  {_number(m.compile_ratio)} against torch.compile"
     ratio = f"ratio {_number(m.ratio)}" if m.ratio is not None else "; ".join(m.goals)
     return f"{m.row:<42} {m.phase:<4} {times} ms  {ratio}{fraction} {verdict}".rstrip()
 
@@ -370,8 +388,8 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
 
     headers = [
         "row", "phase", "torch ms", "torch channels-last ms", "thnn ms", "thnn channels-last ms", "ratio",
-        "against torch's better layout", "channels-last ratio", "against thnn's alternative", "fraction of roofline",
-        "roofline", "goal",
+        "against torch's better layout", "channels-last ratio", "against thnn's alternative", "against torch.compile",
+        "fraction of roofline", "roofline", "goal",
     ]  # fmt: skip
     body = []
     for m in measurements:
@@ -391,7 +409,10 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
         ratios = [_number(v) for v in (m.ratio, m.best_ratio, m.channels_last_ratio)]
         others = [_number(v) for v in (m.other_ratio, m.other_channels_last_ratio) if v is not None]
         body.append(
-            [m.row, m.phase, *times, *ratios, ", ".join(others), _number(m.fraction), m.roofline, goal]
+            [
+                *(m.row, m.phase, *times, *ratios, ", ".join(others), _number(m.compile_ratio)),
+                *(_number(m.fraction), m.roofline, goal),
+            ]
         )
     machine_lines = "".join(f"- {name}: {value}\n" for name, value in facts.items())
     return f"{machine_lines}\n{tabulate(body, headers, tablefmt='github', disable_numparse=True)}\n"

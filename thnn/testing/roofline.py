@@ -6,6 +6,8 @@ libroofline.so, beside this file, has the loops, which use the instruction set a
 from __future__ import annotations
 
 import functools
+import math
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -35,10 +37,15 @@ def _instruction_set() -> Any:
     return _ffi.new("char[]", cpu_capability().encode())
 
 
-@functools.cache
 def peak_flops(dtype: torch.dtype) -> float:
-    """Operations per second; a fused multiply-add is two. Measured once per element type, for 0.3 seconds."""
-    return float(_library().roofline_flops(_instruction_set(), dtype == torch.float64, 0.3))
+    """Operations per second; a fused multiply-add is two. Measured once per element type and number of threads, for 0.3
+    seconds."""
+    return _peak_flops(dtype == torch.float64, torch.get_num_threads())
+
+
+@functools.cache
+def _peak_flops(is_double: bool, threads: int) -> float:
+    return float(_library().roofline_flops(_instruction_set(), is_double, 0.3))
 
 
 def copier(destination: Tensor, source: Tensor, stream: bool) -> Callable[[], None]:
@@ -49,3 +56,31 @@ def copier(destination: Tensor, source: Tensor, stream: bool) -> Callable[[], No
         copy(instruction_set, destination.data_ptr(), source.data_ptr(), size, stream)
 
     return call
+
+
+# Smaller copies measure the start of the threads, larger ones take the time of this size in proportion.
+_LEAST_COPY, _LARGEST_COPY = 1 << 23, 1 << 27
+_COPY_SECONDS = 0.01
+
+
+def copy_seconds(size: float) -> float:
+    """The time of a copy that moves `size` bytes, half of them read and half of them written, at the rate of a copy of
+    about that size. Measured once per power of two and number of threads."""
+    measured = 1 << max(1, round(size) - 1).bit_length()
+    measured = min(max(measured, _LEAST_COPY), _LARGEST_COPY)
+    return size * _copy_seconds_per_byte(measured, torch.get_num_threads())
+
+
+@functools.cache
+def _copy_seconds_per_byte(size: int, threads: int) -> float:
+    # torch allocates memory at addresses that are multiples of 64.
+    source, destination = (torch.ones(size // 2, dtype=torch.int8) for _ in range(2))
+    best = math.inf
+    for stream in (False, True):
+        call = copier(destination, source, stream)
+        call()
+        end = time.perf_counter() + _COPY_SECONDS
+        while (start := time.perf_counter()) < end:
+            call()
+            best = min(best, time.perf_counter() - start)
+    return best / size

@@ -39,6 +39,7 @@ class Measurement:
     channels_last_ratio: float | None = None
     other_ratio: float | None = None  # Row.other / thnn, contiguous
     other_channels_last_ratio: float | None = None
+    compile_ratio: float | None = None  # torch.compile / thnn's better layout
     fraction: float | None = None  # of the roofline, thnn contiguous
     torch_fraction: float | None = None
     roofline: str = ""

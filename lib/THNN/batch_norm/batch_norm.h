@@ -93,7 +93,7 @@ void THNN_(batchNormNormalize)(const BatchNorm *batch, const ChannelParameters *
 /* sum(g) and sum(g * (x - mean)) of each channel. With relu, g counts only where the output is not <= 0. */
 void THNN_(batchNormGradSums)(const BatchNorm *batch, const ChannelParameters *parameters, ChannelPairs result);
 
-/* With the sums of `count` values per channel:
+/* With sum = sum(g) and dot = sum(g * (x - mean)) over `count` values per channel:
      out = (g - sum / count - (x - mean) * inverseStd^2 * dot / count) * inverseStd * weight
    If sums is NULL, mean and inverseStd are constants: out = g * inverseStd * weight. */
 void THNN_(batchNormGradInput)(const BatchNorm *batch, const ChannelParameters *parameters,

@@ -164,7 +164,7 @@ static void addBlock(const ConnectionPlan *p, const Tile *tile, int64_t block, r
                    *end = THNN_(connectionListBlock)(list, (block + 1) * list->minorBlocks);
   for (int64_t i = 0; i < tileCount(p->kernel, p->kernelTile); i++) {
     const Tile kernel = tileAt(p->kernel, p->kernelTile, i);
-    const int64_t elements = volume(kernel.size), most = MAX(TERMS / elements, 1);
+    const int64_t elements = elementCount(kernel.size), most = MAX(TERMS / elements, 1);
     int64_t source[KERNEL_TILE_ELEMENTS], element[KERNEL_TILE_ELEMENTS];
     kernelOffsets(c, &p->packed, &kernel, source, element);
     for (const Connection *next, *at = begin; at < end; at = next) {
@@ -208,8 +208,8 @@ static void correlateTask(const ConnectionPlan *p, int64_t task)
 static void correlate(Correlation c, const ConnectionTable *table, int targetColumn)
 {
   ConnectionPlan p = {.c = c};
-  if (volume((int64_t[]){c.axis[0].targetSize, c.axis[1].targetSize, c.axis[2].targetSize,
-                         c.axis[3].targetSize}) == 0)
+  if (elementCount((int64_t[]){c.axis[0].targetSize, c.axis[1].targetSize, c.axis[2].targetSize,
+                               c.axis[3].targetSize}) == 0)
     return;
   makePlan(&p, table);
   for (int64_t row = 0; row < table->rows || row == 0; row += TABLE_ROWS) {
@@ -217,7 +217,8 @@ static void correlate(Correlation c, const ConnectionTable *table, int targetCol
     p.add = row > 0;
     p.c.weight = c.weight + row * c.weightOutStride;
     THNN_(connectionListSort)(&p.list, table, row, targetColumn, p.scratchBytes);
-    const double work = (double)volume(p.positions) * (double)(p.list.count * volume(p.kernel) + c.outChannels);
+    const double work =
+        (double)elementCount(p.positions) * (double)(p.list.count * elementCount(p.kernel) + c.outChannels);
     THNN_PARALLEL_FOR(task, p.tiles * ceilDivide(c.outChannels, p.list.majorBlock), (int64_t)MIN(work / 8, 1e15))
       correlateTask(&p, task);
   }

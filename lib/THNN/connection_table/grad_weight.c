@@ -30,7 +30,7 @@ static bool tileFits(const GradWeightPlan *p, const int64_t *tile)
 {
   const int64_t realBytes = sizeof(real), vectors = tile[0] * tile[1] * tile[2] * ceilDivide(tile[3], VL);
   const int64_t reals = p->list.majorBlock * packedTileLayout(p->c.axis, tile, p->kernelTile).channelPitch +
-                        p->list.minorBlock * volume(tile);
+                        p->list.minorBlock * elementCount(tile);
   return vectors <= TILE_VECTORS && reals * realBytes <= PACKED_BYTES;
 }
 
@@ -55,7 +55,7 @@ static void makePlan(GradWeightPlan *p, const ConnectionTable *table)
   p->packed = packedTileLayout(c->axis, p->tile, p->kernelTile);
   list->minorBlocks = ceilDivide(c->outChannels, list->minorBlock);
   const int64_t reals = list->majorBlock * p->packed.channelPitch +
-                        list->minorBlock * (volume(p->tile) + 2 * REALS_PER_LINE) + 2 * VL;
+                        list->minorBlock * (elementCount(p->tile) + 2 * REALS_PER_LINE) + 2 * VL;
   p->listBytes = THNN_(connectionListBytes)(table);
   p->scratchBytes = p->listBytes + sizeof(double) * TOTALS + (size_t)(reals * realBytes);
 }
@@ -127,7 +127,7 @@ static void gradWeightTask(const GradWeightPlan *p, int64_t task, real scale)
   }
   for (int64_t i = 0; i < tileCount(p->kernel, p->kernelTile); i++) {
     const Tile kernel = tileAt(p->kernel, p->kernelTile, i);
-    const int64_t elements = volume(kernel.size),
+    const int64_t elements = elementCount(kernel.size),
                   together = ceilDivide(elements, ceilDivide(elements, ACCUMULATORS));
     int64_t source[KERNEL_TILE_ELEMENTS], element[KERNEL_TILE_ELEMENTS];
     kernelOffsets(c, &p->packed, &kernel, source, element);
@@ -171,13 +171,13 @@ void THNN_(connectionTableGradWeight)(const Convolution *g, ConnectionTable tabl
     p.kernel[d] = c.axis[d].kernel;
     p.tile[d] = 1;
   }
-  if (volume(p.positions) == 0) return;
+  if (elementCount(p.positions) == 0) return;
   makePlan(&p, &table);
   for (int64_t row = 0; row < table.rows; row += TABLE_ROWS) {
     p.list.count = MIN(table.rows - row, TABLE_ROWS);
     p.c.weight = c.weight + row * c.weightOutStride;
     THNN_(connectionListSort)(&p.list, &table, row, !table.outputColumn, p.scratchBytes);
-    const double work = (double)volume(p.positions) * (double)(p.list.count * volume(p.kernel));
+    const double work = (double)elementCount(p.positions) * (double)(p.list.count * elementCount(p.kernel));
     THNN_PARALLEL_FOR(task, ceilDivide(c.inChannels, p.list.majorBlock) * p.list.minorBlocks,
                       (int64_t)MIN(work / 8, 1e15))
       gradWeightTask(&p, task, scale);

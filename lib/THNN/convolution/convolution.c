@@ -52,13 +52,13 @@ static bool directGradInput(const Convolution *g, Correlation c, ConvolutionView
       CorrelationAxis axis;
       int64_t coordinate, lastElement;
       if (!THNN_(residueAxis)(g->axis + d, i, &axis, &coordinate, &lastElement)) continue;
-      all->of[all->count++] = (ResidueClass){.positions = axis.targetSize,
-                                             .offset = axis.offset,
-                                             .kernel = axis.kernel,
-                                             .dilation = axis.dilation,
-                                             .targetOffset = coordinate * gradInput.stride[d + 2],
-                                             .weightOffset = lastElement * weight.stride[d + 2],
-                                             .weightStride = axis.weightStride * weight.stride[d + 2]};
+      all->item[all->count++] = (ResidueClass){.positions = axis.targetSize,
+                                               .offset = axis.offset,
+                                               .kernel = axis.kernel,
+                                               .dilation = axis.dilation,
+                                               .targetOffset = coordinate * gradInput.stride[d + 2],
+                                               .weightOffset = lastElement * weight.stride[d + 2],
+                                               .weightStride = axis.weightStride * weight.stride[d + 2]};
     }
     if (all->count == 0) return true; /* no kernel element reaches an input: gradInput is the bias */
   }

@@ -1,4 +1,5 @@
 #include "convolution/depthwise.h"
+#include "simd/shuffle.h"
 
 #include "convolution/packing.h"
 #include "runtime/streaming.h"
@@ -13,7 +14,7 @@
    next micro-tile: memory is read in order, and elements that several kernel elements read are in L1. The memory that
    follows is prefetched: a page may hold only a few positions, and hardware prefetchers stop at its end. */
 
-#define OUTPUTS_MOST 4                    /* output channels of a group */
+#define MAX_OUTPUTS 4                     /* output channels of a group */
 #define TERMS 128                         /* of a sum: channels of a group times kernel elements */
 #define WEIGHT_BYTES ((int64_t)256 << 10) /* packed weights, or sums of gradWeight */
 #define ACCUMULATORS 10                   /* kernel elements of gradWeight at a time */
@@ -26,27 +27,10 @@
 #endif
 #define LANES (VBYTES / sizeof(real))
 
-/* Lane l of the result is lane i[l] of x. */
-static inline vreal permute(vreal x, vint i)
-{
-#if VBYTES == 64
-  return V_REAL(permutexvar)((__m512i)i, x);
-#elif VBYTES == 32
-#ifdef THNN_REAL_IS_DOUBLE
-  i = 2 * i + ((2 * i + 1) << 32); /* the two 32-bit halves of each lane */
-#endif
-  return (vreal)_mm256_permutevar8x32_epi32((__m256i)x, (__m256i)i);
-#else
-  vreal picked;
-  for (int l = 0; l < VL; l++) picked[l] = x[i[l]];
-  return picked;
-#endif
-}
-
 typedef struct DepthwisePlan {
   const Correlation *c;
-  int64_t kernel[4], terms, rows; /* rows of target positions */
-  int64_t more, fewer;            /* the larger and the smaller of inChannels and outChannels */
+  int64_t kernel[4], terms, rows;   /* rows of target positions */
+  int64_t maxChannels, minChannels; /* the larger and the smaller of inChannels and outChannels */
   int64_t vectors, groupsPerVector;
   bool sameLanes; /* one channel and one output per group: no permutation */
 } DepthwisePlan;
@@ -68,7 +52,7 @@ typedef struct ElementTable {
 
 bool THNN_(depthwiseSuits)(const Correlation *c)
 {
-  if (c->groups == 1 || c->outChannels > OUTPUTS_MOST || c->inChannels > VL || c->inChannels < 1) return false;
+  if (c->groups == 1 || c->outChannels > MAX_OUTPUTS || c->inChannels > VL || c->inChannels < 1) return false;
   if (c->sourceChannelStride != 1 || c->targetChannelStride != 1) return false;
   /* At least a quarter of the lanes are in use. */
   if (4 * (VL / MAX(c->inChannels, c->outChannels)) * c->outChannels < VL) return false;
@@ -81,10 +65,10 @@ static DepthwisePlan makePlan(const Correlation *c)
 {
   DepthwisePlan p = {.c = c, .rows = c->axis[0].targetSize * c->axis[1].targetSize * c->axis[2].targetSize};
   for (int d = 0; d < 4; d++) p.kernel[d] = c->axis[d].kernel;
-  p.terms = volume(p.kernel) * c->inChannels;
-  p.more = MAX(c->inChannels, c->outChannels);
-  p.fewer = MIN(c->inChannels, c->outChannels);
-  p.groupsPerVector = VL / p.more;
+  p.terms = elementCount(p.kernel) * c->inChannels;
+  p.maxChannels = MAX(c->inChannels, c->outChannels);
+  p.minChannels = MIN(c->inChannels, c->outChannels);
+  p.groupsPerVector = VL / p.maxChannels;
   p.vectors = ceilDivide(c->groups, p.groupsPerVector);
   p.sameLanes = c->inChannels == 1 && c->outChannels == 1;
   return p;
@@ -119,7 +103,8 @@ static void findKernelRows(const DepthwisePlan *p, ElementTable *w, const int64_
   const Correlation *c = p->c;
   int64_t t[3] = {0};
   w->rows = 0;
-  for (int64_t element = 0; element < volume(p->kernel); element += p->kernel[3], nextIndex(t, p->kernel, 3)) {
+  for (int64_t element = 0; element < elementCount(p->kernel);
+       element += p->kernel[3], nextIndex(t, p->kernel, 3)) {
     int64_t offset = 0;
     bool inside = true;
     for (int d = 0; d < 3; d++) {
@@ -203,7 +188,7 @@ static inline __attribute__((always_inline)) void sumPositions(const int P, cons
       const vreal f = v_load(factor);
       const vint order = vi_load(w->permutation[ch]);
 #pragma GCC unroll 8
-      for (int i = 0; i < P; i++) acc[i] += f * (sameLanes ? x[i] : permute(x[i], order));
+      for (int i = 0; i < P; i++) acc[i] += f * (sameLanes ? x[i] : v_lookup(x[i], order));
       if (sameLanes) break;
     }
   }
@@ -262,7 +247,7 @@ static void packWeights(const DepthwisePlan *p, int64_t firstVector, int64_t end
       if (c->bias) packed[l] = c->bias[group * c->biasGroupStride + output * c->biasOutStride];
       real *to = packed + VL + l;
       int64_t t[4] = {0};
-      for (int64_t i = volume(p->kernel); i > 0; i--, nextIndex(t, p->kernel, 4)) {
+      for (int64_t i = elementCount(p->kernel); i > 0; i--, nextIndex(t, p->kernel, 4)) {
         const real *from = weight;
         for (int d = 0; d < 4; d++) from += t[d] * c->axis[d].weightStride;
         for (int64_t ch = 0; ch < c->inChannels; ch++, to += VL) *to = from[ch * c->weightInStride];
@@ -334,11 +319,11 @@ static inline __attribute__((always_inline)) void products(const int T, const bo
     x[t] = source + w->offset[first + t];
   }
   for (int64_t i = 0; i < n; i++, gradient += lanes.targetStep) {
-    const vreal g = permute(full ? v_load(gradient) : v_load_n(gradient, lanes.outputs), gradientOrder);
+    const vreal g = v_lookup(full ? v_load(gradient) : v_load_n(gradient, lanes.outputs), gradientOrder);
 #pragma GCC unroll 10
     for (int t = 0; t < T; t++) {
       const real *from = x[t] + i * lanes.sourceStep;
-      acc[t] += g * (full ? v_load(from) : permute(v_load_n(from, lanes.channels), sourceOrder));
+      acc[t] += g * (full ? v_load(from) : v_lookup(v_load_n(from, lanes.channels), sourceOrder));
     }
   }
 #pragma GCC unroll 10
@@ -359,7 +344,7 @@ static void addMicrotile(const DepthwisePlan *p, const ElementTable *w, int n, c
                          const real *gradient, real *sum, int64_t firstVector, int64_t endVector)
 {
   const Correlation *c = p->c;
-  const int64_t elements = volume(p->kernel);
+  const int64_t elements = elementCount(p->kernel);
   source += firstVector * p->groupsPerVector * c->inChannels;
   gradient += firstVector * p->groupsPerVector * c->outChannels;
   for (int64_t v = firstVector; v < endVector; v++) {
@@ -369,9 +354,9 @@ static void addMicrotile(const DepthwisePlan *p, const ElementTable *w, int n, c
       thnn_prefetchAhead(source + i * lanes.sourceStep + lanes.lastRow, VBYTES);
       thnn_prefetchAhead(gradient + i * lanes.targetStep, VBYTES);
     }
-    for (int64_t i = 0; i < p->fewer; i++, sum += elements * VL) {
-      const vint sourceOrder = vi_load(p->more == c->inChannels ? w->identity : w->permutation[i]);
-      const vint gradientOrder = vi_load(p->more == c->inChannels ? w->permutation[i] : w->identity);
+    for (int64_t i = 0; i < p->minChannels; i++, sum += elements * VL) {
+      const vint sourceOrder = vi_load(p->maxChannels == c->inChannels ? w->identity : w->permutation[i]);
+      const vint gradientOrder = vi_load(p->maxChannels == c->inChannels ? w->permutation[i] : w->identity);
       for (int64_t first = 0, end; first < w->elements; first = end) {
         end = MIN(first + ACCUMULATORS, w->elements);
         switch (end - first) {
@@ -389,9 +374,10 @@ static void gradWeightTask(const DepthwisePlan *p, real scale, int64_t firstVect
 {
   const Correlation *c = p->c;
   const int64_t count[3] = {c->axis[0].targetSize, c->axis[1].targetSize, c->axis[2].targetSize};
-  const int64_t sumReals = volume(p->kernel) * VL, sums = (endVector - firstVector) * p->fewer * sumReals;
+  const int64_t sumReals = elementCount(p->kernel) * VL,
+                sums = (endVector - firstVector) * p->minChannels * sumReals;
   ElementTable w;
-  makeElementTable(p, p->more, p->fewer, &w);
+  makeElementTable(p, p->maxChannels, p->minChannels, &w);
   double *total = thnn_scratch((sizeof(double) + sizeof(real)) * (size_t)sums);
   real *sum = (real *)(total + sums);
   memset(total, 0, (sizeof(double) + sizeof(real)) * (size_t)sums);
@@ -418,14 +404,14 @@ static void gradWeightTask(const DepthwisePlan *p, real scale, int64_t firstVect
     }
   }
   for (int64_t v = firstVector; v < endVector; v++)
-    for (int64_t i = 0; i < p->fewer; i++, total += sumReals)
-      for (int64_t l = 0; l < MIN(p->groupsPerVector, c->groups - v * p->groupsPerVector) * p->more; l++) {
-        const int64_t channel = p->more == c->inChannels ? l % p->more : i,
-                      output = p->more == c->inChannels ? i : l % p->more;
-        real *weight = c->weight + (v * p->groupsPerVector + l / p->more) * c->weightGroupStride +
+    for (int64_t i = 0; i < p->minChannels; i++, total += sumReals)
+      for (int64_t l = 0; l < MIN(p->groupsPerVector, c->groups - v * p->groupsPerVector) * p->maxChannels; l++) {
+        const int64_t channel = p->maxChannels == c->inChannels ? l % p->maxChannels : i,
+                      output = p->maxChannels == c->inChannels ? i : l % p->maxChannels;
+        real *weight = c->weight + (v * p->groupsPerVector + l / p->maxChannels) * c->weightGroupStride +
                        output * c->weightOutStride + channel * c->weightInStride;
         int64_t t[4] = {0};
-        for (int64_t element = 0; element < volume(p->kernel); element++, nextIndex(t, p->kernel, 4)) {
+        for (int64_t element = 0; element < elementCount(p->kernel); element++, nextIndex(t, p->kernel, 4)) {
           real *to = weight;
           for (int d = 0; d < 4; d++) to += t[d] * c->axis[d].weightStride;
           *to += (real)((double)scale * total[element * VL + l]);
@@ -440,7 +426,8 @@ void THNN_(depthwiseGradWeight)(const Correlation *c, real scale)
   const double cost =
       (double)(c->groups * c->outChannels) * (double)(p.rows * c->axis[3].targetSize) * (double)p.terms / 8;
   const int64_t work = (int64_t)MIN(cost, 1e15);
-  const int64_t bytesPerVector = volume(p.kernel) * p.fewer * VL * (int64_t)(sizeof(real) + sizeof(double));
+  const int64_t bytesPerVector =
+      elementCount(p.kernel) * p.minChannels * VL * (int64_t)(sizeof(real) + sizeof(double));
   const int64_t most = MAX(WEIGHT_BYTES / bytesPerVector, 1);
   const int64_t tasks = MAX(ceilDivide(p.vectors, most), thnn_threads(p.vectors, work));
   THNN_PARALLEL_FOR(i, tasks, work) gradWeightTask(&p, scale, i * p.vectors / tasks, (i + 1) * p.vectors / tasks);

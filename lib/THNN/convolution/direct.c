@@ -3,11 +3,11 @@
 #include "convolution/direct_kernels.h"
 #include "convolution/position_runs.h"
 
-/* Limits of a packed tile and of the sums. If sums add up several blocks of channels, both stay in L2; if all channels
-   are added at once, in L1 (ONCE_BYTES). */
+/* Limits of a packed tile and of the sums. If several blocks of channels are added to the sums, both stay in L2;
+   if one block has all channels, in L1 (SINGLE_BLOCK_BYTES). */
 #define PACKED_BYTES ((int64_t)128 << 10)
 #define SUM_BYTES ((int64_t)256 << 10)
-#define ONCE_BYTES ((int64_t)20 << 10)
+#define SINGLE_BLOCK_BYTES ((int64_t)20 << 10)
 
 typedef struct DirectPlan {
   Correlation c;
@@ -28,10 +28,10 @@ void THNN_(directJoin)(Correlation *c, ResidueClasses *classes)
     ResidueClasses *all = classes + d;
     int64_t end = 0;
     axis->targetSize = 0;
-    axis->offset = all->of[0].offset;
-    for (int64_t i = 0; i < all->count; i++) axis->offset = MIN(axis->offset, all->of[i].offset);
+    axis->offset = all->item[0].offset;
+    for (int64_t i = 0; i < all->count; i++) axis->offset = MIN(axis->offset, all->item[i].offset);
     for (int64_t i = 0; i < all->count; i++) {
-      ResidueClass *r = all->of + i;
+      ResidueClass *r = all->item + i;
       r->offset -= axis->offset;
       axis->targetSize = MAX(axis->targetSize, r->positions);
       end = MAX(end, r->offset + (r->kernel - 1) * r->dilation);
@@ -83,13 +83,13 @@ static int64_t planChannels(DirectPlan *p)
   p->combinations = 1;
   for (int d = 0; d < 4; d++) {
     int64_t kernel = 0;
-    for (int64_t i = 0; i < p->classes[d].count; i++) kernel = MAX(kernel, p->classes[d].of[i].kernel);
+    for (int64_t i = 0; i < p->classes[d].count; i++) kernel = MAX(kernel, p->classes[d].item[i].kernel);
     mostElements *= kernel;
     p->combinations *= p->classes[d].count;
   }
-  const bool atOnce = mostElements <= DIRECT_TERMS && c->inChannels <= DIRECT_TERMS / mostElements;
+  const bool fitsOneBlock = mostElements <= DIRECT_TERMS && c->inChannels <= DIRECT_TERMS / mostElements;
   p->channels = p->packedChannels =
-      MAX(atOnce ? c->inChannels : MIN(PARTIAL_SUM_TERMS / mostElements, c->inChannels), 1);
+      MAX(fitsOneBlock ? c->inChannels : MIN(PARTIAL_SUM_TERMS / mostElements, c->inChannels), 1);
   const int64_t tile[4] = {1, 1, 1, MIN(p->positions[3], VL)};
   while (p->channels > 1 && !tileFits(p, tile, PACKED_BYTES, SUM_BYTES))
     p->channels = p->packedChannels = (p->channels + 1) / 2;
@@ -109,17 +109,18 @@ static void makePlan(DirectPlan *p, int threads)
     p->tile[d] = 1;
   }
   const int64_t mostElements = planChannels(p);
-  const bool once = p->channels >= c->inChannels;
-  const int64_t packedBytes = once ? ONCE_BYTES : PACKED_BYTES, sumBytes = once ? ONCE_BYTES : SUM_BYTES;
+  const bool singleBlock = p->channels >= c->inChannels;
+  const int64_t packedBytes = singleBlock ? SINGLE_BLOCK_BYTES : PACKED_BYTES,
+                sumBytes = singleBlock ? SINGLE_BLOCK_BYTES : SUM_BYTES;
   int64_t tile[4] = {1, 1, 1, p->positions[3]};
   while (tile[3] > VL && !tileFits(p, tile, packedBytes, sumBytes))
     tile[3] = smallerTile(ceilDivide(p->positions[3], VL), ceilDivide(tile[3], VL)) * VL;
   p->tile[3] = MIN(tile[3], p->positions[3]);
   /* Column kernels require columns of 3, 5 or 7 adjacent kernel elements, and rows that are contiguous in the target
      and fill at least about half of their vectors. */
-  const ResidueClass *rows = p->classes[2].of;
+  const ResidueClass *rows = p->classes[2].item;
   const int64_t width = ceilDivide(p->positions[3], VL) * VL;
-  p->byColumns = once && mostElements <= DIRECT_TERMS && p->combinations == 1 && c->axis[2].stride == 1 &&
+  p->byColumns = singleBlock && mostElements <= DIRECT_TERMS && p->combinations == 1 && c->axis[2].stride == 1 &&
                  c->axis[3].targetStride == 1 && rows->dilation == 1 && rows->kernel % 2 == 1 &&
                  rows->kernel > 1 && rows->kernel <= DIRECT_COLUMN_ELEMENTS &&
                  width <= 2 * (p->positions[3] + p->kernel[3] - 1);
@@ -172,12 +173,12 @@ static void addChannels(const DirectPlan *p, const Tile *tile, int64_t group, in
     int64_t kernel[4], t[4] = {0};
     const real *weight = c->weight + group * c->weightGroupStride + first * c->weightInStride;
     for (int d = 0; d < 4; d++) {
-      r[d] = p->classes[d].of + i[d];
+      r[d] = p->classes[d].item + i[d];
       kernel[d] = r[d]->kernel;
       weight += r[d]->weightOffset;
     }
-    for (int64_t done = 0; done < volume(kernel); done += k.elements) {
-      for (k.elements = 0; k.elements < DIRECT_TERMS && done + k.elements < volume(kernel);
+    for (int64_t done = 0; done < elementCount(kernel); done += k.elements) {
+      for (k.elements = 0; k.elements < DIRECT_TERMS && done + k.elements < elementCount(kernel);
            nextIndex(t, kernel, 4))
         appendElement(p, r, t, &k);
       for (int64_t o = 0; o < c->outChannels; o += DIRECT_OUTPUTS) {
@@ -234,7 +235,7 @@ static void storeSums(const DirectPlan *p, const Tile *tile, int64_t group, cons
   for (int64_t n = 0; n < p->combinations; n++, nextIndex(i, classes, 4)) {
     int64_t size[4], start = 0; /* positions of the tile that these residue classes have */
     for (int d = 0; d < 4; d++) {
-      const ResidueClass *r = p->classes[d].of + i[d];
+      const ResidueClass *r = p->classes[d].item + i[d];
       size[d] = MIN(tile->size[d], r->positions - tile->start[d]);
       start += r->targetOffset + tile->start[d] * c->axis[d].targetStride;
     }
@@ -266,7 +267,7 @@ static void correlateColumns(const DirectPlan *p, const Tile *tile, int64_t grou
   real *target = c->target + group * c->outChannels * c->targetChannelStride;
   int64_t kernel[4], t[4] = {0};
   for (int d = 0; d < 4; d++) {
-    r[d] = p->classes[d].of;
+    r[d] = p->classes[d].item;
     kernel[d] = d == 2 ? 1 : r[d]->kernel;
     weight += r[d]->weightOffset;
     target += r[d]->targetOffset + tile->start[d] * c->axis[d].targetStride;
@@ -274,7 +275,7 @@ static void correlateColumns(const DirectPlan *p, const Tile *tile, int64_t grou
   DirectTerms k = {.channels = c->inChannels,
                    .sourceChannelStride = p->packed.channelPitch,
                    .weightChannelStride = c->weightInStride};
-  for (int64_t i = volume(kernel); i > 0; i--, nextIndex(t, kernel, 4)) appendElement(p, r, t, &k);
+  for (int64_t i = elementCount(kernel); i > 0; i--, nextIndex(t, kernel, 4)) appendElement(p, r, t, &k);
   const int64_t width = tile->size[3], vectors = ceilDivide(width, VL), last = MAX(width - VL, 0);
   DirectColumn column = {.lanes = (int)MIN(width, VL),
                          .rows = tile->size[2],
@@ -326,7 +327,7 @@ void THNN_(directCorrelate)(const Correlation *correlation, const ResidueClasses
   for (int d = 0; d < 4; d++) {
     double axis = 0;
     for (int64_t i = 0; i < classes[d].count; i++)
-      axis += (double)classes[d].of[i].positions * (double)classes[d].of[i].kernel;
+      axis += (double)classes[d].item[i].positions * (double)classes[d].item[i].kernel;
     products *= axis;
   }
   if (products == 0) return;

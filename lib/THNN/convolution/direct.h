@@ -23,7 +23,7 @@ typedef struct ResidueClass {
 
 typedef struct ResidueClasses {
   int64_t count;
-  ResidueClass of[DIRECT_CLASSES];
+  ResidueClass item[DIRECT_CLASSES];
 } ResidueClasses;
 
 /* Makes each axis of the correlation the union of its residue classes: the most positions, the least offset, and a

@@ -4,7 +4,7 @@
    source, which stay in L1, and reads gradients in place. An entry of a filter is a kernel element of an input
    channel. */
 
-#define ENTRIES_MOST DIRECT_TERMS /* of a filter */
+#define MAX_ENTRIES DIRECT_TERMS /* of a filter */
 #define ACCUMULATORS 10
 #define PACKED_BYTES ((int64_t)20 << 10)
 
@@ -14,7 +14,7 @@ typedef struct DirectGradWeightPlan {
   int64_t tile[4];
   int64_t tiles, entries;
   PackedTile packed;
-  int32_t offset[ENTRIES_MOST]; /* of an entry in the packed tile, relative to a position */
+  int32_t offset[MAX_ENTRIES]; /* of an entry in the packed tile, relative to a position */
 } DirectGradWeightPlan;
 
 static int64_t packedBytes(const DirectGradWeightPlan *p, const int64_t *tile)
@@ -27,7 +27,7 @@ bool THNN_(directSuitsGradWeight)(const Correlation *c)
   if (c->groups == 1 || c->outChannels > DIRECT_GROUP_CHANNELS) return false;
   double entries = (double)c->inChannels;
   for (int d = 0; d < 4; d++) entries *= (double)c->axis[d].kernel;
-  if (entries > ENTRIES_MOST) return false;
+  if (entries > MAX_ENTRIES) return false;
   DirectGradWeightPlan p = {.c = c};
   for (int d = 0; d < 4; d++) p.kernel[d] = c->axis[d].kernel;
   const int64_t one[4] = {1, 1, 1, MIN(c->axis[3].targetSize, 4 * VL)};
@@ -53,7 +53,7 @@ static void makePlan(DirectGradWeightPlan *p)
   }
   p->packed = packedTileLayout(c->axis, p->tile, p->kernel);
   p->tiles = tileCount(p->positions, p->tile);
-  const int64_t elements = volume(p->kernel);
+  const int64_t elements = elementCount(p->kernel);
   p->entries = c->inChannels * elements;
   int64_t t[4] = {0};
   for (int64_t i = 0; i < elements; i++, nextIndex(t, p->kernel, 4))
@@ -112,11 +112,11 @@ static inline __attribute__((always_inline)) void products(const int T, const Di
 static void gradWeightTask(const DirectGradWeightPlan *p, int64_t group, real scale)
 {
   const Correlation *c = p->c;
-  const int64_t elements = volume(p->kernel);
+  const int64_t elements = elementCount(p->kernel);
   real *packed = thnn_scratch((size_t)packedBytes(p, p->tile) + 4 * VBYTES); /* vectors reach beyond its end */
   const Tile kernel = {.size = {p->kernel[0], p->kernel[1], p->kernel[2], p->kernel[3]}};
   const int64_t together = ceilDivide(p->entries, ceilDivide(p->entries, ACCUMULATORS));
-  double total[DIRECT_GROUP_CHANNELS][ENTRIES_MOST] = {{0}};
+  double total[DIRECT_GROUP_CHANNELS][MAX_ENTRIES] = {{0}};
   for (int64_t b = 0; b < p->tiles; b++) {
     const Tile tile = tileAt(p->positions, p->tile, b);
     THNN_(packTile)(c, &p->packed, &tile, &kernel, c->source + group * c->inChannels * c->sourceChannelStride,
@@ -148,6 +148,7 @@ void THNN_(directGradWeight)(const Correlation *c, real scale)
 {
   DirectGradWeightPlan p = {.c = c};
   makePlan(&p);
-  const double work = (double)(c->groups * c->outChannels) * (double)volume(p.positions) * (double)p.entries / 8;
+  const double work =
+      (double)(c->groups * c->outChannels) * (double)elementCount(p.positions) * (double)p.entries / 8;
   THNN_PARALLEL_FOR(group, c->groups, (int64_t)MIN(work, 1e15)) gradWeightTask(&p, group, scale);
 }

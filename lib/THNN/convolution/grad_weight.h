@@ -34,9 +34,9 @@ void THNN_(gradWeightPlan)(GradWeightPlan *p, int threads);
 
 /* --- rows of micro-tiles ----------------------------------------------------------------------------------------- */
 
-/* A row group is the rows of all channels with Q adjacent kernel elements per row pointer. If the kernel elements of a
-   residue are adjacent in a packed tile, they share a row pointer, and there is one row group per residue. Otherwise Q
-   is 1 and there is one row group.
+/* A row group is the row pointers, of all channels, that cover the same number Q of adjacent kernel elements. If the
+   kernel elements of a residue are adjacent in a packed tile, they share a row pointer, and there is one row group per
+   residue. Otherwise Q is 1 and there is one row group. "Row" below is a row pointer.
 
    Near one end of the target's axis, positions read only padding through some kernel elements of that axis; for the
    outermost kernel axis, micro-tiles leave these positions out. Therefore the R row pointers of a micro-tile share
@@ -44,7 +44,8 @@ void THNN_(gradWeightPlan)(GradWeightPlan *p, int threads);
    axis][channel of the block][elements of the other axes]. */
 typedef struct RowGroup {
   int64_t residue;
-  int64_t lastSize; /* kernel elements of the last axis with a row pointer each; 1 if the elements share one */
+  int64_t
+      lastSize; /* row pointers per row of the kernel: the size of its last axis, or 1 if its elements share one */
   int64_t rows, channels;
   int64_t outer, inner; /* rows per channel: elements of the outermost kernel axis times elements of the others */
   int Q, R;

@@ -48,7 +48,7 @@ static void positionsInside(const Correlation *c, const Tile *output, const Tile
   if (d == 3 || around > 1) { /* a range of the axis is not a range of positions */
     for (int64_t t = 0; t < (d == 3 ? 1 : kernel->size[d]); t++) {
       begin[t] = 0;
-      end[t] = volume(output->size);
+      end[t] = elementCount(output->size);
     }
     return;
   }
@@ -72,7 +72,7 @@ static void locateRows(const GradWeightPlan *p, const Task *t)
     const int64_t size[4] = {t->kernel.size[0], t->kernel.size[1], t->kernel.size[2], group.lastSize};
     int64_t k[4] = {0};
     for (int64_t i = 0; i < group.rows; i++, nextIndex(k, size, 4)) {
-      const int64_t ch = i / volume(size), element[4] = {k[0], k[1], k[2], k[3] + residue},
+      const int64_t ch = i / elementCount(size), element[4] = {k[0], k[1], k[2], k[3] + residue},
                     row = firstRow + microtileOrder(&group, i);
       t->rowInput[row] =
           (int32_t)(ch * p->packed.channelPitch + packedTileKernelOffset(&p->packed, c->axis, element));
@@ -101,7 +101,7 @@ static Task makeTask(const GradWeightPlan *p, int64_t index)
 
   int64_t rows;
   t.sumReals = taskMicrotiles(p, p->channels, &rows) * MICROTILE_REALS;
-  t.gradientReals = volume(p->outputTile) * GEMM_NR;
+  t.gradientReals = elementCount(p->outputTile) * GEMM_NR;
   const int64_t inputReals = p->packed.channelPitch * p->channels + VL;
   t.input = thnn_scratch(sizeof(real) * (size_t)(inputReals + (t.gradientReals + t.sumReals) * t.panels) +
                          (sizeof *t.rowWeight + sizeof *t.rowInput) * (size_t)rows);

@@ -26,7 +26,7 @@ static void chooseOutputTile(GradWeightPlan *p)
     int64_t tile[4];
     memcpy(tile, p->outputTile, sizeof tile);
     for (tile[d] = p->outputSize[d]; tile[d] > 1; tile[d] = smallerTile(p->outputSize[d], tile[d]))
-      if (volume(tile) <= TILE_POSITIONS &&
+      if (elementCount(tile) <= TILE_POSITIONS &&
           packedTileLayout(c->axis, tile, p->kernelTile).channelPitch * (int64_t)sizeof(real) <=
               PACKED_TILE_BYTES / 16)
         break;

@@ -11,11 +11,11 @@ bool THNN_(gradWeightUnfoldedSuits)(const GradWeightPlan *p)
   int64_t run = 1;
   for (int d = 3; d >= 0; d--)
     if (run > 0 && c->axis[d].kernel > 1) run = c->axis[d].weightStride == run ? run * c->axis[d].kernel : 0;
-  return volume(p->outputSize) <= UNFOLDED_POSITIONS && p->kernelTasks == 1 && volume(p->kernelSize) > 1 &&
-         c->inChannels >= VL && c->outChannels >= GEMM_MR &&
+  return elementCount(p->outputSize) <= UNFOLDED_POSITIONS && p->kernelTasks == 1 &&
+         elementCount(p->kernelSize) > 1 && c->inChannels >= VL && c->outChannels >= GEMM_MR &&
          (c->weightInStride == 1 || c->weightInStride == run) &&
          (p->packed.channelPitch * UNFOLDED_CHANNELS +
-          volume(p->kernelSize) * UNFOLDED_CHANNELS * TILE_POSITIONS) *
+          elementCount(p->kernelSize) * UNFOLDED_CHANNELS * TILE_POSITIONS) *
                  (int64_t)sizeof(real) <=
              3 * PACKED_TILE_BYTES;
 }
@@ -34,7 +34,7 @@ typedef struct Task {
 static void unfold(const GradWeightPlan *p, const Task *t, const Tile *output)
 {
   const Correlation *c = &p->c;
-  const int64_t positions = volume(output->size), elements = volume(t->kernel.size);
+  const int64_t positions = elementCount(output->size), elements = elementCount(t->kernel.size);
   int32_t offset[TILE_POSITIONS];
   int64_t q[4] = {0};
   for (int64_t i = 0; i < positions; i++, nextIndex(q, output->size, 4))
@@ -63,7 +63,7 @@ static void multiplyRow(const GradWeightPlan *p, const Task *t, const Tile *outp
 {
   static const real zero[GEMM_NR];
   const Correlation *c = &p->c;
-  const int64_t positions = volume(output->size);
+  const int64_t positions = elementCount(output->size);
   const int Q = (int)MIN(GEMM_MR, c->outChannels - outChannel);
   int32_t offset[TILE_POSITIONS];
   for (int32_t k = 0; k < positions; k++) offset[k] = k * Q;
@@ -108,7 +108,7 @@ static void runTask(const GradWeightPlan *p, int64_t index, int64_t parts, real 
             .channel = index % blocks * UNFOLDED_CHANNELS,
             .channelsInnermost = c->weightInStride == 1};
   t.channels = MIN(UNFOLDED_CHANNELS, c->inChannels - t.channel);
-  const int64_t elements = volume(t.kernel.size);
+  const int64_t elements = elementCount(t.kernel.size);
   t.runs = t.channelsInnermost ? elements : 1;
   t.length = t.channelsInnermost ? t.channels : t.channels * elements;
   const int64_t inputReals = p->packed.channelPitch * t.channels + VL,

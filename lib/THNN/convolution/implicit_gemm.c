@@ -4,9 +4,9 @@
 /* Entries of a row table: the rows of an output tile, then repeats of the last row for an incomplete micro-tile. */
 #define ROW_TABLE_SIZE (IMPLICIT_GEMM_ROWS + GEMM_MR)
 
-/* A task's scratch memory, all packed, and tables for the current output tile and block of channels. A row here is
-   what one row pointer of the micro-kernel covers, Q adjacent positions; micro-tiles divide a row of more than GEMM_MR
-   positions (microkernel.h). */
+/* A task's scratch memory, all packed, and tables for the current output tile and block of channels. A row is
+   adjacentPositions() adjacent positions of an output tile. One row pointer of a micro-tile covers a row, or a part of
+   it if the row has more than GEMM_MR positions (microkernel.h). */
 typedef struct Workspace {
   real *input, *weights, *sums;
   int32_t offset[2][GEMM_KC]; /* of terms, relative to a position; [1]: in the last, incomplete K-block */
@@ -77,11 +77,11 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const T
                           const WeightBlock *b, real *sums, bool begins, bool ends, PrefetchRegion next)
 {
   const Correlation *c = &p->c;
-  const int64_t channels = b->channels, elements = volume(b->kernel->size);
+  const int64_t channels = b->channels, elements = elementCount(b->kernel->size);
   const int64_t lanes = MIN(GEMM_NR, c->outChannels - b->outChannel);
   const int V = lanes > VL ? 2 : 1;
   const int64_t width = V * VL, adjacent = adjacentPositions(output->size[3]),
-                rows = volume(output->size) / adjacent;
+                rows = elementCount(output->size) / adjacent;
   const int together = rowPointerCount(adjacent);
   const int64_t tiles = together > 1 ? 1 : ceilDivide(adjacent, GEMM_MR); /* micro-tiles of a row */
   const int64_t narrow = adjacent / tiles, wider = adjacent % tiles;      /* `wider` tiles have narrow + 1 */
@@ -106,7 +106,7 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const T
         /* Of rows of a single position that are adjacent in the target, only the last is prefetched, since they share
            cache lines. */
         for (int r = 0; last && r < R && row + r < rows; r++)
-          if (adjacent > 1 || r + 1 == R || c->targetChannelStride == 1 ||
+          if (adjacent > 1 || r + 1 == R || row + r + 1 == rows || c->targetChannelStride == 1 ||
               w->rowTarget[row + r + 1] - w->rowTarget[row + r] != c->axis[3].targetStride)
             prefetchRow(c, target + w->rowTarget[row + r] + x * c->axis[3].targetStride, Q, lanes);
         const KRange range = {offset, w->rowKernel[row][0] * termsPerElement,
@@ -147,7 +147,7 @@ static void locateRows(const ImplicitGemmPlan *p, const Tile *output, Workspace 
     if (c->axis[d].targetStride != w->contiguousRows * adjacent * c->axis[3].targetStride) break;
     w->contiguousRows *= output->size[d];
   }
-  const int64_t lastRow = volume(rows) - 1;
+  const int64_t lastRow = elementCount(rows) - 1;
   for (int64_t row = 0; row <= lastRow; row++, nextIndex(q, rows, 4)) {
     w->rowInput[row] = packedTilePositionOffset(&p->packed, c->axis, q);
     w->rowTarget[row] = 0;
@@ -170,7 +170,7 @@ static void locateRows(const ImplicitGemmPlan *p, const Tile *output, Workspace 
 /* Sets the offsets of terms, in the order of packWeights. */
 static void locateTerms(const ImplicitGemmPlan *p, const WeightBlock *b, Workspace *w)
 {
-  const int64_t elements = volume(b->kernel->size);
+  const int64_t elements = elementCount(b->kernel->size);
   for (int last = 0; last < 2; last++) {
     const int64_t n = last ? b->channels % p->kBlockChannels : p->kBlockChannels;
     const int64_t inner = p->paddedAxis < 0 ? elements : elements / b->kernel->size[p->paddedAxis];
@@ -271,7 +271,7 @@ void THNN_(implicitGemm)(const Correlation *correlation)
   if (correlationIsPointwise(correlation)) return multiplyPointwise(correlation);
   ImplicitGemmPlan p = {.c = *correlation};
   const Correlation *c = &p.c;
-  /* 16 stands for storing a sum, which without channels is the bias. */
+  /* 16 is the cost of storing a sum, in multiply-adds. Without input channels only the bias is stored. */
   double cost = (double)(c->groups * c->outChannels) * (double)(c->inChannels + 16);
   for (int d = 0; d < 4; d++) cost *= (double)c->axis[d].targetSize * (double)c->axis[d].kernel;
   if (cost == 0) return;

@@ -45,7 +45,7 @@ typedef struct ImplicitGemmPlan {
 /* The number of micro-tiles of an output tile or image. */
 static inline int64_t microtileCount(const int64_t *positions)
 {
-  const int64_t adjacent = adjacentPositions(positions[3]), rows = volume(positions) / adjacent;
+  const int64_t adjacent = adjacentPositions(positions[3]), rows = elementCount(positions) / adjacent;
   const int R = rowPointerCount(adjacent);
   return R == 1 ? rows * ceilDivide(adjacent, GEMM_MR) : ceilDivide(rows, R);
 }
@@ -59,7 +59,7 @@ static inline int64_t packedTileReals(const ImplicitGemmPlan *p, const int64_t *
 /* Reals of the packed weights of a panel and `channels` channels, with the biases. */
 static inline int64_t packedPanelReals(const ImplicitGemmPlan *p, int64_t channels)
 {
-  return (channels * volume(p->kernelTile) + 1) * GEMM_NR;
+  return (channels * elementCount(p->kernelTile) + 1) * GEMM_NR;
 }
 
 /* Sets the plan of p->c, whose target is not empty, for this number of threads. */

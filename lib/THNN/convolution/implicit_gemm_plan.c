@@ -15,7 +15,7 @@ static bool tileFits(const ImplicitGemmPlan *p, const int64_t *tile, TileLimits 
 {
   return packedTileReals(p, tile, p->packedChannels) * (int64_t)sizeof(real) <= limits.packedBytes &&
          microtileCount(tile) <= limits.microtiles &&
-         volume(tile) / adjacentPositions(tile[3]) <= IMPLICIT_GEMM_ROWS;
+         elementCount(tile) / adjacentPositions(tile[3]) <= IMPLICIT_GEMM_ROWS;
 }
 
 /* Grows the output tile within the limits, along the axes that are innermost in memory first. */
@@ -41,8 +41,9 @@ static void growTile(ImplicitGemmPlan *p, TileLimits limits)
 static double packingCost(const ImplicitGemmPlan *p)
 {
   const double input = (double)packedTileReals(p, p->outputTile, MAX(p->c.inChannels, 1)),
-               weights =
-                   p->weightsResident ? 0 : (double)(p->c.outChannels * p->c.inChannels * volume(p->kernelSize));
+               weights = p->weightsResident
+                             ? 0
+                             : (double)(p->c.outChannels * p->c.inChannels * elementCount(p->kernelSize));
   return (input + weights) * (double)tileCount(p->outputSize, p->outputTile);
 }
 
@@ -125,20 +126,20 @@ void THNN_(implicitGemmPlan)(ImplicitGemmPlan *p, int threads)
   int64_t width = MIN(p->outputSize[3], 4 * GEMM_MR);
   THNN_(correlationSplitKernel)(c, p->kernelTile, &width);
   p->outputTile[3] = width;
-  const int64_t elements = volume(p->kernelTile), channels = MAX(c->inChannels, 1);
+  const int64_t elements = elementCount(p->kernelTile), channels = MAX(c->inChannels, 1);
   p->kBlockChannels = MIN(GEMM_KC / elements, channels);
   while (p->kBlockChannels > 1 &&
          packedTileReals(p, p->outputTile, p->kBlockChannels) * realBytes > PACKED_TILE_BYTES)
     p->kBlockChannels = (p->kBlockChannels + 1) / 2;
 
   /* Every task packs its part of the divided operand and all of the other one, so the larger operand is divided. */
-  const int64_t weights = c->outChannels * c->inChannels * volume(p->kernelSize),
-                input = volume(p->outputSize) * c->inChannels;
+  const int64_t weights = c->outChannels * c->inChannels * elementCount(p->kernelSize),
+                input = elementCount(p->outputSize) * c->inChannels;
   p->panels = c->groups * panelsOfGroup;
   p->splitsPanels = p->panels >= threads && (weights > input || microtileCount(p->outputSize) < 4 * threads);
   const int64_t panels = MIN(p->splitsPanels ? ceilDivide(p->panels, threads) : p->panels, panelsOfGroup);
 
-  p->weightsResident = elements == volume(p->kernelSize) &&
+  p->weightsResident = elements == elementCount(p->kernelSize) &&
                        panels * packedPanelReals(p, channels) * realBytes <= RESIDENT_WEIGHT_BYTES &&
                        packedTileReals(p, p->outputTile, channels) * realBytes <= PACKED_TILE_BYTES;
   p->panelsTogether = panels;

@@ -18,7 +18,7 @@ static int64_t kernelStride(const Correlation *c, const Tile *kernel)
 static void packKBlock(const Correlation *c, const real *weight, int64_t lanes, int64_t width, int64_t channels,
                        const Tile *kernel, int64_t parts, real *packed)
 {
-  const int64_t elements = volume(kernel->size), stride = kernelStride(c, kernel);
+  const int64_t elements = elementCount(kernel->size), stride = kernelStride(c, kernel);
   int64_t t[4] = {0}, at[GEMM_KC];
   for (int64_t k = 0; k < elements; k++, nextIndex(t, kernel->size, 4)) {
     at[k] = 0;
@@ -59,12 +59,12 @@ static const real *firstWeight(const Correlation *c, const WeightBlock *b)
   return weight;
 }
 
-/* A row of the region is one input channel or one output channel, whichever has the larger stride. If the kernel
-   elements are evenly spaced from one such row to the next, at least the length of a row apart, each of them is a row
-   instead. */
+/* A row of the region is the weights of one input channel, or of one output channel, whichever stride is larger. If these
+   rows consist of kernel elements at equal distances of at least the row's length, each kernel element is a row of the
+   region. */
 PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *b)
 {
-  const int64_t lanes = MIN(GEMM_NR, c->outChannels - b->outChannel), elements = volume(b->kernel->size);
+  const int64_t lanes = MIN(GEMM_NR, c->outChannels - b->outChannel), elements = elementCount(b->kernel->size);
   const real *from = firstWeight(c, b);
   for (int d = 0; d < 4; d++) from += MIN(c->axis[d].weightStride, 0) * (b->kernel->size[d] - 1);
   const bool byChannel = c->weightOutStride < c->weightInStride;
@@ -87,8 +87,8 @@ void THNN_(packWeights)(const ImplicitGemmPlan *p, const WeightBlock *b, int64_t
 {
   const Correlation *c = &p->c;
   const int64_t lanes = MIN(GEMM_NR, c->outChannels - b->outChannel), channels = b->channels;
-  const int64_t elements = volume(b->kernel->size), outer = p->paddedAxis < 0 ? 1 : b->kernel->size[p->paddedAxis],
-                inner = elements / outer;
+  const int64_t elements = elementCount(b->kernel->size),
+                outer = p->paddedAxis < 0 ? 1 : b->kernel->size[p->paddedAxis], inner = elements / outer;
   if (lanes < width) memset(packed, 0, sizeof(real) * (size_t)((channels * elements + 1) * width));
   for (int64_t i = 0; i < lanes; i++)
     packed[i] = c->bias ? c->bias[b->group * c->biasGroupStride + (b->outChannel + i) * c->biasOutStride] : 0;

@@ -9,7 +9,7 @@ static int64_t packedTileBytes(const Correlation *c, const int64_t *positions, c
 void THNN_(correlationSplitKernel)(const Correlation *c, int64_t *kernelTile, int64_t *width)
 {
   for (int d = 0; d < 4; d++) kernelTile[d] = c->axis[d].kernel;
-  while (volume(kernelTile) > KERNEL_TILE_ELEMENTS) {
+  while (elementCount(kernelTile) > KERNEL_TILE_ELEMENTS) {
     int longest = 0;
     for (int d = 1; d < 4; d++)
       if (kernelTile[d] > kernelTile[longest]) longest = d;
@@ -113,7 +113,7 @@ void THNN_(packTile)(const Correlation *c, const PackedTile *packed, const Tile 
   }
   /* Channels are packed one by one; in channels-last images, a row of all channels is transposed at once. */
   const bool transposes = stride != 1 && c->sourceChannelStride == 1 && channels > 4;
-  real *packedEnd = memory; /* of the first channel, if rows are transposed */
+  real *packedEnd = memory; /* behind the last packed element of the first channel; used if rows are transposed */
   for (int64_t ch = 0; ch < (transposes ? 1 : channels); ch++) {
     int64_t at[2] = {0};
     for (int64_t plane = extent[0] * extent[1]; plane > 0; plane--, nextIndex(at, extent, 2)) {

@@ -58,12 +58,12 @@ static inline int64_t tileCount(const int64_t *size, const int64_t *tileSize)
   return tiles;
 }
 
-/* A product of sizes that saturates at PACKED_TILE_MOST reals, more than any packed tile may have. */
-#define PACKED_TILE_MOST ((int64_t)1 << 28)
+/* A product of sizes that saturates at SATURATED_REALS reals, more than any packed tile may have. */
+#define SATURATED_REALS ((int64_t)1 << 28)
 static inline int64_t saturatingProduct(int64_t a, int64_t b)
 {
   int64_t product;
-  return __builtin_mul_overflow(a, b, &product) || product > PACKED_TILE_MOST ? PACKED_TILE_MOST : product;
+  return __builtin_mul_overflow(a, b, &product) || product > SATURATED_REALS ? SATURATED_REALS : product;
 }
 
 /* The layout of a packed tile for tiles of positions and of kernel elements of these sizes. */

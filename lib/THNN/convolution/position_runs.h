@@ -33,7 +33,7 @@ static inline void kernelOffsets(const Correlation *c, const PackedTile *packed,
                                  int64_t *source, int64_t *weight)
 {
   int64_t t[4] = {0};
-  for (int64_t i = 0; i < volume(kernel->size); i++, nextIndex(t, kernel->size, 4)) {
+  for (int64_t i = 0; i < elementCount(kernel->size); i++, nextIndex(t, kernel->size, 4)) {
     source[i] = packedTileKernelOffset(packed, c->axis, t);
     weight[i] = 0;
     for (int d = 0; d < 4; d++) weight[i] += (kernel->start[d] + t[d]) * c->axis[d].weightStride;

@@ -5,7 +5,7 @@
 #include "runtime/parallel.h"
 #include "runtime/streaming.h"
 
-/* Loops over all elements of tensors that have equally many, with threads and SIMD, for any strides:
+/* Loops over all elements of tensors with the same number of elements, with threads and SIMD, for any strides:
 
      THNN_MAP2(y, output, x, input, x > 0 ? x : x * slope);           output = f(input)
      THNN_MAP3(dx, gradInput, x, input, g, gradOutput, x > 0 ? g : 0);
@@ -13,7 +13,8 @@
      THNN_SUM2(loss, x, input, t, target, (x - t) * (x - t));         double loss = sum of f(two inputs)
      THNN_SUM3(...)                                                   sum of f(three inputs)
 
-   A function with two outputs computes them block by block, so that what both read is in the cache the second time:
+   A function with two outputs computes both block by block, so that the block of a common input is still in the cache for
+   the second one:
 
      THNNMap first, second;  (thnn_mapBegin of both)
      THNN_MAP_FOR(block, first, THNN_MAP_BLOCK2(first, block, x, ...) THNN_MAP_BLOCK3(second, block, x, g, ...))

@@ -76,20 +76,21 @@ static inline const void *softmaxTileLoad(const SoftmaxTile *tile, int k, int64_
   return buffer;
 }
 
-/* As softmaxTileLoad, in a later loop over the channels: a channel that was gathered into its place in the cache,
-   `buffer`, is not gathered again. */
+/* As softmaxTileLoad, in a later loop over the channels: from the copy in the cache, if the channels fit. */
 static inline const void *softmaxTileReload(const SoftmaxTile *tile, int k, int64_t channel, void *buffer)
 {
-  return tile->cacheStride && !tile->operand[k].direct ? buffer : softmaxTileLoad(tile, k, channel, buffer);
+  return tile->cacheStride ? buffer : softmaxTileLoad(tile, k, channel, buffer);
 }
 
-/* Prefetches the channel of the next tile, which is adjacent in memory. */
+/* Prefetches the channel after the next one, or that of the next tile, which is adjacent in memory. A longer distance would
+   not fit the cache sets that the channels share if their stride is a power of two. */
 static inline void softmaxTilePrefetch(const SoftmaxTile *tile, int k, int64_t channel)
 {
   if (!tile->operand[k].direct) return;
-  const int64_t bytes = tile->lanes * (int64_t)tile->elementBytes;
-  const char *next = tile->operand[k].data + channel * tile->operand[k].channel + bytes;
-  for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(next + i);
+  const int64_t bytes = tile->lanes * (int64_t)tile->elementBytes, next = channel + 2;
+  const bool inTile = next < tile->channels;
+  const char *p = tile->operand[k].data + (inTile ? next : next - tile->channels) * tile->operand[k].channel;
+  for (int64_t i = 0; i < bytes; i += 64) __builtin_prefetch(p + (inTile ? 0 : bytes) + i);
 }
 
 #endif

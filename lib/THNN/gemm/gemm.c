@@ -100,7 +100,7 @@ typedef struct Block {
    the next one, which is fastest where all rows of c map to one cache set. */
 static void storeTileRow(const Gemm *p, const Block *s, int64_t tile)
 {
-  const int64_t allRows = volume(p->a.size), row = firstRow(s->firstTile + tile, allRows),
+  const int64_t allRows = elementCount(p->a.size), row = firstRow(s->firstTile + tile, allRows),
                 rows = firstRow(s->firstTile + tile + 1, allRows) - row, nextPanel = s->tiles * MICROTILE_REALS;
   real *sum = s->sums + tile * MICROTILE_REALS;
   int64_t run;
@@ -144,6 +144,7 @@ static void storeTileRow(const Gemm *p, const Block *s, int64_t tile)
 static PrefetchRegion operandRegion(const Gemm *p, const GemmOperand *f, int64_t i, int64_t n, int64_t k,
                                     int64_t K)
 {
+  if (K == 0) return (PrefetchRegion){0};
   int64_t run, terms;
   const real *from = f->data + locate(f->size, f->stride, i, &run);
   from += locate(p->kSize, f->kStride, k, &terms);
@@ -154,17 +155,17 @@ static PrefetchRegion operandRegion(const Gemm *p, const GemmOperand *f, int64_t
 
 static PrefetchRegion tileRegion(const Gemm *p, int64_t tile, int64_t k, int64_t K)
 {
-  const int64_t allRows = volume(p->a.size), row = firstRow(tile, allRows);
+  const int64_t allRows = elementCount(p->a.size), row = firstRow(tile, allRows);
   return operandRegion(p, &p->a, row, firstRow(tile + 1, allRows) - row, k, K);
 }
 
-/* Rows of a with contiguous terms are read in place if few panels would reuse the packed copy, but not if all rows map
-   to one L1 set, nor if a is short: incomplete micro-tiles repeat a row. */
+/* Rows of `a` with contiguous terms are read in place if few panels would reuse the packed copy, but not if all rows map
+   to one L1 set, nor if `a` has few rows: incomplete micro-tiles repeat a row. */
 static bool readsInPlace(const Gemm *p, int64_t panels)
 {
   const GemmOperand *a = &p->a;
-  return panels <= IN_PLACE_PANELS && a->kStride[3] == 1 && volume(p->kSize) == p->kSize[3] &&
-         a->stride[3] * (int64_t)sizeof(real) % 4096 != 0 && volume(a->size) >= 16 * GEMM_MR;
+  return panels <= IN_PLACE_PANELS && a->kStride[3] == 1 && elementCount(p->kSize) == p->kSize[3] &&
+         a->stride[3] * (int64_t)sizeof(real) % 4096 != 0 && elementCount(a->size) >= 16 * GEMM_MR;
 }
 
 /* Row pointers of a micro-tile that is read in place. Incomplete micro-tiles repeat their last row. */
@@ -184,7 +185,7 @@ static void rowPointers(const Gemm *p, int64_t row, int64_t rows, int64_t k, con
 static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int64_t firstColumn,
                           int64_t endColumn)
 {
-  const int64_t allRows = volume(p->a.size), terms = volume(p->kSize), tiles = endTile - firstTile,
+  const int64_t allRows = elementCount(p->a.size), terms = elementCount(p->kSize), tiles = endTile - firstTile,
                 panels = ceilDivide(endColumn - firstColumn, GEMM_NR);
   real *packedA = thnn_scratch(
       sizeof(real) * (size_t)(tiles * TILE_A + GEMM_NR * GEMM_KC + (1 + tiles * panels) * MICROTILE_REALS));
@@ -244,8 +245,8 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
    the columns of c are strided. */
 static double orientationCost(const GemmOperand *a, const GemmOperand *b, int64_t terms)
 {
-  const double m = (double)volume(a->size), n = (double)volume(b->size),
-               padded = (double)(ceilDivide(volume(b->size), VL) * VL);
+  const double m = (double)elementCount(a->size), n = (double)elementCount(b->size),
+               padded = (double)(ceilDivide(elementCount(b->size), VL) * VL);
   return MAX(m, 4) * padded + (a->stride[3] == 1 ? 2 : 8) * m + (b->stride[3] == 1 ? 2 : 8) * n +
          (b->cStride[3] == 1 ? 2 : 10) * m * n / (double)terms;
 }
@@ -253,14 +254,14 @@ static double orientationCost(const GemmOperand *a, const GemmOperand *b, int64_
 void THNN_(gemm)(const Gemm *gemm)
 {
   Gemm p = *gemm;
-  const int64_t terms = MAX(volume(p.kSize), 1);
+  const int64_t terms = MAX(elementCount(p.kSize), 1);
   if (orientationCost(&p.b, &p.a, terms) < orientationCost(&p.a, &p.b, terms)) {
     p.a = gemm->b;
     p.b = gemm->a;
   }
   if (p.bias == NULL) p.a.biasStride = p.b.biasStride = 0;
-  const int64_t columns = volume(p.b.size), panels = ceilDivide(columns, GEMM_NR),
-                tiles = ceilDivide(volume(p.a.size), GEMM_MR);
+  const int64_t columns = elementCount(p.b.size), panels = ceilDivide(columns, GEMM_NR),
+                tiles = ceilDivide(elementCount(p.a.size), GEMM_MR);
   const double products = (double)p.groups * (double)tiles * (double)columns * (double)terms;
   if (products == 0) return;
   const int64_t work = (int64_t)MIN(products, 1e15);

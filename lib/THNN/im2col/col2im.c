@@ -16,7 +16,7 @@
 
 /* Up to this stride, the pixels of a segment are split by residue modulo the stride, so that the pixels that a kernel
    element reaches are contiguous. */
-#define RESIDUES_MOST 4
+#define MAX_RESIDUES 4
 
 /* to[i * toStride] += from[i * fromStride] */
 static inline void addRun(real *to, int64_t toStride, const real *from, int64_t fromStride, int64_t n)
@@ -129,7 +129,7 @@ static void mergeResidues(const Block *b, int64_t count, const real *partial, co
 void THNN_(col2im)(const Im2col *w, bool add)
 {
   const WindowAxis *a = w->axis;
-  Block all = {.w = w, .width = a[3].input, .residues = a[3].stride <= RESIDUES_MOST ? a[3].stride : 1};
+  Block all = {.w = w, .width = a[3].input, .residues = a[3].stride <= MAX_RESIDUES ? a[3].stride : 1};
   int64_t segments = w->batch * ceilDivide(all.width, SEGMENT_REALS), elements = 1;
   for (int d = 0; d < 3; d++) segments *= all.size[d] = a[d].input;
   for (int d = 0; d < 4; d++) elements *= a[d].kernel;

@@ -106,7 +106,7 @@ static void addChannelsLast(const Im2col *w, real *weight, int64_t weightStride,
   }
 }
 
-void THNN_(im2colGradWeight)(const Im2col *w, real *weight, int64_t weightStride, real scale)
+void THNN_(subsamplingGradWeight)(const Im2col *w, real *weight, int64_t weightStride, real scale)
 {
   if (w->channels > 1 && w->imageChannelStride == 1 && w->columnChannelStride == 1)
     return addChannelsLast(w, weight, weightStride, scale);

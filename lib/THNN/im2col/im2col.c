@@ -7,7 +7,7 @@
    of CHANNEL_BLOCK channels for ROW_BLOCK rows of windows. */
 #define CHANNEL_BLOCK 16
 #define ROW_BLOCK 16
-#define ROW_MOST 4096 /* pixels of an image row in scratch memory */
+#define MAX_ROW_PIXELS 4096 /* pixels of an image row in scratch memory */
 
 /* Writes one row of the columns of kernel element k. `row` is the image row, or NULL in the padding. */
 static void unfoldRow(const WindowAxis *a, const real *row, int64_t rowStride, int64_t k, real *to,
@@ -70,7 +70,7 @@ void THNN_(im2col)(const Im2col *w)
   }
   const int64_t channels = w->channels, work = w->batch * channels * elements * positions;
   const int64_t rows = a[0].output * a[1].output * a[2].output;
-  if (w->imageChannelStride == 1 && w->imageStride[3] != 1 && channels > 1 && a[3].input <= ROW_MOST) {
+  if (w->imageChannelStride == 1 && w->imageStride[3] != 1 && channels > 1 && a[3].input <= MAX_ROW_PIXELS) {
     const int64_t blocks = ceilDivide(channels, CHANNEL_BLOCK), rowBlocks = ceilDivide(rows, ROW_BLOCK);
     THNN_PARALLEL_FOR(task, w->batch * blocks * rowBlocks, work) {
       const int64_t channel = task / rowBlocks % blocks * CHANNEL_BLOCK, row = task % rowBlocks * ROW_BLOCK;

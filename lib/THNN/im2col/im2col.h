@@ -14,7 +14,7 @@ typedef struct Im2col {
   int64_t batch, channels;
   void *image, *columns;
   int64_t imageStride[4], columnStride[4]; /* per coordinate, per position */
-  int64_t kernelStride[4];                 /* of columns, per kernel element; 0 in im2colGradWeight */
+  int64_t kernelStride[4];                 /* of columns, per kernel element; 0 in subsamplingGradWeight */
   int64_t imageBatchStride, imageChannelStride, columnBatchStride, columnChannelStride;
 } Im2col;
 
@@ -43,8 +43,8 @@ void THNN_(im2col)(const Im2col *windows);
 /* image[n, c, x] = the sum of all columns[n, c, k, q] that im2col copies from x; the sum is added to image if `add`. */
 void THNN_(col2im)(const Im2col *windows, bool add);
 
-/* weight[c * weightStride] += scale * sum over n, q, k of columns[n, c, q] * image[n, c, x], where columns is
-   gradOutput. */
-void THNN_(im2colGradWeight)(const Im2col *windows, real *weight, int64_t weightStride, real scale);
+/* gradWeight of subsampling: weight[c * weightStride] += scale * sum over n, q, k of columns[n, c, q] * image[n, c, x],
+   where columns is gradOutput. */
+void THNN_(subsamplingGradWeight)(const Im2col *windows, real *weight, int64_t weightStride, real scale);
 
 #endif

@@ -75,7 +75,7 @@ void THNN_(col2im)(const Im2col *w, bool add)
           }
 }
 
-void THNN_(im2colGradWeight)(const Im2col *w, real *weight, int64_t weightStride, real scale)
+void THNN_(subsamplingGradWeight)(const Im2col *w, real *weight, int64_t weightStride, real scale)
 {
   for (int64_t c = 0; c < w->channels; c++) {
     double sum = 0;

@@ -31,15 +31,6 @@ static void gatherAverage(const PoolingBackward *f)
   }
 }
 
-/* True if gradInput is written by non-temporal stores: if the operands of forward and backward together exceed the
-   last-level cache. The forward never uses such stores, as the backward reads its results again. */
-static bool backwardStreams(const THTensor *gradInput, const THTensor *gradOutput, const THIndexTensor *indices)
-{
-  int64_t bytes = (THNNTensor_numel(gradInput) + THNNTensor_numel(gradOutput)) * (int64_t)sizeof(real);
-  if (indices) bytes += THNNTensor_numel(indices) * (int64_t)sizeof(int64_t);
-  return thnn_exceedsLastLevelCache(2 * bytes);
-}
-
 void THNN_(poolingMaxBackward)(const Pooling *pooling, bool inWindows, const THTensor *gradOutput,
                                const THIndexTensor *indices, THTensor *gradInput)
 {

@@ -17,6 +17,16 @@ typedef struct PoolingBackward {
   bool streams; /* use non-temporal stores */
 } PoolingBackward;
 
+/* True if gradInput is written by non-temporal stores: if the operands of forward and backward together exceed the
+   last-level cache. The forward never uses such stores, as the backward reads its results again. */
+static inline bool backwardStreams(const THTensor *gradInput, const THTensor *gradOutput,
+                                   const THIndexTensor *indices)
+{
+  int64_t bytes = (THNNTensor_numel(gradInput) + THNNTensor_numel(gradOutput)) * (int64_t)sizeof(real);
+  if (indices) bytes += THNNTensor_numel(indices) * (int64_t)sizeof(int64_t);
+  return thnn_exceedsLastLevelCache(2 * bytes);
+}
+
 /* Which gradients a lane adds: those with the index of the lane (INPUT: the input element), those with the index of the
    source (KERNEL: the kernel element), or all, weighted. Indices are int64 or already as wide as a lane. */
 typedef enum GatherMode {

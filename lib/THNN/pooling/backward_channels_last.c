@@ -104,7 +104,7 @@ bool THNN_(poolingBackwardChannelsLast)(const PoolingBackward *f)
           const bool full = allFull || (rowFull && divisorsAreFull(w, range[2], f->countPadding));
           findSources(f, range, (int64_t[]){depth, i, j}, from, packed, pixels, &s);
           OutputRange next = range[2];
-          for (c.count = 1; full && !packed && w->dilation == 1 && j + c.count * w->stride < w->input; c.count++) {
+          for (c.count = 1; full && !packed && j + c.count * w->stride < w->input; c.count++) {
             windowSlide(w, j + c.count * w->stride, &next.low, &next.high);
             if (next.low != range[2].low + c.count || next.high != range[2].high + c.count) break;
             if (!allFull && !divisorsAreFull(w, next, f->countPadding)) break;

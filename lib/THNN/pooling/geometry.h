@@ -39,6 +39,21 @@ static inline int64_t imagesSlice(const PoolingImages *t, int64_t slice)
   return imagesPlane(t, slice / t->d) + slice % t->d * t->sd;
 }
 
+static inline bool rowsAreDense(const PoolingImages *t) { return t->sw == 1 && (t->h == 1 || t->sh == t->w); }
+
+static inline bool planesAreDense(const PoolingImages *t)
+{
+  return rowsAreDense(t) && (t->d == 1 || t->sd == t->h * t->w);
+}
+
+/* True for dense planes of at most SMALL_PLANE pixels. Small planes of VL channels are transposed into a tile with the
+   channels in lanes. */
+#define SMALL_PLANE 1024
+static inline bool planesAreSmall(const PoolingImages *t)
+{
+  return planesAreDense(t) && (double)t->d * (double)t->h * (double)t->w <= SMALL_PLANE;
+}
+
 /* The increment of an index for one step along an axis. */
 static inline int64_t indexWeight(const Pooling *pooling, int axis)
 {

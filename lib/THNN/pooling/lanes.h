@@ -45,6 +45,24 @@ static ALWAYS_INLINE void storeZipped(real *p, vreal x, vreal y, int lanes)
   }
 }
 
+/* Copies or fills n adjacent elements. */
+static ALWAYS_INLINE void copyLanes(real *to, const real *from, int64_t n)
+{
+  int64_t i = 0;
+  for (; i <= n - VL; i += VL) v_store(to + i, v_load(from + i));
+  if (i < n && n >= VL) v_store(to + n - VL, v_load(from + n - VL));
+  else if (i < n) v_store_n(to, v_load_n(from, (int)n), (int)n);
+}
+
+static ALWAYS_INLINE void fillLanes(real *to, real value, int64_t n)
+{
+  const vreal x = v_set1(value);
+  int64_t i = 0;
+  for (; i <= n - VL; i += VL) v_store(to + i, x);
+  if (i < n && n >= VL) v_store(to + n - VL, x);
+  else if (i < n) v_store_n(to, x, (int)n);
+}
+
 /* 0, step, 2*step, ... */
 static inline vint ramp(int64_t step)
 {
@@ -93,6 +111,14 @@ static ALWAYS_INLINE vint loadIndices(const int64_t *index, int lanes)
   return (vint)loadLanes((const real *)index, lanes);
 }
 #endif
+
+static ALWAYS_INLINE void widenIndices(int64_t *to, const vlane *from, int64_t n)
+{
+  int64_t i = 0;
+  for (; i <= n - VL; i += VL) storeIndices(to + i, vi_load(from + i), VL);
+  if (i < n && n >= VL) storeIndices(to + n - VL, vi_load(from + n - VL), VL);
+  else if (i < n) storeIndices(to, (vint)v_load_n((const real *)from, (int)n), (int)n);
+}
 
 /* Calls BLOCK(first, vectors, lanes, ...) until n lanes are covered; first[] has the first lane of each of 4, 2 or 1
    vectors. The last vector overlaps the previous one rather than end beyond n: values in the overlap are stored twice. If

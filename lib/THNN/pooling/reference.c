@@ -245,6 +245,12 @@ void THNN_(poolingRegionMax)(const PoolingRegions *regions, const THTensor *inpu
   } while (step(output, out));
 }
 
+void THNN_(poolingRegionMaxBackward)(const PoolingRegions *regions, const THTensor *gradOutput,
+                                     const THIndexTensor *indices, THTensor *gradInput)
+{
+  THNN_(poolingScatter)(&regions->pooling, gradOutput, indices, gradInput, true);
+}
+
 void THNN_(poolingRegionAverage)(const PoolingRegions *regions, const THTensor *input, THTensor *output)
 {
   int64_t out[THNN_MAX_DIM] = {0}, index;

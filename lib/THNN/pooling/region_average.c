@@ -8,7 +8,8 @@
 
 /* Sums of elements of x, for each element of y. */
 typedef struct RegionSums {
-  WindowAxis axis[WINDOW_AXES]; /* of x and y: swapped for the gradient */
+  PoolingRegions regions; /* of x and y: swapped for the gradient */
+  const WindowAxis *axis;
   bool isGradient;
   PoolingImages x, y;
   const real *from;
@@ -27,33 +28,6 @@ static int64_t gradientDivisor(const RegionSums *f, int a, int64_t i)
 {
   const WindowAxis *axis = &f->axis[a];
   return regionSize(&(WindowAxis){.input = axis->output, .output = axis->input}, i);
-}
-
-#define SUM_VECTORS 4      /* that are added side by side */
-#define PARTIAL_VECTORS 64 /* that are added to each of them */
-
-static accreal sumOf(const real *x, int64_t n)
-{
-  if (n < VL) {
-    real sum = 0;
-    for (int64_t i = 0; i < n; i++) sum += x[i];
-    return sum;
-  }
-  accreal total = 0;
-  for (int64_t i = 0; i < n;) {
-    const int64_t end = MIN(n, i + SUM_VECTORS * PARTIAL_VECTORS * VL);
-    vreal sum[SUM_VECTORS] = {{0}};
-    for (; i + SUM_VECTORS * VL <= end; i += SUM_VECTORS * VL)
-#pragma GCC unroll 4
-      for (int v = 0; v < SUM_VECTORS; v++) {
-        thnn_prefetchAhead(x + i + v * VL, VL * (int)sizeof *x);
-        sum[v] += v_load(x + i + v * VL);
-      }
-    for (; i + VL <= end; i += VL) sum[0] += v_load(x + i);
-    if (i < end) sum[1] += v_load_n(x + i, (int)(end - i)), i = end;
-    total += v_sum((sum[0] + sum[1]) + (sum[2] + sum[3]));
-  }
-  return total;
 }
 
 /* Any strides. */
@@ -99,56 +73,115 @@ static void findWeights(const RegionSums *f, real **weight)
   for (int64_t i = 0; i < VL && f->isGradient; i++) weight[2][f->x.w + i] = 0;
 }
 
-static int64_t regionMost(const WindowAxis *axis)
+/* --- one region per plane --- */
+
+#define SUM_VECTORS 4      /* that are added side by side */
+#define PARTIAL_VECTORS 64 /* that are added to each of them */
+
+/* Sums of n contiguous elements in lanes. */
+static vreal sumOfRun(const real *x, int64_t n)
 {
-  return axis->input / axis->output + (axis->input % axis->output ? 2 : 0);
+  vreal total = {0};
+  for (int64_t i = 0; i < n;) {
+    const int64_t end = MIN(n, i + SUM_VECTORS * PARTIAL_VECTORS * VL);
+    vreal sum[SUM_VECTORS] = {{0}};
+    for (; i + SUM_VECTORS * VL <= end; i += SUM_VECTORS * VL)
+#pragma GCC unroll 4
+      for (int v = 0; v < SUM_VECTORS; v++) {
+        thnn_prefetchAhead(x + i + v * VL, VL * (int)sizeof *x);
+        sum[v] += v_load(x + i + v * VL);
+      }
+    for (; i + VL <= end; i += VL) sum[0] += v_load(x + i);
+    if (i < end) sum[1] += v_load_n(x + i, (int)(end - i)), i = end;
+    total += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  }
+  return total;
+}
+
+#define SQUARE (VBYTES / sizeof(real) * VBYTES / sizeof(real))
+
+/* Sums of VL planes are transposed, so that they are added, and divided, in lanes. */
+static bool meanOfPlanes(const RegionSums *f)
+{
+  const PoolingImages *x = &f->x, *y = &f->y;
+  if (f->isGradient || y->d * y->h * y->w != 1 || !planesAreDense(x)) return false;
+  const int64_t size = x->d * x->h * x->w, planes = x->n * x->c, perTask = ceilDivide(rowsPerTask(size), VL) * VL;
+  THNN_PARALLEL_FOR(task, ceilDivide(planes, perTask), planes * size) {
+    real sum[SQUARE], lanes[SQUARE] = {0}, mean[VBYTES / sizeof(real)];
+    const int64_t end = MIN(planes, (task + 1) * perTask);
+    int64_t n = task * perTask / x->c, c = task * perTask % x->c;
+    for (int64_t plane = task * perTask; plane < end; plane += VL) {
+      const int count = (int)MIN(VL, end - plane);
+      real *to[VBYTES / sizeof(real)];
+      for (int i = 0; i < count; i++) {
+        v_store(sum + i * VL, sumOfRun(f->from + n * x->sn + c * x->sc, size));
+        to[i] = f->to + n * y->sn + c * y->sc;
+        if (++c == x->c) c = 0, n++;
+      }
+      THNN_(transpose)(lanes, VL, sum, VL, count, VL);
+      vreal total[2] = {{0}};
+      for (int i = 0; i < VL; i++) total[i % 2] += v_load(lanes + i * VL);
+      v_store(mean, (total[0] + total[1]) / v_set1((real)size));
+      for (int i = 0; i < count; i++) *to[i] = mean[i];
+    }
+  }
+  return true;
+}
+
+static bool meanOfPlanesGradient(const RegionSums *f)
+{
+  const PoolingImages *x = &f->x, *y = &f->y;
+  if (!f->isGradient || x->d * x->h * x->w != 1 || !planesAreDense(y)) return false;
+  const int64_t size = y->d * y->h * y->w, planes = y->n * y->c, perTask = rowsPerTask(size);
+  THNN_PARALLEL_FOR(task, ceilDivide(planes, perTask), planes * size) {
+    const int64_t end = MIN(planes, (task + 1) * perTask);
+    for (int64_t plane = task * perTask; plane < end; plane++)
+      fillLanes(f->to + imagesPlane(y, plane), f->from[imagesPlane(x, plane)] / (real)size, size);
+  }
+  return true;
 }
 
 /* --- planes --- */
 
 typedef struct SumBuffers {
+  const RegionSums *f;
   RegionLines lines;
-  real *line; /* sums: lines, then levels */
+  real *line, *transposed, *sum, *row; /* tiles; `sum` and `row` are results before and after transposition */
   real *weight[WINDOW_AXES];
-  real *length; /* of the region of each column of y */
 } SumBuffers;
 
 static size_t sumBuffers(void *memory, const RegionSums *f, const RegionLines *lines, SumBuffers *b)
 {
   ScratchArena arena = {memory, 0};
-  b->lines = *lines;
+  *b = (SumBuffers){.f = f, .lines = *lines};
   regionLinesTake(&arena, &b->lines);
-  b->line = arenaTake(&arena, regionLevels(lines), sizeof(real));
+  b->line = regionTileTake(&arena);
+  b->transposed = regionTileTake(&arena);
+  b->sum = regionTileTake(&arena);
+  b->row = regionTileTake(&arena);
   takeWeights(&arena, f, b->weight);
-  b->length = arenaTake(&arena, (double)f->y.w, sizeof(real));
   return (size_t)arena.bytes;
 }
 
 #define PARTIAL_ROWS 64
 
-/* The rows of a region, the columns of a row being `step` apart. */
-typedef struct RegionSource {
-  const real *plane;
-  Region d, h;
-  int64_t step;
-} RegionSource;
-
-/* The sum of each column of a region. */
-static ALWAYS_INLINE void sumBlock(const int64_t *first, int vectors, int lanes, const RegionSums *f,
-                                   const RegionSource *source, int64_t step, const SumBuffers *b, real *line,
-                                   bool isGradient)
+/* The sum of each column of a line from column x0 on, the columns of a row being `step` apart. */
+static ALWAYS_INLINE void sumBlock(const int64_t *first, int vectors, int lanes, const SumBuffers *b,
+                                   const RegionLine *source, int64_t x0, int64_t step, real *line, bool isGradient)
 {
-  const int64_t sd = f->x.sd, sh = f->x.sh;
+  const PoolingImages *x = &b->f->x;
+  const real *plane = b->f->from + source->n * x->sn + source->c * x->sc + x0 * step;
+  const int64_t sd = x->sd, sh = x->sh;
   vreal total[MAX_VECTORS];
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) total[v] = (vreal){0};
-  for (int64_t k = source->d.start; k < source->d.end; k++)
-    for (int64_t r = source->h.start; r < source->h.end;) {
-      const real *row = source->plane + k * sd + r * sh;
+  for (int64_t k = source->depth.start; k < source->depth.end; k++)
+    for (int64_t r = source->height.start; r < source->height.end;) {
+      const real *row = plane + k * sd + r * sh;
       vreal sum[MAX_VECTORS];
 #pragma GCC unroll 4
       for (int v = 0; v < vectors; v++) sum[v] = (vreal){0};
-      for (const int64_t end = MIN(source->h.end, r + PARTIAL_ROWS); r < end; r++, row += sh) {
+      for (const int64_t end = MIN(source->height.end, r + PARTIAL_ROWS); r < end; r++, row += sh) {
         const vreal weight = isGradient ? v_set1(b->weight[0][k] * b->weight[1][r]) : v_set1(1);
 #pragma GCC unroll 4
         for (int v = 0; v < vectors; v++) {
@@ -161,118 +194,167 @@ static ALWAYS_INLINE void sumBlock(const int64_t *first, int vectors, int lanes,
     }
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++)
-    v_store(line + first[v], isGradient ? total[v] * v_load(b->weight[2] + first[v]) : total[v]);
+    v_store(line + first[v], isGradient ? total[v] * v_load(b->weight[2] + x0 + first[v]) : total[v]);
 }
 
-static void sumLine(const RegionSums *f, const RegionSource *source, const SumBuffers *b, real *line)
+static void sumLine(const SumBuffers *b, const RegionLine *source, int64_t x0, int64_t n, real *line)
 {
-  const int64_t n = f->x.w;
-  if (source->step != 1) FOR_LANE_BLOCKS(n, sumBlock, f, source, source->step, b, line, f->isGradient);
-  else if (f->isGradient) FOR_LANE_BLOCKS(n, sumBlock, f, source, 1, b, line, true);
-  else FOR_LANE_BLOCKS(n, sumBlock, f, source, 1, b, line, false);
+  const int64_t step = b->f->x.sw;
+  if (step != 1) FOR_LANE_BLOCKS(n, sumBlock, b, source, x0, step, line, b->f->isGradient);
+  else if (b->f->isGradient) FOR_LANE_BLOCKS(n, sumBlock, b, source, x0, 1, line, true);
+  else FOR_LANE_BLOCKS(n, sumBlock, b, source, x0, 1, line, false);
 }
 
-static void sumLevels(const SumBuffers *b, int64_t lines)
-{
-  const RegionLines *l = &b->lines;
-  const int64_t end = (lines - 1) * l->pitch + l->width;
-  for (int64_t k = 1; k < l->longest; k++) {
-    const real *from = b->line + regionLevel(l, k) * l->size, *shifted = b->line + k;
-    real *to = b->line + regionLevel(l, k + 1) * l->size;
-    for (int64_t i = 0; i < end; i += VL) v_store(to + i, v_load(from + i) + v_load(shifted + i));
-  }
-}
-
-/* Writes the rows of y of a block; `y` is the first row of the chunk. */
-static void sumPicks(const RegionSums *f, const SumBuffers *b, int64_t lines, int64_t depth, real *y)
+/* Adds the columns x0 to x1 - 1 of the transposed lines to the sums of the regions. */
+static void sumColumns(const SumBuffers *b, int64_t x0, int64_t x1)
 {
   const RegionLines *l = &b->lines;
-  const int64_t outputs = l->outputs, step = f->y.sw;
-  for (int64_t n = 0; n < lines; n++) {
-    const RegionRows *rows = &l->blocks[n];
-    const real *restrict line = b->line + n * l->pitch;
-    const real *restrict length = b->length;
-    const int32_t *restrict pick = l->pick;
-    const real size = (real)(depth * (rows->h.end - rows->h.start));
-    real *restrict to = y + rows->first * f->y.sh;
-    if (f->isGradient && f->x.w == 1 && step == 1 && (f->y.h == 1 || f->y.sh == outputs)) {
-      const real value = line[0];
-      for (int64_t j = 0; j < (rows->end - rows->first) * outputs; j++) to[j] = value;
-      continue;
-    }
-    if (l->longest > LONGEST_PREFIX) {
-      for (int64_t j = 0; j < outputs; j++) {
-        const accreal sum = sumOf(line + l->columns[j].start, l->columns[j].end - l->columns[j].start);
-        to[j * step] = (real)(f->isGradient ? sum : sum / ((accreal)size * (accreal)length[j]));
-      }
-    } else if (f->isGradient && step == 1) {
-#pragma GCC unroll 4
-      for (int64_t j = 0; j < outputs; j++) to[j] = line[pick[j]];
-    } else if (f->isGradient) {
-      for (int64_t j = 0; j < outputs; j++) to[j * step] = line[pick[j]];
-    } else {
-      for (int64_t j = 0; j < outputs; j++) to[j * step] = line[pick[j]] / (size * length[j]);
-    }
-    for (int64_t o = rows->first + 1; o < rows->end; o++) {
-      real *restrict copy = y + o * f->y.sh;
-      if (step == 1)
-        for (int64_t j = 0; j < outputs; j++) copy[j] = to[j];
-      else
-        for (int64_t j = 0; j < outputs; j++) copy[j * step] = to[j * step];
+  for (int64_t j = 0; j < l->end - l->first; j++) {
+    const Region r = l->columns[j];
+    const int64_t first = MAX(r.start, x0), end = MIN(r.end, x1);
+    for (int v = 0; v < LINE_VECTORS && first < end; v++) {
+      real *to = b->sum + j * BLOCK_LINES + v * VL;
+      vreal sum = v_load(b->transposed + (first - x0) * BLOCK_LINES + v * VL);
+      for (int64_t c = first + 1; c < end; c++) sum += v_load(b->transposed + (c - x0) * BLOCK_LINES + v * VL);
+      v_store(to, first == r.start ? sum : v_load(to) + sum);
     }
   }
 }
 
-/* The sum of a region as wide as the plane, whose rows are contiguous. */
-static accreal sumRuns(const RegionSums *f, const real *plane, Region d, Region h)
+/* Divides the sums by the sizes of their regions. */
+static void divideSums(const SumBuffers *b)
 {
-  accreal sum = 0;
-  for (int64_t k = d.start; k < d.end; k++)
-    sum += sumOf(plane + k * f->x.sd + h.start * f->x.sh, (h.end - h.start) * f->x.w);
-  return sum;
+  const RegionLines *l = &b->lines;
+  real size[BLOCK_LINES] = {0};
+  for (int64_t i = 0; i < BLOCK_LINES; i++) {
+    const RegionLine *line = &l->block[i < l->count ? i : 0];
+    size[i] = (real)((line->depth.end - line->depth.start) * (line->height.end - line->height.start));
+  }
+  for (int64_t j = 0; j < l->end - l->first; j++) {
+    const vreal length = v_set1((real)(l->columns[j].end - l->columns[j].start));
+    for (int v = 0; v < LINE_VECTORS; v++) {
+      real *to = b->sum + j * BLOCK_LINES + v * VL;
+      v_store(to, v_load(to) / (v_load(size + v * VL) * length));
+    }
+  }
+}
+
+static void storeRows(const SumBuffers *b)
+{
+  const PoolingImages *y = &b->f->y;
+  const RegionLines *l = &b->lines;
+  const int64_t n = l->end - l->first;
+  for (int64_t i = 0; i < l->count; i++) {
+    const RegionLine *line = &l->block[i];
+    const real *from = n == 1 ? b->sum + i : b->row + i * LINE_PITCH;
+    real *to =
+        b->f->to + line->n * y->sn + line->c * y->sc + line->d * y->sd + line->first * y->sh + l->first * y->sw;
+    for (int64_t copy = 0; copy < line->copies; copy++, to += y->sh) {
+      if (y->sw == 1 && n > 1) copyLanes(to, from, n);
+      for (int64_t j = 0; j < n && (y->sw != 1 || n == 1); j++) to[j * y->sw] = from[j];
+    }
+  }
+}
+
+static void sumLines(void *context)
+{
+  SumBuffers *b = context;
+  const RegionSums *f = b->f;
+  RegionLines *l = &b->lines;
+  for (int64_t j = 0; j < f->y.w; j = l->end) {
+    regionTile(l, j);
+    const int64_t end = l->columns[l->end - j - 1].end;
+    for (int64_t x0 = l->columns[0].start, x1; x0 < end; x0 = x1) {
+      x1 = MIN(end, x0 + TILE_COLUMNS);
+      for (int64_t i = 0; i < l->count; i++) sumLine(b, &l->block[i], x0, x1 - x0, b->line + i * LINE_PITCH);
+      THNN_(transpose)(b->transposed, BLOCK_LINES, b->line, LINE_PITCH, l->count, x1 - x0);
+      sumColumns(b, x0, x1);
+    }
+    if (!f->isGradient) divideSums(b);
+    if (l->end - j > 1) THNN_(transpose)(b->row, LINE_PITCH, b->sum, BLOCK_LINES, l->end - j, l->count);
+    storeRows(b);
+  }
 }
 
 static bool sumPlanes(const RegionSums *f)
 {
-  const PoolingImages *x = &f->x, *y = &f->y;
-  const int64_t shortest = MAX(x->w / y->w, 1);
-  const RegionLines lines =
-      regionLines(x, y, shortest, regionMost(&f->axis[2]), regionMost(&f->axis[0]) * regionMost(&f->axis[1]));
+  const PoolingImages *y = &f->y;
+  const RegionLines lines = regionLines(&f->regions, &f->x, y);
   SumBuffers sizes;
   const size_t bytes = sumBuffers(NULL, f, &lines, &sizes);
   if (bytes > THNN_SCRATCH_LIMIT) return false;
-  const bool whole = y->w == 1 && !f->isGradient && x->sw == 1 && (x->h == 1 || x->sh == x->w);
-  THNN_PARALLEL_FOR(task, ceilDivide(lines.units, lines.perTask), y->n * y->c * y->d * y->h * MAX(x->w, y->w)) {
+  THNN_PARALLEL_FOR(task, ceilDivide(lines.units, lines.perTask), y->n * y->c * y->d * y->h * MAX(f->x.w, y->w)) {
     SumBuffers b;
     sumBuffers(thnn_scratch(bytes), f, &lines, &b);
-    RegionLines *l = &b.lines;
-    if (!whole) memset(b.line, 0, (size_t)regionLevels(l) * sizeof *b.line);
+    memset(b.transposed, 0, sizeof(real) * LINE_PITCH * BLOCK_LINES); /* lanes without a line */
     findWeights(f, b.weight);
-    for (int64_t j = 0; j < y->w; j++) {
-      l->columns[j] = regionAdaptive(&f->axis[2], j);
-      b.length[j] = (real)(l->columns[j].end - l->columns[j].start);
-    }
-    if (l->longest <= LONGEST_PREFIX) regionPicks(l);
-    const int64_t first = task * l->perTask, end = MIN(l->units, first + l->perTask);
-    for (int64_t unit = first; unit < end; unit++) {
-      const int64_t slice = unit / l->chunks, top = unit % l->chunks * l->chunk, count = MIN(l->chunk, y->h - top);
-      if (unit == first || l->chunks > 1)
-        for (int64_t o = 0; o < count; o++) l->heights[o] = regionAdaptive(&f->axis[1], top + o);
-      const Region d = regionAdaptive(&f->axis[0], slice % y->d);
-      const real *from = f->from + imagesPlane(x, slice / y->d);
-      real *to = f->to + imagesSlice(y, slice) + top * y->sh;
-      for (int64_t o = 0; o < count && whole; o++) {
-        const Region h = l->heights[o];
-        to[o * y->sh] =
-            (real)(sumRuns(f, from, d, h) / ((accreal)((d.end - d.start) * (h.end - h.start)) * (accreal)x->w));
+    regionBlocks(&b.lines, task, sumLines, &b);
+  }
+  return true;
+}
+
+/* --- small planes --- */
+
+typedef struct TileBuffers {
+  real *x, *y; /* pixels of VL channels */
+  Region *columns;
+  real *weight[WINDOW_AXES];
+} TileBuffers;
+
+static size_t tileBuffers(void *memory, const RegionSums *f, TileBuffers *b)
+{
+  ScratchArena arena = {memory, 0};
+  b->x = arenaTake(&arena, (double)(f->x.d * f->x.h * f->x.w * VL), sizeof(real));
+  b->y = arenaTake(&arena, (double)(f->y.d * f->y.h * f->y.w * VL), sizeof(real));
+  b->columns = arenaTake(&arena, (double)f->y.w, sizeof(Region));
+  takeWeights(&arena, f, b->weight);
+  return (size_t)arena.bytes;
+}
+
+/* One row of y. */
+static ALWAYS_INLINE void sumTileRow(const RegionSums *f, const TileBuffers *b, Region d, Region h, real *to,
+                                     bool isGradient)
+{
+  for (int64_t j = 0; j < f->y.w; j++, to += VL) {
+    const Region w = b->columns[j];
+    vreal total = {0};
+    for (int64_t k = d.start; k < d.end; k++)
+      for (int64_t r = h.start; r < h.end; r++) {
+        const real *row = b->x + (k * f->x.h + r) * f->x.w * VL;
+        vreal sum = {0};
+        for (int64_t c = w.start; c < w.end; c++)
+          sum += isGradient ? v_load(row + c * VL) * v_set1(b->weight[2][c]) : v_load(row + c * VL);
+        total += isGradient ? sum * v_set1(b->weight[0][k] * b->weight[1][r]) : sum;
       }
-      for (int64_t o = 0, found; o < count && !whole; o = l->blocks[found - 1].end) {
-        found = regionBlock(l, o, count);
-        for (int64_t i = 0; i < found; i++)
-          sumLine(f, &(RegionSource){from, d, l->blocks[i].h, x->sw}, &b, b.line + i * l->pitch);
-        if (l->longest <= LONGEST_PREFIX) sumLevels(&b, found);
-        sumPicks(f, &b, found, d.end - d.start, to);
+    const int64_t size = (d.end - d.start) * (h.end - h.start) * (w.end - w.start);
+    v_store(to, isGradient ? total : total / v_set1((real)size));
+  }
+}
+
+static bool sumSmallPlanes(const RegionSums *f)
+{
+  const PoolingImages *x = &f->x, *y = &f->y;
+  if (!planesAreSmall(x) || !planesAreSmall(y)) return false;
+  TileBuffers sizes;
+  const size_t bytes = tileBuffers(NULL, f, &sizes);
+  const int64_t from = x->d * x->h * x->w, to = y->d * y->h * y->w, groups = ceilDivide(x->c, VL);
+  const int64_t perTask = rowsPerTask(VL * MAX(from, to)), tiles = x->n * groups;
+  THNN_PARALLEL_FOR(task, ceilDivide(tiles, perTask), tiles * VL * MAX(from, to)) {
+    TileBuffers b;
+    tileBuffers(thnn_scratch(bytes), f, &b);
+    findWeights(f, b.weight);
+    for (int64_t j = 0; j < y->w; j++) b.columns[j] = regionAdaptive(&f->axis[2], j);
+    memset(b.x, 0, sizeof(real) * (size_t)(from * VL)); /* lanes without a channel */
+    const int64_t end = MIN(tiles, (task + 1) * perTask);
+    for (int64_t tile = task * perTask; tile < end; tile++) {
+      const int64_t n = tile / groups, c = tile % groups * VL, channels = MIN(VL, x->c - c);
+      THNN_(transpose)(b.x, VL, f->from + n * x->sn + c * x->sc, x->sc, channels, from);
+      for (int64_t row = 0; row < y->d * y->h; row++) {
+        const Region d = regionAdaptive(&f->axis[0], row / y->h), h = regionAdaptive(&f->axis[1], row % y->h);
+        if (f->isGradient) sumTileRow(f, &b, d, h, b.y + row * y->w * VL, true);
+        else sumTileRow(f, &b, d, h, b.y + row * y->w * VL, false);
       }
+      THNN_(transpose)(f->to + n * y->sn + c * y->sc, y->sc, b.y, VL, to, channels);
     }
   }
   return true;
@@ -292,7 +374,7 @@ static size_t pixelBuffers(void *memory, const RegionSums *f, PixelBuffers *b)
 {
   ScratchArena arena = {memory, 0};
   double elements = 1;
-  for (int a = 0; a < WINDOW_AXES; a++) elements *= (double)regionMost(&f->axis[a]);
+  for (int a = 0; a < WINDOW_AXES; a++) elements *= (double)regionAdaptiveLongest(&f->axis[a]);
   *b = (PixelBuffers){.mean = {.count = 1}};
   b->mean.offset = arenaTake(&arena, elements, sizeof(int64_t));
   gatherSourcesTake(&arena, elements, &b->gradient);
@@ -356,7 +438,8 @@ static bool sumChannelsLast(const RegionSums *f)
 static void regionSums(RegionSums *f)
 {
   const bool channelsLast = imagesAreChannelsLast(&f->x) && imagesAreChannelsLast(&f->y);
-  const bool done = channelsLast ? sumChannelsLast(f) : sumPlanes(f);
+  const bool done = channelsLast ? sumChannelsLast(f)
+                                 : meanOfPlanes(f) || meanOfPlanesGradient(f) || sumSmallPlanes(f) || sumPlanes(f);
   if (!done) sumPlain(f);
 }
 
@@ -367,7 +450,8 @@ void THNN_(poolingRegionAverage)(const PoolingRegions *regions, const THTensor *
                   .y = poolingImages(pooling, output),
                   .from = TH_DATA(input),
                   .to = TH_DATA(output)};
-  memcpy(f.axis, pooling->axis, sizeof f.axis);
+  f.regions = *regions;
+  f.axis = f.regions.pooling.axis;
   regionSums(&f);
 }
 
@@ -380,7 +464,7 @@ void THNN_(poolingRegionAverageBackward)(const PoolingRegions *regions, const TH
                   .y = poolingImages(pooling, gradInput),
                   .from = TH_DATA(gradOutput),
                   .to = TH_DATA(gradInput)};
-  for (int a = 0; a < WINDOW_AXES; a++)
-    f.axis[a] = (WindowAxis){.input = pooling->axis[a].output, .output = pooling->axis[a].input};
+  f.regions = regionsInverse(regions);
+  f.axis = f.regions.pooling.axis;
   regionSums(&f);
 }

@@ -1,46 +1,49 @@
 #ifndef THNN_POOLING_REGION_LINES_H
 #define THNN_POOLING_REGION_LINES_H
 
-/* Regions of planes, a block of output rows at a time. First the rows of x that a row of y reads are combined column by
-   column, with columns in lanes, into a line. Then lines are combined with themselves, shifted: element i of the prefix
-   level of length k has the columns i to i + k - 1. Each region picks its element of the level of its length. Lengths
-   differ by two at most; regions above LONGEST_PREFIX read the line itself. */
+/* Regions of planes, a block of output rows at a time, in two steps. First the rows of x that a row of y reads are combined
+   column by column, with columns in lanes, into a line. Then the lines of a block are transposed, so that lines are in
+   lanes, the columns of each region are combined, and the results are transposed back. Columns are processed in tiles. */
 
+#include "gemm/transpose.h"
 #include "pooling/geometry.h"
 #include "pooling/lanes.h"
 #include "pooling/regions.h"
 
-#define LONGEST_PREFIX 16
-#define PREFIX_LEVELS 3
-#define BLOCK_ELEMENTS 1024
+#define BLOCK_LINES 16
+#define TILE_COLUMNS 128
+#define LINE_PITCH \
+  (TILE_COLUMNS + 16) /* no power of two, so that the lines of a block lie in different cache sets */
+#define LINE_VECTORS ((int)(BLOCK_LINES / VL))
+#define CHUNK_ROWS 1024
 
-/* The rows first <= o < end of a slice of y, which read the same rows of x. */
-typedef struct RegionRows {
-  Region h;
-  int64_t first, end;
-} RegionRows;
+/* The line of rows first <= o < first + copies of slice d of plane (n, c) of y, which read the same rows of x. */
+typedef struct RegionLine {
+  int64_t n, c, d, first, copies;
+  Region depth, height;
+} RegionLine;
 
 typedef struct RegionLines {
-  int64_t width, outputs;    /* columns of x and y */
-  int64_t shortest, longest; /* region of a row */
-  int64_t rows, pitch, size; /* of a block: lines, elements from line to line and from level to level */
-  int64_t chunk, chunks;     /* rows of a slice of y that a unit of work has, and units of a slice */
-  int64_t units, perTask;
-  Region *columns, *heights; /* of the columns of y, and of its rows in a chunk */
-  int32_t *pick;             /* for each column of y, its element from the line on */
-  RegionRows *blocks;
+  const PoolingRegions *regions;
+  const PoolingImages *x, *y;
+  int64_t chunk, chunks;  /* rows of a slice of y that a unit of work has, and units of a slice */
+  int64_t units, perTask; /* in all, of a task */
+  int64_t count;          /* lines of the block */
+  RegionLine *block;
+  Region *heights; /* of the rows of a unit */
+  /* The tile: columns first <= j < end of y, with their regions. */
+  Region *columns;
+  int64_t first, end;
 } RegionLines;
 
-/* `longest` and `shortest` are those of a row, `reads` the rows of x that a row of y reads. */
-static inline RegionLines regionLines(const PoolingImages *x, const PoolingImages *y, int64_t shortest,
-                                      int64_t longest, int64_t reads)
+/* `reads` is the number of rows of x that a row of y reads. */
+static inline RegionLines regionLines(const PoolingRegions *regions, const PoolingImages *x,
+                                      const PoolingImages *y)
 {
-  RegionLines l = {.width = x->w, .outputs = y->w, .shortest = shortest, .longest = longest};
-  l.pitch = (x->w + VL - 1) / VL * VL;
-  l.rows = MIN(MAX(BLOCK_ELEMENTS / l.pitch, 1), y->h);
-  l.size = l.rows * l.pitch + 2 * LONGEST_PREFIX;
-  const double work = (double)y->h * ((double)x->w * (double)reads + (double)y->w);
-  l.chunks = MIN((int64_t)(work / (4 * TASK_ELEMENTS)) + 1, y->h);
+  RegionLines l = {.regions = regions, .x = x, .y = y};
+  const double reads = (double)regionLongest(regions, 0) * (double)regionLongest(regions, 1);
+  const double work = (double)y->h * ((double)x->w * reads + (double)y->w);
+  l.chunks = MAX(MIN((int64_t)(work / (4 * TASK_ELEMENTS)) + 1, y->h), ceilDivide(y->h, CHUNK_ROWS));
   l.chunk = ceilDivide(y->h, l.chunks);
   l.chunks = ceilDivide(y->h, l.chunk);
   l.units = y->n * y->c * y->d * l.chunks;
@@ -48,48 +51,68 @@ static inline RegionLines regionLines(const PoolingImages *x, const PoolingImage
   return l;
 }
 
-/* Levels of elements: the line and, unless regions read it, PREFIX_LEVELS more. */
-static inline double regionLevels(const RegionLines *l)
-{
-  return (double)l->size * (l->longest > LONGEST_PREFIX ? 1 : 1 + PREFIX_LEVELS);
-}
-
 static inline void regionLinesTake(ScratchArena *arena, RegionLines *l)
 {
-  l->columns = arenaTake(arena, (double)l->outputs, sizeof(Region));
+  l->block = arenaTake(arena, BLOCK_LINES, sizeof(RegionLine));
   l->heights = arenaTake(arena, (double)l->chunk, sizeof(Region));
-  l->pick = arenaTake(arena, (double)l->outputs, sizeof(int32_t));
-  l->blocks = arenaTake(arena, (double)l->rows, sizeof(RegionRows));
+  l->columns = arenaTake(arena, TILE_COLUMNS, sizeof(Region));
 }
 
-/* The level that has the length. */
-static inline int64_t regionLevel(const RegionLines *l, int64_t length)
+/* A line, transposed lines, or results in either order. */
+static inline void *regionTileTake(ScratchArena *arena)
 {
-  return length == 1 ? 0 : length < l->shortest ? 1 : 1 + length - l->shortest;
+  return arenaTake(arena, LINE_PITCH * BLOCK_LINES + VL, sizeof(real));
 }
 
-static inline void regionPicks(RegionLines *l)
+/* Makes the tile from column `first` on. The regions of adaptive columns are the same for each block. */
+static inline void regionTile(RegionLines *l, int64_t first)
 {
-  for (int64_t j = 0; j < l->outputs; j++) {
-    const Region r = l->columns[j];
-    l->pick[j] = (int32_t)(regionLevel(l, r.end - r.start) * l->size + r.start);
-  }
+  if (l->first == first && l->end > first) return;
+  const RegionLine *line = &l->block[0];
+  const real sample = regionSample(l->regions, 2, line->n, line->c);
+  l->first = first;
+  l->end = MIN(l->y->w, first + TILE_COLUMNS);
+  for (int64_t j = first; j < l->end; j++) l->columns[j - first] = regionOf(l->regions, 2, sample, j);
 }
 
-/* Collects a block from row o of a chunk of `count` rows on; returns its number of lines. */
-static inline int64_t regionBlock(const RegionLines *l, int64_t o, int64_t count)
+/* Calls compute(context) with blocks of the lines of a task. */
+static inline void regionBlocks(RegionLines *l, int64_t task, void (*compute)(void *context), void *context)
 {
-  int64_t n = 0;
-  for (; o < count; o++) {
-    const Region h = l->heights[o];
-    if (n > 0 && h.start == l->blocks[n - 1].h.start && h.end == l->blocks[n - 1].h.end) {
-      l->blocks[n - 1].end++;
-      continue;
+  const PoolingRegions *regions = l->regions;
+  const PoolingImages *y = l->y;
+  const int64_t begin = task * l->perTask, end = MIN(l->units, begin + l->perTask);
+  int64_t slice = begin / l->chunks, part = begin % l->chunks, plane = slice / y->d, d = slice % y->d;
+  int64_t n = plane / y->c, c = plane % y->c;
+  Region depth = {0, 0};
+  for (int64_t unit = begin; unit < end; unit++) {
+    const int64_t top = part * l->chunk, rows = MIN(l->chunk, y->h - top);
+    if (unit == begin || y->d > 1 || regions->samples)
+      depth = regionOf(regions, 0, regionSample(regions, 0, n, c), d);
+    if (unit == begin || l->chunks > 1 || (regions->samples && d == 0)) {
+      const real sample = regionSample(regions, 1, n, c);
+      for (int64_t o = 0; o < rows; o++) l->heights[o] = regionOf(regions, 1, sample, top + o);
     }
-    if (n == l->rows) break;
-    l->blocks[n++] = (RegionRows){h, o, o + 1};
+    RegionLine *last = NULL;
+    for (int64_t o = 0; o < rows; o++) {
+      const Region height = l->heights[o];
+      if (last && last->height.start == height.start && last->height.end == height.end) {
+        last->copies++;
+        continue;
+      }
+      if (l->count == BLOCK_LINES) compute(context), l->count = 0;
+      last = &l->block[l->count++];
+      *last = (RegionLine){n, c, d, top + o, 1, depth, height};
+    }
+    if (++part == l->chunks) part = 0, d++;
+    if (d < y->d) continue;
+    d = 0;
+    if (++c == y->c) c = 0, n++;
+    if (regions->samples) { /* each plane has its own regions */
+      compute(context);
+      l->count = l->end = 0;
+    }
   }
-  return n;
+  if (l->count > 0) compute(context);
 }
 
 /* `lanes` elements from column i of a row on, `step` apart. */

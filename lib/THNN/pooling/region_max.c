@@ -45,28 +45,39 @@ static void maxPlain(const RegionMax *f)
 
 /* --- planes --- */
 
+/* Largest values and their positions in the plane: tiles of lines, transposed lines, and results before and after
+   transposition. */
 typedef struct MaxBuffers {
+  const RegionMax *f;
   RegionLines lines;
-  real *line;      /* largest values: lines, then levels */
-  vlane *position; /* of each in its plane */
+  real *line, *transposed, *best, *row;
+  vlane *position, *transposedPosition, *bestPosition, *rowPosition;
 } MaxBuffers;
 
-static size_t maxBuffers(void *memory, const RegionLines *lines, MaxBuffers *b)
+static size_t maxBuffers(void *memory, const RegionMax *f, const RegionLines *lines, MaxBuffers *b)
 {
   ScratchArena arena = {memory, 0};
-  b->lines = *lines;
+  *b = (MaxBuffers){.f = f, .lines = *lines};
   regionLinesTake(&arena, &b->lines);
-  b->line = arenaTake(&arena, regionLevels(lines), sizeof(real));
-  b->position = arenaTake(&arena, regionLevels(lines), sizeof(vlane));
+  b->line = regionTileTake(&arena);
+  b->transposed = regionTileTake(&arena);
+  b->best = regionTileTake(&arena);
+  b->row = regionTileTake(&arena);
+  b->position = regionTileTake(&arena);
+  b->transposedPosition = regionTileTake(&arena);
+  b->bestPosition = regionTileTake(&arena);
+  b->rowPosition = regionTileTake(&arena);
   return (size_t)arena.bytes;
 }
 
-/* The first of the largest elements of each column of a region, the columns of a row being `step` apart. */
+/* The first of the largest elements of each column of a line from column x0 on, the columns of a row being `step`
+   apart. */
 static ALWAYS_INLINE void maxBlock(const int64_t *first, int vectors, int lanes, const RegionMax *f,
-                                   const real *plane, Region d, Region h, int64_t step, real *line,
-                                   vlane *position)
+                                   const RegionLine *source, int64_t x0, int64_t step, real *line, vlane *position)
 {
   const PoolingImages x = f->x;
+  const Region d = source->depth, h = source->height;
+  const real *plane = f->input + source->n * x.sn + source->c * x.sc + x0 * step;
   vreal best[MAX_VECTORS];
   vint at[MAX_VECTORS];
 #pragma GCC unroll 4
@@ -88,15 +99,16 @@ static ALWAYS_INLINE void maxBlock(const int64_t *first, int vectors, int lanes,
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) {
     v_store(line + first[v], best[v]);
-    vi_store(position + first[v], at[v] + vi_set1((vlane)first[v]) + ramp(1));
+    vi_store(position + first[v], at[v] + vi_set1((vlane)(x0 + first[v])) + ramp(1));
   }
 }
 
-static void maxLine(const RegionMax *f, const real *plane, Region d, Region h, real *line, vlane *position)
+static void maxLine(const RegionMax *f, const RegionLine *source, int64_t x0, int64_t n, real *line,
+                    vlane *position)
 {
-  const int64_t n = f->x.w, step = f->x.sw;
-  if (step == 1) FOR_LANE_BLOCKS(n, maxBlock, f, plane, d, h, 1, line, position);
-  else FOR_LANE_BLOCKS(n, maxBlock, f, plane, d, h, step, line, position);
+  const int64_t step = f->x.sw;
+  if (step == 1) FOR_LANE_BLOCKS(n, maxBlock, f, source, x0, 1, line, position);
+  else FOR_LANE_BLOCKS(n, maxBlock, f, source, x0, step, line, position);
 }
 
 static ALWAYS_INLINE vmask isBelow(vint a, vint b)
@@ -104,97 +116,165 @@ static ALWAYS_INLINE vmask isBelow(vint a, vint b)
   return vi_eq((a - b) >> (8 * (int)sizeof(vlane) - 1), vi_set1(-1));
 }
 
-/* Level k + 1 from level k and the line. A later column wins with a larger value, with an equal one in an earlier row, and
-   with a NaN unless there is one in a later row. */
-static void maxLevels(const MaxBuffers *b, int64_t lines)
+/* Combines the columns x0 to x1 - 1 of the transposed lines with the maxima of the regions. A later column wins with a
+   larger value, with an equal one in an earlier row, and with a NaN unless there is one in a later row. */
+static void maxColumns(const MaxBuffers *b, int64_t x0, int64_t x1)
 {
   const RegionLines *l = &b->lines;
-  const int64_t end = (lines - 1) * l->pitch + l->width;
-  for (int64_t k = 1; k < l->longest; k++) {
-    const int64_t from = regionLevel(l, k) * l->size, to = regionLevel(l, k + 1) * l->size;
-    for (int64_t i = 0; i < end; i += VL) {
-      const vreal best = v_load(b->line + from + i), value = v_load(b->line + i + k);
-      const vint bestAt = vi_load(b->position + from + i), at = vi_load(b->position + i + k);
-      const vmask earlier = m_and(v_eq(value, best), isBelow(at, bestAt));
-      const vmask number = m_or(v_eq(best, best), isBelow(bestAt, at));
-      const vmask larger = m_or(m_or(v_gt(value, best), earlier), m_and(v_ne(value, value), number));
-      v_store(b->line + to + i, v_sel(larger, value, best));
-      vi_store(b->position + to + i, vi_sel(larger, at, bestAt));
-    }
-  }
-}
-
-/* The element of a line that is the maximum of columns r. */
-static int64_t maxOfRun(const real *line, const vlane *position, Region r)
-{
-  int64_t best = r.start;
-  for (int64_t k = r.start + 1; k < r.end; k++) {
-    const bool later = position[k] > position[best], isNumber = line[best] == line[best];
-    const bool larger = (line[k] > line[best]) | ((line[k] == line[best]) & !later);
-    best = larger | ((line[k] != line[k]) & (isNumber | later)) ? k : best;
-  }
-  return best;
-}
-
-/* Writes the rows of y of a block. `y` and `index` are those of the first row of the chunk. */
-static void maxPicks(const RegionMax *f, const MaxBuffers *b, int64_t lines, real *y, int64_t *index)
-{
-  const RegionLines *l = &b->lines;
-  for (int64_t n = 0; n < lines; n++) {
-    const real *restrict line = b->line + n * l->pitch;
-    const vlane *restrict position = b->position + n * l->pitch;
-    for (int64_t o = l->blocks[n].first; o < l->blocks[n].end; o++) {
-      real *restrict to = y + o * f->y.sh;
-      int64_t *restrict indexTo = index + o * f->index.sh;
-      for (int64_t j = 0; j < l->outputs; j++) {
-        const int64_t at = l->longest > LONGEST_PREFIX ? maxOfRun(line, position, l->columns[j]) : l->pick[j];
-        to[j * f->y.sw] = line[at];
-        indexTo[j * f->index.sw] = position[at];
+  for (int64_t j = 0; j < l->end - l->first; j++) {
+    const Region r = l->columns[j];
+    const int64_t end = MIN(r.end, x1);
+    for (int v = 0; v < LINE_VECTORS; v++) {
+      int64_t c = MAX(r.start, x0);
+      if (c >= end) continue;
+      const real *from = b->transposed - x0 * BLOCK_LINES + v * VL;
+      const vlane *fromPosition = b->transposedPosition - x0 * BLOCK_LINES + v * VL;
+      real *to = b->best + j * BLOCK_LINES + v * VL;
+      vlane *toPosition = b->bestPosition + j * BLOCK_LINES + v * VL;
+      const bool isFirst = c == r.start;
+      vreal best = isFirst ? v_load(from + c * BLOCK_LINES) : v_load(to);
+      vint bestAt = isFirst ? vi_load(fromPosition + c * BLOCK_LINES) : vi_load(toPosition);
+      for (c += isFirst; c < end; c++) {
+        const vreal value = v_load(from + c * BLOCK_LINES);
+        const vint at = vi_load(fromPosition + c * BLOCK_LINES);
+        const vmask earlier = m_and(v_eq(value, best), isBelow(at, bestAt));
+        const vmask number = m_or(v_eq(best, best), isBelow(bestAt, at));
+        const vmask larger = m_or(m_or(v_gt(value, best), earlier), m_and(v_ne(value, value), number));
+        best = v_sel(larger, value, best);
+        bestAt = vi_sel(larger, at, bestAt);
       }
+      v_store(to, best);
+      vi_store(toPosition, bestAt);
     }
+  }
+}
+
+static void storeRows(const MaxBuffers *b)
+{
+  const PoolingImages *y = &b->f->y, *index = &b->f->index;
+  const RegionLines *l = &b->lines;
+  const int64_t n = l->end - l->first, j0 = l->first;
+  for (int64_t i = 0; i < l->count; i++) {
+    const RegionLine *s = &l->block[i];
+    const real *from = b->row + i * LINE_PITCH;
+    const vlane *fromPosition = b->rowPosition + i * LINE_PITCH;
+    real *to = b->f->output + s->n * y->sn + s->c * y->sc + s->d * y->sd + s->first * y->sh + j0 * y->sw;
+    int64_t *indexTo = b->f->indices + s->n * index->sn + s->c * index->sc + s->d * index->sd +
+                       s->first * index->sh + j0 * index->sw;
+    for (int64_t copy = 0; copy < s->copies; copy++, to += y->sh, indexTo += index->sh) {
+      if (y->sw == 1) copyLanes(to, from, n);
+      for (int64_t j = 0; j < n && y->sw != 1; j++) to[j * y->sw] = from[j];
+      if (index->sw == 1) widenIndices(indexTo, fromPosition, n);
+      for (int64_t j = 0; j < n && index->sw != 1; j++) indexTo[j * index->sw] = fromPosition[j];
+    }
+  }
+}
+
+static void maxLines(void *context)
+{
+  MaxBuffers *b = context;
+  RegionLines *l = &b->lines;
+  for (int64_t j = 0; j < b->f->y.w; j = l->end) {
+    regionTile(l, j);
+    const int64_t end = l->columns[l->end - j - 1].end;
+    for (int64_t x0 = l->columns[0].start, x1; x0 < end; x0 = x1) {
+      x1 = MIN(end, x0 + TILE_COLUMNS);
+      for (int64_t i = 0; i < l->count; i++)
+        maxLine(b->f, &l->block[i], x0, x1 - x0, b->line + i * LINE_PITCH, b->position + i * LINE_PITCH);
+      THNN_(transpose)(b->transposed, BLOCK_LINES, b->line, LINE_PITCH, l->count, x1 - x0);
+      THNN_(transpose)((real *)b->transposedPosition, BLOCK_LINES, (const real *)b->position, LINE_PITCH, l->count,
+                       x1 - x0);
+      maxColumns(b, x0, x1);
+    }
+    THNN_(transpose)(b->row, LINE_PITCH, b->best, BLOCK_LINES, l->end - j, l->count);
+    THNN_(transpose)((real *)b->rowPosition, LINE_PITCH, (const real *)b->bestPosition, BLOCK_LINES, l->end - j,
+                     l->count);
+    storeRows(b);
   }
 }
 
 static bool maxPlanes(const RegionMax *f)
 {
-  const PoolingImages *x = &f->x, *y = &f->y, *index = &f->index;
-  const PoolingRegions *regions = f->regions;
-  const RegionLines lines =
-      regionLines(x, y, regions->samples ? regionLongest(regions, 2) : MAX(x->w / y->w, 1),
-                  regionLongest(regions, 2), regionLongest(regions, 0) * regionLongest(regions, 1));
+  const PoolingImages *x = &f->x, *y = &f->y;
+  const RegionLines lines = regionLines(f->regions, x, y);
   MaxBuffers sizes;
-  const size_t bytes = maxBuffers(NULL, &lines, &sizes);
-  if (bytes > THNN_SCRATCH_LIMIT) return false;
+  const size_t bytes = maxBuffers(NULL, f, &lines, &sizes);
   THNN_PARALLEL_FOR(task, ceilDivide(lines.units, lines.perTask), x->n * x->c * y->d * y->h * x->w) {
     MaxBuffers b;
-    maxBuffers(thnn_scratch(bytes), &lines, &b);
-    RegionLines *l = &b.lines;
-    memset(b.line, 0, (size_t)regionLevels(l) * sizeof *b.line);
-    memset(b.position, 0, (size_t)regionLevels(l) * sizeof *b.position);
-    const int64_t first = task * l->perTask, end = MIN(l->units, first + l->perTask);
-    for (int64_t unit = first; unit < end; unit++) {
-      const int64_t slice = unit / l->chunks, plane = slice / y->d, n = plane / x->c, c = plane % x->c;
-      const int64_t top = unit % l->chunks * l->chunk, count = MIN(l->chunk, y->h - top);
-      if (unit == first || regions->samples) {
-        const real sample = regionSample(regions, 2, n, c);
-        for (int64_t j = 0; j < y->w; j++) l->columns[j] = regionOf(regions, 2, sample, j);
-        if (l->longest <= LONGEST_PREFIX) regionPicks(l);
-      }
-      if (unit == first || regions->samples || l->chunks > 1) {
-        const real sample = regionSample(regions, 1, n, c);
-        for (int64_t o = 0; o < count; o++) l->heights[o] = regionOf(regions, 1, sample, top + o);
-      }
-      const Region d = regionOf(regions, 0, regionSample(regions, 0, n, c), slice % y->d);
-      const real *from = f->input + imagesPlane(x, plane);
-      real *to = f->output + imagesSlice(y, slice) + top * y->sh;
-      int64_t *indexTo = f->indices + imagesSlice(index, slice) + top * index->sh;
-      for (int64_t o = 0, found; o < count; o = l->blocks[found - 1].end) {
-        found = regionBlock(l, o, count);
-        for (int64_t i = 0; i < found; i++)
-          maxLine(f, from, d, l->blocks[i].h, b.line + i * l->pitch, b.position + i * l->pitch);
-        if (l->longest <= LONGEST_PREFIX) maxLevels(&b, found);
-        maxPicks(f, &b, found, to, indexTo);
-      }
+    maxBuffers(thnn_scratch(bytes), f, &lines, &b);
+    memset(b.transposed, 0, sizeof(real) * LINE_PITCH * BLOCK_LINES); /* lanes without a line */
+    memset(b.transposedPosition, 0, sizeof(vlane) * LINE_PITCH * BLOCK_LINES);
+    regionBlocks(&b.lines, task, maxLines, &b);
+  }
+  return true;
+}
+
+/* --- small planes of adaptive regions --- */
+
+typedef struct TileBuffers {
+  real *x, *y; /* pixels of VL channels */
+  vlane *position, *planes;
+  Region *columns;
+} TileBuffers;
+
+static size_t tileBuffers(void *memory, const RegionMax *f, TileBuffers *b)
+{
+  ScratchArena arena = {memory, 0};
+  const double outputs = (double)(f->y.d * f->y.h * f->y.w * VL);
+  b->x = arenaTake(&arena, (double)(f->x.d * f->x.h * f->x.w * VL), sizeof(real));
+  b->y = arenaTake(&arena, outputs, sizeof(real));
+  b->position = arenaTake(&arena, outputs, sizeof(vlane));
+  b->planes = arenaTake(&arena, outputs, sizeof(vlane));
+  b->columns = arenaTake(&arena, (double)f->y.w, sizeof(Region));
+  return (size_t)arena.bytes;
+}
+
+/* One row of y, `first` being the pixel that it begins at. */
+static void maxTileRow(const RegionMax *f, const TileBuffers *b, Region d, Region h, int64_t first)
+{
+  for (int64_t j = 0; j < f->y.w; j++) {
+    const Region w = b->columns[j];
+    int64_t here = (d.start * f->x.h + h.start) * f->x.w + w.start;
+    vreal best = v_load(b->x + here * VL);
+    vint at = vi_set1((vlane)here);
+    for (int64_t k = d.start; k < d.end; k++)
+      for (int64_t r = h.start; r < h.end; r++)
+        for (int64_t c = w.start; c < w.end; c++) {
+          here = (k * f->x.h + r) * f->x.w + c;
+          const vreal value = v_load(b->x + here * VL);
+          const vmask larger = m_or(v_gt(value, best), v_ne(value, value));
+          best = v_sel(larger, value, best);
+          at = vi_sel(larger, vi_set1((vlane)here), at);
+        }
+    v_store(b->y + (first + j) * VL, best);
+    vi_store(b->position + (first + j) * VL, at);
+  }
+}
+
+static bool maxSmallPlanes(const RegionMax *f)
+{
+  const PoolingImages *x = &f->x, *y = &f->y, *index = &f->index;
+  if (!planesAreSmall(x) || !planesAreSmall(y) || !planesAreSmall(index) || !f->regions->isAdaptive) return false;
+  TileBuffers sizes;
+  const size_t bytes = tileBuffers(NULL, f, &sizes);
+  const int64_t from = x->d * x->h * x->w, to = y->d * y->h * y->w, groups = ceilDivide(x->c, VL);
+  const int64_t perTask = rowsPerTask(VL * MAX(from, to)), tiles = x->n * groups;
+  const WindowAxis *axis = f->regions->pooling.axis;
+  THNN_PARALLEL_FOR(task, ceilDivide(tiles, perTask), tiles * VL * MAX(from, to)) {
+    TileBuffers b;
+    tileBuffers(thnn_scratch(bytes), f, &b);
+    for (int64_t j = 0; j < y->w; j++) b.columns[j] = regionAdaptive(&axis[2], j);
+    memset(b.x, 0, sizeof(real) * (size_t)(from * VL)); /* lanes without a channel */
+    const int64_t end = MIN(tiles, (task + 1) * perTask);
+    for (int64_t tile = task * perTask; tile < end; tile++) {
+      const int64_t n = tile / groups, c = tile % groups * VL, channels = MIN(VL, x->c - c);
+      THNN_(transpose)(b.x, VL, f->input + n * x->sn + c * x->sc, x->sc, channels, from);
+      for (int64_t row = 0; row < y->d * y->h; row++)
+        maxTileRow(f, &b, regionAdaptive(&axis[0], row / y->h), regionAdaptive(&axis[1], row % y->h), row * y->w);
+      THNN_(transpose)(f->output + n * y->sn + c * y->sc, y->sc, b.y, VL, to, channels);
+      THNN_(transpose)((real *)b.planes, to, (const real *)b.position, VL, to, channels);
+      for (int64_t k = 0; k < channels; k++)
+        widenIndices(f->indices + n * index->sn + (c + k) * index->sc, b.planes + k * to, to);
     }
   }
   return true;
@@ -240,7 +320,7 @@ static bool maxChannelsLast(const RegionMax *f)
   const PoolingRegions *regions = f->regions;
   PixelBuffers sizes;
   const size_t bytes = pixelBuffers(NULL, f, &sizes);
-  if (regions->samples || bytes > THNN_SCRATCH_LIMIT) return false;
+  if (bytes > THNN_SCRATCH_LIMIT) return false;
   const int64_t pixels = y->n * y->d * y->h * y->w;
   const int64_t size = x->c * regionLongest(regions, 0) * regionLongest(regions, 1) * regionLongest(regions, 2);
   const int64_t perTask = rowsPerTask(size);
@@ -263,6 +343,102 @@ static bool maxChannelsLast(const RegionMax *f)
   return true;
 }
 
+/* --- channels-last images, fractional regions: each lane has its own --- */
+
+/* Where regions begin, for each channel: along the width, and summed over depth and height for one row of y. */
+typedef struct FractionalBuffers {
+  real *sample[WINDOW_AXES]; /* of each channel */
+  vlane *column;             /* of each output column and channel */
+  vlane *offset, *position;  /* of a row: offsets in the image, and input elements */
+} FractionalBuffers;
+
+static size_t fractionalBuffers(void *memory, const RegionMax *f, FractionalBuffers *b)
+{
+  ScratchArena arena = {memory, 0};
+  const double c = (double)f->x.c;
+  for (int a = 0; a < WINDOW_AXES; a++) b->sample[a] = arenaTake(&arena, c, sizeof(real));
+  b->column = arenaTake(&arena, (double)f->y.w * c, sizeof(vlane));
+  b->offset = arenaTake(&arena, c, sizeof(vlane));
+  b->position = arenaTake(&arena, c, sizeof(vlane));
+  return (size_t)arena.bytes;
+}
+
+static void fractionalColumns(const RegionMax *f, int64_t n, const FractionalBuffers *b)
+{
+  const int64_t channels = f->x.c;
+  for (int a = 0; a < WINDOW_AXES; a++)
+    for (int64_t c = 0; c < channels; c++) b->sample[a][c] = regionSample(f->regions, a, n, c);
+  for (int64_t j = 0; j < f->y.w; j++)
+    for (int64_t c = 0; c < channels; c++)
+      b->column[j * channels + c] =
+          (vlane)regionFractional(&f->regions->pooling.axis[2], b->sample[2][c], j).start;
+}
+
+static void fractionalRow(const RegionMax *f, int64_t od, int64_t o, const FractionalBuffers *b)
+{
+  const PoolingImages *x = &f->x;
+  for (int64_t c = 0; c < x->c; c++) {
+    const int64_t d = regionFractional(&f->regions->pooling.axis[0], b->sample[0][c], od).start;
+    const int64_t h = regionFractional(&f->regions->pooling.axis[1], b->sample[1][c], o).start;
+    b->offset[c] = (vlane)(d * x->sd + h * x->sh + c);
+    b->position[c] = (vlane)((d * x->h + h) * x->w);
+  }
+}
+
+static ALWAYS_INLINE void fractionalBlock(const int64_t *first, int vectors, int lanes, const RegionMax *f,
+                                          const real *image, const vlane *column, const FractionalBuffers *b,
+                                          real *to, int64_t *index)
+{
+  const PoolingImages x = f->x;
+  const WindowAxis *axis = f->regions->pooling.axis;
+  for (int v = 0; v < vectors; v++) {
+    const vint w = (vint)loadLanes((const real *)column + first[v], lanes);
+    const vint offset = (vint)loadLanes((const real *)b->offset + first[v], lanes) + w * vi_set1((vlane)x.sw);
+    const vint position = (vint)loadLanes((const real *)b->position + first[v], lanes) + w;
+    vreal best = v_gather(image, offset);
+    vint at = {0};
+    for (int64_t k = 0; k < axis[0].kernel; k++)
+      for (int64_t r = 0; r < axis[1].kernel; r++)
+        for (int64_t c = 0; c < axis[2].kernel; c++) {
+          const vreal value = v_gather(image + k * x.sd + r * x.sh + c * x.sw, offset);
+          const vmask larger = m_or(v_gt(value, best), v_ne(value, value));
+          best = v_sel(larger, value, best);
+          at = vi_sel(larger, vi_set1((vlane)((k * x.h + r) * x.w + c)), at);
+        }
+    storeLanes(to + first[v], best, lanes);
+    storeIndices(index + first[v], at + position, lanes);
+  }
+}
+
+static bool fractionalChannelsLast(const RegionMax *f)
+{
+  const PoolingImages *x = &f->x, *y = &f->y, *index = &f->index;
+  FractionalBuffers sizes;
+  const size_t bytes = fractionalBuffers(NULL, f, &sizes);
+  const double span = (double)x->d * (double)x->sd + (double)x->h * (double)x->sh + (double)x->w * (double)x->sw;
+  if (bytes > THNN_SCRATCH_LIMIT || span + (double)x->c > (sizeof(real) == 4 ? 0x1p31 : 0x1p62)) return false;
+  const int64_t rows = y->n * y->d * y->h, elements = f->regions->pooling.axis[0].kernel *
+                                                      f->regions->pooling.axis[1].kernel *
+                                                      f->regions->pooling.axis[2].kernel;
+  const int64_t perTask = MAX(rowsPerTask(y->w * y->c * elements), MIN(y->d * y->h, 8));
+  THNN_PARALLEL_FOR(task, ceilDivide(rows, perTask), rows * y->w * y->c * elements) {
+    FractionalBuffers b;
+    fractionalBuffers(thnn_scratch(bytes), f, &b);
+    const int64_t end = MIN(rows, (task + 1) * perTask);
+    for (int64_t row = task * perTask, image = -1; row < end; row++) {
+      const int64_t slice = row / y->h, o = row % y->h, n = slice / y->d, od = slice % y->d;
+      if (n != image) fractionalColumns(f, image = n, &b);
+      fractionalRow(f, od, o, &b);
+      real *to = f->output + n * y->sn + od * y->sd + o * y->sh;
+      int64_t *indexTo = f->indices + n * index->sn + od * index->sd + o * index->sh;
+      for (int64_t j = 0; j < y->w; j++)
+        FOR_LANE_BLOCKS(x->c, fractionalBlock, f, f->input + n * x->sn, b.column + j * x->c, &b, to + j * y->sw,
+                        indexTo + j * index->sw);
+    }
+  }
+  return true;
+}
+
 void THNN_(poolingRegionMax)(const PoolingRegions *regions, const THTensor *input, THTensor *output,
                              THIndexTensor *indices)
 {
@@ -276,6 +452,8 @@ void THNN_(poolingRegionMax)(const PoolingRegions *regions, const THTensor *inpu
                        .indices = indices->data};
   const bool channelsLast =
       imagesAreChannelsLast(&f.x) && imagesAreChannelsLast(&f.y) && imagesAreChannelsLast(&f.index);
-  const bool done = indexFitsLanes(pooling) && (channelsLast ? maxChannelsLast(&f) : maxPlanes(&f));
+  const bool done = indexFitsLanes(pooling) && (!channelsLast      ? maxSmallPlanes(&f) || maxPlanes(&f)
+                                                : regions->samples ? fractionalChannelsLast(&f)
+                                                                   : maxChannelsLast(&f));
   if (!done) maxPlain(&f);
 }

@@ -7,8 +7,9 @@
    instead of a stride. Adaptive regions cover the input evenly. Fractional regions have one size and begin at multiples of
    a fractional stride, shifted by a random sample of each plane (Graham 2014). */
 typedef struct PoolingRegions {
-  Pooling pooling;         /* input and output of each axis, and the size of fractional regions as the kernel */
-  const THTensor *samples; /* (N, C, axes) in [0, 1] for fractional regions; NULL for adaptive ones */
+  Pooling pooling; /* input and output of each axis, and the size of fractional regions as the kernel */
+  bool isAdaptive;
+  const THTensor *samples; /* (N, C, axes) in [0, 1] for the forward of fractional regions; otherwise NULL */
   int sampleOf[WINDOW_AXES];
 } PoolingRegions;
 
@@ -58,11 +59,23 @@ static inline Region regionOf(const PoolingRegions *r, int axis, real sample, in
 }
 
 /* The most inputs of a region. */
+static inline int64_t regionAdaptiveLongest(const WindowAxis *axis)
+{
+  return axis->input / axis->output + (axis->input % axis->output ? 2 : 0);
+}
+
 static inline int64_t regionLongest(const PoolingRegions *r, int a)
 {
-  const WindowAxis *axis = &r->pooling.axis[a];
-  if (r->samples) return axis->kernel;
-  return axis->input / axis->output + (axis->input % axis->output ? 2 : 0);
+  return r->samples ? r->pooling.axis[a].kernel : regionAdaptiveLongest(&r->pooling.axis[a]);
+}
+
+/* Adaptive regions with input and output swapped: of each input, the outputs that it belongs to. */
+static inline PoolingRegions regionsInverse(const PoolingRegions *r)
+{
+  PoolingRegions inverse = {.isAdaptive = true};
+  for (int a = 0; a < WINDOW_AXES; a++)
+    inverse.pooling.axis[a] = (WindowAxis){.input = r->pooling.axis[a].output, .output = r->pooling.axis[a].input};
+  return inverse;
 }
 
 /* Tensors may have any strides. */
@@ -71,6 +84,11 @@ static inline int64_t regionLongest(const PoolingRegions *r, int a)
    number. */
 void THNN_(poolingRegionMax)(const PoolingRegions *regions, const THTensor *input, THTensor *output,
                              THIndexTensor *indices);
+
+/* gradInput: for each input, the sum of the elements of gradOutput with the index of that input. Indices must be
+   valid. Fractional regions need no samples. */
+void THNN_(poolingRegionMaxBackward)(const PoolingRegions *regions, const THTensor *gradOutput,
+                                     const THIndexTensor *indices, THTensor *gradInput);
 
 /* output: the mean of each adaptive region; and the gradient. */
 void THNN_(poolingRegionAverage)(const PoolingRegions *regions, const THTensor *input, THTensor *output);

@@ -63,7 +63,8 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
   THNN_CHECK((other) == NULL || (output) == NULL || !THNN_overlaps(output, other, true), output, \
              "may be the same tensor as %s but must not share memory with it in any other way", #other)
 
-/* Outputs get their size before anything is computed. */
+/* Requests the size of an output. If the tensor has another one, the status becomes THNN_RESIZE and THNN_RETURN_IF_META
+   returns: the caller resizes and calls again. */
 #define THNN_RESIZE_TO(tensor, layout, ...)                                                              \
   do {                                                                                                   \
     const int64_t thnn_size[] = {__VA_ARGS__};                                                           \
@@ -85,20 +86,20 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
     if (tensor) THNN_RESIZE_LIKE(tensor, tensor); \
   } while (0)
 
-/* For gradients of parameters, which accumulate and already have their sizes. gradBias may be NULL. */
-#define THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput) \
-  do {                                                               \
-    THNN_CHECK_DISTINCT_ADDRESSES(gradWeight);                       \
-    THNN_CHECK_DISTINCT_ADDRESSES(gradBias);                         \
-    THNN_RETURN_IF_FAILED(state);                                    \
-    THNN_CHECK_NO_OVERLAP(gradWeight, input);                        \
-    THNN_CHECK_NO_OVERLAP(gradWeight, gradOutput);                   \
-    THNN_CHECK_NO_OVERLAP(gradBias, input);                          \
-    THNN_CHECK_NO_OVERLAP(gradBias, gradOutput);                     \
-    THNN_CHECK_NO_OVERLAP(gradBias, gradWeight);                     \
+/* For tensors that are updated in place, such as gradients of parameters, which accumulate. gradBias may be NULL. */
+#define THNN_CHECK_IN_PLACE_UPDATE(gradWeight, gradBias, input, gradOutput) \
+  do {                                                                      \
+    THNN_CHECK_DISTINCT_ADDRESSES(gradWeight);                              \
+    THNN_CHECK_DISTINCT_ADDRESSES(gradBias);                                \
+    THNN_RETURN_IF_FAILED(state);                                           \
+    THNN_CHECK_NO_OVERLAP(gradWeight, input);                               \
+    THNN_CHECK_NO_OVERLAP(gradWeight, gradOutput);                          \
+    THNN_CHECK_NO_OVERLAP(gradBias, input);                                 \
+    THNN_CHECK_NO_OVERLAP(gradBias, gradOutput);                            \
+    THNN_CHECK_NO_OVERLAP(gradBias, gradWeight);                            \
   } while (0)
 
-/* The end of the checks. A meta call needs the sizes of outputs only, and a call whose outputs had other sizes is
+/* The end of the checks that do not read data. A meta call needs the sizes of outputs only, and a call whose outputs had other sizes is
    repeated with resized outputs. */
 #define THNN_RETURN_IF_META(state)                           \
   do {                                                       \

@@ -26,8 +26,8 @@ static inline int64_t gcd(int64_t a, int64_t b)
 static inline int64_t quotient(int64_t a, int64_t b) { return b == 1 ? a : a / b; }
 static inline int64_t modulo(int64_t a, int64_t b) { return b == 1 ? 0 : a % b; }
 
-/* The number of elements of a four-dimensional array. */
-static inline int64_t volume(const int64_t *size) { return size[0] * size[1] * size[2] * size[3]; }
+/* Number of elements of a four-dimensional array. */
+static inline int64_t elementCount(const int64_t *size) { return size[0] * size[1] * size[2] * size[3]; }
 
 /* Increments a multi-dimensional index, the last axis fastest. */
 static inline void nextIndex(int64_t *index, const int64_t *size, int axes)

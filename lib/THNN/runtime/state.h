@@ -39,6 +39,7 @@ typedef struct THNNState {
   int32_t device;       /* THNNDevice */
   int32_t deviceIndex;
   bool meta;      /* check and request shapes, compute nothing */
+  const double *gradientFactor; /* multiplies the gradient by the input of a criterion; NULL stands for 1 */
   int32_t status; /* THNNStatus */
   int32_t requestCount;
   THNNRequest requests[THNN_MAX_REQUESTS];
@@ -47,6 +48,11 @@ typedef struct THNNState {
 
 /* The calling thread's own state, for calls with NULL; it reports on the last of these calls on this thread. */
 THNNState *THNN_lastState(void);
+static inline double THNNState_gradientFactor(const THNNState *state)
+{
+  return state->gradientFactor ? *state->gradientFactor : 1;
+}
+
 /* Clears the report of the previous call. */
 void THNNState_begin(THNNState *state, const char *function);
 

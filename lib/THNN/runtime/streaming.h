@@ -8,8 +8,8 @@
 
    - Software prefetching. A hardware prefetcher stops at a page (4 KiB) on some processors and at the end of a
      channel's plane on all of them.
-   - Non-temporal stores (v_stream), which save reading the lines of the result before they are written. The barrier at
-     the end of a parallel region orders them. */
+   - Non-temporal stores (v_stream), which save reading the lines of the result before they are written. They are
+     weakly ordered, so every function ends with a store fence (function_table.c). */
 
 #define THNN_PREFETCH_DISTANCE 8192 /* bytes: two pages */
 

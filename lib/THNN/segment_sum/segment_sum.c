@@ -91,10 +91,41 @@ static void processChunk(const Segments *s, Chunk *chunk, int64_t first, int64_t
     if (s->byFrequency) entry->factor /= (double)chunk->counts[entry->key - firstKey];
     chunk->items[count++] = (Item)(entry->key - firstKey) << POSITION_BITS | (Item)i;
   }
-  if (!s->sorted) sortItems(chunk, count, endKey - firstKey);
+  sortItems(chunk, count, endKey - firstKey);
   for (int64_t i = 0; i < count; i++) chunk->order[i] = (uint16_t)chunk->items[i];
   THNN_PARALLEL_FOR(task, ceilDivide(count, SEGMENT_BLOCK), count * s->work)
     processRange(chunk, count, task * SEGMENT_BLOCK, MIN((task + 1) * SEGMENT_BLOCK, count), process, context);
+}
+
+/* Processes the segments that begin in entries [begin, end) if the keys are sorted. */
+static void processSorted(const Segments *s, int64_t begin, int64_t end, SegmentFunction *process,
+                          const void *context)
+{
+  SegmentEntry entries[SEGMENT_BLOCK];
+  uint16_t order[SEGMENT_BLOCK];
+  int64_t key = -1;
+  bool begun = false; /* whether the segment of `key` begins in this range */
+  for (int64_t i = begin; i > 0 && key < 0; i--) {
+    s->read(s->context, i - 1, 1, entries);
+    key = entries[0].key;
+  }
+  for (int64_t first = begin, n; first < s->entries && (begun || first < end); first += n) {
+    n = MIN(SEGMENT_BLOCK, s->entries - first);
+    s->read(s->context, first, n, entries);
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+      if (entries[i].key < 0) continue;
+      if (entries[i].key != key) {
+        if (count > 0) process(context, entries, order, count);
+        count = 0;
+        key = entries[i].key;
+        begun = first + i < end;
+        if (!begun) return;
+      }
+      if (begun) order[count++] = (uint16_t)i;
+    }
+    if (count > 0) process(context, entries, order, count);
+  }
 }
 
 static void countKeys(const Segments *s, int64_t *counts, int64_t firstKey, int64_t endKey)
@@ -112,6 +143,11 @@ static void countKeys(const Segments *s, int64_t *counts, int64_t firstKey, int6
 void THNN_(segmentForEach)(const Segments *s, SegmentFunction *process, const void *context)
 {
   if (s->entries == 0 || s->keys == 0) return;
+  if (s->sorted) {
+    THNN_PARALLEL_FOR(task, ceilDivide(s->entries, SEGMENT_BLOCK), s->entries * s->work)
+      processSorted(s, task * SEGMENT_BLOCK, MIN((task + 1) * SEGMENT_BLOCK, s->entries), process, context);
+    return;
+  }
   Chunk chunk = makeChunk(s);
   const int64_t range = s->byFrequency ? MIN(s->keys, COUNTED_KEYS) : s->keys;
   for (int64_t firstKey = 0; firstKey < s->keys; firstKey += range) {

@@ -8,7 +8,7 @@
    on the number of threads.
 
    Entries are sorted in chunks of SEGMENT_CHUNK: the memory needed is that of a chunk, and a segment that extends over
-   chunks is processed in several parts, in order. */
+   chunks is processed in several parts, in order. Sorted entries are read in blocks, which are the parts. */
 
 #define SEGMENT_CHUNK 32768
 
@@ -27,7 +27,7 @@ typedef void SegmentFunction(const void *context, const SegmentEntry *entries, c
 
 typedef struct Segments {
   int64_t entries, keys; /* every key is below `keys` */
-  bool sorted;           /* keys do not decrease, but for those of skipped entries */
+  bool sorted;           /* keys do not decrease, but for those of skipped entries; not with byFrequency */
   bool byFrequency;      /* divide the factor of each entry by the number of entries of its key */
   int64_t work;          /* elements that are processed per entry, for the choice of threads */
   SegmentReader *read;
@@ -36,8 +36,8 @@ typedef struct Segments {
 
 void THNN_(segmentForEach)(const Segments *segments, SegmentFunction *process, const void *context);
 
-/* target[key * rowStride + c * columnStride] += the sum of factor * source[source + c * sourceStride] over the entries of
-   key, for c < columns. */
+/* target[key * rowStride + c * columnStride] += the sum of entry.factor * source[entry.source + c * sourceStride] over
+   the entries of key, for c < columns. */
 typedef struct SegmentSum {
   Segments segments; /* `work` is set by segmentSum */
   int64_t columns;

@@ -15,7 +15,7 @@
      V_PREVIOUS     the first lane of b, then a without its last lane
 
    v_lookup(a, index) has lane index[i] of a in lane i, and v_lookup2(a, b, index) that of a and b, for indices that are not
-   constant. */
+   constant; v_gather(p, index) has p[index[i]]. */
 #if VBYTES == 64 && defined(THNN_REAL_IS_FLOAT)
 #define V_EVENS 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
 #define V_ODDS 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
@@ -74,6 +74,23 @@ static inline vreal v_lookup(vreal a, vint index)
 {
   vreal x;
   for (int i = 0; i < VL; i++) x[i] = a[index[i]];
+  return x;
+}
+#endif
+
+#if defined(__AVX512F__) && defined(THNN_REAL_IS_FLOAT)
+static inline vreal v_gather(const real *p, vint index) { return _mm512_i32gather_ps((__m512i)index, p, 4); }
+#elif defined(__AVX512F__)
+static inline vreal v_gather(const real *p, vint index) { return _mm512_i64gather_pd((__m512i)index, p, 8); }
+#elif defined(__AVX2__) && defined(THNN_REAL_IS_FLOAT)
+static inline vreal v_gather(const real *p, vint index) { return _mm256_i32gather_ps(p, (__m256i)index, 4); }
+#elif defined(__AVX2__)
+static inline vreal v_gather(const real *p, vint index) { return _mm256_i64gather_pd(p, (__m256i)index, 8); }
+#else
+static inline vreal v_gather(const real *p, vint index)
+{
+  vreal x;
+  for (int i = 0; i < VL; i++) x[i] = p[index[i]];
   return x;
 }
 #endif

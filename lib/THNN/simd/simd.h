@@ -6,7 +6,7 @@
    that it lacks.
 
      vreal  x = v_load(p);                       unaligned load;   v_store(p, x)
-     vreal  t = v_load_n(p, n); v_store_n(p, t, n);  the first n lanes, 0 <= n <= VL; other lanes are 0
+     vreal  t = v_load_n(p, n); v_store_n(p, t, n);  the first n lanes, 0 <= n <= VL; v_load_n sets the others to 0
      vreal  s = v_set1(2);                       all lanes
      vmask  m = v_gt(x, y);                      v_lt v_ge v_le v_eq v_ne (ne is true for NaN) m_and m_or m_not
      vreal  z = v_sel(m, x, y);                  m ? x : y

@@ -204,10 +204,18 @@ static inline real th_log_complement(real p)
 
 static inline real th_log1p_le1(real x)
 {
+#ifdef THNN_REAL_IS_FLOAT
+  /* x - x^2 * q(x): the polynomial is cheaper than the reduction of 1 + x to its exponent. */
+  const real x2 = x * x, x4 = x2 * x2;
+  const real low = (0.49999931f - 0.33330512f * x) + x2 * (0.24958587f - 0.19695401f * x);
+  const real high = (0.15355396f - 0.10680556f * x) + x2 * (0.05766444f - 0.02020459f * x);
+  return x - x2 * (low + x4 * (high + x4 * 0.00331847f));
+#else
   const real u = 1 + x, lost = x - (u - 1);
   const th_word k = th_exponent(u);
   const real inverse = th_from_bits((2 * th_exponent_bias - k) << th_mantissa_bits);
   return th_log_series((th_unscale(u, k) - 1) + lost * inverse, th_unbiased(k));
+#endif
 }
 
 static inline real th_tanh(real x)

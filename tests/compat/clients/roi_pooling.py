@@ -6,26 +6,28 @@ from torch.autograd import Function
 
 
 class AdaptiveMaxPool2d(Function):
-    @staticmethod
-    def forward(ctx, input, out_w, out_h):
+    def __init__(self, out_w, out_h):
+        super().__init__()
+        self.out_w = out_w
+        self.out_h = out_h
+
+    def forward(self, input):
         output = input.new()
-        indices = input.new().long()
-        ctx.save_for_backward(input)
-        ctx.indices = indices
-        ctx.backend = type2backend[type(input)]
-        ctx.backend.SpatialAdaptiveMaxPooling_updateOutput(
-            ctx.backend.library_state, input, output, indices, out_w, out_h
+        self.indices = input.new().long()
+        self.save_for_backward(input)
+        self._backend = type2backend[type(input)]
+        self._backend.SpatialAdaptiveMaxPooling_updateOutput(
+            self._backend.library_state, input, output, self.indices, self.out_w, self.out_h
         )
         return output
 
-    @staticmethod
-    def backward(ctx, grad_output):
-        (input,) = ctx.saved_tensors
+    def backward(self, grad_output):
+        (input,) = self.saved_tensors
         grad_input = grad_output.new()
-        ctx.backend.SpatialAdaptiveMaxPooling_updateGradInput(
-            ctx.backend.library_state, input, grad_output, grad_input, ctx.indices
+        self._backend.SpatialAdaptiveMaxPooling_updateGradInput(
+            self._backend.library_state, input, grad_output, grad_input, self.indices
         )
-        return grad_input, None, None
+        return grad_input, None
 
 
 def roi_pooling(input, rois, size=(7, 7), spatial_scale=1.0):
@@ -33,6 +35,6 @@ def roi_pooling(input, rois, size=(7, 7), spatial_scale=1.0):
     rois = rois.data.float()
     rois[:, 1:].mul_(spatial_scale)
     for roi in rois.long():
-        image = input.narrow(0, int(roi[0]), 1)[..., roi[2] : (roi[4] + 1), roi[1] : (roi[3] + 1)]
-        output.append(AdaptiveMaxPool2d.apply(image, size[0], size[1]))
+        image = input.narrow(0, roi[0], 1)[..., roi[2] : (roi[4] + 1), roi[1] : (roi[3] + 1)]
+        output.append(AdaptiveMaxPool2d(size[0], size[1])(image))
     return torch.cat(output, 0)

@@ -9,13 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from thnn._functions.formulas import activation, criterion, normalization, pooling, recurrent, tables
+from thnn._functions.formulas import (
+    activation,
+    criterion,
+    normalization,
+    pooling,
+    recurrent,
+    resampling,
+    tables,
+)
 from thnn._functions.formulas.model import Formula
 
 __all__ = ["FORMULAS", "Formula"]
 
 FORMULAS: Mapping[str, Formula] = {
     name: formula
-    for family in (activation, criterion, normalization, pooling, recurrent, tables)
+    for family in (activation, criterion, normalization, pooling, recurrent, resampling, tables)
     for name, formula in family.FORMULAS.items()
 }

@@ -1,4 +1,4 @@
-"""Gradients of normalization as torch operations; the package has the rules."""
+"""Gradients of normalization as torch operations. The package describes their arguments and results."""
 
 from __future__ import annotations
 

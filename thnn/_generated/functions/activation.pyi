@@ -266,7 +266,7 @@ class SoftPlusFunction(FunctionBase):
     Arguments:
         input: Tensor (float32 or float64): input, any shape
         beta: float, default 1.0: steepness
-        threshold: float, default 20.0: beta * input above it is kept
+        threshold: float, default 20.0: output is input where beta * input is above it
 
     Gradient of SoftPlus by its input: gradOutput where beta * output > threshold, else gradOutput * (1 - exp(-beta *
     output)).

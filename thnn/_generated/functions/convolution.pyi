@@ -484,8 +484,9 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., pT: int = ..., pW: int = ..., pH: int = ..., dilationT: int = ..., dilationW: int = ..., dilationH: int = ..., aT: int = ..., aW: int = ..., aH: int = ...) -> Tensor: ...
 
 class ConvolutionFunction(FunctionBase):
-    """Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The other
-    convolutions are special cases of it; the layers of thnn.nn call it.
+    """Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The
+    convolutions above that are not transposed, share their weights and connect all channels are special cases of it,
+    some with another order of weight. The layers of thnn.nn call it.
 
       output[n,o,y,x] = bias[o] + sum over i, kh, kw of weight[o,i,kh,kw] *
                         input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW],
@@ -605,7 +606,7 @@ class SpatialConvolutionLocalFunction(FunctionBase):
         outputWidth: int: width of the output
         outputHeight: int: height of the output
 
-    Gradient of SpatialConvolutionLocal by its input: each element of gradOutput times its filter, added over
+    Gradient of SpatialConvolutionLocal by its input: each element of gradOutput times its filter, added to
     its patch.
 
     Gradients of SpatialConvolutionLocal by its parameters, accumulated:
@@ -645,7 +646,7 @@ class SpatialConvolutionMapFunction(FunctionBase):
         dW: int: stride along the width
         dH: int: stride along the height
 
-    Gradient of SpatialConvolutionMap by its input: for each connection gradOutput times the kernel, added over
+    Gradient of SpatialConvolutionMap by its input: for each connection gradOutput times the kernel, added to
     each window. Elements outside every window get 0. bias is not used.
 
     Gradients of SpatialConvolutionMap by its parameters, accumulated, for each row c of connTable = (i, o):

@@ -16,9 +16,9 @@ class BatchNormalizationFunction(FunctionBase):
     save_mean, save_std (C). n is the number of values per channel.
     Training: mean and variance (biased) of the batch; save_mean = mean, save_std = 1 / sqrt(variance + eps), that is the
     inverse deviation; running_mean = momentum * mean + (1 - momentum) * running_mean, and running_var likewise with the
-    unbiased variance, which is variance * n / (n - 1). Evaluation: running_mean and running_var instead; nothing but
-    output is written.
-    Where variance and eps are both 0 the inverse deviation is 0.
+    unbiased variance, which is variance * n / (n - 1). Evaluation: running_mean and running_var instead; save_mean
+    and save_std are resized like any output, but no value is written to them.
+    If variance and eps are both 0 the inverse deviation is 0.
     Errors: ValueError for fewer than 2 dimensions, sizes that do not fit, a negative eps, and in training for fewer
     than 2 values per channel, an empty batch included (the running statistics stay as they were); TypeError where the
     statistics that the mode needs are None.
@@ -81,7 +81,8 @@ class BatchNormalizationReLUFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
 
 class SpatialCrossMapLRNFunction(FunctionBase):
-    """SpatialCrossMapLRN: local response normalization, each element divided by a power of its channel's neighbours.
+    """SpatialCrossMapLRN: local response normalization, each element divided by a power of k plus alpha times
+    the mean square of the elements at its position in neighbouring channels.
 
       output[n,c,y,x] = input[n,c,y,x] * scales[n,c,y,x]^-beta
       scales[n,c,y,x] = k + alpha / size * sum over c - size / 2 <= j <= c + (size - 1) / 2 of input[n,j,y,x]^2
@@ -100,7 +101,7 @@ class SpatialCrossMapLRNFunction(FunctionBase):
         size: int: channels of a window
         alpha: float, default 0.0001: factor of the mean of the window's squares
         beta: float, default 0.75: exponent
-        k: float, default 1.0: what is added to the mean
+        k: float, default 1.0: constant term of scales
 
     Gradient of SpatialCrossMapLRN by its input: gradOutput * scales^-beta
     - 2 * alpha * beta / size * input * the sum of gradOutput * output / scales over the windows that the channel is in.

@@ -23,7 +23,8 @@ class TemporalReplicationPaddingFunction(FunctionBase):
         pad_l: int: elements added left; negative: cropped
         pad_r: int: elements added right
 
-    Gradient of TemporalReplicationPadding by its input: every element of gradOutput added at the element that it was copied from.
+    Gradient of TemporalReplicationPadding by its input: every element of gradOutput is added at the
+    element of input from which its element of output was copied.
     """
     def __init__(self, pad_l: int, pad_r: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -49,7 +50,8 @@ class TemporalReflectionPaddingFunction(FunctionBase):
         pad_l: int: elements added left; negative: cropped
         pad_r: int: elements added right
 
-    Gradient of TemporalReflectionPadding by its input: every element of gradOutput added at the element that it was copied from.
+    Gradient of TemporalReflectionPadding by its input: every element of gradOutput is added at the
+    element of input from which its element of output was copied.
     """
     def __init__(self, pad_l: int, pad_r: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -75,7 +77,8 @@ class SpatialReplicationPaddingFunction(FunctionBase):
         pad_t: int: rows added above
         pad_b: int: rows added below
 
-    Gradient of SpatialReplicationPadding by its input: every element of gradOutput added at the element that it was copied from.
+    Gradient of SpatialReplicationPadding by its input: every element of gradOutput is added at the
+    element of input from which its element of output was copied.
     """
     def __init__(self, pad_l: int, pad_r: int, pad_t: int, pad_b: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -103,7 +106,8 @@ class SpatialReflectionPaddingFunction(FunctionBase):
         pad_t: int: rows added above
         pad_b: int: rows added below
 
-    Gradient of SpatialReflectionPadding by its input: every element of gradOutput added at the element that it was copied from.
+    Gradient of SpatialReflectionPadding by its input: every element of gradOutput is added at the
+    element of input from which its element of output was copied.
     """
     def __init__(self, pad_l: int, pad_r: int, pad_t: int, pad_b: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -131,7 +135,8 @@ class VolumetricReplicationPaddingFunction(FunctionBase):
         pfront: int: slices added in front
         pback: int: slices added behind
 
-    Gradient of VolumetricReplicationPadding by its input: every element of gradOutput added at the element that it was copied from.
+    Gradient of VolumetricReplicationPadding by its input: every element of gradOutput is added at the
+    element of input from which its element of output was copied.
     """
     def __init__(self, pleft: int, pright: int, ptop: int, pbottom: int, pfront: int, pback: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...

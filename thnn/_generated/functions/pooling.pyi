@@ -28,7 +28,7 @@ class TemporalSubSamplingFunction(FunctionBase):
         dW: int: stride
         inputFrameSize: int: features of the input
 
-    Gradient of TemporalSubSampling by its input: weight * gradOutput, added over each window. Frames outside
+    Gradient of TemporalSubSampling by its input: weight * gradOutput is added to its window. Frames outside
     every window get 0.
 
     Gradients of TemporalSubSampling by its parameters, accumulated: gradWeight[f] += scale * sum over t of
@@ -62,7 +62,7 @@ class SpatialSubSamplingFunction(FunctionBase):
         dW: int: stride along the width
         dH: int: stride along the height
 
-    Gradient of SpatialSubSampling by its input: weight * gradOutput, added over each window. Elements outside every
+    Gradient of SpatialSubSampling by its input: weight * gradOutput is added to its window. Elements outside every
     window get 0.
 
     Gradients of SpatialSubSampling by its parameters, accumulated: gradWeight[c] += scale * sum over n, y, x of
@@ -115,7 +115,8 @@ class SpatialDilatedMaxPoolingFunction(FunctionBase):
     oH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1, or ceil instead of floor with ceil_mode. If padW or padH
     is above 0, a last window that starts beyond the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.
     indices as in SpatialMaxPooling.
-    Errors: ValueError for a kernel, stride or dilation below 1, padding above half the kernel, an output without elements.
+    Errors: ValueError for a kernel, stride or dilation below 1, padding below 0 or above half the kernel, an
+    output without elements.
     Source: Torch7 nn.SpatialDilatedMaxPooling.
 
     Calls:
@@ -177,10 +178,10 @@ class VolumetricMaxPoolingFunction(FunctionBase):
     oT = floor((T + 2*pT - kT) / dT) + 1, or ceil instead of floor with ceilMode. If pT, pW or pH is above 0, a last
     window that starts beyond the volume, (oT - 1)*dT >= T + pT, is dropped. oH and oW likewise.
     indices holds the element of the kernel, one per byte: kt + (kh << 8) + (kw << 16). The first of equal values in row
-    order wins, padding never does, NaN counts as larger than anything. A window without any element gives the lowest
-    finite value and index -1.
-    Errors: ValueError for a kernel or stride below 1, a kernel above 256, padding above half the kernel, an output without
-    elements.
+    order wins, padding never does, NaN counts as larger than anything, so the last NaN wins. A window without any
+    element gives the lowest finite value and index -1.
+    Errors: ValueError for a kernel or stride below 1, a kernel above 256, padding below 0 or above half the kernel, an
+    output without elements.
     Source: Torch7 nn.VolumetricMaxPooling.
 
     Calls:
@@ -218,8 +219,8 @@ class VolumetricDilatedMaxPoolingFunction(FunctionBase):
     indices holds the kernel element of the maximum, one byte per axis: kt + (kh << 8) + (kw << 16). The first of equal
     values in row order wins, and padding never does. NaN counts as larger than anything, so the last NaN wins. A window
     without any element gives the lowest finite value and index -1.
-    Errors: ValueError for a kernel, stride or dilation below 1, a kernel above 256, padding above half the kernel, an
-    output without elements.
+    Errors: ValueError for a kernel, stride or dilation below 1, a kernel above 256, padding below 0 or above half the
+    kernel, an output without elements.
     Source: Torch7 nn.VolumetricDilatedMaxPooling.
 
     Calls:
@@ -274,7 +275,8 @@ class SpatialAveragePoolingFunction(FunctionBase):
         ceil_mode: bool, default False: round output sizes up
         count_include_pad: bool, default True: count padding in the divisor
 
-    Gradient of SpatialAveragePooling by its input: each gradOutput divided by its divisor, added over its window.
+    Gradient of SpatialAveragePooling by its input: each gradOutput, divided by its divisor, is added to
+    its window.
     """
     def __init__(self, kW: int, kH: int, dW: int, dH: int, padW: int, padH: int, ceil_mode: bool = ..., count_include_pad: bool = ...) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -307,7 +309,8 @@ class VolumetricAveragePoolingFunction(FunctionBase):
         ceil_mode: bool, default False: round output sizes up
         count_include_pad: bool, default True: count padding in the divisor
 
-    Gradient of VolumetricAveragePooling by its input: each gradOutput divided by its divisor, added over its window.
+    Gradient of VolumetricAveragePooling by its input: each gradOutput, divided by its divisor, is added to
+    its window.
     """
     def __init__(self, kT: int, kW: int, kH: int, dT: int, dW: int, dH: int, padT: int, padW: int, padH: int, ceil_mode: bool = ..., count_include_pad: bool = ...) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -330,8 +333,8 @@ class SpatialAdaptiveAveragePoolingFunction(FunctionBase):
         osizeW: int: width of the output
         osizeH: int: height of the output
 
-    Gradient of SpatialAdaptiveAveragePooling by its input: each gradOutput divided by the size of its region, added over
-    the region.
+    Gradient of SpatialAdaptiveAveragePooling by its input: each gradOutput, divided by the size of its region, is
+    added to the region.
     """
     def __init__(self, osizeW: int, osizeH: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -355,8 +358,8 @@ class VolumetricAdaptiveAveragePoolingFunction(FunctionBase):
         osizeW: int: width of the output
         osizeH: int: height of the output
 
-    Gradient of VolumetricAdaptiveAveragePooling by its input: each gradOutput divided by the size of its region, added
-    over the region.
+    Gradient of VolumetricAdaptiveAveragePooling by its input: each gradOutput, divided by the size of its region, is
+    added to the region.
     """
     def __init__(self, osizeT: int, osizeW: int, osizeH: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -369,7 +372,7 @@ class SpatialAdaptiveMaxPoolingFunction(FunctionBase):
 
     Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oheight, owidth).
     indices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger
-    than anything.
+    than anything, so the last NaN wins.
     Errors: ValueError for a size below 1. Source: Torch7 nn.SpatialAdaptiveMaxPooling.
 
     Calls:
@@ -520,7 +523,8 @@ class FeatureLPPoolingFunction(FunctionBase):
 
       output[n,o,...] = (sum over k < width of input[n, o*stride + k, ...]^power)^(1/power)
 
-    The root of a negative sum, which odd powers make possible, is negative; of any other power it is NaN.
+    With an odd power a sum may be negative; output is then minus the root of its magnitude. With a power that is not a
+    whole number, a negative input gives NaN.
     Shapes: input (N, F), (N, F, A) or (N, F, A, B) with batchMode, otherwise without N; output with
     oF = floor((F - width) / stride) + 1 features.
     Errors: ValueError for a power that is not positive, a width not in 2 to 16, a stride not in 1 to 4, fewer features than
@@ -538,8 +542,8 @@ class FeatureLPPoolingFunction(FunctionBase):
         stride: int: from window to window
         batchMode: bool: dimension 0 is the batch
 
-    Gradient of FeatureLPPooling by its input: gradOutput * (input / output)^(power - 1), added over each window. A window
-    whose output is 0 adds nothing.
+    Gradient of FeatureLPPooling by its input: gradOutput * (input / output)^(power - 1) is added to each element of its
+    window. A window whose output is 0 adds nothing.
     """
     def __init__(self, power: float, width: int, stride: int, batchMode: bool) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...

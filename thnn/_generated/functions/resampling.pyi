@@ -81,7 +81,8 @@ class TemporalUpSamplingLinearFunction(FunctionBase):
 
       output[n,c,x] = (1 - f) * input[n,c,i] + f * input[n,c,i+1] with i + f = x * (W - 1) / (outputWidth - 1), 0 <= f < 1
 
-    Shapes: input (N, C, W); output (N, C, outputWidth). An output of one element is the first one.
+    Shapes: input (N, C, W); output (N, C, outputWidth). If outputWidth is 1, output is the first element
+    of input.
     Errors: ValueError for an output size below 1. Source: torch 0.2 nn.Upsample(mode='linear').
 
     Calls:
@@ -92,7 +93,8 @@ class TemporalUpSamplingLinearFunction(FunctionBase):
         input: Tensor (float32 or float64): input (N, C, W)
         outputWidth: int: width of the output
 
-    Gradient of TemporalUpSamplingLinear by its input: every element of gradOutput, weighted, added at the elements that it was computed from.
+    Gradient of TemporalUpSamplingLinear by its input: every element of gradOutput, times the weights of the
+    forward, is added at the elements of input from which its element of output was computed.
     """
     def __init__(self, outputWidth: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -106,8 +108,8 @@ class SpatialUpSamplingBilinearFunction(FunctionBase):
       output[n,c,y,x] = sum over the rows i, i + 1 and the columns j, j + 1 of weight * input
       with i + f = y * (H - 1) / (outputHeight - 1) and the weights 1 - f and f of the rows, 0 <= f < 1, columns likewise
 
-    Shapes: input (N, C, H, W); output (N, C, outputHeight, outputWidth). Along an axis of one output it is the first
-    input.
+    Shapes: input (N, C, H, W); output (N, C, outputHeight, outputWidth). Along an axis with one output, only the
+    first input is read.
     Errors: ValueError for an output size below 1. Source: Torch7 nn.SpatialUpSamplingBilinear.
 
     Calls:
@@ -119,7 +121,8 @@ class SpatialUpSamplingBilinearFunction(FunctionBase):
         outputHeight: int: height of the output
         outputWidth: int: width of the output
 
-    Gradient of SpatialUpSamplingBilinear by its input: every element of gradOutput, weighted, added at the elements that it was computed from.
+    Gradient of SpatialUpSamplingBilinear by its input: every element of gradOutput, times the weights of the
+    forward, is added at the elements of input from which its element of output was computed.
     """
     def __init__(self, outputHeight: int, outputWidth: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -142,8 +145,8 @@ class VolumetricUpSamplingTrilinearFunction(FunctionBase):
         outputHeight: int: height of the output
         outputWidth: int: width of the output
 
-    Gradient of VolumetricUpSamplingTrilinear by its input: every element of gradOutput, weighted, added at the elements that it was computed
-    from.
+    Gradient of VolumetricUpSamplingTrilinear by its input: every element of gradOutput, times the weights of the
+    forward, is added at the elements of input from which its element of output was computed.
     """
     def __init__(self, outputDepth: int, outputHeight: int, outputWidth: int) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...
@@ -229,8 +232,8 @@ class InterpolationFunction(FunctionBase):
         scaleHeight: float, default 0.0: along the height
         scaleWidth: float, default 0.0: along the width
 
-    Gradient of Interpolation by its input: every element of gradOutput, weighted, added at the elements that it was computed
-    from.
+    Gradient of Interpolation by its input: every element of gradOutput, times the weights of the
+    forward, is added at the elements of input from which its element of output was computed.
     """
     def __init__(self, outputDepth: int, outputHeight: int, outputWidth: int, linear: bool = ..., align_corners: bool = ..., scaleDepth: float = ..., scaleHeight: float = ..., scaleWidth: float = ...) -> None: ...
     def __call__(self, input: Tensor) -> Tensor: ...

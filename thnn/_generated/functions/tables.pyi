@@ -11,8 +11,8 @@ class LookupTableFunction(FunctionBase):
 
       output[i,d] = weight[input[i],d]
 
-    The class is differentiable by weight. LookupTable_renorm, called before it, limits the norms of the rows in use.
-    Shapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).
+    The autograd class has a gradient by weight only. LookupTable_renorm, called before it, limits the norms of the rows
+    in use. Shapes: input (...) of row numbers from 0; weight (rows, D); output (..., D).
     Errors: IndexError for a row number outside of the table, ValueError for a weight that is no matrix. Source:
     Torch7 nn.LookupTable, torch.nn.Embedding; the library of 2017 had the gradient only.
 
@@ -23,8 +23,8 @@ class LookupTableFunction(FunctionBase):
     Arguments:
         input: Tensor (int64): row numbers (...)
         weight: Tensor (float32 or float64): the table (rows, D)
-        scaleGradByFreq: bool, default False: of the backward
-        paddingValue: int, default -1: of the backward
+        scaleGradByFreq: bool, default False: read by the backward only
+        paddingValue: int, default -1: read by the backward only
 
     Gradient of LookupTable by its table, accumulated: gradWeight[input[i],d] += scale * gradOutput[i,d] for each i with
     input[i] != paddingValue, divided by the number of occurrences of input[i] in input if scaleGradByFreq.
@@ -41,10 +41,9 @@ class LookupTableBagFunction(FunctionBase):
 
       output[b,d] = sum, mean or maximum over i in bag b with input[i] != paddingValue of weight[input[i],d]
 
-    Bag b holds input[offsets[b]] to input[offsets[b+1] - 1], the last one the rest of input; without offsets, row b of
-    input. A bag without rows gives 0. NaN is the largest number. Of equal maxima the first gets the gradient.
-
-    Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
+    Bag b holds input[offsets[b]] to input[offsets[b+1] - 1]; the last bag extends to the end of input. Without offsets,
+    bag b is row b of input. A bag without rows gives 0. NaN is the largest number. Of equal maxima the first gets the
+    gradient.  Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
     Errors: IndexError for a row number outside of the table, offsets that do not begin with 0, decrease or exceed n;
     ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source: torch.nn.EmbeddingBag.
 
@@ -57,7 +56,7 @@ class LookupTableBagFunction(FunctionBase):
         offsets: Tensor (int64) or None: position in input of each bag's first row number (B)
         weight: Tensor (float32 or float64): the table (rows, D)
         mode: int, default 0: 0 sum, 1 mean, 2 maximum
-        scaleGradByFreq: bool, default False: of the backward
+        scaleGradByFreq: bool, default False: read by the backward only
         paddingValue: int, default -1: row number that bags leave out; -1 for none
 
     Gradient of LookupTableBag by its table, accumulated: for each i in bag b with input[i] != paddingValue,

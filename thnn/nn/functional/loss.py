@@ -160,7 +160,7 @@ def kl_div(
     reduction: str = "mean",
     log_target: bool = False,
 ) -> Tensor:
-    """The mean or sum of target * (log(target) - input), or the sum over the batch size ('batchmean').
+    """The mean or sum of target * (log(target) - input), or the sum divided by the batch size ('batchmean').
 
     `input` has log-probabilities; with log_target so has `target`.
     """

@@ -59,7 +59,7 @@ def _check_dims(input: Tensor, dims: int) -> None:
         )
 
 
-def _of_input(
+def _without_windows_behind_input(
     pooled: Tensor, input: Tensor, strides: Sequence[int], paddings: Sequence[int], ceil_mode: bool
 ) -> Tensor:
     """`pooled` without windows that begin behind the input, which THNN keeps with ceil_mode and without padding."""
@@ -126,8 +126,8 @@ def max_pool2d(
             input, kW, kH, dW, dH, padW, padH, dilationW, dilationH, ceil_mode, return_indices=return_indices
         )
     if not return_indices:
-        return _of_input(result, input, (dH, dW), (padH, padW), ceil_mode)
-    return tuple(_of_input(t, input, (dH, dW), (padH, padW), ceil_mode) for t in result)
+        return _without_windows_behind_input(result, input, (dH, dW), (padH, padW), ceil_mode)
+    return tuple(_without_windows_behind_input(t, input, (dH, dW), (padH, padW), ceil_mode) for t in result)
 
 
 def max_pool3d(
@@ -154,8 +154,8 @@ def max_pool3d(
         return_indices=return_indices,
     )  # fmt: skip
     if not return_indices:
-        return _of_input(result, input, strides, paddings, ceil_mode)
-    output, packed = (_of_input(t, input, strides, paddings, ceil_mode) for t in result)
+        return _without_windows_behind_input(result, input, strides, paddings, ceil_mode)
+    output, packed = (_without_windows_behind_input(t, input, strides, paddings, ceil_mode) for t in result)
     position = 0
     for axis, (size, start) in enumerate(zip(input.shape[-3:], _starts(output, strides, paddings))):
         position = position * size + start + (packed >> 8 * axis & 255) * dilations[axis]
@@ -212,7 +212,7 @@ def avg_pool2d(
     padH, padW = paddings = _tuple("padding", padding, 2)
     count_include_pad = count_include_pad or divisor_override is not None
     output: Tensor = _average2d(input, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad)
-    output = _of_input(output, input, strides, paddings, ceil_mode)
+    output = _without_windows_behind_input(output, input, strides, paddings, ceil_mode)
     return _overridden(output, input, kernel, strides, paddings, divisor_override)
 
 
@@ -235,7 +235,7 @@ def avg_pool3d(
     pT, pH, pW = paddings = _tuple("padding", padding, 3)
     count_include_pad = count_include_pad or divisor_override is not None
     output: Tensor = _average3d(input, kT, kW, kH, dT, dW, dH, pT, pW, pH, ceil_mode, count_include_pad)
-    output = _of_input(output, input, strides, paddings, ceil_mode)
+    output = _without_windows_behind_input(output, input, strides, paddings, ceil_mode)
     return _overridden(output, input, kernel, strides, paddings, divisor_override)
 
 
@@ -270,7 +270,7 @@ def _sizes(name: str, value: OutputSize, input: Tensor, dims: int) -> tuple[int,
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: OutputSize) -> Tensor:
-    """The means of `output_size` windows that divide a sequence (N, C, L) or (C, L)."""
+    """The means of `output_size` adaptive regions of a sequence (N, C, L) or (C, L)."""
     _check_dims(input, 1)
     (size,) = _sizes("output_size", output_size, input, 1)
     output: Tensor = _adaptive_average2d(input.unsqueeze(-2), size, 1)
@@ -278,7 +278,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: OutputSize) -> Tensor:
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: OutputSize) -> Tensor:
-    """The means of (oH, oW) windows that divide an image (N, C, H, W) or (C, H, W)."""
+    """The means of (oH, oW) adaptive regions of an image (N, C, H, W) or (C, H, W)."""
     _check_dims(input, 2)
     height, width = _sizes("output_size", output_size, input, 2)
     output: Tensor = _adaptive_average2d(input, width, height)
@@ -286,7 +286,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: OutputSize) -> Tensor:
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: OutputSize) -> Tensor:
-    """The means of (oD, oH, oW) windows that divide a volume (N, C, D, H, W) or (C, D, H, W)."""
+    """The means of (oD, oH, oW) adaptive regions of a volume (N, C, D, H, W) or (C, D, H, W)."""
     _check_dims(input, 3)
     depth, height, width = _sizes("output_size", output_size, input, 3)
     output: Tensor = _adaptive_average3d(input, depth, width, height)
@@ -294,7 +294,7 @@ def adaptive_avg_pool3d(input: Tensor, output_size: OutputSize) -> Tensor:
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: OutputSize, return_indices: bool = False) -> Any:
-    """The maxima of `output_size` windows that divide a sequence (N, C, L) or (C, L)."""
+    """The maxima of `output_size` adaptive regions of a sequence (N, C, L) or (C, L)."""
     _check_dims(input, 1)
     (size,) = _sizes("output_size", output_size, input, 1)
     result = _adaptive_max2d(input.unsqueeze(-2), size, 1, return_indices=return_indices)
@@ -302,7 +302,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: OutputSize, return_indices: 
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: OutputSize, return_indices: bool = False) -> Any:
-    """The maxima of (oH, oW) windows that divide an image (N, C, H, W) or (C, H, W)."""
+    """The maxima of (oH, oW) adaptive regions of an image (N, C, H, W) or (C, H, W)."""
     _check_dims(input, 2)
     height, width = _sizes("output_size", output_size, input, 2)
     return _adaptive_max2d(input, width, height, return_indices=return_indices)
@@ -382,6 +382,8 @@ def _lp_pool(
         return sign * largest
     average = _AVERAGES[dims](input.pow(norm_type), kernel_size, stride, 0, ceil_mode)
     elements = math.prod(_tuple("kernel_size", kernel_size, dims))
+    # sign * relu(abs) equals the average. As in torch, relu gives 0 as the gradient at 0, where that of the root is
+    # infinite.
     return (average.sign() * torch.relu(average.abs())).mul(elements).pow(1 / norm_type)
 
 

@@ -71,7 +71,7 @@ def _sizes(
     scale_factor: float | Sequence[float] | None,
     recompute_scale_factor: bool | None,
 ) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """The output size and, per axis, inputs per output or 0 for the ratio of the sizes."""
+    """The output size, and for each axis the number of input elements per output element; 0: C divides the sizes."""
     dims = len(given)
     if (size is None) == (scale_factor is None):
         raise ValueError(f"size, scale_factor: expected one of them, got {size!r} and {scale_factor!r}")

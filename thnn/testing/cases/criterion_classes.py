@@ -46,7 +46,10 @@ SPATIAL_CLASS_NLL_CRITERION = Case(
     module="SpatialClassNLLCriterion",
     reference=_spatial_nll,
     baseline=lambda input, target, sizeAverage=True, ignore_index=-100, weights=None: F.nll_loss(
-        input, target, weights
+        # torch's backward needs a contiguous input.
+        input.contiguous(),
+        target,
+        weights,
     ),
     samples=(
         _pixels("weights", 2, 3, 4, 5, weights=uniform(3, low=0.5, high=2)),

@@ -55,6 +55,8 @@ LINEAR = Case(
         _sample("many terms", 9, inputs=4609, outputs=17, small=False),
         _sample("many rows", 2051, inputs=7, outputs=5, small=False),
         _sample("empty", 0, inputs=4, outputs=3),
+        _sample("no inputs", 64, inputs=0, outputs=8),
+        _sample("no outputs", 64, inputs=8, outputs=0),
     ),
     error_inputs=(
         ErrorInput("three dimensions", {"input": normal(2, 4, 5)}, ValueError, "input"),

@@ -51,6 +51,7 @@ def _spatial_samples(prefix: str) -> tuple[SampleInput, ...]:
         _adaptive(prefix, "multiples", normal(2, 5, 28, 56), (7, 7), small=False),
         _adaptive(prefix, "long rows", normal(1, 2, 4, 700), (2, 3), small=False),
         _adaptive(prefix, "one large region", normal(1, 3, 61, 67), (1, 1), small=False),
+        _adaptive(prefix, "many channels", normal(2, 37, 9, 11), (4, 3), small=False),
         _adaptive(prefix, "not finite", given(_NOT_FINITE), (2, 3), small=False),
     )
 
@@ -265,6 +266,7 @@ SPATIAL_FRACTIONAL_MAX_POOLING = Case(
         _fractional("regions of 1", distinct(2, 2, 6, 5), (2, 2, 2), (2, 3), (1, 1)),
         _fractional("empty", distinct(0, 3, 7, 8), (0, 3, 2), (4, 3), (2, 2)),
         _fractional("many rows", normal(2, 5, 41, 57), (2, 5, 2), (28, 20), (2, 2), small=False),
+        _fractional("many channels", normal(2, 37, 9, 11), (2, 37, 2), (4, 5), (2, 3), small=False),
         _fractional("equal values", whole(2, 3, 9, 11), (2, 3, 2), (4, 3), (3, 3), small=False),
         _fractional("not finite", given(_NOT_FINITE), (1, 2), (3, 1), (2, 2), small=False),
     ),

@@ -1,4 +1,4 @@
-#include "convolution/connection_table_checks.h"
+#include "convolution/connection_table_module.h"
 
 #include "connection_table/connection_table.h"
 #include "convolution/geometry_checks.h"
@@ -159,7 +159,7 @@ void THNN_(connectionTableAccGradParameters)(THNNState *state, bool transposed, 
   THNN_RETURN_IF_FAILED(state);
   thnn_checkGradOutput(state, gradOutput, input->ndim, m.outputSize + (4 - input->ndim));
   THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
+  THNN_CHECK_IN_PLACE_UPDATE(gradWeight, gradBias, input, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradWeight, connTable);
   THNN_CHECK_NO_OVERLAP(gradBias, connTable);
   THNN_RETURN_IF_META(state);

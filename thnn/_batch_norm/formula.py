@@ -1,4 +1,4 @@
-"""The backward of batch normalization as differentiable operations, for ``create_graph=True``.
+"""The formula of batch normalization: its backward as differentiable operations, for ``create_graph=True``.
 
 One expression serves all forms: the batch is a list of parts, one per device, and `reduce` sums vectors over all parts,
 those of other processes included.

@@ -1,5 +1,5 @@
-#ifndef THNN_GENERIC_CONVOLUTION_CONVOLUTION_CHECKS_H
-#define THNN_GENERIC_CONVOLUTION_CONVOLUTION_CHECKS_H
+#ifndef THNN_GENERIC_CONVOLUTION_CONVOLUTION_MODULE_H
+#define THNN_GENERIC_CONVOLUTION_CONVOLUTION_MODULE_H
 
 /* Shared by the modules that call lib/THNN/convolution/convolution.h. A module describes its arguments in a
    ConvolutionModule; the functions below check tensors against it, resize outputs and compute. */

@@ -1,4 +1,4 @@
-#include "unfolding/unfolding_checks.h"
+#include "unfolding/unfolding_module.h"
 
 #include "convolution/geometry_checks.h"
 

@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "convolution/convolution_checks.h"
+#include "convolution/convolution_module.h"
 
 static void checkInput(THNNState *state, const ConvolutionModule *m, const THTensor *input)
 {
@@ -317,7 +317,7 @@ void THNN_(convolutionModuleAccGradParameters)(THNNState *state, ConvolutionModu
   checkGradOutput(state, m, input, gradOutput);
   checkBias(state, m, gradBias, "gradBias");
   THNN_RETURN_IF_FAILED(state);
-  THNN_CHECK_ADDED_TO(gradWeight, gradBias, input, gradOutput);
+  THNN_CHECK_IN_PLACE_UPDATE(gradWeight, gradBias, input, gradOutput);
   THNN_RETURN_IF_META(state);
   const ConvolutionView images = viewImages(m, input), gradients = viewImages(m, gradOutput);
   const ConvolutionView filters = viewWeight(m, gradWeight);

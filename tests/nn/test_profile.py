@@ -1,0 +1,194 @@
+"""thnn.profile."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+import thnn
+from thnn._binding.observer import observed
+from thnn._table import aligned
+
+
+def network() -> nn.Sequential:
+    torch.manual_seed(0)
+    model = nn.Sequential(
+        nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.Dropout(0.5), nn.Flatten(), nn.Linear(8 * 36, 5)
+    )
+    thnn.convert(model)
+    return model
+
+
+def image() -> Tensor:
+    return torch.randn(4, 3, 6, 6)
+
+
+def test_calls_bytes_and_times() -> None:
+    profile = thnn.profile(network(), image(), runs=2)
+    found = {f.name: f for f in profile.functions}
+    assert {name: f.calls for name, f in found.items()} == {
+        "Convolution_updateOutput": 1,
+        "Convolution_accGradParameters": 1,  # but no gradient by the input, which requires none
+        "BatchNormalization_updateOutput": 1,
+        "BatchNormalization_backward": 1,
+        "Linear_updateOutput": 1,
+        "Linear_updateGradInput": 1,
+        "Linear_accGradParameters": 1,
+    }
+    # Input, output, weight, bias.
+    assert found["Convolution_updateOutput"].bytes == 4 * (4 * 3 * 36 + 4 * 8 * 36 + 8 * 3 * 9 + 8)
+    assert all(f.seconds > 0 and f.fraction > 0 and f.roofline in ("copy", "FMA") for f in found.values())
+    assert found["BatchNormalization_backward"].roofline == "copy"
+    seconds = [f.seconds for f in profile.functions]
+    assert seconds == sorted(seconds, reverse=True)
+    assert profile.outside == pytest.approx(profile.seconds - sum(seconds))
+    assert profile.outside > 0
+
+
+def test_the_table() -> None:
+    lines = str(thnn.profile(network(), image(), backward=False, runs=1)).splitlines()
+    assert lines[0].split() == ["function", "calls", "ms", "share", "MB", "fraction", "roofline"]
+    assert sorted(line.split()[0] for line in lines[1:4]) == [
+        "BatchNormalization_updateOutput",
+        "Convolution_updateOutput",
+        "Linear_updateOutput",
+    ]
+    assert lines[4].startswith("outside of thnn  ")
+    total = lines[5].split()
+    assert total[:2] == ["total", "3"]
+    assert total[3] == "100.0%"
+    assert len(lines) == 6
+    assert len({line.index("%") for line in lines[1:]}) == 1
+
+
+def test_multiply_adds_decide_the_roofline_of_products() -> None:
+    for layer, shape in (
+        (thnn.nn.Conv2d(64, 64, 3, padding=1, groups=2), (8, 64, 16, 16)),
+        (thnn.nn.ConvTranspose2d(64, 64, 3, padding=1, groups=2), (8, 64, 16, 16)),
+    ):
+        (forward,) = thnn.profile(layer, torch.randn(shape), backward=False).functions
+        least = 2 * 8 * 64 * 32 * 9 * 256 / thnn.testing.roofline.peak_flops(torch.float32)
+        assert forward.roofline == "FMA"
+        assert forward.fraction * forward.seconds == pytest.approx(least)
+
+
+def test_nothing_changes() -> None:
+    model, x = network(), image().requires_grad_()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    random = torch.get_rng_state()
+    thnn.profile(model, x)
+    assert torch.equal(torch.get_rng_state(), random)
+    for name, value in model.state_dict().items():
+        assert torch.equal(value, before[name]), name
+    assert x.grad is None
+    assert all(p.grad is None for p in model.parameters())
+    assert model.training
+
+
+class Fails(nn.Module):
+    """Calls thnn and changes its buffer, then raises."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = thnn.nn.BatchNorm2d(3)
+
+    def forward(self, x: Tensor) -> Tensor:
+        torch.rand(1)
+        self.norm(x)
+        raise OSError("from the model")
+
+
+def test_an_exception_restores_everything() -> None:
+    model, x = Fails(), image()
+    random = torch.get_rng_state()
+    with pytest.raises(OSError, match="from the model"):
+        thnn.profile(model, x)
+    assert model.norm.num_batches_tracked == 0
+    assert (model.norm.running_mean == 0).all()
+    assert torch.equal(torch.get_rng_state(), random)
+    seen: list[str] = []
+    with observed(lambda name, *rest: seen.append(name)):  # RuntimeError if an observer was left
+        thnn.nn.functional.relu(image())
+    thnn.nn.functional.relu(image())
+    assert seen == ["Threshold_updateOutput"]
+
+
+class Profiled(nn.Module):
+    def forward(self, x: Tensor) -> Any:
+        return thnn.profile(network(), x)
+
+
+def test_a_profile_inside_of_a_profile() -> None:
+    with pytest.raises(RuntimeError, match="another profile is running"):
+        thnn.profile(Profiled(), image())
+    thnn.profile(network(), image(), runs=1)
+
+
+class Several(nn.Module):
+    """Returns nested containers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b = thnn.nn.Linear(3, 2), thnn.nn.Linear(3, 2)
+
+    def forward(self, inputs: dict[str, Tensor]) -> dict[str, Any]:
+        return {"scores": [self.a(inputs["x"]), (self.b(inputs["x"]),)], "count": torch.tensor(3)}
+
+
+def test_losses() -> None:
+    inputs = {"x": torch.randn(4, 3, requires_grad=True)}
+
+    def calls(**options: Any) -> dict[str, int]:
+        return {f.name: f.calls for f in thnn.profile(Several(), inputs, runs=1, **options).functions}
+
+    assert calls() == {
+        "Linear_updateOutput": 2,
+        "Linear_updateGradInput": 2,
+        "Linear_accGradParameters": 2,
+    }
+    assert calls(loss=lambda result: result["scores"][0].sum()) == {
+        "Linear_updateOutput": 2,
+        "Linear_updateGradInput": 1,
+        "Linear_accGradParameters": 1,
+    }
+    assert calls(backward=False) == {"Linear_updateOutput": 2}
+
+
+def test_calls_of_other_threads_and_by_views() -> None:
+    from thnn._binding import library
+
+    class Threaded(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            thread = threading.Thread(target=thnn.nn.functional.relu, args=(x,))
+            thread.start()
+            thread.join()
+            return x
+
+    assert thnn.profile(Threaded(), image(), backward=False).functions[0].calls == 1
+    layer, x = thnn.nn.ReLU(), torch.randn(4, 5, dtype=torch.float64)
+    library.connect(False)
+    try:
+        (relu,) = thnn.profile(layer, x, backward=False).functions
+    finally:
+        library.connect()
+    assert (relu.calls, relu.bytes) == (1, 2 * 20 * 8)
+
+
+def test_errors() -> None:
+    with pytest.raises(TypeError, match=r"model: expected a torch\.nn\.Module, got function"):
+        thnn.profile(network)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="runs: expected at least 1, got 0"):
+        thnn.profile(network(), image(), runs=0)
+    with pytest.raises(ValueError, match="requires a gradient; backward=False measures"):
+        thnn.profile(thnn.nn.ReLU(), image())
+    with pytest.raises(ValueError, match="depends on no parameter"):
+        thnn.profile(network(), image(), loss=lambda y: y.detach().sum())
+
+
+def test_aligned() -> None:
+    assert aligned([["a", "1", "x"], ["bcd", "23", ""]], right=[1]) == ["a     1  x", "bcd  23"]
+    assert aligned([]) == []

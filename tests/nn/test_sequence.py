@@ -1,0 +1,116 @@
+"""The node of all steps of LSTM and GRU against the nodes of single steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+import thnn
+from thnn.nn import _sequence
+from thnn.nn._sequence import _recorded, run_steps
+
+CELLS = {"LSTM": (_sequence.LSTM, 4, 2), "GRU": (_sequence.GRU, 3, 1)}
+SIZES = {"equal": (3, 3, 3), "falling": (4, 3, 3, 1), "one step": (2,), "steps of one": (1, 1)}
+
+
+def arguments(
+    kind: str, sizes: tuple[int, ...], bias: bool = True, dtype: torch.dtype = torch.float64
+) -> Any:
+    torch.manual_seed(0)
+    cell, gates, states = CELLS[kind]
+    width = 5
+    tensors = [
+        torch.randn(sum(sizes), gates * width, dtype=dtype),
+        torch.randn(gates * width, width, dtype=dtype),
+        torch.randn(gates * width, dtype=dtype) if bias else None,
+        *(torch.randn(sizes[0], width, dtype=dtype) for _ in range(states)),
+    ]
+    return cell, [None if t is None else t.requires_grad_() for t in tensors]
+
+
+def results(function: Callable[..., Any], cell: Any, tensors: Any, *rest: Any) -> tuple[Tensor, ...]:
+    gates, weight, bias, *initial = tensors
+    output, final = function(cell, gates, weight, bias, tuple(initial), *rest)
+    return output, *final
+
+
+@pytest.mark.parametrize("kind", CELLS)
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("bias", [True, False])
+def test_values_and_gradients(kind: str, sizes: tuple[int, ...], reverse: bool, bias: bool) -> None:
+    cell, tensors = arguments(kind, sizes, bias)
+    ours = results(run_steps, cell, tensors, sizes, reverse)
+    expected = results(_recorded, cell, tensors, sizes, reverse)
+    assert type(ours[0].grad_fn).__name__ == "_StepsBackward"
+    with torch.no_grad():
+        without = results(run_steps, cell, tensors, sizes, reverse)
+    for a, b, c in zip(ours, expected, without, strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=0)
+        assert torch.equal(a, c)
+    wanted = [t for t in tensors if t is not None]
+    # Losses of all results, of the outputs alone, and of the final states alone.
+    for chosen in (slice(None), slice(1), slice(1, None)):
+        weights = [torch.randn_like(r) for r in ours[chosen]]
+        pairs = [torch.autograd.grad(r[chosen], wanted, weights, retain_graph=True) for r in (ours, expected)]
+        for a, b in zip(*pairs, strict=True):
+            torch.testing.assert_close(a, b, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", CELLS)
+@pytest.mark.parametrize("reverse", [False, True])
+def test_second_derivatives(kind: str, reverse: bool) -> None:
+    cell, tensors = arguments(kind, (2, 1))
+
+    def function(*given: Tensor) -> tuple[Tensor, ...]:
+        return results(run_steps, cell, given, (2, 1), reverse)
+
+    assert torch.autograd.gradcheck(function, tensors)
+    assert torch.autograd.gradgradcheck(function, tensors)
+
+
+@pytest.mark.parametrize("kind", CELLS)
+def test_only_the_gradients_that_are_needed(kind: str) -> None:
+    cell, tensors = arguments(kind, (3, 2))
+    for chosen in range(len(tensors)):
+        for tensor in tensors:
+            tensor.requires_grad_(tensor is tensors[chosen])
+        gradients = [
+            torch.autograd.grad(
+                results(function, cell, tensors, (3, 2), False)[0].square().sum(), [tensors[chosen]]
+            )[0]
+            for function in (run_steps, _recorded)
+        ]
+        torch.testing.assert_close(*gradients, rtol=1e-12, atol=1e-12)
+
+
+def test_an_output_that_was_overwritten_is_an_error() -> None:
+    cell, tensors = arguments("LSTM", (3, 2))
+    output = results(run_steps, cell, tensors, (3, 2), False)[0]
+    with torch.no_grad():
+        output.zero_()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        output.sum().backward()
+
+
+def test_the_gradient_by_the_weight_is_one_product() -> None:
+    layer = thnn.nn.LSTM(3, 4)
+    profile = thnn.profile(layer, torch.randn(7, 2, 3), runs=1)
+    calls = {f.name: f.calls for f in profile.functions}
+    assert calls["LSTMFused_cell"] == calls["LSTMFused_updateGradInput"] == 7
+    assert calls["Linear_accGradParameters"] == 2
+
+
+def test_other_types_take_the_steps_one_by_one() -> None:
+    layer = thnn.nn.GRU(3, 4)
+    with torch.autocast("cpu"):
+        output, _ = layer(torch.randn(5, 2, 3).bfloat16())
+    assert output.dtype == torch.float32
+    with pytest.raises(TypeError, match="GRU"):
+        layer(torch.randn(5, 2, 3), torch.zeros(1, 2, 4, dtype=torch.float64))
+    shape = layer.to("meta")(torch.randn(5, 2, 3, device="meta"))[0].shape
+    assert shape == (5, 2, 4)

@@ -1,0 +1,98 @@
+"""The rows of whole networks in ``python -m thnn bench``."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+
+from thnn.testing import bench_networks
+from thnn.testing.bench import line, markdown, plot
+from thnn.testing.bench_networks import COMPILED, INFERENCE, TRAINING, NetworkRow
+from thnn.testing.networks import NETWORKS
+from thnn.testing.timing import Timing
+
+LENET = replace(NETWORKS["LeNet"], rows={(2, 1, 28, 28): 0.001})
+ROW = NetworkRow(LENET, (2, 1, 28, 28), TRAINING)
+
+
+def test_every_network_has_rows() -> None:
+    names = [row.name for row in bench_networks.matching(re.compile("networks"))]
+    assert "networks ResNet-18 (16,3,32,32) training step" in names
+    assert "networks LSTM tagger (32,64) inference" in names
+    assert len(names) == len(set(names)) == 2 * sum(len(n.rows) for n in NETWORKS.values())
+    goals = {row.name: row.goal for row in bench_networks.matching(re.compile("")) if row.goal}
+    assert goals == {
+        "networks ResNet-18 (16,3,32,32) training step": 1.1,
+        "networks MobileNetV2 (8,3,96,96) training step": 1.5,
+        "networks U-Net (2,3,128,128) training step": 1.3,
+        "networks LSTM tagger (32,64) training step": 1.3,
+    }
+
+
+@pytest.mark.parametrize("network", NETWORKS.values(), ids=lambda network: network.name)
+@pytest.mark.parametrize("mode", [TRAINING, INFERENCE])
+def test_implementations_compute_the_same(network: object, mode: str) -> None:
+    assert isinstance(network, type(LENET))
+    row = NetworkRow(replace(network, rows={network.small: None}), network.small, mode)
+    calls = bench_networks._implementations(row)
+    assert len(calls) == (4 if len(network.small) == 4 else 2)
+    bench_networks._compare(row, {name: call.result() for name, call in calls.items()})
+
+
+def test_a_wrong_result_is_an_error() -> None:
+    results = {"torch contiguous": torch.ones(2), "thnn contiguous": torch.tensor([1.0, 1.25])}
+    with pytest.raises(ValueError, match=r"training step: thnn contiguous differs from torch by 0\.25 of 1"):
+        bench_networks._compare(ROW, results)
+    results["thnn contiguous"] = torch.tensor([1.0, torch.nan])
+    with pytest.raises(ValueError, match="differs from torch by nan"):
+        bench_networks._compare(ROW, results)
+
+
+def test_measurement_and_its_outputs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object, **keywords: object) -> None:
+        raise RuntimeError("no C++ compiler\nlong text")
+
+    monkeypatch.setattr(torch, "compile", fail)
+    said: list[str] = []
+    measured = bench_networks.measure(ROW, 1, True, said.append)
+    assert said == [f"{ROW.name}: without torch.compile, which failed: no C++ compiler"]
+    assert set(measured.timings) == {
+        f"{library} {layout}" for library in ("torch", "thnn") for layout in ("contiguous", "channels-last")
+    }
+    assert measured.ratio and measured.best_ratio and measured.channels_last_ratio
+    assert measured.met
+    assert measured.compile_ratio is None
+    assert "ok" in line(measured)
+    facts = {"cpu": "x", "threads": "2", "torch": "y"}
+    table = markdown([measured], facts)
+    assert f"| {ROW.name} | fb " in re.sub(" +", " ", table)
+    plot([measured], facts, str(tmp_path / "b.png"))
+    assert (tmp_path / "b.png").stat().st_size > 0
+    assert not bench_networks.measure(ROW, 1, False, said.append).timings.keys() - measured.timings.keys()
+    assert len(said) == 1
+
+
+def test_goals_compare_the_better_layouts() -> None:
+    def times(**milliseconds: float) -> dict[str, Timing]:
+        return {name.replace("_", " ", 1).replace("_", "-"): Timing(t, t) for name, t in milliseconds.items()}
+
+    row = ROW._replace(network=replace(LENET, rows={ROW.shape: 1.1}))
+    timings = times(torch_contiguous=3, torch_channels_last=2.2, thnn_contiguous=2.5, thnn_channels_last=2)
+    measured = bench_networks._judge(row, {**timings, COMPILED: Timing(4, 4)})
+    assert measured.ratio == pytest.approx(1.2)
+    assert measured.best_ratio == pytest.approx(2.2 / 2.5)
+    assert measured.channels_last_ratio == pytest.approx(1.1)
+    assert measured.compile_ratio == pytest.approx(2)
+    assert measured.met
+    assert "2.00 against torch.compile" in line(measured)
+    worse = bench_networks._judge(row, {**timings, "torch channels-last": Timing(2, 2)})
+    assert not worse.met
+    assert "1.00 of 1.1" in worse.goals[0]
+    inference = bench_networks._judge(row._replace(mode=INFERENCE), timings)
+    assert inference.met is None
+    assert json.dumps(inference.goals) == "[]"

@@ -1,0 +1,258 @@
+"""``thnn.profile``: the time of each function of thnn in a step of a model."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from thnn._binding.extension import ffi
+from thnn._binding.observer import observed
+from thnn._header import Argument
+from thnn._header.registry import functions
+from thnn._table import aligned
+from thnn.testing.roofline import copy_seconds, peak_flops
+
+# Modules whose roofline is the peak of fused multiply-adds, if that takes longer than a copy of their tensors. The
+# filters of the convolutions that are missing here have other dimensions.
+_PRODUCTS = re.compile(r"(?!SpatialDepthWise)\w*Convolution(MM)?|Linear")
+# Element sizes by the types of views (THNNType).
+_VIEW_SIZES = (4, 8, 2, 2, 8, 4, 0)
+
+
+class FunctionTime(NamedTuple):
+    """The calls of one C function in one step.
+
+    ``seconds`` is the time inside of the calls, ``bytes`` the size of their tensors, each counted once per call, and
+    ``fraction`` the fraction of the roofline: the least possible time divided by ``seconds``. ``roofline`` is the
+    limit that prevails, 'copy' or 'FMA'.
+    """
+
+    name: str
+    calls: int
+    seconds: float
+    bytes: int
+    fraction: float
+    roofline: str
+
+
+class Profile(NamedTuple):
+    """The times of one step of a model; ``print(profile)`` shows them as a table.
+
+    ``functions`` has the C functions of thnn, the slowest first, and ``seconds`` is the time of the whole step.
+    """
+
+    functions: tuple[FunctionTime, ...]
+    seconds: float
+
+    @property
+    def outside(self) -> float:
+        """Seconds outside of the functions of thnn: Python, autograd, memory, and operations of torch."""
+        return self.seconds - sum(f.seconds for f in self.functions)
+
+    def __str__(self) -> str:
+        def times(name: str, calls: str, seconds: float) -> list[str]:
+            share = f"{seconds / self.seconds:.1%}" if self.seconds else ""
+            return [name, calls, f"{seconds * 1e3:.3f}", share]
+
+        rows = [["function", "calls", "ms", "share", "MB", "fraction", "roofline"]]
+        rows += [
+            [*times(f.name, str(f.calls), f.seconds), f"{f.bytes / 1e6:.2f}", f"{f.fraction:.2f}", f.roofline]
+            for f in self.functions
+        ]
+        rows.append([*times("outside of thnn", "", self.outside), "", "", ""])
+        calls = sum(f.calls for f in self.functions)
+        size = sum(f.bytes for f in self.functions)
+        rows.append([*times("total", str(calls), self.seconds), f"{size / 1e6:.2f}", "", ""])
+        return "\n".join(aligned(rows, right=range(1, 6)))
+
+
+def profile(
+    model: nn.Module,
+    *inputs: Any,
+    loss: Callable[[Any], Tensor] | None = None,
+    backward: bool = True,
+    runs: int = 5,
+) -> Profile:
+    """Measures which C functions of thnn take how much of the time of a model, and their fractions of the roofline.
+
+    A step is ``model(*inputs)``, the loss of its result, and the gradients of the loss by all parameters and inputs
+    that require a gradient. The fastest of several steps counts. ``print(thnn.profile(model, input))`` shows a table
+    with a row per function: calls, time in milliseconds, share of the step, megabytes of its tensors, and the fraction
+    of the roofline, which is the time of a memory copy that moves as many bytes or, for convolutions and Linear, the
+    time of their multiply-adds at the machine's peak, if that is longer. Two rows follow: the time outside of the
+    functions, and the total.
+
+    Arguments:
+        model: torch.nn.Module with layers of thnn, such as a model after ``thnn.convert``; computed in its current mode
+        inputs: the arguments of the model
+        loss: function from the result of the model to a tensor of one element; None: the sum of all elements of all
+            floating-point tensors in the result, a tensor or nested tuples, lists and dictionaries of tensors
+        backward: False: forward only, in no_grad mode, without the loss
+        runs: int: number of steps that are measured, after one that is not
+
+    Returns a `Profile`. Afterwards, also after an exception, the buffers of the model (running statistics) and the
+    state of torch's random generator are those of before; gradients are not stored in ``.grad``. Copies and the peak
+    rate are measured with the number of threads of torch, once per process, within a second. Calls that other threads
+    make meanwhile count, too.
+
+    Errors: TypeError for a model that is no module; ValueError for runs below 1, and for a loss without a gradient;
+    RuntimeError inside of another profile; the errors of the model.
+    """
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"profile: model: expected a torch.nn.Module, got {type(model).__name__}")
+    if runs < 1:
+        raise ValueError(f"profile: runs: expected at least 1, got {runs}")
+    best: _Step | None = None
+    with _state_kept(model):
+        for run in range(-1, runs):
+            step = _Step()
+            with observed(step.observe):
+                start = time.perf_counter()
+                _compute(model, inputs, loss, backward)
+                step.seconds = time.perf_counter() - start - step.observing
+            if run >= 0 and (best is None or step.seconds < best.seconds):
+                best = step
+    assert best is not None
+    return Profile(best.functions(), best.seconds)
+
+
+def _compute(
+    model: nn.Module, inputs: Sequence[Any], loss: Callable[[Any], Tensor] | None, backward: bool
+) -> None:
+    with torch.set_grad_enabled(backward):
+        result = model(*inputs)
+        if not backward:
+            return
+        value = _sum(result) if loss is None else loss(result)
+        wanted = [t for t in (*model.parameters(), *_tensors(inputs)) if t.requires_grad]
+        if not wanted or not isinstance(value, Tensor) or not value.requires_grad:
+            raise ValueError(
+                "profile: the loss depends on no parameter and no input that requires a gradient; backward=False"
+                " measures the forward alone"
+            )
+        torch.autograd.grad(value, wanted, allow_unused=True)
+
+
+def _tensors(value: Any) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, Mapping):
+        for entry in value.values():
+            yield from _tensors(entry)
+    elif isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        for entry in value:
+            yield from _tensors(entry)
+
+
+def _sum(result: Any) -> Any:
+    return sum(t.sum() for t in _tensors(result) if t.requires_grad)
+
+
+@contextmanager
+def _state_kept(model: nn.Module) -> Iterator[None]:
+    buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+    random = torch.get_rng_state()
+    try:
+        yield
+    finally:
+        torch.set_rng_state(random)
+        with torch.no_grad():
+            for buffer, value in buffers:
+                buffer.copy_(value)
+
+
+# Calls
+
+
+class _Call(NamedTuple):
+    seconds: float
+    bytes: int
+    multiply_adds: float
+    is_double: bool
+
+
+class _Step:
+    """The calls of one step."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.observing = 0.0  # seconds that the observer took
+        self.calls: dict[str, list[_Call]] = {}
+        self.repeated: dict[str, float] = {}  # seconds of calls that resized outputs and had to be repeated
+
+    def observe(self, name: str, seconds: float, report: int, values: tuple[Any, ...]) -> None:
+        start = time.perf_counter()
+        if report:
+            self.repeated[name] = self.repeated.get(name, 0.0) + seconds
+        else:
+            self.calls.setdefault(name, []).append(_Call(seconds, *_work(name, values)))
+        self.observing += time.perf_counter() - start
+
+    def functions(self) -> tuple[FunctionTime, ...]:
+        found = []
+        for name, calls in self.calls.items():
+            seconds = sum(c.seconds for c in calls) + self.repeated.get(name, 0.0)
+            least = {"copy": 0.0, "FMA": 0.0}
+            for call in calls:
+                copy = copy_seconds(call.bytes)
+                peak = peak_flops(torch.float64 if call.is_double else torch.float32)
+                products = 2 * call.multiply_adds / peak
+                least["FMA" if products > copy else "copy"] += max(copy, products)
+            fraction = sum(least.values()) / seconds if seconds else math.nan
+            size = sum(c.bytes for c in calls)
+            found.append(
+                FunctionTime(name, len(calls), seconds, size, fraction, max(least, key=lambda k: least[k]))
+            )
+        return tuple(sorted(found, key=lambda f: -f.seconds))
+
+
+def _work(name: str, values: tuple[Any, ...]) -> tuple[int, float, bool]:
+    """Bytes of the tensors of a call, its multiply-adds if they are its limit, and whether it computes in float64."""
+    shapes: dict[str, Sequence[int]] = {}
+    size, is_double = 0, False
+    for argument, value in zip(_arguments(name, len(values)), values):
+        if isinstance(value, Tensor):
+            shape, strides, element = value.shape, value.stride(), value.element_size()
+            is_double = is_double or value.dtype == torch.float64
+        elif argument is not None and argument.is_tensor and isinstance(value, int):
+            view = ffi.cast("THNNTensor *", value)
+            shape, strides = ffi.unpack(view.size, view.ndim), ffi.unpack(view.stride, view.ndim)
+            element = _VIEW_SIZES[view.type]
+            is_double = is_double or view.type == 1
+        else:
+            continue
+        if argument is not None:
+            shapes[argument.name] = shape
+        # Dimensions of stride 0, of an expanded tensor, share their memory.
+        size += element * math.prod(s for s, stride in zip(shape, strides) if stride)
+    return size, _multiply_adds(name, shapes), is_double
+
+
+@functools.cache
+def _arguments(name: str, count: int) -> Sequence[Argument | None]:
+    """The arguments without the state; None for each argument of a function that THNN.h does not declare."""
+    function = functions().get(name)
+    if function is None:
+        return (None,) * count
+    return function.after_state
+
+
+def _multiply_adds(name: str, shapes: Mapping[str, Sequence[int]]) -> float:
+    """Every element of the images that have the first dimension of weight as channels takes part in the products of one
+    filter; these images are the input of a transposed convolution, the output of any other."""
+    module = name.rpartition("_")[0]
+    if not _PRODUCTS.fullmatch(module):
+        return 0.0
+    weight = shapes.get("weight", shapes.get("gradWeight"))
+    images = shapes.get("input") if "Full" in module else shapes.get("output", shapes.get("gradOutput"))
+    if not weight or images is None or not weight[0]:
+        return 0.0
+    return math.prod(images) * (math.prod(weight) / weight[0])

@@ -1,0 +1,325 @@
+"""The steps of LSTM and GRU over a sequence, as one autograd node.
+
+The steps of a layer in one direction are the rows of `gates`, the products of its input with weight_ih for all steps; a
+packed sequence has as many rows per step as sequences last until then, in `sizes`. Sequences are sorted by length,
+longest first, hence those that have ended by a step are its last rows. They take no part in the steps behind their end;
+the reverse direction begins each sequence with the initial state at its end.
+
+One node for all steps, rather than two per step, computes the gradient by weight_hh in one product over all steps, and
+leaves out the sums of gradients, the copies of the steps and most of autograd's work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from thnn._binding.call import invoke
+from thnn._binding.library import ANY, BoundFunction
+from thnn._functions import linear as _linear
+from thnn._functions import recurrent as _recurrent
+from thnn._functions.classes import function_classes
+
+# The states of a layer: the hidden state and, in an LSTM, the cell state.
+States = tuple[Tensor, ...]
+
+_apply_linear = function_classes["LinearFunction"].apply
+_apply_lstm = function_classes["LSTMFusedFunction"].apply
+_apply_gru = function_classes["GRUFusedFunction"].apply
+
+
+class Cell(Protocol):
+    """The functions of one step.
+
+    `gates` and `hidden` are (n, gates * H): products of the input and of the hidden state with the weights; states and
+    their gradients are (n, H); `storage` (n, storage * H) passes values from forward to backward.
+    """
+
+    storage: int
+
+    def step(self, gates: Tensor, hidden: Tensor, states: States) -> States:
+        """The next states, recorded by autograd."""
+
+    def forward(self, gates: Tensor, hidden: Tensor, before: States, after: States, storage: Tensor) -> None:
+        """Writes the next states and the storage."""
+
+    def backward(
+        self,
+        gradients: States,
+        before: States,
+        after: States,
+        storage: Tensor,
+        results: States,
+        byGates: States,
+    ) -> None:
+        """Writes to `results` gradients by the states, without the part of the hidden state in its product, and to
+        `byGates` the gradients by gates and hidden; both are one tensor in an LSTM."""
+
+
+class LSTMCell:
+    storage = 4
+
+    def step(self, gates: Tensor, hidden: Tensor, states: States) -> States:
+        result: States = _apply_lstm(gates, hidden, None, None, states[1])
+        return result
+
+    def forward(self, gates: Tensor, hidden: Tensor, before: States, after: States, storage: Tensor) -> None:
+        arguments = (gates, hidden, None, None, before[1], *after, storage)
+        _call(_recurrent._lstm_forward, _recurrent._call_lstm_forward, arguments)
+
+    def backward(
+        self,
+        gradients: States,
+        before: States,
+        after: States,
+        storage: Tensor,
+        results: States,
+        byGates: States,
+    ) -> None:
+        arguments = (storage, byGates[0], before[1], after[1], *gradients, results[1])
+        _call(_recurrent._lstm_backward, _recurrent._call_lstm_backward, arguments)
+
+
+class GRUCell:
+    storage = 5
+
+    def step(self, gates: Tensor, hidden: Tensor, states: States) -> States:
+        return (_apply_gru(gates, hidden, None, None, states[0]),)
+
+    def forward(self, gates: Tensor, hidden: Tensor, before: States, after: States, storage: Tensor) -> None:
+        arguments = (gates, hidden, None, None, before[0], after[0], storage)
+        _call(_recurrent._gru_forward, _recurrent._call_gru_forward, arguments)
+
+    def backward(
+        self,
+        gradients: States,
+        before: States,
+        after: States,
+        storage: Tensor,
+        results: States,
+        byGates: States,
+    ) -> None:
+        arguments = (*byGates, gradients[0], results[0], storage)
+        _call(_recurrent._gru_backward, _recurrent._call_gru_backward, arguments)
+
+
+LSTM, GRU = LSTMCell(), GRUCell()
+
+
+def run_steps(
+    cell: Cell,
+    gates: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    initial: States,
+    sizes: Sequence[int],
+    reverse: bool,
+) -> tuple[Tensor, States]:
+    """The hidden states of all steps, in the order of the rows of `gates`, and the final states.
+
+    Shapes: gates (rows, gates * H); weight (gates * H, H); bias (gates * H) or None; states (N, H), N = sizes[0].
+    """
+    tensors = (gates, weight, *initial) if bias is None else (gates, weight, bias, *initial)
+    if any(type(t) not in _PLAIN or t.dtype != gates.dtype or t.is_meta for t in tensors):
+        return _recorded(cell, gates, weight, bias, initial, sizes, reverse)
+    if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
+        output, *final = _Steps.apply(cell, tuple(sizes), reverse, gates, weight, bias, *initial)
+    else:
+        states, _ = _forward(cell, gates, weight, bias, initial, sizes, reverse)
+        output, final = states[0], _final(states, initial, sizes, reverse)
+    return output, tuple(final)
+
+
+# Tensor subclasses, and types that autocast converts, take the steps one by one.
+_PLAIN = (Tensor, torch.nn.Parameter)
+
+
+def _call(
+    function: BoundFunction, call: Callable[[tuple[Any, ...]], int], arguments: tuple[Any, ...]
+) -> None:
+    if report := call(arguments):
+        invoke(function, ANY, arguments, report)
+
+
+def _order(sizes: Sequence[int], reverse: bool) -> list[int]:
+    """The steps in the order of their computation."""
+    return list(range(len(sizes)))[:: -1 if reverse else 1]
+
+
+def _before(
+    steps: Sequence[States], initial: States, sizes: Sequence[int], order: Sequence[int]
+) -> Iterator[States]:
+    """The states before each step, in the order of computation; a step may be computed when its states are taken."""
+    current = sizes[order[0]]
+    states = initial if current == sizes[0] else tuple(i[:current] for i in initial)
+    for step in order:
+        size = sizes[step]
+        if size < current:
+            states = tuple(s[:size] for s in states)
+        elif size > current:
+            states = tuple(torch.cat([s, i[current:size]]) for s, i in zip(states, initial))
+        yield states
+        states, current = steps[step], size
+
+
+def _split(tensors: Sequence[Tensor], sizes: Sequence[int]) -> list[States]:
+    """The rows of each step."""
+    return list(zip(*(t.split(list(sizes)) for t in tensors)))
+
+
+def _forward(
+    cell: Cell,
+    gates: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    initial: States,
+    sizes: Sequence[int],
+    reverse: bool,
+) -> tuple[States, Tensor]:
+    """The states after each step, (rows, H) each, and the storage."""
+    rows, width = len(gates), weight.shape[1]
+    states = tuple(gates.new_empty((rows, width)) for _ in initial)
+    storage = gates.new_empty((rows, cell.storage * width))
+    products = gates.new_empty((sizes[0], len(weight)))
+    after, parts = _split(states, sizes), _split((gates, storage), sizes)
+    order = _order(sizes, reverse)
+    for step, before in zip(order, _before(after, initial, sizes, order)):
+        hidden = products if sizes[step] == sizes[0] else products[: sizes[step]]
+        _call(_linear._forward, _linear._call_forward, (before[0], hidden, weight, bias, None))
+        cell.forward(parts[step][0], hidden, before, after[step], parts[step][1])
+    return states, storage
+
+
+def _final(states: States, initial: States, sizes: Sequence[int], reverse: bool) -> States:
+    """The states of each sequence after its last step, (N, H) each."""
+    if reverse or sizes[0] == sizes[-1]:
+        last = slice(0, sizes[0]) if reverse else slice(len(states[0]) - sizes[0], None)
+        return tuple(s[last].clone() for s in states)
+    final = tuple(torch.empty_like(i) for i in initial)
+    row = 0
+    for size, following in zip(sizes, (*sizes[1:], 0)):
+        if following < size:
+            for target, source in zip(final, states):
+                target[following:size] = source[row + following : row + size]
+        row += size
+    return final
+
+
+def _recorded(
+    cell: Cell,
+    gates: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    initial: States,
+    sizes: Sequence[int],
+    reverse: bool,
+) -> tuple[Tensor, States]:
+    """run_steps() with the nodes of each step: for second derivatives, and for tensors that are not plain."""
+    outputs: list[Tensor] = []
+    ended: list[States] = []
+    order, parts = _order(sizes, reverse), gates.split(list(sizes))
+    states = tuple(s[: sizes[order[0]]] for s in initial)
+    for step in order:
+        current, size = len(states[0]), sizes[step]
+        if size < current:
+            ended.append(tuple(s[size:] for s in states))
+            states = tuple(s[:size] for s in states)
+        elif size > current:
+            states = tuple(torch.cat([s, i[current:size]]) for s, i in zip(states, initial))
+        states = cell.step(parts[step], _apply_linear(states[0], weight, bias), states)
+        outputs.append(states[0])
+    if ended:
+        states = tuple(torch.cat(tensors) for tensors in zip(states, *reversed(ended)))
+    return torch.cat(outputs[::-1] if reverse else outputs), states
+
+
+class _Steps(torch.autograd.Function):
+    """The node of all steps. Its results are the hidden states of all steps and the final states."""
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        cell: Cell,
+        sizes: tuple[int, ...],
+        reverse: bool,
+        gates: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        *initial: Tensor,
+    ) -> tuple[Tensor, ...]:
+        states, storage = _forward(cell, gates, weight, bias, initial, sizes, reverse)
+        ctx.cell, ctx.sizes, ctx.reverse, ctx.count = cell, sizes, reverse, len(initial)
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(gates, weight, bias, storage, *initial, states[0])
+        # No result of the node, hence kept as they are; autograd would refuse to save them.
+        ctx.cells = states[1:]
+        return states[0], *_final(states, initial, sizes, reverse)
+
+    @staticmethod
+    def backward(ctx: Any, byOutput: Tensor | None, *byFinal: Tensor | None) -> tuple[Any, ...]:
+        gates, weight, bias, storage, *initial, output = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            return _differentiable(ctx, gates, weight, bias, tuple(initial), byOutput, byFinal)
+        cell, sizes, order = ctx.cell, ctx.sizes, _order(ctx.sizes, ctx.reverse)
+        after = _split((output, *ctx.cells), sizes)
+        before = dict(zip(order, _before(after, tuple(initial), sizes, order)))
+        # Gradients by the states behind the current step; rows of ended sequences have the gradients by final states.
+        carried = [
+            torch.zeros_like(i) if g is None else g.contiguous().clone() for i, g in zip(initial, byFinal)
+        ]
+        spare = [torch.empty_like(c) for c in carried]
+        byGates = torch.empty_like(gates)
+        byHidden = byGates if cell is LSTM else torch.empty_like(gates)
+        parts = _split((byGates, byHidden, storage), sizes)
+        outer = None if byOutput is None else byOutput.split(list(sizes))
+        for step in reversed(order):
+            n = sizes[step]
+            whole = n == sizes[0]
+            current, results = ([t if whole else t[:n] for t in ts] for ts in (carried, spare))
+            grads = current if outer is None else [outer[step] + current[0], *current[1:]]
+            byGates_n, byHidden_n, storage_n = parts[step]
+            cell.backward(
+                tuple(grads), before[step], after[step], storage_n, tuple(results), (byGates_n, byHidden_n)
+            )
+            arguments = (before[step][0], byHidden_n, current[0], weight)
+            _call(_linear._grad_input, _linear._call_grad_input, arguments)
+            if cell is LSTM:
+                if whole:
+                    carried[1], spare[1] = spare[1], carried[1]
+                else:
+                    current[1].copy_(results[1])
+            else:
+                current[0].add_(results[0])
+        byWeight = byBias = None
+        if ctx.needs_input_grad[4] or ctx.needs_input_grad[5]:
+            hidden = torch.cat([before[step][0] for step in range(len(sizes))])
+            byWeight = torch.zeros_like(weight)
+            byBias = None if bias is None else torch.zeros_like(bias)
+            call = (hidden, byHidden, None, weight, bias, byWeight, byBias, None, 1.0)
+            _call(_linear._grad_parameters, _linear._call_grad_parameters, call)
+        return None, None, None, byGates, byWeight, byBias, *carried
+
+
+def _differentiable(
+    ctx: Any,
+    gates: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    initial: States,
+    byOutput: Tensor | None,
+    byFinal: Sequence[Tensor | None],
+) -> tuple[Any, ...]:
+    """The gradients with a graph: the steps again, one by one, and their gradients."""
+    output, final = _recorded(ctx.cell, gates, weight, bias, initial, ctx.sizes, ctx.reverse)
+    results = [(r, g) for r, g in zip((output, *final), (byOutput, *byFinal)) if g is not None]
+    inputs = (gates, weight, bias, *initial)
+    needed = [t for t, needs in zip(inputs, ctx.needs_input_grad[3:]) if needs and t is not None]
+    gradients = iter(
+        torch.autograd.grad(
+            [r for r, _ in results], needed, [g for _, g in results], create_graph=True, allow_unused=True
+        )
+    )
+    return None, None, None, *(next(gradients) if needs else None for needs in ctx.needs_input_grad[3:])

@@ -1,0 +1,201 @@
+"""The rows of ``python -m thnn bench`` for whole networks.
+
+A training step (forward, loss, backward, torch.optim.SGD) and an inference of each network of `networks.NETWORKS`, by
+torch and by the same layers after thnn.convert(), contiguous and channels-last, and by torch.compile (inductor) with
+contiguous tensors. Losses and outputs are compared before the calls are timed. Compilation, which takes up to a minute
+per row, is not timed.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from thnn._convert import convert
+from thnn.testing.networks import NETWORKS, Network
+from thnn.testing.timing import CHANNELS_LAST, CONTIGUOUS, Measurement, Timing, in_layout, take_turns
+
+COMPILED = f"torch.compile {CONTIGUOUS}"
+TRAINING, INFERENCE = "training step", "inference"
+# Small, so that thousands of steps with one batch neither diverge nor reach a loss of 0.
+_LEARNING_RATE = 1e-4
+# Largest difference of losses and outputs from those of torch, relative to the largest magnitude.
+_TOLERANCE = 1e-3
+
+
+class NetworkRow(NamedTuple):
+    """A network with one shape of its input, in training or in inference."""
+
+    network: Network
+    shape: tuple[int, ...]
+    mode: str
+
+    @property
+    def name(self) -> str:
+        return f"networks {self.network.name} {str(self.shape).replace(' ', '')} {self.mode}"
+
+    @property
+    def goal(self) -> float | None:
+        return self.network.rows[self.shape] if self.mode == TRAINING else None
+
+
+_ROWS = [
+    NetworkRow(network, shape, mode)
+    for network in NETWORKS.values()
+    for shape in network.rows
+    for mode in (TRAINING, INFERENCE)
+]
+
+
+def matching(pattern: re.Pattern[str]) -> list[NetworkRow]:
+    """The rows whose names the pattern matches."""
+    return [row for row in _ROWS if pattern.search(row.name)]
+
+
+def _made(network: Network) -> tuple[nn.Module, nn.Module]:
+    """The network and its loss, with the same initial values in each call, and without dropout, whose random numbers
+    depend on the implementation."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        modules = network.make(), network.make_loss()
+    for layer in modules[0].modules():
+        if isinstance(layer, nn.Dropout):
+            layer.p = 0.0
+    return modules
+
+
+class _Training:
+    """A training step of one implementation in one layout."""
+
+    def __init__(self, row: NetworkRow, modules: tuple[nn.Module, nn.Module], layout: str) -> None:
+        self.network, self.loss = modules
+        self.input = in_layout(row.network.input(row.shape), layout)
+        with torch.no_grad():
+            output = copy.deepcopy(self.network)(self.input)
+        self.target = in_layout(row.network.target(output), layout)
+        _set_layout(self.network, layout)
+        self.optimizer = torch.optim.SGD(self.network.parameters(), lr=_LEARNING_RATE)
+        self.forward: Callable[[Tensor, Tensor], Tensor] = self._forward
+
+    def _forward(self, input: Tensor, target: Tensor) -> Tensor:
+        value: Tensor = self.loss(self.network(input), target)
+        return value
+
+    def __call__(self) -> Tensor:
+        self.optimizer.zero_grad()
+        value = self.forward(self.input, self.target)
+        value.backward()
+        self.optimizer.step()
+        return value
+
+    def result(self) -> Tensor:
+        """The losses of two steps, of which the second depends on the gradients of the first."""
+        return torch.stack([self().detach(), self().detach()])
+
+    def compile(self) -> None:
+        self.forward = torch.compile(self._forward)
+
+
+class _Inference:
+    """An inference of one implementation in one layout."""
+
+    def __init__(self, row: NetworkRow, modules: tuple[nn.Module, nn.Module], layout: str) -> None:
+        self.network = modules[0].eval()
+        _set_layout(self.network, layout)
+        self.input = in_layout(row.network.input(row.shape), layout)
+        self.forward: Callable[[Tensor], Tensor] = self.network
+
+    def __call__(self) -> Tensor:
+        with torch.no_grad():
+            return self.forward(self.input)
+
+    result = __call__
+
+    def compile(self) -> None:
+        self.forward = torch.compile(self.network)
+
+
+def _set_layout(network: nn.Module, layout: str) -> None:
+    if layout == CHANNELS_LAST:
+        network.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+
+
+def _implementations(row: NetworkRow) -> dict[str, Any]:
+    make = _Training if row.mode == TRAINING else _Inference
+    found = {}
+    for layout in (CONTIGUOUS, CHANNELS_LAST) if len(row.shape) == 4 else (CONTIGUOUS,):
+        for library in ("torch", "thnn"):
+            modules = _made(row.network)
+            if library == "thnn":
+                for module in modules:
+                    convert(module)
+            found[f"{library} {layout}"] = make(row, modules, layout)
+    return found
+
+
+def _compiled(row: NetworkRow, say: Callable[[str], None]) -> dict[str, Any]:
+    """The implementation of torch.compile, or nothing, with a message, if it fails: inductor needs a C++ compiler."""
+    make = _Training if row.mode == TRAINING else _Inference
+    call = make(row, _made(row.network), CONTIGUOUS)
+    initial = copy.deepcopy(call.network.state_dict())
+    try:
+        call.compile()
+        call()  # compiles
+    except Exception as error:
+        reason = str(error).strip().splitlines() or [type(error).__name__]
+        say(f"{row.name}: without torch.compile, which failed: {reason[0]}")
+        return {}
+    call.network.load_state_dict(initial)
+    return {COMPILED: call}
+
+
+def _compare(row: NetworkRow, results: Mapping[str, Tensor]) -> None:
+    """Raises ValueError unless all implementations compute what torch computes."""
+    (_, expected), *others = results.items()
+    scale = expected.abs().max().item()
+    for name, result in others:
+        error = (result - expected).abs().max().item()
+        if not error <= _TOLERANCE * scale:
+            raise ValueError(f"{row.name}: {name} differs from torch by {error:g} of {scale:g}")
+
+
+def measure(row: NetworkRow, rounds: int, with_compile: bool, say: Callable[[str], None]) -> Measurement:
+    """Times a row and compares thnn with torch and with its goal; messages go to `say`."""
+    calls = _implementations(row)
+    if with_compile:
+        calls |= _compiled(row, say)
+    _compare(row, {name: call.result() for name, call in calls.items()})
+    return _judge(row, take_turns(calls, rounds))
+
+
+def _judge(row: NetworkRow, timings: dict[str, Timing]) -> Measurement:
+    found = Measurement(row.name, "fb" if row.mode == TRAINING else "fwd", timings)
+    best = {name: timing.best for name, timing in timings.items()}
+
+    def fastest(library: str) -> float:
+        return min(best[f"{library} {layout}"] for layout in _layouts(best))
+
+    ours = best[f"thnn {CONTIGUOUS}"]
+    found.ratio = best[f"torch {CONTIGUOUS}"] / ours
+    found.best_ratio = fastest("torch") / ours
+    if f"thnn {CHANNELS_LAST}" in best:
+        found.channels_last_ratio = best[f"torch {CHANNELS_LAST}"] / best[f"thnn {CHANNELS_LAST}"]
+    if COMPILED in best:
+        found.compile_ratio = best[COMPILED] / fastest("thnn")
+    if row.goal is not None:
+        # A user chooses the layout of the network with each library.
+        reached = fastest("torch") / fastest("thnn")
+        found.met = reached >= row.goal
+        found.goals.append(
+            f"{reached:.2f} of {row.goal:g} against torch's better layout, both in their better one"
+        )
+    return found
+
+
+def _layouts(names: Mapping[str, Any]) -> Sequence[str]:
+    return [layout for layout in (CONTIGUOUS, CHANNELS_LAST) if f"thnn {layout}" in names]
