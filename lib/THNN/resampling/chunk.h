@@ -29,6 +29,7 @@ typedef struct Chunk {
   bool inside;          /* windows do not reach beyond the row */
   bool whole;           /* all vectors begin at multiples of VL and have VL lanes */
   bool copies;          /* all results have one tap, of weight 1, in windows of one vector */
+  bool pairs;           /* all vectors have two taps in windows of one vector, and all lanes the first one */
   int vectors;
   int64_t at[CHUNK_TAPS]; /* the first result of each vector, relative to `first` */
   int lanes[CHUNK_TAPS], begin[CHUNK_TAPS + 1];
@@ -100,9 +101,11 @@ static inline void fillTap(Chunk *c, int v, int64_t t, int at, int64_t size)
   if (width <= size) low = MIN(low, size - width);
   else c->inside = false;
   c->copies &= c->window[at] == WINDOW_ONE;
+  c->pairs &= c->window[at] == WINDOW_ONE;
   for (int l = 0; l < VL; l++) {
     c->local[at][l] = c->weight[at][l] != 0 ? (vlane)(index[l] - low) : 0;
     c->copies &= l >= c->lanes[v] || c->weight[at][l] == 1;
+    c->pairs &= l >= c->lanes[v] || t > 0 || c->weight[at][l] != 0;
   }
   c->base[at] = low;
 }
@@ -111,7 +114,7 @@ static inline void fillVectors(Chunk *c, int64_t size)
 {
   int n = 0;
   c->vectors = 0;
-  c->inside = c->copies = true;
+  c->inside = c->copies = c->pairs = true;
   c->whole = c->first % VL == 0;
   for (int64_t i = c->first; i < c->end; i += VL) {
     const int v = c->vectors;
@@ -137,6 +140,7 @@ static inline void fillVectors(Chunk *c, int64_t size)
     memset(c->weight[n], 0, sizeof c->weight[n] * (size_t)taps);
     c->begin[v] = n;
     c->copies &= taps == 1;
+    c->pairs &= taps == 2;
     for (int64_t t = 0; t < taps; t++) fillTap(c, v, t, n++, size);
     c->begin[v + 1] = n;
     c->vectors++;
@@ -232,6 +236,19 @@ static ALWAYS_INLINE void gatherRowsOfVectors(const Chunk *c, int rows, const re
     }
     return;
   }
+  if (c->pairs) {
+    for (int v = 0; v < c->vectors; v++) {
+      const vreal low = v_load(c->weight[2 * v]), high = v_load(c->weight[2 * v + 1]);
+      const vmask used = v_ne(high, (vreal){0});
+      for (int r = 0; r < rows; r++) {
+        const vreal first = lookupWindow(from[r] + c->base[2 * v], c->local[2 * v], WINDOW_ONE) * low;
+        const vreal second = lookupWindow(from[r] + c->base[2 * v + 1], c->local[2 * v + 1], WINDOW_ONE);
+        sum[r] = v_sel(used, first + second * high, first);
+      }
+      storeVectors(rows, to, c->at[v], c->lanes[v], sum, kind);
+    }
+    return;
+  }
   for (int v = 0; v < c->vectors; v++) {
     addAnyTap(c, c->begin[v], rows, from, true, sum);
     for (int k = c->begin[v] + 1; k < c->begin[v + 1]; k++) addAnyTap(c, k, rows, from, false, sum);
@@ -263,24 +280,41 @@ static inline int64_t copiedRun(const Chunk *c, int64_t i)
   return run;
 }
 
-/* `step` is the distance of pixels of the row, and `toStep` that of the results. */
-static inline void gatherPixels(const Chunk *c, int64_t lanes, const real *from, int64_t step, real *to,
-                                int64_t toStep, StoreKind kind)
+/* `step` is the distance of pixels of the row, and `toStep` that of the results. `kind` is constant. */
+static ALWAYS_INLINE void gatherPixelsOf(const Chunk *c, int64_t lanes, const real *source, int64_t step,
+                                         int ahead, real *to, int64_t toStep, StoreKind kind)
 {
   const bool copiesRuns = step == lanes && toStep == lanes;
+  const real *from = source - c->from * step;
   RowTap tap[ROW_TAPS];
   for (int64_t i = c->first, run; i < c->end; i += run, to += run * toStep) {
     const Tap *list = listOf(c, i);
     const int64_t count = listLength(c, i);
-    run = count == 1 && copiesRuns ? copiedRun(c, i) : 1;
-    if (count == 0 && kind != STORE_ADD) memset(to, 0, (size_t)lanes * sizeof(real));
-    for (int64_t k = 0; k < count; k += ROW_TAPS) {
+    run = 1;
+    if (count == 1) {
+      if (copiesRuns) run = copiedRun(c, i);
+      *tap = (RowTap){from + list->index * step, list->weight};
+      sumContiguous(1, tap, run * lanes, ahead, to, kind);
+    } else if (count == 2) {
+      for (int j = 0; j < 2; j++) tap[j] = (RowTap){from + list[j].index * step, list[j].weight};
+      sumContiguous(2, tap, lanes, ahead, to, kind);
+    } else if (count == 0 && kind != STORE_ADD) {
+      memset(to, 0, (size_t)lanes * sizeof(real));
+    }
+    for (int64_t k = 0; k < count && count > 2; k += ROW_TAPS) {
       const int n = (int)MIN(count - k, ROW_TAPS);
-      for (int j = 0; j < n; j++)
-        tap[j] = (RowTap){from + (list[k + j].index - c->from) * step, list[k + j].weight};
-      sumRows(n, tap, run * lanes, to, k > 0 ? STORE_ADD : kind);
+      for (int j = 0; j < n; j++) tap[j] = (RowTap){from + list[k + j].index * step, list[k + j].weight};
+      sumRows(n, tap, lanes, ahead, to, k > 0 ? STORE_ADD : kind);
     }
   }
+}
+
+static inline void gatherPixels(const Chunk *c, int64_t lanes, const real *from, int64_t step, int ahead, real *to,
+                                int64_t toStep, StoreKind kind)
+{
+  if (kind == STORE_STREAM) gatherPixelsOf(c, lanes, from, step, ahead, to, toStep, STORE_STREAM);
+  else if (kind == STORE_PLAIN) gatherPixelsOf(c, lanes, from, step, ahead, to, toStep, STORE_PLAIN);
+  else gatherPixelsOf(c, lanes, from, step, ahead, to, toStep, STORE_ADD);
 }
 
 #endif

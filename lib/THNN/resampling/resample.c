@@ -6,6 +6,7 @@
 /* Elements of a row, or of the pixels of a row, that are summed at a time, and lanes of a pixel. */
 #define SUM_ELEMENTS 8192
 #define LANE_BLOCK 256
+#define BATCH_ROWS 4
 #define LONG_ROW 256
 #define SUM_PITCH (SUM_ELEMENTS + 4 * VL)
 
@@ -26,7 +27,7 @@ typedef struct Resample {
 typedef struct ResampleScratch {
   TapTable tables[RESAMPLING_AXES];
   Chunk chunk;
-  real sums[CHUNK_ROWS][SUM_PITCH];
+  real sums[BATCH_ROWS][SUM_PITCH];
   real lines[CHUNK_ROWS][TABLE_RESULTS + VBYTES]; /* results whose columns are not contiguous */
 } ResampleScratch;
 
@@ -51,43 +52,65 @@ typedef struct Task {
 } Task;
 
 /* The weighted sum of `count` pixels, contiguous in `to`. */
-static void sumPixels(int n, const RowTap *tap, int64_t count, int64_t lanes, int64_t step, real *to, bool add)
+static void sumPixels(int n, const RowTap *tap, int64_t count, int64_t lanes, int64_t step, int ahead, real *to,
+                      bool add)
 {
   const StoreKind kind = add ? STORE_ADD : STORE_PLAIN;
   if (step == lanes || count == 1) {
-    sumRows(n, tap, count * lanes, to, kind);
+    sumRows(n, tap, count * lanes, ahead, to, kind);
     return;
   }
   for (int64_t j = 0; j < count; j++) {
     RowTap pixel[ROW_TAPS];
     for (int k = 0; k < n; k++) pixel[k] = (RowTap){tap[k].row + j * step, tap[k].weight};
-    sumRows(n, pixel, lanes, to + j * lanes, kind);
+    sumRows(n, pixel, lanes, ahead, to + j * lanes, kind);
   }
 }
 
-/* Sums rows of the source into `sums`, from element chunk->from on. */
-static __attribute__((noinline)) void sumSource(const Task *t, const RowPlace *p, const real *origin, real *sums)
+/* Sums `slices` times `rows` rows of the source, at most ROW_TAPS. */
+static void sumListed(const Task *t, const real *origin, const Tap *slice, int slices, const Tap *row, int rows,
+                      real *sums, bool add)
 {
-  const Resample *f = t->f;
-  const int64_t count = t->chunk->length;
+  const int64_t sd = t->f->x.sd, sh = t->f->x.sh;
+  RowTap tap[ROW_TAPS], *next = tap;
+  for (int i = 0; i < slices; i++) {
+    const real *plane = origin + slice[i].index * sd;
+    for (int j = 0; j < rows; j++, next++) {
+      __asm__("" : "+r"(plane)); /* keeps the compiler from vectorizing a loop of few rounds */
+      next->row = plane + row[j].index * sh;
+      next->weight = slice[i].weight * row[j].weight;
+    }
+  }
+  sumPixels(slices * rows, tap, t->chunk->length, t->lanes, t->f->x.sw, t->f->backward ? 2 : 1, sums, add);
+}
+
+/* The same for lists that are longer, or continued by other tables. */
+static __attribute__((noinline)) void sumLongLists(const Task *t, const RowPlace *p, const real *origin,
+                                                   real *sums)
+{
   const Tap *slice, *row;
-  RowTap tap[ROW_TAPS];
-  int n = 0;
   bool add = false;
   for (int64_t i = 0, slices; (slices = tapsOf(t->slices, p->d, i, &slice)) > 0; i += slices)
     for (int64_t j = 0, rows; (rows = tapsOf(t->rows, p->h, j, &row)) > 0; j += rows)
       for (int64_t a = 0; a < slices; a++)
-        for (int64_t b = 0; b < rows; b++) {
-          if (n == ROW_TAPS) {
-            sumPixels(n, tap, count, t->lanes, f->x.sw, sums, add);
-            add = true;
-            n = 0;
-          }
-          tap[n++] = (RowTap){origin + slice[a].index * f->x.sd + row[b].index * f->x.sh,
-                              slice[a].weight * row[b].weight};
-        }
-  if (n > 0) sumPixels(n, tap, count, t->lanes, f->x.sw, sums, add);
-  else if (!add) memset(sums, 0, (size_t)(count * t->lanes) * sizeof(real));
+        for (int64_t b = 0; b < rows; b += ROW_TAPS, add = true)
+          sumListed(t, origin, slice + a, 1, row + b, (int)MIN(ROW_TAPS, rows - b), sums, add);
+  if (!add) memset(sums, 0, (size_t)(t->chunk->length * t->lanes) * sizeof(real));
+}
+
+/* Sums rows of the source into `sums`, from element chunk->from on. */
+static void sumSource(const Task *t, const RowPlace *p, const real *origin, real *sums)
+{
+  const TapTable *slices = t->f->slices, *rows = t->f->rows;
+  if (slices && rows) {
+    const int32_t *i = slices->start + p->d, *j = rows->start + p->h;
+    const int some = i[1] - i[0], more = j[1] - j[0];
+    if (some > 0 && more > 0 && (int64_t)some * more <= ROW_TAPS) {
+      sumListed(t, origin, slices->tap + *i, some, rows->tap + *j, more, sums, false);
+      return;
+    }
+  }
+  sumLongLists(t, p, origin, sums);
 }
 
 /* The row that the results at `p` are gathered from, from element chunk->from on: in place, or a sum in `sums`. */
@@ -130,25 +153,31 @@ static void streamPending(Task *t, real *to, int64_t count)
   t->isFirst = false;
 }
 
-/* One row or CHUNK_ROWS rows. `p` is advanced behind them. */
+/* At most BATCH_ROWS rows, all of which are summed before they are gathered, since a load waits for the stores that it
+   overlaps. `p` is advanced behind them. */
 static void gatherRows(Task *t, RowPlace *p, int rows)
 {
   const Resample *f = t->f;
   const Chunk *chunk = t->chunk;
-  const real *from[CHUNK_ROWS];
-  real *to[CHUNK_ROWS], *target[CHUNK_ROWS];
-  for (int r = 0; r < rows; r++) {
-    int64_t step;
+  const int group = f->y.w > LONG_ROW ? 1 : CHUNK_ROWS;
+  const real *from[BATCH_ROWS];
+  real *to[BATCH_ROWS];
+  int64_t step;
+  for (int r = 0; r < rows; r++, nextRow(&f->y, p)) {
     from[r] = sourceRow(t, p, t->scratch->sums[r], &step);
     to[r] = f->result + rowOffset(&f->y, p) + chunk->first * f->y.sw;
-    target[r] = t->store == RESULTS_MOVED     ? t->scratch->lines[r]
-                : t->store == RESULTS_PENDING ? t->scratch->lines[0] + t->pending + r * f->y.w
-                                              : to[r];
-    nextRow(&f->y, p);
   }
-  gatherVectors(chunk, rows, from, target, t->store == RESULTS_STREAMED);
-  if (t->store == RESULTS_PENDING) streamPending(t, to[0], rows * f->y.w);
-  for (int r = 0; r < rows && t->store == RESULTS_MOVED; r++) moveLine(t, target[r], to[r]);
+  for (int r = 0, some; r < rows; r += some) {
+    real *target[CHUNK_ROWS];
+    some = rows - r < group ? 1 : group;
+    for (int i = 0; i < some; i++)
+      target[i] = t->store == RESULTS_MOVED     ? t->scratch->lines[i]
+                  : t->store == RESULTS_PENDING ? t->scratch->lines[0] + t->pending + i * f->y.w
+                                                : to[r + i];
+    gatherVectors(chunk, some, from + r, target, t->store == RESULTS_STREAMED);
+    if (t->store == RESULTS_PENDING) streamPending(t, to[r], some * f->y.w);
+    for (int i = 0; i < some && t->store == RESULTS_MOVED; i++) moveLine(t, target[i], to[r + i]);
+  }
 }
 
 static void gatherRowOfPixels(const Task *t, const RowPlace *p)
@@ -159,7 +188,7 @@ static void gatherRowOfPixels(const Task *t, const RowPlace *p)
   const real *from = sourceRow(t, p, t->scratch->sums[0], &step);
   real *to = f->result + rowOffset(&f->y, p) + t->firstLane + chunk->first * f->y.sw;
   const StoreKind kind = chunk->skipped > 0 ? STORE_ADD : f->streams ? STORE_STREAM : STORE_PLAIN;
-  gatherPixels(chunk, t->lanes, from, step, to, f->y.sw, kind);
+  gatherPixels(chunk, t->lanes, from, step, from != t->scratch->sums[0], to, f->y.sw, kind);
 }
 
 static ResultStore resultStore(const Resample *f, const Chunk *chunk)
@@ -178,16 +207,11 @@ static void computeChunk(Task *t, int64_t first, int64_t end)
     for (int64_t row = first; row < end; row++, nextRow(&f->y, &p)) gatherRowOfPixels(t, &p);
     return;
   }
-  const int64_t group = f->y.w > LONG_ROW ? 1 : CHUNK_ROWS;
   t->store = resultStore(f, t->chunk);
   real *to = f->result + first * f->y.w;
   t->pending = t->store == RESULTS_PENDING ? (int64_t)((uintptr_t)to % VBYTES / sizeof(real)) : 0;
   t->isFirst = true;
-  for (int64_t row = first; row < end;) {
-    const int rows = end - row < group ? 1 : (int)group;
-    gatherRows(t, &p, rows);
-    row += rows;
-  }
+  for (int64_t row = first; row < end; row += BATCH_ROWS) gatherRows(t, &p, (int)MIN(BATCH_ROWS, end - row));
   if (t->store == RESULTS_PENDING && !t->isFirst)
     memcpy(f->result + end * f->y.w - t->pending, t->scratch->lines[0], (size_t)t->pending * sizeof(real));
 }
@@ -263,7 +287,7 @@ static void resample(const Resampling *resampling, bool backward, const THTensor
     if (chunk.end == f.y.w && chunk.nextSkip == 0) f.chunk = &chunk;
   }
   const int64_t count = rowCount(&f.y), elements = f.y.w * f.y.lanes;
-  const int64_t group = f.y.lanes > 1 ? 1 : CHUNK_ROWS;
+  const int64_t group = f.y.lanes > 1 ? 1 : BATCH_ROWS;
   const int64_t perTask = ceilDivide(rowsPerTask(elements) * (f.columns ? 1 : 8), group) * group;
   THNN_PARALLEL_FOR(task, ceilDivide(count, perTask), count * elements)
     computeRows(&f, task * perTask, MIN(count, (task + 1) * perTask));

@@ -94,11 +94,12 @@ static ALWAYS_INLINE void storeSum(real *to, vreal sum, StoreKind kind)
 }
 
 /* `vectors`, at most 4, is constant. */
-static ALWAYS_INLINE void sumVectors(int vectors, int n, const RowTap *tap, int64_t j, real *to, StoreKind kind)
+static ALWAYS_INLINE void sumVectors(int vectors, int n, const RowTap *tap, int ahead, int64_t j, real *to,
+                                     StoreKind kind)
 {
   vreal sum[4];
-  /* Of many rows, the last ones only: the other rows were among the last ones of an earlier sum. */
-  for (int k = n > 4 ? n - 2 : 0; k < n; k++) thnn_prefetchAhead(tap[k].row + j, vectors * VBYTES);
+  if (ahead > 0) thnn_prefetchAhead(tap[n - 1].row + j, vectors * VBYTES);
+  if (ahead > 1 && n > 1) thnn_prefetchAhead(tap[n - 2].row + j, vectors * VBYTES);
 #pragma GCC unroll 4
   for (int v = 0; v < vectors; v++) sum[v] = v_load(tap[0].row + j + v * VL) * tap[0].weight;
   for (int k = 1; k < n; k++) {
@@ -111,22 +112,23 @@ static ALWAYS_INLINE void sumVectors(int vectors, int n, const RowTap *tap, int6
   for (int v = 0; v < vectors; v++) storeSum(to + j + v * VL, sum[v], kind);
 }
 
-static ALWAYS_INLINE void sumContiguous(int n, const RowTap *tap, int64_t count, real *to, StoreKind kind)
+static ALWAYS_INLINE void sumContiguous(int n, const RowTap *tap, int64_t count, int ahead, real *to,
+                                        StoreKind kind)
 {
   int64_t j = 0;
-  for (; j + 4 * VL <= count; j += 4 * VL) sumVectors(4, n, tap, j, to, kind);
+  for (; j + 4 * VL <= count; j += 4 * VL) sumVectors(4, n, tap, ahead, j, to, kind);
   if (j + 2 * VL <= count) {
-    sumVectors(2, n, tap, j, to, kind);
+    sumVectors(2, n, tap, ahead, j, to, kind);
     j += 2 * VL;
   }
   if (j + VL <= count) {
-    sumVectors(1, n, tap, j, to, kind);
+    sumVectors(1, n, tap, ahead, j, to, kind);
     j += VL;
   }
   if (j == count) return;
   if (j > 0 && kind == STORE_PLAIN) { /* overlaps the last vector, since a load of elements of a masked store waits
                                          for the cache */
-    sumVectors(1, n, tap, count - VL, to, kind);
+    sumVectors(1, n, tap, ahead, count - VL, to, kind);
     return;
   }
   const int rest = (int)(count - j);
@@ -135,13 +137,16 @@ static ALWAYS_INLINE void sumContiguous(int n, const RowTap *tap, int64_t count,
   v_store_n(to + j, kind == STORE_ADD ? v_load_n(to + j, rest) + sum : sum, rest);
 }
 
-/* to[j] = the weighted sum of element j of n >= 1 rows. */
-static inline void sumRows(int n, const RowTap *tap, int64_t count, real *to, StoreKind kind)
+/* to[j] = the weighted sum of element j of n >= 1 rows. The last `ahead` rows, 0 to 2, are prefetched: the other rows were among
+   the last ones of an earlier sum. */
+static inline void sumRows(int n, const RowTap *tap, int64_t count, int ahead, real *to, StoreKind kind)
 {
-  if (kind == STORE_STREAM) sumContiguous(n, tap, count, to, STORE_STREAM);
-  else if (kind == STORE_ADD) sumContiguous(n, tap, count, to, STORE_ADD);
-  else if (n == 1) sumContiguous(1, tap, count, to, STORE_PLAIN);
-  else sumContiguous(n, tap, count, to, STORE_PLAIN);
+  if (kind == STORE_STREAM) sumContiguous(n, tap, count, ahead, to, STORE_STREAM);
+  else if (kind == STORE_ADD) sumContiguous(n, tap, count, ahead, to, STORE_ADD);
+  else if (n == 1) sumContiguous(1, tap, count, ahead, to, STORE_PLAIN);
+  else if (n == 2) sumContiguous(2, tap, count, ahead, to, STORE_PLAIN);
+  else if (n == 4) sumContiguous(4, tap, count, ahead, to, STORE_PLAIN);
+  else sumContiguous(n, tap, count, ahead, to, STORE_PLAIN);
 }
 
 #endif
