@@ -93,12 +93,13 @@ def profile(
     Arguments:
         model: torch.nn.Module with layers of thnn, such as a model after ``thnn.convert``; computed in its current mode
         inputs: the arguments of the model
-        loss: function from the result of the model to a tensor of one element; None: the sum of all elements of all
-            floating-point tensors in the result, a tensor or nested tuples, lists and dictionaries of tensors
+        loss: function from the result of the model to a tensor of one element; None: the sum of all elements of
+            the tensors in the result that require a gradient; the result is a tensor or nested sequences and mappings
         backward: False: forward only, in no_grad mode, without the loss
         runs: int: number of steps that are measured, after one that is not
 
-    Returns a `Profile`. Afterwards, also after an exception, the buffers of the model (running statistics) and the
+    Returns a `Profile`. Afterwards, also after an exception, the buffers of the model that were changed in place
+    (running statistics) and the
     state of torch's random generator are those of before; gradients are not stored in ``.grad``. Copies and the peak
     rate are measured with the number of threads of torch, once per process, within a second. Calls that other threads
     make meanwhile count, too.
@@ -246,8 +247,11 @@ def _arguments(name: str, count: int) -> Sequence[Argument | None]:
 
 
 def _multiply_adds(name: str, shapes: Mapping[str, Sequence[int]]) -> float:
-    """Every element of the images that have the first dimension of weight as channels takes part in the products of one
-    filter; these images are the input of a transposed convolution, the output of any other."""
+    """The number of multiply-adds of a call; 0 if it is compared with a copy only.
+
+    The channels of the output, or of the input of a transposed convolution, are the first dimension of weight. Each
+    element of that tensor takes part in as many multiply-adds as a filter, weight[c], has elements.
+    """
     module = name.rpartition("_")[0]
     if not _PRODUCTS.fullmatch(module):
         return 0.0

@@ -25,8 +25,8 @@ static void checkSlopes(THNNState *state, const THTensor *input, const char *nam
               (long long)nOutputPlane, THNN_shape(slopes));
 }
 
-/* The slopes seen in the size of the input. */
-static THTensor spread(const THTensor *slopes, const THTensor *input, int64_t nOutputPlane)
+/* The slopes expanded to the size of the input, with strides of 0. */
+static THTensor expanded(const THTensor *slopes, const THTensor *input, int64_t nOutputPlane)
 {
   THTensor wide = *input;
   wide.data = slopes->data;
@@ -44,7 +44,7 @@ void THNN_(PReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *outp
   THNN_CHECK_SAME_OR_NO_OVERLAP(output, input);
   THNN_CHECK_NO_OVERLAP(output, weight);
   THNN_RETURN_IF_META(state);
-  const THTensor slopes = spread(weight, input, nOutputPlane);
+  const THTensor slopes = expanded(weight, input, nOutputPlane);
   THNN_MAP3(y, output, x, input, w, &slopes, x > 0 ? x : w * x);
 }
 
@@ -59,7 +59,7 @@ void THNN_(PReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *g
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, gradOutput);
   THNN_CHECK_NO_OVERLAP(gradInput, weight);
   THNN_RETURN_IF_META(state);
-  const THTensor slopes = spread(weight, input, nOutputPlane);
+  const THTensor slopes = expanded(weight, input, nOutputPlane);
   THNN_MAP4(dx, gradInput, x, input, g, gradOutput, w, &slopes, x > 0 ? g : w * g);
 }
 

@@ -2,7 +2,7 @@
 #include "criterion/class_targets.h"
 #include "criterion/hinge.h"
 
-/* Classes that are packed at a time, the classes of the row as -infinity: their terms are 0. */
+/* Classes that are packed at a time. The scores of target classes become -infinity, so that their terms are 0. */
 #define BLOCK 2048
 
 /* The classes of row n, up to the first -1. */
@@ -34,7 +34,7 @@ static void checkTarget(THNNState *state, const THIndexTensor *target, const Row
     for (int64_t i = 0; i < labels.count; i++) {
       const int64_t class = labels.target[i * labels.stride];
       THNN_CHECK_INDEX(class >= 0 && class < rows->classes, target,
-                       "expected a class from 0 to %lld, or -1 behind the last one, got %lld in row %lld",
+                       "expected a class from 0 to %lld, or -1 after the last class, got %lld in row %lld",
                        (long long)rows->classes - 1, (long long)class, (long long)n);
     }
   }
@@ -55,6 +55,20 @@ static void pack(const real *x, int64_t stride, const real *isTarget, int64_t ma
   isTarget += first * maskStride;
   if (stride == 1 && maskStride == 1) packWith(x, 1, isTarget, 1, n, packed);
   else packWith(x, stride, isTarget, maskStride, n, packed);
+}
+
+/* The terms of a target whose score is -infinity: with its infinite reach, a packed target would give NaN. Returns their
+   sum or, with `counts`, adds their derivatives to it and returns the sum of these. */
+static double infiniteTerms(const real *x, int64_t stride, const real *isTarget, int64_t maskStride, int64_t first,
+                            int64_t n, real *counts)
+{
+  double sum = 0;
+  for (int64_t j = 0; j < n; j++) {
+    if (isTarget[(first + j) * maskStride] != 0) continue;
+    sum += counts ? 1 : (double)INFINITY + x[(first + j) * stride];
+    if (counts) counts[j] += 1;
+  }
+  return sum;
 }
 
 static void fill(real *to, int64_t stride, int64_t n)
@@ -94,9 +108,12 @@ void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *i
       for (int64_t first = 0, count; first < rows.classes; first += count) {
         count = MIN(BLOCK, rows.classes - first);
         pack(x, rows.classStride, mask, masks.classStride, first, count, packed);
-        for (int64_t i = 0; i < labels.count; i++)
-          losses[task] +=
-              hingeSum(packed, count, 1 - x[labels.target[i * labels.stride] * rows.classStride], false);
+        for (int64_t i = 0; i < labels.count; i++) {
+          const real reach = 1 - x[labels.target[i * labels.stride] * rows.classStride];
+          losses[task] += reach == (real)INFINITY
+                              ? infiniteTerms(x, rows.classStride, mask, masks.classStride, first, count, NULL)
+                              : hingeSum(packed, count, reach, false);
+        }
       }
     }
   }
@@ -119,7 +136,8 @@ void THNN_(MultiLabelMarginCriterion_updateGradInput)(THNNState *state, THTensor
   const Rows rows = rowsOf(input), masks = rowsOf(isTarget), gradRows = rowsOf(gradInput);
   checkTarget(state, target, &rows);
   THNN_RETURN_IF_FAILED(state);
-  const double share = THNNState_gradientFactor(state) / ((double)rows.classes * (sizeAverage ? (double)rows.rows : 1));
+  const double share =
+      THNNState_gradientFactor(state) / ((double)rows.classes * (sizeAverage ? (double)rows.rows : 1));
   THNN_PARALLEL_FOR(n, rows.rows, rows.rows * rows.classes) {
     const real *const x = TH_DATA(input) + n * rows.rowStride;
     const real *const mask = TH_DATA(isTarget) + n * masks.rowStride;
@@ -132,7 +150,10 @@ void THNN_(MultiLabelMarginCriterion_updateGradInput)(THNNState *state, THTensor
       memset(counts, 0, sizeof(real) * (size_t)count);
       for (int64_t i = 0; i < labels.count; i++) {
         const int64_t class = labels.target[i * labels.stride];
-        const double terms = hingeSlopes(packed, counts, count, 1 - x[class * rows.classStride], 1, false, true);
+        const real reach = 1 - x[class * rows.classStride];
+        const double terms = reach == (real)INFINITY ? infiniteTerms(x, rows.classStride, mask, masks.classStride,
+                                                                     first, count, counts)
+                                                     : hingeSlopes(packed, counts, count, reach, 1, false, true);
         dx[class * gradRows.classStride] -= (real)(share * terms);
       }
       for (int64_t j = 0; j < count; j++)

@@ -138,7 +138,8 @@ void THNN_(MultiMarginCriterion_updateGradInput)(THNNState *state, THTensor *inp
   const Rows rows = rowsOf(input), gradRows = rowsOf(gradInput);
   checkTarget(state, target, &rows);
   THNN_RETURN_IF_FAILED(state);
-  const double share = THNNState_gradientFactor(state) / ((double)rows.classes * (sizeAverage ? (double)rows.rows : 1));
+  const double share =
+      THNNState_gradientFactor(state) / ((double)rows.classes * (sizeAverage ? (double)rows.rows : 1));
   THNN_PARALLEL_FOR(n, rows.rows, rows.rows * rows.classes) {
     Row row = rowAt(input, &rows, target, n, p, margin);
     row.dx = TH_DATA(gradInput) + n * gradRows.rowStride;

@@ -32,7 +32,8 @@ static inline void checkRows(THNNState *state, const THTensor *input)
 static inline void checkWeights(THNNState *state, const THTensor *weights, int64_t classes)
 {
   THNN_CHECK(weights == NULL || (weights->ndim == 1 && weights->size[0] == classes), weights,
-             "expected 1 (%lld), one for each class, got %s", (long long)classes, THNN_shape(weights));
+             "expected 1 dimension (%lld), a weight for each class, got %s", (long long)classes,
+             THNN_shape(weights));
 }
 
 /* A class for each row. */
@@ -43,7 +44,7 @@ static inline void checkClassOfRows(THNNState *state, const THTensor *input, con
   THNN_RETURN_IF_FAILED(state);
   if (input->ndim == 2)
     THNN_CHECK(target->ndim == 1 && target->size[0] == input->size[0], target,
-               "expected 1 (%lld), a class for each row of input, got %s", (long long)input->size[0],
+               "expected 1 dimension (%lld), a class for each row of input, got %s", (long long)input->size[0],
                THNN_shape(target));
   else
     THNN_CHECK(target->ndim <= 1 && THNNTensor_numel(target) == 1, target, "expected one class, got %s",

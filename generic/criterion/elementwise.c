@@ -29,8 +29,8 @@ static inline real crossEntropySlope(real x, real t)
   THNN_CHECK(!isnan(loss) || !thnn_findOutside(input, 0, 1, &value), input, \
              "expected values from 0 to 1, got %g", value)
 
-/* 2 * norm comes first because 2 * (x - t) may overflow where the gradient does not. Conditions are such that NaN stays
-   NaN. */
+/* 2 * norm comes first because 2 * (x - t) may overflow where the gradient does not. A comparison with NaN is
+   false; conditions are written such that the loss is NaN then. */
 
 /* clang-format off */
 

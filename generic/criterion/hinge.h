@@ -9,7 +9,8 @@
 
 #define HINGE_BLOCK 256
 
-/* `squared` and `add` are constants where the functions are called, or gcc would vectorise one of its two loops only. */
+/* `squared` and `add` are constants in every call: otherwise gcc splits the loop by their values and vectorises only one of the
+   versions. */
 
 /* The sum of the terms. */
 static inline __attribute__((always_inline)) double hingeSum(const real *x, int64_t n, real reach, bool squared)
@@ -28,8 +29,8 @@ static inline __attribute__((always_inline)) double hingeSum(const real *x, int6
   return total;
 }
 
-/* Writes slope[j] = factor * the derivative of the term by x[j], added to its value if `add`; returns the sum of the
-   derivatives. */
+/* Sets slope[j] to, or if `add` increases it by, factor times the derivative of term j by x[j]. Returns the sum of the
+   derivatives, without the factor. */
 static inline __attribute__((always_inline)) double hingeSlopes(const real *x, real *slope, int64_t n, real reach,
                                                                 real factor, bool squared, bool add)
 {

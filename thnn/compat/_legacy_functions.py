@@ -33,7 +33,8 @@ _refuse_call: Any = Function.__call__
 class _Base(Function):
     """The context of torch as legacy functions know it: tensors without history, and no deprecation warnings.
 
-    Also the called instance belongs to the class of its node, whose saved tensors it shows.
+    A call turns the called instance, too, into an instance of the class of its node; its `saved_tensors` are those of
+    the node.
     """
 
     def __init__(self) -> None:
@@ -88,8 +89,9 @@ def _is_legacy(cls: type) -> bool:
 
 
 def _alias(result: Tensor, is_input: bool) -> Tensor:
-    """The output for a result of forward. Changes of the result's own memory are not seen by autograd, as until 0.3,
-    because functions restore shared memory before a backward; those of memory of the inputs are."""
+    """The output tensor for a result of forward. `data` has a version counter of its own, so that autograd does not
+    notice when the memory of the result is overwritten and restored before the backward, as until 0.3. An input or a
+    view is detached, which shares the version counter: changes of an input are noticed."""
     return result.detach() if is_input or result._is_view() else result.data
 
 
@@ -106,7 +108,8 @@ def _forward(node: Any, call: tuple[Any, bool], *inputs: Any) -> Any:
     with torch.set_grad_enabled(grad_enabled):
         result = node.forward(*detached)
     results = tuple(result) if isinstance(result, (tuple, list)) else (result,)
-    # The methods have named tensors without history; torch needs the inputs and outputs that belong to them.
+    # mark_dirty, save_for_backward and mark_non_differentiable got detached tensors; torch needs the inputs and
+    # outputs that correspond to them.
     of_input = {id(d): x for d, x in zip(detached, inputs) if isinstance(x, Tensor)}
     dirty = [id(t) for t in node.dirty_tensors or ()]
     marked = {id(t) for t in node.non_differentiable or ()}

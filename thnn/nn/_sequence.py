@@ -1,9 +1,9 @@
 """The steps of LSTM and GRU over a sequence, as one autograd node.
 
-The steps of a layer in one direction are the rows of `gates`, the products of its input with weight_ih for all steps; a
-packed sequence has as many rows per step as sequences last until then, in `sizes`. Sequences are sorted by length,
-longest first, hence those that have ended by a step are its last rows. They take no part in the steps behind their end;
-the reverse direction begins each sequence with the initial state at its end.
+`gates` has the products of the input of a layer with weight_ih, the rows of one step after those of the other. `sizes`
+has the number of rows of each step: the number of sequences that are at least that long, as in a PackedSequence.
+Sequences are sorted by length, longest first, so that the sequences that have ended are the last rows of the states; no
+later step reads them. The reverse direction begins each sequence at its own last step, with the initial state.
 
 One node for all steps, rather than two per step, computes the gradient by weight_hh in one product over all steps, and
 leaves out the sums of gradients, the copies of the steps and most of autograd's work.
@@ -253,18 +253,17 @@ class _Steps(torch.autograd.Function):
         states, storage = _forward(cell, gates, weight, bias, initial, sizes, reverse)
         ctx.cell, ctx.sizes, ctx.reverse, ctx.count = cell, sizes, reverse, len(initial)
         ctx.set_materialize_grads(False)
-        ctx.save_for_backward(gates, weight, bias, storage, *initial, states[0])
-        # No result of the node, hence kept as they are; autograd would refuse to save them.
-        ctx.cells = states[1:]
+        ctx.save_for_backward(gates, weight, bias, storage, *initial, *states)
         return states[0], *_final(states, initial, sizes, reverse)
 
     @staticmethod
     def backward(ctx: Any, byOutput: Tensor | None, *byFinal: Tensor | None) -> tuple[Any, ...]:
-        gates, weight, bias, storage, *initial, output = ctx.saved_tensors
+        gates, weight, bias, storage, *states = ctx.saved_tensors
+        initial, states = states[: ctx.count], states[ctx.count :]
         if torch.is_grad_enabled():
             return _differentiable(ctx, gates, weight, bias, tuple(initial), byOutput, byFinal)
         cell, sizes, order = ctx.cell, ctx.sizes, _order(ctx.sizes, ctx.reverse)
-        after = _split((output, *ctx.cells), sizes)
+        after = _split(tuple(states), sizes)
         before = dict(zip(order, _before(after, tuple(initial), sizes, order)))
         # Gradients by the states behind the current step; rows of ended sequences have the gradients by final states.
         carried = [

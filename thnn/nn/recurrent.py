@@ -88,15 +88,14 @@ class _Recurrent(torch.nn.RNNBase):
         count = 2 if self.mode == "LSTM" else 1
         if hx is None:
             return (input.new_zeros(expected),) * count
-        states = tuple(hx) if count == 2 else (hx,)
-        if len(states) != count or not all(isinstance(s, Tensor) for s in states):
+        states = hx if count == 2 else (hx,)
+        if not isinstance(states, tuple | list) or [isinstance(s, Tensor) for s in states] != [True] * count:
             raise TypeError("hx: expected a pair of tensors" if count == 2 else "hx: expected a tensor")
-        if not is_batched:
-            states = tuple(s.unsqueeze(1) if s.dim() == 2 else s for s in states)
+        shape = expected if is_batched else (expected[0], expected[2])
         for state in states:
-            if state.shape != expected:
-                raise ValueError(f"hx: expected {expected}, got {tuple(state.shape)}")
-        return states
+            if state.shape != shape:
+                raise ValueError(f"hx: expected {shape}, got {tuple(state.shape)}")
+        return tuple(states) if is_batched else tuple(s.unsqueeze(1) for s in states)
 
     def _forward(self, input: Any, hx: Any) -> tuple[Any, States]:
         if self.proj_size:

@@ -53,7 +53,7 @@ static ALWAYS_INLINE void gatherBlock(const int64_t *first, int vectors, int lan
     for (int v = 0; v < vectors; v++) {
       if (lanes == VL && mayStream && s.streams) v_stream(to + first[v], sum[v]);
       else storeLanes(to + first[v], sum[v], lanes);
-      if (s.streams && mode == GATHER_WEIGHTED)
+      if (s.streams && mode == GATHER_WEIGHTED && count > 0)
         thnn_prefetchAhead(from + o.offset[0] + first[v], VL * (int)sizeof *from);
     }
 #pragma GCC unroll 4

@@ -29,7 +29,7 @@ typedef struct MaxRows {
   bool top;                  /* there is no row above the first one */
 } MaxRows;
 
-static ALWAYS_INLINE void larger(vreal x, vint here, vreal *best, vint *at)
+static ALWAYS_INLINE void keepLarger(vreal x, vint here, vreal *best, vint *at)
 {
   const vmask larger = m_or(v_gt(x, *best), v_ne(x, x));
   *best = v_sel(larger, x, *best);
@@ -58,9 +58,9 @@ static ALWAYS_INLINE void maxOfRow(const real *from, bool left, int lanes, bool 
     const vint one = vi_set1(1), before = left ? (vint)v_previous((vreal)one, (vreal)(vint){0}) : one;
     *best = left ? v_previous(odd, even) : loadEvens(from - 1, lanes);
     *at = here - before;
-    larger(even, here, best, at);
+    keepLarger(even, here, best, at);
   }
-  larger(odd, here + vi_set1(1), best, at);
+  keepLarger(odd, here + vi_set1(1), best, at);
 }
 
 static ALWAYS_INLINE void maxBlock(const int64_t *first, int vectors, int lanes, const MaxRows *rows, bool overlap)
@@ -80,14 +80,14 @@ static ALWAYS_INLINE void maxBlock(const int64_t *first, int vectors, int lanes,
       vint at, xAt;
       maxOfRow(from, left, lanes, overlap, here, &best, &at);
       if (overlap && (n > 0 || !s.top)) {
-        larger(best, at, &above, &aboveAt);
+        keepLarger(best, at, &above, &aboveAt);
         best = above, at = aboveAt;
       }
       from += s.fromStep;
       maxOfRow(from, left, lanes, overlap, here + line, &x, &xAt);
       from += s.fromStep;
       above = x, aboveAt = xAt;
-      larger(x, xAt, &best, &at);
+      keepLarger(x, xAt, &best, &at);
       storeLanes(to, best, lanes);
       storeIndices(index, at, lanes);
       here += line + line;
@@ -159,7 +159,7 @@ static ALWAYS_INLINE void tileBlock(const int64_t *first, int vectors, int lanes
   for (int v = 0; v < vectors; v++) {
     const bool edge = first[v] + lanes == s.columns;
     const real *from = s.from + first[v];
-    const int64_t *index = s.index + first[v];
+    const int64_t *index = average ? NULL : s.index + first[v];
     real *even = s.to + 2 * first[v], *odd = even + s.toStep / 2;
     vint here = vi_set1((vlane)(s.firstIndex + 2 * first[v])) + s.indexRamp;
     vreal g = zero, right = zero;

@@ -10,11 +10,11 @@
 void THNN_(poolingRequireIndices)(THNNState *state, const Pooling *pooling, const THIndexTensor *indices);
 
 /* plane: 0 except for the elements that an index names, which become the sum of the elements of `pooled` with that index
-   (add), or the last of them. Indices that name nothing are skipped. The order within a plane is that of its rows. */
+   (add), or the last of them. Indices have to be valid or -1: -1 is skipped, others are used without a check. The order within a plane is that of its rows. */
 void THNN_(poolingScatter)(const Pooling *pooling, const THTensor *pooled, const THIndexTensor *indices,
                            THTensor *plane, bool add);
 
-/* pooled: the element of `plane` that the index names; 0 if it names none. */
+/* pooled: the element of `plane` that the index names; 0 for -1. Other indices have to be valid. */
 void THNN_(poolingTake)(const Pooling *pooling, const THTensor *plane, const THIndexTensor *indices,
                         THTensor *pooled);
 

@@ -206,7 +206,8 @@ void THNN_(poolingTake)(const Pooling *pooling, const THTensor *plane, const THI
 
 /* --- regions --- */
 
-/* True if the input at in[] belongs to the region of the output at out[]. Sets the position and the size of the region. */
+/* True if the input at in[] belongs to the region of the output at out[]. Sets *index to the index of
+   that input and *size to the number of elements of the region. */
 static bool inRegion(const PoolingRegions *r, int ndim, const int64_t *out, const int64_t *in, int64_t *index,
                      double *size)
 {

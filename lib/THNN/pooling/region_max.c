@@ -1,4 +1,4 @@
-/* The maximum of each region: in planes by lines and prefix levels (region_lines.h); in channels-last images, lanes are
+/* The maximum of each region: in planes by lines (region_lines.h); in channels-last images, lanes are
    channels. */
 
 #include "pooling/forward.h"

@@ -30,7 +30,7 @@ static inline Region regionAdaptive(const WindowAxis *axis, int64_t o)
   return (Region){(int64_t)((uint64_t)o * whole + start), (int64_t)((uint64_t)(o + 1) * whole + end)};
 }
 
-/* In the element type, as clients compare with recorded results. */
+/* Computed in the element type, as in the original THNN, so that the regions are those of results recorded with it. */
 static inline Region regionFractional(const WindowAxis *axis, real sample, int64_t o)
 {
   const int64_t last = axis->input - axis->kernel;

@@ -24,7 +24,7 @@ typedef struct Chunk {
   int64_t skipped;      /* taps of the first result that an earlier chunk has added; then it is the only result */
   int64_t nextSkip;     /* the same for the next chunk */
   int64_t offset;       /* of the taps of the first result in their list */
-  int64_t firstLength;  /* their number */
+  int64_t firstLength;  /* number of taps that this chunk adds to its first result */
   int64_t from, length; /* elements of the row that taps and windows reach */
   bool inside;          /* windows do not reach beyond the row */
   bool whole;           /* all vectors begin at multiples of VL and have VL lanes */

@@ -6,9 +6,9 @@
 #include "gemm/transpose.h"
 #include "resampling/rows.h"
 
-/* Samples below which a task of the backward has one pass. */
+/* Batch size from which a task of the backward has all channels of an element of the batch; below it, one pass. */
 #define FEW_SAMPLES 8
-/* Of the packed planes of a pass, unless one block of channels has more. */
+/* The largest size of the packed planes of a pass, unless a single block of VL channels is larger. */
 #define PASS_BYTES 524288
 #define AXES 3
 #define POINTS 64 /* positions computed at a time, in one row of the grid */
@@ -231,7 +231,7 @@ static void clearPixels(const ResampleImages *x, const Pixels *p)
     }
 }
 
-/* Calls BODY for every run of `count` positions from (d, h, w) on. */
+/* Runs the statements for every run of `count` positions from (d, h, w) on. */
 #define FOR_POINTS(f, ...)                                \
   for (int64_t d = 0; d < (f)->y.d; d++)                  \
     for (int64_t h = 0; h < (f)->y.h; h++)                \

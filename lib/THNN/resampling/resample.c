@@ -137,8 +137,9 @@ static void moveLine(const Task *t, const real *line, real *to)
   for (int64_t i = 0; i < count; i++) to[i * step] = t->chunk->skipped > 0 ? to[i * step] + line[i] : line[i];
 }
 
-/* Stores what `count` results add to the pending ones, past the caches, up to the last whole vector, which is left
-   pending. Results follow each other in memory; the first vector of all is stored normally. */
+/* Appends `count` results to the pending ones and writes all whole vectors with non-temporal stores; the elements behind
+   the last whole vector stay pending. Results follow each other in memory. A first vector that begins with elements of
+   another task is stored normally, without them. */
 static void streamPending(Task *t, real *to, int64_t count)
 {
   real *line = t->scratch->lines[0], *aligned = to - t->pending;
@@ -153,8 +154,8 @@ static void streamPending(Task *t, real *to, int64_t count)
   t->isFirst = false;
 }
 
-/* At most BATCH_ROWS rows, all of which are summed before they are gathered, since a load waits for the stores that it
-   overlaps. `p` is advanced behind them. */
+/* At most BATCH_ROWS rows, all of which are summed before they are gathered, since a load that overlaps several recent
+   stores cannot be forwarded and stalls. Advances `p` to the row after them. */
 static void gatherRows(Task *t, RowPlace *p, int rows)
 {
   const Resample *f = t->f;

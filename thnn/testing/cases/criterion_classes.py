@@ -184,7 +184,8 @@ MULTI_MARGIN_CRITERION = Case(
 
 def _multi_label(input: Tensor, target: Tensor, sizeAverage: bool = True) -> tuple[Tensor, dict[str, Tensor]]:
     rows, targets = input.reshape(-1, input.shape[-1]), target.reshape(-1, input.shape[-1])
-    losses, mask = rows.sum() * 0, torch.zeros_like(rows)
+    mask = torch.zeros_like(rows)
+    losses = rows.masked_fill(mask == 0, 0).sum()  # 0, with a gradient
     for n, (row, listed) in enumerate(zip(rows, targets.tolist())):
         labels = listed[: listed.index(-1)] if -1 in listed else listed
         mask[n, labels] = 1
@@ -233,6 +234,14 @@ MULTI_LABEL_MARGIN_CRITERION = Case(
                 "input": normal(3, 4),
                 "target": given([[1, 1, -1, 99], [0, 1, 2, 3], [-1, -5, 77, 2**40]], torch.int64),
             },
+        ),
+        SampleInput(
+            "targets of -infinity",
+            {
+                "input": given([[-math.inf, 1.0, 0.5, 2.0], [0.0, -math.inf, 3.0, -math.inf]]),
+                "target": given([[0, 2, -1, 0], [3, 2, 1, 0]], torch.int64),
+            },
+            differentiable=False,
         ),
         _label_sample("empty", 0, 5),
         _label_sample("empty sum", 0, 5, sizeAverage=False),
