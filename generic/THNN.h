@@ -837,9 +837,9 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     int aH,                // rows added to the output at the bottom
     accreal scale);        // factor of the gradients added
 
-/* Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The
-   convolutions above that are not transposed, share their weights and connect all channels are special cases of it,
-   some with another order of weight. The layers of thnn.nn call it.
+/* Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. Convolutions
+   that are not transposed, share their weights and connect all channels are special cases of it, some with another order
+   of weight. The layers of thnn.nn call it.
 
      output[n,o,y,x] = bias[o] + sum over i, kh, kw of weight[o,i,kh,kw] *
                        input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW],

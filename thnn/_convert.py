@@ -57,18 +57,25 @@ class Report(NamedTuple):
         return "\n".join([*aligned(rows), counts])
 
 
-def convert(model: nn.Module) -> Report:
+def convert(model: nn.Module, *, fuse: bool = True) -> Report:
     """Makes thnn compute, in place, every layer of a torch model for which ``thnn.nn`` has a counterpart.
 
     A layer keeps its parameters, buffers, hooks, flags and settings; its class becomes the one of ``thnn.nn`` of
     the same name. Subclasses of torch's layers are left alone, since they may compute something else. A layer of batch
-    normalization whose result only nn.ReLU layers use is fused with them, unless one of them has hooks. This requires
-    that torch.fx can trace the model, or the submodule with these layers, in both modes.
+    normalization whose result only nn.ReLU layers use is fused with them, unless one of them has hooks: it computes the
+    ReLU, too, and the nn.ReLU layers return their input. This requires that torch.fx can trace the model in both modes,
+    and that its forward has no optional arguments.
+
+    Fusion assumes that the model is called as a whole, by its forward, as the trace saw it. The result of a fused
+    layer is rectified also where something else reads it: a slice of a Sequential, another method of the model, a
+    branch that a changed attribute selects, a hook that is added later. Convert such models with ``fuse=False``.
+    Converting again after the model has changed decides anew what is fused.
 
     Arguments:
         model: torch.nn.Module on the CPU, with parameters of float32 or float64; it may be a layer
+        fuse: False: leave batch normalization and nn.ReLU apart
 
-    Returns a `Report`. ``revert`` undoes the conversion. Converting again changes nothing but layers that were added.
+    Returns a `Report` of what changed. ``revert`` undoes the conversion.
 
     Errors: TypeError for an object that is no module.
     """
@@ -83,7 +90,9 @@ def convert(model: nn.Module) -> Report:
             left.append(Layer(name, type(layer).__name__, reason))
         elif type(layer) not in _ORIGINALS and not isinstance(layer, _CONTAINERS):
             left.append(Layer(name, type(layer).__name__, _why_unknown(layer)))
-    return Report(tuple(replaced), tuple(_fuse(model)), tuple(left))
+    before = _unfuse(model)
+    fused = _fuse(model) if fuse else []
+    return Report(tuple(replaced), tuple(f for f in fused if f not in before), tuple(left))
 
 
 def revert(model: nn.Module) -> Report:
@@ -154,6 +163,17 @@ def _reason_to_leave(layer: nn.Module, target: type[nn.Module]) -> str:
 # Fusion of batch normalization and ReLU
 
 
+def _unfuse(model: nn.Module) -> list[Layer]:
+    """Separates fused layers, and returns them as `_fuse` did."""
+    before: list[Layer] = []
+    for layer in model.modules():
+        if isinstance(layer, BatchNorm1d | BatchNorm2d | BatchNorm3d) and "_fused" in layer.__dict__:
+            before.append(layer._separate())
+        elif isinstance(layer, FusedReLU):
+            layer.__class__ = thnn.nn.ReLU  # type: ignore[assignment]
+    return before
+
+
 def _fuse(model: nn.Module) -> list[Layer]:
     normalizations = {
         id(m): (name, m)
@@ -168,25 +188,20 @@ def _fuse(model: nn.Module) -> list[Layer]:
         rectifiers = followers.get(key)
         if not rectifiers or has_hooks(layer):
             continue
-        layer._fuse()
         for rectifier in rectifiers.values():
             rectifier.__class__ = FusedReLU
         fused.append(Layer(name, type(layer).__name__, "with " + ", ".join(rectifiers)))
+        layer._fuse(fused[-1])
     return fused
 
 
 def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Module]]:
     """id of a layer -> ReLU layers by name, for each layer whose result only ReLU layers use, in both modes.
 
-    If the module cannot be traced, its children are traced one by one.
+    None at all if the module cannot be traced, or has optional arguments, with which it may use other results.
     """
-    try:
-        if type(module).forward is nn.Module.forward:
-            raise ValueError("a container without a forward, such as nn.ModuleList")
-        branches = [
-            trace(module, _required_arguments(module), training=training) for training in (True, False)
-        ]
-    except ValueError:
+    if type(module).forward is nn.Module.forward:
+        # A container without a forward, such as nn.ModuleList: each child is a model.
         found: dict[int, dict[str, nn.Module]] = {}
         calls: dict[int, int] = {}
         for name, child in module.named_children():
@@ -195,14 +210,20 @@ def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Mo
                 found[key] = layers
         # A layer below two children may have another use in the other one.
         return {key: layers for key, layers in found.items() if calls[key] == 1}
+    arguments = _arguments(module)
+    if any(p.default is not p.empty for p in arguments):
+        return {}
+    try:
+        branches = [trace(module, len(arguments), training=training) for training in (True, False)]
+    except ValueError:
+        return {}
     train, infer = (_followers_in(module, branch, prefix) for branch in branches)
     return {key: layers for key, layers in train.items() if infer.get(key, {}).keys() == layers.keys()}
 
 
-def _required_arguments(module: nn.Module) -> int:
-    parameters = inspect.signature(module.forward).parameters.values()
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(p.kind in positional and p.default is p.empty for p in parameters)
+def _arguments(module: nn.Module) -> list[inspect.Parameter]:
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p for p in inspect.signature(module.forward).parameters.values() if p.kind not in variadic]
 
 
 def _followers_in(module: nn.Module, branch: Branch, prefix: str) -> dict[int, dict[str, nn.Module]]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
 
 from thnn._binding.extension import ffi
 from thnn._binding.observer import observed
@@ -98,8 +99,7 @@ def profile(
         backward: False: forward only, in no_grad mode, without the loss
         runs: int: number of steps that are measured, after one that is not
 
-    Returns a `Profile`. Afterwards, also after an exception, the buffers of the model that were changed in place
-    (running statistics) and the
+    Returns a `Profile`. Afterwards, also after an exception, the buffers of the model (running statistics) and the
     state of torch's random generator are those of before; gradients are not stored in ``.grad``. Copies and the peak
     rate are measured with the number of threads of torch, once per process, within a second. Calls that other threads
     make meanwhile count, too.
@@ -159,15 +159,24 @@ def _sum(result: Any) -> Any:
 
 @contextmanager
 def _state_kept(model: nn.Module) -> Iterator[None]:
-    buffers = [(buffer, buffer.detach().clone()) for buffer in model.buffers()]
+    buffers = [
+        (module, name, buffer, None if is_lazy(buffer) else buffer.detach().clone())
+        for module in model.modules()
+        for name, buffer in module._buffers.items()
+        if buffer is not None
+    ]
     random = torch.get_rng_state()
     try:
         yield
     finally:
         torch.set_rng_state(random)
         with torch.no_grad():
-            for buffer, value in buffers:
-                buffer.copy_(value)
+            for module, name, buffer, value in buffers:
+                if value is not None:
+                    if buffer.shape != value.shape:
+                        buffer.resize_(value.shape)
+                    buffer.copy_(value)
+                    module._buffers[name] = buffer
 
 
 # Calls

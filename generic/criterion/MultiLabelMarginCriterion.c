@@ -57,15 +57,15 @@ static void pack(const real *x, int64_t stride, const real *isTarget, int64_t ma
   else packWith(x, stride, isTarget, maskStride, n, packed);
 }
 
-/* The terms of a target whose score is -infinity: with its infinite reach, a packed target would give NaN. Returns their
+/* The terms of a target whose score is -infinity or NaN: with such a reach, a packed target would give NaN. Returns their
    sum or, with `counts`, adds their derivatives to it and returns the sum of these. */
-static double infiniteTerms(const real *x, int64_t stride, const real *isTarget, int64_t maskStride, int64_t first,
-                            int64_t n, real *counts)
+static double unpackedTerms(real reach, const real *x, int64_t stride, const real *isTarget, int64_t maskStride,
+                            int64_t first, int64_t n, real *counts)
 {
   double sum = 0;
   for (int64_t j = 0; j < n; j++) {
     if (isTarget[(first + j) * maskStride] != 0) continue;
-    sum += counts ? 1 : (double)INFINITY + x[(first + j) * stride];
+    sum += counts ? 1 : (double)reach + x[(first + j) * stride];
     if (counts) counts[j] += 1;
   }
   return sum;
@@ -110,9 +110,9 @@ void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *i
         pack(x, rows.classStride, mask, masks.classStride, first, count, packed);
         for (int64_t i = 0; i < labels.count; i++) {
           const real reach = 1 - x[labels.target[i * labels.stride] * rows.classStride];
-          losses[task] += reach == (real)INFINITY
-                              ? infiniteTerms(x, rows.classStride, mask, masks.classStride, first, count, NULL)
-                              : hingeSum(packed, count, reach, false);
+          losses[task] += reach == (real)INFINITY ? unpackedTerms(reach, x, rows.classStride, mask,
+                                                                  masks.classStride, first, count, NULL)
+                                                  : hingeSum(packed, count, reach, false);
         }
       }
     }
@@ -151,9 +151,9 @@ void THNN_(MultiLabelMarginCriterion_updateGradInput)(THNNState *state, THTensor
       for (int64_t i = 0; i < labels.count; i++) {
         const int64_t class = labels.target[i * labels.stride];
         const real reach = 1 - x[class * rows.classStride];
-        const double terms = reach == (real)INFINITY ? infiniteTerms(x, rows.classStride, mask, masks.classStride,
-                                                                     first, count, counts)
-                                                     : hingeSlopes(packed, counts, count, reach, 1, false, true);
+        const double terms = !(reach < (real)INFINITY) ? unpackedTerms(reach, x, rows.classStride, mask,
+                                                                       masks.classStride, first, count, counts)
+                                                       : hingeSlopes(packed, counts, count, reach, 1, false, true);
         dx[class * gradRows.classStride] -= (real)(share * terms);
       }
       for (int64_t j = 0; j < count; j++)

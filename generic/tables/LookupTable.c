@@ -61,7 +61,7 @@ static void readEntries(const void *context, int64_t first, int64_t count, Segme
   const Entries *e = context;
   for (int64_t i = 0; i < count; i++) {
     const int64_t index = e->index[leadingOffset(&e->indices, first + i)];
-    entry[i] = (SegmentEntry){index == e->padding ? -1 : index, leadingOffset(&e->rows, first + i), e->scale};
+    entry[i] = (SegmentEntry){index == e->padding ? ~index : index, leadingOffset(&e->rows, first + i), e->scale};
   }
 }
 

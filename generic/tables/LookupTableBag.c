@@ -109,7 +109,7 @@ static inline __attribute__((always_inline)) void readEntries(const Entries *e, 
       factor = factorOf(e, bag);
     }
     const int64_t row = rowAt(b, first + i), key = byBag ? bag : row;
-    entry[i] = (SegmentEntry){row == b->padding ? -1 : key, (byBag ? row : bag) * e->sourceStride, factor};
+    entry[i] = (SegmentEntry){row == b->padding ? ~key : key, (byBag ? row : bag) * e->sourceStride, factor};
   }
 }
 

@@ -167,8 +167,16 @@ class OnlyInTraining(Twice):
         return self.relu(y) if self.training else y
 
 
+class ReturnsFeatures(Twice):
+    """Returns the result of batch normalization on request."""
+
+    def forward(self, x: Tensor, features: bool = False) -> Tensor:
+        y: Tensor = self.norm(x)
+        return y if features else self.relu(y)
+
+
 class DependsOnValues(Twice):
-    """Cannot be traced; its child can."""
+    """Cannot be traced. Its child can, but this forward may read the results of the child's layers."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -180,12 +188,30 @@ class DependsOnValues(Twice):
 
 
 @pytest.mark.parametrize(
-    ("model", "fused"), [(Twice(), []), (OnlyInTraining(), []), (DependsOnValues(), ["inner.0"])], ids=repr
+    "model", [Twice(), OnlyInTraining(), DependsOnValues(), ReturnsFeatures()], ids=lambda m: type(m).__name__
 )
-def test_fusion_needs_a_result_that_only_goes_into_relu(model: nn.Module, fused: list[str]) -> None:
+def test_fusion_needs_a_result_that_only_goes_into_relu(model: nn.Module) -> None:
     model = model.double()
     original = copy.deepcopy(model)
-    assert [layer.name for layer in thnn.convert(model).fused] == fused
+    assert thnn.convert(model).fused == ()
+    agree(original, model)
+
+
+def test_layers_stay_apart_without_fuse() -> None:
+    model = norm_and_relu().double()
+    original = copy.deepcopy(model)
+    assert thnn.convert(model, fuse=False).fused == ()
+    agree(original, model)
+    agree(original[:1], model[:1])
+
+
+def test_converting_again_decides_anew_what_is_fused() -> None:
+    model = norm_and_relu().double()
+    original = copy.deepcopy(model)
+    assert len(thnn.convert(model).fused) == 1
+    assert thnn.convert(model) == ((), (), ())
+    model[1] = original[1] = nn.LeakyReLU(0.5)
+    assert thnn.convert(model).fused == ()
     agree(original, model)
 
 

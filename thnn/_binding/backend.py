@@ -51,6 +51,8 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
     ]
     if "inplace" in names:
         lines += [f"    if inplace and {result} is not {source}:", f"        share({result}, {source})"]
+        lines += ["    if inplace:", f"        increment_version(({source},))"]
+        written = tuple(a for a in written if a.name != source)
     everything = f"({', '.join(a.name for a in written)},)"
     given = " and ".join(f"{a.name} is not None" for a in written if a.is_optional) or "True"
     lines += [

@@ -24,6 +24,7 @@ from thnn._functions.base import Criterion, FunctionBase
 from thnn._functions.documentation import docstring
 from thnn._header import Function as HeaderFunction
 from thnn._header import HeaderError, Module
+from thnn._torch import is_batched
 
 
 class _Source:
@@ -356,6 +357,8 @@ def factor_of(gradient: Tensor) -> float | None:
     """
     if gradient.device.type != "cpu" or gradient.is_meta:
         return None
+    if is_batched(gradient):
+        raise NotImplementedError("batched gradients (is_grads_batched) are not supported")
     value = gradient.item()
     return value if isfinite(value) else None
 

@@ -158,8 +158,14 @@ class _BatchNorm(BatchNormBase):
             used.remove("activation")
         return "uses " + ", ".join(used) if used else ""
 
-    def _fuse(self) -> None:
-        self.activation, self._fused = "relu", True
+    def _fuse(self, report: Any) -> None:
+        """Includes a ReLU; `report` is what convert() tells about it."""
+        self.activation, self._fused = "relu", report
+
+    def _separate(self) -> Any:
+        """Undoes _fuse(), and returns its argument."""
+        del self.activation
+        return self.__dict__.pop("_fused")
 
     def _unfuse(self) -> None:
         """Removes what _fuse() and the constructor added to a layer of torch."""

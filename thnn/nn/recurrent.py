@@ -95,6 +95,8 @@ class _Recurrent(torch.nn.RNNBase):
         for state in states:
             if state.shape != shape:
                 raise ValueError(f"hx: expected {shape}, got {tuple(state.shape)}")
+            if state.dtype != input.dtype and not torch.is_autocast_enabled("cpu"):
+                raise TypeError(f"hx: expected {input.dtype}, the type of input, got {state.dtype}")
         return tuple(states) if is_batched else tuple(s.unsqueeze(1) for s in states)
 
     def _forward(self, input: Any, hx: Any) -> tuple[Any, States]:
@@ -127,6 +129,8 @@ class _Recurrent(torch.nn.RNNBase):
         if data.dim() != 2 or data.shape[-1] != self.input_size:
             raise ValueError(f"input: expected {self.input_size} features, got {tuple(data.shape)}")
         sizes = batch_sizes.tolist()
+        if not sizes:
+            raise ValueError("input: expected at least one step, got an empty PackedSequence")
         states = self._initial(hx, sizes[0], data, True)
         if hx is not None and sorted_indices is not None:
             states = tuple(s.index_select(1, sorted_indices) for s in states)

@@ -97,6 +97,9 @@ static void processChunk(const Segments *s, Chunk *chunk, int64_t first, int64_t
     processRange(chunk, count, task * SEGMENT_BLOCK, MIN((task + 1) * SEGMENT_BLOCK, count), process, context);
 }
 
+/* The key of the segment to which an entry belongs, skipped or not. */
+static int64_t segmentKey(int64_t key) { return key < 0 ? ~key : key; }
+
 /* Processes the segments that begin in entries [begin, end) if the keys are sorted. */
 static void processSorted(const Segments *s, int64_t begin, int64_t end, SegmentFunction *process,
                           const void *context)
@@ -104,25 +107,24 @@ static void processSorted(const Segments *s, int64_t begin, int64_t end, Segment
   SegmentEntry entries[SEGMENT_BLOCK];
   uint16_t order[SEGMENT_BLOCK];
   int64_t key = -1;
-  bool begun = false; /* whether the segment of `key` begins in this range */
-  for (int64_t i = begin; i > 0 && key < 0; i--) {
-    s->read(s->context, i - 1, 1, entries);
-    key = entries[0].key;
+  bool begun = false; /* true if the segment of `key` begins in this range */
+  if (begin > 0) {
+    s->read(s->context, begin - 1, 1, entries);
+    key = segmentKey(entries[0].key);
   }
   for (int64_t first = begin, n; first < s->entries && (begun || first < end); first += n) {
     n = MIN(SEGMENT_BLOCK, s->entries - first);
     s->read(s->context, first, n, entries);
     int64_t count = 0;
     for (int64_t i = 0; i < n; i++) {
-      if (entries[i].key < 0) continue;
-      if (entries[i].key != key) {
+      if (segmentKey(entries[i].key) != key) {
         if (count > 0) process(context, entries, order, count);
         count = 0;
-        key = entries[i].key;
+        key = segmentKey(entries[i].key);
         begun = first + i < end;
         if (!begun) return;
       }
-      if (begun) order[count++] = (uint16_t)i;
+      if (begun && entries[i].key >= 0) order[count++] = (uint16_t)i;
     }
     if (count > 0) process(context, entries, order, count);
   }

@@ -13,7 +13,7 @@
 #define SEGMENT_CHUNK 32768
 
 typedef struct SegmentEntry {
-  int64_t key;    /* row of the target; below 0 the entry is skipped */
+  int64_t key;    /* row of the target; ~row, which is below 0, if the entry is skipped */
   int64_t source; /* of a segment sum: offset of the row that is added, in elements */
   double factor;  /* of a segment sum: multiplies the row that is added */
 } SegmentEntry;
@@ -27,7 +27,7 @@ typedef void SegmentFunction(const void *context, const SegmentEntry *entries, c
 
 typedef struct Segments {
   int64_t entries, keys; /* every key is below `keys` */
-  bool sorted;           /* keys do not decrease, but for those of skipped entries; not with byFrequency */
+  bool sorted;           /* rows do not decrease, those of skipped entries included; not with byFrequency */
   bool byFrequency;      /* divide the factor of each entry by the number of entries of its key */
   int64_t work;          /* elements that are processed per entry, for the choice of threads */
   SegmentReader *read;

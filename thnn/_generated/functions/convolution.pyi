@@ -484,9 +484,9 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., pT: int = ..., pW: int = ..., pH: int = ..., dilationT: int = ..., dilationW: int = ..., dilationH: int = ..., aT: int = ..., aW: int = ..., aH: int = ...) -> Tensor: ...
 
 class ConvolutionFunction(FunctionBase):
-    """Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The
-    convolutions above that are not transposed, share their weights and connect all channels are special cases of it,
-    some with another order of weight. The layers of thnn.nn call it.
+    """Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. Convolutions
+    that are not transposed, share their weights and connect all channels are special cases of it, some with another order
+    of weight. The layers of thnn.nn call it.
 
       output[n,o,y,x] = bias[o] + sum over i, kh, kw of weight[o,i,kh,kw] *
                         input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW],

@@ -37,6 +37,8 @@ def _renorm(weight: Tensor, input: Tensor, max_norm: float | None, norm_type: fl
 
 
 def _int64(indices: Tensor) -> Tensor:
+    if indices.dtype not in (torch.int64, torch.int32):
+        raise TypeError(f"input: expected int64 or int32, got {indices.dtype}")
     return indices.long() if indices.dtype is torch.int32 else indices
 
 

@@ -236,10 +236,12 @@ MULTI_LABEL_MARGIN_CRITERION = Case(
             },
         ),
         SampleInput(
-            "targets of -infinity",
+            "targets of -infinity and NaN",
             {
-                "input": given([[-math.inf, 1.0, 0.5, 2.0], [0.0, -math.inf, 3.0, -math.inf]]),
-                "target": given([[0, 2, -1, 0], [3, 2, 1, 0]], torch.int64),
+                "input": given(
+                    [[-math.inf, 1.0, 0.5, 2.0], [0.0, -math.inf, 3.0, -math.inf], [math.nan, 1.0, 2.0, 0.5]]
+                ),
+                "target": given([[0, 2, -1, 0], [3, 2, 1, 0], [0, 1, -1, 0]], torch.int64),
             },
             differentiable=False,
         ),
