@@ -29,8 +29,18 @@ RESERVED_ARGUMENTS = frozenset(
             "empty_like",
             "empty_like_or_allocate",
         ),
-        *("flag", "function", "gradients", "increment_version", "invoke", "is_grad_enabled", "new_scalar"),
-        *("new_scalar_or_allocate", "report", "rule", "scale_by", "share", "state", "t", "zeros_like"),
+        *(
+            "factor",
+            "factor_of",
+            "flag",
+            "function",
+            "gradients",
+            "increment_version",
+            "invoke",
+            "is_grad_enabled",
+        ),
+        *("new_scalar", "new_scalar_or_allocate", "number", "numbers", "report", "rule", "scale_by", "share"),
+        *("state", "t", "zeros_like"),
     ]
 )
 #: Attributes of a backend, which a function of the same name would hide.

@@ -45,7 +45,10 @@ static void mergeRows(Normalization *l, Image *const *images, int count)
   l->size[ROW] = 1;
 }
 
-static inline __attribute__((always_inline)) real power(real base, real exponent) { return exponent == 0 ? 1 : th_exp(exponent * th_log(base)); }
+static inline __attribute__((always_inline)) real power(real base, real exponent)
+{
+  return exponent == 0 ? 1 : th_exp(exponent * th_log(base));
+}
 
 /* Runs a statement for the lanes 0 <= i < n, vectorised if `unit`: the lanes of all tensors are contiguous. */
 #define FOR_LANES(i, n, unit, ...)                  \

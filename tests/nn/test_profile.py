@@ -65,7 +65,9 @@ def test_the_table() -> None:
     assert len({line.index("%") for line in lines[1:]}) == 1
 
 
-def test_multiply_adds_decide_the_roofline_of_products() -> None:
+def test_multiply_adds_decide_the_roofline_of_products(monkeypatch: pytest.MonkeyPatch) -> None:
+    # On a busy machine a copy may take longer than the products.
+    monkeypatch.setattr("thnn._profile.copy_seconds", lambda size: 0.0)
     for layer, shape in (
         (thnn.nn.Conv2d(64, 64, 3, padding=1, groups=2), (8, 64, 16, 16)),
         (thnn.nn.ConvTranspose2d(64, 64, 3, padding=1, groups=2), (8, 64, 16, 16)),

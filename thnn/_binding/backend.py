@@ -85,8 +85,9 @@ def _number(value: Any) -> Any:
     Until PyTorch 0.3 indexing and reductions returned numbers, which programs of that time pass on. The classes refuse
     such tensors, since a backward would read them again.
     """
-    is_number = isinstance(value, torch.Tensor) and value.ndim == 0 and not value.requires_grad
-    return value.item() if is_number else value
+    if not isinstance(value, torch.Tensor) or value.ndim or value.requires_grad or value.is_meta:
+        return value
+    return value.item()
 
 
 def _numbers(bound: BoundFunction, values: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -38,9 +38,9 @@ typedef struct THNNState {
   void *stream;         /* the device's stream that kernels are launched on; NULL on the CPU */
   int32_t device;       /* THNNDevice */
   int32_t deviceIndex;
-  bool meta;      /* check and request shapes, compute nothing */
+  bool meta;                    /* check and request shapes, compute nothing */
   const double *gradientFactor; /* multiplies the gradient by the input of a criterion; NULL stands for 1 */
-  int32_t status; /* THNNStatus */
+  int32_t status;               /* THNNStatus */
   int32_t requestCount;
   THNNRequest requests[THNN_MAX_REQUESTS];
   char message[1024];

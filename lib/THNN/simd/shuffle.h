@@ -96,10 +96,7 @@ static inline vreal v_gather(const real *p, vint index)
 #endif
 
 #if defined(__AVX512F__)
-static inline vreal v_lookup2(vreal a, vreal b, vint index)
-{
-  return V_REAL(permutex2var)(a, (__m512i)index, b);
-}
+static inline vreal v_lookup2(vreal a, vreal b, vint index) { return V_REAL(permutex2var)(a, (__m512i)index, b); }
 #else
 static inline vreal v_lookup2(vreal a, vreal b, vint index)
 {
