@@ -57,6 +57,16 @@ static void pack(const real *x, int64_t stride, const real *isTarget, int64_t ma
   else packWith(x, stride, isTarget, maskStride, n, packed);
 }
 
+/* Functions of their own, since gcc vectorises the loops only where no branch on reach precedes them. */
+static __attribute__((noinline)) double packedSum(const real *packed, int64_t n, real reach)
+{
+  return hingeSum(packed, n, reach, false);
+}
+static __attribute__((noinline)) double packedSlopes(const real *packed, real *counts, int64_t n, real reach)
+{
+  return hingeSlopes(packed, counts, n, reach, 1, false, true);
+}
+
 /* The terms of a target whose score is -infinity or NaN: with such a reach, a packed target would give NaN. Returns their
    sum or, with `counts`, adds their derivatives to it and returns the sum of these. */
 static double unpackedTerms(real reach, const real *x, int64_t stride, const real *isTarget, int64_t maskStride,
@@ -112,7 +122,7 @@ void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *i
           const real reach = 1 - x[labels.target[i * labels.stride] * rows.classStride];
           losses[task] += reach == (real)INFINITY ? unpackedTerms(reach, x, rows.classStride, mask,
                                                                   masks.classStride, first, count, NULL)
-                                                  : hingeSum(packed, count, reach, false);
+                                                  : packedSum(packed, count, reach);
         }
       }
     }
@@ -153,7 +163,7 @@ void THNN_(MultiLabelMarginCriterion_updateGradInput)(THNNState *state, THTensor
         const real reach = 1 - x[class * rows.classStride];
         const double terms = !(reach < (real)INFINITY) ? unpackedTerms(reach, x, rows.classStride, mask,
                                                                        masks.classStride, first, count, counts)
-                                                       : hingeSlopes(packed, counts, count, reach, 1, false, true);
+                                                       : packedSlopes(packed, counts, count, reach);
         dx[class * gradRows.classStride] -= (real)(share * terms);
       }
       for (int64_t j = 0; j < count; j++)
