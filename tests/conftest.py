@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+
+# Tests run in several processes: a thread that spins while it waits would take the core from another process. The
+# OpenMP runtime reads this when torch loads it, and processes that tests start inherit it.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 import torch
 from hypothesis import HealthCheck, settings
 

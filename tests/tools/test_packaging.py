@@ -52,7 +52,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *("--wheel-dir", target, tree),
         cwd=target,
         PYTHONPATH=str(poison),
-        CMAKE_ARGS="-DTHNN_X86_VARIANTS=OFF",
+        CMAKE_ARGS="-DTHNN_X86_VARIANTS=OFF -DCMAKE_BUILD_TYPE=None",  # half the time of a Release build
     )
     (path,) = target.iterdir()
     return path

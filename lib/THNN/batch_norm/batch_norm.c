@@ -202,8 +202,16 @@ static void gradSumsStage(const StageArguments *arguments, Tile tile)
   storePairs(pairsOfBlock(arguments, tile), b->channels, tile.c, tile.cEnd - tile.c, sum, dot);
 }
 
-/* Runs momentsStage or gradSumsStage and combines the pairs of the position blocks in block order. The result is in
-   arguments->pairs, and in `result` unless that is NULL; with one block `result` must not be NULL. */
+/* Without training, gradInput does not depend on the sums, so it is computed while the tile is in the cache. */
+static void evaluationBackwardStage(const StageArguments *arguments, Tile tile)
+{
+  gradSumsStage(arguments, tile);
+  tileGradInput(arguments->batch, tile, arguments->parameters, NULL, NULL, 0);
+}
+
+/* Runs a stage that stores the moments or the gradient sums of each tile, and combines the pairs of the position blocks
+   in block order. The result is in arguments->pairs, and in `result` unless that is NULL; with one block `result` must
+   not be NULL. */
 static void reduce(StageArguments *arguments, Stage stage, const ChannelPairs *result)
 {
   const BatchNorm *b = arguments->batch;
@@ -333,10 +341,10 @@ void THNN_(batchNormBackward)(const BatchNorm *b, const GradientOutputs *to, con
     runStage(backwardStage, &arguments, false);
     return;
   }
-  reduce(&arguments, gradSumsStage, NULL);
+  const bool evaluates = b->out.data != NULL && !to->train;
+  reduce(&arguments, evaluates ? evaluationBackwardStage : gradSumsStage, NULL);
   const accreal *sum = arguments.pairs.data, *dot = sum + b->channels;
   for (int64_t c = 0; c < b->channels; c += MAX_TILE_CHANNELS)
     addParameterGradients(to, parameters, c, MIN(MAX_TILE_CHANNELS, b->channels - c), sum + c, dot + c);
-  if (!to->train) arguments.pairs.data = NULL;
-  if (b->out.data != NULL) runStage(gradInputStage, &arguments, true);
+  if (b->out.data != NULL && to->train) runStage(gradInputStage, &arguments, true);
 }

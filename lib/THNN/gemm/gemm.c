@@ -242,20 +242,22 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
 
 /* The estimated time of a x b per term, in multiply-adds. A micro-tile of few rows waits for its own accumulators. A
    copy costs more if it transposes: packing does if the last axis of the operand's index i is strided, storing does if
-   the columns of c are strided. */
-static double orientationCost(const GemmOperand *a, const GemmOperand *b, int64_t terms)
+   the columns of c are strided. A factor a that is read in place is not copied. */
+static double orientationCost(const Gemm *p, const GemmOperand *a, const GemmOperand *b, int64_t terms)
 {
-  const double m = (double)elementCount(a->size), n = (double)elementCount(b->size),
-               padded = (double)(ceilDivide(elementCount(b->size), VL) * VL);
-  return MAX(m, 4) * padded + (a->stride[3] == 1 ? 2 : 8) * m + (b->stride[3] == 1 ? 2 : 8) * n +
-         (b->cStride[3] == 1 ? 2 : 10) * m * n / (double)terms;
+  const Gemm oriented = {.a = *a, .kSize = {p->kSize[0], p->kSize[1], p->kSize[2], p->kSize[3]}};
+  const int64_t columns = elementCount(b->size);
+  const double m = (double)elementCount(a->size), n = (double)columns,
+               padded = (double)(ceilDivide(columns, VL) * VL), packing = a->stride[3] == 1 ? 2 : 8;
+  return MAX(m, 4) * padded + (readsInPlace(&oriented, ceilDivide(columns, GEMM_NR)) ? 0 : packing) * m +
+         (b->stride[3] == 1 ? 2 : 8) * n + (b->cStride[3] == 1 ? 2 : 10) * m * n / (double)terms;
 }
 
 void THNN_(gemm)(const Gemm *gemm)
 {
   Gemm p = *gemm;
   const int64_t terms = MAX(elementCount(p.kSize), 1);
-  if (orientationCost(&p.b, &p.a, terms) < orientationCost(&p.a, &p.b, terms)) {
+  if (orientationCost(gemm, &p.b, &p.a, terms) < orientationCost(gemm, &p.a, &p.b, terms)) {
     p.a = gemm->b;
     p.b = gemm->a;
   }

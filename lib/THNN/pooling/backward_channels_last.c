@@ -99,7 +99,7 @@ bool THNN_(poolingBackwardChannelsLast)(const PoolingBackward *f)
       const real *from = f->gradOutput + n * g->sn;
       const bool rowFull = allFull || (divisorsAreFull(d, range[0], f->countPadding) &&
                                        divisorsAreFull(h, range[1], f->countPadding));
-      for (int64_t q = 0; q < w->stride; q++) {
+      for (int64_t q = 0; q < w->stride && q < w->input; q++) {
         range[2] = (OutputRange){0, 0};
         for (int64_t j = q; j < w->input; j += c.count * w->stride) {
           windowSlide(w, j, &range[2].low, &range[2].high);
