@@ -2,8 +2,8 @@
 
 python examples/distributed.py [--processes N] [--steps N]
 
-The program starts its own processes, connected by gloo. Each has a part of every batch of handwritten digits: that of
-the second process is twice that of the first, and that of the last is sometimes empty. The result is compared with that
+The program starts its own processes, connected by gloo. Each has a part of every batch of handwritten digits: the
+parts differ in size, and that of the last process is sometimes empty. The result is compared with that
 of one process on the whole batches.
 """
 

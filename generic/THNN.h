@@ -26,12 +26,12 @@
 
    Types. real is float or double; all THTensor of a call have elements of that type. accreal is double, whatever real
    is, and so are the elements of a THAccrealTensor; those of a THIndexTensor are int64, of a THIntegerTensor int32.
-   Numbers are int, int64_t, bool, double or accreal.
+   Numbers are int, int64_t, THIndex_t (int64_t), bool, double or accreal.
 
    Roles. Every tensor has one, mostly from its name:
      input         input*                            target         target
      parameter     weight, bias, running_mean, ...   output         output*
-     gradOutput, gradInput, gradParameter            gradX, if X is an output; an input or target; a parameter
+     gradOutput, gradInput, gradParameter            gradX, X: an output; an input or target; a parameter
      saved         indices, save_mean, noise, ...    written by the forward, read by the backward
      buffer        finput, columns, ones, *Buffer    scratch memory in Torch7, unused here: may be None or empty
 
@@ -445,7 +445,8 @@ TH_API void THNN_(SpatialDepthWiseConvolution_updateOutput)(
     int padW,              // zeros added left and right
     int padH);             // zeros added above and below
 
-/* Gradient of SpatialDepthWiseConvolution by its input: every channel of gradOutput correlated with its flipped filter. */
+/* Gradient of SpatialDepthWiseConvolution by its input: every channel of gradOutput correlated with its flipped filter,
+   and the M results of an input channel summed. */
 TH_API void THNN_(SpatialDepthWiseConvolution_updateGradInput)(
     THNNState *state,      // library state
     THTensor *input,       // input
@@ -837,9 +838,9 @@ TH_API void THNN_(VolumetricFullDilatedConvolution_accGradParameters)(
     int aH,                // rows added to the output at the bottom
     accreal scale);        // factor of the gradients added
 
-/* Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. Convolutions
-   that are not transposed, share their weights and connect all channels are special cases of it, some with another order
-   of weight. The layers of thnn.nn call it.
+/* Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The
+   convolutions above that are not transposed are special cases of it, some with another order of the dimensions of input
+   or weight; the locally connected ones and those with a connection table, below, are not. The layers of thnn.nn call it.
 
      output[n,o,y,x] = bias[o] + sum over i, kh, kw of weight[o,i,kh,kw] *
                        input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW],
@@ -1289,7 +1290,7 @@ TH_API void THNN_(Col2Im_updateGradInput)(
     int sH,                // stride along the height
     int sW);               // stride along the width
 
-/* unfolded_copy: the patches of one image under a sliding window, one per column: Im2Col without dilation.
+/* unfolded_copy: the patches of one image under a sliding window, one per column, as Im2Col without dilation.
 
      finput[(c*kH + kh)*kW + kw, y*outputWidth + x] = input[c, y*dH + kh - padH, x*dW + kw - padW], 0 outside the image
 
@@ -1481,7 +1482,7 @@ TH_API void THNN_(SpatialDilatedMaxPooling_updateOutput)(
     int padW,                // padding left and right
     int padH,                // padding above and below
     int dilationW,           // distance of kernel elements along the width
-    int dilationH,           // along the height
+    int dilationH,           // distance of kernel elements along the height
     bool ceil_mode);         // [DEFAULT false] round output sizes up
 
 /* Gradient of SpatialDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
@@ -1499,7 +1500,7 @@ TH_API void THNN_(SpatialDilatedMaxPooling_updateGradInput)(
     int padW,                // padding left and right
     int padH,                // padding above and below
     int dilationW,           // distance of kernel elements along the width
-    int dilationH,           // along the height
+    int dilationH,           // distance of kernel elements along the height
     bool ceil_mode);         // as in the forward
 
 /* TemporalMaxPooling: the largest value of each feature in each window of frames.
@@ -1533,9 +1534,9 @@ TH_API void THNN_(TemporalMaxPooling_updateGradInput)(
    Shapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with
    oT = floor((T + 2*pT - kT) / dT) + 1, or ceil instead of floor with ceilMode. If pT, pW or pH is above 0, a last
    window that starts beyond the volume, (oT - 1)*dT >= T + pT, is dropped. oH and oW likewise.
-   indices holds the element of the kernel, one per byte: kt + (kh << 8) + (kw << 16). The first of equal values in row
-   order wins, padding never does, NaN counts as larger than anything, so the last NaN wins. A window without any
-   element gives the lowest finite value and index -1.
+   indices holds the kernel element of the maximum, one byte per axis: kt + (kh << 8) + (kw << 16). The first of equal
+   values in row order wins, padding never does, NaN counts as larger than anything, so the last NaN wins. A window
+   without any element gives the lowest finite value and index -1.
    Errors: ValueError for a kernel or stride below 1, a kernel above 256, padding below 0 or above half the kernel, an
    output without elements.
    Source: Torch7 nn.VolumetricMaxPooling. */
@@ -1600,8 +1601,8 @@ TH_API void THNN_(VolumetricDilatedMaxPooling_updateOutput)(
     int pW,                  // padding left and right
     int pH,                  // padding above and below
     int dilationT,           // distance of kernel elements along the depth
-    int dilationW,           // along the width
-    int dilationH,           // along the height
+    int dilationW,           // distance of kernel elements along the width
+    int dilationH,           // distance of kernel elements along the height
     bool ceilMode);          // [DEFAULT false] round output sizes up
 
 /* Gradient of VolumetricDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.
@@ -1622,8 +1623,8 @@ TH_API void THNN_(VolumetricDilatedMaxPooling_updateGradInput)(
     int pW,                  // padding left and right
     int pH,                  // padding above and below
     int dilationT,           // distance of kernel elements along the depth
-    int dilationW,           // along the width
-    int dilationH,           // along the height
+    int dilationW,           // distance of kernel elements along the width
+    int dilationH,           // distance of kernel elements along the height
     bool ceilMode);          // as in the forward
 
 /* SpatialAveragePooling: the mean of each window. With count_include_pad the window is clipped to the padded image, whose
@@ -1665,8 +1666,8 @@ TH_API void THNN_(SpatialAveragePooling_updateGradInput)(
 /* VolumetricAveragePooling: the mean of each window, as in SpatialAveragePooling.
 
    Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, oT, oH, oW), sizes as in VolumetricMaxPooling.
-   Errors: ValueError for a kernel or stride below 1, a kernel larger than the input without padding, padding above half
-   the kernel, an output without elements.
+   Errors: ValueError for a kernel or stride below 1, a kernel larger than the unpadded input, padding below 0 or above
+   half the kernel, an output without elements.
    Source: Torch7 nn.VolumetricAveragePooling.
    [DERIVATIVE linear] */
 TH_API void THNN_(VolumetricAveragePooling_updateOutput)(
@@ -1771,8 +1772,8 @@ TH_API void THNN_(SpatialAdaptiveMaxPooling_updateGradInput)(
     THTensor *gradInput,      // [OUT] [LIKE input] gradient of the loss by input
     THIndexTensor *indices);  // [SAVED] as the forward left them
 
-/* SpatialFractionalMaxPooling: the largest value of each of outputH x outputW regions of poolSizeH x poolSizeW, which are
-   a fraction apart. Along an axis of size I with the random sample u, region j < O - 1 begins at
+/* SpatialFractionalMaxPooling: the largest value of each of outputH x outputW regions of poolSizeH x poolSizeW, whose
+   stride is a fraction. Along an axis of size I with the random sample u, region j < O - 1 begins at
    trunc((j + u) * a) - trunc(u * a) with a = (I - poolSize) / (O - 1), and the last region at I - poolSize.
 
    Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2), without N
@@ -1790,7 +1791,7 @@ TH_API void THNN_(SpatialFractionalMaxPooling_updateOutput)(
     int poolSizeW,             // width of a region
     int poolSizeH,             // height of a region
     THIndexTensor *indices,    // [OUT] [SAVED] position of each maximum in its plane
-    THTensor *randomSamples);  // of each plane, for width and height, in [0, 1]
+    THTensor *randomSamples);  // two numbers in [0, 1] for each plane: for the width and for the height
 
 /* Gradient of SpatialFractionalMaxPooling by its input: gradOutput is added at indices.
    Errors: also IndexError for an index outside its plane. */
@@ -1824,7 +1825,7 @@ TH_API void THNN_(VolumetricFractionalMaxPooling_updateOutput)(
     int poolSizeW,             // width of a region
     int poolSizeH,             // height of a region
     THIndexTensor *indices,    // [OUT] [SAVED] position of each maximum in its volume
-    THTensor *randomSamples);  // of each volume, for time, width and height, in [0, 1]
+    THTensor *randomSamples);  // three numbers in [0, 1] for each volume: for time, width and height
 
 /* Gradient of VolumetricFractionalMaxPooling by its input: gradOutput is added at indices.
    Errors: also IndexError for an index outside its volume. */
@@ -1913,8 +1914,8 @@ TH_API void THNN_(VolumetricMaxUnpooling_updateGradInput)(
    whole number, a negative input gives NaN.
    Shapes: input (N, F), (N, F, A) or (N, F, A, B) with batchMode, otherwise without N; output with
    oF = floor((F - width) / stride) + 1 features.
-   Errors: ValueError for a power that is not positive, a width not in 2 to 16, a stride not in 1 to 4, fewer features than
-   the width.
+   Errors: ValueError for a power that is not positive and finite, a width not in 2 to 16, a stride not in 1 to 4,
+   fewer features than the width.
    Source: Boureau et al. 2010; Torch7 nn.FeatureLPPooling. */
 TH_API void THNN_(FeatureLPPooling_updateOutput)(
     THNNState *state,  // library state
@@ -2247,7 +2248,7 @@ TH_API void THNN_(SpatialGridSamplerBilinear_updateOutput)(
     THTensor *output);  // [OUT] result
 
 /* Gradients of SpatialGridSamplerBilinear by its input and by the positions; the gradient by a position is the slope
-   between the pixels floor(u) and floor(u) + 1, also where u is a pixel. */
+   between the pixels floor(u) and floor(u) + 1 (v likewise), also where u is a whole number. */
 TH_API void THNN_(SpatialGridSamplerBilinear_updateGradInput)(
     THNNState *state,       // library state
     THTensor *input,        // input
@@ -2266,8 +2267,7 @@ TH_API void THNN_(VolumetricGridSamplerBilinear_updateOutput)(
     THTensor *grid,     // positions (N, oT, oH, oW, 3), the last dimension x, y, z
     THTensor *output);  // [OUT] result
 
-/* Gradients of VolumetricGridSamplerBilinear by its input and by the positions; the gradient by a position is the slope
-   between the pixels floor(u) and floor(u) + 1, also where u is a pixel. */
+/* Gradients of VolumetricGridSamplerBilinear by its input and by the positions, as in SpatialGridSamplerBilinear. */
 TH_API void THNN_(VolumetricGridSamplerBilinear_updateGradInput)(
     THNNState *state,       // library state
     THTensor *input,        // input
@@ -2294,14 +2294,14 @@ TH_API void THNN_(Interpolation_updateOutput)(
     THNNState *state,     // library state
     THTensor *input,      // input (N, C, H, W)
     THTensor *output,     // [OUT] result (N, C, outputHeight, outputWidth)
-    int outputDepth,      // depth of the output; without that dimension 1
-    int outputHeight,     // height of the output; without that dimension 1
+    int outputDepth,      // depth of the output; 1 if there is no depth
+    int outputHeight,     // height of the output; 1 if there is no height
     int outputWidth,      // width of the output
     bool linear,          // [DEFAULT false] linear, otherwise nearest
     bool align_corners,   // [DEFAULT false] the first and last elements of input and output coincide
     accreal scaleDepth,   // [DEFAULT 0] inputs per output along the depth, 0: the ratio of the sizes
-    accreal scaleHeight,  // [DEFAULT 0] along the height
-    accreal scaleWidth);  // [DEFAULT 0] along the width
+    accreal scaleHeight,  // [DEFAULT 0] inputs per output along the height, 0: the ratio of the sizes
+    accreal scaleWidth);  // [DEFAULT 0] inputs per output along the width, 0: the ratio of the sizes
 
 /* Gradient of Interpolation by its input: every element of gradOutput, times the weights of the
    forward, is added at the elements of input from which its element of output was computed. */
@@ -2310,14 +2310,14 @@ TH_API void THNN_(Interpolation_updateGradInput)(
     THTensor *input,       // input
     THTensor *gradOutput,  // gradient of the loss by output, sized as output
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
-    int outputDepth,       // depth of the output; without that dimension 1
-    int outputHeight,      // height of the output; without that dimension 1
+    int outputDepth,       // depth of the output; 1 if there is no depth
+    int outputHeight,      // height of the output; 1 if there is no height
     int outputWidth,       // width of the output
     bool linear,           // [DEFAULT false] linear, otherwise nearest
     bool align_corners,    // [DEFAULT false] the first and last elements of input and output coincide
     accreal scaleDepth,    // [DEFAULT 0] inputs per output along the depth, 0: the ratio of the sizes
-    accreal scaleHeight,   // [DEFAULT 0] along the height
-    accreal scaleWidth);   // [DEFAULT 0] along the width
+    accreal scaleHeight,   // [DEFAULT 0] inputs per output along the height, 0: the ratio of the sizes
+    accreal scaleWidth);   // [DEFAULT 0] inputs per output along the width, 0: the ratio of the sizes
 
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY activation] */
@@ -2692,11 +2692,12 @@ TH_API void THNN_(ClassNLLCriterion_updateGradInput)(
 
 /* MSECriterion: sum of (input - target)^2, divided by the number of elements if sizeAverage.
 
-   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. */
+   Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+   Errors: ValueError for numbers of elements that differ. */
 TH_API void THNN_(MSECriterion_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // input, any shape
-    THTensor *target,   // [TARGET] sized as input
+    THTensor *target,   // [TARGET] with as many elements as input
     THTensor *output,   // [OUT] the loss, one element
     bool sizeAverage);  // [DEFAULT true] divide by the number of elements
 
@@ -2704,19 +2705,20 @@ TH_API void THNN_(MSECriterion_updateOutput)(
 TH_API void THNN_(MSECriterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // input, any shape
-    THTensor *target,     // [TARGET] sized as input
+    THTensor *target,     // [TARGET] with as many elements as input
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage);    // divide by the number of elements
 
 /* SmoothL1Criterion: sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the number of
    elements if sizeAverage.
 
-   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.
+   Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+   Errors: ValueError for numbers of elements that differ.
    Source: Girshick 2015 (Huber's loss). */
 TH_API void THNN_(SmoothL1Criterion_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // input, any shape
-    THTensor *target,   // [TARGET] sized as input
+    THTensor *target,   // [TARGET] with as many elements as input
     THTensor *output,   // [OUT] the loss, one element
     bool sizeAverage);  // [DEFAULT true] divide by the number of elements
 
@@ -2724,19 +2726,19 @@ TH_API void THNN_(SmoothL1Criterion_updateOutput)(
 TH_API void THNN_(SmoothL1Criterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // input, any shape
-    THTensor *target,     // [TARGET] sized as input
+    THTensor *target,     // [TARGET] with as many elements as input
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage);    // divide by the number of elements
 
 /* BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)) with each
    logarithm at least -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.
 
-   Shapes: input and target of one size; weights with as many elements as input; output one element.
-   Errors: ValueError for sizes that differ and for an input outside [0, 1], NaN included. */
+   Shapes: input, target and weights with the same number of elements, matched in row-major order; output one element.
+   Errors: ValueError for numbers of elements that differ and for an input outside [0, 1], NaN included. */
 TH_API void THNN_(BCECriterion_updateOutput)(
     THNNState *state,    // library state
     THTensor *input,     // input, any shape
-    THTensor *target,    // [TARGET] sized as input
+    THTensor *target,    // [TARGET] with as many elements as input
     THTensor *output,    // [OUT] the loss, one element
     bool sizeAverage,    // [DEFAULT true] divide by the number of elements
     THTensor *weights);  // [OPTIONAL] factor of each element, as many as input has
@@ -2746,18 +2748,19 @@ TH_API void THNN_(BCECriterion_updateOutput)(
 TH_API void THNN_(BCECriterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // input, any shape
-    THTensor *target,     // [TARGET] sized as input
+    THTensor *target,     // [TARGET] with as many elements as input
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage,     // divide by the number of elements
     THTensor *weights);   // [OPTIONAL] factor of each element, as many as input has
 
 /* AbsCriterion: sum of |input - target|, divided by the number of elements if sizeAverage.
 
-   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. */
+   Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+   Errors: ValueError for numbers of elements that differ. */
 TH_API void THNN_(AbsCriterion_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // input, any shape
-    THTensor *target,   // [TARGET] sized as input
+    THTensor *target,   // [TARGET] with as many elements as input
     THTensor *output,   // [OUT] the loss, one element
     bool sizeAverage);  // [DEFAULT true] divide by the number of elements
 
@@ -2765,20 +2768,20 @@ TH_API void THNN_(AbsCriterion_updateOutput)(
 TH_API void THNN_(AbsCriterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // input, any shape
-    THTensor *target,     // [TARGET] sized as input
+    THTensor *target,     // [TARGET] with as many elements as input
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage);    // divide by the number of elements
 
 /* DistKLDivCriterion: Kullback-Leibler divergence, the sum of target * (log(target) - input) over the elements with
    target > 0, divided by the number of elements if sizeAverage.
 
-   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
-   nn.DistKLDivCriterion.
+   Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+   Errors: ValueError for numbers of elements that differ. Source: Torch7 nn.DistKLDivCriterion.
    [DERIVATIVE constant] */
 TH_API void THNN_(DistKLDivCriterion_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // log-probabilities, any shape
-    THTensor *target,   // [TARGET] probabilities, sized as input
+    THTensor *target,   // [TARGET] probabilities, as many as input has
     THTensor *output,   // [OUT] the loss, one element
     bool sizeAverage);  // [DEFAULT true] divide by the number of elements
 
@@ -2787,7 +2790,7 @@ TH_API void THNN_(DistKLDivCriterion_updateOutput)(
 TH_API void THNN_(DistKLDivCriterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // log-probabilities, any shape
-    THTensor *target,     // [TARGET] probabilities, sized as input
+    THTensor *target,     // [TARGET] probabilities, as many as input has
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage);    // divide by the number of elements
 
@@ -2807,13 +2810,13 @@ TH_API void THNN_(L1Cost_updateGradInput)(
 /* MarginCriterion: hinge loss, the sum of max(0, margin - input * target), divided by the number of elements if
    sizeAverage.
 
-   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
-   nn.MarginCriterion.
+   Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+   Errors: ValueError for numbers of elements that differ. Source: Torch7 nn.MarginCriterion.
    [DERIVATIVE constant] */
 TH_API void THNN_(MarginCriterion_updateOutput)(
     THNNState *state,  // library state
     THTensor *input,   // input, any shape
-    THTensor *target,  // [TARGET] -1 or 1, sized as input
+    THTensor *target,  // [TARGET] -1 or 1, as many as input has
     THTensor *output,  // [OUT] the loss, one element
     bool sizeAverage,  // [DEFAULT true] divide by the number of elements
     accreal margin);   // [DEFAULT 1] products above it cost nothing
@@ -2823,7 +2826,7 @@ TH_API void THNN_(MarginCriterion_updateOutput)(
 TH_API void THNN_(MarginCriterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // input, any shape
-    THTensor *target,     // [TARGET] -1 or 1, sized as input
+    THTensor *target,     // [TARGET] -1 or 1, as many as input has
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage,     // divide by the number of elements
     accreal margin);      // products above it cost nothing
@@ -2831,12 +2834,12 @@ TH_API void THNN_(MarginCriterion_updateGradInput)(
 /* SoftMarginCriterion: logistic loss, the sum of log(1 + exp(-input * target)), without overflow, divided by the
    number of elements if sizeAverage.
 
-   Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
-   nn.SoftMarginCriterion. */
+   Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+   Errors: ValueError for numbers of elements that differ. Source: Torch7 nn.SoftMarginCriterion. */
 TH_API void THNN_(SoftMarginCriterion_updateOutput)(
     THNNState *state,   // library state
     THTensor *input,    // input, any shape
-    THTensor *target,   // [TARGET] -1 or 1, sized as input
+    THTensor *target,   // [TARGET] -1 or 1, as many as input has
     THTensor *output,   // [OUT] the loss, one element
     bool sizeAverage);  // [DEFAULT true] divide by the number of elements
 
@@ -2845,7 +2848,7 @@ TH_API void THNN_(SoftMarginCriterion_updateOutput)(
 TH_API void THNN_(SoftMarginCriterion_updateGradInput)(
     THNNState *state,     // library state
     THTensor *input,      // input, any shape
-    THTensor *target,     // [TARGET] -1 or 1, sized as input
+    THTensor *target,     // [TARGET] -1 or 1, as many as input has
     THTensor *gradInput,  // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage);    // divide by the number of elements
 
@@ -2971,10 +2974,9 @@ TH_API void THNN_(LookupTable_accGradParameters)(
     int paddingValue,         // row number that gets no gradient; -1 for none
     accreal scale);           // factor of the gradients added
 
-/* Limits the norm of rows in place: every row that idx names, once however often it is named, is multiplied by
-   maxNorm / (norm + 1e-7) if its norm is above maxNorm; norm = (sum over d of |weight[row,d]|^normType)^(1 / normType),
-   the largest |weight[row,d]| for an infinite normType.
-
+/* Limits the norm of rows in place: every row that idx names is multiplied by maxNorm / (norm + 1e-7) if its norm is
+   above maxNorm, and only once if idx names it several times; norm = (sum over d of |weight[row,d]|^normType)^(1 /
+   normType), the largest |weight[row,d]| for an infinite normType.
    Shapes: idx (...) of row numbers from 0; weight (rows, D).
    Errors: IndexError for a row number outside of the table; ValueError for a weight that is no matrix, a normType not
    above 0, a negative maxNorm. */
@@ -2985,15 +2987,16 @@ TH_API void THNN_(LookupTable_renorm)(
     accreal maxNorm,     // largest norm of a row
     accreal normType);   // exponent of the norm, above 0
 
-/* LookupTableBag: sums, means or maxima of rows of a table, those of a bag of row numbers.
+/* LookupTableBag: the sum, mean or maximum of the rows of a table that each bag of row numbers names.
 
-     output[b,d] = sum, mean or maximum over i in bag b with input[i] != paddingValue of weight[input[i],d]
+     output[b,d] = sum, mean or maximum of weight[input[i],d] over the i in bag b with input[i] != paddingValue
 
    Bag b holds input[offsets[b]] to input[offsets[b+1] - 1]; the last bag extends to the end of input. Without offsets,
    bag b is row b of input. A bag without rows gives 0. NaN is the largest number. Of equal maxima the first gets the
    gradient.  Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
-   Errors: IndexError for a row number outside of the table, offsets that do not begin with 0, decrease or exceed n;
-   ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source: torch.nn.EmbeddingBag. */
+   Errors: IndexError for a row number outside of the table, offsets that decrease, exceed n or begin with a number
+   other than 0; ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source:
+   torch.nn.EmbeddingBag. */
 TH_API void THNN_(LookupTableBag_updateOutput)(
     THNNState *state,           // library state
     THIndexTensor *input,       // row numbers (n), or (B, L) without offsets
@@ -3030,9 +3033,9 @@ TH_API void THNN_(LookupTableBag_accGradParameters)(
    uses value * inverse + shift, or sign(value) + shift where |value| is above the largest. In training, the first two
    columns of a key are first updated with each larger |value|, and its rate is set to 1. The normalized values are
    stored in normalizedValues, for accGradParameters. The functions form no class.
-   Shapes: keys and values (n); sizes and cumSumSizes (N); weight (keys, O) or (keys, O + 4); bias (O); output (N, O).
-   Errors: IndexError for a key outside of the table and sizes whose sums are not n and cumSumSizes; ValueError for sizes
-   of tensors that do not fit. Source: Torch7 nn.IndexLinear.
+   Shapes: keys and values (n); sizes and cumSumSizes (N); weight (rows, O) or (rows, O + 4); bias (O); output (N, O).
+   Errors: IndexError for a key outside of the table, for sizes whose sum is not n, and for cumSumSizes that are not
+   their running sums; ValueError for sizes of tensors that do not fit. Source: Torch7 nn.IndexLinear.
    [DERIVATIVE none] */
 TH_API void THNN_(IndexLinear_updateOutput)(
     THNNState *state,            // library state
@@ -3042,7 +3045,7 @@ TH_API void THNN_(IndexLinear_updateOutput)(
     THIndexTensor *sizes,        // number of keys of each sample (N)
     THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
     THTensor *output,            // [OUT] result (N, O)
-    THTensor *weight,            // [MODIFIED] the table (keys, O) or (keys, O + 4)
+    THTensor *weight,            // [MODIFIED] the table (rows, O) or (rows, O + 4)
     THTensor *bias,              // one per output (O)
     THTensor *normalizedValues,  // [OUT] [SAVED] the values used (n); left alone where values are not normalized
     int train);                  // not 0: update the first three columns of normalizing tables
@@ -3056,13 +3059,13 @@ TH_API void THNN_(IndexLinear_accGradParameters)(
     THNNState *state,            // library state
     THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
     int64_t keysOffset,          // what is added to a key to give its row of weight
-    THTensor *values,            // value of each key (n)
+    THTensor *values,            // value of each key (n); if normalized, normalizedValues of the forward
     THIndexTensor *sizes,        // number of keys of each sample (N)
     THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
     THTensor *gradOutput,        // gradient of the loss by output (N, O)
     THTensor *gradWeight,        // [OUT] gradient of each key (n, O) or (n, 2 * O)
     THTensor *gradBias,          // [MODIFIED] sized as bias
-    THTensor *weight,            // the table (keys, O) or (keys, O + 4)
+    THTensor *weight,            // the table (rows, O) or (rows, O + 4)
     THTensor *bias,              // one per output (O)
     THTensor *valuesBuffer,      // [BUFFER] unused
     accreal weightDecay,         // unused
@@ -3074,24 +3077,24 @@ TH_API void THNN_(IndexLinear_accUpdateGradParameters)(
     THNNState *state,            // library state
     THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
     int64_t keysOffset,          // what is added to a key to give its row of weight
-    THTensor *values,            // value of each key (n)
+    THTensor *values,            // value of each key (n); if normalized, normalizedValues of the forward
     THIndexTensor *sizes,        // number of keys of each sample (N)
     THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
     THTensor *gradOutput,        // gradient of the loss by output (N, O)
-    THTensor *weight,            // [MODIFIED] the table (keys, O) or (keys, O + 4)
+    THTensor *weight,            // [MODIFIED] the table (rows, O) or (rows, O + 4)
     THTensor *bias,              // [MODIFIED] one per output (O)
     accreal weightDecay,         // factor of the weights in the step
     accreal scale);              // learning rate
 
-/* A step of gradient descent on the rows of some keys, one key after the other: bias -= learningRate * gradBias; for key i
-   with row w of weight, w -= weightDecay * w + learningRate * gradWeight[i] (its last O columns). Where values are
-   normalized, both factors are multiplied by the row's rate, and
-   shift -= learningRate * rate * sum over o of gradWeight[i,o] * w[o] with w before the step. */
+/* A step of gradient descent on the rows of some keys, one key after the other: bias -= learningRate * gradBias; for
+   key i with the weights w, the last O columns of its row of weight, w -= weightDecay * w + learningRate * the last O
+   columns of gradWeight[i]. Where values are normalized, both factors are multiplied by the row's rate, and shift -=
+   learningRate * rate * sum over o of gradWeight[i,o] * w[o] with w before the step. */
 TH_API void THNN_(IndexLinear_updateParameters)(
     THNNState *state,            // library state
     THTensor *gradWeight,        // [INPUT] gradient of each key (n, O) or (n, 2 * O)
     THTensor *gradBias,          // [INPUT] sized as bias
-    THTensor *weight,            // [MODIFIED] the table (keys, O) or (keys, O + 4)
+    THTensor *weight,            // [MODIFIED] the table (rows, O) or (rows, O + 4)
     THTensor *bias,              // [MODIFIED] one per output (O)
     THIndexTensor *runningKeys,  // the keys of gradWeight (n)
     THIndexTensor *cumSumSizes,  // unused
@@ -3457,8 +3460,8 @@ TH_API void THNN_(BatchNormalizationReLU_backward)(
     double scale,            // factor of the gradients added to gradWeight and gradBias
     double eps);             // as in the forward
 
-/* SpatialCrossMapLRN: local response normalization, each element divided by a power of k plus alpha times
-   the mean square of the elements at its position in neighbouring channels.
+/* SpatialCrossMapLRN: local response normalization, each element divided by
+   (k + alpha * the mean square of the elements at its position in neighbouring channels)^beta.
 
      output[n,c,y,x] = input[n,c,y,x] * scales[n,c,y,x]^-beta
      scales[n,c,y,x] = k + alpha / size * sum over c - size / 2 <= j <= c + (size - 1) / 2 of input[n,j,y,x]^2
@@ -3471,7 +3474,7 @@ TH_API void THNN_(SpatialCrossMapLRN_updateOutput)(
     THNNState *state,  // library state
     THTensor *input,   // input (N, C, H, W) or (C, H, W)
     THTensor *output,  // [OUT] [LIKE input] result
-    THTensor *scales,  // [OUT] [SAVED] [LIKE input] sums, for the backward
+    THTensor *scales,  // [OUT] [SAVED] [LIKE input] k + alpha / size * the sum of squares of each window, for the backward
     int size,          // channels of a window
     accreal alpha,     // [DEFAULT 0.0001] factor of the mean of the window's squares
     accreal beta,      // [DEFAULT 0.75] exponent

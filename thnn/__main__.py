@@ -160,7 +160,8 @@ def _info(options: argparse.Namespace) -> int:
     return 0
 
 
-def _unknown(names: Sequence[str]) -> int:
+def _refuse_unknown(names: Sequence[str]) -> int:
+    """Prints a message for each unknown module; returns the exit status, 0 if there is none."""
     from thnn._header.registry import modules
 
     unknown = [n for n in names if n not in modules()]
@@ -175,7 +176,7 @@ def _unknown(names: Sequence[str]) -> int:
 def _list(options: argparse.Namespace) -> int:
     from thnn._header.registry import modules
 
-    if status := _unknown(options.modules):
+    if status := _refuse_unknown(options.modules):
         return status
     chosen = [m for name, m in modules().items() if not options.modules or name in options.modules]
     if options.json:
@@ -215,7 +216,7 @@ def _list(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> int:
     from thnn.testing.check import main
 
-    return _unknown(options.modules) or main(options.modules, as_json=options.json)
+    return _refuse_unknown(options.modules) or main(options.modules, as_json=options.json)
 
 
 def _bench(options: argparse.Namespace) -> int:

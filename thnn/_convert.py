@@ -18,7 +18,7 @@ from thnn.graph.tracing import trace
 from thnn.nn.batch_normalization import BatchNorm1d, BatchNorm2d, BatchNorm3d, FusedReLU
 
 _DTYPES = (torch.float32, torch.float64)
-# Its counterpart computes with other processes: thnn.nn.convert_sync_batchnorm() converts it.
+# SyncBatchNorm has a counterpart that computes with other processes: thnn.nn.convert_sync_batchnorm() converts it.
 _EXCLUDED = {"SyncBatchNorm"}
 _COUNTERPARTS = {
     getattr(nn, name): getattr(thnn.nn, name)
@@ -43,7 +43,7 @@ class Report(NamedTuple):
     """The changes that ``convert`` or ``revert`` made; ``print(report)`` shows them as a table.
 
     ``replaced`` has the layers that changed their class, ``fused`` the layers of batch normalization that include the
-    ReLU of the remark, ``left`` the layers of torch that did not change, with the reason.
+    ReLU of the remark, ``left`` the layers that could not be converted (or reverted), with the reason.
     """
 
     replaced: tuple[Layer, ...]
@@ -115,7 +115,7 @@ def revert(model: nn.Module) -> Report:
             if reason := layer._options_beyond_torch():
                 left.append(Layer(name, kind, reason))
                 continue
-            layer._unfuse()
+            layer._remove_options()
         layer.__class__ = original
         replaced.append(Layer(name, kind))
     return Report(tuple(replaced), (), tuple(left))
@@ -127,7 +127,7 @@ def _check_module(function: str, model: Any) -> None:
 
 
 def _layers(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
-    """Every module of the model that has no children, or is of a class of torch or thnn, with its first name."""
+    """The modules without children, and those of a class that is converted or reverted; each with its first name."""
     for name, module in model.named_modules():
         known = type(module) in _COUNTERPARTS or type(module) in _ORIGINALS
         if known or next(module.children(), None) is None:
@@ -198,7 +198,7 @@ def _fuse(model: nn.Module) -> list[Layer]:
 def _followers(module: nn.Module, prefix: str = "") -> dict[int, dict[str, nn.Module]]:
     """id of a layer -> ReLU layers by name, for each layer whose result only ReLU layers use, in both modes.
 
-    None at all if the module cannot be traced, or has optional arguments, with which it may use other results.
+    Empty if the module cannot be traced, or has optional arguments, with which it may use other results.
     """
     if type(module).forward is nn.Module.forward:
         # A container without a forward, such as nn.ModuleList: each child is a model.

@@ -101,7 +101,7 @@ def profile(
 
     Returns a `Profile`. Afterwards, also after an exception, the buffers of the model (running statistics) and the
     state of torch's random generator are those of before; gradients are not stored in ``.grad``. Copies and the peak
-    rate are measured with the number of threads of torch, once per process, within a second. Calls that other threads
+    rate are measured once per number of threads of torch, within a second. Calls that other threads
     make meanwhile count, too.
 
     Errors: TypeError for a model that is no module; ValueError for runs below 1, and for a loss without a gradient;
@@ -258,8 +258,8 @@ def _arguments(name: str, count: int) -> Sequence[Argument | None]:
 def _multiply_adds(name: str, shapes: Mapping[str, Sequence[int]]) -> float:
     """The number of multiply-adds of a call; 0 if it is compared with a copy only.
 
-    The channels of the output, or of the input of a transposed convolution, are the first dimension of weight. Each
-    element of that tensor takes part in as many multiply-adds as a filter, weight[c], has elements.
+    The first dimension of weight has the channels of the output, in a transposed convolution those of the input. Each
+    element of that output or input takes part in as many multiply-adds as a filter, weight[c], has elements.
     """
     module = name.rpartition("_")[0]
     if not _PRODUCTS.fullmatch(module):

@@ -10,8 +10,8 @@ Private attributes of objects cannot be imported. thnn uses these:
 attribute                                               used by                         without it
 ======================================================  ==============================  ===============================
 ``Function._backward_cls``                              `_functions.base`, `compat`     classes cannot be created
-``Module._parameters``, ``_buffers``, ``_modules``,     `nn`, `graph`, `parallel`      layers cannot be called
-hooks, ``_load_from_state_dict``
+``Module._parameters``, ``_buffers``, ``_modules``,     `nn`, `graph`, `parallel`,     layers cannot be called
+hooks, ``_load_from_state_dict``                        `_profile`
 ``Module._compiled_call_impl``                          `graph.mode_views`              no effect
 ``Module._replicate_for_data_parallel``                 `parallel._replicas`            modules cannot be replicated
 ``_ConvNd._reversed_padding_repeated_twice``            `nn.convolution`                no other padding_mode
@@ -20,7 +20,8 @@ hooks, ``_load_from_state_dict``
 ``_NormBase._check_input_dim``                          `nn.sync_batch_normalization`   no conversion of layers
 ``fx.Tracer._autowrap_search``                          `graph.tracing`                 no thnn.batch_norm in a fork
 ``Tensor._version``                                     `graph.example`, `parallel`     forks and replicas unavailable
-``Tensor._base``, ``Tensor._is_view``                   `_functions.derivatives`        no in-place calls in a graph
+``Tensor._base``, ``Tensor._is_view``                   `_functions.derivatives`,       no in-place calls in a graph,
+                                                        `compat`                        no legacy functions
 ======================================================  ==============================  ===============================
 """
 

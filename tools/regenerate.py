@@ -2,7 +2,8 @@
 
 `regenerate(root)` writes only files that change. The generated C is written before the library is compiled;
 generated Python, documentation and libraries are replaced together after it. While the compiler runs, and after an
-error or a `kill -9`, the generated Python matches the library, and the package can be imported.
+error or a `kill -9` during it, the generated Python matches the library, and the package can be imported. Only a
+`kill -9` in the moment of the replacement can leave some files old and others new.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ def regenerate(root: Path, report: Callable[[str], None] = print) -> None:
         new = {path: files[path] for path in stale(files)}
         for_compiler = {path: text for path, text in new.items() if path.is_relative_to(root / "lib")}
         before = {path: path.read_text(encoding="utf-8") if path.exists() else None for path in for_compiler}
-        is_new = bool(for_compiler) or not (package / "libTHNN.so").exists()
-        names = [f.name for f in functions] if is_new else []
+        may_lack_kernels = bool(for_compiler) or not (package / "libTHNN.so").exists()
+        names = [f.name for f in functions] if may_lack_kernels else []
         try:
             replace_together(for_compiler)
             compile_libraries(root, directory, functions=names, progress=progress)

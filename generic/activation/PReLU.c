@@ -87,9 +87,9 @@ static THTensor repeated(real *value, int64_t n)
   return vector;
 }
 
-/* Adds the sums of gradOutput * input over the negative inputs to gradWeight, for at most SUM_CHANNELS channels. They
-   are the gradient sums of batch normalization with relu: with mean 0 and inverse deviation -1 the normalized input is
-   -input, so that relu keeps the gradients where input < 0. */
+/* Adds the sums of gradOutput * input over the inputs that are negative or NaN to gradWeight, for at most SUM_CHANNELS
+   channels. They are the gradient sums of batch normalization with relu: with mean 0 and inverse deviation -1 the
+   normalized input is -input, so that relu keeps the gradients where input < 0, and those of NaN. */
 static void addGradWeight(THTensor *input, THTensor *gradOutput, real *gradWeight, int64_t stride, accreal scale)
 {
   const int64_t n = input->size[1];
@@ -102,7 +102,7 @@ static void addGradWeight(THTensor *input, THTensor *gradOutput, real *gradWeigh
   THNN_(batchNormGradSums)(&batch, &negated, (ChannelPairs){sums, 1});
   for (int64_t c = 0; c < n; c++) {
     accreal sum = sums[n + c];
-    if (!isfinite(sum)) { /* an infinite input was multiplied by 0 */
+    if (!isfinite(sum)) { /* an infinite input may have been multiplied by 0: add without products by 0 */
       const THTensor x = channels(input, c, 1), g = channels(gradOutput, c, 1);
       THNN_SUM2(sum, xi, &x, gi, &g, xi > 0 ? 0 : xi * gi);
     }

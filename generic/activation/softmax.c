@@ -155,8 +155,9 @@ INLINE void tileSum(const SoftmaxTile *tile, int lanes, real *cache, const real 
   }
 }
 
-/* Sets dot[] to the sum of g * y of each lane, or to the sum of g if cacheY is NULL. Copies the channels to the caches: in
-   the second loop, channels whose stride is a power of two are no longer in the caches of the processor. */
+/* Sets dot[] to the sum of g * y of each lane, or to the sum of g if cacheY is NULL. Copies the channels to cacheG and
+   cacheY: when tileGradInput reads them again, channels whose stride is a power of two are no longer in the caches of
+   the processor. */
 INLINE void tileDot(const SoftmaxTile *tile, int lanes, real *cacheG, real *cacheY, real *dot)
 {
   double sum[SOFTMAX_TILE] = {0};

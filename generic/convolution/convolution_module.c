@@ -61,6 +61,7 @@ static void checkWeight(THNNState *state, ConvolutionModule *m, int64_t inputCha
   for (int i = 0; fits && i < weight->ndim; i++)
     fits = weight->size[i] >= 1 && (expected[i] == 0 || weight->size[i] == expected[i]);
   if (!fits) {
+    if (flat && ndim > 2) expected[1] = inputChannels / m->groups; /* the loop above merged the kernel into it */
     char text[160];
     size_t n = 0;
     for (int i = 0; i < ndim; i++) {

@@ -1,8 +1,8 @@
 #ifndef THNN_GENERIC_CONVOLUTION_CONVOLUTION_MODULE_H
 #define THNN_GENERIC_CONVOLUTION_CONVOLUTION_MODULE_H
 
-/* Shared by the modules that call lib/THNN/convolution/convolution.h. A module describes its arguments in a
-   ConvolutionModule; the functions below check tensors against it, resize outputs and compute. */
+/* Shared by the convolutions whose filters do not depend on the position, without connection table. A module describes
+   its arguments in a ConvolutionModule; the functions below check tensors against it, resize outputs and compute. */
 
 #include "convolution/convolution.h"
 
@@ -26,7 +26,8 @@ typedef struct ConvolutionModule {
   bool kernelOfWeight; /* the kernel is given by weight's size, not by arguments */
   bool framesFirst;    /* the dimensions of images are (N, T, I), not (N, I, T); not a memory format */
   int64_t groups;      /* argument of CONVOLUTION_FILTERS and CONVOLUTION_TRANSPOSED, otherwise 1 */
-  /* The module sets kernel, stride, padding and dilation of the axes, the checks set the rest. */
+  /* The module sets dims and, of the axes, kernel (unless kernelOfWeight), stride, padding and dilation; the checks set
+     the rest. */
   Convolution geometry;
   int64_t outputPadding[WINDOW_AXES]; /* of a transposed convolution */
   ConvolutionAxisNames name[WINDOW_AXES];

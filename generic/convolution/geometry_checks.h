@@ -6,8 +6,9 @@
 /* Shared by modules whose windows slide over images but that do not use ConvolutionModule: connection tables, locally
    connected layers, subsampling, unfolding.
 
-   Code that modules of a family share is compiled, once per element type and instruction set, in files <name>_checks.c.
-   It is not static in a header: no module carries a copy, and profilers and debuggers show one symbol for it. */
+   Larger code that modules of a family share is compiled, once per element type and instruction set, in files
+   <name>_module.c, or <name>_checks.c if it only checks. It is not static in a header: no module carries a copy, and profilers and
+   debuggers show one symbol for it. */
 
 /* Sets the output sizes of a Convolution whose other fields are checked. Fails if no window fits into an axis or if
    the output exceeds memory; errors name the argument `name`. */

@@ -154,7 +154,8 @@ static void loss(THNNState *state, THTensor *input, THIndexTensor *target, THTen
   *TH_DATA(output) = (real)(sizeAverage && total != 0 ? sum / total : sum);
 }
 
-/* The gradient of a run where the classes of a position are contiguous, or have any stride. */
+/* The gradient of a run, position by position: for contiguous classes, and for strides that gradientByClass does not
+   handle. */
 static void gradientByPosition(const THIndex_t *target, const real *slope, int64_t length, int64_t targetStride,
                                int64_t classes, real *dx, const int64_t *stride)
 {

@@ -5,7 +5,7 @@
 /* Classes of a strided row that are packed at a time. */
 #define BLOCK 1024
 
-/* One row: its scores, those of the gradient, and its class. */
+/* One row: its scores, their gradients, and its class. */
 typedef struct Row {
   const real *x;
   real *dx;

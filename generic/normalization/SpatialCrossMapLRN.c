@@ -79,11 +79,12 @@ static void forEachRun(Normalization *l, Image *const *images, int count, RunFun
   bool alongChannels = l->size[CHANNEL] > 1;
   for (int k = 0; k < count; k++) alongChannels = alongChannels && images[k]->stride[CHANNEL] == 1;
   mergeRows(l, images, count);
-  const int64_t lanes = alongChannels ? MAX(1, LANES_PER_TASK / l->size[CHANNEL]) : LANES_PER_TASK;
-  const int64_t blocks = ceilDivide(l->size[COLUMN], lanes);
+  const int64_t columns =
+      alongChannels ? MAX(1, LANES_PER_TASK / l->size[CHANNEL]) : LANES_PER_TASK; /* per task */
+  const int64_t blocks = ceilDivide(l->size[COLUMN], columns);
   THNN_PARALLEL_FOR(task, l->size[BATCH] * l->size[ROW] * blocks, elementCount(l->size)) {
-    const int64_t n = task / blocks / l->size[ROW], h = task / blocks % l->size[ROW], w = task % blocks * lanes;
-    const int64_t end = MIN(w + lanes, l->size[COLUMN]);
+    const int64_t n = task / blocks / l->size[ROW], h = task / blocks % l->size[ROW], w = task % blocks * columns;
+    const int64_t end = MIN(w + columns, l->size[COLUMN]);
     Run run = {.n = alongChannels ? l->size[CHANNEL] : end - w, .count = count, .unit = true};
     for (int k = 0; k < count; k++) {
       const int64_t *s = images[k]->stride;

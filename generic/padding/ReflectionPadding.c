@@ -1,6 +1,6 @@
 #include "modules/SpatialReflectionPadding.h"
 #include "modules/TemporalReflectionPadding.h"
-#include "resampling/resampling_checks.h"
+#include "resampling/resampling_module.h"
 
 void THNN_(TemporalReflectionPadding_updateOutput)(THNNState *state, THTensor *input, THTensor *output, int pad_l,
                                                    int pad_r)

@@ -1,7 +1,7 @@
 #include "modules/SpatialReplicationPadding.h"
 #include "modules/TemporalReplicationPadding.h"
 #include "modules/VolumetricReplicationPadding.h"
-#include "resampling/resampling_checks.h"
+#include "resampling/resampling_module.h"
 
 void THNN_(TemporalReplicationPadding_updateOutput)(THNNState *state, THTensor *input, THTensor *output, int pad_l,
                                                     int pad_r)

@@ -7,8 +7,8 @@
 
 enum { BATCH, FEATURE, ROW, LANE };
 
-/* (N, F, A, B), of which only F is certain: dimensions that are missing have the size 1. B is the last dimension whose
-   size is not 1. */
+/* (N, F, A, B), of which only F is certain: dimensions that are missing have the size 1. If B has size 1, A
+   takes its place, so that the lanes run along A. */
 typedef struct Features {
   real *data;
   int64_t size[4], stride[4];
@@ -39,7 +39,7 @@ static void check(THNNState *state, const THTensor *input, accreal power, int wi
                   int64_t *size)
 {
   const int dimension = batchMode ? 1 : 0;
-  THNN_CHECK(power > 0 && power < (accreal)INFINITY, power, "expected a positive number, got %g", power);
+  THNN_CHECK(power > 0 && power < (accreal)INFINITY, power, "expected a positive finite number, got %g", power);
   THNN_CHECK(width >= 2 && width <= 16, width, "expected 2 to 16, got %d", width);
   THNN_CHECK(stride >= 1 && stride <= 4, stride, "expected 1 to 4, got %d", stride);
   THNN_CHECK(input->ndim > dimension && input->ndim <= dimension + 3, input, "expected %s, got %s",
@@ -110,17 +110,17 @@ void THNN_(FeatureLPPooling_updateOutput)(THNNState *state, THTensor *input, THT
   }
 }
 
-/* Lanes of the windows of n outputs: pointers to the first, and the distances of lanes and of features. */
-typedef struct Slopes {
+/* n outputs and their windows: pointers to the first lane, the distances of lanes, and those of features in a window. */
+typedef struct LaneOperands {
   const real *x, *y, *g;
   real *dx;
   int64_t xLane, yLane, gLane, dxLane, xFeature, dxFeature;
-} Slopes;
+} LaneOperands;
 
 /* Adds the gradients of n outputs to their windows, the last feature first: where the lanes are features, an input gets
    those of its windows in order. */
-INLINE void addSlopesWith(const Slopes *s, int64_t xLane, int64_t yLane, int64_t gLane, int64_t dxLane, int64_t n,
-                          int width, accreal power, bool square)
+INLINE void addSlopesWith(const LaneOperands *s, int64_t xLane, int64_t yLane, int64_t gLane, int64_t dxLane,
+                          int64_t n, int width, accreal power, bool square)
 {
   const real *const y = s->y, *const g = s->g;
   for (int k = width - 1; k >= 0; k--) {
@@ -135,7 +135,7 @@ INLINE void addSlopesWith(const Slopes *s, int64_t xLane, int64_t yLane, int64_t
   }
 }
 
-static void addSlopes(const Slopes *s, int64_t n, int width, accreal power)
+static void addSlopes(const LaneOperands *s, int64_t n, int width, accreal power)
 {
   if (power != 2) addSlopesWith(s, s->xLane, s->yLane, s->gLane, s->dxLane, n, width, power, false);
   else if (s->xLane == 1 && s->yLane == 1 && s->gLane == 1 && s->dxLane == 1)
@@ -174,16 +174,16 @@ void THNN_(FeatureLPPooling_updateGradInput)(THNNState *state, THTensor *gradOut
       for (int64_t i = 0; i < lanes; i++) zeroed[i * dx.stride[LANE]] = 0;
     }
     for (int64_t o = 0; o < (along ? 1 : y.size[FEATURE]); o++) {
-      const Slopes s = {.x = featureAt(&x, n, o * stride, a, b),
-                        .y = featureAt(&y, n, o, a, b),
-                        .g = featureAt(&g, n, o, a, b),
-                        .dx = featureAt(&dx, n, o * stride, a, b),
-                        .xLane = along ? stride * x.stride[FEATURE] : x.stride[LANE],
-                        .yLane = y.stride[lane],
-                        .gLane = g.stride[lane],
-                        .dxLane = along ? stride * dx.stride[FEATURE] : dx.stride[LANE],
-                        .xFeature = x.stride[FEATURE],
-                        .dxFeature = dx.stride[FEATURE]};
+      const LaneOperands s = {.x = featureAt(&x, n, o * stride, a, b),
+                              .y = featureAt(&y, n, o, a, b),
+                              .g = featureAt(&g, n, o, a, b),
+                              .dx = featureAt(&dx, n, o * stride, a, b),
+                              .xLane = along ? stride * x.stride[FEATURE] : x.stride[LANE],
+                              .yLane = y.stride[lane],
+                              .gLane = g.stride[lane],
+                              .dxLane = along ? stride * dx.stride[FEATURE] : dx.stride[LANE],
+                              .xFeature = x.stride[FEATURE],
+                              .dxFeature = dx.stride[FEATURE]};
       addSlopes(&s, along ? y.size[FEATURE] : lanes, width, power);
     }
   }

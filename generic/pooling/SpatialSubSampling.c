@@ -1,5 +1,5 @@
 #include "modules/SpatialSubSampling.h"
-#include "pooling/subsampling_checks.h"
+#include "pooling/subsampling_module.h"
 
 /* The checks of all three functions; sets the geometry. `weight` may be gradWeight. */
 static void check(THNNState *state, Convolution *g, const THTensor *input, const THTensor *weight,

@@ -2,7 +2,7 @@
 
 #include "modules/SpatialAveragePooling.h"
 #include "modules/VolumetricAveragePooling.h"
-#include "pooling/pooling_checks.h"
+#include "pooling/pooling_module.h"
 
 #define SPATIAL                                                    \
   {2,                                                              \

@@ -5,7 +5,7 @@
 #include "modules/TemporalMaxPooling.h"
 #include "modules/VolumetricDilatedMaxPooling.h"
 #include "modules/VolumetricMaxPooling.h"
-#include "pooling/pooling_checks.h"
+#include "pooling/pooling_module.h"
 
 #define TEMPORAL {1, {POOLING_AXIS(kW, dW, 0, 1)}, .index = INDEX_KERNEL}
 

@@ -2,7 +2,7 @@
 
 #include "modules/SpatialMaxUnpooling.h"
 #include "modules/VolumetricMaxUnpooling.h"
-#include "pooling/pooling_checks.h"
+#include "pooling/pooling_module.h"
 
 #define SPATIAL {2, {UNPOOLING_AXIS(owidth, 1, 0), UNPOOLING_AXIS(oheight, 1, 0)}, INDEX_INPUT}
 

@@ -1,12 +1,12 @@
-/* Adaptive and fractional pooling: the module is asked for a number of regions, which follow from it and the size of the
-   input. */
+/* Adaptive and fractional pooling: the number of regions is an argument. The regions follow from it and the size of the
+   input; those of fractional pooling have a size of their own, and follow from random samples, too. */
 
 #include "modules/SpatialAdaptiveAveragePooling.h"
 #include "modules/SpatialAdaptiveMaxPooling.h"
 #include "modules/SpatialFractionalMaxPooling.h"
 #include "modules/VolumetricAdaptiveAveragePooling.h"
 #include "modules/VolumetricFractionalMaxPooling.h"
-#include "pooling/pooling_checks.h"
+#include "pooling/pooling_module.h"
 
 void THNN_(SpatialAdaptiveAveragePooling_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                                        int osizeW, int osizeH)

@@ -68,7 +68,7 @@ static inline bool cellBiasFits(const THTensor *bias, const THTensor *state, int
 {
   if (bias == NULL) return true;
   const int64_t columns = blocks * state->size[state->ndim - 1];
-  return bias->size[bias->ndim - 1] == columns && (bias->ndim == 1 || (bias->ndim == 2 && bias->size[0] == 1));
+  return (bias->ndim == 1 || (bias->ndim == 2 && bias->size[0] == 1)) && bias->size[bias->ndim - 1] == columns;
 }
 
 #define CELL_CHECK_STATE(state_)                                                                                  \
@@ -80,10 +80,11 @@ static inline bool cellBiasFits(const THTensor *bias, const THTensor *state, int
              "expected the size of %s, %s, with %d times its columns, got %s", #state_, THNN_shape(state_), \
              blocks, THNN_shape(tensor))
 
-#define CELL_CHECK_BIAS(bias, state_, blocks)                                                               \
-  THNN_CHECK(cellBiasFits(bias, state_, blocks), bias,                                                      \
-             "expected the size of %s, %s, with %d times its columns, got %s", #state_, THNN_shape(state_), \
-             blocks, THNN_shape(bias))
+#define CELL_CHECK_BIAS(bias, state_, blocks)                                    \
+  THNN_CHECK(cellBiasFits(bias, state_, blocks), bias,                           \
+             "expected (%lld) or (1, %lld), %d times the columns of %s, got %s", \
+             (long long)((blocks) * (state_)->size[(state_)->ndim - 1]),         \
+             (long long)((blocks) * (state_)->size[(state_)->ndim - 1]), blocks, #state_, THNN_shape(bias))
 
 /* for each tile: columns [first, first + count) of H, row `row` */
 #define CELL_FOR_TILES(row, first, count, rows, columns, work)                                              \

@@ -1,12 +1,12 @@
 #include "modules/Interpolation.h"
-#include "resampling/resampling_checks.h"
+#include "resampling/resampling_module.h"
 
 /* The arguments of one axis. */
 static ResampleArguments axisArguments(THNNState *state, bool isPresent, const char *name, int output, bool linear,
                                        bool align_corners, const char *scaleName, double scale)
 {
   if (!isPresent && output != 1)
-    THNN_fail(state, THNN_VALUE_ERROR, name, "expected 1 without that dimension, got %d", output);
+    THNN_fail(state, THNN_VALUE_ERROR, name, "expected 1, because input has no such dimension, got %d", output);
   if (!(scale >= 0 && scale < INFINITY))
     THNN_fail(state, THNN_VALUE_ERROR, scaleName, "expected a finite scale of at least 0, got %g", scale);
   if (align_corners && scale != 0)

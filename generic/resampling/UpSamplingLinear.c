@@ -1,7 +1,7 @@
 #include "modules/SpatialUpSamplingBilinear.h"
 #include "modules/TemporalUpSamplingLinear.h"
 #include "modules/VolumetricUpSamplingTrilinear.h"
-#include "resampling/resampling_checks.h"
+#include "resampling/resampling_module.h"
 
 void THNN_(TemporalUpSamplingLinear_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                                   int outputWidth)

@@ -1,7 +1,7 @@
 #include "modules/SpatialUpSamplingNearest.h"
 #include "modules/TemporalUpSamplingNearest.h"
 #include "modules/VolumetricUpSamplingNearest.h"
-#include "resampling/resampling_checks.h"
+#include "resampling/resampling_module.h"
 
 static void checkFactor(THNNState *state, int scale_factor)
 {

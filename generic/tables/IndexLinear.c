@@ -220,7 +220,7 @@ void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys,
     }
     for (int64_t o = 0; o < r.outputs; o++) row[o * stride] = value * g[o * gradOutput->stride[1]];
   }
-  THNN_(addGradientBias)(gradOutput, gradBias, scale);
+  addGradientBias(gradOutput, gradBias, scale);
 }
 
 /* A step of gradient descent on rows of the table. The dot product of `slope` and the weights of a row is the gradient
@@ -317,7 +317,7 @@ void THNN_(IndexLinear_accUpdateGradParameters)(THNNState *state, THIndexTensor 
   THNN_RETURN_IF_META(state);
   checkData(state, "keys", keys, sizes, &r);
   THNN_RETURN_IF_FAILED(state);
-  THNN_(addGradientBias)(gradOutput, bias, -scale);
+  addGradientBias(gradOutput, bias, -scale);
   const Entries entries = {&r, TH_DATA(values), values->stride[0], gradOutput->stride[0]};
   const Step s = {.weight = weight,
                   .normalizing = r.normalizing,

@@ -130,7 +130,7 @@ typedef struct RowStrides {
   int64_t weight, output, index;
 } RowStrides;
 
-/* Replaces the elements of y, and their rows, that are smaller than those of a row; NaN is the largest. */
+/* Replaces each element of y that is smaller than that of `w`, and its row number in `index`; NaN is the largest. */
 static inline __attribute__((always_inline)) void takeLarger(const real *w, real *y, THIndex_t *index, int64_t row,
                                                              int64_t columns, RowStrides stride)
 {
@@ -143,7 +143,8 @@ static inline __attribute__((always_inline)) void takeLarger(const real *w, real
   }
 }
 
-/* The largest element of each column among the rows of a bag, the first of equal ones; 0 of row -1 without rows. */
+/* The largest element of each column among the rows of a bag, the first of equal ones, and its row number. Without rows
+   y keeps its zeros, and the row number is -1. */
 static void maxOfBag(const Bags *b, int64_t bag, const THTensor *weight, real *y, THIndex_t *index,
                      RowStrides stride)
 {

@@ -172,7 +172,7 @@ static void accGradParameters(THNNState *state, bool legacy, const THTensor *inp
       .rowStride = gradWeight->stride[1],
       .columnStride = gradWeight->stride[0]};
   THNN_(segmentSum)(&sum);
-  THNN_(addGradientBias)(gradOutput, gradBias, scale);
+  addGradientBias(gradOutput, gradBias, scale);
   if (weightDecay != 0) {
     const real decay = (real)weightDecay;
     THNN_MAP3(y, gradWeight, g, gradWeight, w, weight, g + decay * w);

@@ -4,7 +4,7 @@
 #include "convolution/convolution.h"
 
 /* gradBias[o] += scale * sum over n of gradOutput[n,o]: a convolution of one image with N pixels. */
-static inline void THNN_(addGradientBias)(const THTensor *gradOutput, const THTensor *gradBias, double scale)
+static inline void addGradientBias(const THTensor *gradOutput, const THTensor *gradBias, double scale)
 {
   Convolution g = convolutionMake(1);
   g.batch = 1;

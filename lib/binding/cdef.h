@@ -1,5 +1,6 @@
 /* The part of the binding that Python sees, in cffi's language: `...` stands for the members that are not listed here;
-   the build fails if a listed member differs from the C headers. */
+   the build fails if the C headers lack a listed member, and the first use of a structure in Python if a member has
+   another size there. */
 
 typedef struct {
   void *data;

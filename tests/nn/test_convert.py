@@ -50,7 +50,7 @@ def images() -> Tensor:
 
 
 def agree(a: nn.Module, b: nn.Module) -> None:
-    """Both train and evaluate alike."""
+    """Training and evaluation of the two models give the same outputs and gradients."""
     for mode in (True, False):
         results = []
         for model in (a, b):

@@ -104,7 +104,7 @@ def test_all_reduce_refuses(arguments: Any, kind: type[Exception], words: list[s
     assert all(word in str(caught.value) for word in words)
 
 
-# Equal to one process on the whole batch
+# Equal to the network alone on the whole batch
 
 
 @pytest.mark.parametrize("norm", [BatchNorm2d, nn.BatchNorm2d])
@@ -958,6 +958,12 @@ def test_criterion_of_thnn(average: bool) -> None:
     weights = torch.rand(4)
     nll = thnn.ClassNLLCriterionFunction(sizeAverage=average, weights=weights, ignore_index=3)
     torch.testing.assert_close(DataParallelCriterion(nll)(outputs, target), nll(torch.cat(outputs), target))
+    images = [torch.randn(n, 4, 2, 3).log_softmax(1) for n in (3, 2)]
+    targets = torch.randint(4, (5, 2, 3))
+    spatial = thnn.SpatialClassNLLCriterionFunction(sizeAverage=average, weights=weights, ignore_index=3)
+    torch.testing.assert_close(
+        DataParallelCriterion(spatial)(images, targets), spatial(torch.cat(images), targets)
+    )
     mse = thnn.MSECriterionFunction(average)
     other = torch.randn(5, 4)
     torch.testing.assert_close(DataParallelCriterion(mse)(outputs, other), mse(torch.cat(outputs), other))

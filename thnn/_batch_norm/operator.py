@@ -78,7 +78,8 @@ def batch_norm(
             as constants.
         epsilon: float: added to the variance; 0 or more
         momentum: float: weight of the old estimates, from 0 to 1 (1 minus the momentum of torch and THNN)
-        batch_id: int or None: batch 0 replaces the estimates, whatever their values; None: the batch does not
+        batch_id: int or None: number of the batch: batch 0 replaces the estimates, whatever their values; others and
+            None do not
         out: Tensor or None: receives y; sized as x, and may be x itself. As everywhere in torch, a result in `out`
             cannot be differentiated.
 

@@ -56,9 +56,13 @@ def weight_of_batch(momentum: float | None, first_batch: str, batches: Tensor | 
     if momentum is not None and first_batch == "blend":
         return momentum
     if first_batch not in FIRST_BATCH:
-        raise ValueError(f"first_batch: expected one of {FIRST_BATCH}, got {first_batch!r}")
+        raise ValueError(
+            f"BatchNormalization: first_batch: expected one of {FIRST_BATCH}, got {first_batch!r}"
+        )
     if batches is None:
-        raise ValueError("num_batches_tracked: expected the number of previous batches, got None")
+        raise ValueError(
+            "BatchNormalization: num_batches_tracked: expected the number of previous batches, got None"
+        )
     before = int(batches)
     if before == 0 and first_batch == "initialize":
         return 1.0
@@ -90,7 +94,9 @@ def normalize_by_batch(
     """
     if (running_mean.is_inference() or running_var.is_inference()) and not torch.is_inference_mode_enabled():
         # torch raises an error, too, but after the update of the running mean.
-        raise ValueError("running statistics: inference tensors cannot be changed outside of inference mode")
+        raise ValueError(
+            "BatchNormalization: running statistics: inference tensors cannot be changed outside of inference mode"
+        )
     mean, variance = torch.zeros_like(running_mean), torch.zeros_like(running_var)
     output = apply(input, weight, bias, mean, variance, True, 1.0, eps)
     if not unbiased:

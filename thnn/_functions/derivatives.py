@@ -217,12 +217,12 @@ def _bilinear(module: Module, library: Library) -> Rule:
         @staticmethod
         def backward(ctx: Any, g: Tensor) -> Any:
             gradOutput, weight = ctx.saved_tensors
-            by_output = by_weight = None
+            by_gradOutput = by_weight = None
             if ctx.needs_input_grad[0]:
-                by_output = Output.apply(g, weight, ctx.settings.no_bias, ctx.settings)
+                by_gradOutput = Output.apply(g, weight, ctx.settings.no_bias, ctx.settings)
             if ctx.needs_input_grad[2]:
                 by_weight, _ = GradParameters.apply(g, gradOutput, weight, None, ctx.settings)
-            return by_output, None, by_weight, None
+            return by_gradOutput, None, by_weight, None
 
     class GradParameters(torch.autograd.Function):
         """gradWeight and gradBias; `weight` and `bias` give their sizes, and no gradBias is returned without a bias."""
@@ -251,14 +251,14 @@ def _bilinear(module: Module, library: Library) -> Rule:
         @staticmethod
         def backward(ctx: Any, g: Tensor | None, g_bias: Tensor | None = None) -> Any:
             input, gradOutput, weight = ctx.saved_tensors
-            by_input = by_output = None
+            by_input = by_gradOutput = None
             g_weight = torch.zeros_like(weight) if g is None else g
             if ctx.needs_input_grad[0] and g is not None:
                 by_input = GradInput.apply(gradOutput, input, g, ctx.settings)
             if ctx.needs_input_grad[1]:
                 bias = g_bias if g_bias is not None else ctx.settings.no_bias
-                by_output = Output.apply(input, g_weight, bias, ctx.settings)
-            return by_input, by_output, None, None, None
+                by_gradOutput = Output.apply(input, g_weight, bias, ctx.settings)
+            return by_input, by_gradOutput, None, None, None
 
     def bilinear(
         needs: Any, gradOutput: Tensor, input: Tensor, weight: Tensor, bias: Tensor | None, **others: Any

@@ -56,6 +56,7 @@ _PYTHON_TYPES = {
     "int64_t": "int",
     "THIndex_t": "int",
     "long": "int",
+    "THGenerator*": "torch.Generator or None",
 }
 
 

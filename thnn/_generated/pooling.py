@@ -106,7 +106,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padW', 'scalar', doc='padding left and right'),
         A('int', 'padH', 'scalar', doc='padding above and below'),
         A('int', 'dilationW', 'scalar', doc='distance of kernel elements along the width'),
-        A('int', 'dilationH', 'scalar', doc='along the height'),
+        A('int', 'dilationH', 'scalar', doc='distance of kernel elements along the height'),
         A('bool', 'ceil_mode', 'scalar', default=False, doc='round output sizes up'),
     ), 'SpatialDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, oH, oW) with\noH = floor((H + 2*padH - dilationH*(kH - 1) - 1) / dH) + 1, or ceil instead of floor with ceil_mode. If padW or padH\nis above 0, a last window that starts beyond the image, (oH - 1)*dH >= H + padH, is dropped. oW likewise.\nindices as in SpatialMaxPooling.\nErrors: ValueError for a kernel, stride or dilation below 1, padding below 0 or above half the kernel, an\noutput without elements.\nSource: Torch7 nn.SpatialDilatedMaxPooling.', 'pooling'),
     F('SpatialDilatedMaxPooling_updateGradInput', (
@@ -122,7 +122,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padW', 'scalar', doc='padding left and right'),
         A('int', 'padH', 'scalar', doc='padding above and below'),
         A('int', 'dilationW', 'scalar', doc='distance of kernel elements along the width'),
-        A('int', 'dilationH', 'scalar', doc='along the height'),
+        A('int', 'dilationH', 'scalar', doc='distance of kernel elements along the height'),
         A('bool', 'ceil_mode', 'scalar', doc='as in the forward'),
     ), 'Gradient of SpatialDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.\nErrors: also IndexError for an index outside its plane.', 'pooling'),
     F('TemporalMaxPooling_updateOutput', (
@@ -157,7 +157,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'pW', 'scalar', doc='padding left and right'),
         A('int', 'pH', 'scalar', doc='padding above and below'),
         A('bool', 'ceilMode', 'scalar', default=False, doc='round output sizes up'),
-    ), 'VolumetricMaxPooling: the largest value of each window.\n\nShapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with\noT = floor((T + 2*pT - kT) / dT) + 1, or ceil instead of floor with ceilMode. If pT, pW or pH is above 0, a last\nwindow that starts beyond the volume, (oT - 1)*dT >= T + pT, is dropped. oH and oW likewise.\nindices holds the element of the kernel, one per byte: kt + (kh << 8) + (kw << 16). The first of equal values in row\norder wins, padding never does, NaN counts as larger than anything, so the last NaN wins. A window without any\nelement gives the lowest finite value and index -1.\nErrors: ValueError for a kernel or stride below 1, a kernel above 256, padding below 0 or above half the kernel, an\noutput without elements.\nSource: Torch7 nn.VolumetricMaxPooling.', 'pooling'),
+    ), 'VolumetricMaxPooling: the largest value of each window.\n\nShapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with\noT = floor((T + 2*pT - kT) / dT) + 1, or ceil instead of floor with ceilMode. If pT, pW or pH is above 0, a last\nwindow that starts beyond the volume, (oT - 1)*dT >= T + pT, is dropped. oH and oW likewise.\nindices holds the kernel element of the maximum, one byte per axis: kt + (kh << 8) + (kw << 16). The first of equal\nvalues in row order wins, padding never does, NaN counts as larger than anything, so the last NaN wins. A window\nwithout any element gives the lowest finite value and index -1.\nErrors: ValueError for a kernel or stride below 1, a kernel above 256, padding below 0 or above half the kernel, an\noutput without elements.\nSource: Torch7 nn.VolumetricMaxPooling.', 'pooling'),
     F('VolumetricMaxPooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -190,8 +190,8 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'pW', 'scalar', doc='padding left and right'),
         A('int', 'pH', 'scalar', doc='padding above and below'),
         A('int', 'dilationT', 'scalar', doc='distance of kernel elements along the depth'),
-        A('int', 'dilationW', 'scalar', doc='along the width'),
-        A('int', 'dilationH', 'scalar', doc='along the height'),
+        A('int', 'dilationW', 'scalar', doc='distance of kernel elements along the width'),
+        A('int', 'dilationH', 'scalar', doc='distance of kernel elements along the height'),
         A('bool', 'ceilMode', 'scalar', default=False, doc='round output sizes up'),
     ), 'VolumetricDilatedMaxPooling: the largest value of each window, whose elements are `dilation` apart.\n\nShapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with\noT = floor((T + 2*pT - dilationT*(kT - 1) - 1) / dT) + 1, or ceil instead of floor with ceilMode. If pT, pW or pH is\nabove 0, a last window that starts beyond the volume, (oT - 1)*dT >= T + pT, is dropped. oH and oW likewise.\nindices holds the kernel element of the maximum, one byte per axis: kt + (kh << 8) + (kw << 16). The first of equal\nvalues in row order wins, and padding never does. NaN counts as larger than anything, so the last NaN wins. A window\nwithout any element gives the lowest finite value and index -1.\nErrors: ValueError for a kernel, stride or dilation below 1, a kernel above 256, padding below 0 or above half the\nkernel, an output without elements.\nSource: Torch7 nn.VolumetricDilatedMaxPooling.', 'pooling'),
     F('VolumetricDilatedMaxPooling_updateGradInput', (
@@ -210,8 +210,8 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'pW', 'scalar', doc='padding left and right'),
         A('int', 'pH', 'scalar', doc='padding above and below'),
         A('int', 'dilationT', 'scalar', doc='distance of kernel elements along the depth'),
-        A('int', 'dilationW', 'scalar', doc='along the width'),
-        A('int', 'dilationH', 'scalar', doc='along the height'),
+        A('int', 'dilationW', 'scalar', doc='distance of kernel elements along the width'),
+        A('int', 'dilationH', 'scalar', doc='distance of kernel elements along the height'),
         A('bool', 'ceilMode', 'scalar', doc='as in the forward'),
     ), 'Gradient of VolumetricDilatedMaxPooling by its input: gradOutput is added at indices; index -1 is skipped.\nErrors: also IndexError for an index that is no element of its window.', 'pooling'),
     F('SpatialAveragePooling_updateOutput', (
@@ -256,7 +256,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'padH', 'scalar', doc='zeros added above and below'),
         A('bool', 'ceil_mode', 'scalar', default=False, doc='round output sizes up'),
         A('bool', 'count_include_pad', 'scalar', default=True, doc='count padding in the divisor'),
-    ), 'VolumetricAveragePooling: the mean of each window, as in SpatialAveragePooling.\n\nShapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, oT, oH, oW), sizes as in VolumetricMaxPooling.\nErrors: ValueError for a kernel or stride below 1, a kernel larger than the input without padding, padding above half\nthe kernel, an output without elements.\nSource: Torch7 nn.VolumetricAveragePooling.', 'pooling', 'linear'),
+    ), 'VolumetricAveragePooling: the mean of each window, as in SpatialAveragePooling.\n\nShapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, oT, oH, oW), sizes as in VolumetricMaxPooling.\nErrors: ValueError for a kernel or stride below 1, a kernel larger than the unpadded input, padding below 0 or above\nhalf the kernel, an output without elements.\nSource: Torch7 nn.VolumetricAveragePooling.', 'pooling', 'linear'),
     F('VolumetricAveragePooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -325,8 +325,8 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'poolSizeW', 'scalar', doc='width of a region'),
         A('int', 'poolSizeH', 'scalar', doc='height of a region'),
         A('THIndexTensor*', 'indices', 'saved', doc='position of each maximum in its plane'),
-        A('THTensor*', 'randomSamples', 'input', doc='of each plane, for width and height, in [0, 1]'),
-    ), 'SpatialFractionalMaxPooling: the largest value of each of outputH x outputW regions of poolSizeH x poolSizeW, which are\na fraction apart. Along an axis of size I with the random sample u, region j < O - 1 begins at\ntrunc((j + u) * a) - trunc(u * a) with a = (I - poolSize) / (O - 1), and the last region at I - poolSize.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2), without N\nalso (C, 2).\nindices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger\nthan anything.\nErrors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].\nSource: Graham 2014; Torch7 nn.SpatialFractionalMaxPooling.', 'pooling'),
+        A('THTensor*', 'randomSamples', 'input', doc='two numbers in [0, 1] for each plane: for the width and for the height'),
+    ), 'SpatialFractionalMaxPooling: the largest value of each of outputH x outputW regions of poolSizeH x poolSizeW, whose\nstride is a fraction. Along an axis of size I with the random sample u, region j < O - 1 begins at\ntrunc((j + u) * a) - trunc(u * a) with a = (I - poolSize) / (O - 1), and the last region at I - poolSize.\n\nShapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2), without N\nalso (C, 2).\nindices holds h*W + w of the maximum within its plane. The first of equal values in row order wins, NaN counts as larger\nthan anything.\nErrors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].\nSource: Graham 2014; Torch7 nn.SpatialFractionalMaxPooling.', 'pooling'),
     F('SpatialFractionalMaxPooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='input'),
@@ -349,7 +349,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'poolSizeW', 'scalar', doc='width of a region'),
         A('int', 'poolSizeH', 'scalar', doc='height of a region'),
         A('THIndexTensor*', 'indices', 'saved', doc='position of each maximum in its volume'),
-        A('THTensor*', 'randomSamples', 'input', doc='of each volume, for time, width and height, in [0, 1]'),
+        A('THTensor*', 'randomSamples', 'input', doc='three numbers in [0, 1] for each volume: for time, width and height'),
     ), 'VolumetricFractionalMaxPooling: SpatialFractionalMaxPooling for volumes, with time last.\n\nShapes: input (N, C, H, W, T) or (C, H, W, T); output and indices (N, C, outputH, outputW, outputT); randomSamples\n(N, C, 3), without N also (C, 3).\nindices holds (h*W + w)*T + t of the maximum within its volume. The first of equal values in row order wins, NaN counts\nas larger than anything.\nErrors: ValueError for a size below 1, output + poolSize - 1 not below the size of the input, a sample not in [0, 1].\nSource: Graham 2014; Torch7 nn.VolumetricFractionalMaxPooling.', 'pooling'),
     F('VolumetricFractionalMaxPooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
@@ -420,7 +420,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'width', 'scalar', doc='features of a window'),
         A('int', 'stride', 'scalar', doc='from window to window'),
         A('bool', 'batchMode', 'scalar', doc='dimension 0 is the batch'),
-    ), 'FeatureLPPooling: the p-norm of windows that slide along the features.\n\n  output[n,o,...] = (sum over k < width of input[n, o*stride + k, ...]^power)^(1/power)\n\nWith an odd power a sum may be negative; output is then minus the root of its magnitude. With a power that is not a\nwhole number, a negative input gives NaN.\nShapes: input (N, F), (N, F, A) or (N, F, A, B) with batchMode, otherwise without N; output with\noF = floor((F - width) / stride) + 1 features.\nErrors: ValueError for a power that is not positive, a width not in 2 to 16, a stride not in 1 to 4, fewer features than\nthe width.\nSource: Boureau et al. 2010; Torch7 nn.FeatureLPPooling.', 'pooling'),
+    ), 'FeatureLPPooling: the p-norm of windows that slide along the features.\n\n  output[n,o,...] = (sum over k < width of input[n, o*stride + k, ...]^power)^(1/power)\n\nWith an odd power a sum may be negative; output is then minus the root of its magnitude. With a power that is not a\nwhole number, a negative input gives NaN.\nShapes: input (N, F), (N, F, A) or (N, F, A, B) with batchMode, otherwise without N; output with\noF = floor((F - width) / stride) + 1 features.\nErrors: ValueError for a power that is not positive and finite, a width not in 2 to 16, a stride not in 1 to 4,\nfewer features than the width.\nSource: Boureau et al. 2010; Torch7 nn.FeatureLPPooling.', 'pooling'),
     F('FeatureLPPooling_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'gradOutput', 'gradOutput', doc='gradient of the loss by output, sized as output'),

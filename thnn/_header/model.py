@@ -74,7 +74,7 @@ class Argument:
     name: str
     role: Role
     is_optional: bool = False
-    is_modified: bool = False  # an input that the function may write into
+    is_modified: bool = False  # [MODIFIED]: an existing tensor that the call may write
     like: str | None = None  # an earlier argument of the same shape
     default: bool | int | float | None = None  # value of a number that callers may omit
     # For a number that only the backward takes: the tensor and dimension whose size it is.
@@ -252,7 +252,7 @@ class Module:
 
     @property
     def is_criterion(self) -> bool:
-        """Whether the output is a loss: its gradient is multiplied by the incoming one outside of C."""
+        """Whether the output is a loss; the C function then multiplies gradInput by the gradient by the loss."""
         forward, grad_input = self.forward, self.grad_input
         if self.name.endswith("Criterion") or (forward is not None and bool(forward.tensors("target"))):
             return True

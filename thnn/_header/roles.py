@@ -108,7 +108,7 @@ _GRADIENT_NAMES: Mapping[str, str] = {
     "gradInGates": "input",
 }
 
-#: Phases that compute derivatives of the forward of their module, which must have their arguments.
+#: Phases that compute derivatives of a module's forward. The forward must have the arguments of these functions.
 BACKWARD_PHASES: frozenset[str] = frozenset({"updateGradInput", "accGradParameters", "backward"})
 
 

@@ -33,7 +33,7 @@ _TODAY = {
 
 
 def hint(module: str, name: str) -> str:
-    """'; use ...' for a name that a module of 2017 lacks, '' if nothing is known about it."""
+    """'; ' and what to use instead of a name that a module of 2017 lacks; '' for names that begin with '__'."""
     from thnn._functions.classes import function_classes
     from thnn.compat import _classes
     from thnn.compat._modules import CONTENTS
@@ -51,7 +51,7 @@ def hint(module: str, name: str) -> str:
             return f"; thnn has no {written}"
     if name in function_classes:
         module_name = name.removesuffix("Function")
-        return f"; use thnn.{name}, or {_classes.RENAMED.get(module_name, module_name)} of 0.1.3 and later"
+        return f"; use thnn.{name}, or {_classes.RENAMED.get(module_name, module_name)}, its name since PyTorch 0.1.3"
     if name in thnn.nn.__all__:
         return f"; use thnn.nn.{name} or torch.nn.{name}"
     for place in ("torch.nn", "torch.nn.functional"):

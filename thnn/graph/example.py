@@ -67,9 +67,9 @@ def run_example(
                 buffer.copy_(before[name])
     if changed:
         read = [n for n in branch.graph.nodes if n.op == "get_attr"]
-        spared = {n.target.removeprefix(ROOT + ".") for n in read}
+        copied = {n.target.removeprefix(ROOT + ".") for n in read}
         for name, place in changed.items():
-            if name not in spared:
+            if name not in copied:
                 raise ValueError(f"fork: {place} changes buffer {name!r} in evaluation")
         for node in read:
             if node.target.removeprefix(ROOT + ".") in changed:

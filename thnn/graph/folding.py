@@ -117,7 +117,7 @@ def folded_parameters(
     n: Any = normalization
     variance, scale, shift = n.running_var, n.weight, n.bias
     upcast = torch.promote_types(variance.dtype, torch.float32)
-    # The layer itself raises for a negative eps, which may have been assigned.
+    # As in the layer itself, a negative eps, which may have been assigned, is an error.
     eps = _statistics.not_negative(type(normalization).__name__, "eps", n.eps)
     factor = (_to(upcast, variance) + eps).rsqrt()
     if scale is not None:

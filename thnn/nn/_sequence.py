@@ -1,7 +1,7 @@
 """The steps of LSTM and GRU over a sequence, as one autograd node.
 
-`gates` has the products of the input of a layer with weight_ih, the rows of one step after those of the other. `sizes`
-has the number of rows of each step: the number of sequences that are at least that long, as in a PackedSequence.
+`gates` has the products of the input of a layer with weight_ih, the rows of each step after those of the previous step.
+`sizes` has the number of rows of each step: the number of sequences that have this step, as in a PackedSequence.
 Sequences are sorted by length, longest first, so that the sequences that have ended are the last rows of the states; no
 later step reads them. The reverse direction begins each sequence at its own last step, with the initial state.
 
@@ -34,8 +34,9 @@ _apply_gru = function_classes["GRUFusedFunction"].apply
 class Cell(Protocol):
     """The functions of one step.
 
-    `gates` and `hidden` are (n, gates * H): products of the input and of the hidden state with the weights; states and
-    their gradients are (n, H); `storage` (n, storage * H) passes values from forward to backward.
+    `gates` and `hidden` are (n, G * H) for G gates: products of the input and of the hidden state with the weights;
+    states and their gradients are (n, H); the tensor `storage`, (n, self.storage * H), passes values from forward to
+    backward.
     """
 
     storage: int
@@ -55,8 +56,9 @@ class Cell(Protocol):
         results: States,
         byGates: States,
     ) -> None:
-        """Writes to `results` gradients by the states, without the part of the hidden state in its product, and to
-        `byGates` the gradients by gates and hidden; both are one tensor in an LSTM."""
+        """Writes to `results` the gradients by the states before the step, without the part that passes through the
+        product of the hidden state with the weight, and to `byGates` the gradients by `gates` and by `hidden`, which
+        are one tensor in an LSTM."""
 
 
 class LSTMCell:
@@ -106,7 +108,7 @@ class GRUCell:
         _call(_recurrent._gru_backward, _recurrent._call_gru_backward, arguments)
 
 
-LSTM, GRU = LSTMCell(), GRUCell()
+LSTM_CELL, GRU_CELL = LSTMCell(), GRUCell()
 
 
 def run_steps(
@@ -120,7 +122,7 @@ def run_steps(
 ) -> tuple[Tensor, States]:
     """The hidden states of all steps, in the order of the rows of `gates`, and the final states.
 
-    Shapes: gates (rows, gates * H); weight (gates * H, H); bias (gates * H) or None; states (N, H), N = sizes[0].
+    Shapes: gates (rows, G * H) for G gates; weight (G * H, H); bias (G * H) or None; states (N, H), N = sizes[0].
     """
     tensors = (gates, weight, *initial) if bias is None else (gates, weight, bias, *initial)
     if any(type(t) not in _PLAIN or t.dtype != gates.dtype or t.is_meta for t in tensors):
@@ -152,7 +154,8 @@ def _order(sizes: Sequence[int], reverse: bool) -> list[int]:
 def _before(
     steps: Sequence[States], initial: States, sizes: Sequence[int], order: Sequence[int]
 ) -> Iterator[States]:
-    """The states before each step, in the order of computation; a step may be computed when its states are taken."""
+    """The states before each step, in the order of computation. A generator: the caller computes a step into `steps`
+    after it has received the states before that step."""
     current = sizes[order[0]]
     states = initial if current == sizes[0] else tuple(i[:current] for i in initial)
     for step in order:
@@ -265,13 +268,13 @@ class _Steps(torch.autograd.Function):
         cell, sizes, order = ctx.cell, ctx.sizes, _order(ctx.sizes, ctx.reverse)
         after = _split(tuple(states), sizes)
         before = dict(zip(order, _before(after, tuple(initial), sizes, order)))
-        # Gradients by the states behind the current step; rows of ended sequences have the gradients by final states.
+        # Gradients by the states after the current step; rows of ended sequences have the gradients by final states.
         carried = [
             torch.zeros_like(i) if g is None else g.contiguous().clone() for i, g in zip(initial, byFinal)
         ]
         spare = [torch.empty_like(c) for c in carried]
         byGates = torch.empty_like(gates)
-        byHidden = byGates if cell is LSTM else torch.empty_like(gates)
+        byHidden = byGates if cell is LSTM_CELL else torch.empty_like(gates)
         parts = _split((byGates, byHidden, storage), sizes)
         outer = None if byOutput is None else byOutput.split(list(sizes))
         for step in reversed(order):
@@ -285,7 +288,7 @@ class _Steps(torch.autograd.Function):
             )
             arguments = (before[step][0], byHidden_n, current[0], weight)
             _call(_linear._grad_input, _linear._call_grad_input, arguments)
-            if cell is LSTM:
+            if cell is LSTM_CELL:
                 if whole:
                     carried[1], spare[1] = spare[1], carried[1]
                 else:

@@ -158,16 +158,16 @@ class _BatchNorm(BatchNormBase):
             used.remove("activation")
         return "uses " + ", ".join(used) if used else ""
 
-    def _fuse(self, report: Any) -> None:
-        """Includes a ReLU; `report` is what convert() tells about it."""
-        self.activation, self._fused = "relu", report
+    def _fuse(self, entry: Any) -> None:
+        """Includes a ReLU; `entry` is the line of the layer in the Report of convert()."""
+        self.activation, self._fused = "relu", entry
 
     def _separate(self) -> Any:
         """Undoes _fuse(), and returns its argument."""
         del self.activation
         return self.__dict__.pop("_fused")
 
-    def _unfuse(self) -> None:
+    def _remove_options(self) -> None:
         """Removes what _fuse() and the constructor added to a layer of torch."""
         for name in ("unbiased", "first_batch", "update_statistics", "activation", "_fused"):
             self.__dict__.pop(name, None)
@@ -244,7 +244,9 @@ def _increment(batches: Tensor) -> None:
 
 def _check_activation(activation: str | None) -> None:
     if activation not in _ACTIVATIONS:
-        raise ValueError(f"activation: expected one of {_ACTIVATIONS}, got {activation!r}")
+        raise ValueError(
+            f"BatchNormalization: activation: expected one of {_ACTIVATIONS}, got {activation!r}"
+        )
 
 
 def _function_with(activation: str) -> Callable[..., Tensor]:

@@ -79,7 +79,7 @@ def _check_cell(layer: torch.nn.RNNCellBase, input: Tensor, states: Sequence[Ten
 class _Recurrent(torch.nn.RNNBase):
     """Forward of LSTM and GRU over a sequence."""
 
-    _steps: ClassVar[Cell]
+    _cell: ClassVar[Cell]
 
     def _initial(self, hx: Any, batch: int, input: Tensor, is_batched: bool) -> States:
         """The states given, (layers * directions, batch, hidden_size) each, or zeros."""
@@ -150,7 +150,7 @@ class _Recurrent(torch.nn.RNNBase):
                 gates, weight, bias = self._projected(data, *weights[index])
                 states = tuple(s[index] for s in initial)
                 output, states = run_steps(
-                    self._steps, gates, weight, bias, states, batch_sizes, direction == 1
+                    self._cell, gates, weight, bias, states, batch_sizes, direction == 1
                 )
                 outputs.append(output)
                 final.append(states)
@@ -185,7 +185,7 @@ class LSTM(_Recurrent, torch.nn.LSTM):
         "LinearFunction and LSTMFusedFunction",
         remarks=_REMARKS,
     )
-    _steps = _sequence.LSTM
+    _cell = _sequence.LSTM_CELL
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -224,7 +224,7 @@ class GRU(_Recurrent, torch.nn.GRU):
         "LinearFunction and GRUFusedFunction",
         remarks=_REMARKS,
     )
-    _steps = _sequence.GRU
+    _cell = _sequence.GRU_CELL
 
     @layer_forward
     def forward(self, input: Any, hx: Tensor | None = None) -> Any:

@@ -201,7 +201,7 @@ _FORWARDS = (
     _BatchNorm.forward,
 )
 
-# Attributes that the conversion changes or adds.
+# Attributes that the conversion changes or adds, besides _class_before and _state_before.
 _CONVERTED = frozenset({"process_group", "_qualified_name", "_dims"})
 
 

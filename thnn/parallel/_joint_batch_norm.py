@@ -1,9 +1,9 @@
 """Batch normalization over the parts of a batch in all replicas of a network.
 
-`_compute` replaces the method of the layers in the replicas. Each replica computes the statistics of its part. At a
-first rendezvous one replica merges them and updates the running statistics; each normalizes its part. At a second
-rendezvous one replica creates a single autograd node for all parts. With one node per replica, which would have to wait
-for each other, the backward would deadlock: it runs all CPU nodes in one thread.
+The function `_compute` replaces the method `_compute` of the layers in the replicas. Each replica computes the
+statistics of its part. At a first rendezvous one replica merges them and updates the running statistics; each
+normalizes its part. At a second rendezvous one replica creates a single autograd node for all parts. With one node per
+replica, which would have to wait for each other, the backward would deadlock: it runs all CPU nodes in one thread.
 """
 
 from __future__ import annotations

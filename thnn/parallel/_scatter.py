@@ -1,4 +1,4 @@
-"""Scatter and gather of batches: tensors, and tuples, lists and dicts of them."""
+"""Scattering of batches, and functions of structures: tensors, and tuples, lists and dicts of them."""
 
 from __future__ import annotations
 

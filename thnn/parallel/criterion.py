@@ -30,7 +30,8 @@ class DataParallelCriterion(nn.Module):
         'mean': sum(count_k * loss_k) / sum(count_k)        'sum': sum(loss_k)
 
     where count_k is the number of samples on device k or, for class indices and losses that weight or ignore classes
-    (torch's CrossEntropyLoss and NLLLoss, thnn's ClassNLLCriterion), the sum of the weights of its samples. The result
+    (torch's CrossEntropyLoss and NLLLoss, thnn's ClassNLLCriterion and SpatialClassNLLCriterion), the sum of the
+    weights of its samples (or pixels). The result
     is that of the criterion for the whole batch. A device with count 0 contributes nothing. Losses with dimensions, as
     of reduction='none', are concatenated along dimension 0. Tuples, lists and dicts of losses are combined leaf by
     leaf.
@@ -151,7 +152,7 @@ def _count(criterion: Any, targets: Sequence[Any], size: int) -> Any:
     """The divisor of the mean of a loss: the number of samples, or the sum of their weights."""
     if isinstance(criterion, (nn.CrossEntropyLoss, nn.NLLLoss)):
         weight, ignored = criterion.weight, criterion.ignore_index
-    elif isinstance(criterion, FunctionBase) and type(criterion).module.name == "ClassNLLCriterion":
+    elif isinstance(criterion, FunctionBase) and type(criterion).module.name.endswith("ClassNLLCriterion"):
         weight, ignored = _setting(criterion, "weights", None), _setting(criterion, "ignore_index", -100)
     else:
         return size

@@ -28,9 +28,10 @@ class Failed(AssertionError):
     """A failed check; the text has the call, the result and the expected result."""
 
 
-# From the name of an argument and a tensor that a call reads to the tensor that is passed, such as another layout.
+# A function of the name of an argument and of a tensor that a call reads; returns the tensor to pass instead, such as
+# the same values in another layout.
 Enter = Callable[[str, Tensor], Tensor]
-# The same for a tensor that a call writes; the key is 'updateOutput.output', with the phase.
+# The same for a tensor that a call writes; the name includes the phase: 'updateOutput.output'.
 Make = Callable[[str, Tensor], Tensor]
 
 

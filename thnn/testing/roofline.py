@@ -58,7 +58,8 @@ def copier(destination: Tensor, source: Tensor, stream: bool) -> Callable[[], No
     return call
 
 
-# Smaller copies measure the start of the threads, larger ones take the time of this size in proportion.
+# Only copies of these sizes are measured, since smaller ones measure the start of the threads; the times of smaller and
+# larger copies are in proportion.
 _LEAST_COPY, _LARGEST_COPY = 1 << 23, 1 << 27
 _COPY_SECONDS = 0.01
 

@@ -55,7 +55,7 @@ static ALWAYS_INLINE void mapRun(ElementMap map, real *out, const real *g, const
     if (i) mapValues(map, out, g, x, (int)i, k, false);
   }
   for (; i + VL <= length; i += VL) {
-    if (nonTemporal && xAhead) {
+    if (nonTemporal && (readsX(map) ? xAhead : gAhead)) {
       if (readsG(map)) __builtin_prefetch(g + i + gAhead);
       if (readsX(map)) __builtin_prefetch(x + i + xAhead);
     }

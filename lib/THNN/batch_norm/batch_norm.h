@@ -38,7 +38,7 @@ typedef struct BatchNorm {
   int64_t blockPositions, positionBlocks; /* positions of a block, number of blocks */
   bool reduces;                           /* the stages sum over positions */
   bool large;                             /* the operands exceed the last-level cache: prefetch */
-  bool nonTemporal;                       /* out is written with non-temporal stores */
+  bool nonTemporal;                       /* out is written with non-temporal stores, except in LAYOUT_STRIDED */
 } BatchNorm;
 
 /* Absent tensors are NULL. reduces: the stages sum over positions; tiles then hold as many positions of a channel as

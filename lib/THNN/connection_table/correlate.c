@@ -2,7 +2,7 @@
 #include "convolution/position_runs.h"
 
 /* Output and gradInput. Channels are connected irregularly, so positions are vectorised: vectors are read from a packed
-   tile of a block of source channels, which stays in L1, and multiplied by single weights.
+   tile of a block of source channels, which has at most PACKED_BYTES, and multiplied by single weights.
 
    A task computes a tile of positions and a block of target channels. Major channels of the list are target channels,
    minor channels are source channels. */
@@ -19,8 +19,9 @@ typedef struct ConnectionPlan {
   int64_t tiles;
   PackedTile packed;
   ConnectionList list;
-  size_t listBytes, scratchBytes; /* of each thread: packed tile and sums follow the list */
-  bool add;                       /* to the target, which has the results of the lists before */
+  /* Per thread: sums and packed tile follow the list, which only the calling thread has. */
+  size_t listBytes, scratchBytes;
+  bool add; /* to the target, which has the results of the lists before */
 } ConnectionPlan;
 
 static bool tileFits(const ConnectionPlan *p, const int64_t *tile, int64_t channels)

@@ -203,7 +203,7 @@ static void addChannels(const DirectPlan *p, const Tile *tile, int64_t group, in
   }
 }
 
-/* Stores one row of sums with a stride. `prefetch` is the offset from a store to a later store of another group. */
+/* Stores one row of sums with a stride. `prefetch` is the offset from a store to the store of a later channel. */
 static inline void storeRow(real *to, int64_t stride, const real *from, int64_t count, int64_t prefetch)
 {
   int64_t x = 0;

@@ -42,7 +42,7 @@ typedef struct DirectColumn {
   int64_t rows;
   int64_t vectorStride; /* between the two vectors; less than VL where they overlap */
   int64_t toRowStride, sourceRowStride, weightRowStride;
-  int64_t prefetch; /* offset from a store to a later store of another group, whose line is prefetched */
+  int64_t prefetch; /* offset from a store to the store of a later channel, whose line is prefetched */
 } DirectColumn;
 
 /* Stores bias + all terms. The elements of `k` are the columns of the kernel. */

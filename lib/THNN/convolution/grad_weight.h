@@ -15,8 +15,8 @@
    tiles, so no sum is reduced over threads. Its scratch memory holds the packed input tile, the gradients of the
    output tile as [panel][position][n], and sums as [panel][micro-tile][m][n].
 
-   A sum depends on the output tiles alone, which depend on sizes alone. How gradWeight is divided into tasks may depend on
-   the number of threads. */
+   A sum of finite products depends on the output tiles alone, which depend on sizes alone. How gradWeight is divided
+   into tasks may depend on the number of threads. */
 
 #define TILE_POSITIONS 256 /* positions of an output tile, at most */
 
@@ -34,9 +34,9 @@ void THNN_(gradWeightPlan)(GradWeightPlan *p, int threads);
 
 /* --- rows of micro-tiles ----------------------------------------------------------------------------------------- */
 
-/* A row group is the row pointers, of all channels, that cover the same number Q of adjacent kernel elements. If the
-   kernel elements of a residue are adjacent in a packed tile, they share a row pointer, and there is one row group per
-   residue. Otherwise Q is 1 and there is one row group. "Row" below is a row pointer.
+/* If the kernel elements of a residue are adjacent in a packed tile, they share a row pointer, and the row pointers of
+   each residue, of all channels, are a row group; each covers Q kernel elements. Otherwise Q is 1, and all row pointers
+   are one row group. "Row" below is a row pointer.
 
    Near one end of the target's axis, positions read only padding through some kernel elements of that axis; for the
    outermost kernel axis, micro-tiles leave these positions out. Therefore the R row pointers of a micro-tile share

@@ -1,6 +1,6 @@
 #include "convolution/implicit_gemm.h"
 
-/* Limits that keep packed weights and sums of a task in L2, next to its packed input tile. */
+/* Limits of the packed weights and sums of a task: with its packed input tile they fit an L2 of 2 MiB. */
 #define RESIDENT_WEIGHT_BYTES ((int64_t)1 << 20)
 #define RESIDENT_MICROTILES ((int64_t)128)
 #define BLOCK_WEIGHT_BYTES ((int64_t)256 << 10)

@@ -59,9 +59,9 @@ static const real *firstWeight(const Correlation *c, const WeightBlock *b)
   return weight;
 }
 
-/* A row of the region is the weights of one input channel, or of one output channel, whichever stride is larger. If these
-   rows consist of kernel elements at equal distances of at least the row's length, each kernel element is a row of the
-   region. */
+/* A row of the region is the weights of one input channel, or of one output channel, whichever stride is larger. Where
+   the kernel elements of a channel lie apart, each followed by the weights of the other channels ([I][kernel][O] or
+   [O][kernel][I]), each kernel element is a row of its own. */
 PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *b)
 {
   const int64_t lanes = MIN(GEMM_NR, c->outChannels - b->outChannel), elements = elementCount(b->kernel->size);

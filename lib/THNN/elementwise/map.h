@@ -25,8 +25,8 @@
 
    Tensors are split into blocks of fixed size. A block that is contiguous in a tensor is read and written in place,
    otherwise through scratch memory (parallel.h). Maps compute whole groups of THNN_MAP_GROUP elements, so that an
-   element's bits do not depend on its position. Sums accumulate in double, in an order that depends on the shapes and on
-   whether all tensors have the same strides, but not on the number of threads. */
+   element's bits do not depend on its position. Sums accumulate in double, in an order that depends on the shapes and
+   strides, but not on the number of threads. */
 
 #define THNN_MAP_BLOCK 2048
 #define THNN_MAP_GROUP 16

@@ -22,7 +22,8 @@
 /* Rows of a are read in place only if at most this many panels reuse them. */
 #define IN_PLACE_PANELS 4
 
-/* Offset of element i of an index over four axes. *run is the number of elements from i on that the last axis holds. */
+/* The offset of value i of an index that runs over four axes. *run is the number of values from i on within the last
+   axis. */
 static int64_t locate(const int64_t *size, const int64_t *stride, int64_t i, int64_t *run)
 {
   int64_t at = i % size[3] * stride[3];
@@ -52,7 +53,7 @@ static void copy(real *to, int64_t toRow, int64_t toColumn, const real *from, in
   }
 }
 
-/* Elements start .. start + length - 1 of an index over four axes. */
+/* Values start .. start + length - 1 of an index that runs over four axes. */
 typedef struct Range {
   const int64_t *size, *stride;
   int64_t start, length;
@@ -242,22 +243,20 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
 
 /* The estimated time of a x b per term, in multiply-adds. A micro-tile of few rows waits for its own accumulators. A
    copy costs more if it transposes: packing does if the last axis of the operand's index i is strided, storing does if
-   the columns of c are strided. A factor a that is read in place is not copied. */
-static double orientationCost(const Gemm *p, const GemmOperand *a, const GemmOperand *b, int64_t terms)
+   the columns of c are strided. */
+static double orientationCost(const GemmOperand *a, const GemmOperand *b, int64_t terms)
 {
-  const Gemm oriented = {.a = *a, .kSize = {p->kSize[0], p->kSize[1], p->kSize[2], p->kSize[3]}};
-  const int64_t columns = elementCount(b->size);
-  const double m = (double)elementCount(a->size), n = (double)columns,
-               padded = (double)(ceilDivide(columns, VL) * VL), packing = a->stride[3] == 1 ? 2 : 8;
-  return MAX(m, 4) * padded + (readsInPlace(&oriented, ceilDivide(columns, GEMM_NR)) ? 0 : packing) * m +
-         (b->stride[3] == 1 ? 2 : 8) * n + (b->cStride[3] == 1 ? 2 : 10) * m * n / (double)terms;
+  const double m = (double)elementCount(a->size), n = (double)elementCount(b->size),
+               padded = (double)(ceilDivide(elementCount(b->size), VL) * VL);
+  return MAX(m, 4) * padded + (a->stride[3] == 1 ? 2 : 8) * m + (b->stride[3] == 1 ? 2 : 8) * n +
+         (b->cStride[3] == 1 ? 2 : 10) * m * n / (double)terms;
 }
 
 void THNN_(gemm)(const Gemm *gemm)
 {
   Gemm p = *gemm;
   const int64_t terms = MAX(elementCount(p.kSize), 1);
-  if (orientationCost(gemm, &p.b, &p.a, terms) < orientationCost(gemm, &p.a, &p.b, terms)) {
+  if (orientationCost(&p.b, &p.a, terms) < orientationCost(&p.a, &p.b, terms)) {
     p.a = gemm->b;
     p.b = gemm->a;
   }

@@ -19,7 +19,8 @@ typedef struct PoolingBackward {
 } PoolingBackward;
 
 /* True if gradInput is written by non-temporal stores: if the operands of forward and backward together exceed the
-   last-level cache. The forward never uses such stores, as the backward reads its results again. */
+   last-level cache. The forward never uses such stores: the next function reads the output, and the backward the
+   indices. */
 static inline bool backwardStreams(const THTensor *gradInput, const THTensor *gradOutput,
                                    const THIndexTensor *indices)
 {

@@ -9,8 +9,9 @@
 /* Fails with an IndexError if an index names no input; -1 does not. */
 void THNN_(poolingRequireIndices)(THNNState *state, const Pooling *pooling, const THIndexTensor *indices);
 
-/* plane: 0 except for the elements that an index names, which become the sum of the elements of `pooled` with that index
-   (add), or the last of them. Indices have to be valid or -1: -1 is skipped, others are used without a check. The order within a plane is that of its rows. */
+/* plane: 0 except for the elements that an index names, which become the sum of the elements of `pooled` with that
+   index (add), or the last of them. Indices have to be valid or -1, which is skipped; this is not checked. The elements
+   of a plane of `pooled` are taken in row-major order. */
 void THNN_(poolingScatter)(const Pooling *pooling, const THTensor *pooled, const THIndexTensor *indices,
                            THTensor *plane, bool add);
 

@@ -134,7 +134,7 @@ static int findErrors(const Pooling *pooling, const PoolingImages *index, const 
   const size_t bytes = boundsBuffers(NULL, &check, !channelsLast, &sizes, &none);
   if (!indexFitsLanes(pooling) || bytes > THNN_SCRATCH_LIMIT) return INDEX_INVALID | INDEX_OUTSIDE;
 
-  /* Channels-last: the rows of images of pixels. Otherwise: the rows of planes. */
+  /* Channels-last: a row has the pixels of an image row, with all channels. Otherwise: a row of one plane. */
   const int64_t images = index->n * (channelsLast ? 1 : index->c), rows = images * d->output * h->output;
   const int64_t rowSize = w->output * (channelsLast ? index->c : 1), perTask = rowsPerTask(rowSize);
   int found = 0;
@@ -193,7 +193,7 @@ static void failAtIndex(THNNState *state, const Pooling *pooling, const PoolingI
       const long long n = plane / index->c, channel = plane % index->c;
       char at[128];
       if (pooling->axes == 1) snprintf(at, sizeof at, "%lld, %lld, %lld", n, (long long)j, channel);
-      else snprintf(at, sizeof at, "%lld, %lld, %s", n, channel, axisText(pooling, ", ", o).text);
+      else snprintf(at, sizeof at, "sample %lld, channel %lld, %s", n, channel, axisText(pooling, ", ", o).text);
       const AxisText size = axisText(pooling, " x ", (int64_t[]){d->input, h->input, w->input});
       const char *rest = allowed ? ", or -1" : "";
       if (pooling->index == INDEX_INPUT)
@@ -220,7 +220,7 @@ bool THNN_(poolingCheckIndices)(THNNState *state, const Pooling *pooling, const 
   return !(found & INDEX_OUTSIDE);
 }
 
-/* Of a dense tensor of positions, in the order of memory. */
+/* True if all elements of a dense tensor are positions in the input; reads them in the order of memory. */
 static bool positionsAreValid(const Pooling *pooling, const THIndexTensor *indices)
 {
   const int64_t *index = indices->data, count = THNNTensor_numel(indices);

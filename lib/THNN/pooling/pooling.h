@@ -30,12 +30,12 @@ typedef struct Pooling {
 /* Sizes of input and output: (N, C, D, H, W) for three axes, (N, C, H, W) for two, and (N, W, C) for one; N may be
    missing. */
 
-/* output and indices: the first of the largest elements of each window, NaN being larger than any number; the lowest
-   finite value and -1 for a window without elements. */
+/* output and indices: the first of the largest elements of each window, NaN being larger than any value, so that the
+   last NaN wins; the lowest finite value and -1 for a window without elements. */
 void THNN_(poolingMax)(const Pooling *pooling, const THTensor *input, THTensor *output, THIndexTensor *indices);
 
-/* Fails with an IndexError if an index is neither -1 nor an input element, in its window or elsewhere. Returns true if
-   all indices lie in their windows. */
+/* Fails with an IndexError if an index is neither -1 nor an input element, in its window or elsewhere. Returns true
+   only if all indices are known to lie in their windows. */
 bool THNN_(poolingCheckIndices)(THNNState *state, const Pooling *pooling, const THIndexTensor *indices);
 
 /* gradInput: for each input, the sum of the elements of gradOutput with the index of that input. `inWindows` is the

@@ -1,6 +1,7 @@
 /* The mean of each adaptive region, and its gradient. Both are sums over regions: an input belongs to the outputs
-   floor(i * outputs / inputs) to ceil((i + 1) * outputs / inputs) - 1, which are a region with the axes swapped. The
-   mean is divided by the size of its region at the end, gradients by the sizes of theirs before they are added. */
+   floor(i * outputs / inputs) to ceil((i + 1) * outputs / inputs) - 1, which are a region with input and output
+   swapped. The mean is divided by the size of its region at the end, gradients by the sizes of theirs before they are
+   added. */
 
 #include "pooling/backward.h"
 #include "pooling/forward.h"
@@ -16,7 +17,7 @@ typedef struct RegionSums {
   real *to;
 } RegionSums;
 
-/* Number of elements in the region, in x, of output o of the forward. */
+/* Number of inputs of the forward in the region of output o. */
 static int64_t regionSize(const WindowAxis *axis, int64_t o)
 {
   const Region r = regionAdaptive(axis, o);

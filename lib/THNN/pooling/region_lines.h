@@ -58,7 +58,7 @@ static inline void regionLinesTake(ScratchArena *arena, RegionLines *l)
   l->columns = arenaTake(arena, TILE_COLUMNS, sizeof(Region));
 }
 
-/* A line, transposed lines, or results in either order. */
+/* Memory of a tile: of all lines of a block, before or after transposition, or of their results. */
 static inline void *regionTileTake(ScratchArena *arena)
 {
   return arenaTake(arena, LINE_PITCH * BLOCK_LINES + VL, sizeof(real));

@@ -58,7 +58,7 @@ static inline Region regionOf(const PoolingRegions *r, int axis, real sample, in
                     : regionAdaptive(&r->pooling.axis[axis], o);
 }
 
-/* The most inputs of a region. */
+/* An upper bound of the inputs of a region. */
 static inline int64_t regionAdaptiveLongest(const WindowAxis *axis)
 {
   return axis->input / axis->output + (axis->input % axis->output ? 2 : 0);
@@ -81,7 +81,7 @@ static inline PoolingRegions regionsInverse(const PoolingRegions *r)
 /* Tensors may have any strides. */
 
 /* output and indices (INDEX_INPUT): the first of the largest elements of each region, NaN being larger than any
-   number. */
+   value, so that the last NaN wins. */
 void THNN_(poolingRegionMax)(const PoolingRegions *regions, const THTensor *input, THTensor *output,
                              THIndexTensor *indices);
 

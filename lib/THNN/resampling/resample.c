@@ -3,7 +3,8 @@
 
 #include "resampling/chunk.h"
 
-/* Elements of a row, or of the pixels of a row, that are summed at a time, and lanes of a pixel. */
+/* Elements of a row that are summed at a time, counting all lanes of its pixels; lanes of a pixel that are computed at
+   a time; rows that are computed at a time; the width from which rows are gathered one by one. */
 #define SUM_ELEMENTS 8192
 #define LANE_BLOCK 256
 #define BATCH_ROWS 4
@@ -23,7 +24,7 @@ typedef struct Resample {
   bool streams;                      /* source and results evict each other from the caches */
 } Resample;
 
-/* Tables of axes that do not fit a table, and sums. */
+/* A task's own tables, filled part by part, of axes that do not fit one table; and sums. */
 typedef struct ResampleScratch {
   TapTable tables[RESAMPLING_AXES];
   Chunk chunk;

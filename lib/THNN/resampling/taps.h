@@ -157,7 +157,7 @@ static inline int64_t tapsOf(TapTable *t, int64_t result, int64_t skip, const Ta
   return count;
 }
 
-/* The tap of a result that has one, if the table has it. */
+/* The tap of a result with a single tap, if the table has it; otherwise NULL. */
 static inline const Tap *onlyTap(const TapTable *t, int64_t result)
 {
   const int64_t i = result - t->first;

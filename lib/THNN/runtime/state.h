@@ -39,7 +39,7 @@ typedef struct THNNState {
   int32_t device;       /* THNNDevice */
   int32_t deviceIndex;
   bool meta;                    /* check and request shapes, compute nothing */
-  const double *gradientFactor; /* multiplies the gradient by the input of a criterion; NULL stands for 1 */
+  const double *gradientFactor; /* the factor of a criterion's gradInput; NULL stands for 1 */
   int32_t status;               /* THNNStatus */
   int32_t requestCount;
   THNNRequest requests[THNN_MAX_REQUESTS];

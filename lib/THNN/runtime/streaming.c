@@ -8,7 +8,7 @@
 static int64_t cacheBytes = INT64_MAX;
 static char error[160];
 
-/* Read from sysfs because sysconf adds up the caches of all sockets on some processors. */
+/* Read from sysfs because sysconf adds up all L3 caches of a socket on some processors. */
 __attribute__((constructor)) static void readCacheSize(void)
 {
   const char *wanted = getenv("THNN_CACHE_BYTES");

@@ -6,8 +6,8 @@
 
 /* Two techniques for loops that read and write their operands once, when the operands exceed the last-level cache:
 
-   - Software prefetching. A hardware prefetcher stops at a page (4 KiB) on some processors and at the end of a
-     channel's plane on all of them.
+   - Software prefetching. A hardware prefetcher stops at a page (4 KiB) on some processors and, on all of them,
+     where addresses jump, as from one plane of a channel to that of the next sample.
    - Non-temporal stores (v_stream), which save reading the lines of the result before they are written. They are
      weakly ordered, so every function ends with a store fence (function_table.c). */
 
@@ -23,8 +23,8 @@ static inline __attribute__((always_inline)) void thnn_prefetchAheadForWrite(voi
   for (int i = 0; i < bytes; i += 64) __builtin_prefetch((char *)p + THNN_PREFETCH_DISTANCE + i, 1);
 }
 
-/* True if operands of `bytes` bytes in total exceed the last-level cache. Linux reports the size of that cache; the
-   environment variable THNN_CACHE_BYTES overrides it, and with 0 all operands exceed it. */
+/* True if operands of `bytes` bytes in total exceed seven eighths of the last-level cache. Linux reports the size of
+   that cache; the environment variable THNN_CACHE_BYTES overrides it, and with 0 all operands exceed it. */
 bool thnn_exceedsLastLevelCache(int64_t bytes);
 
 /* The message for an invalid THNN_CACHE_BYTES, or NULL. */

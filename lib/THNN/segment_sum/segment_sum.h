@@ -8,7 +8,8 @@
    on the number of threads.
 
    Entries are sorted in chunks of SEGMENT_CHUNK: the memory needed is that of a chunk, and a segment that extends over
-   chunks is processed in several parts, in order. Sorted entries are read in blocks, which are the parts. */
+   chunks is processed in several parts, in order. Entries that come sorted (`sorted`) are not
+   copied into chunks but read in blocks, and the parts of a segment are those in each block. */
 
 #define SEGMENT_CHUNK 32768
 

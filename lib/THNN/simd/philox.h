@@ -6,7 +6,7 @@
 
 #include "runtime/kernel.h"
 
-/* Numbers that are computed at a time: a multiple of 64. */
+/* Numbers that are computed at a time: the four words of each of 16 counters, a vector of AVX-512. */
 #define TH_RANDOM_GROUP 64
 #define TH_PHILOX_LANES (TH_RANDOM_GROUP / 4)
 

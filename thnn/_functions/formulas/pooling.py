@@ -43,7 +43,7 @@ def _unpacked(
     padding: Sequence[int],
     dilation: Sequence[int] = (1, 1, 1),
 ) -> Tensor:
-    """Positions in volumes of `size` of kernel elements that are packed into bytes; -1 stays -1."""
+    """The positions, in volumes of size `size`, of kernel elements given as packed bytes; -1 stays -1."""
     positions = torch.zeros_like(indices)
     for axis in range(3):
         start = torch.arange(indices.shape[axis - 3]) * stride[axis] - padding[axis]

@@ -262,7 +262,8 @@ class SpatialDepthWiseConvolutionFunction(FunctionBase):
         padW: int: zeros added left and right
         padH: int: zeros added above and below
 
-    Gradient of SpatialDepthWiseConvolution by its input: every channel of gradOutput correlated with its flipped filter.
+    Gradient of SpatialDepthWiseConvolution by its input: every channel of gradOutput correlated with its flipped filter,
+    and the M results of an input channel summed.
 
     Gradients of SpatialDepthWiseConvolution by its parameters, accumulated:
     gradWeight[m,i,kh,kw] += scale * sum over n, y, x of
@@ -484,9 +485,9 @@ class VolumetricFullDilatedConvolutionFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor, bias: Tensor | None = ..., dT: int = ..., dW: int = ..., dH: int = ..., pT: int = ..., pW: int = ..., pH: int = ..., dilationT: int = ..., dilationW: int = ..., dilationH: int = ..., aT: int = ..., aW: int = ..., aH: int = ...) -> Tensor: ...
 
 class ConvolutionFunction(FunctionBase):
-    """Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. Convolutions
-    that are not transposed, share their weights and connect all channels are special cases of it, some with another order
-    of weight. The layers of thnn.nn call it.
+    """Convolution: cross-correlation in one, two or three dimensions, with stride, padding, dilation and groups. The
+    convolutions above that are not transposed are special cases of it, some with another order of the dimensions of input
+    or weight; the locally connected ones and those with a connection table, below, are not. The layers of thnn.nn call it.
 
       output[n,o,y,x] = bias[o] + sum over i, kh, kw of weight[o,i,kh,kw] *
                         input[n, g*I/groups + i, y*dH + kh*dilationH - padH, x*dW + kw*dilationW - padW],

@@ -39,7 +39,8 @@ class ClassNLLCriterionFunction(Criterion):
 class MSECriterionFunction(Criterion):
     """MSECriterion: sum of (input - target)^2, divided by the number of elements if sizeAverage.
 
-    Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.
+    Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+    Errors: ValueError for numbers of elements that differ.
 
     Calls:
         MSECriterionFunction(sizeAverage)(input, target)
@@ -47,7 +48,7 @@ class MSECriterionFunction(Criterion):
 
     Arguments:
         input: Tensor (float32 or float64): input, any shape
-        target: Tensor (float32 or float64): sized as input
+        target: Tensor (float32 or float64): with as many elements as input
         sizeAverage: bool, default True: divide by the number of elements
 
     Gradient of MSECriterion by its input: 2 * (input - target), divided by the number of elements if sizeAverage.
@@ -61,7 +62,8 @@ class SmoothL1CriterionFunction(Criterion):
     """SmoothL1Criterion: sum of 0.5 * d^2 where |d| < 1 and |d| - 0.5 elsewhere, d = input - target, divided by the number of
     elements if sizeAverage.
 
-    Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.
+    Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+    Errors: ValueError for numbers of elements that differ.
     Source: Girshick 2015 (Huber's loss).
 
     Calls:
@@ -70,7 +72,7 @@ class SmoothL1CriterionFunction(Criterion):
 
     Arguments:
         input: Tensor (float32 or float64): input, any shape
-        target: Tensor (float32 or float64): sized as input
+        target: Tensor (float32 or float64): with as many elements as input
         sizeAverage: bool, default True: divide by the number of elements
 
     Gradient of SmoothL1Criterion by its input: d clamped to [-1, 1], divided by the number of elements if sizeAverage.
@@ -84,8 +86,8 @@ class BCECriterionFunction(Criterion):
     """BCECriterion: binary cross entropy, the sum of -weights * (target * log(input) + (1 - target) * log(1 - input)) with each
     logarithm at least -100, divided by the number of elements (not by the sum of the weights) if sizeAverage.
 
-    Shapes: input and target of one size; weights with as many elements as input; output one element.
-    Errors: ValueError for sizes that differ and for an input outside [0, 1], NaN included.
+    Shapes: input, target and weights with the same number of elements, matched in row-major order; output one element.
+    Errors: ValueError for numbers of elements that differ and for an input outside [0, 1], NaN included.
 
     Calls:
         BCECriterionFunction(sizeAverage)(input, target, weights)
@@ -93,7 +95,7 @@ class BCECriterionFunction(Criterion):
 
     Arguments:
         input: Tensor (float32 or float64): input, any shape
-        target: Tensor (float32 or float64): sized as input
+        target: Tensor (float32 or float64): with as many elements as input
         sizeAverage: bool, default True: divide by the number of elements
         weights: Tensor (float32 or float64) or None: factor of each element, as many as input has
 
@@ -108,7 +110,8 @@ class BCECriterionFunction(Criterion):
 class AbsCriterionFunction(Criterion):
     """AbsCriterion: sum of |input - target|, divided by the number of elements if sizeAverage.
 
-    Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ.
+    Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+    Errors: ValueError for numbers of elements that differ.
 
     Calls:
         AbsCriterionFunction(sizeAverage)(input, target)
@@ -116,7 +119,7 @@ class AbsCriterionFunction(Criterion):
 
     Arguments:
         input: Tensor (float32 or float64): input, any shape
-        target: Tensor (float32 or float64): sized as input
+        target: Tensor (float32 or float64): with as many elements as input
         sizeAverage: bool, default True: divide by the number of elements
 
     Gradient of AbsCriterion by its input: 1 where input >= target, else -1, divided by the number of elements if sizeAverage.
@@ -130,8 +133,8 @@ class DistKLDivCriterionFunction(Criterion):
     """DistKLDivCriterion: Kullback-Leibler divergence, the sum of target * (log(target) - input) over the elements with
     target > 0, divided by the number of elements if sizeAverage.
 
-    Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
-    nn.DistKLDivCriterion.
+    Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+    Errors: ValueError for numbers of elements that differ. Source: Torch7 nn.DistKLDivCriterion.
 
     Calls:
         DistKLDivCriterionFunction(sizeAverage)(input, target)
@@ -139,7 +142,7 @@ class DistKLDivCriterionFunction(Criterion):
 
     Arguments:
         input: Tensor (float32 or float64): log-probabilities, any shape
-        target: Tensor (float32 or float64): probabilities, sized as input
+        target: Tensor (float32 or float64): probabilities, as many as input has
         sizeAverage: bool, default True: divide by the number of elements
 
     Gradient of DistKLDivCriterion by its input: -target where target > 0, else 0, divided by the number of elements if
@@ -171,8 +174,8 @@ class MarginCriterionFunction(Criterion):
     """MarginCriterion: hinge loss, the sum of max(0, margin - input * target), divided by the number of elements if
     sizeAverage.
 
-    Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
-    nn.MarginCriterion.
+    Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+    Errors: ValueError for numbers of elements that differ. Source: Torch7 nn.MarginCriterion.
 
     Calls:
         MarginCriterionFunction(sizeAverage, margin)(input, target)
@@ -180,7 +183,7 @@ class MarginCriterionFunction(Criterion):
 
     Arguments:
         input: Tensor (float32 or float64): input, any shape
-        target: Tensor (float32 or float64): -1 or 1, sized as input
+        target: Tensor (float32 or float64): -1 or 1, as many as input has
         sizeAverage: bool, default True: divide by the number of elements
         margin: float, default 1.0: products above it cost nothing
 
@@ -196,8 +199,8 @@ class SoftMarginCriterionFunction(Criterion):
     """SoftMarginCriterion: logistic loss, the sum of log(1 + exp(-input * target)), without overflow, divided by the
     number of elements if sizeAverage.
 
-    Shapes: input and target of one size; output one element. Errors: ValueError for sizes that differ. Source: Torch7
-    nn.SoftMarginCriterion.
+    Shapes: input and target with the same number of elements, paired in row-major order; output one element.
+    Errors: ValueError for numbers of elements that differ. Source: Torch7 nn.SoftMarginCriterion.
 
     Calls:
         SoftMarginCriterionFunction(sizeAverage)(input, target)
@@ -205,7 +208,7 @@ class SoftMarginCriterionFunction(Criterion):
 
     Arguments:
         input: Tensor (float32 or float64): input, any shape
-        target: Tensor (float32 or float64): -1 or 1, sized as input
+        target: Tensor (float32 or float64): -1 or 1, as many as input has
         sizeAverage: bool, default True: divide by the number of elements
 
     Gradient of SoftMarginCriterion by its input: -target / (1 + exp(input * target)), divided by the number of

@@ -81,8 +81,8 @@ class BatchNormalizationReLUFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor | None = ..., bias: Tensor | None = ..., running_mean: Tensor | None = ..., running_var: Tensor | None = ..., train: bool = ..., momentum: float = ..., eps: float = ...) -> Tensor: ...
 
 class SpatialCrossMapLRNFunction(FunctionBase):
-    """SpatialCrossMapLRN: local response normalization, each element divided by a power of k plus alpha times
-    the mean square of the elements at its position in neighbouring channels.
+    """SpatialCrossMapLRN: local response normalization, each element divided by
+    (k + alpha * the mean square of the elements at its position in neighbouring channels)^beta.
 
       output[n,c,y,x] = input[n,c,y,x] * scales[n,c,y,x]^-beta
       scales[n,c,y,x] = k + alpha / size * sum over c - size / 2 <= j <= c + (size - 1) / 2 of input[n,j,y,x]^2

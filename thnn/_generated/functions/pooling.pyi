@@ -132,7 +132,7 @@ class SpatialDilatedMaxPoolingFunction(FunctionBase):
         padW: int: padding left and right
         padH: int: padding above and below
         dilationW: int: distance of kernel elements along the width
-        dilationH: int: along the height
+        dilationH: int: distance of kernel elements along the height
         ceil_mode: bool, default False: round output sizes up
         return_indices: bool, default False: return (output, indices)
 
@@ -177,9 +177,9 @@ class VolumetricMaxPoolingFunction(FunctionBase):
     Shapes: input (N, C, T, H, W) or (C, T, H, W); output and indices (N, C, oT, oH, oW) with
     oT = floor((T + 2*pT - kT) / dT) + 1, or ceil instead of floor with ceilMode. If pT, pW or pH is above 0, a last
     window that starts beyond the volume, (oT - 1)*dT >= T + pT, is dropped. oH and oW likewise.
-    indices holds the element of the kernel, one per byte: kt + (kh << 8) + (kw << 16). The first of equal values in row
-    order wins, padding never does, NaN counts as larger than anything, so the last NaN wins. A window without any
-    element gives the lowest finite value and index -1.
+    indices holds the kernel element of the maximum, one byte per axis: kt + (kh << 8) + (kw << 16). The first of equal
+    values in row order wins, padding never does, NaN counts as larger than anything, so the last NaN wins. A window
+    without any element gives the lowest finite value and index -1.
     Errors: ValueError for a kernel or stride below 1, a kernel above 256, padding below 0 or above half the kernel, an
     output without elements.
     Source: Torch7 nn.VolumetricMaxPooling.
@@ -239,8 +239,8 @@ class VolumetricDilatedMaxPoolingFunction(FunctionBase):
         pW: int: padding left and right
         pH: int: padding above and below
         dilationT: int: distance of kernel elements along the depth
-        dilationW: int: along the width
-        dilationH: int: along the height
+        dilationW: int: distance of kernel elements along the width
+        dilationH: int: distance of kernel elements along the height
         ceilMode: bool, default False: round output sizes up
         return_indices: bool, default False: return (output, indices)
 
@@ -287,8 +287,8 @@ class VolumetricAveragePoolingFunction(FunctionBase):
     """VolumetricAveragePooling: the mean of each window, as in SpatialAveragePooling.
 
     Shapes: input (N, C, T, H, W) or (C, T, H, W); output (N, C, oT, oH, oW), sizes as in VolumetricMaxPooling.
-    Errors: ValueError for a kernel or stride below 1, a kernel larger than the input without padding, padding above half
-    the kernel, an output without elements.
+    Errors: ValueError for a kernel or stride below 1, a kernel larger than the unpadded input, padding below 0 or above
+    half the kernel, an output without elements.
     Source: Torch7 nn.VolumetricAveragePooling.
 
     Calls:
@@ -394,8 +394,8 @@ class SpatialAdaptiveMaxPoolingFunction(FunctionBase):
     def apply(cls, input: Tensor, owidth: int, oheight: int, return_indices: bool = ...) -> Any: ...
 
 class SpatialFractionalMaxPoolingFunction(FunctionBase):
-    """SpatialFractionalMaxPooling: the largest value of each of outputH x outputW regions of poolSizeH x poolSizeW, which are
-    a fraction apart. Along an axis of size I with the random sample u, region j < O - 1 begins at
+    """SpatialFractionalMaxPooling: the largest value of each of outputH x outputW regions of poolSizeH x poolSizeW, whose
+    stride is a fraction. Along an axis of size I with the random sample u, region j < O - 1 begins at
     trunc((j + u) * a) - trunc(u * a) with a = (I - poolSize) / (O - 1), and the last region at I - poolSize.
 
     Shapes: input (N, C, H, W) or (C, H, W); output and indices (N, C, outputH, outputW); randomSamples (N, C, 2), without N
@@ -415,7 +415,7 @@ class SpatialFractionalMaxPoolingFunction(FunctionBase):
         outputH: int: height of the output
         poolSizeW: int: width of a region
         poolSizeH: int: height of a region
-        randomSamples: Tensor (float32 or float64): of each plane, for width and height, in [0, 1]
+        randomSamples: Tensor (float32 or float64): two numbers in [0, 1] for each plane: for the width and for the height
         return_indices: bool, default False: return (output, indices)
 
     Gradient of SpatialFractionalMaxPooling by its input: gradOutput is added at indices.
@@ -448,7 +448,7 @@ class VolumetricFractionalMaxPoolingFunction(FunctionBase):
         poolSizeT: int: depth of a region
         poolSizeW: int: width of a region
         poolSizeH: int: height of a region
-        randomSamples: Tensor (float32 or float64): of each volume, for time, width and height, in [0, 1]
+        randomSamples: Tensor (float32 or float64): three numbers in [0, 1] for each volume: for time, width and height
         return_indices: bool, default False: return (output, indices)
 
     Gradient of VolumetricFractionalMaxPooling by its input: gradOutput is added at indices.
@@ -527,8 +527,8 @@ class FeatureLPPoolingFunction(FunctionBase):
     whole number, a negative input gives NaN.
     Shapes: input (N, F), (N, F, A) or (N, F, A, B) with batchMode, otherwise without N; output with
     oF = floor((F - width) / stride) + 1 features.
-    Errors: ValueError for a power that is not positive, a width not in 2 to 16, a stride not in 1 to 4, fewer features than
-    the width.
+    Errors: ValueError for a power that is not positive and finite, a width not in 2 to 16, a stride not in 1 to 4,
+    fewer features than the width.
     Source: Boureau et al. 2010; Torch7 nn.FeatureLPPooling.
 
     Calls:

@@ -173,7 +173,7 @@ class SpatialGridSamplerBilinearFunction(FunctionBase):
         grid: Tensor (float32 or float64): positions (N, oH, oW, 2), the last dimension x, y
 
     Gradients of SpatialGridSamplerBilinear by its input and by the positions; the gradient by a position is the slope
-    between the pixels floor(u) and floor(u) + 1, also where u is a pixel.
+    between the pixels floor(u) and floor(u) + 1 (v likewise), also where u is a whole number.
     """
     def __init__(self) -> None: ...
     def __call__(self, input: Tensor, grid: Tensor) -> Tensor: ...
@@ -194,8 +194,7 @@ class VolumetricGridSamplerBilinearFunction(FunctionBase):
         input: Tensor (float32 or float64): input (N, C, T, H, W)
         grid: Tensor (float32 or float64): positions (N, oT, oH, oW, 3), the last dimension x, y, z
 
-    Gradients of VolumetricGridSamplerBilinear by its input and by the positions; the gradient by a position is the slope
-    between the pixels floor(u) and floor(u) + 1, also where u is a pixel.
+    Gradients of VolumetricGridSamplerBilinear by its input and by the positions, as in SpatialGridSamplerBilinear.
     """
     def __init__(self) -> None: ...
     def __call__(self, input: Tensor, grid: Tensor) -> Tensor: ...
@@ -223,14 +222,14 @@ class InterpolationFunction(FunctionBase):
 
     Arguments:
         input: Tensor (float32 or float64): input (N, C, H, W)
-        outputDepth: int: depth of the output; without that dimension 1
-        outputHeight: int: height of the output; without that dimension 1
+        outputDepth: int: depth of the output; 1 if there is no depth
+        outputHeight: int: height of the output; 1 if there is no height
         outputWidth: int: width of the output
         linear: bool, default False: linear, otherwise nearest
         align_corners: bool, default False: the first and last elements of input and output coincide
         scaleDepth: float, default 0.0: inputs per output along the depth, 0: the ratio of the sizes
-        scaleHeight: float, default 0.0: along the height
-        scaleWidth: float, default 0.0: along the width
+        scaleHeight: float, default 0.0: inputs per output along the height, 0: the ratio of the sizes
+        scaleWidth: float, default 0.0: inputs per output along the width, 0: the ratio of the sizes
 
     Gradient of Interpolation by its input: every element of gradOutput, times the weights of the
     forward, is added at the elements of input from which its element of output was computed.

@@ -37,15 +37,16 @@ class LookupTableFunction(FunctionBase):
     def apply(cls, input: Tensor, weight: Tensor, scaleGradByFreq: bool = ..., paddingValue: int = ...) -> Tensor: ...
 
 class LookupTableBagFunction(FunctionBase):
-    """LookupTableBag: sums, means or maxima of rows of a table, those of a bag of row numbers.
+    """LookupTableBag: the sum, mean or maximum of the rows of a table that each bag of row numbers names.
 
-      output[b,d] = sum, mean or maximum over i in bag b with input[i] != paddingValue of weight[input[i],d]
+      output[b,d] = sum, mean or maximum of weight[input[i],d] over the i in bag b with input[i] != paddingValue
 
     Bag b holds input[offsets[b]] to input[offsets[b+1] - 1]; the last bag extends to the end of input. Without offsets,
     bag b is row b of input. A bag without rows gives 0. NaN is the largest number. Of equal maxima the first gets the
     gradient.  Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
-    Errors: IndexError for a row number outside of the table, offsets that do not begin with 0, decrease or exceed n;
-    ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source: torch.nn.EmbeddingBag.
+    Errors: IndexError for a row number outside of the table, offsets that decrease, exceed n or begin with a number
+    other than 0; ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source:
+    torch.nn.EmbeddingBag.
 
     Calls:
         LookupTableBagFunction(mode, scaleGradByFreq, paddingValue)(input, offsets, weight)

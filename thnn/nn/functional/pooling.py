@@ -59,10 +59,11 @@ def _check_dims(input: Tensor, dims: int) -> None:
         )
 
 
-def _without_windows_behind_input(
+def _without_windows_beyond_input(
     pooled: Tensor, input: Tensor, strides: Sequence[int], paddings: Sequence[int], ceil_mode: bool
 ) -> Tensor:
-    """`pooled` without windows that begin behind the input, which THNN keeps with ceil_mode and without padding."""
+    """`pooled` without windows that begin beyond the end of the input; THNN keeps such windows if ceil_mode is set and
+    there is no padding."""
     if ceil_mode and not any(paddings):
         for axis, stride in zip(range(-len(strides), 0), strides):
             count = -(-input.shape[axis] // stride)
@@ -126,8 +127,8 @@ def max_pool2d(
             input, kW, kH, dW, dH, padW, padH, dilationW, dilationH, ceil_mode, return_indices=return_indices
         )
     if not return_indices:
-        return _without_windows_behind_input(result, input, (dH, dW), (padH, padW), ceil_mode)
-    return tuple(_without_windows_behind_input(t, input, (dH, dW), (padH, padW), ceil_mode) for t in result)
+        return _without_windows_beyond_input(result, input, (dH, dW), (padH, padW), ceil_mode)
+    return tuple(_without_windows_beyond_input(t, input, (dH, dW), (padH, padW), ceil_mode) for t in result)
 
 
 def max_pool3d(
@@ -154,8 +155,8 @@ def max_pool3d(
         return_indices=return_indices,
     )  # fmt: skip
     if not return_indices:
-        return _without_windows_behind_input(result, input, strides, paddings, ceil_mode)
-    output, packed = (_without_windows_behind_input(t, input, strides, paddings, ceil_mode) for t in result)
+        return _without_windows_beyond_input(result, input, strides, paddings, ceil_mode)
+    output, packed = (_without_windows_beyond_input(t, input, strides, paddings, ceil_mode) for t in result)
     position = 0
     for axis, (size, start) in enumerate(zip(input.shape[-3:], _starts(output, strides, paddings))):
         position = position * size + start + (packed >> 8 * axis & 255) * dilations[axis]
@@ -212,7 +213,7 @@ def avg_pool2d(
     padH, padW = paddings = _tuple("padding", padding, 2)
     count_include_pad = count_include_pad or divisor_override is not None
     output: Tensor = _average2d(input, kW, kH, dW, dH, padW, padH, ceil_mode, count_include_pad)
-    output = _without_windows_behind_input(output, input, strides, paddings, ceil_mode)
+    output = _without_windows_beyond_input(output, input, strides, paddings, ceil_mode)
     return _overridden(output, input, kernel, strides, paddings, divisor_override)
 
 
@@ -235,7 +236,7 @@ def avg_pool3d(
     pT, pH, pW = paddings = _tuple("padding", padding, 3)
     count_include_pad = count_include_pad or divisor_override is not None
     output: Tensor = _average3d(input, kT, kW, kH, dT, dW, dH, pT, pW, pH, ceil_mode, count_include_pad)
-    output = _without_windows_behind_input(output, input, strides, paddings, ceil_mode)
+    output = _without_windows_beyond_input(output, input, strides, paddings, ceil_mode)
     return _overridden(output, input, kernel, strides, paddings, divisor_override)
 
 

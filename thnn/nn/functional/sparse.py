@@ -36,9 +36,9 @@ def _renorm(weight: Tensor, input: Tensor, max_norm: float | None, norm_type: fl
         backend.LookupTable_renorm(backend.library_state, input, weight.detach(), max_norm, norm_type)
 
 
-def _int64(indices: Tensor) -> Tensor:
+def _int64(indices: Tensor, name: str = "input") -> Tensor:
     if indices.dtype not in (torch.int64, torch.int32):
-        raise TypeError(f"input: expected int64 or int32, got {indices.dtype}")
+        raise TypeError(f"{name}: expected int64 or int32, got {indices.dtype}")
     return indices.long() if indices.dtype is torch.int32 else indices
 
 
@@ -109,7 +109,7 @@ def embedding_bag(
         input, offsets = input[: int(offsets[-1])], offsets[:-1]
     row = _row(padding_idx, weight)
     input = _int64(input)
-    offsets = None if offsets is None else _int64(offsets)
+    offsets = None if offsets is None else _int64(offsets, "offsets")
     _renorm(weight, input, max_norm, norm_type)
     output: Tensor = _lookup_bag(input, offsets, weight, _MODES.index(mode), scale_grad_by_freq, row)
     return output

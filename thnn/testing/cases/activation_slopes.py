@@ -17,7 +17,7 @@ _ROW_BYTES = 4 * 32 * 64 * 56 * 56
 
 
 def _sloped(input: Tensor, slope: Tensor) -> Tensor:
-    """input where it is positive, else slope * input; an infinite input has no part in the gradient of its slope."""
+    """input where it is positive, else slope * input; the masks keep 0 * inf out of the gradient of the slope."""
     is_positive = input > 0
     return input.masked_fill(~is_positive, 0) + slope * input.masked_fill(is_positive, 0)
 

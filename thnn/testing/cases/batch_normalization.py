@@ -39,8 +39,8 @@ def _batch_normalization(
         variance = (input - mean.reshape(shape)).square().mean(dims)
     else:
         mean, variance = running_mean, running_var
-    still = variance + eps <= 0
-    inverse = torch.where(still, 1, variance + eps).rsqrt() * ~still
+    is_zero = variance + eps <= 0
+    inverse = torch.where(is_zero, 1, variance + eps).rsqrt() * ~is_zero
     output = (input - mean.reshape(shape)) * inverse.reshape(shape)
     if weight is not None:
         output = output * weight.reshape(shape)
@@ -261,7 +261,6 @@ BATCH_NORMALIZATION_RELU = Case(
     baseline=_torch_batch_norm_relu,
     samples=(
         *BATCH_NORMALIZATION.samples,
-        # Without a bias the inputs of relu are 0, a kink, where the channel is constant.
         _sample("minus infinity in evaluation", 4, 3, 5, input=_channel(-math.inf), train=False, small=False),
         _sample("huge values", 4, 3, 5, input=normal(4, 3, 5, scale=1e200), train=False, small=False),
     ),

@@ -139,7 +139,12 @@ SPATIAL_CONVOLUTION_MM = Case(
         ErrorInput("weight of three dimensions", {"weight": normal(2, 3, 3)}, ValueError, "weight"),
         ErrorInput("weight of other planes", {"weight": normal(4, 2, 3, 2)}, ValueError, "input|weight"),
         ErrorInput("kernel transposed", {"weight": normal(4, 3, 2, 3)}, ValueError, "weight"),
-        ErrorInput("flattened weight too short", {"weight": normal(4, 17)}, ValueError, "weight"),
+        ErrorInput(
+            "flattened weight too short",
+            {"weight": normal(4, 17)},
+            ValueError,
+            r"weight: expected 4 dimensions \(nOutputPlane, 3, 3, 2\)",
+        ),
         ErrorInput("bias a matrix", {"bias": normal(1, 4)}, ValueError, "bias"),
         ErrorInput("bias of one", {"bias": normal(1)}, ValueError, "bias"),
         ErrorInput(

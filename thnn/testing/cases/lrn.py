@@ -11,7 +11,7 @@ from thnn.testing.cases.model import Case, ErrorInput, Row, SampleInput
 
 
 def _sum_over_channels(values: Tensor, before: int, after: int) -> Tensor:
-    """The sum of each channel with as many channels before and after it."""
+    """For each channel, the sum of it, of `before` channels before it and of `after` channels after it."""
     channels = values.shape[-3]
     windows = [(max(c - before, 0), min(c + after + 1, channels)) for c in range(channels)]
     sums = [values.narrow(-3, first, end - first).sum(-3) for first, end in windows]
@@ -21,7 +21,7 @@ def _sum_over_channels(values: Tensor, before: int, after: int) -> Tensor:
 def _lrn(
     input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    # The factor size of the mean also where channels are missing.
+    # The mean divides by `size` also where channels are missing.
     scales = k + alpha / size * _sum_over_channels(input * input, size // 2, (size - 1) // 2)
     return input * scales**-beta, {"scales": scales}
 

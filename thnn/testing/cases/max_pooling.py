@@ -136,7 +136,7 @@ def _volume(
 
 
 def _kernel_elements(*shape: int, value: int) -> Maker:
-    """Indices of the element (1, 1, 1), and one of another value inside."""
+    """Indices that name the kernel element (1, 1, 1), except one in the middle, which is `value`."""
 
     def maker(generator: torch.Generator) -> Tensor:
         indices = torch.full(shape, 1 + (1 << 8) + (1 << 16))

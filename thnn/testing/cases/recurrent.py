@@ -116,7 +116,13 @@ def _refusals(gates: int, state: str) -> tuple[ErrorInput, ...]:
         ErrorInput("input of one sample", {"input": normal(wide)}, ValueError, "input"),
         ErrorInput("hidden of another batch", {"hidden": normal(2, wide)}, ValueError, "hidden"),
         ErrorInput("bias of one gate", {"bias1": normal(4)}, ValueError, "bias1"),
-        ErrorInput("bias per sample", {"bias2": normal(3, wide)}, ValueError, "bias2"),
+        ErrorInput(
+            "bias per sample",
+            {"bias2": normal(3, wide)},
+            ValueError,
+            rf"bias2: expected \({wide}\) or \(1, {wide}\), {gates} times the columns of {state}",
+        ),
+        ErrorInput("bias a number", {"bias2": given(1.0)}, ValueError, "bias2"),
         ErrorInput("bias a volume", {"bias2": normal(1, 1, wide)}, ValueError, "bias2"),
     )
 

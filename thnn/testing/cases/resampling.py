@@ -174,6 +174,7 @@ def _linear_case(module: str, axes: int, row: Row, *samples: SampleInput) -> Cas
                 for s in (-1, 2**31 - 1)
                 if name != "inputWidth" or s < 0
             ),
+            ErrorInput("no channels", {"nchannels": 0}, ValueError, "nchannels", "updateGradInput"),
             ErrorInput(
                 "gradOutput of another size",
                 {"gradOutput": normal(*([2] * (axes + 2)))},

@@ -149,7 +149,8 @@ def _bag(
     scaleGradByFreq: bool = False,
     paddingValue: int = -1,
 ) -> tuple[Tensor, dict[str, Tensor]]:
-    """Bag by bag, since torch's function neither takes NaN nor returns the rows of maxima without a gradient."""
+    """Bag by bag, since torch's function does not take NaN and, if no gradient is required, does not return the rows of
+    maxima."""
     if offsets is None:
         bags = [*input]
     else:

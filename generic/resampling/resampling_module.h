@@ -1,5 +1,5 @@
-#ifndef THNN_GENERIC_RESAMPLING_RESAMPLING_CHECKS_H
-#define THNN_GENERIC_RESAMPLING_RESAMPLING_CHECKS_H
+#ifndef THNN_GENERIC_RESAMPLING_RESAMPLING_MODULE_H
+#define THNN_GENERIC_RESAMPLING_RESAMPLING_MODULE_H
 
 /* The checks that all padding and up-sampling modules share, and their calls of the core. */
 

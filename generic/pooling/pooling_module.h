@@ -1,5 +1,5 @@
-#ifndef THNN_GENERIC_POOLING_POOLING_CHECKS_H
-#define THNN_GENERIC_POOLING_POOLING_CHECKS_H
+#ifndef THNN_GENERIC_POOLING_POOLING_MODULE_H
+#define THNN_GENERIC_POOLING_POOLING_MODULE_H
 
 /* The functions of the pooling modules: checks, sizes of outputs, and the call of the core. A module is a line that
    describes its windows. */
@@ -36,10 +36,10 @@ void THNN_(averagePoolingUpdateOutput)(THNNState *state, const PoolingWindow *wi
 void THNN_(averagePoolingUpdateGradInput)(THNNState *state, const PoolingWindow *window, THTensor *input,
                                           THTensor *gradOutput, THTensor *gradInput);
 
-/* Along one axis, the outputs that a module is asked for and, of fractional pooling, the size of the regions and the
-   random sample that decides where they begin. */
+/* Along one axis, the number of outputs and, of fractional pooling, the size of the regions and the column of
+   randomSamples with the sample that decides where they begin. */
 typedef struct RegionArguments {
-  int output, size, sample;
+  int output, size, sampleColumn;
   const char *outputName, *sizeName;
 } RegionArguments;
 

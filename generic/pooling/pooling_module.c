@@ -1,4 +1,4 @@
-#include "pooling/pooling_checks.h"
+#include "pooling/pooling_module.h"
 #include "pooling/text.h"
 
 static void checkArguments(THNNState *state, const PoolingWindow *window)
@@ -33,7 +33,7 @@ static int firstAxis(const Pooling *pooling, const THNNTensor *t)
   return t->ndim - pooling->axes - (pooling->axes == 1);
 }
 
-/* Layouts of tensors by the axes of the window. */
+/* The dimensions of tensors, by the number of axes of the window. */
 static const char *const layouts[WINDOW_AXES] = {"N, T, C", "N, C, H, W", "N, C, T, H, W"};
 
 static void checkInput(THNNState *state, const THTensor *input, const char *layout, Pooling *pooling)
@@ -70,8 +70,8 @@ static void checkOutput(THNNState *state, const THTensor *input, const Pooling *
              THNN_shape(input));
 }
 
-/* Sets the size of the output. If there is padding along any axis, a last window that starts beyond the input and its
-   padding in front is dropped; torch drops it without padding, too. */
+/* Sets the size of the output. If there is padding along any axis, a last window that starts behind the last input
+   is dropped; torch drops it without padding, too. */
 static void slideWindow(THNNState *state, const THTensor *input, bool ceilMode, Pooling *pooling)
 {
   int64_t in[WINDOW_AXES], kernel[WINDOW_AXES], stride[WINDOW_AXES], padding[WINDOW_AXES], dilation[WINDOW_AXES];
@@ -265,7 +265,7 @@ static void checkRegions(THNNState *state, const RegionWindow *window, const THT
   for (int a = 0; a < window->axes; a++) {
     const RegionArguments *r = &window->axis[a];
     WindowAxis *axis = &pooling->axis[WINDOW_AXES - 1 - a];
-    regions->sampleOf[WINDOW_AXES - 1 - a] = r->sample;
+    regions->sampleOf[WINDOW_AXES - 1 - a] = r->sampleColumn;
     if (r->output < 1)
       return THNN_fail(state, THNN_VALUE_ERROR, r->outputName, "expected at least 1, got %d", r->output);
     axis->output = r->output;
@@ -310,8 +310,9 @@ static void checkAdaptedRegions(THNNState *state, int axes, const THTensor *inpu
              THNN_shape(input), THNN_shape(gradOutput));
   for (int a = 0; a < axes && a < gradOutput->ndim; a++) {
     const int64_t size = gradOutput->size[gradOutput->ndim - 1 - a];
-    THNN_CHECK(size >= 1 && size <= INT32_MAX, gradOutput, "expected regions along the last %d dimensions, got %s",
-               axes, THNN_shape(gradOutput));
+    THNN_CHECK(size >= 1 && size <= INT32_MAX, gradOutput,
+               "expected at least one region along each of the last %d dimensions, got %s", axes,
+               THNN_shape(gradOutput));
     window.axis[a] = (RegionArguments){(int)size, 0, 0, "gradOutput", NULL};
   }
   checkRegions(state, &window, input, regions);

@@ -1,4 +1,4 @@
-#include "pooling/subsampling_checks.h"
+#include "pooling/subsampling_module.h"
 
 #include "convolution/geometry_checks.h"
 #include "im2col/im2col.h"

@@ -1,4 +1,4 @@
-#include "resampling/resampling_checks.h"
+#include "resampling/resampling_module.h"
 
 static bool isPadding(const ResampleArguments *axis) { return axis->kind <= RESAMPLE_REFLECT; }
 
@@ -130,7 +130,12 @@ void THNN_(resampleGradInput)(THNNState *state, const THTensor *input, const THT
 void THNN_(resampleGradInputSized)(THNNState *state, const int64_t *size, const THTensor *gradOutput,
                                    THTensor *gradInput, int count, const ResampleArguments *axes)
 {
+  static const char *const names[RESAMPLING_AXES] = {"inputDepth", "inputHeight", "inputWidth"};
   Resampling resampling;
+  thnn_checkAtLeast(state, "nbatch", size[0], 0);
+  thnn_checkAtLeast(state, "nchannels", size[1], 1);
+  for (int a = 0; a < count; a++) thnn_checkAtLeast(state, names[RESAMPLING_AXES - count + a], size[2 + a], 1);
+  THNN_RETURN_IF_FAILED(state);
   checkResampling(state, "gradOutput", count + 2, size, false, count, axes, &resampling);
   THNN_RETURN_IF_FAILED(state);
   computeGradInput(state, NULL, size, count + 2, gradOutput, gradInput, &resampling);
