@@ -172,55 +172,34 @@ static void stridedApply(const BatchNorm *b, Tile tile, ElementMap map, const Co
 
 /* ---- channels-last ---- */
 
-/* Rows that share one load of the coefficients. */
-#define APPLY_ROWS 4
-
-static ALWAYS_INLINE void applyRowLanes(ElementMap map, real *out, const real *g, const real *x, int count,
-                                        int64_t outPitch, int64_t gPitch, int64_t xPitch, int n,
-                                        CoefficientLanes k, bool nonTemporal, bool prefetch)
+static ALWAYS_INLINE void applyRow(ElementMap map, real *out, const real *g, const real *x, int64_t channels,
+                                   const Coefficients *k, bool nonTemporal)
 {
-#pragma GCC unroll 8
-  for (int r = 0; r < count; r++) {
-    /* Negative distance: rows are visited from the last to the first. */
-    if (prefetch && readsG(map)) __builtin_prefetch(g + r * gPitch - PREFETCH_DISTANCE);
-    if (prefetch && readsX(map)) __builtin_prefetch(x + r * xPitch - PREFETCH_DISTANCE);
-    mapValues(map, out + r * outPitch, g + r * gPitch, x + r * xPitch, n, k, nonTemporal);
-  }
-}
-
-static ALWAYS_INLINE void applyRows(ElementMap map, const BatchNorm *b, Tile tile, int64_t row, int count,
-                                    const Coefficients *k, bool nonTemporal)
-{
-  const int64_t channels = tile.cEnd - tile.c;
-  const int64_t outPitch = rowPitch(b, &b->out);
-  const int64_t gPitch = readsG(map) ? rowPitch(b, &b->g) : 0;
-  const int64_t xPitch = readsX(map) ? rowPitch(b, &b->x) : 0;
-  real *out = b->out.data + tile.c + row * outPitch;
-  const real *g = readsG(map) ? b->g.data + tile.c + row * gPitch : out;
-  const real *x = readsX(map) ? b->x.data + tile.c + row * xPitch : out;
   for (int64_t c = 0; c + VL <= channels; c += VL)
-    applyRowLanes(map, out + c, g + c, x + c, count, outPitch, gPitch, xPitch, VL, adjacentChannels(k, c, VL),
-                  nonTemporal, b->large);
+    mapValues(map, out + c, g + c, x + c, VL, adjacentChannels(k, c, VL), nonTemporal);
   const int n = (int)(channels % VL);
   const int64_t c = channels - n;
-  if (n)
-    applyRowLanes(map, out + c, g + c, x + c, count, outPitch, gPitch, xPitch, n, adjacentChannels(k, c, n),
-                  nonTemporal, b->large);
+  if (n) mapValues(map, out + c, g + c, x + c, n, adjacentChannels(k, c, n), nonTemporal);
 }
 
-static ALWAYS_INLINE void applyAllRows(ElementMap map, const BatchNorm *b, Tile tile, const Coefficients *k,
-                                       bool nonTemporal)
+/* Row by row, which is the order of memory: hardware prefetchers follow it. */
+static ALWAYS_INLINE void applyRows(ElementMap map, const BatchNorm *b, Tile tile, const Coefficients *k,
+                                    bool nonTemporal)
 {
-  int64_t row = tile.pEnd;
-  while (row - APPLY_ROWS >= tile.p) applyRows(map, b, tile, row -= APPLY_ROWS, APPLY_ROWS, k, nonTemporal);
-  while (row > tile.p) applyRows(map, b, tile, --row, 1, k, nonTemporal);
+  const int64_t outPitch = rowPitch(b, &b->out);
+  const int64_t gPitch = readsG(map) ? rowPitch(b, &b->g) : 0, xPitch = readsX(map) ? rowPitch(b, &b->x) : 0;
+  real *out = b->out.data + tile.c + tile.p * outPitch;
+  const real *g = readsG(map) ? b->g.data + tile.c + tile.p * gPitch : out;
+  const real *x = readsX(map) ? b->x.data + tile.c + tile.p * xPitch : out;
+  for (int64_t row = tile.p; row < tile.pEnd; row++, out += outPitch, g += gPitch, x += xPitch)
+    applyRow(map, out, g, x, tile.cEnd - tile.c, k, nonTemporal);
 }
 
 static ALWAYS_INLINE void channelsLastApplyWith(ElementMap map, const BatchNorm *b, Tile tile,
                                                 const Coefficients *k)
 {
-  if (b->nonTemporal) applyAllRows(map, b, tile, k, true);
-  else applyAllRows(map, b, tile, k, false);
+  if (b->nonTemporal) applyRows(map, b, tile, k, true);
+  else applyRows(map, b, tile, k, false);
 }
 
 static void channelsLastApply(const BatchNorm *b, Tile tile, ElementMap map, const Coefficients *k)

@@ -99,45 +99,55 @@ static void stridedGradSums(const BatchNorm *b, Tile tile, const Coefficients *k
 
 /* ---- channels-last ---- */
 
-/* Adds `count` rows of n <= VL channels; `count` is a constant, so that sums and coefficients stay in registers. */
-static ALWAYS_INLINE void addRowLanes(const real *g, const real *x, int count, int64_t gPitch, int64_t xPitch,
-                                      bool prefetch, int n, CoefficientLanes k, bool relu, real *sum, real *dot)
+/* sum(g) and sum(g * (x - mean)) of adjacent channels. */
+typedef struct GradSums {
+  real *sum, *dot;
+} GradSums;
+
+static inline GradSums gradSumsFrom(GradSums sums, int64_t c) { return (GradSums){sums.sum + c, sums.dot + c}; }
+
+/* Adds n <= VL channels of a row to partial sums. The first row begins them, the last adds them to the totals. */
+static ALWAYS_INLINE void addRowLanes(const real *g, const real *x, bool first, bool last, int n,
+                                      CoefficientLanes k, bool relu, GradSums partial, GradSums total)
 {
-  vreal s = {0}, q = {0};
-#pragma GCC unroll 8
-  for (int r = 0; r < count; r++) {
-    if (prefetch) thnn_prefetchAhead(g + r * gPitch, VBYTES), thnn_prefetchAhead(x + r * xPitch, VBYTES);
-    const vreal xv = loadLanes(x + r * xPitch, n);
-    const vreal gv = gradientLanes(loadLanes(g + r * gPitch, n), xv, k, relu);
-    s += gv, q += gv * (xv - k.mean);
-  }
-  v_store(sum, v_load(sum) + s);
-  v_store(dot, v_load(dot) + q);
+  const vreal zero = {0}, xv = loadLanes(x, n), gv = gradientLanes(loadLanes(g, n), xv, k, relu);
+  vreal s = first ? zero : v_load(partial.sum), q = first ? zero : v_load(partial.dot);
+  s += gv, q += gv * (xv - k.mean);
+  v_store(last ? total.sum : partial.sum, last ? v_load(total.sum) + s : s);
+  v_store(last ? total.dot : partial.dot, last ? v_load(total.dot) + q : q);
 }
 
-static ALWAYS_INLINE void addRows(const real *g, const real *x, int count, int64_t gPitch, int64_t xPitch,
-                                  bool prefetch, int64_t channels, const Coefficients *k, bool relu, real *sum,
-                                  real *dot)
+static ALWAYS_INLINE void addRow(const real *g, const real *x, bool first, bool last, int64_t channels,
+                                 const Coefficients *k, bool relu, GradSums partial, GradSums total)
 {
   for (int64_t c = 0; c + VL <= channels; c += VL)
-    addRowLanes(g + c, x + c, count, gPitch, xPitch, prefetch, VL, adjacentChannels(k, c, VL), relu, sum + c,
-                dot + c);
+    addRowLanes(g + c, x + c, first, last, VL, adjacentChannels(k, c, VL), relu, gradSumsFrom(partial, c),
+                gradSumsFrom(total, c));
   const int n = (int)(channels % VL);
   const int64_t c = channels - n;
   if (n)
-    addRowLanes(g + c, x + c, count, gPitch, xPitch, prefetch, n, adjacentChannels(k, c, n), relu, sum + c,
-                dot + c);
+    addRowLanes(g + c, x + c, first, last, n, adjacentChannels(k, c, n), relu, gradSumsFrom(partial, c),
+                gradSumsFrom(total, c));
 }
 
-static ALWAYS_INLINE void addAllRows(const real *g, const real *x, int64_t rows, int64_t gPitch, int64_t xPitch,
-                                     bool prefetch, int64_t channels, const Coefficients *k, bool relu, real *sum,
-                                     real *dot)
+static ALWAYS_INLINE void addRows(const real *g, const real *x, int64_t rows, int64_t gPitch, int64_t xPitch,
+                                  int64_t channels, const Coefficients *k, bool relu, GradSums partial,
+                                  GradSums total)
 {
-  int64_t r = 0;
-  for (; r + SUM_ROWS <= rows; r += SUM_ROWS)
-    addRows(g + r * gPitch, x + r * xPitch, SUM_ROWS, gPitch, xPitch, prefetch, channels, k, relu, sum, dot);
-  for (; r < rows; r++)
-    addRows(g + r * gPitch, x + r * xPitch, 1, gPitch, xPitch, prefetch, channels, k, relu, sum, dot);
+  for (int64_t r = 0; r < rows; r++, g += gPitch, x += xPitch) switch (rowPlace(r, rows)) {
+    case ROW_ALONE:
+      addRow(g, x, true, true, channels, k, relu, partial, total);
+      break;
+    case ROW_FIRST:
+      addRow(g, x, true, false, channels, k, relu, partial, total);
+      break;
+    case ROW_WITHIN:
+      addRow(g, x, false, false, channels, k, relu, partial, total);
+      break;
+    case ROW_LAST:
+      addRow(g, x, false, true, channels, k, relu, partial, total);
+      break;
+    }
 }
 
 static void channelsLastGradSums(const BatchNorm *b, Tile tile, const Coefficients *k, bool relu, accreal *sum,
@@ -145,14 +155,15 @@ static void channelsLastGradSums(const BatchNorm *b, Tile tile, const Coefficien
 {
   const int64_t channels = tile.cEnd - tile.c;
   const int64_t gPitch = rowPitch(b, &b->g), xPitch = rowPitch(b, &b->x);
-  real s[ROW_SUMS], d[ROW_SUMS];
+  real s[ROW_SUMS], d[ROW_SUMS], partialSum[ROW_SUMS], partialDot[ROW_SUMS];
+  const GradSums partial = {partialSum, partialDot}, total = {s, d};
   for (int64_t p = tile.p, rows; p < tile.pEnd; p += rows) {
     rows = MIN(tile.pEnd - p, SUM_CHUNK_CHANNELS_LAST);
     const real *g = b->g.data + tile.c + p * gPitch, *x = b->x.data + tile.c + p * xPitch;
     memset(s, 0, sizeof(real) * (size_t)(channels + VL));
     memset(d, 0, sizeof(real) * (size_t)(channels + VL));
-    if (relu) addAllRows(g, x, rows, gPitch, xPitch, b->large, channels, k, true, s, d);
-    else addAllRows(g, x, rows, gPitch, xPitch, b->large, channels, k, false, s, d);
+    if (relu) addRows(g, x, rows, gPitch, xPitch, channels, k, true, partial, total);
+    else addRows(g, x, rows, gPitch, xPitch, channels, k, false, partial, total);
 
     int redo = 0;
     for (int64_t c = 0; c < channels; c++) redo |= !sumsAreFinite(s[c], d[c]);

@@ -58,8 +58,19 @@ static ALWAYS_INLINE void prefetchVectors(const real *p)
 
 /* ---- channels-last ---- */
 
-/* Rows that are summed in registers before the sums are written back to memory. */
+/* Rows of a partial sum. Rows are read one after the other, the order of memory, which hardware prefetchers follow;
+   partial sums stay in the first-level cache. */
 #define SUM_ROWS 8
+
+/* The place of a row in its partial sum. Each of the last rows % SUM_ROWS rows is a partial sum of its own. */
+typedef enum RowPlace { ROW_ALONE, ROW_FIRST, ROW_WITHIN, ROW_LAST } RowPlace;
+
+static inline RowPlace rowPlace(int64_t row, int64_t rows)
+{
+  if (row >= rows - rows % SUM_ROWS) return ROW_ALONE;
+  if (row % SUM_ROWS == 0) return ROW_FIRST;
+  return row % SUM_ROWS == SUM_ROWS - 1 ? ROW_LAST : ROW_WITHIN;
+}
 
 /* The size of arrays of sums, which are accessed in whole vectors for any number of channels. */
 #define ROW_SUMS (MAX_TILE_CHANNELS + VBYTES / sizeof(real))

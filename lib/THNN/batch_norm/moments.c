@@ -132,36 +132,62 @@ static void stridedMoments(const BatchNorm *b, Tile tile, accreal *mean, accreal
 
 /* ---- channels-last ---- */
 
-/* Adds `count` rows of n <= VL channels to their sums; `count` is a constant, so that sums stay in registers. */
-static ALWAYS_INLINE void addRowLanes(const real *x, int count, int64_t pitch, bool prefetch, int n,
-                                      const real *shift, real *sum, real *squares)
+/* Shifted sums and sums of squares of adjacent channels. */
+typedef struct ShiftedSums {
+  real *sum, *square;
+} ShiftedSums;
+
+static inline ShiftedSums shiftedSumsFrom(ShiftedSums sums, int64_t c)
 {
-  const vreal k = loadLanes(shift, n);
-  vreal s = {0}, q = {0};
-#pragma GCC unroll 8
-  for (int r = 0; r < count; r++) {
-    if (prefetch) thnn_prefetchAhead(x + r * pitch, VBYTES);
-    const vreal d = loadLanes(x + r * pitch, n) - k;
-    s += d, q += d * d;
-  }
-  v_store(sum, v_load(sum) + s);
-  v_store(squares, v_load(squares) + q);
+  return (ShiftedSums){sums.sum + c, sums.square + c};
 }
 
-static ALWAYS_INLINE void addRows(const real *x, int count, int64_t pitch, bool prefetch, int64_t channels,
-                                  const real *shift, real *sum, real *squares)
+/* Adds n <= VL channels of a row to partial sums. The first row begins them, the last adds them to the totals. */
+static ALWAYS_INLINE void addRowLanes(const real *x, bool first, bool last, int n, const real *shift,
+                                      ShiftedSums partial, ShiftedSums total)
+{
+  const vreal zero = {0}, d = loadLanes(x, n) - loadLanes(shift, n);
+  vreal s = first ? zero : v_load(partial.sum), q = first ? zero : v_load(partial.square);
+  s += d, q += d * d;
+  v_store(last ? total.sum : partial.sum, last ? v_load(total.sum) + s : s);
+  v_store(last ? total.square : partial.square, last ? v_load(total.square) + q : q);
+}
+
+static ALWAYS_INLINE void addRow(const real *x, bool first, bool last, int64_t channels, const real *shift,
+                                 ShiftedSums partial, ShiftedSums total)
 {
   int64_t c = 0;
   for (; c + VL <= channels; c += VL)
-    addRowLanes(x + c, count, pitch, prefetch, VL, shift + c, sum + c, squares + c);
+    addRowLanes(x + c, first, last, VL, shift + c, shiftedSumsFrom(partial, c), shiftedSumsFrom(total, c));
   if (c < channels)
-    addRowLanes(x + c, count, pitch, prefetch, (int)(channels - c), shift + c, sum + c, squares + c);
+    addRowLanes(x + c, first, last, (int)(channels - c), shift + c, shiftedSumsFrom(partial, c),
+                shiftedSumsFrom(total, c));
+}
+
+static void addRows(const real *x, int64_t rows, int64_t pitch, int64_t channels, const real *shift,
+                    ShiftedSums partial, ShiftedSums total)
+{
+  for (int64_t r = 0; r < rows; r++, x += pitch) switch (rowPlace(r, rows)) {
+    case ROW_ALONE:
+      addRow(x, true, true, channels, shift, partial, total);
+      break;
+    case ROW_FIRST:
+      addRow(x, true, false, channels, shift, partial, total);
+      break;
+    case ROW_WITHIN:
+      addRow(x, false, false, channels, shift, partial, total);
+      break;
+    case ROW_LAST:
+      addRow(x, false, true, channels, shift, partial, total);
+      break;
+    }
 }
 
 static void channelsLastMoments(const BatchNorm *b, Tile tile, accreal *mean, accreal *squares)
 {
   const int64_t channels = tile.cEnd - tile.c, pitch = rowPitch(b, &b->x);
   real shift[MAX_TILE_CHANNELS], sum[ROW_SUMS], square[ROW_SUMS];
+  real partialSum[ROW_SUMS], partialSquare[ROW_SUMS];
   accreal newMean[MAX_TILE_CHANNELS], newSquares[MAX_TILE_CHANNELS];
   for (int64_t p = tile.p, count = 0, rows; p < tile.pEnd; p += rows, count += rows) {
     rows = MIN(tile.pEnd - p, SUM_CHUNK_CHANNELS_LAST);
@@ -175,10 +201,7 @@ static void channelsLastMoments(const BatchNorm *b, Tile tile, accreal *mean, ac
     }
     memset(sum, 0, sizeof(real) * (size_t)(channels + VL));
     memset(square, 0, sizeof(real) * (size_t)(channels + VL));
-    int64_t r = 0;
-    for (; r + SUM_ROWS <= rows; r += SUM_ROWS)
-      addRows(x + r * pitch, SUM_ROWS, pitch, b->large, channels, shift, sum, square);
-    for (; r < rows; r++) addRows(x + r * pitch, 1, pitch, b->large, channels, shift, sum, square);
+    addRows(x, rows, pitch, channels, shift, (ShiftedSums){partialSum, partialSquare}, (ShiftedSums){sum, square});
 
     int redo = 0;
     const accreal n = (accreal)rows;

@@ -70,8 +70,8 @@ void THNN_(batchNormTileMoments)(const BatchNorm *b, Tile tile, accreal *mean, a
 void THNN_(batchNormTileGradSums)(const BatchNorm *b, Tile tile, const Coefficients *k, bool relu, accreal *sum,
                                   accreal *dot);
 
-/* Applies the map to the tile. If the stages sum over positions, and in channels-last layout, it visits the last
-   positions first: the previous stage read the end of the tile last, so that part is the likeliest to be in the cache. */
+/* Applies the map to the tile. In channels-first layout, if the stages sum over positions, it visits the last runs first:
+   the previous stage read the end of the tile last, so that part is the likeliest to be in the cache. */
 void THNN_(batchNormTileApply)(const BatchNorm *b, Tile tile, ElementMap map, const Coefficients *k);
 
 #endif
