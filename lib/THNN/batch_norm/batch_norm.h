@@ -37,8 +37,8 @@ typedef struct BatchNorm {
   int64_t tileChannels, channelTiles;     /* channels of a tile, number of tiles along the channels */
   int64_t blockPositions, positionBlocks; /* positions of a block, number of blocks */
   bool reduces;                           /* the stages sum over positions */
-  bool large;       /* the operands exceed the last-level cache: prefetch, unless channels-last */
-  bool nonTemporal; /* out is written with non-temporal stores, except in LAYOUT_STRIDED */
+  bool prefetches;                        /* the operands are prefetched in software */
+  bool nonTemporal;                       /* out is written with non-temporal stores, except in LAYOUT_STRIDED */
 } BatchNorm;
 
 /* Absent tensors are NULL. reduces: the stages sum over positions; tiles then hold as many positions of a channel as

@@ -37,7 +37,7 @@ static inline Chunk chunkAt(const BatchNorm *b, int64_t p, int64_t end)
 /* The number of runs from position p to the end of a tile if prefetching pays, else 0. */
 static inline int64_t runsToPrefetch(const BatchNorm *b, int64_t p, int64_t end)
 {
-  return b->large ? ceilDivide(end - p, b->size[b->dims - 1]) : 0;
+  return b->prefetches ? ceilDivide(end - p, b->size[b->dims - 1]) : 0;
 }
 
 /* The distance in memory from a run to the run PREFETCH_DISTANCE elements later, or 0 if there is nothing to prefetch.

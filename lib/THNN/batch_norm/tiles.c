@@ -11,6 +11,10 @@
 #define SMALL_TILE_ELEMENTS 8192
 #define MIN_TILES 16
 
+/* Channels-first operands of more bytes, which the second-level cache does not hold, are prefetched in software: hardware
+   prefetchers do not follow the jumps between the planes of a channel. */
+#define PREFETCHED_BYTES (2 << 20)
+
 /* Cuts channels and positions into tiles. */
 static void setGrid(BatchNorm *b)
 {
@@ -90,9 +94,10 @@ void THNN_(batchNormInit)(BatchNorm *b, THTensor *x, THTensor *g, THTensor *out,
   /* Non-temporal stores only for outputs that no cache holds: large outputs that are not in place. Channels-last rows
      must be aligned, too. */
   const uintptr_t start = (uintptr_t)b->out.data;
-  b->large = thnn_exceedsLastLevelCache(present * b->channels * b->positions * (int64_t)sizeof(real));
-  b->nonTemporal =
-      b->large && out != NULL && b->out.data != b->x.data && b->out.data != b->g.data && start % sizeof(real) == 0;
+  const int64_t bytes = present * b->channels * b->positions * (int64_t)sizeof(real);
+  b->prefetches = b->layout == LAYOUT_CHANNELS_FIRST && bytes > PREFETCHED_BYTES;
+  b->nonTemporal = thnn_exceedsLastLevelCache(bytes) && out != NULL && b->out.data != b->x.data &&
+                   b->out.data != b->g.data && start % sizeof(real) == 0;
   if (b->layout == LAYOUT_CHANNELS_LAST)
     b->nonTemporal &= start % VBYTES == 0 && b->dims > 0 && b->out.stride[0] % VL == 0;
 }
