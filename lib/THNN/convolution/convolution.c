@@ -2,6 +2,7 @@
 #include "convolution/depthwise.h"
 #include "convolution/direct.h"
 #include "convolution/implicit_gemm.h"
+#include "convolution/winograd.h"
 
 void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
                               ConvolutionView bias, ConvolutionView output)
@@ -19,7 +20,7 @@ void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, Convo
   }
   THNN_(directJoin)(&direct, classes);
   if (THNN_(directSuits)(&direct)) THNN_(directCorrelate)(&direct, classes);
-  else THNN_(implicitGemm)(&c);
+  else if (!THNN_(winogradCorrelate)(&c)) THNN_(implicitGemm)(&c);
 }
 
 /* Sets every element of the images to its channel's bias, or to 0. */
@@ -86,6 +87,6 @@ void THNN_(convolutionGradInput)(const Convolution *g, ConvolutionView gradOutpu
     if (!THNN_(correlationOfResidue)(&c, g, classNumber, weight, gradInput)) continue;
     THNN_(correlationSimplify)(&c);
     if (depthwise) THNN_(depthwiseCorrelate)(&c);
-    else THNN_(implicitGemm)(&c);
+    else if (!THNN_(winogradCorrelate)(&c)) THNN_(implicitGemm)(&c);
   }
 }

@@ -17,8 +17,7 @@ typedef struct Workspace {
 
 /* --- epilogue ---------------------------------------------------------------------------------------------------- */
 
-/* Stores at most VL finished positions, [position][n]. */
-static void storePositions(const Correlation *c, const real *sum, int64_t width, real *target, int64_t positions,
+void THNN_(storePositions)(const Correlation *c, const real *sum, int64_t width, real *target, int64_t positions,
                            int64_t lanes)
 {
   const int64_t stride = c->axis[3].targetStride;
@@ -47,7 +46,7 @@ static int64_t storeFinished(const Correlation *c, const Workspace *w, const rea
   while (first < end) {
     const int64_t x = first < span ? first : first % span, n = MIN(VL, span - x);
     if (first + n > end) break;
-    storePositions(c, sum + first * width, width,
+    THNN_(storePositions)(c, sum + first * width, width,
                    target + w->rowTarget[first / span * w->contiguousRows] + x * c->axis[3].targetStride, n,
                    lanes);
     first += n;

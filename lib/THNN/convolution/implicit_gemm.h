@@ -75,8 +75,17 @@ typedef struct WeightBlock {
 /* Packs biases and weights, `width` output channels per row. */
 void THNN_(packWeights)(const ImplicitGemmPlan *p, const WeightBlock *block, int64_t width, real *packed);
 
+/* Packs the weights of a K-block, a row of output channels per term, as [channel][kernel element]. If channels are
+   innermost in memory, kernel elements may be divided into `parts` parts: [part][channel][kernel element of the part]. */
+void THNN_(packKBlock)(const Correlation *c, const real *weight, int64_t lanes, int64_t width, int64_t channels,
+                       const Tile *kernel, int64_t parts, real *packed);
+
 /* The memory that packWeights reads, or an empty region if prefetching is of no use. */
 PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *block);
+
+/* Stores at most VL finished positions of a row, [position][n]. */
+void THNN_(storePositions)(const Correlation *c, const real *sum, int64_t width, real *target, int64_t positions,
+                           int64_t lanes);
 
 /* Overwrites the target. A pointwise correlation becomes a plain matrix product. */
 void THNN_(implicitGemm)(const Correlation *correlation);

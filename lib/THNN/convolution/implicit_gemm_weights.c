@@ -13,9 +13,7 @@ static int64_t kernelStride(const Correlation *c, const Tile *kernel)
   return stride;
 }
 
-/* Packs the weights of a K-block, a row of output channels per term, as [channel][kernel element]. If channels are
-   innermost in memory, kernel elements may be divided into `parts` parts: [part][channel][kernel element of the part]. */
-static void packKBlock(const Correlation *c, const real *weight, int64_t lanes, int64_t width, int64_t channels,
+void THNN_(packKBlock)(const Correlation *c, const real *weight, int64_t lanes, int64_t width, int64_t channels,
                        const Tile *kernel, int64_t parts, real *packed)
 {
   const int64_t elements = elementCount(kernel->size), stride = kernelStride(c, kernel);
@@ -100,7 +98,7 @@ void THNN_(packWeights)(const ImplicitGemmPlan *p, const WeightBlock *b, int64_t
   if (lanes < width && !inOrder) memset(kBlock, 0, sizeof kBlock);
   for (int64_t k = 0; k < channels; k += blockChannels, weight += blockChannels * c->weightInStride) {
     const int64_t n = MIN(blockChannels, channels - k);
-    packKBlock(c, weight, lanes, width, n, b->kernel, inOrder ? outer : 1, inOrder ? packed : kBlock);
+    THNN_(packKBlock)(c, weight, lanes, width, n, b->kernel, inOrder ? outer : 1, inOrder ? packed : kBlock);
     for (int64_t s = 0; s < outer && !inOrder; s++)
       for (int64_t i = 0; i < n; i++)
         memcpy(packed + (s * n + i) * inner * width, kBlock + (i * elements + s * inner) * width,

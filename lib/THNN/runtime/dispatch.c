@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "runtime/streaming.h"
+#include "runtime/winograd.h"
 
 THNNCapability thnn_capability;
 
@@ -43,4 +44,8 @@ __attribute__((constructor)) static void chooseCapability(void)
 
 const char *THNN_capabilityName(void) { return names[thnn_capability]; }
 
-const char *THNN_environmentError(void) { return error[0] ? error : thnn_cacheError(); }
+const char *THNN_environmentError(void)
+{
+  if (error[0]) return error;
+  return thnn_cacheError() ? thnn_cacheError() : thnn_winogradError();
+}

@@ -1,0 +1,261 @@
+#include "convolution/winograd.h"
+#include "convolution/implicit_gemm.h"
+#include "convolution/winograd_transforms.h"
+#include "runtime/winograd.h"
+
+bool THNN_(winogradSuits)(const Correlation *c)
+{
+#ifdef WINOGRAD
+  for (int d = 0; d < 2; d++)
+    if (!axisIsIdentity(c->axis + d)) return false;
+  for (int d = 2; d < 4; d++)
+    if (c->axis[d].kernel != 3 || c->axis[d].stride != 1 || c->axis[d].dilation != 1) return false;
+  return thnn_winogradEnabled();
+#else
+  return (void)c, false;
+#endif
+}
+
+#ifndef WINOGRAD
+bool THNN_(winogradCorrelate)(const Correlation *c) { return (void)c, false; }
+#else
+
+/* Terms of a K-block, which keeps a component of a panel of weights in the first-level cache and is a level of the
+   blocked summation. */
+#define K_BLOCK 128
+
+/* A block of fewer tiles reads the weights too often. */
+#define LEAST_TILES (2 * GEMM_MR)
+
+/* The plan of a group. A task computes some panels of a block of tiles. */
+typedef struct Plan {
+  Correlation c;
+  int64_t tiles[4], block[4];
+  int64_t blocks, panelParts;       /* panelParts: tasks of a block */
+  int64_t panels, panelsTogether;   /* panels whose weights are transformed at a time */
+  int64_t weightStride, panelReals; /* of a component and of a panel of transformed weights */
+
+  int64_t patchReals, productReals;
+} Plan;
+
+/* Reals that a tile takes: its components for all channels, and its products for a panel. */
+static int64_t tileReals(const Correlation *c)
+{
+  return WINOGRAD_COMPONENTS * (ceilDivide(c->inChannels, VL) * VL + GEMM_NR);
+}
+
+static void growBlock(Plan *p, int64_t most)
+{
+  for (int d = 3, filled = 1; d >= 0; d--) {
+    const int64_t fit = MAX(MIN(most / filled, p->tiles[d]), 1);
+    p->block[d] = ceilDivide(p->tiles[d], ceilDivide(p->tiles[d], fit));
+    if (p->block[d] < p->tiles[d]) break;
+    filled *= (int)p->block[d];
+  }
+}
+
+/* Makes blocks smaller until threads share them evenly. If they would become too small, tasks divide panels too. */
+static void balance(Plan *p, int threads)
+{
+  for (;;) {
+    p->blocks = tileCount(p->tiles, p->block);
+    if (p->blocks % threads == 0 || p->blocks >= 8 * threads) break;
+    int d = 0;
+    while (d < 4 && p->block[d] == 1) d++;
+    if (d == 4) break;
+    int64_t smaller[4];
+    memcpy(smaller, p->block, sizeof smaller);
+    smaller[d] = smallerTile(p->tiles[d], p->block[d]);
+    if (elementCount(smaller) < LEAST_TILES) break;
+    memcpy(p->block, smaller, sizeof smaller);
+  }
+  p->panelParts = p->blocks >= 8 * threads ? 1 : MIN(threads / gcd(p->blocks, threads), p->panels);
+}
+
+static void plan(Plan *p, int threads)
+{
+  const Correlation *c = &p->c;
+  const int64_t bytes = MIN(thnn_secondLevelCacheBytes() * 5 / 8, (int64_t)THNN_SCRATCH_LIMIT * 5 / 8);
+  p->panels = ceilDivide(c->outChannels, GEMM_NR);
+  winogradTiles(c, p->tiles);
+  for (int d = 0; d < 4; d++) p->block[d] = 1;
+  growBlock(p, MAX(bytes / (tileReals(c) * (int64_t)sizeof(real)), LEAST_TILES));
+  balance(p, threads);
+  /* One cache line more than a power of two separates components, so that they map to different cache sets. */
+  const int64_t most = elementCount(p->block), groups = ceilDivide(most, GEMM_MR);
+  p->patchReals = ceilDivide(most, groups) * groups * ceilDivide(c->inChannels, VL) * VL + REALS_PER_LINE;
+  p->productReals = most * GEMM_NR + REALS_PER_LINE;
+  p->weightStride = c->inChannels * GEMM_NR + REALS_PER_LINE;
+  p->panelReals = WINOGRAD_COMPONENTS * p->weightStride;
+  p->panelsTogether = MIN((int64_t)(THNN_SHARED_LIMIT / sizeof(real)) / p->panelReals, p->panels);
+}
+
+/* Multiplies the patches of a block by a panel of weights, component by component. */
+static void multiply(const Plan *p, const real *patches, int64_t tiles, const real *weights, int V, real *products)
+{
+  const int64_t channels = p->c.inChannels, padded = ceilDivide(channels, VL) * VL;
+  const int64_t groups = ceilDivide(tiles, GEMM_MR), together = ceilDivide(tiles, groups);
+  /* The next component of the weights is prefetched. */
+  const int64_t lines = ceilDivide(VL * V * VL, groups * REALS_PER_LINE);
+  for (int i = 0; i < WINOGRAD_COMPONENTS; i++, weights += p->weightStride)
+    for (int64_t k = 0; k < channels; k += K_BLOCK)
+      for (int64_t tile = 0; tile < tiles; tile += together) {
+        const int64_t terms = MIN(K_BLOCK, channels - k);
+        const real *b = weights + k * V * VL;
+        const WinogradProduct product = {.c = products + i * p->productReals + tile * VL,
+                                         .a = patches + i * p->patchReals + tile * padded + k * together,
+                                         .b = b,
+                                         .next = b + p->weightStride +
+                                                 tile / together * ceilDivide(terms, VL) * lines * REALS_PER_LINE,
+                                         .cStride = tiles * VL,
+                                         .aStride = together * VL,
+                                         .terms = terms,
+                                         .lines = lines,
+                                         .accumulate = k > 0};
+        THNN_(winogradKernel)((int)MIN(together, tiles - tile), V)(&product);
+      }
+}
+
+/* Transforms a row of products to two rows of positions, [position][VL]. Adds 0 times each to *check, which becomes NaN
+   unless all are finite. */
+static inline void transformRow(const real *products, int64_t componentStride, int64_t tiles, vreal bias,
+                                real *strip, int64_t pitch, vreal *check)
+{
+  vreal zero = *check;
+  for (int64_t tile = 0; tile < tiles; tile++, products += VL, strip += 2 * VL) {
+    vreal row[8]; /* [component of the column][column] */
+#pragma GCC unroll 4
+    for (int y = 0; y < 4; y++) {
+      vreal m[4];
+#pragma GCC unroll 4
+      for (int x = 0; x < 4; x++) m[x] = v_load(products + (4 * y + x) * componentStride);
+      winogradTarget(m, 1, row + 2 * y, 1);
+    }
+#pragma GCC unroll 2
+    for (int x = 0; x < 2; x++) {
+      vreal position[2];
+      winogradTarget(row + x, 2, position, 1);
+#pragma GCC unroll 2
+      for (int y = 0; y < 2; y++) {
+        const vreal value = position[y] + bias;
+        v_store(strip + y * pitch + x * VL, value);
+        zero += value * (real)0;
+      }
+    }
+  }
+  *check = zero;
+}
+
+/* Stores VL output channels of a block. */
+static void store(const Plan *p, const Tile *block, const real *products, int64_t outChannel, real *strip,
+                  vreal *check)
+{
+  const Correlation *c = &p->c;
+  const int64_t lanes = MIN(VL, c->outChannels - outChannel), pitch = 2 * block->size[3] * VL;
+  const int64_t positions = MIN(2 * block->size[3], c->axis[3].targetSize - 2 * block->start[3]);
+  vreal bias = {0};
+  for (int64_t i = 0; c->bias && i < lanes; i++) bias[i] = c->bias[(outChannel + i) * c->biasOutStride];
+  int64_t tile[4] = {0};
+  for (int64_t row = block->size[0] * block->size[1] * block->size[2]; row > 0;
+       row--, nextIndex(tile, block->size, 3), products += block->size[3] * VL) {
+    transformRow(products, p->productReals, block->size[3], bias, strip, pitch, check);
+    real *target = c->target + outChannel * c->targetChannelStride;
+    for (int d = 0; d < 2; d++) target += (block->start[d] + tile[d]) * c->axis[d].targetStride;
+    for (int64_t i = 0; i < 2; i++) {
+      const int64_t y = 2 * (block->start[2] + tile[2]) + i;
+      if (y >= c->axis[2].targetSize) break;
+      real *to = target + y * c->axis[2].targetStride + 2 * block->start[3] * c->axis[3].targetStride;
+      for (int64_t x = 0; x < positions; x += VL) THNN_(storePositions)
+      (c, strip + i * pitch + x * VL, VL, to + x * c->axis[3].targetStride, MIN(VL, positions - x), lanes);
+    }
+  }
+}
+
+/* Computes output channels begin .. end - 1 of a block by the implicit GEMM. */
+static void computeDirectly(const Plan *p, const Tile *block, int64_t begin, int64_t end)
+{
+  Correlation c = p->c;
+  for (int d = 0; d < 4; d++) {
+    CorrelationAxis *a = c.axis + d;
+    const int64_t start = block->start[d] * (d < 2 ? 1 : 2);
+    a->targetSize = MIN(block->size[d] * (d < 2 ? 1 : 2), a->targetSize - start);
+    c.target += start * a->targetStride;
+    if (d < 2) {
+      c.source += start * a->sourceStride;
+      a->sourceSize = a->targetSize;
+    } else {
+      a->offset += start;
+    }
+  }
+  c.outChannels = end - begin;
+  c.target += begin * c.targetChannelStride;
+  c.weight += begin * c.weightOutStride;
+  if (c.bias) c.bias += begin * c.biasOutStride;
+  THNN_(implicitGemm)(&c);
+}
+
+/* Computes panels begin .. end - 1 of a block; `weights` are those of panel number begin. */
+static void computeBlock(const Plan *p, int64_t index, int64_t begin, int64_t end, const real *weights)
+{
+  const Correlation *c = &p->c;
+  const Tile block = tileAt(p->tiles, p->block, index);
+  const int64_t tiles = elementCount(block.size);
+  real *patches = thnn_scratch(sizeof(real) * (size_t)(WINOGRAD_COMPONENTS * (p->patchReals + p->productReals) +
+                                                       winogradStripReals(p->block[3])));
+  real *products = patches + WINOGRAD_COMPONENTS * p->patchReals,
+       *strip = products + WINOGRAD_COMPONENTS * p->productReals;
+  const WinogradPatches layout = {patches, p->patchReals, ceilDivide(tiles, ceilDivide(tiles, GEMM_MR))};
+  THNN_(winogradPatches)(c, &block, c->source, c->inChannels, &layout, strip);
+  vreal check = {0};
+  for (int64_t panel = begin; panel < end; panel++, weights += p->panelReals) {
+    const int64_t outChannel = panel * GEMM_NR;
+    const int V = c->outChannels - outChannel > VL ? 2 : 1;
+    multiply(p, patches, tiles, weights, V, products);
+    for (int v = 0; v < V; v++) store(p, &block, products + v * tiles * VL, outChannel + v * VL, strip, &check);
+  }
+  /* Components mix the 4x4 coordinates of a patch, so that a NaN or an overflow also reaches positions whose window
+     does not have it. */
+  if (v_sum(check) != 0) computeDirectly(p, &block, begin * GEMM_NR, MIN(end * GEMM_NR, c->outChannels));
+}
+
+static void computeGroup(const Plan *p, real *weights, int64_t work)
+{
+  const Correlation *c = &p->c;
+  for (int64_t first = 0; first < p->panels; first += p->panelsTogether) {
+    const int64_t panels = MIN(p->panelsTogether, p->panels - first), chunk = 32,
+                  chunks = ceilDivide(c->inChannels, chunk);
+    THNN_PARALLEL_FOR(i, panels * chunks, c->inChannels * panels * GEMM_NR * WINOGRAD_COMPONENTS) {
+      THNN_(winogradWeights)
+      (c, first + i / chunks, i % chunks * chunk, MIN((i % chunks + 1) * chunk, c->inChannels), p->weightStride,
+       weights + i / chunks * p->panelReals);
+    }
+    const int64_t parts = MIN(p->panelParts, panels);
+    THNN_PARALLEL_FOR(i, p->blocks * parts, work) {
+      const int64_t part = i % parts, begin = part * panels / parts, end = (part + 1) * panels / parts;
+      computeBlock(p, i / parts, first + begin, first + end, weights + begin * p->panelReals);
+    }
+  }
+}
+
+bool THNN_(winogradCorrelate)(const Correlation *c)
+{
+  if (!THNN_(winogradSuits)(c)) return false;
+  Plan p = {.c = *c};
+  winogradTiles(c, p.tiles);
+  const int64_t tiles = elementCount(p.tiles);
+  if (!winogradPays(tiles, c->inChannels, c->outChannels)) return false;
+  const int64_t work = tiles * c->inChannels * c->outChannels;
+  plan(&p, thnn_threads(1 << 20, work));
+  real *weights = thnn_sharedScratch(sizeof(real) * (size_t)(p.panelsTogether * p.panelReals));
+  if (weights == NULL) return false;
+  p.c.groups = 1;
+  for (int64_t group = 0; group < c->groups; group++) {
+    computeGroup(&p, weights, work);
+    p.c.source += c->inChannels * c->sourceChannelStride;
+    p.c.target += c->outChannels * c->targetChannelStride;
+    p.c.weight += c->weightGroupStride;
+    if (p.c.bias) p.c.bias += c->biasGroupStride;
+  }
+  return true;
+}
+#endif

@@ -1,0 +1,63 @@
+#ifndef THNN_CONVOLUTION_WINOGRAD_H
+#define THNN_CONVOLUTION_WINOGRAD_H
+
+#include "convolution/packing.h"
+#include "convolution/winograd_kernels.h"
+
+/* Winograd's method for 3x3 kernels of stride 1 (Winograd 1980; Lavin and Gray 2016): 2x2 positions, a Winograd tile, take
+   16 products per pair of channels instead of 36.
+
+   The 4x4 source coordinates that a Winograd tile reads, its patch, and the filters are transformed to 16 components
+   each. A component of all tiles and channels is a matrix, and so is a component of all filters; their product is
+   transformed to positions. The lanes of all transforms are channels. */
+
+#define WINOGRAD_COMPONENTS 16
+
+/* True if Winograd's method is faster than the implicit GEMM for sums over `inChannels` channels. Decides by sizes alone;
+   docs/convolution.md has the measurement. */
+static inline bool winogradPays(int64_t tiles, int64_t inChannels, int64_t outChannels)
+{
+  return tiles >= 48 && inChannels >= 32 && inChannels <= 1024 && outChannels >= 32;
+}
+
+/* --- images and Winograd tiles --------------------------------------------------------------------------------- */
+
+/* Winograd tiles of a correlation: two axes of images, rows and columns of tiles. */
+static inline void winogradTiles(const Correlation *c, int64_t *tiles)
+{
+  for (int d = 0; d < 4; d++) tiles[d] = d < 2 ? c->axis[d].targetSize : ceilDivide(c->axis[d].targetSize, 2);
+}
+
+/* True if the kernel is 3x3 with stride and dilation 1, and the other axes are images. */
+bool THNN_(winogradSuits)(const Correlation *c);
+
+/* The components of the patches of a block of tiles, [component][group][VL channels][tile of the group][VL]: a group is
+   `together` tiles, and componentStride reals hold a component. */
+typedef struct WinogradPatches {
+  real *data;
+  int64_t componentStride, together;
+} WinogradPatches;
+
+/* Reals of a strip, the memory in which rows of pixels have their channels in the lanes, for `tiles` tiles of a row. */
+static inline int64_t winogradStripReals(int64_t tiles) { return 4 * (2 * tiles + 2) * VL; }
+
+/* Transforms the patches of a block of tiles, `channels` channels from `source` on. */
+void THNN_(winogradPatches)(const Correlation *c, const Tile *block, const real *source, int64_t channels,
+                            const WinogradPatches *patches, real *strip);
+
+/* Makes pixels `begin` .. `begin + pixels - 1` of a row, [pixel][VL]: `channels` channels of `row`, whose first pixel
+   is `first`. Pixels outside of 0 .. size - 1 are 0. */
+void THNN_(winogradRow)(const real *row, int64_t pixelStride, int64_t channelStride, int64_t size, int64_t first,
+                        int64_t pixels, int64_t channels, real *to);
+
+/* --- products -------------------------------------------------------------------------------------------------- */
+
+/* Output or gradInput. Returns false, without a result, if the implicit GEMM is to compute it. */
+bool THNN_(winogradCorrelate)(const Correlation *c);
+
+/* Transforms the filters of panel number `panel`, channels `begin` .. `end - 1`, to [component][channel][lane];
+   componentStride reals hold a component. */
+void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t begin, int64_t end,
+                            int64_t componentStride, real *to);
+
+#endif
