@@ -1,6 +1,7 @@
 #include "convolution/grad_weight.h"
 #include "convolution/depthwise.h"
 #include "convolution/direct.h"
+#include "convolution/winograd.h"
 #include "gemm/gemm.h"
 
 /* With at most this many samples of a Linear layer, packing would take longer than the products. */
@@ -73,6 +74,7 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
     else multiplyPointwise(&p.c, scale);
     return;
   }
+  if (THNN_(winogradGradWeight)(&p.c, scale)) return;
   const int threads = thnn_threads(1 << 20, work);
   THNN_(gradWeightPlan)(&p, 1); /* the choice of the algorithm must not depend on threads */
   if (THNN_(gradWeightUnfoldedSuits)(&p)) return THNN_(gradWeightUnfolded)(&p, threads, work, scale);

@@ -1,4 +1,6 @@
 #include "convolution/winograd.h"
+#include <stdatomic.h>
+
 #include "convolution/implicit_gemm.h"
 #include "convolution/winograd_transforms.h"
 #include "runtime/winograd.h"
@@ -25,6 +27,7 @@ bool THNN_(winogradCorrelate)(const Correlation *c) { return (void)c, false; }
 #define K_BLOCK 128
 
 /* A block of fewer tiles reads the weights too often. */
+#define COMPONENTS 16
 #define LEAST_TILES (2 * GEMM_MR)
 
 /* The plan of a group. A task computes some panels of a block of tiles. */
@@ -41,17 +44,7 @@ typedef struct Plan {
 /* Reals that a tile takes: its components for all channels, and its products for a panel. */
 static int64_t tileReals(const Correlation *c)
 {
-  return WINOGRAD_COMPONENTS * (ceilDivide(c->inChannels, VL) * VL + GEMM_NR);
-}
-
-static void growBlock(Plan *p, int64_t most)
-{
-  for (int d = 3, filled = 1; d >= 0; d--) {
-    const int64_t fit = MAX(MIN(most / filled, p->tiles[d]), 1);
-    p->block[d] = ceilDivide(p->tiles[d], ceilDivide(p->tiles[d], fit));
-    if (p->block[d] < p->tiles[d]) break;
-    filled *= (int)p->block[d];
-  }
+  return COMPONENTS * (ceilDivide(c->inChannels, VL) * VL + GEMM_NR);
 }
 
 /* Makes blocks smaller until threads share them evenly. If they would become too small, tasks divide panels too. */
@@ -77,16 +70,14 @@ static void plan(Plan *p, int threads)
   const Correlation *c = &p->c;
   const int64_t bytes = MIN(thnn_secondLevelCacheBytes() * 5 / 8, (int64_t)THNN_SCRATCH_LIMIT * 5 / 8);
   p->panels = ceilDivide(c->outChannels, GEMM_NR);
-  winogradTiles(c, p->tiles);
-  for (int d = 0; d < 4; d++) p->block[d] = 1;
-  growBlock(p, MAX(bytes / (tileReals(c) * (int64_t)sizeof(real)), LEAST_TILES));
+  winogradBlock(p->tiles, MAX(bytes / (tileReals(c) * (int64_t)sizeof(real)), LEAST_TILES), p->block);
   balance(p, threads);
   /* One cache line more than a power of two separates components, so that they map to different cache sets. */
   const int64_t most = elementCount(p->block), groups = ceilDivide(most, GEMM_MR);
   p->patchReals = ceilDivide(most, groups) * groups * ceilDivide(c->inChannels, VL) * VL + REALS_PER_LINE;
   p->productReals = most * GEMM_NR + REALS_PER_LINE;
   p->weightStride = c->inChannels * GEMM_NR + REALS_PER_LINE;
-  p->panelReals = WINOGRAD_COMPONENTS * p->weightStride;
+  p->panelReals = COMPONENTS * p->weightStride;
   p->panelsTogether = MIN((int64_t)(THNN_SHARED_LIMIT / sizeof(real)) / p->panelReals, p->panels);
 }
 
@@ -97,7 +88,7 @@ static void multiply(const Plan *p, const real *patches, int64_t tiles, const re
   const int64_t groups = ceilDivide(tiles, GEMM_MR), together = ceilDivide(tiles, groups);
   /* The next component of the weights is prefetched. */
   const int64_t lines = ceilDivide(VL * V * VL, groups * REALS_PER_LINE);
-  for (int i = 0; i < WINOGRAD_COMPONENTS; i++, weights += p->weightStride)
+  for (int i = 0; i < COMPONENTS; i++, weights += p->weightStride)
     for (int64_t k = 0; k < channels; k += K_BLOCK)
       for (int64_t tile = 0; tile < tiles; tile += together) {
         const int64_t terms = MIN(K_BLOCK, channels - k);
@@ -171,41 +162,18 @@ static void store(const Plan *p, const Tile *block, const real *products, int64_
   }
 }
 
-/* Computes output channels begin .. end - 1 of a block by the implicit GEMM. */
-static void computeDirectly(const Plan *p, const Tile *block, int64_t begin, int64_t end)
-{
-  Correlation c = p->c;
-  for (int d = 0; d < 4; d++) {
-    CorrelationAxis *a = c.axis + d;
-    const int64_t start = block->start[d] * (d < 2 ? 1 : 2);
-    a->targetSize = MIN(block->size[d] * (d < 2 ? 1 : 2), a->targetSize - start);
-    c.target += start * a->targetStride;
-    if (d < 2) {
-      c.source += start * a->sourceStride;
-      a->sourceSize = a->targetSize;
-    } else {
-      a->offset += start;
-    }
-  }
-  c.outChannels = end - begin;
-  c.target += begin * c.targetChannelStride;
-  c.weight += begin * c.weightOutStride;
-  if (c.bias) c.bias += begin * c.biasOutStride;
-  THNN_(implicitGemm)(&c);
-}
-
-/* Computes panels begin .. end - 1 of a block; `weights` are those of panel number begin. */
-static void computeBlock(const Plan *p, int64_t index, int64_t begin, int64_t end, const real *weights)
+/* Computes panels begin .. end - 1 of a block; `weights` are those of panel number begin. Returns false if a position is
+   not finite. */
+static bool computeBlock(const Plan *p, int64_t index, int64_t begin, int64_t end, const real *weights)
 {
   const Correlation *c = &p->c;
   const Tile block = tileAt(p->tiles, p->block, index);
   const int64_t tiles = elementCount(block.size);
-  real *patches = thnn_scratch(sizeof(real) * (size_t)(WINOGRAD_COMPONENTS * (p->patchReals + p->productReals) +
-                                                       winogradStripReals(p->block[3])));
-  real *products = patches + WINOGRAD_COMPONENTS * p->patchReals,
-       *strip = products + WINOGRAD_COMPONENTS * p->productReals;
+  real *patches = thnn_scratch(sizeof(real) * (size_t)(COMPONENTS * (p->patchReals + p->productReals) +
+                                                       winogradStripReals(2, p->block[3])));
+  real *products = patches + COMPONENTS * p->patchReals, *strip = products + COMPONENTS * p->productReals;
   const WinogradPatches layout = {patches, p->patchReals, ceilDivide(tiles, ceilDivide(tiles, GEMM_MR))};
-  THNN_(winogradPatches)(c, &block, c->source, c->inChannels, &layout, strip);
+  THNN_(winogradPatches)(c, 2, &block, c->source, c->inChannels, &layout, strip);
   vreal check = {0};
   for (int64_t panel = begin; panel < end; panel++, weights += p->panelReals) {
     const int64_t outChannel = panel * GEMM_NR;
@@ -213,18 +181,53 @@ static void computeBlock(const Plan *p, int64_t index, int64_t begin, int64_t en
     multiply(p, patches, tiles, weights, V, products);
     for (int v = 0; v < V; v++) store(p, &block, products + v * tiles * VL, outChannel + v * VL, strip, &check);
   }
-  /* Components mix the 4x4 coordinates of a patch, so that a NaN or an overflow also reaches positions whose window
-     does not have it. */
-  if (v_sum(check) != 0) computeDirectly(p, &block, begin * GEMM_NR, MIN(end * GEMM_NR, c->outChannels));
+  return v_sum(check) == 0;
+}
+
+/* The correlation of one image. */
+static Correlation imageOf(const Correlation *all, int64_t image)
+{
+  Correlation c = *all;
+  for (int d = 1; d >= 0; d--) {
+    const int64_t at = image % c.axis[d].targetSize;
+    image /= c.axis[d].targetSize;
+    c.source += at * c.axis[d].sourceStride;
+    c.target += at * c.axis[d].targetStride;
+    c.axis[d].sourceSize = c.axis[d].targetSize = 1;
+  }
+  return c;
+}
+
+static bool targetIsFinite(const Correlation *c)
+{
+  real check = 0;
+  for (int64_t o = 0; o < c->outChannels; o++)
+    for (int64_t y = 0; y < c->axis[2].targetSize; y++) {
+      const real *row = c->target + o * c->targetChannelStride + y * c->axis[2].targetStride;
+      for (int64_t x = 0; x < c->axis[3].targetSize; x++) check += row[x * c->axis[3].targetStride] * 0;
+    }
+  return check == 0;
+}
+
+/* Computes the images with a position that is not finite by the implicit GEMM: components mix the coordinates of a patch,
+   so that a NaN, and a difference that overflows, also reach positions whose windows do not contain them. Whole images,
+   since blocks depend on the number of threads. */
+static void repairImages(const Correlation *c)
+{
+  for (int64_t i = 0; i < c->axis[0].targetSize * c->axis[1].targetSize; i++) {
+    const Correlation image = imageOf(c, i);
+    if (!targetIsFinite(&image)) THNN_(implicitGemm)(&image);
+  }
 }
 
 static void computeGroup(const Plan *p, real *weights, int64_t work)
 {
   const Correlation *c = &p->c;
+  atomic_bool finite = true;
   for (int64_t first = 0; first < p->panels; first += p->panelsTogether) {
     const int64_t panels = MIN(p->panelsTogether, p->panels - first), chunk = 32,
                   chunks = ceilDivide(c->inChannels, chunk);
-    THNN_PARALLEL_FOR(i, panels * chunks, c->inChannels * panels * GEMM_NR * WINOGRAD_COMPONENTS) {
+    THNN_PARALLEL_FOR(i, panels * chunks, c->inChannels * panels * GEMM_NR * COMPONENTS) {
       THNN_(winogradWeights)
       (c, first + i / chunks, i % chunks * chunk, MIN((i % chunks + 1) * chunk, c->inChannels), p->weightStride,
        weights + i / chunks * p->panelReals);
@@ -232,16 +235,17 @@ static void computeGroup(const Plan *p, real *weights, int64_t work)
     const int64_t parts = MIN(p->panelParts, panels);
     THNN_PARALLEL_FOR(i, p->blocks * parts, work) {
       const int64_t part = i % parts, begin = part * panels / parts, end = (part + 1) * panels / parts;
-      computeBlock(p, i / parts, first + begin, first + end, weights + begin * p->panelReals);
+      if (!computeBlock(p, i / parts, first + begin, first + end, weights + begin * p->panelReals)) finite = false;
     }
   }
+  if (!finite) repairImages(c);
 }
 
 bool THNN_(winogradCorrelate)(const Correlation *c)
 {
   if (!THNN_(winogradSuits)(c)) return false;
   Plan p = {.c = *c};
-  winogradTiles(c, p.tiles);
+  winogradTiles(c, 2, p.tiles);
   const int64_t tiles = elementCount(p.tiles);
   if (!winogradPays(tiles, c->inChannels, c->outChannels)) return false;
   const int64_t work = tiles * c->inChannels * c->outChannels;

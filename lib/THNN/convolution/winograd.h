@@ -11,7 +11,8 @@
    each. A component of all tiles and channels is a matrix, and so is a component of all filters; their product is
    transformed to positions. The lanes of all transforms are channels. */
 
-#define WINOGRAD_COMPONENTS 16
+/* Components of the patches of Winograd tiles of m x m positions. */
+static inline int64_t winogradComponents(int m) { return (m + 2) * (m + 2); }
 
 /* True if Winograd's method is faster than the implicit GEMM for sums over `inChannels` channels. Decides by sizes alone;
    docs/convolution.md has the measurement. */
@@ -23,9 +24,20 @@ static inline bool winogradPays(int64_t tiles, int64_t inChannels, int64_t outCh
 /* --- images and Winograd tiles --------------------------------------------------------------------------------- */
 
 /* Winograd tiles of a correlation: two axes of images, rows and columns of tiles. */
-static inline void winogradTiles(const Correlation *c, int64_t *tiles)
+static inline void winogradTiles(const Correlation *c, int m, int64_t *tiles)
 {
-  for (int d = 0; d < 4; d++) tiles[d] = d < 2 ? c->axis[d].targetSize : ceilDivide(c->axis[d].targetSize, 2);
+  for (int d = 0; d < 4; d++) tiles[d] = d < 2 ? c->axis[d].targetSize : ceilDivide(c->axis[d].targetSize, m);
+}
+
+/* Sets `block` to as many tiles as possible, at most `most`: whole rows of tiles, whole images. */
+static inline void winogradBlock(const int64_t *tiles, int64_t most, int64_t *block)
+{
+  for (int d = 0; d < 4; d++) block[d] = 1;
+  for (int d = 3; d >= 0; d--) {
+    block[d] = ceilDivide(tiles[d], ceilDivide(tiles[d], MIN(most, tiles[d])));
+    if (block[d] < tiles[d]) return;
+    most = MAX(most / block[d], 1);
+  }
 }
 
 /* True if the kernel is 3x3 with stride and dilation 1, and the other axes are images. */
@@ -39,10 +51,10 @@ typedef struct WinogradPatches {
 } WinogradPatches;
 
 /* Reals of a strip, the memory in which rows of pixels have their channels in the lanes, for `tiles` tiles of a row. */
-static inline int64_t winogradStripReals(int64_t tiles) { return 4 * (2 * tiles + 2) * VL; }
+static inline int64_t winogradStripReals(int m, int64_t tiles) { return (m + 2) * (m * tiles + 2) * VL; }
 
 /* Transforms the patches of a block of tiles, `channels` channels from `source` on. */
-void THNN_(winogradPatches)(const Correlation *c, const Tile *block, const real *source, int64_t channels,
+void THNN_(winogradPatches)(const Correlation *c, int m, const Tile *block, const real *source, int64_t channels,
                             const WinogradPatches *patches, real *strip);
 
 /* Makes pixels `begin` .. `begin + pixels - 1` of a row, [pixel][VL]: `channels` channels of `row`, whose first pixel
@@ -59,5 +71,8 @@ bool THNN_(winogradCorrelate)(const Correlation *c);
    componentStride reals hold a component. */
 void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t begin, int64_t end,
                             int64_t componentStride, real *to);
+
+/* gradWeight += scale * the gradient of weight. Returns false, without a result, if the implicit GEMM is to compute it. */
+bool THNN_(winogradGradWeight)(const Correlation *c, real scale);
 
 #endif

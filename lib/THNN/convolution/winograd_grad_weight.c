@@ -1,0 +1,306 @@
+#include "convolution/grad_weight.h"
+#include "convolution/winograd.h"
+#include "convolution/winograd_transforms.h"
+#include "runtime/winograd.h"
+
+/* gradWeight by F(3x3,mxm): the m x m gradients of a Winograd tile are transformed to as many components as its patch. Per
+   component, the products of both are summed over tiles, and the sums are transformed to kernel elements. A task owns some
+   output and input channels and goes through all tiles. The lanes are input channels. */
+
+#ifndef WINOGRAD
+bool THNN_(winogradGradWeight)(const Correlation *c, real scale) { return (void)c, (void)scale, false; }
+#else
+
+/* Tasks own multiples of CELL_OUT x CELL_IN channels, the unit that is computed directly if a sum is not finite, so that
+   the result does not depend on the number of threads. */
+#define CELL_OUT 16
+#define CELL_IN GEMM_NR
+
+/* Tiles of a block, at most. Blocks depend on sizes alone because a sum is rounded once per block. */
+#define BLOCK_TILES(m) ((m) == 2 ? 64 : 32)
+
+/* F(3x3,4x4) has larger rounding errors, which sums over fewer positions than this would show. */
+#define POSITIONS_OF_4X4 1500
+
+typedef struct Plan {
+  Correlation c; /* of a group */
+  int m;
+  int64_t components, tiles[4], block[4], blocks;
+  int64_t out, in, outTasks, inTasks;                         /* channels of a task */
+  int64_t patchReals, gradientReals, sumReals, gradientPitch; /* of a component */
+} Plan;
+
+static int64_t taskBytes(const Plan *p, int64_t out, int64_t in)
+{
+  return p->components * (out * in + elementCount(p->block) * (out + in)) * (int64_t)sizeof(real);
+}
+
+/* Sets the channels of a task: of those that fit the second-level cache, the ones with the fewest transforms. */
+static void chooseTask(Plan *p, int64_t bytes)
+{
+  const int64_t outChannels = ceilDivide(p->c.outChannels, CELL_OUT) * CELL_OUT,
+                inChannels = ceilDivide(p->c.inChannels, CELL_IN) * CELL_IN;
+  double least = INFINITY;
+  for (int64_t in = CELL_IN; in <= inChannels; in += CELL_IN)
+    for (int64_t out = CELL_OUT; out <= outChannels && (out == CELL_OUT || taskBytes(p, out, in) <= bytes);
+         out += CELL_OUT) {
+      const double cost = (double)inChannels * (double)ceilDivide(outChannels, out) +
+                          (double)outChannels * (double)ceilDivide(inChannels, in);
+      if (cost > least || taskBytes(p, out, in) > bytes) continue;
+      least = cost;
+      p->out = out;
+      p->in = in;
+    }
+}
+
+/* Makes tasks smaller until threads share them evenly. */
+static void balance(Plan *p, int threads)
+{
+  for (;;) {
+    p->outTasks = ceilDivide(p->c.outChannels, p->out);
+    p->inTasks = ceilDivide(p->c.inChannels, p->in);
+    const int64_t tasks = p->c.groups * p->outTasks * p->inTasks;
+    if (tasks % threads == 0 || tasks >= 4 * threads) return;
+    if (p->in > CELL_IN && (p->in >= p->out || p->out == CELL_OUT)) p->in = (p->in / CELL_IN + 1) / 2 * CELL_IN;
+    else if (p->out > CELL_OUT) p->out = (p->out / CELL_OUT + 1) / 2 * CELL_OUT;
+    else return;
+  }
+}
+
+static void plan(Plan *p, int threads)
+{
+  winogradTiles(&p->c, p->m, p->tiles);
+  winogradBlock(p->tiles, BLOCK_TILES(p->m), p->block);
+  p->blocks = tileCount(p->tiles, p->block);
+  p->components = winogradComponents(p->m);
+  chooseTask(
+      p, MIN(MAX(thnn_secondLevelCacheBytes(), (int64_t)1 << 20) * 7 / 8, (int64_t)THNN_SCRATCH_LIMIT * 5 / 8));
+  balance(p, threads);
+  const int64_t tiles = elementCount(p->block);
+  p->patchReals = tiles * p->in + REALS_PER_LINE;
+  p->gradientPitch = p->out + REALS_PER_LINE;
+  p->gradientReals = tiles * p->gradientPitch + REALS_PER_LINE;
+  p->sumReals = p->out * p->in + REALS_PER_LINE;
+}
+
+typedef struct Task {
+  int64_t group, outChannel, channel, outChannels, channels;
+  real *sums, *patches, *gradients, *strip;
+} Task;
+
+static inline __attribute__((always_inline)) real *transformGradients(const int m, const real *strip,
+                                                                      int64_t pitch, int64_t tiles, real *to,
+                                                                      int64_t componentStride, int64_t tileStride)
+{
+  const int n = m + 2;
+  for (int64_t tile = 0; tile < tiles; tile++, strip += m * VL, to += tileStride) {
+    vreal column[24]; /* [component of the column][column] */
+#pragma GCC unroll 4
+    for (int x = 0; x < m; x++) {
+      vreal y[4];
+#pragma GCC unroll 4
+      for (int i = 0; i < m; i++) y[i] = v_load(strip + i * pitch + x * VL);
+      winogradGradient(m, y, 1, column + x, m);
+    }
+#pragma GCC unroll 6
+    for (int i = 0; i < n; i++) {
+      vreal component[6];
+      winogradGradient(m, column + i * m, 1, component, 1);
+#pragma GCC unroll 6
+      for (int x = 0; x < n; x++) v_store(to + (n * i + x) * componentStride, component[x]);
+    }
+  }
+  return to;
+}
+
+/* Transforms the gradients of a block, [component][tile][output channel]. */
+static void packGradients(const Plan *p, const Task *t, const Tile *block)
+{
+  const Correlation *c = &p->c;
+  const CorrelationAxis *height = c->axis + 2, *width = c->axis + 3;
+  const int64_t pixels = p->m * block->size[3], firstX = p->m * block->start[3];
+  for (int64_t o = 0; o < t->outChannels; o += VL) {
+    const int64_t lanes = MIN(VL, t->outChannels - o);
+    const real *channel = c->target + (t->group * c->outChannels + t->outChannel + o) * c->targetChannelStride;
+    real *to = t->gradients + o;
+    int64_t tile[3] = {0};
+    for (int64_t row = block->size[0] * block->size[1] * block->size[2]; row > 0;
+         row--, nextIndex(tile, block->size, 3)) {
+      const real *image = channel;
+      for (int d = 0; d < 2; d++) image += (block->start[d] + tile[d]) * c->axis[d].targetStride;
+      for (int64_t i = 0; i < p->m; i++) {
+        const int64_t y = p->m * (block->start[2] + tile[2]) + i;
+        const bool inside = y < height->targetSize;
+        THNN_(winogradRow)(image + (inside ? y * height->targetStride : 0), width->targetStride,
+                           c->targetChannelStride, inside ? width->targetSize : 0, firstX, pixels, lanes,
+                           t->strip + i * pixels * VL);
+      }
+      if (p->m == 2)
+        to = transformGradients(2, t->strip, pixels * VL, block->size[3], to, p->gradientReals, p->gradientPitch);
+      else
+        to = transformGradients(4, t->strip, pixels * VL, block->size[3], to, p->gradientReals, p->gradientPitch);
+    }
+  }
+}
+
+/* Adds the products of a block to the sums, [component][output channel][input channel]. */
+static void multiply(const Plan *p, const Task *t, int64_t tiles, bool accumulate)
+{
+  const int64_t groups = ceilDivide(t->outChannels, GEMM_MR), together = ceilDivide(t->outChannels, groups);
+  for (int64_t i = 0; i < p->components; i++)
+    for (int64_t in = 0; in < t->channels; in += GEMM_NR)
+      for (int64_t o = 0; o < t->outChannels; o += together) {
+        const WinogradSum sum = {.c = t->sums + i * p->sumReals + o * p->in + in,
+                                 .a = t->gradients + i * p->gradientReals + o,
+                                 .b = t->patches + i * p->patchReals + in * tiles,
+                                 .cStride = p->in,
+                                 .aStride = p->gradientPitch,
+                                 .bStride = tiles * VL,
+                                 .terms = tiles,
+                                 .accumulate = accumulate};
+        THNN_(winogradSumKernel)((int)MIN(together, t->outChannels - o), t->channels - in > VL ? 2 : 1)(&sum);
+      }
+}
+
+static inline __attribute__((always_inline)) void transformSums(const int m, real *sums, int64_t componentStride,
+                                                                vreal *check)
+{
+  const int n = m + 2;
+  vreal row[18], zero = *check; /* row: [component of the column][kernel element] */
+#pragma GCC unroll 6
+  for (int y = 0; y < n; y++) {
+    vreal component[6];
+#pragma GCC unroll 6
+    for (int x = 0; x < n; x++) component[x] = v_load(sums + (n * y + x) * componentStride);
+    winogradGradWeight(m, component, 1, row + 3 * y, 1);
+  }
+#pragma GCC unroll 3
+  for (int x = 0; x < 3; x++) {
+    vreal element[3];
+    winogradGradWeight(m, row + x, 3, element, 1);
+#pragma GCC unroll 3
+    for (int y = 0; y < 3; y++) {
+      v_store(sums + (3 * y + x) * componentStride, element[y]);
+      zero += element[y] * (real)0;
+    }
+  }
+  *check = zero;
+}
+
+/* Adds `channels` channels of an output channel to gradWeight; `sums` has the kernel elements sumReals apart. */
+static void addSums(const Plan *p, const real *sums, int64_t channels, real *weight, real scale)
+{
+  const Correlation *c = &p->c;
+  const int64_t inStride = c->weightInStride, yStride = c->axis[2].weightStride, xStride = c->axis[3].weightStride;
+  if (inStride == 9 && yStride == 3 && xStride == 1) {
+    real filters[9 * CELL_IN];
+    THNN_(transpose)(filters, 9, sums, p->sumReals, 9, channels);
+    for (int64_t i = 0; i < 9 * channels; i++) weight[i] += scale * filters[i];
+    return;
+  }
+  for (int64_t i = 0; i < 9; i++) {
+    real *to = weight + i / 3 * yStride + i % 3 * xStride;
+    const real *from = sums + i * p->sumReals;
+    if (inStride == 1)
+      for (int64_t k = 0; k < channels; k++) to[k] += scale * from[k];
+    else
+      for (int64_t k = 0; k < channels; k++) to[k * inStride] += scale * from[k];
+  }
+}
+
+/* Computes a cell by the implicit GEMM. */
+static void computeDirectly(const Plan *p, int64_t group, int64_t outChannel, int64_t outChannels, int64_t channel,
+                            int64_t channels, real scale)
+{
+  GradWeightPlan direct = {.c = p->c};
+  Correlation *c = &direct.c;
+  c->source += (group * c->inChannels + channel) * c->sourceChannelStride;
+  c->target += (group * c->outChannels + outChannel) * c->targetChannelStride;
+  c->weight += group * c->weightGroupStride + outChannel * c->weightOutStride + channel * c->weightInStride;
+  c->groups = 1;
+  c->outChannels = outChannels;
+  c->inChannels = channels;
+  THNN_(gradWeightPlan)(&direct, 1);
+  const int64_t tasks = direct.panelTasks * direct.channelTasks * direct.kernelTasks;
+  for (int64_t i = 0; i < tasks; i++) THNN_(gradWeightImplicitGemm)(&direct, i, scale);
+}
+
+/* More cells than those whose sums fit scratch memory. */
+#define CELLS 256
+
+/* Transforms the sums and adds them to gradWeight. Cells with a sum that is not finite are computed directly at the end,
+   because that overwrites the scratch memory. */
+static void storeTask(const Plan *p, const Task *t, real scale)
+{
+  const Correlation *c = &p->c;
+  bool finite[CELLS];
+  int64_t cells = 0;
+  for (int64_t o = 0; o < t->outChannels; o += CELL_OUT)
+    for (int64_t k = 0; k < t->channels; k += CELL_IN, cells++) {
+      const int64_t endOut = MIN(o + CELL_OUT, t->outChannels), channels = MIN(CELL_IN, t->channels - k);
+      vreal check = {0};
+      for (int64_t i = o; i < endOut; i++)
+        for (int64_t v = 0; v < channels; v += VL) {
+          real *sums = t->sums + i * p->in + k + v;
+          if (p->m == 2) transformSums(2, sums, p->sumReals, &check);
+          else transformSums(4, sums, p->sumReals, &check);
+        }
+      finite[cells] = v_sum(check) == 0;
+      real *weight = c->weight + t->group * c->weightGroupStride + t->outChannel * c->weightOutStride +
+                     (t->channel + k) * c->weightInStride;
+      for (int64_t i = o; finite[cells] && i < endOut; i++)
+        addSums(p, t->sums + i * p->in + k, channels, weight + i * c->weightOutStride, scale);
+    }
+  const Task task = *t;
+  cells = 0;
+  for (int64_t o = 0; o < task.outChannels; o += CELL_OUT)
+    for (int64_t k = 0; k < task.channels; k += CELL_IN)
+      if (!finite[cells++])
+        computeDirectly(p, task.group, task.outChannel + o, MIN(CELL_OUT, task.outChannels - o), task.channel + k,
+                        MIN(CELL_IN, task.channels - k), scale);
+}
+
+static void computeTask(const Plan *p, int64_t index, real scale)
+{
+  const Correlation *c = &p->c;
+  Task t = {.channel = index % p->inTasks * p->in,
+            .outChannel = index / p->inTasks % p->outTasks * p->out,
+            .group = index / (p->inTasks * p->outTasks)};
+  t.channels = MIN(p->in, c->inChannels - t.channel);
+  t.outChannels = MIN(p->out, c->outChannels - t.outChannel);
+  const int64_t sumReals = p->components * p->sumReals, patchReals = p->components * p->patchReals,
+                gradientReals = p->components * p->gradientReals,
+                stripReals = winogradStripReals(p->m, p->block[3]);
+  t.sums = thnn_scratch(sizeof(real) * (size_t)(sumReals + patchReals + gradientReals + stripReals));
+  t.patches = t.sums + sumReals;
+  t.gradients = t.patches + patchReals;
+  t.strip = t.gradients + gradientReals;
+  for (int64_t i = 0; i < p->blocks; i++) {
+    const Tile block = tileAt(p->tiles, p->block, i);
+    const int64_t tiles = elementCount(block.size);
+    const WinogradPatches layout = {t.patches, p->patchReals, tiles};
+    THNN_(winogradPatches)(c, p->m, &block,
+                           c->source + (t.group * c->inChannels + t.channel) * c->sourceChannelStride, t.channels,
+                           &layout, t.strip);
+    packGradients(p, &t, &block);
+    multiply(p, &t, tiles, i > 0);
+  }
+  storeTask(p, &t, scale);
+}
+
+bool THNN_(winogradGradWeight)(const Correlation *c, real scale)
+{
+  if (!THNN_(winogradSuits)(c)) return false;
+  Plan p = {.c = *c};
+  winogradTiles(c, 2, p.tiles);
+  const int64_t tiles = elementCount(p.tiles);
+  if (!winogradPays(tiles, c->inChannels, c->outChannels)) return false;
+  const int64_t positions =
+      c->axis[0].targetSize * c->axis[1].targetSize * c->axis[2].targetSize * c->axis[3].targetSize;
+  p.m = positions >= POSITIONS_OF_4X4 ? 4 : 2;
+  const int64_t work = tiles * c->inChannels * c->outChannels * c->groups;
+  plan(&p, thnn_threads(1 << 20, work));
+  THNN_PARALLEL_FOR(i, c->groups * p.outTasks * p.inTasks, work) computeTask(&p, i, scale);
+  return true;
+}
+#endif
