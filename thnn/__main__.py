@@ -145,6 +145,7 @@ def _facts() -> dict[str, Any]:
         "functions": f"{len(functions())} in {len(modules())} modules",
         "THNN_CPU_CAPABILITY": os.environ.get("THNN_CPU_CAPABILITY", ""),
         "THNN_CACHE_BYTES": os.environ.get("THNN_CACHE_BYTES", ""),
+        "THNN_WINOGRAD": os.environ.get("THNN_WINOGRAD", ""),
         "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", ""),
     }
 

@@ -5,11 +5,7 @@ The build makes a second library of generic/*/*.c and lib/THNN/*/reference.c. Bo
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import torch
@@ -18,21 +14,6 @@ from thnn._binding.backend import Backend
 from thnn._binding.library import DOUBLE, FLOAT, Library
 from thnn.testing.case_runner import CaseRunner, compare
 from thnn.testing.cases import cases
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-BUILD = ROOT / "build" / "cmake"
-
-
-@pytest.fixture(scope="module")
-def reference() -> Library:
-    if not (BUILD / "CMakeCache.txt").exists():
-        pytest.skip("needs the source tree, built by `make setup`")
-    cmake = shutil.which("cmake", path=str(Path(sys.executable).parent)) or "cmake"
-    built = subprocess.run(
-        [cmake, "--build", str(BUILD), "--target", "THNN_reference"], capture_output=True, text=True
-    )
-    assert built.returncode == 0, built.stdout + built.stderr
-    return Library(BUILD / "libTHNN_reference.so")
 
 
 def _samples() -> Iterator[tuple[str, str]]:

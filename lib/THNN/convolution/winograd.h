@@ -18,7 +18,7 @@ static inline int64_t winogradComponents(int m) { return (m + 2) * (m + 2); }
    docs/convolution.md has the measurement. */
 static inline bool winogradPays(int64_t tiles, int64_t inChannels, int64_t outChannels)
 {
-  return tiles >= 48 && inChannels >= 32 && inChannels <= 1024 && outChannels >= 32;
+  return tiles >= 48 && inChannels >= 16 && inChannels <= 1024 && outChannels >= 16;
 }
 
 /* --- images and Winograd tiles --------------------------------------------------------------------------------- */

@@ -1,0 +1,244 @@
+"""Winograd's method for 3x3 convolutions: agreement with the reference cores, rounding errors, NaN, threads."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from unittest import mock
+
+import pytest
+import torch
+from torch import Tensor
+
+import thnn
+from thnn import type2backend
+from thnn._binding import library
+from thnn._binding.backend import Backend
+from thnn._binding.library import FLOAT, THNN, Library
+
+WINOGRAD = type2backend[torch.float32]
+pytestmark = pytest.mark.skipif(
+    library.cpu_capability() == "default" or os.environ.get("THNN_WINOGRAD") == "0",
+    reason="Winograd's method needs AVX2",
+)
+
+
+@pytest.fixture(scope="module")
+def direct(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
+    """A second copy of the library, loaded with THNN_WINOGRAD=0."""
+    copy = tmp_path_factory.mktemp("direct") / "libTHNN.so"
+    shutil.copy(THNN.path, copy)
+    with mock.patch.dict(os.environ, THNN_WINOGRAD="0"):
+        yield Backend("THNNDirectBackend", FLOAT, Library(copy))
+
+
+@dataclasses.dataclass(frozen=True)
+class Layer:
+    batch: int
+    inputs: int
+    outputs: int
+    height: int
+    width: int
+    padding: int = 1
+    groups: int = 1
+    channels_last: str = ""  # of the tensors input, weight and gradOutput: i, w, o
+    bias: bool = False
+    scale: float = 1  # of gradWeight
+
+    def tensors(self, seed: int = 0, relu: bool = False) -> tuple[Tensor, Tensor, Tensor]:
+        generator = torch.Generator().manual_seed(seed)
+        grown = 2 * self.padding - 2
+        shapes = {
+            "i": (self.batch, self.inputs, self.height, self.width),
+            "w": (self.outputs, self.inputs // self.groups, 3, 3),
+            "o": (self.batch, self.outputs, self.height + grown, self.width + grown),
+        }
+        result = []
+        for name, shape in shapes.items():
+            tensor = torch.randn(shape, generator=generator)
+            if name == "i" and relu:
+                tensor.add_(0.5).relu_()
+            if name == "w":
+                tensor *= (2 / (9 * shape[1])) ** 0.5
+            if name in self.channels_last:
+                tensor = tensor.contiguous(memory_format=torch.channels_last)
+            result.append(tensor)
+        return result[0], result[1], result[2]
+
+    def products(self, backend: Backend, input: Tensor, weight: Tensor, grad_output: Tensor) -> list[Tensor]:
+        """output, gradInput, gradWeight; the last one is added to ones."""
+        padding = self.padding
+        arguments = (1, 1, 1, 0, padding, padding, 1, 1, 1, self.groups)
+        bias = torch.arange(float(self.outputs)) if self.bias else None
+        output, grad_input, grad_weight = torch.empty(0), torch.empty(0), torch.ones_like(weight)
+        backend.Convolution_updateOutput(0, input, output, weight, bias, *arguments)
+        backend.Convolution_updateGradInput(0, input, grad_output, grad_input, weight, *arguments)
+        backend.Convolution_accGradParameters(
+            0, input, grad_output, grad_weight, None, *arguments, self.scale
+        )
+        return [output, grad_input, grad_weight]
+
+    def torch_products(self, input: Tensor, weight: Tensor, grad_output: Tensor) -> list[Tensor]:
+        window = ([1, 1], [self.padding] * 2, [1, 1])
+        output = torch.nn.functional.conv2d(input, weight, None, *window, self.groups)
+        grad_input, grad_weight, _ = torch.ops.aten.convolution_backward(
+            grad_output, input, weight, None, *window, False, [0, 0], self.groups, [True, True, False]
+        )
+        return [output, grad_input, 1 + self.scale * grad_weight]
+
+
+LAYERS = [
+    Layer(2, 16, 16, 14, 14, scale=0.5),
+    Layer(1, 33, 20, 15, 13, bias=True),
+    Layer(3, 18, 47, 9, 9, padding=0),
+    Layer(2, 17, 35, 10, 11, padding=2, channels_last="iwo", bias=True),
+    Layer(1, 40, 16, 16, 17, padding=3, channels_last="i"),
+    Layer(1, 32, 48, 13, 16, channels_last="wo"),
+    Layer(2, 48, 64, 12, 12, groups=2, bias=True),
+    Layer(1, 16, 16, 3, 201, padding=0),
+    Layer(13, 16, 40, 4, 4),
+    Layer(8, 16, 24, 14, 15),  # gradWeight: F(3x3,4x4)
+    Layer(2, 19, 16, 30, 27, channels_last="iwo"),
+    Layer(2, 20, 34, 29, 30, padding=0, channels_last="o"),
+]
+
+
+@pytest.mark.parametrize("layer", LAYERS, ids=str)
+def test_winograd_and_reference_kernels_agree(layer: Layer, reference: Library) -> None:
+    tensors = layer.tensors()
+    fast = layer.products(WINOGRAD, *tensors)
+    plain = layer.products(Backend("THNNReferenceBackend", FLOAT, reference), *tensors)
+    for a, b in zip(fast, plain, strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=3e-6 * b.abs().max().item())
+
+
+def test_one_image_and_a_transposed_convolution(reference: Library) -> None:
+    generator = torch.Generator().manual_seed(0)
+    input = torch.randn(24, 14, 15, generator=generator)
+    weight, bias = torch.randn(24, 20, 3, 3, generator=generator), torch.randn(20, generator=generator)
+    results = []
+    for backend in (WINOGRAD, Backend("THNNReferenceBackend", FLOAT, reference)):
+        unused, output, grad_input = torch.empty(0), torch.empty(0), torch.empty(0)
+        grad_weight = torch.zeros_like(weight)
+        arguments = (3, 3, 1, 1, 1, 1, 0, 0)
+        backend.SpatialFullConvolution_updateOutput(
+            0, input, output, weight, bias, unused, unused, *arguments
+        )
+        backend.SpatialFullConvolution_updateGradInput(
+            0, input, output, grad_input, weight, unused, *arguments
+        )
+        backend.SpatialFullConvolution_accGradParameters(
+            0, input, output, grad_weight, None, unused, unused, *arguments, 1
+        )
+        results.append((output, grad_input, grad_weight))
+    for a, b in zip(*results, strict=True):
+        torch.testing.assert_close(a, b, rtol=0, atol=3e-6 * b.abs().max().item())
+
+
+# gradWeight of the first three sums over enough positions for F(3x3,4x4).
+ACCURACY = [Layer(2, 64, 64, 28, 28), Layer(2, 128, 128, 28, 28), Layer(8, 64, 64, 14, 14),
+            Layer(2, 256, 256, 14, 14), Layer(3, 512, 256, 7, 7), Layer(4, 64, 64, 14, 14)]  # fmt: skip
+
+
+@pytest.mark.parametrize("layer", ACCURACY, ids=str)
+def test_rounding_errors_are_at_most_those_of_torch(layer: Layer) -> None:
+    """In each product the rms error is at most torch's, and the largest of five seeds at most 1.2 of torch's."""
+    largest = torch.zeros(2, 3)
+    for seed in range(5):
+        tensors = layer.tensors(seed, relu=seed % 2 == 1)
+        exact = layer.torch_products(*(t.double() for t in tensors))
+        errors = [
+            [(a - b).double() for a, b in zip(products, exact, strict=True)]
+            for products in (layer.products(WINOGRAD, *tensors), layer.torch_products(*tensors))
+        ]
+        rms, torchs = ([e.square().mean().sqrt().item() for e in of] for of in errors)
+        for name, ours, theirs in zip(("output", "gradInput", "gradWeight"), rms, torchs, strict=True):
+            assert ours <= theirs, f"{name}, seed {seed}: rms error {ours:.2e}, torch's {theirs:.2e}"
+        largest = largest.max(torch.tensor([[e.abs().max().item() for e in of] for of in errors]))
+    assert (largest[0] <= 1.2 * largest[1]).all(), largest
+
+
+def _bits(tensors: list[Tensor]) -> list[Tensor]:
+    return [t.contiguous().view(torch.int32) for t in tensors]
+
+
+@pytest.mark.parametrize("poison", [False, True])
+@pytest.mark.parametrize(
+    "layer", [Layer(8, 64, 80, 14, 14), Layer(1, 48, 32, 15, 15), Layer(3, 32, 160, 7, 9)], ids=str
+)
+def test_bits_do_not_depend_on_the_number_of_threads(layer: Layer, poison: bool) -> None:
+    input, weight, grad_output = layer.tensors()
+    if poison:
+        input[0, 20, 3, 3] = grad_output[-1, 17, 4, 2] = torch.nan
+    results = []
+    for threads in (1, 2, 5):
+        torch.set_num_threads(threads)
+        results.append(_bits(layer.products(WINOGRAD, input, weight, grad_output)))
+    for other in results[1:]:
+        for a, b in zip(results[0], other, strict=True):
+            assert torch.equal(a, b)
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf, 3.2e38])
+@pytest.mark.parametrize(
+    "layer", [Layer(4, 48, 40, 9, 9), Layer(8, 20, 17, 14, 14, channels_last="iwo")], ids=str
+)
+def test_one_extreme_value_stays_in_the_windows_that_contain_it(layer: Layer, value: float) -> None:
+    """Elements whose sums contain it are as in torch; no others become NaN or infinite."""
+    for changed in range(3):
+        unpadded = dataclasses.replace(layer, padding=0)
+        tensors = unpadded.tensors()
+        tensors[changed][-1, 5, 2, 1] = value
+        products = unpadded.products(WINOGRAD, *tensors)
+        exact = unpadded.torch_products(*(t.double() for t in tensors))
+        # gradInput reads zeros around gradOutput, and zero times an infinite weight is NaN.
+        for a, exact_b in list(zip(products, exact, strict=True))[: 1 if changed == 1 else 3]:
+            b = exact_b.float()
+            finite = b.isfinite()
+            assert torch.equal(a.nan_to_num(1, 2, 3)[~finite], b.nan_to_num(1, 2, 3)[~finite])
+            assert torch.equal(a.isfinite(), finite)
+            torch.testing.assert_close(a[finite], b[finite], rtol=0, atol=1e-5 * b[finite].abs().max().item())
+
+
+@pytest.mark.parametrize("layer", [Layer(2, 32, 32, 14, 14), Layer(8, 32, 32, 14, 14)], ids=str)
+def test_differences_that_overflow_do_not_reach_the_result(layer: Layer) -> None:
+    input, weight, grad_output = layer.tensors()
+    huge = torch.finfo(torch.float32).max
+    for tensors in (
+        (input.sign() * huge, weight * 1e-3, grad_output * 1e-6),
+        (input * 1e-3, weight.sign() * huge, grad_output * 1e-3),
+        (input * 1e-6, weight * 1e-3, grad_output.sign() * huge),
+    ):
+        products = layer.products(WINOGRAD, *tensors)
+        exact = layer.torch_products(*(t.double() for t in tensors))
+        for a, b in zip(products, exact, strict=True):
+            assert b.abs().max() < huge
+            torch.testing.assert_close(a, b.float(), rtol=0, atol=1e-5 * b.abs().max().item())
+
+
+def test_the_setting_turns_the_method_off(direct: Backend) -> None:
+    layer = Layer(2, 32, 32, 14, 14)
+    tensors = layer.tensors()
+    winograd, plain = layer.products(WINOGRAD, *tensors), layer.products(direct, *tensors)
+    assert not any(torch.equal(a, b) for a, b in zip(winograd, plain, strict=True))
+    few = Layer(1, 32, 32, 12, 12)  # tiles
+    tensors = few.tensors()
+    for a, b in zip(few.products(WINOGRAD, *tensors), few.products(direct, *tensors), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_an_invalid_setting_is_refused() -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", "import thnn; thnn.type2backend"],
+        env={**os.environ, "THNN_WINOGRAD": "off"},
+        cwd=Path(thnn.__file__).parent.parent,
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    assert "ValueError: THNN_WINOGRAD: expected 0 or 1, got 'off'" in result.stderr
