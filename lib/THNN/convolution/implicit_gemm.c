@@ -47,8 +47,8 @@ static int64_t storeFinished(const Correlation *c, const Workspace *w, const rea
     const int64_t x = first < span ? first : first % span, n = MIN(VL, span - x);
     if (first + n > end) break;
     THNN_(storePositions)(c, sum + first * width, width,
-                   target + w->rowTarget[first / span * w->contiguousRows] + x * c->axis[3].targetStride, n,
-                   lanes);
+                          target + w->rowTarget[first / span * w->contiguousRows] + x * c->axis[3].targetStride, n,
+                          lanes);
     first += n;
   }
   return first;

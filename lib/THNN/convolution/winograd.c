@@ -1,8 +1,10 @@
 #include "convolution/winograd.h"
+
 #include <stdatomic.h>
 
 #include "convolution/implicit_gemm.h"
 #include "convolution/winograd_transforms.h"
+#include "runtime/shared_scratch.h"
 #include "runtime/winograd.h"
 
 bool THNN_(winogradSuits)(const Correlation *c)
@@ -26,9 +28,10 @@ bool THNN_(winogradCorrelate)(const Correlation *c) { return (void)c, false; }
    blocked summation. */
 #define K_BLOCK 128
 
-/* A block of fewer tiles reads the weights too often. */
+/* Tiles of a block, at least, even if they exceed the cache: with fewer, the weights are read too often. */
+#define LEAST_TILES 32
+
 #define COMPONENTS 16
-#define LEAST_TILES (2 * GEMM_MR)
 
 /* The plan of a group. A task computes some panels of a block of tiles. */
 typedef struct Plan {
@@ -37,8 +40,7 @@ typedef struct Plan {
   int64_t blocks, panelParts;       /* panelParts: tasks of a block */
   int64_t panels, panelsTogether;   /* panels whose weights are transformed at a time */
   int64_t weightStride, panelReals; /* of a component and of a panel of transformed weights */
-
-  int64_t patchReals, productReals;
+  int64_t patchReals, productReals; /* of a component, for the tiles of a block */
 } Plan;
 
 /* Reals that a tile takes: its components for all channels, and its products for a panel. */
@@ -69,16 +71,17 @@ static void plan(Plan *p, int threads)
 {
   const Correlation *c = &p->c;
   const int64_t bytes = MIN(thnn_secondLevelCacheBytes() * 5 / 8, (int64_t)THNN_SCRATCH_LIMIT * 5 / 8);
+  const int64_t tileBytes = tileReals(c) * (int64_t)sizeof(real), most = (int64_t)THNN_SCRATCH_LIMIT * 15 / 16;
   p->panels = ceilDivide(c->outChannels, GEMM_NR);
-  winogradBlock(p->tiles, MAX(bytes / (tileReals(c) * (int64_t)sizeof(real)), LEAST_TILES), p->block);
+  winogradBlock(p->tiles, MAX(bytes / tileBytes, MIN(LEAST_TILES, most / tileBytes)), p->block);
   balance(p, threads);
   /* One cache line more than a power of two separates components, so that they map to different cache sets. */
-  const int64_t most = elementCount(p->block), groups = ceilDivide(most, GEMM_MR);
-  p->patchReals = ceilDivide(most, groups) * groups * ceilDivide(c->inChannels, VL) * VL + REALS_PER_LINE;
-  p->productReals = most * GEMM_NR + REALS_PER_LINE;
+  const int64_t tiles = elementCount(p->block), groups = ceilDivide(tiles, GEMM_MR);
+  p->patchReals = ceilDivide(tiles, groups) * groups * ceilDivide(c->inChannels, VL) * VL + REALS_PER_LINE;
+  p->productReals = tiles * GEMM_NR + REALS_PER_LINE;
   p->weightStride = c->inChannels * GEMM_NR + REALS_PER_LINE;
   p->panelReals = COMPONENTS * p->weightStride;
-  p->panelsTogether = MIN((int64_t)(THNN_SHARED_LIMIT / sizeof(real)) / p->panelReals, p->panels);
+  p->panelsTogether = MIN((int64_t)(THNN_SHARED_SCRATCH_LIMIT / sizeof(real)) / p->panelReals, p->panels);
 }
 
 /* Multiplies the patches of a block by a panel of weights, component by component. */
@@ -156,8 +159,10 @@ static void store(const Plan *p, const Tile *block, const real *products, int64_
       const int64_t y = 2 * (block->start[2] + tile[2]) + i;
       if (y >= c->axis[2].targetSize) break;
       real *to = target + y * c->axis[2].targetStride + 2 * block->start[3] * c->axis[3].targetStride;
-      for (int64_t x = 0; x < positions; x += VL) THNN_(storePositions)
-      (c, strip + i * pitch + x * VL, VL, to + x * c->axis[3].targetStride, MIN(VL, positions - x), lanes);
+      for (int64_t x = 0; x < positions; x += VL, to += VL * c->axis[3].targetStride) {
+        const int64_t n = MIN(VL, positions - x);
+        THNN_(storePositions)(c, strip + i * pitch + x * VL, VL, to, n, lanes);
+      }
     }
   }
 }
@@ -228,9 +233,8 @@ static void computeGroup(const Plan *p, real *weights, int64_t work)
     const int64_t panels = MIN(p->panelsTogether, p->panels - first), chunk = 32,
                   chunks = ceilDivide(c->inChannels, chunk);
     THNN_PARALLEL_FOR(i, panels * chunks, c->inChannels * panels * GEMM_NR * COMPONENTS) {
-      THNN_(winogradWeights)
-      (c, first + i / chunks, i % chunks * chunk, MIN((i % chunks + 1) * chunk, c->inChannels), p->weightStride,
-       weights + i / chunks * p->panelReals);
+      const int64_t panel = i / chunks, begin = i % chunks * chunk, end = MIN(begin + chunk, c->inChannels);
+      THNN_(winogradWeights)(c, first + panel, begin, end, p->weightStride, weights + panel * p->panelReals);
     }
     const int64_t parts = MIN(p->panelParts, panels);
     THNN_PARALLEL_FOR(i, p->blocks * parts, work) {

@@ -57,8 +57,8 @@ static inline int64_t winogradStripReals(int m, int64_t tiles) { return (m + 2) 
 void THNN_(winogradPatches)(const Correlation *c, int m, const Tile *block, const real *source, int64_t channels,
                             const WinogradPatches *patches, real *strip);
 
-/* Makes pixels `begin` .. `begin + pixels - 1` of a row, [pixel][VL]: `channels` channels of `row`, whose first pixel
-   is `first`. Pixels outside of 0 .. size - 1 are 0. */
+/* Copies pixels first .. first + pixels - 1 of a row of `size` pixels to [pixel][VL], `channels` channels of them. Pixels
+   outside of the row are 0. */
 void THNN_(winogradRow)(const real *row, int64_t pixelStride, int64_t channelStride, int64_t size, int64_t first,
                         int64_t pixels, int64_t channels, real *to);
 

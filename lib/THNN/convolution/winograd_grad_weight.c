@@ -51,6 +51,8 @@ static void chooseTask(Plan *p, int64_t bytes)
       p->out = out;
       p->in = in;
     }
+  p->out = ceilDivide(ceilDivide(outChannels, ceilDivide(outChannels, p->out)), CELL_OUT) * CELL_OUT;
+  p->in = ceilDivide(ceilDivide(inChannels, ceilDivide(inChannels, p->in)), CELL_IN) * CELL_IN;
 }
 
 /* Makes tasks smaller until threads share them evenly. */

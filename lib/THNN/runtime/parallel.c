@@ -32,9 +32,6 @@ typedef struct Scratch {
 static _Thread_local Scratch scratch = {.reserve = -1};
 static pthread_key_t scratchKey; /* frees the scratch memory at the end of its thread */
 
-static _Thread_local Scratch shared = {.reserve = -1};
-static pthread_key_t sharedKey;
-
 /* Scratch memory of threads whose allocation failed. Until its pages are touched it occupies address space only. */
 static _Alignas(64) char reserves[THNN_SCRATCH_RESERVES][THNN_SCRATCH_LIMIT];
 static atomic_bool reserveTaken[THNN_SCRATCH_RESERVES];
@@ -61,7 +58,6 @@ __attribute__((constructor)) static void initialize(void)
 {
   pthread_atfork(NULL, NULL, afterForkInChild);
   pthread_key_create(&scratchKey, freeScratch);
-  pthread_key_create(&sharedKey, freeScratch);
 }
 
 void *thnn_scratch(size_t bytes)
@@ -75,17 +71,4 @@ void *thnn_scratch(size_t bytes)
     pthread_setspecific(scratchKey, &scratch);
   }
   return scratch.memory;
-}
-
-void *thnn_sharedScratch(size_t bytes)
-{
-  if (bytes > THNN_SHARED_LIMIT) abort();
-  if (shared.bytes < bytes) {
-    free(shared.memory);
-    const size_t rounded = (bytes + 65535) & ~(size_t)65535;
-    shared = (Scratch){.memory = aligned_alloc(64, rounded), .reserve = -1};
-    if (shared.memory != NULL) shared.bytes = rounded;
-    pthread_setspecific(sharedKey, &shared);
-  }
-  return shared.memory;
 }

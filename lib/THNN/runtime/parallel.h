@@ -32,13 +32,4 @@ extern "C"
 #endif
     void *thnn_scratch(size_t bytes);
 
-/* Memory of the calling thread that it shares with the threads of its parallel regions: 64-byte aligned, uninitialised, at
-   most THNN_SHARED_LIMIT bytes, kept until the thread ends; the next call may move it. NULL if the process is out of
-   memory. */
-#define THNN_SHARED_LIMIT ((size_t)4 << 20)
-#ifdef __cplusplus
-extern "C"
-#endif
-    void *thnn_sharedScratch(size_t bytes);
-
 #endif
