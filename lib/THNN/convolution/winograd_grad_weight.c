@@ -11,19 +11,19 @@
 bool THNN_(winogradGradWeight)(const Correlation *c, real scale) { return (void)c, (void)scale, false; }
 #else
 
-/* Tasks own multiples of CELL_OUT x CELL_IN channels, the unit that is computed directly if a sum is not finite, so that
-   the result does not depend on the number of threads. */
+/* A cell, CELL_OUT output and CELL_IN input channels, is computed by the implicit GEMM if one of its sums is not finite.
+   Tasks own whole cells, so that the result does not depend on the number of threads. */
 #define CELL_OUT 16
 #define CELL_IN GEMM_NR
 
 /* Tiles of a block, at most. Blocks depend on sizes alone because a sum is rounded once per block. */
 #define BLOCK_TILES(m) ((m) == 2 ? 64 : 32)
 
-/* F(3x3,4x4) has larger rounding errors, which sums over fewer positions than this would show. */
+/* F(3x3,4x4) is used for sums over at least this many positions: with fewer its rounding errors exceed torch's. */
 #define POSITIONS_OF_4X4 1500
 
 typedef struct Plan {
-  Correlation c; /* of a group */
+  Correlation c;
   int m;
   int64_t components, tiles[4], block[4], blocks;
   int64_t out, in, outTasks, inTasks;                         /* channels of a task */
@@ -35,7 +35,8 @@ static int64_t taskBytes(const Plan *p, int64_t out, int64_t in)
   return p->components * (out * in + elementCount(p->block) * (out + in)) * (int64_t)sizeof(real);
 }
 
-/* Sets the channels of a task: of those that fit the second-level cache, the ones with the fewest transforms. */
+/* Sets the channels of a task: of the numbers that fit the cache, the ones with the fewest transforms, divided into equal
+   tasks. */
 static void chooseTask(Plan *p, int64_t bytes)
 {
   const int64_t outChannels = ceilDivide(p->c.outChannels, CELL_OUT) * CELL_OUT,
@@ -230,8 +231,8 @@ static void computeDirectly(const Plan *p, int64_t group, int64_t outChannel, in
 /* More cells than those whose sums fit scratch memory. */
 #define CELLS 256
 
-/* Transforms the sums and adds them to gradWeight. Cells with a sum that is not finite are computed directly at the end,
-   because that overwrites the scratch memory. */
+/* Transforms the sums and adds them to gradWeight. Cells with a sum that is not finite come last, because the implicit GEMM
+   overwrites the scratch memory. */
 static void storeTask(const Plan *p, const Task *t, real scale)
 {
   const Correlation *c = &p->c;
@@ -253,13 +254,12 @@ static void storeTask(const Plan *p, const Task *t, real scale)
       for (int64_t i = o; finite[cells] && i < endOut; i++)
         addSums(p, t->sums + i * p->in + k, channels, weight + i * c->weightOutStride, scale);
     }
-  const Task task = *t;
   cells = 0;
-  for (int64_t o = 0; o < task.outChannels; o += CELL_OUT)
-    for (int64_t k = 0; k < task.channels; k += CELL_IN)
+  for (int64_t o = 0; o < t->outChannels; o += CELL_OUT)
+    for (int64_t k = 0; k < t->channels; k += CELL_IN)
       if (!finite[cells++])
-        computeDirectly(p, task.group, task.outChannel + o, MIN(CELL_OUT, task.outChannels - o), task.channel + k,
-                        MIN(CELL_IN, task.channels - k), scale);
+        computeDirectly(p, t->group, t->outChannel + o, MIN(CELL_OUT, t->outChannels - o), t->channel + k,
+                        MIN(CELL_IN, t->channels - k), scale);
 }
 
 static void computeTask(const Plan *p, int64_t index, real scale)
