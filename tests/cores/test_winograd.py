@@ -108,13 +108,17 @@ LAYERS = [
 ]
 
 
+def _close(a: Tensor, b: Tensor) -> None:
+    torch.testing.assert_close(a, b.float(), rtol=0, atol=3e-6 * b.abs().max().item())
+
+
 @pytest.mark.parametrize("layer", LAYERS, ids=str)
 def test_winograd_and_reference_kernels_agree(layer: Layer, reference: Library) -> None:
     tensors = layer.tensors()
     fast = layer.products(WINOGRAD, *tensors)
     plain = layer.products(Backend("THNNReferenceBackend", FLOAT, reference), *tensors)
     for a, b in zip(fast, plain, strict=True):
-        torch.testing.assert_close(a, b, rtol=0, atol=3e-6 * b.abs().max().item())
+        _close(a, b)
 
 
 def test_one_image_and_a_transposed_convolution(reference: Library) -> None:
@@ -137,7 +141,41 @@ def test_one_image_and_a_transposed_convolution(reference: Library) -> None:
         )
         results.append((output, grad_input, grad_weight))
     for a, b in zip(*results, strict=True):
-        torch.testing.assert_close(a, b, rtol=0, atol=3e-6 * b.abs().max().item())
+        _close(a, b)
+
+
+@pytest.mark.parametrize(("kernel", "stride"), [(5, 2), (6, 2), (9, 3)])
+@pytest.mark.parametrize("channels_last", [False, True])
+def test_residue_classes_of_strided_convolutions(kernel: int, stride: int, channels_last: bool) -> None:
+    """gradInput: at least one residue class of the stride has 3x3 kernel elements."""
+    generator = torch.Generator().manual_seed(0)
+    input = torch.randn(2, 20, 44, 47, generator=generator)
+    weight = torch.randn(17, 20, kernel, kernel, generator=generator)
+    if channels_last:
+        input = input.contiguous(memory_format=torch.channels_last)
+    output = torch.nn.functional.conv2d(input, weight, None, stride, 2)
+    grad_output = torch.randn(output.shape, generator=generator)
+    grad_input = torch.empty(0)
+    WINOGRAD.Convolution_updateGradInput(
+        0, input, grad_output, grad_input, weight, 1, stride, stride, 0, 2, 2, 1, 1, 1, 1
+    )
+    exact = torch.ops.aten.convolution_backward(
+        grad_output.double(), input.double(), weight.double(), None, [stride] * 2, [2, 2], [1, 1], False, [0, 0], 1,
+        [True, False, False],
+    )  # fmt: skip
+    _close(grad_input, exact[0])
+
+
+def test_volumes_with_planar_kernels_and_strided_views() -> None:
+    generator = torch.Generator().manual_seed(0)
+    arguments = (1, 1, 1, 0, 1, 1, 1, 1, 1, 1)
+    volume, output = torch.randn(2, 20, 4, 11, 13, generator=generator), torch.empty(0)
+    weight = torch.randn(33, 20, 1, 3, 3, generator=generator)
+    WINOGRAD.Convolution_updateOutput(0, volume, output, weight, None, *arguments)
+    _close(output, torch.nn.functional.conv3d(volume.double(), weight.double(), None, 1, (0, 1, 1)))
+    image = torch.randn(2, 40, 30, 31, generator=generator)[:, ::2, 1:, ::2]
+    WINOGRAD.Convolution_updateOutput(0, image, output, weight[:, :, 0], None, *arguments)
+    _close(output, torch.nn.functional.conv2d(image.double(), weight[:, :, 0].double(), None, 1, 1))
 
 
 # gradWeight of the first three sums over enough positions for F(3x3,4x4).
