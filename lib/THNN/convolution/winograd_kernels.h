@@ -14,7 +14,7 @@
 
 /* Terms of a partial sum: of output and gradInput, and of gradWeight, whose terms are tiles. */
 #define WINOGRAD_PARTIAL_TERMS 16
-#define WINOGRAD_PARTIAL_TILES 32
+#define WINOGRAD_PARTIAL_TILES 16
 
 /* c[v][m] (+)= sum over k of a[k / VL][m][k % VL] * b[k][v], where v are V vectors; m < R rows. a is aStride reals per VL terms,
    c is cStride reals per vector of a row. Per VL terms, `lines` cache lines from `next` on are prefetched. */
