@@ -1,5 +1,7 @@
 #include "convolution/winograd_kernels.h"
 
+#ifdef WINOGRAD
+
 #define MAX_VECTORS (2 * GEMM_MR)
 #define INLINE static inline __attribute__((always_inline))
 
@@ -84,10 +86,6 @@ INLINE void sum(const int R, const int V, const WinogradSum *p)
   }
 }
 
-#ifndef WINOGRAD
-WinogradKernel THNN_(winogradKernel)(int R, int V) { return (void)R, (void)V, NULL; }
-WinogradSumKernel THNN_(winogradSumKernel)(int R, int V) { return (void)R, (void)V, NULL; }
-#else
 #define ROWS_TO_6(X, V) X(1, V) X(2, V) X(3, V) X(4, V) X(5, V) X(6, V)
 #if GEMM_MR == 14
 #define ROWS(X, V) ROWS_TO_6(X, V) X(7, V) X(8, V) X(9, V) X(10, V) X(11, V) X(12, V) X(13, V) X(14, V)

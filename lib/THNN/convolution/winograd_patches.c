@@ -1,6 +1,8 @@
 #include "convolution/winograd.h"
 #include "convolution/winograd_transforms.h"
 
+#ifdef WINOGRAD
+
 void THNN_(winogradRow)(const real *row, int64_t pixelStride, int64_t channelStride, int64_t size, int64_t first,
                         int64_t pixels, int64_t channels, real *to)
 {
@@ -101,3 +103,5 @@ void THNN_(winogradPatches)(const Correlation *c, int m, const Tile *block, cons
     }
   }
 }
+
+#endif

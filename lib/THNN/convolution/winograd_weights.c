@@ -2,6 +2,8 @@
 #include "convolution/winograd.h"
 #include "convolution/winograd_transforms.h"
 
+#ifdef WINOGRAD
+
 /* Channels whose filters are packed before they are transformed. */
 #define PACKED_CHANNELS 16
 
@@ -37,3 +39,5 @@ void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t begin, 
     }
   }
 }
+
+#endif
