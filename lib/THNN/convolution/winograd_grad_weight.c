@@ -20,7 +20,7 @@ bool THNN_(winogradGradWeight)(const Correlation *c, real scale) { return (void)
 #define BLOCK_TILES(m) ((m) == 2 ? 64 : 32)
 
 /* F(3x3,4x4) is used for sums over at least this many positions: with fewer its rounding errors exceed torch's. */
-#define POSITIONS_OF_4X4 1500
+#define POSITIONS_OF_4X4 2048
 
 typedef struct Plan {
   Correlation c;
