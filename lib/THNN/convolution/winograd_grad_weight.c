@@ -11,10 +11,10 @@
 bool THNN_(winogradGradWeight)(const Correlation *c, real scale) { return (void)c, (void)scale, false; }
 #else
 
-/* A cell, CELL_OUT output and CELL_IN input channels, is computed by the implicit GEMM if one of its sums is not finite.
-   Tasks own whole cells, so that the result does not depend on the number of threads. */
-#define CELL_OUT 16
-#define CELL_IN GEMM_NR
+/* A fallback unit, FALLBACK_OUT output and FALLBACK_IN input channels, is computed by the implicit GEMM if one of its
+   sums is not finite. Tasks own whole units, so that the result does not depend on the number of threads. */
+#define FALLBACK_OUT 16
+#define FALLBACK_IN GEMM_NR
 
 /* Tiles of a block, at most. Blocks depend on sizes alone because a sum is rounded once per block. */
 #define BLOCK_TILES(m) ((m) == 2 ? 64 : 32)
@@ -39,12 +39,12 @@ static int64_t taskBytes(const Plan *p, int64_t out, int64_t in)
    tasks. */
 static void chooseTask(Plan *p, int64_t bytes)
 {
-  const int64_t outChannels = ceilDivide(p->c.outChannels, CELL_OUT) * CELL_OUT,
-                inChannels = ceilDivide(p->c.inChannels, CELL_IN) * CELL_IN;
+  const int64_t outChannels = ceilDivide(p->c.outChannels, FALLBACK_OUT) * FALLBACK_OUT,
+                inChannels = ceilDivide(p->c.inChannels, FALLBACK_IN) * FALLBACK_IN;
   double least = INFINITY;
-  for (int64_t in = CELL_IN; in <= inChannels; in += CELL_IN)
-    for (int64_t out = CELL_OUT; out <= outChannels && (out == CELL_OUT || taskBytes(p, out, in) <= bytes);
-         out += CELL_OUT) {
+  for (int64_t in = FALLBACK_IN; in <= inChannels; in += FALLBACK_IN)
+    for (int64_t out = FALLBACK_OUT; out <= outChannels && (out == FALLBACK_OUT || taskBytes(p, out, in) <= bytes);
+         out += FALLBACK_OUT) {
       const double cost = (double)inChannels * (double)ceilDivide(outChannels, out) +
                           (double)outChannels * (double)ceilDivide(inChannels, in);
       if (cost > least || taskBytes(p, out, in) > bytes) continue;
@@ -52,8 +52,8 @@ static void chooseTask(Plan *p, int64_t bytes)
       p->out = out;
       p->in = in;
     }
-  p->out = ceilDivide(ceilDivide(outChannels, ceilDivide(outChannels, p->out)), CELL_OUT) * CELL_OUT;
-  p->in = ceilDivide(ceilDivide(inChannels, ceilDivide(inChannels, p->in)), CELL_IN) * CELL_IN;
+  p->out = ceilDivide(ceilDivide(outChannels, ceilDivide(outChannels, p->out)), FALLBACK_OUT) * FALLBACK_OUT;
+  p->in = ceilDivide(ceilDivide(inChannels, ceilDivide(inChannels, p->in)), FALLBACK_IN) * FALLBACK_IN;
 }
 
 /* Makes tasks smaller until threads share them evenly. */
@@ -64,8 +64,9 @@ static void balance(Plan *p, int threads)
     p->inTasks = ceilDivide(p->c.inChannels, p->in);
     const int64_t tasks = p->c.groups * p->outTasks * p->inTasks;
     if (tasks % threads == 0 || tasks >= 4 * threads) return;
-    if (p->in > CELL_IN && (p->in >= p->out || p->out == CELL_OUT)) p->in = (p->in / CELL_IN + 1) / 2 * CELL_IN;
-    else if (p->out > CELL_OUT) p->out = (p->out / CELL_OUT + 1) / 2 * CELL_OUT;
+    if (p->in > FALLBACK_IN && (p->in >= p->out || p->out == FALLBACK_OUT))
+      p->in = (p->in / FALLBACK_IN + 1) / 2 * FALLBACK_IN;
+    else if (p->out > FALLBACK_OUT) p->out = (p->out / FALLBACK_OUT + 1) / 2 * FALLBACK_OUT;
     else return;
   }
 }
@@ -196,7 +197,7 @@ static void addSums(const Plan *p, const real *sums, int64_t channels, real *wei
   const Correlation *c = &p->c;
   const int64_t inStride = c->weightInStride, yStride = c->axis[2].weightStride, xStride = c->axis[3].weightStride;
   if (inStride == 9 && yStride == 3 && xStride == 1) {
-    real filters[9 * CELL_IN];
+    real filters[9 * FALLBACK_IN];
     THNN_(transpose)(filters, 9, sums, p->sumReals, 9, channels);
     for (int64_t i = 0; i < 9 * channels; i++) weight[i] += scale * filters[i];
     return;
@@ -211,7 +212,7 @@ static void addSums(const Plan *p, const real *sums, int64_t channels, real *wei
   }
 }
 
-/* Computes a cell by the implicit GEMM. */
+/* Computes a fallback unit by the implicit GEMM. */
 static void computeDirectly(const Plan *p, int64_t group, int64_t outChannel, int64_t outChannels, int64_t channel,
                             int64_t channels, real scale)
 {
@@ -228,19 +229,19 @@ static void computeDirectly(const Plan *p, int64_t group, int64_t outChannel, in
   for (int64_t i = 0; i < tasks; i++) THNN_(gradWeightImplicitGemm)(&direct, i, scale);
 }
 
-/* More cells than those whose sums fit scratch memory. */
-#define CELLS 256
+/* More fallback units than those whose sums fit scratch memory. */
+#define MAX_FALLBACK_UNITS 256
 
-/* Transforms the sums and adds them to gradWeight. Cells with a sum that is not finite come last, because the implicit GEMM
-   overwrites the scratch memory. */
+/* Transforms the sums and adds them to gradWeight. Units with a sum that is not finite come last, because the implicit
+   GEMM overwrites the scratch memory. */
 static void storeTask(const Plan *p, const Task *t, real scale)
 {
   const Correlation *c = &p->c;
-  bool finite[CELLS];
-  int64_t cells = 0;
-  for (int64_t o = 0; o < t->outChannels; o += CELL_OUT)
-    for (int64_t k = 0; k < t->channels; k += CELL_IN, cells++) {
-      const int64_t endOut = MIN(o + CELL_OUT, t->outChannels), channels = MIN(CELL_IN, t->channels - k);
+  bool finite[MAX_FALLBACK_UNITS];
+  int64_t units = 0;
+  for (int64_t o = 0; o < t->outChannels; o += FALLBACK_OUT)
+    for (int64_t k = 0; k < t->channels; k += FALLBACK_IN, units++) {
+      const int64_t endOut = MIN(o + FALLBACK_OUT, t->outChannels), channels = MIN(FALLBACK_IN, t->channels - k);
       vreal check = {0};
       for (int64_t i = o; i < endOut; i++)
         for (int64_t v = 0; v < channels; v += VL) {
@@ -248,18 +249,18 @@ static void storeTask(const Plan *p, const Task *t, real scale)
           if (p->m == 2) transformSums(2, sums, p->sumReals, &check);
           else transformSums(4, sums, p->sumReals, &check);
         }
-      finite[cells] = v_sum(check) == 0;
+      finite[units] = v_sum(check) == 0;
       real *weight = c->weight + t->group * c->weightGroupStride + t->outChannel * c->weightOutStride +
                      (t->channel + k) * c->weightInStride;
-      for (int64_t i = o; finite[cells] && i < endOut; i++)
+      for (int64_t i = o; finite[units] && i < endOut; i++)
         addSums(p, t->sums + i * p->in + k, channels, weight + i * c->weightOutStride, scale);
     }
-  cells = 0;
-  for (int64_t o = 0; o < t->outChannels; o += CELL_OUT)
-    for (int64_t k = 0; k < t->channels; k += CELL_IN)
-      if (!finite[cells++])
-        computeDirectly(p, t->group, t->outChannel + o, MIN(CELL_OUT, t->outChannels - o), t->channel + k,
-                        MIN(CELL_IN, t->channels - k), scale);
+  units = 0;
+  for (int64_t o = 0; o < t->outChannels; o += FALLBACK_OUT)
+    for (int64_t k = 0; k < t->channels; k += FALLBACK_IN)
+      if (!finite[units++])
+        computeDirectly(p, t->group, t->outChannel + o, MIN(FALLBACK_OUT, t->outChannels - o), t->channel + k,
+                        MIN(FALLBACK_IN, t->channels - k), scale);
 }
 
 static void computeTask(const Plan *p, int64_t index, real scale)
