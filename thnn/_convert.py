@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
+from torch.nn.utils.parametrize import is_parametrized
 
 import thnn.nn
 from thnn._table import aligned
@@ -27,6 +28,8 @@ _COUNTERPARTS = {
 }
 # They compute nothing, so a report leaves them out.
 _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict, nn.Identity)
+# A parametrized layer has a class of its own.
+_PARAMETRIZED = "parametrized"
 _RECTIFIERS = (thnn.nn.ReLU, FusedReLU)
 _ORIGINALS = {ours: theirs for theirs, ours in _COUNTERPARTS.items()} | {FusedReLU: nn.ReLU}
 
@@ -68,7 +71,8 @@ def convert(model: nn.Module, *, fuse: bool = True) -> Report:
 
     Fusion assumes that the model is called as a whole, by its forward, as the trace saw it. The result of a fused
     layer is rectified also where something else reads it: a slice of a Sequential, another method of the model, a
-    branch that a changed attribute selects, a hook that is added later. Convert such models with ``fuse=False``.
+    branch that a changed attribute selects, a hook that is added later, a layer that replaces the nn.ReLU. Convert such
+    models with ``fuse=False``.
     Converting again after the model has changed decides anew what is fused.
 
     Arguments:
@@ -108,9 +112,11 @@ def revert(model: nn.Module) -> Report:
     replaced, left = [], []
     for name, layer in _layers(model):
         original = _ORIGINALS.get(type(layer))
-        if original is None:
-            continue
         kind = type(layer).__name__
+        if original is None:
+            if is_parametrized(layer) and type(layer).__base__ in _ORIGINALS:
+                left.append(Layer(name, kind, _PARAMETRIZED))
+            continue
         if isinstance(layer, BatchNorm1d | BatchNorm2d | BatchNorm3d):
             if reason := layer._options_beyond_torch():
                 left.append(Layer(name, kind, reason))
@@ -127,14 +133,23 @@ def _check_module(function: str, model: Any) -> None:
 
 
 def _layers(model: nn.Module) -> Iterator[tuple[str, nn.Module]]:
-    """The modules without children, and those of a class that is converted or reverted; each with its first name."""
+    """The modules without children, those of a class that is converted or reverted, and parametrized ones without their
+    parametrizations; each with its first name."""
+    inner: set[int] = set()
     for name, module in model.named_modules():
+        if id(module) in inner:
+            continue
+        parametrized = is_parametrized(module)
+        if parametrized:
+            inner.update(map(id, module.parametrizations.modules()))
         known = type(module) in _COUNTERPARTS or type(module) in _ORIGINALS
-        if known or next(module.children(), None) is None:
+        if known or parametrized or next(module.children(), None) is None:
             yield name or type(model).__name__, module
 
 
 def _why_unknown(layer: nn.Module) -> str:
+    if is_parametrized(layer):
+        return _PARAMETRIZED
     for base in type(layer).__mro__[1:]:
         if base in _COUNTERPARTS:
             return f"a subclass of nn.{base.__name__}"

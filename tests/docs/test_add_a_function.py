@@ -83,6 +83,16 @@ def test_the_page(tree: Path) -> None:
     assert ran == ["python -m thnn regenerate", "python -m thnn check ScaleShift", "python"]
 
 
+def test_the_kernel_is_formatted() -> None:
+    program = Path(sys.executable).parent / "clang-format"
+    if not program.exists():
+        pytest.skip("needs clang-format")
+    kernels = [text for _, language, text in blocks() if language == "c" and "#include" in text]
+    assert len(kernels) == 1
+    command = [program, f"--assume-filename={ROOT / 'generic' / 'normalization' / 'ScaleShift.c'}"]
+    assert subprocess.run(command, input=kernels[0], text=True, stdout=subprocess.PIPE).stdout == kernels[0]
+
+
 BREAKS = {
     "x * w + b": ("x * w - b", "reference"),
     "g * w": ("g", "gradients"),

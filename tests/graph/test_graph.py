@@ -731,12 +731,16 @@ def test_a_layer_that_becomes_another_one() -> None:
     before = branches.infer(x)
     thnn.nn.convert_sync_batchnorm(model)
     for branch in (branches.train, branches.infer):
-        with pytest.raises(ValueError, match="a BatchNorm1d is a SyncBatchNorm now; fork it again"):
+        with pytest.raises(
+            ValueError, match=r"a torch\.nn\.BatchNorm1d is a thnn\.nn\.SyncBatchNorm now; fork it again"
+        ):
             branch(x)
     thnn.nn.revert_sync_batchnorm(model)
     assert branches.infer(x).equal(before)
     parametrizations.weight_norm(model[0])
-    with pytest.raises(ValueError, match="a Linear is a ParametrizedLinear now; fork it again"):
+    with pytest.raises(
+        ValueError, match=r"a torch\.nn\.Linear is a torch\.nn\.ParametrizedLinear now; fork it again"
+    ):
         branches.train(x)
 
 

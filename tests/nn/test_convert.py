@@ -231,3 +231,12 @@ def test_only_modules_are_accepted() -> None:
     for function in (thnn.convert, thnn.revert):
         with pytest.raises(TypeError, match=r"model: expected a torch\.nn\.Module, got str"):
             function("model")  # type: ignore[arg-type]
+
+
+def test_parametrized_layers_are_left() -> None:
+    model = nn.Sequential(nn.Conv2d(3, 3, 1), nn.utils.parametrizations.weight_norm(nn.Conv2d(3, 3, 1)))
+    report = thnn.convert(model)
+    assert [layer.name for layer in report.replaced] == ["0"]
+    assert report.left == (("1", "ParametrizedConv2d", "parametrized"),)
+    nn.utils.parametrizations.weight_norm(model[0])
+    assert thnn.revert(model).left == (("0", "ParametrizedConv2d", "parametrized"),)

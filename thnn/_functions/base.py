@@ -123,7 +123,7 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
             keywords[name] = value
         self._keywords = self._canonical(keywords)
         for name in names:
-            if name not in self._keywords and name not in self._defaults:
+            if not (name in self._keywords or name in self._defaults or name in self._optional):
                 raise TypeError(f"{type(self).__name__}: {name} is missing; takes {self._spelled(names)}")
         forward = self.module.forward
         assert forward is not None

@@ -23,6 +23,11 @@ _number = count()
 _caller = threading.local()
 
 
+def _public_name(cls: type) -> str:
+    """The package, such as torch.nn, and the name."""
+    return ".".join([*cls.__module__.split(".")[:2], cls.__qualname__])
+
+
 class Branch:
     """One branch of a fork: a callable with the arguments that were traced.
 
@@ -72,7 +77,8 @@ class Branch:
         for layer, cls in self._layers:
             if type(layer) is not cls:
                 raise ValueError(
-                    f"Branch: the model has changed: a {cls.__name__} is a {type(layer).__name__} now; fork it again"
+                    f"Branch: the model has changed: a {_public_name(cls)} is a {_public_name(type(layer))} now;"
+                    " fork it again"
                 )
         if not self._sets_grad_mode:
             return self._function(self._root, *inputs, **keywords)
