@@ -30,8 +30,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PLAN = list(_check.plan())
 
 
-# Coverage is measured by the other tests: tracing these would take longer than running them.
-@pytest.mark.no_cover
 @pytest.mark.parametrize("check", PLAN, ids=str)
 def test_entry(check: _check.Check) -> None:
     check.run()
