@@ -23,13 +23,14 @@ setup: $(LIBRARY) ## make .venv with everything in it, and build the library
 demo: $(LIBRARY) ## train a small network on handwritten digits, with thnn and with torch
 	$(BIN)/python examples/digits.py $(ARGS)
 
-# The table of cases runs without coverage, which would make its many short tests half as slow again. Exit status 5 of
-# pytest: ARGS chose none of the tests.
+# The table of cases runs without coverage, which would make its many short tests half as slow again; together with the
+# other tests if ARGS has paths. Exit status 5 of pytest: ARGS chose none of the tests.
 CASES := tests/functions/test_cases.py
+PATHS = $(filter tests%,$(ARGS))
 TEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 test: $(LIBRARY) ## run the tests in JOBS processes (ARGS="-k pooling" chooses), and print their coverage
-	$(TEST) --cov=thnn --cov-report=term:skip-covered --ignore=$(CASES) $(ARGS) || [ $$? = 5 ]
-	$(TEST) $(CASES) $(ARGS) || [ $$? = 5 ]
+	$(TEST) --cov=thnn --cov-report=term:skip-covered $(if $(PATHS),,--ignore=$(CASES)) $(ARGS) || [ $$? = 5 ]
+	$(if $(PATHS),,$(TEST) $(CASES) $(ARGS) || [ $$? = 5 ])
 
 bench: $(LIBRARY) ## time thnn against torch (ARGS="Pooling" chooses)
 	$(BIN)/python -m thnn bench $(ARGS)
