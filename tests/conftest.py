@@ -13,6 +13,7 @@ import pytest
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import torch
+from built_tree import BuiltTree, build_copy
 from hypothesis import HealthCheck, settings
 
 # The same examples in every run.
@@ -27,8 +28,9 @@ settings.register_profile(
 settings.load_profile("thnn")
 
 # Files with thousands of independent tests, which run in several processes. The tests of any other file share fixtures,
-# so they run in one process.
+# so they run in one process; the tests of these groups of files, too.
 _SPREAD = {"test_cases.py", "test_numerics.py", "test_properties.py"}
+_GROUPS = {"test_add_a_function.py": "builds", "test_packaging.py": "builds"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
@@ -36,7 +38,12 @@ def pytest_collection_modifyitems(items: Sequence[pytest.Item]) -> None:
     for item in items:
         name = Path(str(item.fspath)).name
         if name not in _SPREAD:
-            item.add_marker(pytest.mark.xdist_group(name))
+            item.add_marker(pytest.mark.xdist_group(_GROUPS.get(name, name)))
+
+
+@pytest.fixture(scope="session")
+def built_tree(tmp_path_factory: pytest.TempPathFactory) -> BuiltTree:
+    return build_copy(*(tmp_path_factory.mktemp(name) for name in ("tree", "poison", "wheel")))
 
 
 @pytest.fixture(autouse=True)

@@ -5,14 +5,12 @@ from __future__ import annotations
 import doctest
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-
-from tools.build import configure
+from built_tree import BuiltTree
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = (ROOT / "docs" / "add-a-function.md").read_text()
@@ -34,15 +32,9 @@ def run(tree: Path, *command: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.fixture(scope="module")
-def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the sources, to which the files of the page are added, built for the default instruction set and
-    without optimization, which takes half the time."""
-    tree = tmp_path_factory.mktemp("copy")
-    for name in ("generic", "lib", "tools", "thnn", "docs"):
-        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("CMakeLists.txt", "VERSION"):
-        shutil.copy(ROOT / name, tree)
-    configure(tree, tree / "build" / "cmake", ["-DTHNN_X86_VARIANTS=OFF", "-DCMAKE_BUILD_TYPE=None"])
+def tree(built_tree: BuiltTree) -> Path:
+    """The built copy of the sources, to which the files of the page are added."""
+    tree = built_tree.root
     built = run(tree, "python", "-m", "thnn", "regenerate")
     assert built.returncode == 0, built.stdout
     for before, _, text in blocks():

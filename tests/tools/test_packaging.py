@@ -5,18 +5,17 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+from built_tree import BuiltTree
 
 import thnn
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-NO_TORCH = "raise ImportError('torch was imported while building')\n"
 
 
 def run(*command: str | Path, cwd: Path, **variables: str) -> str:
@@ -27,35 +26,8 @@ def run(*command: str | Path, cwd: Path, **variables: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from a copy of the tree where importing torch is an error."""
-    tree = tmp_path_factory.mktemp("tree")
-    for name in ("generic", "lib", "tools", "thnn"):
-        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    for name in (
-        "CMakeLists.txt",
-        "LICENSE",
-        "MANIFEST.in",
-        "README.md",
-        "VERSION",
-        "pyproject.toml",
-        "setup.py",
-    ):
-        shutil.copy(ROOT / name, tree)
-    # Files that must not be in the wheel, where a careless pattern would include them.
-    (tree / "thnn" / "libTHNN.so").write_text("an old build")
-    poison = tmp_path_factory.mktemp("poison")
-    (poison / "torch.py").write_text(NO_TORCH)
-    target = tmp_path_factory.mktemp("wheel")
-    run(
-        *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"),
-        *("--wheel-dir", target, tree),
-        cwd=target,
-        PYTHONPATH=str(poison),
-        CMAKE_ARGS="-DTHNN_X86_VARIANTS=OFF -DCMAKE_BUILD_TYPE=None",  # half the time of a Release build
-    )
-    (path,) = target.iterdir()
-    return path
+def wheel(built_tree: BuiltTree) -> Path:
+    return built_tree.wheel
 
 
 @pytest.fixture(scope="module")

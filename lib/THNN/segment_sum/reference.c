@@ -1,26 +1,32 @@
 #include "segment_sum/segment_sum.h"
 
-static int64_t frequency(const Segments *s, int64_t key)
+#include <stdlib.h>
+
+/* The number of entries of each key, in memory that the caller frees. */
+static int64_t *countEntries(const Segments *s)
 {
-  int64_t found = 0;
+  int64_t *counts = calloc((size_t)s->keys + 1, sizeof *counts);
+  if (counts == NULL) abort();
   SegmentEntry entry;
   for (int64_t i = 0; i < s->entries; i++) {
     s->read(s->context, i, 1, &entry);
-    found += entry.key == key;
+    if (entry.key >= 0) counts[entry.key]++;
   }
-  return found;
+  return counts;
 }
 
 void THNN_(segmentForEach)(const Segments *s, SegmentFunction *process, const void *context)
 {
   const uint16_t order[1] = {0};
+  int64_t *counts = s->byFrequency ? countEntries(s) : NULL;
   for (int64_t i = 0; i < s->entries; i++) {
     SegmentEntry entry;
     s->read(s->context, i, 1, &entry);
     if (entry.key < 0) continue;
-    if (s->byFrequency) entry.factor /= (double)frequency(s, entry.key);
+    if (s->byFrequency) entry.factor /= (double)counts[entry.key];
     process(context, &entry, order, 1);
   }
+  free(counts);
 }
 
 static void addEntry(const void *context, const SegmentEntry *entry, const uint16_t *order, int64_t count)
