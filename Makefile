@@ -23,8 +23,8 @@ setup: $(LIBRARY) ## make .venv with everything in it, and build the library
 demo: $(LIBRARY) ## train a small network on handwritten digits, with thnn and with torch
 	$(BIN)/python examples/digits.py $(ARGS)
 
-# The table of cases runs without coverage, which would make its many short tests half as slow again; together with the
-# other tests if ARGS has paths. Exit status 5 of pytest: ARGS chose none of the tests.
+# The table of cases runs without coverage, with which its many short tests take 1.5 times as long. If ARGS has paths,
+# all tests run together. Exit status 5 of pytest: ARGS chose none of the tests.
 CASES := tests/functions/test_cases.py
 PATHS = $(filter tests%,$(ARGS))
 TEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup

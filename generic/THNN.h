@@ -2992,10 +2992,10 @@ TH_API void THNN_(LookupTable_renorm)(
      output[b,d] = sum, mean or maximum of weight[input[i],d] over the i in bag b with input[i] != paddingValue
 
    Bag b holds input[offsets[b]] to input[offsets[b+1] - 1]; the last bag extends to the end of input. Without offsets,
-   bag b is row b of input. A bag without rows gives 0. NaN is the largest number. Of equal maxima the first gets the
-   gradient.  Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
-   Errors: IndexError for a row number outside of the table, offsets that decrease, exceed n or begin with a number
-   other than 0; ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source:
+   bag b is row b of input. A bag without rows gives 0. NaN counts as larger than any number. Of equal maxima the first
+   gets the gradient. Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
+   Errors: IndexError for a row number outside of the table, offsets that decrease, exceed n or begin with a number other
+   than 0; ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source:
    torch.nn.EmbeddingBag. */
 TH_API void THNN_(LookupTableBag_updateOutput)(
     THNNState *state,           // library state
@@ -3040,7 +3040,7 @@ TH_API void THNN_(LookupTableBag_accGradParameters)(
 TH_API void THNN_(IndexLinear_updateOutput)(
     THNNState *state,            // library state
     THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
-    int64_t keysOffset,          // what is added to a key to give its row of weight
+    int64_t keysOffset,          // number added to a key to give its row of weight
     THTensor *values,            // value of each key (n)
     THIndexTensor *sizes,        // number of keys of each sample (N)
     THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
@@ -3058,7 +3058,7 @@ TH_API void THNN_(IndexLinear_updateOutput)(
 TH_API void THNN_(IndexLinear_accGradParameters)(
     THNNState *state,            // library state
     THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
-    int64_t keysOffset,          // what is added to a key to give its row of weight
+    int64_t keysOffset,          // number added to a key to give its row of weight
     THTensor *values,            // value of each key (n); if normalized, normalizedValues of the forward
     THIndexTensor *sizes,        // number of keys of each sample (N)
     THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
@@ -3076,7 +3076,7 @@ TH_API void THNN_(IndexLinear_accGradParameters)(
 TH_API void THNN_(IndexLinear_accUpdateGradParameters)(
     THNNState *state,            // library state
     THIndexTensor *keys,         // keys of all samples, one sample after the other (n)
-    int64_t keysOffset,          // what is added to a key to give its row of weight
+    int64_t keysOffset,          // number added to a key to give its row of weight
     THTensor *values,            // value of each key (n); if normalized, normalizedValues of the forward
     THIndexTensor *sizes,        // number of keys of each sample (N)
     THIndexTensor *cumSumSizes,  // running sum of sizes, inclusive (N)
@@ -3098,7 +3098,7 @@ TH_API void THNN_(IndexLinear_updateParameters)(
     THTensor *bias,              // [MODIFIED] one per output (O)
     THIndexTensor *runningKeys,  // the keys of gradWeight (n)
     THIndexTensor *cumSumSizes,  // unused
-    int64_t keysOffset,          // what is added to a key to give its row of weight
+    int64_t keysOffset,          // number added to a key to give its row of weight
     accreal weightDecay,         // factor of the weights in the step
     accreal learningRate);       // factor of the gradients in the step
 

@@ -8,7 +8,7 @@
     y = thnn.ThresholdFunction(0, 0)(y)
     y.sum().backward()
 
-The package has one class per module of the header that forms a class (``thnn.function_classes``), the C functions
+The package has one class for nearly every module of the header (``thnn.function_classes``), the C functions
 themselves by tensor type (``thnn.type2backend``), layers (``thnn.nn``), batch normalization as an operator that updates
 estimates (``thnn.batch_norm``) and across processes (``thnn.SyncBatchNormalizationFunction``), nets that fork into
 training and inference (``thnn.graph``), data parallelism (``thnn.parallel``), the modules that programs of 2017 import

@@ -61,7 +61,7 @@ class Report(NamedTuple):
 
 
 def convert(model: nn.Module, *, fuse: bool = True) -> Report:
-    """Makes thnn compute, in place, every layer of a torch model for which ``thnn.nn`` has a counterpart.
+    """Converts, in place, every layer of a torch model for which ``thnn.nn`` has a counterpart: thnn then computes it.
 
     A layer keeps its parameters, buffers, hooks, flags and settings; its class becomes the one of ``thnn.nn`` of
     the same name. Subclasses of torch's layers are left alone, since they may compute something else. A layer of batch
@@ -73,7 +73,7 @@ def convert(model: nn.Module, *, fuse: bool = True) -> Report:
     layer is rectified also where something else reads it: a slice of a Sequential, another method of the model, a
     branch that a changed attribute selects, a hook that is added later, a layer that replaces the nn.ReLU. Convert such
     models with ``fuse=False``.
-    Converting again after the model has changed decides anew what is fused.
+    A second conversion, after a change of the model, determines the fused layers again.
 
     Arguments:
         model: torch.nn.Module on the CPU, with parameters of float32 or float64; it may be a layer
@@ -102,7 +102,7 @@ def convert(model: nn.Module, *, fuse: bool = True) -> Report:
 def revert(model: nn.Module) -> Report:
     """Makes torch compute every layer of ``thnn.nn`` in a model, in place: the reverse of ``convert``.
 
-    thnn.nn.revert_sync_batchnorm() does this for layers SyncBatchNorm.
+    A SyncBatchNorm is left alone; thnn.nn.revert_sync_batchnorm() restores the class of a converted one.
 
     A layer that uses an option that torch's lacks (batch normalization with ``first_batch``, say) is left alone.
 

@@ -100,7 +100,7 @@ def profile(
         runs: int: number of steps that are measured, after one that is not
 
     Returns a `Profile`. Afterwards, also after an exception, the buffers of the model (running statistics) and the
-    state of torch's random generator are those of before; gradients are not stored in ``.grad``. Copies and the peak
+    state of torch's random generator are the same as before; gradients are not stored in ``.grad``. Copies and the peak
     rate are measured once per number of threads of torch, within a second. Calls that other threads
     make meanwhile count, too.
 

@@ -24,7 +24,7 @@
 /* updateGradInput infers the sign of input from that of output. */
 #define CHECK_ALPHA THNN_CHECK(alpha_ >= 0, alpha, "expected at least 0 for a gradient, got %g", alpha_)
 
-/* Conditions are such that NaN stays NaN, and that none of them makes its gradient 0. */
+/* Conditions are such that NaN stays NaN, and that the gradient by a NaN does not become 0. */
 
 /* clang-format off */
 

@@ -253,7 +253,7 @@ static void stepRow(const Step *s, const SegmentEntry *entry)
     w[o * stride] -= decay * w[o * stride] + factor * s->gradient[entry->source + o * s->gradientStride];
 }
 
-/* Entries of one key step one after the other. */
+/* The entries of one key are applied to its row one after the other. */
 static void stepSegment(const void *context, const SegmentEntry *entries, const uint16_t *order, int64_t count)
 {
   for (int64_t i = 0; i < count; i++) stepRow(context, entries + order[i]);

@@ -12,7 +12,7 @@
    With NULL for the state a call reports to THNN_lastState(), the state of the calling thread.
    An output must have its final size, since nothing resizes it: otherwise the status is THNN_RESIZE and the
    sizes are in THNN_lastState()->requests. A request names its output by THNNTensor.argument, which
-   THNNTensor_init sets to -1: set it first in calls with several outputs. */
+   THNNTensor_init sets to -1: set it to the argument's position before a call with several outputs. */
 
 #include "runtime/generator.h"
 #include "runtime/state.h"

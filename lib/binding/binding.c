@@ -362,7 +362,7 @@ static double seconds(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* callBound with a report of the call to the observer, whose exceptions do not reach the caller. */
+/* Runs callBound, then calls the observer, whose exceptions do not reach the caller. */
 static PyObject *callObserved(PyObject *self, PyObject *arguments)
 {
   const BoundCall *bound = PyCapsule_GetPointer(self, NULL);

@@ -42,7 +42,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('int', 'mode', 'scalar', default=0, doc='0 sum, 1 mean, 2 maximum'),
         A('bool', 'scaleGradByFreq', 'scalar', default=False, doc='read by the backward only'),
         A('int', 'paddingValue', 'scalar', default=-1, doc='row number that bags leave out; -1 for none'),
-    ), 'LookupTableBag: the sum, mean or maximum of the rows of a table that each bag of row numbers names.\n\n  output[b,d] = sum, mean or maximum of weight[input[i],d] over the i in bag b with input[i] != paddingValue\n\nBag b holds input[offsets[b]] to input[offsets[b+1] - 1]; the last bag extends to the end of input. Without offsets,\nbag b is row b of input. A bag without rows gives 0. NaN is the largest number. Of equal maxima the first gets the\ngradient.  Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).\nErrors: IndexError for a row number outside of the table, offsets that decrease, exceed n or begin with a number\nother than 0; ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source:\ntorch.nn.EmbeddingBag.', 'tables'),
+    ), 'LookupTableBag: the sum, mean or maximum of the rows of a table that each bag of row numbers names.\n\n  output[b,d] = sum, mean or maximum of weight[input[i],d] over the i in bag b with input[i] != paddingValue\n\nBag b holds input[offsets[b]] to input[offsets[b+1] - 1]; the last bag extends to the end of input. Without offsets,\nbag b is row b of input. A bag without rows gives 0. NaN counts as larger than any number. Of equal maxima the first\ngets the gradient. Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).\nErrors: IndexError for a row number outside of the table, offsets that decrease, exceed n or begin with a number other\nthan 0; ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source:\ntorch.nn.EmbeddingBag.', 'tables'),
     F('LookupTableBag_accGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THIndexTensor*', 'input', 'input', doc='row numbers (n), or (B, L) without offsets'),
@@ -59,7 +59,7 @@ FUNCTIONS: tuple[Function, ...] = (
     F('IndexLinear_updateOutput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THIndexTensor*', 'keys', 'input', doc='keys of all samples, one sample after the other (n)'),
-        A('int64_t', 'keysOffset', 'scalar', doc='what is added to a key to give its row of weight'),
+        A('int64_t', 'keysOffset', 'scalar', doc='number added to a key to give its row of weight'),
         A('THTensor*', 'values', 'input', doc='value of each key (n)'),
         A('THIndexTensor*', 'sizes', 'input', doc='number of keys of each sample (N)'),
         A('THIndexTensor*', 'cumSumSizes', 'input', doc='running sum of sizes, inclusive (N)'),
@@ -72,7 +72,7 @@ FUNCTIONS: tuple[Function, ...] = (
     F('IndexLinear_accGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THIndexTensor*', 'keys', 'input', doc='keys of all samples, one sample after the other (n)'),
-        A('int64_t', 'keysOffset', 'scalar', doc='what is added to a key to give its row of weight'),
+        A('int64_t', 'keysOffset', 'scalar', doc='number added to a key to give its row of weight'),
         A('THTensor*', 'values', 'input', doc='value of each key (n); if normalized, normalizedValues of the forward'),
         A('THIndexTensor*', 'sizes', 'input', doc='number of keys of each sample (N)'),
         A('THIndexTensor*', 'cumSumSizes', 'input', doc='running sum of sizes, inclusive (N)'),
@@ -88,7 +88,7 @@ FUNCTIONS: tuple[Function, ...] = (
     F('IndexLinear_accUpdateGradParameters', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THIndexTensor*', 'keys', 'input', doc='keys of all samples, one sample after the other (n)'),
-        A('int64_t', 'keysOffset', 'scalar', doc='what is added to a key to give its row of weight'),
+        A('int64_t', 'keysOffset', 'scalar', doc='number added to a key to give its row of weight'),
         A('THTensor*', 'values', 'input', doc='value of each key (n); if normalized, normalizedValues of the forward'),
         A('THIndexTensor*', 'sizes', 'input', doc='number of keys of each sample (N)'),
         A('THIndexTensor*', 'cumSumSizes', 'input', doc='running sum of sizes, inclusive (N)'),
@@ -106,7 +106,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'bias', 'parameter', is_modified=True, doc='one per output (O)'),
         A('THIndexTensor*', 'runningKeys', 'input', doc='the keys of gradWeight (n)'),
         A('THIndexTensor*', 'cumSumSizes', 'input', doc='unused'),
-        A('int64_t', 'keysOffset', 'scalar', doc='what is added to a key to give its row of weight'),
+        A('int64_t', 'keysOffset', 'scalar', doc='number added to a key to give its row of weight'),
         A('accreal', 'weightDecay', 'scalar', doc='factor of the weights in the step'),
         A('accreal', 'learningRate', 'scalar', doc='factor of the gradients in the step'),
     ), "A step of gradient descent on the rows of some keys, one key after the other: bias -= learningRate * gradBias; for\nkey i with the weights w, the last O columns of its row of weight, w -= weightDecay * w + learningRate * the last O\ncolumns of gradWeight[i]. Where values are normalized, both factors are multiplied by the row's rate, and shift -=\nlearningRate * rate * sum over o of gradWeight[i,o] * w[o] with w before the step.", 'tables'),

@@ -183,8 +183,8 @@ class Function:
         if argument.is_tensor:
             own = {a.name: a.role for a in self.arguments if a.is_tensor and a.gradient_of is None}
             names = {a.name for a in self.arguments}
-            # The declaration has to parse to the same role alone as within its module: the first tag is taken with
-            # which decide() finds the role whether or not a backward reads the tensor.
+            # Parsed alone, the declaration must give the same role as within its module. So the first tag is taken
+            # with which decide() returns the role in both contexts: if a backward reads the tensor, and if none does.
             contexts = [Context(self.name, names, own=own, read_later=later) for later in (set(), {"buffer"})]
             for tag in ("", TAG_OF_ROLE[argument.role], "SCRATCH"):
                 given = {tag} if tag else set()

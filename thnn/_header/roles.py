@@ -22,7 +22,7 @@ Role = Literal[
     "gradInput",  # gradient of an input (or of a target)
     "gradParameter",  # gradient of a parameter
     "saved",  # written by the forward, read by the backward
-    "buffer",  # scratch memory of the call
+    "buffer",  # temporary memory of the call
 ]
 
 #: Tags that state the role; they take precedence over names.
@@ -80,7 +80,7 @@ _NAMES: Mapping[Role, tuple[str, ...]] = {
 }
 _ROLE_OF_NAME: Mapping[str, Role] = {name: role for role, names in _NAMES.items() for name in names}
 
-#: Conventional families of names: addBuffer and gradWeightBuf2, input and inputHx, output and outputCell.
+#: Conventional patterns of names: addBuffer and gradWeightBuf2, input and inputHx, output and outputCell.
 _PATTERNS: tuple[tuple[re.Pattern[str], Role], ...] = (
     (re.compile(r"(?:\w*[a-z0-9])?Buf(?:fer)?|buf(?:fer)?"), "buffer"),
     (re.compile(r"in(?:put)?(?:[A-Z]\w*)?"), "input"),
@@ -213,7 +213,7 @@ def _conventional(name: str) -> Role | None:
 
 
 def _role_of_indices(tags: Set[str], context: Context) -> Role:
-    """The role of `indices`: result of a pooling, input of an unpooling, scratch memory of a sort."""
+    """The role of `indices`: result of a pooling, input of an unpooling, temporary memory of a sort."""
     if "sorted" in context.names:
         return "buffer"
     if "unpooling" in context.function.lower():

@@ -110,7 +110,7 @@ def _bracket(comment: Comment) -> int:
 
 
 def attach(lexed: Lexed, declarations: list[Declaration]) -> None:
-    """Adds the tags of each comment to its argument; comments outside of declarations have no tags."""
+    """Adds the tags of each comment to its argument; comments outside of declarations have no tags of arguments."""
     owners = _Owners(lexed, declarations)
     for comment in lexed.comments:
         owner = owners.owner(comment)

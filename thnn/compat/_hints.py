@@ -33,7 +33,7 @@ _TODAY = {
 
 
 def hint(module: str, name: str) -> str:
-    """'; ' and what to use instead of a name that a module of 2017 lacks; '' for names that begin with '__'."""
+    """'; ' and a hint for a name that a module of 2017 lacks; '' for names that begin with '__'."""
     from thnn._functions.classes import function_classes
     from thnn.compat import _classes
     from thnn.compat._modules import CONTENTS

@@ -164,7 +164,7 @@ def _backward(node: Any, *gradients: Any) -> Any:
 
 
 def _driver(cls: type) -> Any:
-    """The static function that makes the nodes of a legacy class. The class keeps it."""
+    """The Function with static methods that makes the nodes of a legacy class. The class keeps it."""
     driver: Any = cls.__dict__.get("_thnn_driver")
     if driver is None:
         methods = {"forward": staticmethod(_forward), "backward": staticmethod(_backward)}

@@ -132,7 +132,7 @@ class _Importer(MetaPathFinder, Loader):
     """Creates the modules, and raises the errors for names that they lack.
 
     Every module is a package without a path, so that Python asks the importer for each name that a program imports
-    from it and that it lacks. The importer raises an error that says what to use instead.
+    from it and that it lacks. The importer raises an error with a hint.
     """
 
     def find_spec(

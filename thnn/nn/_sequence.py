@@ -135,7 +135,7 @@ def run_steps(
     return output, tuple(final)
 
 
-# Tensor subclasses, and types that autocast converts, take the steps one by one.
+# Tensors of other classes or, under autocast, of different element types are left to _recorded().
 _PLAIN = (Tensor, torch.nn.Parameter)
 
 

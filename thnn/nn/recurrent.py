@@ -174,7 +174,7 @@ class _Recurrent(torch.nn.RNNBase):
 _SEQUENCE = """input (L, N, input_size), with batch_first (N, L, input_size), (L, input_size) or a PackedSequence;
     output likewise with hidden_size per direction; {states}
     (num_layers * directions, N, hidden_size)"""
-_REMARKS = "With proj_size ValueError. Dropout between layers is that of torch."
+_REMARKS = "A proj_size is a ValueError. Dropout between layers is that of torch."
 
 
 class LSTM(_Recurrent, torch.nn.LSTM):

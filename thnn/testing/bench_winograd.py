@@ -1,8 +1,8 @@
 """Times Winograd's method against the implicit GEMM and torch, and compares rounding errors with torch's.
 
-``python -m thnn.testing.bench_winograd [REGEX]`` prints the two tables of docs/convolution.md, for layers whose name
-matches. One library computes by Winograd's method, a second copy, loaded with THNN_WINOGRAD=0, without. The number of
-threads is that of torch; OMP_NUM_THREADS sets it.
+``python -m thnn.testing.bench_winograd [REGEX]`` prints the measurements of the two tables of docs/convolution.md,
+for layers whose name matches. One library computes by Winograd's method, a second copy, loaded with THNN_WINOGRAD=0,
+without. The number of threads is that of torch; OMP_NUM_THREADS sets it.
 """
 
 from __future__ import annotations
@@ -98,17 +98,17 @@ def torch_calls(tensors: Sequence[Tensor]) -> list[Callable[[], Tensor]]:
     ]
 
 
-def _times(layer: Layer, layout: str, winograd: Backend, direct: Backend) -> None:
+def _times(layer: Layer, layout: str, winograd: Backend, gemm: Backend) -> None:
     tensors = layer.tensors(layout)
     calls: dict[str, Sequence[Callable[[], object]]] = {
         "torch": torch_calls(tensors),
-        "direct": thnn_calls(direct, tensors)[0],
+        "gemm": thnn_calls(gemm, tensors)[0],
         "winograd": thnn_calls(winograd, tensors)[0],
     }
     for i, product in enumerate(PRODUCTS):
         best = {k: v.best for k, v in take_turns({k: v[i] for k, v in calls.items()}, _ROUNDS).items()}
         milliseconds = " | ".join(f"{best[k] * 1e3:8.3f}" for k in calls)
-        ratios = " | ".join(f"{best[k] / best['winograd']:5.2f}" for k in ("torch", "direct"))
+        ratios = " | ".join(f"{best[k] / best['winograd']:5.2f}" for k in ("torch", "gemm"))
         print(f"| {layer!s:25} | {layout:13} | {product:10} | {milliseconds} | {ratios} |", flush=True)
 
 
@@ -141,7 +141,7 @@ def main(pattern: str = "") -> None:
         copy = Path(folder) / "libTHNN.so"
         shutil.copy(THNN.path, copy)
         os.environ["THNN_WINOGRAD"] = "0"
-        direct = Backend("THNNDirectBackend", FLOAT, Library(copy))
+        gemm = Backend("THNNGemmBackend", FLOAT, Library(copy))
     winograd = Backend("THNNWinogradBackend", FLOAT, THNN)
     chosen = [layer for layer in LAYERS if re.search(pattern, str(layer))]
     print(
@@ -150,7 +150,7 @@ def main(pattern: str = "") -> None:
     print("|---|---|---|---|---|---|---|---|")
     for layer in chosen:
         for layout in (CONTIGUOUS, CHANNELS_LAST):
-            _times(layer, layout, winograd, direct)
+            _times(layer, layout, winograd, gemm)
     print(
         "\n| layer | input | rms: output | gradInput | gradWeight | largest: output | gradInput | gradWeight |"
     )

@@ -65,7 +65,7 @@ def in_place(function: Function, row: Mapping[str, Any]) -> tuple[str, str] | No
 
 
 def outputs_of(result: Any) -> tuple[Tensor, ...]:
-    """The outputs of a class: what it returns, or the elements of that."""
+    """The outputs of a class: its result, or the elements of its result."""
     return result if isinstance(result, tuple) else (result,)
 
 

@@ -25,8 +25,8 @@
 /* The largest number of channels of a tile; arrays on the stack have this size. */
 #define MAX_TILE_CHANNELS 512
 
-/* The strided layout packs GATHER_POSITIONS positions of GATHER_CHANNELS channels; two such buffers fit into the
-   first-level cache. */
+/* The strided layout packs GATHER_POSITIONS positions of GATHER_CHANNELS channels; two such buffers fit into a
+   first-level cache of 48 KiB. */
 #define GATHER_CHANNELS 16
 #define GATHER_POSITIONS ((int)(1344 / sizeof(real)))
 #define GATHER_PITCH (GATHER_POSITIONS + (int)(64 / sizeof(real)))
@@ -57,7 +57,7 @@ static ALWAYS_INLINE bool readsG(ElementMap map) { return map >= SCALE; }
 
 /* Per channel of a tile:
      y = (x - mean) * scale + bias;  gradient = g * scale + ((x - mean) * slope + constant)
-   Aligned, since channels-last loops load vectors of coefficients for every few rows. */
+   Aligned, since channels-last loops load vectors of coefficients for every row. */
 typedef struct __attribute__((aligned(64))) Coefficients {
   real mean[MAX_TILE_CHANNELS], scale[MAX_TILE_CHANNELS], bias[MAX_TILE_CHANNELS], slope[MAX_TILE_CHANNELS],
       constant[MAX_TILE_CHANNELS];

@@ -97,8 +97,8 @@ typedef struct Block {
   int64_t firstTile, tiles, firstColumn, endColumn;
 } Block;
 
-/* Stores the micro-tiles number `tile` of all panels of a block. Each row of c is stored across the whole block before
-   the next one, which is fastest where all rows of c map to one cache set. */
+/* Stores the micro-tiles number `tile` of all panels of a block. If the columns of c are contiguous, each row is
+   stored across the whole block before the next one, which is fastest where all rows of c map to one cache set. */
 static void storeTileRow(const Gemm *p, const Block *s, int64_t tile)
 {
   const int64_t allRows = elementCount(p->a.size), row = firstRow(s->firstTile + tile, allRows),

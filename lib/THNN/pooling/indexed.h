@@ -6,7 +6,7 @@
 /* Elements of planes that indices name. `pooled` has the size of the outputs of a pooling, as the indices have, and
    `plane` that of its inputs. Tensors may have any strides. */
 
-/* Fails with an IndexError if an index names no input; -1 does not. */
+/* Fails with an IndexError if an index, -1 included, is not the position of an input element. */
 void THNN_(poolingRequireIndices)(THNNState *state, const Pooling *pooling, const THIndexTensor *indices);
 
 /* plane: 0 except for the elements that an index names, which become the sum of the elements of `pooled` with that

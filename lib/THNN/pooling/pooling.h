@@ -34,7 +34,7 @@ typedef struct Pooling {
    last NaN wins; the lowest finite value and -1 for a window without elements. */
 void THNN_(poolingMax)(const Pooling *pooling, const THTensor *input, THTensor *output, THIndexTensor *indices);
 
-/* Fails with an IndexError if an index is neither -1 nor an input element, in its window or elsewhere. Returns true
+/* Fails with an IndexError if an index other than -1 names no input element, in its window or elsewhere. Returns true
    only if all indices are known to lie in their windows. */
 bool THNN_(poolingCheckIndices)(THNNState *state, const Pooling *pooling, const THIndexTensor *indices);
 
@@ -50,7 +50,8 @@ void THNN_(poolingAverageBackward)(const Pooling *pooling, bool countPadding, co
                                    THTensor *gradInput);
 
 /* output: the sum of each window times the scale of its channel, plus its bias; and the gradient of the sums. Windows
-   may not leave the input. False, and nothing is computed, unless all images are channels-last. */
+   may not leave the input. False, and nothing is computed, unless input and output, or gradInput, are channels-last and
+   the window fits the scratch memory. */
 bool THNN_(poolingScaledSum)(const Pooling *pooling, const THTensor *input, const real *scale, const real *bias,
                              THTensor *output);
 bool THNN_(poolingScaledSumBackward)(const Pooling *pooling, const THTensor *gradOutput, const real *scale,

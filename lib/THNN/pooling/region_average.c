@@ -76,8 +76,8 @@ static void findWeights(const RegionSums *f, real **weight)
 
 /* --- one region per plane --- */
 
-#define SUM_VECTORS 4      /* that are added side by side */
-#define PARTIAL_VECTORS 64 /* that are added to each of them */
+#define SUM_VECTORS 4      /* sums side by side */
+#define PARTIAL_VECTORS 64 /* vectors added to each of these sums */
 
 /* Sums of n contiguous elements in lanes. */
 static vreal sumOfRun(const real *x, int64_t n)

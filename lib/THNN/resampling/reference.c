@@ -65,8 +65,8 @@ void THNN_(resampleBackward)(const Resampling *resampling, const THTensor *gradO
 
 /* --- grid sampler --------------------------------------------------------------------------------------------- */
 
-/* Corner `corner` of the cell around position at[] of the output: the input's in[], its weight, and the derivatives of that
-   by the coordinates. False if it is outside. Axis a of the tensors is coordinate axes - 1 - a. */
+/* Corner `corner` of the cell around position at[] of the output: its input in[], its weight, and the derivatives of the
+   weight by the coordinates. False if it is outside. Axis a of the tensors is coordinate axes - 1 - a. */
 static bool gridCorner(int axes, const THTensor *input, const THTensor *grid, const int64_t *at, int corner,
                        int64_t *in, double *weight, double *slope)
 {

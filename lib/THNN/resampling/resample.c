@@ -4,7 +4,7 @@
 #include "resampling/chunk.h"
 
 /* Elements of a row that are summed at a time, counting all lanes of its pixels; lanes of a pixel that are computed at
-   a time; rows that are computed at a time; the width from which rows are gathered one by one. */
+   a time; rows that are computed at a time; the width above which rows are gathered one by one. */
 #define SUM_ELEMENTS 8192
 #define LANE_BLOCK 256
 #define BATCH_ROWS 4
@@ -21,7 +21,7 @@ typedef struct Resample {
   const Chunk *chunk;                /* NULL if the width is more than a chunk */
   bool aligned;                      /* all vectors of the results are */
   bool contiguous;                   /* the results */
-  bool streams;                      /* source and results evict each other from the caches */
+  bool streams;                      /* stores are non-temporal: the tensors exceed the last-level cache */
 } Resample;
 
 /* A task's own tables, filled part by part, of axes that do not fit one table; and sums. */
@@ -34,8 +34,8 @@ typedef struct ResampleScratch {
 
 typedef enum ResultStore {
   RESULTS_STORED,   /* as they are computed */
-  RESULTS_STREAMED, /* the same, past the caches */
-  RESULTS_PENDING,  /* past the caches, when a vector of memory is complete */
+  RESULTS_STREAMED, /* the same, with non-temporal stores */
+  RESULTS_PENDING,  /* with non-temporal stores, when a vector of memory is complete */
   RESULTS_MOVED     /* they are added or have strides */
 } ResultStore;
 
@@ -47,7 +47,7 @@ typedef struct Task {
   const Chunk *chunk;
   ResultStore store;
   int64_t pending; /* elements before the next row, from a multiple of VBYTES on, that are not stored yet */
-  bool isFirst;    /* nothing is pending; the elements before the next row are those of another task */
+  bool isFirst;    /* no row is computed yet; the pending elements are those of another task */
   bool inPlace;    /* rows that are read alone, with weight 1, are gathered in place */
   int64_t lanes, firstLane;
 } Task;

@@ -83,8 +83,8 @@ typedef struct RowTap {
   real weight;
 } RowTap;
 
-/* The result is stored, added to the present value, or stored past the caches. Non-temporal stores are for whole aligned
-   vectors. */
+/* The result is stored, added to the present value, or stored with non-temporal stores. Non-temporal stores are for whole
+   aligned vectors. */
 typedef enum StoreKind { STORE_PLAIN, STORE_ADD, STORE_STREAM } StoreKind;
 
 static ALWAYS_INLINE void storeSum(real *to, vreal sum, StoreKind kind)

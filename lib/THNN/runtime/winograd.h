@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* False if the environment variable THNN_WINOGRAD is 0: all convolutions are then computed directly. */
+/* False if the environment variable THNN_WINOGRAD is 0: no convolution is then computed by Winograd's method. */
 bool thnn_winogradEnabled(void);
 
 /* The message for an invalid THNN_WINOGRAD, or NULL. */

@@ -42,10 +42,10 @@ class LookupTableBagFunction(FunctionBase):
       output[b,d] = sum, mean or maximum of weight[input[i],d] over the i in bag b with input[i] != paddingValue
 
     Bag b holds input[offsets[b]] to input[offsets[b+1] - 1]; the last bag extends to the end of input. Without offsets,
-    bag b is row b of input. A bag without rows gives 0. NaN is the largest number. Of equal maxima the first gets the
-    gradient.  Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
-    Errors: IndexError for a row number outside of the table, offsets that decrease, exceed n or begin with a number
-    other than 0; ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source:
+    bag b is row b of input. A bag without rows gives 0. NaN counts as larger than any number. Of equal maxima the first
+    gets the gradient. Shapes: input (n) with offsets (B), or input (B, L) without; weight (rows, D); output (B, D).
+    Errors: IndexError for a row number outside of the table, offsets that decrease, exceed n or begin with a number other
+    than 0; ValueError for an unknown mode, scaleGradByFreq with mode 2, sizes that do not fit. Source:
     torch.nn.EmbeddingBag.
 
     Calls:

@@ -71,7 +71,8 @@ def _sizes(
     scale_factor: float | Sequence[float] | None,
     recompute_scale_factor: bool | None,
 ) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """The output size, and for each axis the number of input elements per output element; 0: C divides the sizes."""
+    """The output size, and for each axis the number of input elements per output element; 0: the quotient of the
+    sizes, by the C function."""
     dims = len(given)
     if (size is None) == (scale_factor is None):
         raise ValueError(f"size, scale_factor: expected one of them, got {size!r} and {scale_factor!r}")

@@ -72,7 +72,9 @@ _SAMPLES = (
     _sample("sizes 1", (1, 1, 1, 1), 1, (1, 1)),
     _sample("empty", (0, 4, 5, 6), 6, (3, 2), 2, d=(2, 1), pad=(1, 0)),
     _sample("many planes", (2, 68, 9, 11), 36, (3, 3), 4, pad=(1, 1), small=False),
-    _sample("far taps, far positions", (1, 2, 999), 2, (3,), 2, d=(133,), dilation=(200,), small=False),
+    _sample(
+        "far kernel elements, far positions", (1, 2, 999), 2, (3,), 2, d=(133,), dilation=(200,), small=False
+    ),
 )
 _FULL_SAMPLES = (
     _sample("groups", (2, 4, 3, 4), 6, (3, 2), 2, transposed=True, d=(2, 1), pad=(1, 0), adj=(1, 0)),

@@ -93,7 +93,7 @@ _SAMPLES = (
     _sample("no connections", (2, 3, 4, 5), 2, (2, 2), [], small=False),
     _sample("empty", (0, 3, 5, 6), 4, (2, 3), _TABLE, (1, 2)),
     _sample("many planes", (2, 37, 9, 11), 19, (3, 3), _every(3, 37, 19), small=False),
-    _sample("many taps", (1, 3, 14, 17), 4, (13, 11), _TABLE, (2, 1), small=False),
+    _sample("large kernel", (1, 3, 14, 17), 4, (13, 11), _TABLE, (2, 1), small=False),
     _sample("many connections", (1, 129, 3, 2), 130, (1, 1), _every(1, 129, 130), small=False),
     _sample("wide images", (1, 2, 5, 9001), 2, (3, 2), _every(1, 2, 2), (2, 1), small=False),
 )

@@ -120,10 +120,10 @@ SPATIAL_CONVOLUTION_MM = Case(
         _sample("empty", (0, 3, 5, 6), 4, (2, 3), (1, 2), (1, 0)),
         _sample("many planes", (2, 37, 9, 11), 19, (3, 3), padding=(1, 1), small=False),
         _sample("wide image", (1, 5, 33, 130), 21, (5, 3), (2, 1), (2, 1), small=False),
-        _sample("many taps", (1, 130, 12, 13), 9, (5, 7), small=False),
+        _sample("large kernel", (1, 130, 12, 13), 9, (5, 7), small=False),
         _sample("three planes, stride 2 and 3", (2, 3, 23, 29), 21, (7, 5), (2, 3), (3, 1), small=False),
         _sample("two planes, stride 2 of kernel 1", (2, 2, 9, 35), 20, (1, 1), (2, 2), (1, 0), small=False),
-        _sample("two planes, 165 taps", (3, 2, 20, 37), 3, (15, 11), padding=(7, 2), small=False),
+        _sample("two planes, 165 kernel elements", (3, 2, 20, 37), 3, (15, 11), padding=(7, 2), small=False),
         _sample("few outputs of wide rows", (1, 9, 6, 300), 4, (3, 2), padding=(1, 1), small=False),
     ),
     error_inputs=(
@@ -226,10 +226,14 @@ SPATIAL_DILATED_CONVOLUTION = Case(
             "stride and dilation with a divisor", (1, 2, 13, 15), 2, (3, 4), (4, 6), (6, 4), (5, 7)
         ),
         _dilated_sample("last columns unused", (1, 2, 8, 9), 2, (2, 3), (2, 2), (2, 3)),
-        _dilated_sample("taps in the padding only", (1, 2, 2, 3), 2, (3, 3), (4, 5), padding=(5, 5)),
+        _dilated_sample(
+            "kernel elements in the padding only", (1, 2, 2, 3), 2, (3, 3), (4, 5), padding=(5, 5)
+        ),
         _dilated_sample("kernel of the image", (2, 3, 5, 7), 2, (3, 2), (3, 4)),
         _dilated_sample("empty", (0, 3, 8, 9), 4, (2, 3), (3, 2), (1, 2), (1, 0)),
-        _dilated_sample("rows without taps", (2, 18, 2, 10), 20, (3, 3), (2, 4), padding=(2, 8), small=False),
+        _dilated_sample(
+            "rows without kernel elements", (2, 18, 2, 10), 20, (3, 3), (2, 4), padding=(2, 8), small=False
+        ),
         _dilated_sample("many planes", (2, 33, 13, 11), 35, (3, 3), (2, 3), padding=(2, 3), small=False),
         *(
             _dilated_sample(
@@ -345,7 +349,7 @@ SPATIAL_DEPTH_WISE_CONVOLUTION = Case(
         _depthwise_sample("many planes", (2, 37, 12, 11), 1, (3, 3), padding=(1, 1), small=False),
         _depthwise_sample("many filters", (2, 3, 9, 8), 19, (3, 3), padding=(1, 1), small=False),
         _depthwise_sample("large", (1, 2, 190, 170), 1, (3, 3), padding=(1, 1), small=False),
-        _depthwise_sample("many taps", (1, 3, 21, 22), 2, (13, 11), padding=(6, 5), small=False),
+        _depthwise_sample("large kernel", (1, 3, 21, 22), 2, (13, 11), padding=(6, 5), small=False),
     ),
     error_inputs=(
         *(

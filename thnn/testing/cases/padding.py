@@ -64,7 +64,7 @@ _PHASES = ("updateOutput", "updateGradInput")
 
 
 def _errors(axes: int, reflects: bool) -> tuple[ErrorInput, ...]:
-    """For a first sample of sizes below 9."""
+    """Error inputs for a case whose first sample has sizes below 9."""
     changes = [("cropped to nothing", {_NAMES[axes][-2]: -9}), ("huge crop", {_NAMES[axes][1]: -(2**31)})]
     if reflects:
         changes += [

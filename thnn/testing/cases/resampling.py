@@ -147,7 +147,7 @@ def _torch_aligned(input: Tensor, **sizes: int) -> Tensor:
 def _sized(
     name: str, shape: tuple[int, ...], *size: int, differentiable: bool = True, **settings: Any
 ) -> SampleInput:
-    """`size` of all axes for the up-sampling functions."""
+    """A sample with the output size `size`, one number per axis."""
     sizes = {f"output{axis}": s for axis, s in zip(_AXES[-len(size) :], size, strict=True)}
     return SampleInput(name, {"input": normal(*shape), **sizes, **settings}, differentiable)
 
@@ -393,7 +393,7 @@ def _grid(name: str, shape: tuple[int, ...], *size: int, differentiable: bool = 
 
 
 def _grid_errors(axes: int) -> tuple[ErrorInput, ...]:
-    """For a first sample of N = 2."""
+    """Error inputs for a case whose first sample has N = 2."""
     inner = [4] * axes
     return (
         ErrorInput("batchless", {"input": normal(3, *inner)}, ValueError, "input"),

@@ -182,7 +182,7 @@ VOLUMETRIC_CONVOLUTION_MM = Case(
         _sample("padding beyond the kernel", (1, 2, 2, 3, 2), 2, (2, 1, 2), (2, 1, 3), (3, 2, 4)),
         _sample("empty", (0, 3, 4, 5, 6), 4, (2, 2, 3), (2, 1, 2), (1, 1, 0)),
         _sample("many planes", (2, 34, 4, 7, 9), 35, (3, 3, 3), padding=(1, 1, 1), small=False),
-        _sample("many taps", (1, 5, 8, 9, 10), 3, (5, 6, 7), (1, 1, 2), (2, 3, 3), small=False),
+        _sample("large kernel", (1, 5, 8, 9, 10), 3, (5, 6, 7), (1, 1, 2), (2, 3, 3), small=False),
     ),
     error_inputs=(
         *(
@@ -214,7 +214,15 @@ VOLUMETRIC_DILATED_CONVOLUTION = Case(
         _sample("no bias", (1, 2, 3, 4, 3), 3, (2, 2, 2), (1, 1, 1), (1, 1, 1), (1, 2, 2), bias=False),
         _sample("dilation 1", (1, 2, 3, 4, 5), 2, (2, 3, 2), (1, 1, 1), (0, 0, 0), (1, 1, 1)),
         _sample("stride with dilation", (1, 2, 7, 8, 9), 2, (2, 3, 2), (3, 4, 2), (1, 3, 2), (2, 2, 4)),
-        _sample("taps in the padding only", (1, 2, 1, 2, 2), 2, (3, 3, 1), (1, 1, 1), (3, 4, 0), (3, 4, 2)),
+        _sample(
+            "kernel elements in the padding only",
+            (1, 2, 1, 2, 2),
+            2,
+            (3, 3, 1),
+            (1, 1, 1),
+            (3, 4, 0),
+            (3, 4, 2),
+        ),
         _sample("empty", (0, 3, 4, 5, 6), 4, (2, 2, 3), (2, 1, 2), (1, 1, 0), (2, 3, 1)),
         _sample("many planes", (2, 17, 5, 7, 9), 33, (2, 3, 3), (1, 1, 1), (1, 2, 2), (2, 2, 2), small=False),
     ),
