@@ -49,8 +49,8 @@ RESERVED_FUNCTIONS = frozenset({"library_state", "register_method"})
 RESERVED_FAMILIES = frozenset({"functions", "index"})
 
 
-def check_supported(functions: Sequence[Function]) -> None:
-    """Raises HeaderError at the first function whose name, family or argument cannot be used in Python."""
+def check_families(functions: Sequence[Function]) -> None:
+    """Raises HeaderError at the first function without a family, or with one that no file can be named after."""
     for function in functions:
         if not function.family:
             raise HeaderError(
@@ -58,6 +58,11 @@ def check_supported(functions: Sequence[Function]) -> None:
             )
         if function.family in RESERVED_FAMILIES:
             raise HeaderError(function.location, f"no family can be called {function.family!r}")
+
+
+def check_supported(functions: Sequence[Function]) -> None:
+    """Raises HeaderError at the first function or argument whose name cannot be used in Python."""
+    for function in functions:
         if function.name in RESERVED_FUNCTIONS:
             raise HeaderError(
                 function.location,
