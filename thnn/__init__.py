@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from thnn._generated.functions import *  # noqa: F403
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
     from thnn._header.registry import THNN_H_PATH, functions, modules
+    from thnn._load.loaded import LoadedModule, build_library, load, open_library
+    from thnn._load.recipe import CompileError
     from thnn._profile import profile
 
     # For type checkers; at run time `__getattr__` lists the public names.
@@ -41,21 +43,26 @@ if TYPE_CHECKING:
         "THNN_H_PATH",
         "Argument",
         "BatchNormOutput",
+        "CompileError",
         "Function",
         "HeaderError",
+        "LoadedModule",
         "Location",
         "Module",
         "SyncBatchNormalizationFunction",
         "__version__",
         "batch_norm",
+        "build_library",
         "compat",
         "convert",
         "cpu_capability",
         "function_classes",
         "functions",
         "graph",
+        "load",
         "modules",
         "nn",
+        "open_library",
         "parallel",
         "parse_header",
         "profile",
@@ -68,17 +75,22 @@ _HOMES = {
     "THNN_H_PATH": "thnn._header.registry",
     "Argument": "thnn._header",
     "BatchNormOutput": "thnn._batch_norm.operator",
+    "CompileError": "thnn._load.recipe",
     "Function": "thnn._header",
     "HeaderError": "thnn._header",
+    "LoadedModule": "thnn._load.loaded",
     "Location": "thnn._header",
     "Module": "thnn._header",
     "batch_norm": "thnn._batch_norm.operator",
     "SyncBatchNormalizationFunction": "thnn._batch_norm.sync",
+    "build_library": "thnn._load.loaded",
     "convert": "thnn._convert",
     "cpu_capability": "thnn._binding.library",
     "function_classes": "thnn._functions.classes",
     "functions": "thnn._header.registry",
+    "load": "thnn._load.loaded",
     "modules": "thnn._header.registry",
+    "open_library": "thnn._load.loaded",
     "parse_header": "thnn._header",
     "profile": "thnn._profile",
     "revert": "thnn._convert",

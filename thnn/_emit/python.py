@@ -143,14 +143,14 @@ def _options(argument: Argument) -> Iterator[str]:
 _TYPES = {"bool": "bool", "int": "int", "int64_t": "int", "long": "int", "THIndex_t": "int"}
 
 
-def emit_stubs(functions: Sequence[Function]) -> str:
+def emit_stubs(functions: Sequence[Function], banner: str = BANNER) -> str:
     """A stub file: the class of each module with its signatures and docstring."""
     modules = [m for m in group_modules(functions).values() if m.forward is not None]
     bases = sorted({_base(m) for m in modules})
     has_generator = any(a.role == "generator" for f in functions for a in f.arguments)
     return "".join(
         [
-            BANNER,
+            banner,
             "# ruff: noqa: N803, E501, D\n",
             "from typing import Any\n\n",
             f"from torch import {'Generator, ' if has_generator else ''}Tensor\n\n",
