@@ -169,7 +169,8 @@ def _closure(paths: Iterable[Path], folders: Sequence[Path]) -> Iterator[tuple[P
 def _installed_headers() -> list[Path]:
     core, generic = kernel_headers()
     folders = [core / name for name in ("runtime", "simd", "elementwise")]
-    return [*(p for folder in folders for p in sorted(folder.glob("*.[ch]"))), *sorted(generic.glob("*.h"))]
+    headers = [path for folder in folders for path in sorted(folder.glob("*.h"))]
+    return [*headers, core / "runtime" / "function_table.c", generic / "pointwise.h"]
 
 
 def identity(paths: Iterable[Path]) -> str:
