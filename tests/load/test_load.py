@@ -29,6 +29,15 @@ def product_of(input: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
     return input * weight
 
 
+def shifted(input: torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
+    return input**3 + offset
+
+
+def square_of(input: torch.Tensor, target: torch.Tensor, sizeAverage: bool = True) -> torch.Tensor:
+    losses = (input - target) ** 2
+    return losses.mean() if sizeAverage else losses.sum()
+
+
 def leaf(*size: int) -> torch.Tensor:
     return torch.randn(*size, dtype=torch.double, requires_grad=True)
 
@@ -148,7 +157,16 @@ def test_second_derivatives(write: Write) -> None:
         write(PRODUCT_HEADER, PRODUCT_KERNEL, "Product"),
         references={"Product": lambda input, weight: input * weight},
     )
+    y = product.ProductFunction.apply(x, x.sin()).sum()
+    (g,) = torch.autograd.grad(y, x, create_graph=True)
+    torch.testing.assert_close(g, x.sin() + x * x.cos())
     assert gradgradcheck(lambda t: product.ProductFunction.apply(t, t.sin()), x)
+    # A tensor that the reference needs and the backward does not.
+    shift = thnn.load(write(SHIFT_HEADER, SHIFT_KERNEL, "Shift"), references={"Shift": shifted})
+    assert gradgradcheck(lambda t: shift.ShiftFunction.apply(t, torch.ones(3).double()), x)
+    # A criterion, by its input and by the gradient by the loss.
+    loss = thnn.load(write(SQUARE_HEADER, SQUARE_KERNEL, "Square"), references={"Square": square_of})
+    assert gradgradcheck(lambda t: loss.SquareFunction.apply(t, torch.ones_like(t), True) * t.sum(), x)
     with pytest.raises(ValueError, match=r"references: Cube\.h has no module 'Cubes'"):
         thnn.load(header, references={"Cubes": cube})
 
@@ -183,6 +201,38 @@ void THNN_(Product_accGradParameters)(THNNState *state, THTensor *input, THTenso
   THNN_RETURN_IF_META(state);
   THNN_MAP4(dw, gradWeight, old, gradWeight, x, input, g, gradOutput, old + (real)scale * x * g);
 }
+"""
+
+SHIFT_HEADER = """
+TH_API void THNN_(Shift_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                      THTensor *offset); // [INPUT]
+TH_API void THNN_(Shift_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput);
+"""
+
+SHIFT_KERNEL = """
+#include "pointwise.h"
+void THNN_(Shift_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *offset)
+{
+  THNN_CHECK_SAME_SIZE(input, offset);
+  THNN_RESIZE_LIKE(output, input);
+  THNN_RETURN_IF_META(state);
+  THNN_MAP3(y, output, x, input, o, offset, x * x * x + o);
+}
+POINTWISE_GRAD_INPUT(Shift, (), FROM_INPUT, 3 * x * x * g)
+"""
+
+SQUARE_HEADER = """
+TH_API void THNN_(Square_updateOutput)(THNNState *state, THTensor *input,
+                                       THTensor *target, // [TARGET]
+                                       THTensor *output, bool sizeAverage);
+TH_API void THNN_(Square_updateGradInput)(THNNState *state, THTensor *input,
+                                          THTensor *target, // [TARGET]
+                                          THTensor *gradInput, bool sizeAverage);
+"""
+
+SQUARE_KERNEL = """
+#include "pointwise.h"
+CRITERION(Square, (), (x - t) * (x - t), 2 * (x - t) * norm)
 """
 
 # Saved tensors, a buffer, in-place calls, an optional tensor, defaults, a third function and a criterion in one header.
@@ -301,6 +351,8 @@ def test_everything_that_a_header_says(tmp_path: Path) -> None:
     criterion = loaded.DistanceFunction
     assert gradcheck(lambda t: criterion.apply(t, target, weights, False) * 3, x)
     torch.testing.assert_close(criterion.apply(x, target), (x - target).abs().mean())
+    with pytest.raises(NotImplementedError, match="DistanceFunction can be differentiated once only"):
+        torch.autograd.grad(criterion.apply(x, target), x, create_graph=True)
     torch.testing.assert_close(criterion(target, True)(x), (x - target).abs().mean().reshape(1))
 
 

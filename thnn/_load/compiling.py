@@ -133,7 +133,8 @@ def compile_into(recipe: Recipe, functions: Sequence[Function], work: Path, verb
             raise CompileError(_readable(result.stdout))
 
     output, library = work / "library.so", library_path()
-    link = [*compiler, "-shared", *map(str, objects), str(library), f"-Wl,-rpath,{library.parent}"]
+    # Without the path of libTHNN.so: it is open before any other library is, in a package possibly on another machine.
+    link = [*compiler, "-shared", *map(str, objects), str(library)]
     # Calls within the library must not reach functions of the same names in another library. The sanitizer's
     # functions are defined by the process.
     link += ["-Wl,-Bsymbolic", *([] if recipe.sanitize else ["-Wl,--no-undefined"]), "-lm", *recipe.ldflags]
