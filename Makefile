@@ -8,8 +8,8 @@ READY := $(VENV)/ready
 LIBRARY := thnn/_C.abi3.so
 JOBS ?= 2
 
-C_FILES = $(shell find generic lib -name '*.[ch]')
-SOURCES = CMakeLists.txt VERSION $(C_FILES) thnn/_functions/documentation.py $(shell find tools thnn/_header -name '*.py')
+C_FILES = $(shell find generic lib -name '*.[ch]') $(wildcard thnn/_load/templates/*.c)
+SOURCES = CMakeLists.txt VERSION $(C_FILES) thnn/_functions/documentation.py $(shell find tools thnn/_header thnn/_emit -name '*.py')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:

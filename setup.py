@@ -16,14 +16,17 @@ sys.path.insert(0, str(ROOT))
 
 from tools.build import build  # noqa: E402
 
-# <THNN/THNN.h> and the files that it includes, at the same relative paths as in the source tree:
-# `cc -I .../thnn/include/lib program.c .../thnn/libTHNN.so`.
+# At the same relative paths as in the source tree: <THNN/THNN.h> for C programs (`cc -I .../thnn/include/lib program.c
+# .../thnn/libTHNN.so`), and what thnn.load compiles kernels with: the headers of the runtime and of the element-wise
+# loops, and the table of functions.
 HEADERS = (
     "generic/THNN.h",
+    "generic/pointwise.h",
     "lib/THNN/THNN.h",
-    "lib/THNN/runtime/generator.h",
-    "lib/THNN/runtime/state.h",
-    "lib/THNN/runtime/tensor.h",
+    "lib/THNN/runtime/function_table.c",
+    "lib/THNN/runtime/*.h",
+    "lib/THNN/simd/*.h",
+    "lib/THNN/elementwise/*.h",
 )
 
 
@@ -38,10 +41,10 @@ class BuildLibrary(build_ext):
             return
         package = Path(self.build_lib) / "thnn"
         build(ROOT, package, settings)
-        for header in HEADERS:
-            target = package / "include" / header
+        for header in (path for pattern in HEADERS for path in ROOT.glob(pattern)):
+            target = package / "include" / header.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / header, target)
+            shutil.copy2(header, target)
 
 
 setup(

@@ -12,7 +12,8 @@ The package has one class for nearly every module of the header (``thnn.function
 themselves by tensor type (``thnn.type2backend``), layers (``thnn.nn``), batch normalization as an operator that updates
 estimates (``thnn.batch_norm``) and across processes (``thnn.SyncBatchNormalizationFunction``), nets that fork into
 training and inference (``thnn.graph``), data parallelism (``thnn.parallel``), the modules that programs of 2017 import
-(``thnn.compat``), and a parser of headers (``thnn.parse_header``). ``python -m thnn`` lists the commands.
+(``thnn.compat``), a parser of headers (``thnn.parse_header``), and ``thnn.load``, which compiles the functions of a header
+of one's own. ``python -m thnn`` lists the commands.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from thnn._generated.functions import *  # noqa: F403
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
     from thnn._header.registry import THNN_H_PATH, functions, modules
+    from thnn._load.loaded import LoadedModule, build_library, load, open_library
+    from thnn._load.recipe import CompileError
     from thnn._profile import profile
 
     # For type checkers; at run time `__getattr__` lists the public names.
@@ -41,21 +44,26 @@ if TYPE_CHECKING:
         "THNN_H_PATH",
         "Argument",
         "BatchNormOutput",
+        "CompileError",
         "Function",
         "HeaderError",
+        "LoadedModule",
         "Location",
         "Module",
         "SyncBatchNormalizationFunction",
         "__version__",
         "batch_norm",
+        "build_library",
         "compat",
         "convert",
         "cpu_capability",
         "function_classes",
         "functions",
         "graph",
+        "load",
         "modules",
         "nn",
+        "open_library",
         "parallel",
         "parse_header",
         "profile",
@@ -68,17 +76,22 @@ _HOMES = {
     "THNN_H_PATH": "thnn._header.registry",
     "Argument": "thnn._header",
     "BatchNormOutput": "thnn._batch_norm.operator",
+    "CompileError": "thnn._load.recipe",
     "Function": "thnn._header",
     "HeaderError": "thnn._header",
+    "LoadedModule": "thnn._load.loaded",
     "Location": "thnn._header",
     "Module": "thnn._header",
     "batch_norm": "thnn._batch_norm.operator",
     "SyncBatchNormalizationFunction": "thnn._batch_norm.sync",
+    "build_library": "thnn._load.loaded",
     "convert": "thnn._convert",
     "cpu_capability": "thnn._binding.library",
     "function_classes": "thnn._functions.classes",
     "functions": "thnn._header.registry",
+    "load": "thnn._load.loaded",
     "modules": "thnn._header.registry",
+    "open_library": "thnn._load.loaded",
     "parse_header": "thnn._header",
     "profile": "thnn._profile",
     "revert": "thnn._convert",

@@ -12,9 +12,12 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from thnn._version import __version__
+
+if TYPE_CHECKING:
+    from thnn._load.loaded import LoadedModule
 
 _ROOT = Path(__file__).resolve().parent.parent
 
@@ -62,8 +65,18 @@ def _parser() -> argparse.ArgumentParser:
         help="check functions against their references: values, gradients, layouts, error inputs",
         description="Runs the table of cases. Exit status 1 when something failed, 2 for an unknown module.",
     )
-    command.add_argument("modules", nargs="*", metavar="MODULE", help="only these modules")
+    command.add_argument(
+        "modules",
+        nargs="*",
+        metavar="MODULE",
+        help="only these modules, or the functions of one header, FILE.h",
+    )
     command.add_argument("--json", action="store_true", help="print JSON")
+    command.add_argument(
+        "--sanitize",
+        action="store_true",
+        help="run the functions of FILE.h under AddressSanitizer, in a process of their own",
+    )
     command.set_defaults(run=_check)
 
     command = commands.add_parser(
@@ -77,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
         nargs="?",
         default="",
         metavar="REGEX",
-        help="only rows whose name matches (case-insensitive)",
+        help="only rows whose name matches (case-insensitive), or FILE.h: the rows of its functions",
     )
     command.add_argument(
         "--json",
@@ -110,6 +123,22 @@ def _parser() -> argparse.ArgumentParser:
         help="leave out torch.compile, which takes a minute or more per network to compile",
     )
     command.set_defaults(run=_bench)
+
+    command = commands.add_parser(
+        "new",
+        help="write a header, a kernel file, a case and a test of a new module for thnn.load",
+        description="The files run as they are; exit status 2 if one of them exists.",
+    )
+    command.add_argument("name", metavar="NAME", help="the name of the module, such as ScaleShift")
+    command.add_argument(
+        "--kind",
+        choices=("pointwise", "criterion", "layer", "window"),
+        default="pointwise",
+        help="what the module computes (default pointwise)",
+    )
+    command.add_argument("--package", action="store_true", help="write a Python package around the files")
+    command.add_argument("--directory", default=".", metavar="DIR", help="where (default: here)")
+    command.set_defaults(run=_new)
 
     command = commands.add_parser(
         "regenerate",
@@ -217,12 +246,60 @@ def _list(options: argparse.Namespace) -> int:
 def _check(options: argparse.Namespace) -> int:
     from thnn.testing.check import main
 
+    if any(name.endswith(".h") for name in options.modules):
+        if len(options.modules) > 1:
+            print("check takes one header, or modules of thnn", file=sys.stderr)
+            return 2
+        loaded = _load(options.modules[0])
+        if loaded is None:
+            return 1
+        try:
+            if options.sanitize:
+                return 0 if loaded.check(sanitize=True) else 1
+            return main([], as_json=options.json, registry=loaded)
+        except (ValueError, NotImplementedError) as error:
+            print(error, file=sys.stderr)
+            return 1
+    if options.sanitize:
+        print("--sanitize needs a header; `make sanitize` checks the kernels of thnn", file=sys.stderr)
+        return 2
     return _refuse_unknown(options.modules) or main(options.modules, as_json=options.json)
 
 
-def _bench(options: argparse.Namespace) -> int:
-    from thnn.testing.bench import main
+def _load(header: str) -> LoadedModule | None:
+    """The functions of a header, compiled; None after an error, which is printed."""
+    from thnn._load.loaded import load
 
+    try:
+        return load(header)
+    except (ValueError, NotImplementedError) as error:
+        print(error, file=sys.stderr)
+        return None
+
+
+def _new(options: argparse.Namespace) -> int:
+    from thnn._load.templates import write
+
+    try:
+        written = write(options.name, options.kind, Path(options.directory), options.package)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    for path in written:
+        print(f"wrote {path}")
+    return 0
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from thnn.testing.bench import bench_loaded, main
+
+    if options.pattern.endswith(".h"):
+        loaded = _load(options.pattern)
+        try:
+            return 0 if loaded and bench_loaded(loaded, options.rounds, options.threads) else 1
+        except ValueError as error:
+            print(error, file=sys.stderr)
+            return 1
     return main(options)
 
 

@@ -15,9 +15,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from thnn._header import Function, HeaderError, digest, parse_header
+from thnn._emit import c as emit_c
+from thnn._emit import check_supported
+from thnn._emit import python as emit_python
+from thnn._header import Function, digest, parse_header
 
-from . import emit_c, emit_docs, emit_python
+from . import emit_docs
 from .build import BuildError, Progress, changed_libraries, compile_libraries, lock, replace_together
 
 __all__ = ["BuildError", "generate", "regenerate", "stale"]
@@ -82,12 +85,7 @@ def _parse(root: Path) -> list[Function]:
     """The functions of the header, family by family."""
     path = root / HEADER
     functions = parse_header(path)
-    try:
-        emit_python.check_supported(functions)
-        emit_c.check_supported(functions)
-    except HeaderError as error:
-        line = path.read_text(encoding="utf-8").splitlines()[error.location.line - 1]
-        raise HeaderError(error.location, error.message, line) from None
+    check_supported(path, functions, has_families=True)
     families = list(dict.fromkeys(f.family for f in functions))
     return sorted(functions, key=lambda f: families.index(f.family))
 

@@ -14,9 +14,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import thnn
 from thnn._binding.backend import Backend
 from thnn._binding.library import ANY, FLOAT, Library
+from thnn._emit.c import emit_functions
 from thnn._functions.generate import _make_function_class
 from thnn._header import group_modules, parse_header
-from tools.emit_c import emit_functions
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import platform
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -48,22 +50,21 @@ def test_wheel(wheel: Path) -> None:
     sources = {
         str(p.relative_to(ROOT)) for p in (ROOT / "thnn").rglob("*.py*") if p.suffix in (".py", ".pyi")
     }
+    headers = [*(ROOT / "lib/THNN").glob("*.h"), ROOT / "lib/THNN/runtime/function_table.c"]
+    headers += [
+        p for folder in ("runtime", "simd", "elementwise") for p in (ROOT / "lib/THNN" / folder).glob("*.h")
+    ]
+    templates = ROOT / "thnn" / "_load" / "templates"
     carried = {
         *sources,
+        *(str(p.relative_to(ROOT)) for p in templates.iterdir() if p.is_file()),
         "thnn/py.typed",
         "thnn/libTHNN.so",
         "thnn/_C.abi3.so",
         "thnn/testing/libroofline.so",
-        *(
-            f"thnn/include/{h}"
-            for h in (
-                "generic/THNN.h",
-                *(
-                    f"lib/THNN/{n}.h"
-                    for n in ("THNN", "runtime/generator", "runtime/state", "runtime/tensor")
-                ),
-            )
-        ),
+        *(f"thnn/include/{p.relative_to(ROOT)}" for p in headers),
+        "thnn/include/generic/THNN.h",
+        "thnn/include/generic/pointwise.h",
     }
     assert {n for n in names if ".dist-info/" not in n} == carried
     assert any(n.endswith("licenses/LICENSE") for n in names)
@@ -109,6 +110,40 @@ print(thnn.__version__)
     )
     assert done.returncode == 1
     assert "source tree" in done.stderr
+
+
+def test_installed_package_loads_a_header(installed: Path, tmp_path: Path) -> None:
+    """Nothing but the wheel and a compiler is needed, and nothing is written into the package."""
+    variables = {"PYTHONPATH": str(installed), "THNN_CACHE": str(tmp_path / "cache")}
+    before = {
+        p: p.stat().st_mtime_ns for p in installed.rglob("*") if "__pycache__" not in p.parts and p.is_file()
+    }
+    run(*(sys.executable, "-m", "thnn", "new", "Mine"), cwd=tmp_path, **variables)
+    shown = run(*(sys.executable, "-m", "thnn", "check", "Mine.h"), cwd=tmp_path, **variables)
+    assert shown.endswith(" 0 failed\n")
+    after = {
+        p: p.stat().st_mtime_ns for p in installed.rglob("*") if "__pycache__" not in p.parts and p.is_file()
+    }
+    assert after == before
+
+
+def test_package_of_a_new_module(installed: Path, tmp_path: Path) -> None:
+    """The package that `new --package` writes: built with the wheel, installed, checked."""
+    variables = {"PYTHONPATH": str(installed), "THNN_CACHE": str(tmp_path / "cache")}
+    command = (sys.executable, "-m", "thnn", "new", "MyLayer", "--kind", "layer", "--package")
+    run(*command, cwd=tmp_path, **variables)
+    pip = (sys.executable, "-m", "pip")
+    wheels, site = tmp_path / "wheels", tmp_path / "site"
+    options = ("--quiet", "--no-deps", "--no-build-isolation", "--wheel-dir", wheels)
+    march = "x86-64-v2" if platform.machine() == "x86_64" else "native"
+    run(*pip, "wheel", *options, tmp_path / "my_layer", cwd=tmp_path, THNN_MARCH=march, **variables)
+    (wheel,) = wheels.iterdir()
+    assert re.fullmatch(r"my_layer-0\.1\.0-cp310-abi3-linux_\w+\.whl", wheel.name)
+    run(*pip, "install", "--quiet", "--no-deps", "--target", site, wheel, cwd=tmp_path)
+    shutil.rmtree(tmp_path / "my_layer" / "src")
+    variables["PYTHONPATH"] = f"{site}{os.pathsep}{installed}"
+    test = tmp_path / "my_layer" / "test_MyLayer.py"
+    run(sys.executable, "-m", "pytest", "-q", "-c", os.devnull, test, cwd=tmp_path, **variables)
 
 
 C_PROGRAM = r"""

@@ -19,7 +19,8 @@ from thnn._header import HeaderError, parse_header_text
 ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tools import build, emit_docs, emit_python, regenerate  # noqa: E402
+from thnn._emit import python as emit_python  # noqa: E402
+from tools import build, emit_docs, regenerate  # noqa: E402
 
 FORWARD = "\n{}TH_API void THNN_({}_updateOutput)(THNNState *state, THTensor *input, THTensor *output{});\n"
 

@@ -157,6 +157,8 @@ class Backend:
         return f"<{self.name}: {len(self._functions)} functions>"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if self.library is not THNN:
+            raise TypeError(f"backends of {self.library.path.name} cannot be pickled")
         return _unpickle_backend, (self.name,)
 
 
@@ -183,8 +185,9 @@ class Backends(Mapping[Any, Backend]):
     backend that takes the element type from its first tensor argument. Iteration lists the names of the backends.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, library: Library = THNN, declared: Mapping[str, Function] | None = None) -> None:
         self.backends: dict[str, Backend] = {}
+        self._library, self._declared = library, declared
         self._lock = threading.Lock()
 
     @dynamo_disable
@@ -193,7 +196,9 @@ class Backends(Mapping[Any, Backend]):
         backend = self.backends.get(name)
         if backend is None:
             with self._lock:
-                backend = self.backends.setdefault(name, Backend(name, _NAMES[name]))
+                backend = self.backends.setdefault(
+                    name, Backend(name, _NAMES[name], self._library, self._declared)
+                )
         return backend
 
     def _name(self, key: Any) -> str:
@@ -245,6 +250,8 @@ class Backends(Mapping[Any, Backend]):
         return sorted({*super().__dir__(), *_NAMES})
 
     def __reduce__(self) -> str:
+        if self._library is not THNN:
+            raise TypeError(f"backends of {self._library.path.name} cannot be pickled")
         return "type2backend"
 
     def __repr__(self) -> str:

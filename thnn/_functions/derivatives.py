@@ -14,12 +14,14 @@ import torch
 from torch import Tensor
 
 from thnn._binding.call import run
-from thnn._binding.library import BoundFunction, Library
+from thnn._binding.library import THNN, BoundFunction, Library
 from thnn._functions.formulas import FORMULAS
 from thnn._header import Function, Module
 from thnn._torch import is_output_of_several
 
 Rule = Callable[..., Mapping[str, Tensor]]
+# A module's function in differentiable torch operations, called with the arguments of the forward by name.
+Reference = Callable[..., Tensor]
 
 
 def check_in_place(function: Function, input: Tensor, scalars: Sequence[Any]) -> None:
@@ -55,27 +57,68 @@ _SLOPES_BELOW_0: Mapping[str, tuple[str, Callable[..., float]]] = {
 }
 
 
-def rule(module: Module, library: Library, cls_name: str) -> Rule:
-    """The rule of a module: its gradients by name, from ``needs`` and the values that the rule's signature names."""
+def rule(module: Module, library: Library, cls_name: str, reference: Reference | None = None) -> Rule:
+    """The rule of a module: its gradients by name, from ``needs`` and the values that the rule's signature names.
+
+    A `reference` takes precedence over the [DERIVATIVE] tag.
+    """
+    if reference is not None:
+        return _by_reference(module, cls_name, reference)
     kind = module.forward.derivative if module.forward is not None else ""
     if kind:
         return _RULES[kind](module, library)
-    return FORMULAS.get(module.name) or _differentiable_once(module, cls_name)
+    formula = FORMULAS.get(module.name) if library is THNN else None
+    return formula or _differentiable_once(module, library, cls_name)
 
 
-def has_second_derivatives(module: Module) -> bool:
+def has_second_derivatives(module: Module, library: Library, reference: Reference | None) -> bool:
     """True if the module can be differentiated twice."""
-    return bool(module.forward is not None and module.forward.derivative) or module.name in FORMULAS
+    has_tag = module.forward is not None and bool(module.forward.derivative)
+    return reference is not None or has_tag or (library is THNN and module.name in FORMULAS)
 
 
-def _differentiable_once(module: Module, cls_name: str) -> Rule:
+def _differentiable_once(module: Module, library: Library, cls_name: str) -> Rule:
+    place = "a formula in thnn/_functions/formulas/" if library is THNN else "a formula in references={...}"
+
     def refuse(needs: Any, gradOutput: Tensor) -> dict[str, Tensor]:
         raise NotImplementedError(
             f"{cls_name} can be differentiated once only: {module.name}_updateOutput has neither a [DERIVATIVE] tag in"
-            " the header nor a formula in thnn/_functions/formulas/"
+            f" the header nor {place}"
         )
 
     return refuse
+
+
+def _by_reference(module: Module, cls_name: str, reference: Reference) -> Rule:
+    """The gradients of the same function in torch operations, by autograd.
+
+    Each tensor is replaced by a view of itself, so that the gradient by one input of the module does not include the
+    paths on which that input contributes to another.
+    """
+    forward = module.forward
+    assert forward is not None
+    inputs = [a.name for a in forward.tensors("input", "target", "parameter")]
+    gradients = {
+        a.gradient_of: a.name for f in module.backwards for a in f.tensors("gradInput", "gradParameter")
+    }
+
+    def by_reference(needs: Any, gradOutput: Tensor, **values: Any) -> dict[str, Tensor]:
+        if values.get("inplace"):
+            raise NotImplementedError(
+                f"{cls_name} can be differentiated once only if it is computed in place"
+            )
+        values = {k: v.view_as(v) if isinstance(v, Tensor) else v for k, v in values.items()}
+        wanted = [n for n, need in zip(inputs, needs) if need and n in gradients]
+        output = reference(**values)
+        tensors = [values[n] for n in wanted]
+        found = torch.autograd.grad(
+            output, tensors, gradOutput.reshape(output.shape), create_graph=True, allow_unused=True
+        )
+        return {
+            gradients[n]: torch.zeros_like(t) if g is None else g for n, t, g in zip(wanted, tensors, found)
+        }
+
+    return _with_parameters(by_reference, ["gradOutput", *inputs, *(a.variable for a in forward.scalars)])
 
 
 def values(rule: Rule, available: Sequence[str]) -> list[str]:

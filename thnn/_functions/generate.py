@@ -21,6 +21,7 @@ from thnn._binding.call import flag, invoke
 from thnn._binding.library import ALLOCATE, ANY, SCALED, THNN, Library
 from thnn._functions import derivatives as _derivatives
 from thnn._functions.base import Criterion, FunctionBase
+from thnn._functions.derivatives import Reference
 from thnn._functions.documentation import docstring
 from thnn._header import Function as HeaderFunction
 from thnn._header import HeaderError, Module
@@ -103,27 +104,29 @@ def _compile(cls_name: str, source: str, namespace: dict[str, Any]) -> dict[str,
 
 
 def _make_function_class(
-    module: Module, name: str | None = None, library: Library = THNN
+    module: Module, name: str | None = None, library: Library = THNN, reference: Reference | None = None
 ) -> type[FunctionBase]:
     """The autograd class of a module that maps inputs (and parameters) to an output.
 
     Raises HeaderError if the value of an argument of a backward function is not known.
     """
-    return _make(module, name or module.name + "Function", library, criterion=False)
+    return _make(module, name or module.name + "Function", library, reference, criterion=False)
 
 
 def _make_function_class_criterion(
-    module: Module, name: str | None = None, library: Library = THNN
+    module: Module, name: str | None = None, library: Library = THNN, reference: Reference | None = None
 ) -> type[FunctionBase]:
     """The autograd class of a criterion: a loss of one element, multiplied by the incoming gradient in backward.
 
     Besides the two forms of call of all classes, a criterion has that of PyTorch 0.1.1, target first:
     ``XCriterionFunction(target, *scalars, weight=None)(input)``, which returns a tensor of size (1).
     """
-    return _make(module, name or module.name + "Function", library, criterion=True)
+    return _make(module, name or module.name + "Function", library, reference, criterion=True)
 
 
-def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> type[FunctionBase]:
+def _make(
+    module: Module, cls_name: str, library: Library, reference: Reference | None, criterion: bool
+) -> type[FunctionBase]:
     forward = module.forward
     if forward is None:
         raise ValueError(f"{module.name} has no updateOutput")
@@ -144,7 +147,8 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
     wanted |= {
         a.size.tensor for f in module.backwards for a in f.arguments if a.size and a.size.tensor != "output"
     }
-    rule = _derivatives.rule(module, library, cls_name)
+    rule = _derivatives.rule(module, library, cls_name, reference)
+    wanted |= {*inputs} if reference is not None else set()
     keep = [n for n in (*inputs, *outputs, *saved) if n in wanted]
 
     names = {a.name: a.variable for a in forward.arguments}
@@ -252,7 +256,7 @@ def _make(module: Module, cls_name: str, library: Library, criterion: bool) -> t
         "__doc__": docstring(module, inputs, [*scalars], options),
         "module": module,
         "source": source,
-        "has_second_derivatives": _derivatives.has_second_derivatives(module),
+        "has_second_derivatives": _derivatives.has_second_derivatives(module, library, reference),
         "compute": staticmethod(namespace["compute"]),
         "forward": staticmethod(namespace["forward"]),
         "backward": staticmethod(namespace["backward"]),

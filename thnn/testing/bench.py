@@ -28,14 +28,13 @@ import torch
 from torch import Tensor
 
 from thnn._binding import library as _library
-from thnn._functions.classes import function_classes
-from thnn._header.registry import modules
 from thnn.testing import bench_networks as _bench_networks
 from thnn.testing import bench_sync as _bench_sync
 from thnn.testing import roofline
 from thnn.testing.cases import cases
 from thnn.testing.cases.model import Case, Row
 from thnn.testing.cases.overhead import OVERHEADS, Overhead
+from thnn.testing.registry import Registry
 from thnn.testing.timing import (
     CHANNELS_LAST,
     CONTIGUOUS,
@@ -130,6 +129,21 @@ def main(options: argparse.Namespace) -> int:
     return 1 if missed else 0
 
 
+def bench_loaded(registry: Registry, rounds: int = 15, threads: int | None = None) -> bool:
+    """Times and prints the rows of the cases of loaded functions; returns whether every goal is met."""
+    if threads is not None:
+        restart_with(_ENVIRONMENT)
+        torch.set_num_threads(threads)
+    print(_LEGEND, flush=True)
+    met = True
+    for case in registry.cases().values():
+        for row in case.rows:
+            for measurement in measure(case, row, rounds):
+                met = met and measurement.met is not False
+                print(line(measurement), flush=True)
+    return met
+
+
 def _fields(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return {name: value for name, value in pairs if name != "blocks"}
 
@@ -161,7 +175,7 @@ _COPIES = ("copy", "streaming copy")
 
 def _tensors(case: Case, row: Row) -> dict[str, Any]:
     generator = torch.Generator().manual_seed(0)
-    forward = modules()[case.module].forward
+    forward = case.registry.modules[case.module].forward
     assert forward is not None
     dtype = getattr(torch, row.dtype)
     made = {}
@@ -179,11 +193,11 @@ class _Call:
     """One implementation of a row in one layout: a function and its arguments."""
 
     def __init__(self, case: Case, row: Row, library: str, layout: str) -> None:
-        self.module = modules()[case.module]
+        self.module = case.registry.modules[case.module]
         self.arguments = {
             k: in_layout(v, layout) if isinstance(v, Tensor) else v for k, v in _tensors(case, row).items()
         }
-        cls = function_classes[case.module + "Function"]
+        cls = case.registry.function_classes[case.module + "Function"]
         differentiable = [n for n in cls._names[: cls._tensor_count] if n not in cls._constants]
         self.wanted = [
             self.arguments[n].requires_grad_()

@@ -11,11 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._binding.backend import type2backend
 from thnn._binding.call import backward_scalar
-from thnn._functions.classes import function_classes
 from thnn._header import Function
-from thnn._header.registry import modules
 from thnn._header.roles import forward_name
 from thnn.testing.cases import arguments, dtype_of, function_of
 from thnn.testing.cases.model import Case, SampleInput
@@ -74,12 +71,12 @@ class CaseRunner:
 
     def __init__(self, case: Case, sample: SampleInput, dtype: torch.dtype = torch.float64) -> None:
         self.case, self.sample, self.dtype = case, sample, dtype
-        self.module = modules()[case.module]
+        self.module = case.registry.modules[case.module]
         # The forward (or the function, in the case of a single function), and all functions of the case.
         self.forward: Function = function_of(case)
         backwards = self.module.backwards if case.phase is None else ()
         self.functions: tuple[Function, ...] = (self.forward, *backwards)
-        self.backend = type2backend[dtype]
+        self.backend = case.registry.type2backend[dtype]
         self.values = arguments(case, sample, dtype)
         self._generators = [a.name for a in self.forward.arguments if a.role == "generator"]
         self.values.update({name: torch.Generator() for name in self._generators})
@@ -255,7 +252,7 @@ class CaseRunner:
 
     @property
     def cls(self) -> Any:
-        return function_classes[self.case.module + "Function"]
+        return self.case.registry.function_classes[self.case.module + "Function"]
 
 
 # --- comparing ----------------------------------------------------------------------------------------------

@@ -21,9 +21,7 @@ import torch
 from torch import Tensor
 from torch.autograd.gradcheck import GradcheckError
 
-from thnn._functions.classes import function_classes
 from thnn._header import Function
-from thnn._header.registry import modules
 from thnn.testing.case_runner import (
     LAYOUTS,
     TIGHT,
@@ -44,9 +42,10 @@ from thnn.testing.case_runner import (
     same_bits,
     written,
 )
-from thnn.testing.cases import cases, dtype_of
+from thnn.testing.cases import dtype_of
 from thnn.testing.cases.model import Case, SampleInput
 from thnn.testing.error_inputs import ERRORS, check_arity, check_error_input, check_wrong_argument
+from thnn.testing.registry import INSTALLED, Registry
 
 
 @dataclass(frozen=True)
@@ -632,24 +631,25 @@ _NEED_LARGE: Mapping[str, Callable[[Case, SampleInput, torch.dtype], None]] = {
 }
 
 
-def plan(names: Sequence[str] = ()) -> Iterator[Check]:
+def plan(names: Sequence[str] = (), registry: Registry = INSTALLED) -> Iterator[Check]:
     """All checks of the named modules, or of all modules."""
-    for module in modules().values():
+    cases = registry.cases()
+    for module in registry.modules.values():
         if names and module.name not in names:
             continue
         if module.forward is not None:
-            yield from _plan(module.name, (module.forward, *module.backwards))
+            yield from _plan(module.name, cases.get(module.name), (module.forward, *module.backwards))
         for function in module.others:
-            yield from _plan(function.name, (function,))
+            yield from _plan(function.name, cases.get(function.name), (function,))
 
 
 def _has_second_derivatives(case: Case) -> bool:
-    return case.phase is None and function_classes[f"{case.module}Function"].has_second_derivatives
+    classes = case.registry.function_classes
+    return case.phase is None and classes[f"{case.module}Function"].has_second_derivatives
 
 
-def _plan(name: str, functions: Sequence[Function]) -> Iterator[Check]:
+def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterator[Check]:
     """The checks of the case of these functions."""
-    case = cases().get(name)
     if case is None:
         yield Check(name, "case", "", functools.partial(_no_case, name))
     else:
@@ -676,13 +676,17 @@ def _plan(name: str, functions: Sequence[Function]) -> Iterator[Check]:
 
 
 def _no_case(name: str) -> None:
-    raise Failed(f"{name} has no entry in the table of cases (thnn/testing/cases)")
+    raise Failed(
+        f"{name} has no case in thnn/testing/cases, or in <header>_case.py beside a header of one's own"
+    )
 
 
-def run_checks(names: Sequence[str], report: Callable[[Result], None]) -> list[Result]:
+def run_checks(
+    names: Sequence[str], report: Callable[[Result], None], registry: Registry = INSTALLED
+) -> list[Result]:
     """Runs the checks of the named modules, or all; calls `report` with each result; returns the failures."""
     failures = []
-    for check in plan(names):
+    for check in plan(names, registry):
         start = time.perf_counter()
         message = ""
         try:
@@ -700,7 +704,7 @@ def run_checks(names: Sequence[str], report: Callable[[Result], None]) -> list[R
     return failures
 
 
-def main(names: Sequence[str], as_json: bool = False) -> int:
+def main(names: Sequence[str], as_json: bool = False, registry: Registry = INSTALLED) -> int:
     """Runs the command: prints a line per kind of check, and the failures. Exit status 1 if there are failures."""
     with contextlib.suppress(AttributeError, OSError):  # if there is no standard error
         faulthandler.enable()
@@ -728,7 +732,7 @@ def main(names: Sequence[str], as_json: bool = False) -> int:
             shown.append((result.module, result.check))
         results.append(result)
 
-    failures = run_checks(names, report)
+    failures = run_checks(names, report, registry)
     if as_json:
         json.dump([asdict(r) for r in results], sys.stdout, indent=1)
         print()

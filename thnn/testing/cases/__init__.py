@@ -5,11 +5,14 @@ Any `Case` in a file of this package is in the table. `model.py` defines `Case` 
 
 from __future__ import annotations
 
+import importlib.util
 import pkgutil
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,6 +21,7 @@ from thnn._binding.arguments import FIXED_DTYPES
 from thnn._header import Argument, Function
 from thnn._header.registry import modules
 from thnn.testing.cases.model import Case, SampleInput
+from thnn.testing.registry import Registry
 
 
 @cache
@@ -42,9 +46,30 @@ def cases() -> Mapping[str, Case]:
     return {name: found[name] for name in names if name in found}
 
 
+def cases_of_file(path: Path, registry: Registry) -> dict[str, Case]:
+    """The cases in a Python file, by the name of their module or single function.
+
+    Raises ValueError if there is no such file, or for a case of a function that the registry does not have.
+    """
+    if not path.is_file():
+        raise ValueError(f"there is no file of cases {path}; `python -m thnn new` writes one")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    file = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(file)
+    found = {}
+    for case in vars(file).values():
+        if isinstance(case, Case):
+            module = registry.modules.get(case.module)
+            if module is None or (case.phase or "updateOutput") not in module.functions:
+                raise ValueError(f"{path}: a case of {case.name}, which the header does not declare")
+            found[case.name] = replace(case, registry=registry)
+    return found
+
+
 def function_of(case: Case) -> Function:
     """The function whose arguments the case names: the forward, or the single function of the case."""
-    return modules()[case.module].functions[case.phase or "updateOutput"]
+    return case.registry.modules[case.module].functions[case.phase or "updateOutput"]
 
 
 def arguments(case: Case, sample: SampleInput, dtype: torch.dtype = torch.float64) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from typing import Any
 
 from torch import Tensor
 
+from thnn.testing.registry import INSTALLED, Registry
+
 # A function from a torch.Generator to the tensor of an argument: float64, or int64 for an index tensor.
 Maker = Callable[..., Tensor]
 
@@ -91,6 +93,8 @@ class Case:
     tolerance: float = 1e-5
     # The suffix of the function's name, in the case of a single function.
     phase: str | None = None
+    # The functions that the case is about: those of the package, unless thnn.load compiled them.
+    registry: Registry = field(default=INSTALLED, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         names = [sample.name for sample in self.samples]

@@ -49,8 +49,8 @@ RESERVED_FUNCTIONS = frozenset({"library_state", "register_method"})
 RESERVED_FAMILIES = frozenset({"functions", "index"})
 
 
-def check_supported(functions: Sequence[Function]) -> None:
-    """Raises HeaderError at the first function whose name, family or argument cannot be used in Python."""
+def check_families(functions: Sequence[Function]) -> None:
+    """Raises HeaderError at the first function without a family, or with one that no file can be named after."""
     for function in functions:
         if not function.family:
             raise HeaderError(
@@ -58,6 +58,11 @@ def check_supported(functions: Sequence[Function]) -> None:
             )
         if function.family in RESERVED_FAMILIES:
             raise HeaderError(function.location, f"no family can be called {function.family!r}")
+
+
+def check_supported(functions: Sequence[Function]) -> None:
+    """Raises HeaderError at the first function or argument whose name cannot be used in Python."""
+    for function in functions:
         if function.name in RESERVED_FUNCTIONS:
             raise HeaderError(
                 function.location,
@@ -138,14 +143,14 @@ def _options(argument: Argument) -> Iterator[str]:
 _TYPES = {"bool": "bool", "int": "int", "int64_t": "int", "long": "int", "THIndex_t": "int"}
 
 
-def emit_stubs(functions: Sequence[Function]) -> str:
+def emit_stubs(functions: Sequence[Function], banner: str = BANNER) -> str:
     """A stub file: the class of each module with its signatures and docstring."""
     modules = [m for m in group_modules(functions).values() if m.forward is not None]
     bases = sorted({_base(m) for m in modules})
     has_generator = any(a.role == "generator" for f in functions for a in f.arguments)
     return "".join(
         [
-            BANNER,
+            banner,
             "# ruff: noqa: N803, E501, D\n",
             "from typing import Any\n\n",
             f"from torch import {'Generator, ' if has_generator else ''}Tensor\n\n",

@@ -1,0 +1,65 @@
+"""docs/own-functions.md: its files are written, its programs and commands run, and they print what the page shows."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PAGE = (ROOT / "docs" / "own-functions.md").read_text()
+
+
+def run(folder: Path, *command: str) -> str:
+    environment = {
+        **os.environ,
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "THNN_CACHE": str(folder / "cache"),
+    }
+    done = subprocess.run(
+        command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def same(expected: str, got: str) -> bool:
+    """True if a command printed the text of the page; if that has `...`, other text and lines may be in between."""
+    if "..." not in expected:
+        return got == expected
+    pieces = [piece for line in expected.splitlines() for piece in line.split("...")]
+    return (
+        re.search(".*".join(r"\s+".join(map(re.escape, piece.split())) for piece in pieces), got, re.DOTALL)
+        is not None
+    )
+
+
+def test_the_page(tmp_path: Path) -> None:
+    blocks = re.findall(r"([^\n]*)\n\n```(\w+)\n(.*?)```\n", PAGE, re.DOTALL)
+    assert len(blocks) == PAGE.count("```") // 2
+    program, commands = "", 0
+    for before, language, text in blocks:
+        if path := re.fullmatch(r"Write `(.+)`:", before):
+            (tmp_path / path[1]).write_text(text)
+        elif language == "python":
+            program += text
+        else:
+            assert language == "console"
+            for command, expected in re.findall(r"^\$ (.+)\n((?:[^$].*\n)*)", text, re.MULTILINE):
+                got = run(tmp_path, *command.split())
+                assert same(expected, got), got
+                commands += 1
+    shown = re.findall(r"^ *print\(.*\)  # (.*)$", program, re.MULTILINE)
+    assert len(shown) == program.count("print(") == 3
+    assert run(tmp_path, "python", "-c", program).splitlines() == shown
+    assert commands == 6
+    assert list(tmp_path.glob("swish-*-cp310-abi3-linux_*.whl"))
+
+
+def test_the_template_is_the_example() -> None:
+    template = (ROOT / "thnn" / "_load" / "templates" / "pointwise.c").read_text().replace("NAME", "Swish")
+    template = re.sub(r"/\*.*?\*/\n", "", template)
+    assert template in PAGE

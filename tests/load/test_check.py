@@ -1,0 +1,112 @@
+"""Checks, sanitizer, benchmark and templates of loaded functions."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import thnn
+from thnn.__main__ import main
+from thnn._load.templates import KINDS
+from thnn._load.templates import write as write_templates
+
+Write = Callable[..., Path]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_templates(kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_templates("Mine", kind, tmp_path, package=False)
+    loaded = thnn.load(tmp_path / "Mine.h")
+    assert loaded.check(), capsys.readouterr().out
+    assert capsys.readouterr().out.endswith(" 0 failed\n")
+
+
+def test_new_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "lower", "--directory", str(tmp_path)]) == 2
+    assert main(["new", "Mine", "--directory", str(tmp_path)]) == 0
+    assert main(["new", "Mine", "--directory", str(tmp_path)]) == 2
+    assert "Mine.h exists" in capsys.readouterr().err
+    assert {p.name for p in tmp_path.iterdir()} == {"Mine.h", "Mine.c", "Mine_case.py", "test_Mine.py"}
+
+
+def test_bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_templates("Mine", "pointwise", tmp_path, package=False)
+    thnn.load(tmp_path / "Mine.h").bench(rounds=1)
+    assert "Mine (64,1000)" in capsys.readouterr().out
+
+
+BREAKS = {
+    "slope(x, beta) * g": ("g", "gradients"),
+    "swish(x, beta)": ("swish(x, beta) + (real)1e-3", "reference"),
+}
+
+
+@pytest.mark.parametrize("good", BREAKS)
+def test_check_finds_a_broken_kernel(good: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad, check = BREAKS[good]
+    write_templates("Mine", "pointwise", tmp_path, package=False)
+    kernel = tmp_path / "Mine.c"
+    assert kernel.read_text().count(f", {good}") == 1
+    kernel.write_text(kernel.read_text().replace(f", {good}", f", {bad}"))
+    assert not thnn.load(tmp_path / "Mine.h").check(["Mine"])
+    assert any(
+        line.split()[1] == check and "FAILED" in line
+        for line in capsys.readouterr().out.splitlines()[:-1]
+        if line.startswith("Mine ")
+    )
+
+
+def test_check_needs_cases(write: Write, tmp_path: Path) -> None:
+    loaded = thnn.load(write())
+    with pytest.raises(ValueError, match=r"there is no file of cases .*Cube_case\.py"):
+        loaded.check()
+    with pytest.raises(ValueError, match="has no module 'Other'"):
+        loaded.check(["Other"])
+    write_templates("Mine", "pointwise", tmp_path, package=False)
+    (tmp_path / "Cube_case.py").write_text((tmp_path / "Mine_case.py").read_text())
+    with pytest.raises(ValueError, match="a case of Mine, which the header does not declare"):
+        loaded.check()
+
+
+def test_sanitize(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """One element too many is written, where neither a value nor a gradient changes."""
+    write_templates("Mine", "window", tmp_path, package=False)
+    kernel = tmp_path / "Mine.c"
+    right = kernel.read_text()
+    loop = "for (int64_t t = 0; t < input->size[2]; t++)"
+    assert right.count(loop) == 1
+    kernel.write_text(right.replace(loop, loop.replace("<", "<=")))
+    line = 1 + right[: right.index(loop)].count("\n")
+    assert not thnn.load(tmp_path / "Mine.h").check(sanitize=True)
+    out = capfd.readouterr().out
+    assert out.startswith("Mine_updateGradInput, sample 'windows apart' in float32: heap-buffer-overflow")
+    assert out.rstrip().endswith(f"at {kernel}:{line}")
+
+
+def test_sanitize_from_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_templates("Mine", "pointwise", tmp_path, package=False)
+    assert main(["check", "--sanitize", str(tmp_path / "Mine.h")]) == 0
+    assert "calls under AddressSanitizer, no error" in capsys.readouterr().out
+
+
+def test_guard_page() -> None:
+    """A tensor in guarded memory ends where reading one more element ends the process."""
+    program = """
+import ctypes, torch
+from thnn._load.sanitizing import guarded
+t = guarded(torch.arange(6.).reshape(2, 3).t(), {at_end})
+assert t.tolist() == [[0, 3], [1, 4], [2, 5]] and t.stride() == (1, 3)
+beyond = t.data_ptr() + ({beyond})
+print("reads", flush=True)
+ctypes.c_float.from_address(beyond).value
+print("survived")
+"""
+    for at_end, beyond in ((True, "24"), (False, "-4")):
+        command = [sys.executable, "-c", program.format(at_end=at_end, beyond=beyond)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.stdout == "reads\n", done.stderr
+        assert done.returncode < 0

@@ -1,0 +1,118 @@
+"""The errors of thnn.load: of the header, of the compiler, of the linker, and of wrong arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from cube import HEADER, KERNEL
+
+import thnn
+
+Write = Callable[..., Path]
+
+
+def raises(error: type[Exception], header: Path, **options: object) -> str:
+    with pytest.raises(error) as raised:
+        thnn.load(header, **options)  # type: ignore[arg-type]
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ("accreal gain);   //", "accrael gain);   //", 6, "accrael"),
+        ("THTensor *output,  // [OUT]", "THTensor *stuff,   //", 5, "cannot tell the role"),
+        ("accreal gain);   //", "accreal lines);   //", 12, "has no argument 'gain'"),
+    ],
+)
+def test_header(write: Write, old: str, new: str, line: int, message: str) -> None:
+    header = write(HEADER.replace(old, new, 1))
+    text = raises(thnn.HeaderError, header)
+    assert re.match(rf"{header}:{line}:\d+: ", text), text
+    assert message in text
+    assert text.splitlines()[-1].strip() == "^"
+
+
+def test_name_that_python_cannot_use(write: Write) -> None:
+    header = write(HEADER.replace("gain", "factor"))
+    text = raises(thnn.HeaderError, header)
+    assert text.startswith(f"{header}:6:5: no argument can be called 'factor'")
+    assert text.endswith("\n    ^")
+
+
+def test_compiler(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    header = write(kernel=KERNEL.replace("3 * gain", "3 * gian"))
+    text = raises(thnn.CompileError, header)
+    assert f"{header.with_suffix('.c')}:3" in text
+    assert "gian" in text
+    assert capfd.readouterr() == ("", "")
+    write(kernel=KERNEL)
+    assert thnn.load(header).CubeFunction
+
+
+def test_long_output_is_shortened(write: Write) -> None:
+    header = write(kernel="".join(f"int a{i} = b{i};\n" for i in range(100)))
+    with pytest.raises(thnn.CompileError) as raised:
+        thnn.load(header)
+    assert re.match(r"\(\d+ lines omitted\)\n", str(raised.value))
+    assert "b0" in raised.value.output
+
+
+def test_prototype(write: Write) -> None:
+    kernel = """
+void THNN_(Cube_updateOutput)(THNNState *state, THTensor *input, THTensor *output, int gain) {}
+"""
+    header = write(kernel=kernel)
+    text = raises(thnn.CompileError, header)
+    assert "conflicting types for 'THNN_(Cube_updateOutput)'" in text
+    assert f"{header.with_suffix('.c')}:2:" in text
+    assert f"{header}:2:" in text
+
+
+def test_missing_kernel(write: Write) -> None:
+    header = write(
+        kernel=KERNEL.replace("POINTWISE(", "POINTWISE_OUTPUT(")
+        .replace("FROM_INPUT, ", "")
+        .replace(", 3 * gain * x * x * g", "")
+    )
+    text = raises(thnn.CompileError, header)
+    assert text == (
+        f"Cube_updateGradInput: declared at {header}:7:19, and no kernel file (Cube.c) defines "
+        "THNN_(Cube_updateGradInput)"
+    )
+
+
+def test_kernel_that_uses_a_hidden_core(write: Write) -> None:
+    header = write(kernel="void THNN_(hidden)(void);\nvoid THNN_(used)(void) { THNN_(hidden)(); }\n" + KERNEL)
+    assert "THNN_(hidden): used by a kernel, but neither defined in Cube.c" in raises(
+        thnn.CompileError, header
+    )
+
+
+def test_no_compiler(write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    header = write()
+    monkeypatch.setenv("CC", "no-such-compiler")
+    assert "CC=no-such-compiler names no program: install gcc or clang" in raises(thnn.CompileError, header)
+    monkeypatch.delenv("CC")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "none of cc, gcc and clang on PATH" in raises(thnn.CompileError, header)
+
+
+def test_arguments(write: Write, tmp_path: Path) -> None:
+    header = write(kernel=None)
+    assert "there is no kernel file beside it (Cube.c)" in raises(ValueError, header)
+    assert f"there is no file {tmp_path / 'none.c'}" in raises(
+        ValueError, header, sources=tmp_path / "none.c"
+    )
+    assert "there is no file" in raises(ValueError, tmp_path / "none.h")
+    for name, error in (("a.cu", NotImplementedError), ("a.cpp", ValueError)):
+        (tmp_path / name).write_text("")
+        assert name in raises(error, header, sources=[tmp_path / name])
+    header = write()
+    assert "extra_cflags: expected a sequence" in raises(TypeError, header, extra_cflags="-g")
+    assert "expected an identifier" in raises(ValueError, header, name="a b")
+    header.write_text("/* nothing */\n")
+    assert "declares no function" in raises(ValueError, header)

@@ -1,0 +1,389 @@
+"""thnn.load: classes and backends of a header, the cache, several processes, second derivatives."""
+
+from __future__ import annotations
+
+import ast
+import os
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from cube import HEADER, KERNEL
+from torch.autograd import gradcheck, gradgradcheck
+
+import thnn
+
+Write = Callable[..., Path]
+
+
+def cube(input: torch.Tensor, gain: float = 1.0) -> torch.Tensor:
+    return gain * input**3
+
+
+def product_of(input: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
+    return input * weight
+
+
+def shifted(input: torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
+    return input**3 + offset
+
+
+def square_of(input: torch.Tensor, target: torch.Tensor, sizeAverage: bool = True) -> torch.Tensor:
+    losses = (input - target) ** 2
+    return losses.mean() if sizeAverage else losses.sum()
+
+
+def leaf(*size: int) -> torch.Tensor:
+    return torch.randn(*size, dtype=torch.double, requires_grad=True)
+
+
+def test_classes_and_backends(write: Write) -> None:
+    loaded = thnn.load(write())
+    x = leaf(3, 4)
+    assert gradcheck(loaded.CubeFunction(2.0), x)
+    torch.testing.assert_close(loaded.CubeFunction.apply(x), cube(x))  # the default of gain
+    assert loaded.CubeFunction.apply(torch.randn(2, 3, device="meta")).shape == (2, 3)
+    y = torch.empty(0)
+    loaded.type2backend["torch.FloatTensor"].Cube_updateOutput(0, torch.tensor([2.0]), y, 0.5)
+    assert y.equal(torch.tensor([4.0]))
+    with pytest.raises(ValueError, match="Cube_updateGradInput: gradOutput: expected the size of input"):
+        loaded.type2backend["THNNBackend"].Cube_updateGradInput(0, torch.ones(2), torch.ones(3), y, 1)
+    assert repr(loaded) == "<thnn.load 'Cube': Cube>"
+    assert {"CubeFunction", "check", "type2backend"} <= set(dir(loaded))
+    assert "POINTWISE(Cube" in loaded.source
+    assert "TH_API" in loaded.source
+    assert not hasattr(thnn, "CubeFunction")
+    with pytest.raises(AttributeError, match="did you mean CubeFunction"):
+        loaded.CubesFunction  # noqa: B018
+    with pytest.raises(TypeError, match="cannot be pickled"):
+        pickle.dumps(loaded.type2backend)
+
+
+def test_stubs(write: Write, tmp_path: Path) -> None:
+    path = thnn.load(write()).stubs(tmp_path / "cube.pyi")
+    tree = ast.parse(path.read_text())
+    (cls,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    assert cls.name == "CubeFunction"
+    assert "def apply(cls, input: Tensor, gain: float = ...) -> Tensor" in path.read_text()
+
+
+def test_edit(write: Write, capfd: pytest.CaptureFixture[str]) -> None:
+    header = write()
+    first = thnn.load(header, verbose=True)
+    assert "compiling, since" in capfd.readouterr().err
+    assert thnn.load(header, verbose=True).library == first.library
+    assert "is up to date" in capfd.readouterr().err
+    old = first.CubeFunction(1.0)
+    write(kernel=KERNEL.replace("gain * x * x * x", "gain * x * x * x + 1"))
+    second = thnn.load(header, verbose=True)
+    assert f"compiling, since {header.with_suffix('.c')} changed" in capfd.readouterr().err
+    x = torch.tensor([2.0])
+    assert second.CubeFunction(1.0)(x).equal(torch.tensor([9.0]))
+    assert old(x).equal(torch.tensor([8.0]))
+    assert first.CubeFunction(2.0)(x).equal(torch.tensor([16.0]))
+    write()
+    assert thnn.load(header).library == first.library  # of the same files, so in the cache
+    flagged = thnn.load(header, extra_cflags=["-DUNUSED"], verbose=True)
+    assert "the flags changed" in capfd.readouterr().err
+    assert flagged.library != first.library
+
+
+def test_an_included_file_is_part_of_the_key(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "number.h").write_text("#define NUMBER 1\n")
+    header = write(kernel='#include "number.h"\n' + KERNEL.replace("x * x * x,", "x * x * x + NUMBER,"))
+    assert thnn.load(header).CubeFunction.apply(torch.zeros(1)).item() == 1
+    (tmp_path / "number.h").write_text("#define NUMBER 2\n")
+    assert thnn.load(header).CubeFunction.apply(torch.zeros(1)).item() == 2
+
+
+def test_two_libraries_with_one_module(write: Write) -> None:
+    """Neither calls the functions of the other, nor of the package."""
+    header = HEADER.replace("Cube", "Tanh")
+    ours = thnn.load(write(header, KERNEL.replace("Cube", "Tanh"), "First"))
+    other = thnn.load(
+        write(header, KERNEL.replace("Cube", "Tanh").replace("x * x * x,", "x * x * x + 1,"), "Second")
+    )
+    x = torch.tensor([2.0])
+    assert ours.TanhFunction.apply(x).item() == 8
+    assert other.TanhFunction.apply(x).item() == 9
+    assert thnn.TanhFunction.apply(x).item() == pytest.approx(x.tanh().item())
+    assert not ours.TanhFunction.has_second_derivatives
+
+
+def test_at_once(write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Processes and threads that load the same header with an empty cache."""
+    monkeypatch.setenv("THNN_CACHE", str(tmp_path / "cache"))
+    header = write()
+    program = f"import torch, thnn; print(thnn.load({str(header)!r}).CubeFunction.apply(torch.ones(2)).sum().item())"
+    processes = [
+        subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) for _ in range(2)
+    ]
+    results: list[float] = []
+    threads = [
+        threading.Thread(
+            target=lambda: results.append(thnn.load(header).CubeFunction.apply(torch.ones(2)).sum().item())
+        )
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [2.0] * 4
+    assert [process.communicate()[0] for process in processes] == ["2.0\n"] * 2
+    assert len(list((tmp_path / "cache").glob("*.so"))) == 1
+    assert not list((tmp_path / "cache").glob(".*"))
+
+
+def test_second_derivatives(write: Write) -> None:
+    header = write()
+    once = thnn.load(header)
+    x = leaf(3)
+    (g,) = torch.autograd.grad(once.CubeFunction.apply(x).sum(), x)
+    torch.testing.assert_close(g, 3 * x**2)
+    with pytest.raises(
+        NotImplementedError, match=r"CubeFunction can be differentiated once only.*references"
+    ):
+        torch.autograd.grad(once.CubeFunction.apply(x).sum(), x, create_graph=True)
+    twice = thnn.load(header, references={"Cube": cube})
+    assert gradgradcheck(twice.CubeFunction(0.5), x)
+    # An input that is a function of another input.
+    product = thnn.load(
+        write(PRODUCT_HEADER, PRODUCT_KERNEL, "Product"),
+        references={"Product": lambda input, weight: input * weight},
+    )
+    y = product.ProductFunction.apply(x, x.sin()).sum()
+    (g,) = torch.autograd.grad(y, x, create_graph=True)
+    torch.testing.assert_close(g, x.sin() + x * x.cos())
+    assert gradgradcheck(lambda t: product.ProductFunction.apply(t, t.sin()), x)
+    # A tensor that the reference needs and the backward does not.
+    shift = thnn.load(write(SHIFT_HEADER, SHIFT_KERNEL, "Shift"), references={"Shift": shifted})
+    assert gradgradcheck(lambda t: shift.ShiftFunction.apply(t, torch.ones(3).double()), x)
+    # A criterion, by its input and by the gradient by the loss.
+    loss = thnn.load(write(SQUARE_HEADER, SQUARE_KERNEL, "Square"), references={"Square": square_of})
+    assert gradgradcheck(lambda t: loss.SquareFunction.apply(t, torch.ones_like(t), True) * t.sum(), x)
+    with pytest.raises(ValueError, match=r"references: Cube\.h has no module 'Cubes'"):
+        thnn.load(header, references={"Cubes": cube})
+
+
+PRODUCT_HEADER = """
+TH_API void THNN_(Product_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight);
+TH_API void THNN_(Product_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
+                                           THTensor *weight);
+TH_API void THNN_(Product_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                             THTensor *gradWeight, accreal scale);
+"""
+
+PRODUCT_KERNEL = """
+#include "elementwise/map.h"
+void THNN_(Product_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight)
+{
+  THNN_CHECK_SAME_SIZE(input, weight);
+  THNN_RESIZE_LIKE(output, input);
+  THNN_RETURN_IF_META(state);
+  THNN_MAP3(y, output, x, input, w, weight, x * w);
+}
+void THNN_(Product_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
+                                    THTensor *weight)
+{
+  THNN_RESIZE_LIKE(gradInput, input);
+  THNN_RETURN_IF_META(state);
+  THNN_MAP3(dx, gradInput, g, gradOutput, w, weight, g * w);
+}
+void THNN_(Product_accGradParameters)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradWeight,
+                                      accreal scale)
+{
+  THNN_RETURN_IF_META(state);
+  THNN_MAP4(dw, gradWeight, old, gradWeight, x, input, g, gradOutput, old + (real)scale * x * g);
+}
+"""
+
+SHIFT_HEADER = """
+TH_API void THNN_(Shift_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
+                                      THTensor *offset); // [INPUT]
+TH_API void THNN_(Shift_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput);
+"""
+
+SHIFT_KERNEL = """
+#include "pointwise.h"
+void THNN_(Shift_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *offset)
+{
+  THNN_CHECK_SAME_SIZE(input, offset);
+  THNN_RESIZE_LIKE(output, input);
+  THNN_RETURN_IF_META(state);
+  THNN_MAP3(y, output, x, input, o, offset, x * x * x + o);
+}
+POINTWISE_GRAD_INPUT(Shift, (), FROM_INPUT, 3 * x * x * g)
+"""
+
+SQUARE_HEADER = """
+TH_API void THNN_(Square_updateOutput)(THNNState *state, THTensor *input,
+                                       THTensor *target, // [TARGET]
+                                       THTensor *output, bool sizeAverage);
+TH_API void THNN_(Square_updateGradInput)(THNNState *state, THTensor *input,
+                                          THTensor *target, // [TARGET]
+                                          THTensor *gradInput, bool sizeAverage);
+"""
+
+SQUARE_KERNEL = """
+#include "pointwise.h"
+CRITERION(Square, (), (x - t) * (x - t), 2 * (x - t) * norm)
+"""
+
+# Saved tensors, a buffer, in-place calls, an optional tensor, defaults, a third function and a criterion in one header.
+ALL_HEADER = """
+#ifndef ALL_H
+#define ALL_H
+/* Gate: input where it is positive, slope * input elsewhere, times weight if that is given. */
+TH_API void THNN_(Gate_updateOutput)(
+    THNNState *state,
+    THTensor *input,
+    THTensor *output,       // [OUT] [LIKE input]
+    THIndexTensor *mask,    // [SAVED] 1 where input is positive
+    THTensor *scratch,      // [BUFFER]
+    accreal slope,          // [DEFAULT 0.5]
+    bool inplace);          // [DEFAULT false]
+TH_API void THNN_(Gate_updateGradInput)(
+    THNNState *state,
+    THTensor *input,
+    THTensor *gradOutput,
+    THTensor *gradInput,    // [OUT] [LIKE input]
+    THIndexTensor *mask,    // [SAVED]
+    accreal slope,
+    bool inplace);
+/* The number of positive elements. */
+TH_API void THNN_(Gate_count)(
+    THNNState *state,
+    THTensor *input,
+    THTensor *result);      // [OUT]
+
+/* Distance: the sum of |input - target|, each times its weight. */
+TH_API void THNN_(Distance_updateOutput)(
+    THNNState *state,
+    THTensor *input,
+    THTensor *target,       // [TARGET]
+    THTensor *output,       // [OUT]
+    bool sizeAverage,       // [DEFAULT true]
+    THTensor *weights);     // [OPTIONAL]
+TH_API void THNN_(Distance_updateGradInput)(
+    THNNState *state,
+    THTensor *input,
+    THTensor *target,       // [TARGET]
+    THTensor *gradInput,    // [OUT] [LIKE input]
+    bool sizeAverage,
+    THTensor *weights);     // [OPTIONAL]
+#endif
+"""
+
+GATE_KERNEL = """
+static int sign(real x) { return x > 0; }
+void THNN_(Gate_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THIndexTensor *mask,
+                              THTensor *scratch, accreal slope, bool inplace)
+{
+  THNN_CHECK(THNNTensor_isContiguous(input), input, "expected a contiguous tensor");
+  THNN_resize(state, "mask", mask, input->ndim, input->size, THNN_CONTIGUOUS);
+  THNN_resize(state, "scratch", scratch, input->ndim, input->size, THNN_CONTIGUOUS);
+  if (!inplace) THNN_RESIZE_LIKE(output, input);
+  THNN_RETURN_IF_META(state);
+  real *x = TH_DATA(input), *y = inplace ? x : TH_DATA(output), *s = TH_DATA(scratch);
+  for (int64_t i = 0; i < THNNTensor_numel(input); i++) {
+    s[i] = x[i] * (real)slope;
+    ((int64_t *)mask->data)[i] = sign(x[i]);
+    y[i] = sign(x[i]) ? x[i] : s[i];
+  }
+}
+void THNN_(Gate_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
+                                 THIndexTensor *mask, accreal slope, bool inplace)
+{
+  THNN_CHECK_SAME_SIZE(input, gradOutput);
+  if (!inplace) THNN_RESIZE_LIKE(gradInput, input);
+  THNN_RETURN_IF_META(state);
+  const int64_t stride = gradOutput->ndim == 1 ? gradOutput->stride[0] : 1;
+  real *g = TH_DATA(gradOutput), *dx = inplace ? g : TH_DATA(gradInput);
+  for (int64_t i = 0; i < THNNTensor_numel(input); i++)
+    dx[i] = ((int64_t *)mask->data)[i] ? g[i * stride] : g[i * stride] * (real)slope;
+}
+void THNN_(Gate_count)(THNNState *state, THTensor *input, THTensor *result)
+{
+  THNN_RESIZE_TO(result, THNN_CONTIGUOUS, 1);
+  THNN_RETURN_IF_META(state);
+  *TH_DATA(result) = 0;
+  for (int64_t i = 0; i < THNNTensor_numel(input); i++) *TH_DATA(result) += (real)sign(TH_DATA(input)[i]);
+}
+"""
+
+# A static function of the same name as in the other kernel file.
+DISTANCE_KERNEL = """
+#include "modules/Distance.h"
+#include "pointwise.h"
+static inline real sign(real x) { return x > 0 ? 1 : x < 0 ? -1 : 0; }
+CRITERION(Distance, (WEIGHTS), th_abs(x - t), sign(x - t) * norm)
+"""
+
+
+def test_everything_that_a_header_says(tmp_path: Path) -> None:
+    (tmp_path / "all.h").write_text(ALL_HEADER)
+    (tmp_path / "Gate.c").write_text(GATE_KERNEL)
+    (tmp_path / "Distance.c").write_text(DISTANCE_KERNEL)
+    loaded = thnn.load(tmp_path / "all.h", name="everything")
+    assert loaded.sources == (tmp_path / "Gate.c", tmp_path / "Distance.c")
+    assert loaded.library.name.startswith("everything-")
+    x = leaf(6)
+    assert gradcheck(loaded.GateFunction(), x)
+    torch.testing.assert_close(loaded.GateFunction.apply(x, 0.1), torch.nn.functional.leaky_relu(x, 0.1))
+    hidden = x * 1
+    version = hidden._version
+    y = loaded.GateFunction(inplace=True)(hidden)
+    assert y.data_ptr() == hidden.data_ptr()
+    assert hidden._version > version
+    (g,) = torch.autograd.grad(y.sum(), x)
+    torch.testing.assert_close(g, torch.where(x > 0, 1.0, 0.5).double())
+    count = torch.empty(0)
+    loaded.type2backend["THNNFloatBackend"].Gate_count(0, torch.tensor([1.0, -1.0, 2.0]), count)
+    assert count.item() == 2
+
+    target, weights = torch.randn(6, dtype=torch.double), torch.rand(6, dtype=torch.double)
+    criterion = loaded.DistanceFunction
+    assert gradcheck(lambda t: criterion.apply(t, target, weights, False) * 3, x)
+    torch.testing.assert_close(criterion.apply(x, target), (x - target).abs().mean())
+    with pytest.raises(NotImplementedError, match="DistanceFunction can be differentiated once only"):
+        torch.autograd.grad(criterion.apply(x, target), x, create_graph=True)
+    torch.testing.assert_close(criterion(target, True)(x), (x - target).abs().mean().reshape(1))
+
+
+def test_open_library(write: Write, tmp_path: Path) -> None:
+    header = write()
+    path = thnn.build_library(header, tmp_path / "libcube.so", march="native")
+    assert path == tmp_path / "libcube.so"
+    opened = thnn.open_library(header, path, references={"Cube": cube})
+    assert gradgradcheck(opened.CubeFunction(1.0), leaf(2))
+    header.write_text(HEADER.replace("accreal gain", "double gain"))
+    with pytest.raises(ImportError, match="built from another header"):
+        thnn.open_library(header, path)
+    with pytest.raises(ValueError, match="sanitize needs the kernel files"):
+        opened.check(sanitize=True)
+
+
+def test_clang(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    clang = next((p for p in os.environ["PATH"].split(":") if Path(p, "clang").exists()), None)
+    if clang is None:
+        pytest.skip("no clang")
+    monkeypatch.setenv("CC", "clang")
+    assert gradcheck(thnn.load(write()).CubeFunction(1.0), leaf(3))
+
+
+def test_an_unknown_or_damaged_cache_is_written_anew(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("THNN_CACHE", str(tmp_path / "cache"))
+    header = write()
+    thnn.load(header)
+    for path in (tmp_path / "cache").iterdir():
+        if path.suffix in (".model", ".json"):
+            path.write_bytes(b"damaged")
+    assert thnn.load(header).CubeFunction.apply(torch.ones(1)).item() == 1

@@ -1,0 +1,203 @@
+"""From a recipe to a library in the cache.
+
+Every kernel file is compiled once per element type, as in the package, with the user's header and the runtime's headers
+included before it; so the compiler checks the prototypes of the kernels, and names files and lines of the user. The
+table of functions is that of the package (lib/THNN/runtime/function_table.c) with the functions of the header.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+
+from thnn._emit.c import emit_functions
+from thnn._header import Function, digest, group_modules
+from thnn._load.recipe import CompileError, Recipe, cache_folder, kernel_headers, key_of, library_path
+
+# Standard headers, in which a unit spends most of its time: precompiled once per compiler and set of flags.
+_STANDARD_HEADERS = """\
+#include <float.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
+"""
+
+# Included before every kernel file. TH_GENERIC_FILE: a header of 2017 declares its functions only if it is defined.
+_BEFORE_KERNELS = """\
+#include "runtime/kernel.h"
+#include "runtime/generator.h"
+#define TH_API
+#define TH_GENERIC_FILE {quoted}
+#include {quoted}
+#undef TH_GENERIC_FILE
+#undef TH_API
+"""
+
+# The suffix that the table of functions expects where the library has one variant of each kernel.
+_ARCH = "default"
+_SYMBOL = re.compile(rf"THNN_(?:Float|Double)(\w+?)_{_ARCH}\b")
+_UNDEFINED = re.compile(rf"undefined (?:reference to|symbol:?) [`'\"]?THNN_(?:Float|Double)(\w+?)_{_ARCH}\b")
+_building = threading.Lock()
+
+
+def build(recipe: Recipe, functions: Sequence[Function], verbose: bool = False) -> Path:
+    """The library of a recipe, from the cache or compiled. Raises CompileError.
+
+    Processes and threads may build the same library at once: each compiles in a folder of its own and renames the
+    finished file, which never changes afterwards.
+    """
+    folder = cache_folder()
+    with _building:
+        while True:
+            parts = recipe.parts()
+            target = folder / f"{recipe.name}-{key_of(parts)}.so"
+            if target.exists():
+                _say(verbose, f"{recipe.name}: {target} is up to date")
+                return target
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            record = folder / f"{recipe.name}-{sha256(str(recipe.header).encode()).hexdigest()[:8]}.json"
+            _say(verbose, f"{recipe.name}: compiling, since {_reason(record, parts)}")
+            with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as work:
+                output = compile_into(recipe, functions, Path(work), verbose)
+                if recipe.parts() != parts:
+                    continue  # a file was edited meanwhile
+                Path(work, "record").write_text(json.dumps(parts), encoding="utf-8")
+                Path(work, "record").replace(record)
+                output.replace(target)
+            return target
+
+
+def _say(verbose: bool, text: str) -> None:
+    if verbose:
+        print(f"thnn.load: {text}", file=sys.stderr, flush=True)
+
+
+def _reason(record: Path, parts: Mapping[str, str]) -> str:
+    """Why a library has to be compiled: what differs from its last compilation."""
+    try:
+        before = json.loads(record.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return "it has not been compiled before"
+    changed = [name for name in {**parts, **before} if parts.get(name) != before.get(name)]
+    return f"{', '.join(changed)} changed" if changed else "the cache was emptied"
+
+
+def compile_into(recipe: Recipe, functions: Sequence[Function], work: Path, verbose: bool = False) -> Path:
+    """Compiles a library in the empty folder `work`; returns its path. Raises CompileError."""
+    core, _ = kernel_headers()
+    quoted = json.dumps(str(recipe.header))
+    before = work / "before_kernels.h"
+    before.write_text(_BEFORE_KERNELS.format(quoted=quoted), encoding="utf-8")
+    (work / "modules").mkdir()
+    for name in group_modules(
+        functions
+    ):  # kernel files of the package include it; here it has been included already
+        (work / "modules" / f"{name}.h").write_text('#include "runtime/kernel.h"\n', encoding="utf-8")
+    (work / "functions.inc").write_text(emit_functions(functions, digest(functions)), encoding="utf-8")
+
+    compiler = [*recipe.compiler.command, *recipe.flags()]
+    folders = [f"-I{path}" for path in (work, *recipe.include_folders())]
+    first = _precompiled(recipe, verbose)
+    commands, objects = [], []
+    for number, source in enumerate(recipe.sources):
+        for real in ("FLOAT", "DOUBLE"):
+            objects.append(work / f"{number}_{real.lower()}.o")
+            defines = [f"-DTHNN_REAL_IS_{real}", f"-DTHNN_ARCH={_ARCH}"]
+            given = [*first, "-include", str(before), *defines, *folders, *recipe.cflags]
+            commands.append([*compiler, *given, "-c", str(source), "-o", str(objects[-1])])
+    objects.append(work / "table.o")
+    table = [str(core / "runtime" / "function_table.c"), "-o", str(objects[-1])]
+    commands.append([*compiler, "-O1", *folders, "-c", *table])
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        done = list(pool.map(_run, commands))
+    for result in done:
+        if verbose and result.stdout:
+            print(_readable(result.stdout), end="", file=sys.stderr)
+        if result.returncode:
+            raise CompileError(_readable(result.stdout))
+
+    output, library = work / "library.so", library_path()
+    # Without the path of libTHNN.so: it is open before any other library is, in a package possibly on another machine.
+    link = [*compiler, "-shared", *map(str, objects), str(library)]
+    # Calls within the library must not reach functions of the same names in another library. The sanitizer's
+    # functions are defined by the process.
+    link += ["-Wl,-Bsymbolic", *([] if recipe.sanitize else ["-Wl,--no-undefined"]), "-lm", *recipe.ldflags]
+    linked = _run([*link, "-o", str(output)])
+    if linked.returncode:
+        raise CompileError(_missing(recipe, functions, linked.stdout) or _readable(linked.stdout))
+    return output
+
+
+def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "LC_ALL": "C"}
+    environment.pop("LD_PRELOAD", None)  # a sanitizer that is preloaded would also check the compiler
+    return subprocess.run(
+        command,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+    )
+
+
+def _readable(output: str) -> str:
+    """What the compiler printed, with the names of functions as the header spells them."""
+    return _SYMBOL.sub(r"THNN_(\1)", output)
+
+
+def _missing(recipe: Recipe, functions: Iterable[Function], output: str) -> str:
+    """The message for functions that no kernel file defines, '' if the linker reported something else."""
+    names = dict.fromkeys(_UNDEFINED.findall(output))
+    declared = {f.name: f for f in functions}
+    files = " or ".join(path.name for path in recipe.sources)
+    lines = []
+    for name in names:
+        if name in declared:
+            lines.append(
+                f"{name}: declared at {declared[name].location}, and no kernel file ({files}) defines THNN_({name})"
+            )
+        else:
+            lines.append(
+                f"THNN_({name}): used by a kernel, but neither defined in {files} nor available outside of libTHNN.so"
+            )
+    return "\n".join(lines)
+
+
+def _precompiled(recipe: Recipe, verbose: bool) -> list[str]:
+    """The flags that include the precompiled standard headers, which are compiled at the first call."""
+    if recipe.compiler.is_clang or recipe.cflags or recipe.sanitize:
+        return []
+    parts = recipe.parts()
+    key = key_of(
+        {name: parts[name] for name in ("the CPU", "the compiler")} | {"flags": repr(recipe.flags())}
+    )
+    header = cache_folder() / f"headers-{key}" / "standard.h"
+    if not header.with_suffix(".h.gch").exists():
+        _say(verbose, "precompiling the standard headers, once for all libraries")
+        header.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".build-", dir=header.parent) as work:
+            text, result = Path(work, "standard.h"), Path(work, "standard.h.gch")
+            text.write_text(_STANDARD_HEADERS, encoding="utf-8")
+            command = [*recipe.compiler.command, *recipe.flags(), "-x", "c-header"]
+            if _run([*command, str(text), "-o", str(result)]).returncode:
+                return []  # the kernel files include the same headers, whose errors their compilation reports
+            text.replace(header)
+            result.replace(header.with_suffix(".h.gch"))
+    return ["-include", str(header)]

@@ -1,0 +1,38 @@
+"""The functions of a header, parsed once: importing the C parser alone takes longer than opening a library."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+import thnn._header
+from thnn._emit import check_supported
+from thnn._header import Function
+from thnn._load.recipe import cache_folder, identity
+
+
+def parse(path: Path) -> list[Function]:
+    """The functions of a header, from the cache or parsed. Raises HeaderError, or ValueError if there are none."""
+    code = identity(sorted(Path(thnn._header.__file__).parent.glob("*.py")))
+    key = sha256(b"\0".join((code.encode(), str(path).encode(), path.read_bytes()))).hexdigest()[:20]
+    kept = cache_folder() / f"{path.stem}-{key}.model"
+    # A file of the user's own cache folder, as the libraries beside it are.
+    with suppress(OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError):
+        functions: list[Function] = pickle.loads(kept.read_bytes())
+        return functions
+    from thnn._header import parse_header
+
+    functions = parse_header(path)
+    if not functions:
+        raise ValueError(f"{path}: the header declares no function")
+    check_supported(path, functions, has_families=False)
+    kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    number, name = tempfile.mkstemp(prefix=".model-", dir=kept.parent)
+    with os.fdopen(number, "wb") as file:
+        file.write(pickle.dumps(functions))
+    Path(name).replace(kept)
+    return functions

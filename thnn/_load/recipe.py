@@ -1,0 +1,189 @@
+"""What a library is compiled from, and the key under which the cache keeps it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from thnn._header import Function, group_modules
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+
+
+class CompileError(ValueError):
+    """The compiler or the linker failed, or there is none.
+
+    The text is what the compiler printed, at most its last lines; `output` is all of it.
+    """
+
+    _LINES = 60
+
+    def __init__(self, output: str) -> None:
+        lines = output.rstrip().split("\n")
+        omitted = len(lines) - self._LINES
+        if omitted > 0:
+            lines = [f"({omitted} lines omitted)", *lines[omitted:]]
+        super().__init__("\n".join(lines))
+        self.output = output
+
+
+def kernel_headers() -> tuple[Path, Path]:
+    """The folders with the headers that kernels include: inside an installed package, or in the source tree."""
+    root = _PACKAGE / "include"
+    if not root.exists():
+        root = _PACKAGE.parent
+    return root / "lib" / "THNN", root / "generic"
+
+
+def library_path() -> Path:
+    """The path of libTHNN.so, which every library is linked to."""
+    return _PACKAGE / "libTHNN.so"
+
+
+def cache_folder() -> Path:
+    """THNN_CACHE, otherwise thnn in the user's cache folder ($XDG_CACHE_HOME or ~/.cache)."""
+    if own := os.environ.get("THNN_CACHE"):
+        return Path(own).expanduser().absolute()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "thnn"
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A C compiler: the command, and whether it is clang."""
+
+    command: tuple[str, ...]
+    path: Path
+    is_clang: bool
+
+
+def find_compiler() -> Compiler:
+    """$CC if it is set, otherwise the first of cc, gcc and clang on PATH. Raises CompileError if there is none."""
+    chosen = os.environ.get("CC", "").split()
+    for command in (chosen,) if chosen else (["cc"], ["gcc"], ["clang"]):
+        found = shutil.which(command[-1] if Path(command[0]).name in ("ccache", "sccache") else command[0])
+        if found is not None:
+            path = Path(found).resolve()
+            return Compiler(tuple(command), path, "clang" in path.name)
+    wanted = (
+        f"CC={' '.join(chosen)} names no program" if chosen else "there is none of cc, gcc and clang on PATH"
+    )
+    raise CompileError(
+        f"thnn.load needs a C compiler, and {wanted}: install gcc or clang (apt install gcc, dnf install gcc), or "
+        "set CC"
+    )
+
+
+def find_sources(header: Path, functions: Sequence[Function]) -> list[Path]:
+    """The kernel files beside a header: <header>.c and <Module>.c. Raises ValueError if there is none."""
+    names = dict.fromkeys([header.stem, *group_modules(functions)])
+    found = [path for name in names if (path := header.with_name(f"{name}.c")).exists()]
+    if not found:
+        wanted = ", ".join(f"{name}.c" for name in names)
+        raise ValueError(f"{header}: there is no kernel file beside it ({wanted}); give sources=[...]")
+    return found
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that determines a library."""
+
+    header: Path
+    sources: tuple[Path, ...]
+    name: str
+    compiler: Compiler
+    cflags: tuple[str, ...] = ()  # of the caller
+    ldflags: tuple[str, ...] = ()
+    march: str = "native"
+    sanitize: bool = False
+
+    def flags(self) -> list[str]:
+        """The flags of the compiler, as for the kernels of the package."""
+        flags = ["-std=gnu11", "-fPIC", "-fvisibility=hidden", "-pipe", "-Wall", "-Wextra"]
+        flags += ["-Wno-unknown-pragmas", "-Werror=implicit-function-declaration"]
+        flags += ["-fno-math-errno", "-fno-trapping-math", "-ffp-contract=fast", f"-march={self.march}"]
+        if self.march == "native" and " avx512f " in _cpu():
+            flags.append("-mprefer-vector-width=512")
+        # Parallel loops of clang would run in a second OpenMP pool beside torch's, so it leaves them sequential.
+        flags += ["-fopenmp-simd"] if self.compiler.is_clang else ["-fopenmp", "-ftrack-macro-expansion=0"]
+        if self.sanitize:
+            flags += ["-O1", "-g", "-fno-omit-frame-pointer"]
+            flags += ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+        else:
+            flags.append("-O3")
+        return flags
+
+    def include_folders(self) -> list[Path]:
+        return [self.header.parent, *kernel_headers()]
+
+    def parts(self) -> dict[str, str]:
+        """What the library depends on, by the words in which a rebuild is explained: a digest of each."""
+        own = {
+            str(path): hashlib.sha256(text).hexdigest()
+            for path, text in _closure([self.header, *self.sources], self._quoted_folders())
+        }
+        return {
+            **own,
+            "the flags": repr((self.flags(), self.cflags, self.ldflags, self.sources, self.name)),
+            "the CPU": _cpu(),
+            "the compiler": repr((self.compiler.command, identity([self.compiler.path]))),
+            "libTHNN.so": identity([library_path()]),
+            "the headers of thnn": identity(_installed_headers()),
+        }
+
+    def _quoted_folders(self) -> list[Path]:
+        flags = iter(self.cflags)
+        given = [next(flags, "") if flag == "-I" else flag[2:] for flag in flags if flag.startswith("-I")]
+        return [self.header.parent, *map(Path, given)]
+
+
+def key_of(parts: Mapping[str, str]) -> str:
+    return hashlib.sha256(repr(sorted(parts.items())).encode()).hexdigest()[:20]
+
+
+def _closure(paths: Iterable[Path], folders: Sequence[Path]) -> Iterator[tuple[Path, bytes]]:
+    """The files and, through their #include "...", the files that they include, except those of thnn."""
+    waiting, seen = list(paths), set[Path]()
+    while waiting:
+        path = waiting.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        text = path.read_bytes()
+        yield path, text
+        for name in _INCLUDE.findall(text):
+            for folder in (path.parent, *folders):
+                candidate = Path(os.path.normpath(folder / os.fsdecode(name)))
+                if candidate.is_file():
+                    waiting.append(candidate)
+                    break
+
+
+def _installed_headers() -> list[Path]:
+    core, generic = kernel_headers()
+    folders = [core / name for name in ("runtime", "simd", "elementwise")]
+    headers = [path for folder in folders for path in sorted(folder.glob("*.h"))]
+    return [*headers, core / "runtime" / "function_table.c", generic / "pointwise.h"]
+
+
+def identity(paths: Iterable[Path]) -> str:
+    """Path, size and time of each file: reading the files or asking the compiler for its version would take longer."""
+    return repr([(str(p), (s := p.stat()).st_size, s.st_mtime_ns) for p in paths])
+
+
+@cache
+def _cpu() -> str:
+    """The instruction sets that the CPU has, which -march=native uses."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or platform.machine()
+    wanted = ("model name", "flags", "Features", "CPU part")
+    return "\n".join(dict.fromkeys(line + " " for line in lines if line.startswith(wanted)))

@@ -1,0 +1,159 @@
+"""Loaded functions under AddressSanitizer and UndefinedBehaviorSanitizer, in a process of their own.
+
+The functions run with the samples of their cases: on memory of torch's allocator, where the sanitizer finds accesses
+beside an allocation, and on memory that begins or ends at a page without access, where any access beyond it ends the
+process, also one by a part of libTHNN.so, which is not compiled with the sanitizer. The process announces each call
+before it makes it, so that the last announcement tells which function crashed.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import mmap
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from thnn._binding.library import Library
+from thnn._header import Function
+from thnn._load.compiling import build
+from thnn._load.loaded import LoadedModule
+from thnn._load.parsing import parse
+from thnn._load.recipe import Recipe, find_compiler
+from thnn.testing.case_runner import CaseRunner
+from thnn.testing.cases.model import Case
+
+_CALL = "call of "
+_ERROR = re.compile(r"(?:ERROR: AddressSanitizer: |runtime error: )([^\n]*)")
+_FRAME = re.compile(r"^ *#\d+ 0x\w+ in \S+ (\S+:\d+)", re.MULTILINE)
+
+
+def check_sanitized(recipe: Recipe, modules: Sequence[str]) -> bool:
+    """Runs the functions, and prints where they crashed; returns whether they did not.
+
+    Raises NotImplementedError for clang, whose sanitizer cannot be preloaded alike, and ValueError without cases.
+    """
+    if recipe.compiler.is_clang:
+        raise NotImplementedError("check(sanitize=True) needs gcc: set CC=gcc")
+    recipe = replace(recipe, sanitize=True)
+    functions = parse(recipe.header)
+    library = build(recipe, functions)
+    preloaded = [_file_of(recipe, name) for name in ("libasan.so", "libstdc++.so")]
+    environment = {
+        **os.environ,
+        "LD_PRELOAD": " ".join(preloaded),
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1",
+        "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]),
+    }
+    command = [sys.executable, "-m", __name__, str(recipe.header), str(library), json.dumps(list(modules))]
+    done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", errors="replace")
+    calls = [line for line in done.stdout.splitlines() if line.startswith(_CALL)]
+    if done.returncode == 0:
+        print(f"{recipe.name}: {len(calls)} calls under AddressSanitizer, no error")
+        return True
+    if not calls:
+        raise ValueError(
+            f"{recipe.name}: the functions did not run under AddressSanitizer:\n{done.stderr.strip()}"
+        )
+    what = _ERROR.search(done.stderr)
+    text = what[1] if what else _last_line(done.stderr) or f"the process ended with status {done.returncode}"
+    own = {str(path) for path in (recipe.header, *recipe.sources)}
+    places = [place for place in _FRAME.findall(done.stderr) if place.rpartition(":")[0] in own]
+    print(f"{calls[-1].removeprefix(_CALL)}: {text}{f', at {places[0]}' if places else ''}")
+    print(done.stderr.rstrip(), file=sys.stderr)
+    return False
+
+
+def _last_line(text: str) -> str:
+    return text.rstrip().rpartition("\n")[2]
+
+
+def _file_of(recipe: Recipe, name: str) -> str:
+    command = [*recipe.compiler.command, f"-print-file-name={name}"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
+# --- in the process of its own ------------------------------------------------------------------------------
+
+_PAGE = mmap.PAGESIZE
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def guarded(tensor: Tensor, at_end: bool) -> Tensor:
+    """A copy with the same strides, in memory between two pages without access: at its end or at its beginning."""
+    if tensor.numel() == 0:
+        return tensor
+    extent = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))
+    count = extent * tensor.element_size()
+    pages = -(-count // _PAGE)
+    memory = mmap.mmap(-1, (pages + 2) * _PAGE)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    for page in (start, start + (pages + 1) * _PAGE):
+        if _libc.mprotect(ctypes.c_void_p(page), ctypes.c_size_t(_PAGE), 0):
+            raise OSError(ctypes.get_errno(), "mprotect")
+    offset = (1 + pages) * _PAGE - count if at_end else _PAGE
+    flat = torch.frombuffer(memory, dtype=tensor.dtype, count=extent, offset=offset)
+    copy = flat.as_strided(tensor.shape, tensor.stride())
+    if not any(size > 1 and stride == 0 for size, stride in zip(tensor.shape, tensor.stride())):
+        copy.copy_(tensor)
+    return copy
+
+
+class _AnnouncingRunner(CaseRunner):
+    """Announces each call; with `at_end`, the tensors are guarded."""
+
+    at_end: bool | None = None
+
+    def row(self, *args: Any, **keywords: Any) -> dict[str, Any]:
+        row = super().row(*args, **keywords)
+        if self.at_end is None:
+            return row
+        return {k: guarded(v, self.at_end) if isinstance(v, Tensor) else v for k, v in row.items()}
+
+    def call(self, function: Function, row: Mapping[str, Any] | Sequence[Any]) -> None:
+        memory = {None: "", True: ", tensors before a guard page", False: ", tensors behind a guard page"}
+        kind = str(self.dtype).removeprefix("torch.")
+        print(
+            f"{_CALL}{function.name}, sample {self.sample.name!r} in {kind}{memory[self.at_end]}", flush=True
+        )
+        super().call(function, row)
+
+
+def _run(case: Case) -> None:
+    samples = [(s, dtype) for s in case.samples for dtype in (torch.float32, torch.float64)]
+    samples += [(row.sample, getattr(torch, row.dtype)) for row in case.rows[:1]]
+    for sample, dtype in samples:
+        runner = _AnnouncingRunner(case, sample, dtype)
+        sizes = {key: tensor.shape for key, tensor in runner.run().items()}
+
+        def sized(key: str, value: Tensor, sizes: Mapping[str, torch.Size] = sizes) -> Tensor:
+            return value if value.numel() else value.new_zeros(sizes[key])
+
+        for runner.at_end in (True, False):
+            runner.run(output=sized)
+
+
+def main(header: str, library: str, modules: str) -> None:
+    """The command of the process: runs all samples, and announces each call on standard output."""
+    path = Path(header)
+    compiler = find_compiler()
+    recipe = Recipe(path, (), path.stem, compiler)
+    loaded = LoadedModule(path.stem, path, (), parse(path), Library(Path(library)), {}, recipe)
+    names = json.loads(modules)
+    for case in loaded.cases().values():
+        if not names or case.module in names:
+            _run(case)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

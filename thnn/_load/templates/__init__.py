@@ -1,0 +1,52 @@
+"""``python -m thnn new``: the files of a new module, which run as they are.
+
+The files of this folder are those of a module called NAME; its package is called PACKAGE, which is NAME in lower case
+with underscores.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+KINDS = ("pointwise", "criterion", "layer", "window")
+_FOLDER = Path(__file__).resolve().parent
+
+
+def write(name: str, kind: str, directory: Path, package: bool) -> list[Path]:
+    """Writes the files of a new module of one of KINDS into a directory; returns their paths.
+
+    `package`: a Python package around them, in a folder of its own. Raises ValueError for a name that no module can
+    have, and for a file that exists.
+    """
+    if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", name):
+        raise ValueError(f"new: NAME: expected letters and digits beginning with a capital, got {name!r}")
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+    files = {
+        f"{name}.h": f"{kind}.h",
+        f"{name}.c": f"{kind}.c",
+        f"{name}_case.py": f"{kind}_case.py",
+    }
+    if package:
+        directory = directory / snake
+        files = {f"src/{snake}/{target}": source for target, source in files.items()}
+        files |= {
+            f"src/{snake}/__init__.py": "package_init.py",
+            "pyproject.toml": "package.toml",
+            "setup.py": "package_setup.py",
+            "README.md": "package.md",
+            f"test_{name}.py": "package_test.py",
+        }
+    else:
+        files[f"test_{name}.py"] = "loaded_test.py"
+    texts = {
+        directory / target: (_FOLDER / source).read_text().replace("NAME", name).replace("PACKAGE", snake)
+        for target, source in files.items()
+    }
+    for path in texts:
+        if path.exists():
+            raise ValueError(f"new: {path} exists")
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return [*texts]

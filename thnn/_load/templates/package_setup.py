@@ -1,0 +1,31 @@
+"""Compiles the kernels when the package is built.
+
+They are compiled for the CPU of the build. For a wheel to publish, set THNN_MARCH to an instruction set that the CPUs
+of all users have: THNN_MARCH=x86-64-v3 pip wheel --no-deps .
+"""
+
+import os
+from pathlib import Path
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+SOURCE = Path(__file__).resolve().parent / "src" / "PACKAGE"
+
+
+class BuildLibrary(build_ext):
+    def run(self) -> None:
+        import thnn
+
+        folder = SOURCE if self.inplace else Path(self.build_lib) / "PACKAGE"
+        folder.mkdir(parents=True, exist_ok=True)
+        march = os.environ.get("THNN_MARCH", "native")
+        thnn.build_library(SOURCE / "NAME.h", folder / "libPACKAGE.so", march=march)
+
+
+setup(
+    # The library does not depend on Python's version: one wheel for every Python from 3.10 on.
+    ext_modules=[Extension("PACKAGE.library", sources=[], py_limited_api=True)],
+    options={"bdist_wheel": {"py_limited_api": "cp310"}},
+    cmdclass={"build_ext": BuildLibrary},
+)

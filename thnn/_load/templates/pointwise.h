@@ -1,0 +1,16 @@
+/* NAME: output = input * sigmoid(beta * input).
+
+   Shapes: input and output have the same size. */
+TH_API void THNN_(NAME_updateOutput)(
+    THNNState *state,  // library state
+    THTensor *input,   // input, any shape
+    THTensor *output,  // [OUT] [LIKE input] result
+    accreal beta);     // [DEFAULT 1] factor inside the sigmoid
+
+/* Gradient of NAME by its input. */
+TH_API void THNN_(NAME_updateGradInput)(
+    THNNState *state,      // library state
+    THTensor *input,       // input, any shape
+    THTensor *gradOutput,  // gradient of the loss by output, sized as output
+    THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
+    accreal beta);         // factor inside the sigmoid

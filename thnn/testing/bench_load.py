@@ -1,0 +1,129 @@
+"""Times thnn.load: ``python -m thnn.testing.bench_load`` prints a line per quantity, with its goal.
+
+Measured are the time from an edit of a kernel to a gradient in the running Python, a call of thnn.load and a gradient
+with the library in the cache, the same in a new process beyond importing torch and thnn, and a call of a loaded class
+compared with that of an installed one. Exit status 1 if a goal is missed.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+
+from thnn._functions.classes import function_classes
+from thnn._load.loaded import load
+from thnn.testing.timing import take_turns
+
+_ROUNDS = 7
+
+# The same function as the module Tanh of the package, so that its calls differ from theirs in the library alone.
+_HEADER = """\
+TH_API void THNN_(Same_updateOutput)(
+    THNNState *state,
+    THTensor *input,
+    THTensor *output);     // [OUT] [LIKE input]
+TH_API void THNN_(Same_updateGradInput)(
+    THNNState *state,
+    THTensor *input,       // [OPTIONAL]
+    THTensor *gradOutput,
+    THTensor *gradInput,   // [OUT] [LIKE gradOutput]
+    THTensor *output);
+"""
+_KERNEL = """\
+#include "pointwise.h"
+#define EDIT {edit}
+POINTWISE(Same, (), FROM_OUTPUT, th_tanh(x) + EDIT, g * (1 - y * y))
+"""
+_PROCESS = """
+import time, torch, thnn
+thnn.TanhFunction
+start = time.perf_counter()
+x = torch.ones(4, requires_grad=True)
+thnn.load({header!r}).SameFunction.apply(x).sum().backward()
+print(time.perf_counter() - start)
+"""
+
+
+@contextmanager
+def _own_cache() -> Iterator[Path]:
+    before = os.environ.get("THNN_CACHE")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["THNN_CACHE"] = str(Path(folder, "cache"))
+        try:
+            yield Path(folder)
+        finally:
+            if before is None:
+                del os.environ["THNN_CACHE"]
+            else:
+                os.environ["THNN_CACHE"] = before
+
+
+def _gradient(header: Path) -> None:
+    x = torch.ones(4, requires_grad=True)
+    load(header).SameFunction.apply(x).sum().backward()
+
+
+def _best(call: Callable[[int], None]) -> float:
+    """The shortest of several runs in seconds; each run gets its number."""
+    seconds = []
+    for turn in range(_ROUNDS):
+        start = time.perf_counter()
+        call(turn)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def main() -> int:
+    """Prints the times; returns the exit status."""
+    missed = False
+
+    def line(what: str, value: float, goal: float | None, unit: str) -> None:
+        nonlocal missed
+        missed |= goal is not None and value > goal
+        verdict = "" if goal is None else f"   {'ok' if value <= goal else 'MISSED'} (goal {goal:g} {unit})"
+        print(f"{what:<52}{value:8.2f} {unit}{verdict}", flush=True)
+
+    with _own_cache() as folder:
+        header, kernel = folder / "Same.h", folder / "Same.c"
+        header.write_text(_HEADER)
+
+        def edited(turn: int) -> None:
+            kernel.write_text(_KERNEL.format(edit=turn))
+            _gradient(header)
+
+        start = time.perf_counter()
+        edited(-1)
+        line("first header, with the precompiled header", time.perf_counter() - start, None, "s")
+        line("edit of a kernel to a gradient", _best(edited), 1.0, "s")
+        line("from the cache to a gradient", 1e3 * _best(lambda _: _gradient(header)), 10.0, "ms")
+        program = [sys.executable, "-c", _PROCESS.format(header=str(header))]
+        root = str(Path(__file__).parents[2])
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
+
+        def in_a_new_process(_: int) -> float:
+            return float(subprocess.run(program, env=environment, capture_output=True, check=True).stdout)
+
+        best = min(in_a_new_process(turn) for turn in range(_ROUNDS))
+        line("in a new process, beyond importing torch and thnn", 1e3 * best, 60.0, "ms")
+
+        x = torch.randn(16)
+        installed, loaded = function_classes["TanhFunction"].apply, load(header).SameFunction.apply
+        with torch.no_grad():
+            calls = {"installed": lambda: installed(x), "loaded": lambda: loaded(x)}
+            timings = take_turns(calls, 15)
+        line("call of an installed class, 16 floats", 1e6 * timings["installed"].best, None, "µs")
+        more = 1e6 * (timings["loaded"].best - timings["installed"].best)
+        line("call of a loaded class beyond that", more, 0.6, "µs")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
