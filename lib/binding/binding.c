@@ -233,6 +233,24 @@ static bool unpackTensor(PyObject *object, int flags, char mark, int position, T
   return true;
 }
 
+/* Copies the view of an earlier argument that is the same tensor, such as the one that a result is like; false if there is
+   none. */
+static bool copyView(PyObject *const *objects, int position, const THNNValue *values, THNNTensor *view,
+                     THNNValue *value)
+{
+  for (int i = 0; i < position; i++) {
+    if (objects[i] != objects[position]) continue;
+    const THNNTensor *source = values[i].tensor;
+    memcpy(view, source, offsetof(THNNTensor, size));
+    memcpy(view->size, source->size, sizeof *view->size * (size_t)source->ndim);
+    memcpy(view->stride, source->stride, sizeof *view->stride * (size_t)source->ndim);
+    view->argument = position + 1;
+    value->tensor = view;
+    return true;
+  }
+  return false;
+}
+
 static bool isTensorLetter(char letter) { return letter < 'a'; }
 
 /* `arePlain` tells whether all tensors are plain (allocation.h). */
@@ -243,18 +261,23 @@ static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, 
   const bool scaled = (flags & THNN_CALL_SCALED) != 0;
   if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != function->argumentCount + scaled) return false;
   bool calledPython = false;
+  PyObject *objects[function->argumentCount + 1];
   const char *letter = function->arguments;
   for (int i = 0; i < function->argumentCount; i++, letter++) {
-    PyObject *object = PyTuple_GetItem(tuple, i);
+    PyObject *object = objects[i] = PyTuple_GetItem(tuple, i);
     if (!isTensorLetter(*letter)) {
       if (!unpackScalar(object, *letter, flags, &values[i])) return false;
       continue;
     }
     const char mark = letter[1] == '?' || letter[1] == '*' ? *++letter : 0;
+    const bool isPlain = allocationIsPlain(object);
+    *arePlain &= isPlain || object == Py_None || object == allocateMarker;
+    if (isPlain && copyView(objects, i, values, views, &values[i])) {
+      views++;
+      continue;
+    }
     bool mayBeNegative;
     if (!unpackTensor(object, flags, mark, i + 1, views++, &values[i], &mayBeNegative)) return false;
-    const bool isPlain = object == Py_None || object == allocateMarker || allocationIsPlain(object);
-    *arePlain &= isPlain;
     if (!mayBeNegative) continue;
     if (isPlain ? allocationIsNegative(object) : isNegativeView(object)) return false;
     calledPython |= !isPlain;

@@ -6,6 +6,8 @@ after success, otherwise a report, which is passed to `invoke`. `invoke` repeats
 slow route: before each repetition it does what the report requests. It resizes outputs, converts numbers of other
 types, draws the random number of a call, and fills views of tensors that the exchange API cannot pass (meta tensors;
 all tensors if torch lacks the API). If the arguments are wrong it raises an exception.
+
+The classes call functions that `results_of` made: on the fast route the binding also allocates the results.
 """
 
 from __future__ import annotations
