@@ -27,8 +27,11 @@ hooks, ``_load_from_state_dict``                        `_profile`
 
 from __future__ import annotations
 
+import ctypes
+import os
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
@@ -72,6 +75,32 @@ increment_version: Callable[[Any], None] = getattr(
 
 # Function.apply minus its handling of torch.func. Fallback: None, with which callers use the slower Function.apply.
 node_apply: Any = torch._C._FunctionBase.__dict__.get("apply")
+
+
+def allocation_functions() -> tuple[int, ...]:
+    """The addresses of the C functions with which the binding allocates small tensors; 0 for those that torch lacks.
+
+    The first three belong to libtorch's stable C interface. The last one, THPVariable_Wrap(const at::TensorBase&), is
+    private; a change of its arguments would change its name. Fallback: torch.empty_strided and torch.empty_like, which
+    take twice the time.
+    """
+    return (
+        _address("libtorch_cpu.so", "aoti_torch_empty_strided"),
+        _address("libtorch_cpu.so", "aoti_torch_get_data_ptr"),
+        _address("libtorch_cpu.so", "aoti_torch_delete_tensor_object"),
+        _address("libtorch_python.so", "_Z16THPVariable_WrapRKN2at10TensorBaseE"),
+    )
+
+
+def _address(library: str, name: str) -> int:
+    """The address of a function in a library of torch that is loaded; 0 if there is none."""
+    path = Path(torch.__file__).parent / "lib" / library
+    try:
+        function = getattr(ctypes.CDLL(str(path), mode=os.RTLD_NOLOAD | os.RTLD_NOW), name)
+    except (OSError, AttributeError):
+        return 0
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
 
 functorch_active: Callable[[], bool] = torch._C._are_functorch_transforms_active
 is_tracing: Callable[[], bool] = torch._C._is_tracing

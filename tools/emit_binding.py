@@ -13,7 +13,7 @@ def main(binding: str, output: str) -> None:
     cdef = (Path(binding) / "cdef.h").read_text(encoding="utf-8")
     ffi = FFI()
     ffi.cdef(re.sub(r"/\*.*?\*/", "", cdef, flags=re.DOTALL))
-    ffi.set_source("thnn._C", '#include "binding/binding.c"\n')
+    ffi.set_source("thnn._C", '#include "binding/allocation.c"\n#include "binding/binding.c"\n')
     ffi.emit_c_code(output)
 
 

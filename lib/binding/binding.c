@@ -1,10 +1,13 @@
 #include "binding/binding.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include "binding/allocation.h"
 
 /* The DLPack C exchange ABI, version 1 (dmlc/dlpack, dlpack.h); unused members are void pointers. */
 
@@ -156,6 +159,12 @@ static bool viewOf(PyObject *object, THNNTensor *view, bool *mayBeNegative)
   return numel == 0 || view->data != NULL; /* fake tensors have no memory */
 }
 
+bool thnn_viewOf(PyObject *object, THNNTensor *view)
+{
+  bool ignored;
+  return viewOf(object, view, &ignored);
+}
+
 /* torch sets a thread's number of OpenMP threads when that thread first calls torch.get_num_threads. */
 static void applyNumThreads(void)
 {
@@ -224,28 +233,54 @@ static bool unpackTensor(PyObject *object, int flags, char mark, int position, T
   return true;
 }
 
+/* Copies the view of an earlier argument that is the same tensor, such as the one that a result is like; false if there is
+   none. */
+static bool copyView(PyObject *const *objects, int position, const THNNValue *values, THNNTensor *view,
+                     THNNValue *value)
+{
+  for (int i = 0; i < position; i++) {
+    if (objects[i] != objects[position]) continue;
+    const THNNTensor *source = values[i].tensor;
+    memcpy(view, source, offsetof(THNNTensor, size));
+    memcpy(view->size, source->size, sizeof *view->size * (size_t)source->ndim);
+    memcpy(view->stride, source->stride, sizeof *view->stride * (size_t)source->ndim);
+    view->argument = position + 1;
+    value->tensor = view;
+    return true;
+  }
+  return false;
+}
+
 static bool isTensorLetter(char letter) { return letter < 'a'; }
 
+/* `arePlain` tells whether all tensors are plain (allocation.h). */
 static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, THNNTensor *views,
-                      THNNValue *values)
+                      THNNValue *values, bool *arePlain)
 {
+  *arePlain = true;
   const bool scaled = (flags & THNN_CALL_SCALED) != 0;
   if (!PyTuple_Check(tuple) || PyTuple_Size(tuple) != function->argumentCount + scaled) return false;
   bool calledPython = false;
+  PyObject *objects[function->argumentCount + 1];
   const char *letter = function->arguments;
   for (int i = 0; i < function->argumentCount; i++, letter++) {
-    PyObject *object = PyTuple_GetItem(tuple, i);
+    PyObject *object = objects[i] = PyTuple_GetItem(tuple, i);
     if (!isTensorLetter(*letter)) {
       if (!unpackScalar(object, *letter, flags, &values[i])) return false;
       continue;
     }
     const char mark = letter[1] == '?' || letter[1] == '*' ? *++letter : 0;
+    const bool isPlain = allocationIsPlain(object);
+    *arePlain &= isPlain || object == Py_None || object == allocateMarker;
+    if (isPlain && copyView(objects, i, values, views, &values[i])) {
+      views++;
+      continue;
+    }
     bool mayBeNegative;
     if (!unpackTensor(object, flags, mark, i + 1, views++, &values[i], &mayBeNegative)) return false;
-    if (mayBeNegative) {
-      if (isNegativeView(object)) return false;
-      calledPython = true;
-    }
+    if (!mayBeNegative) continue;
+    if (isPlain ? allocationIsNegative(object) : isNegativeView(object)) return false;
+    calledPython |= !isPlain;
   }
   /* is_neg() may have run a subclass's code, which may have changed tensors that were unpacked before. */
   letter = function->arguments;
@@ -261,18 +296,23 @@ static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, 
   return true;
 }
 
-/* The last element of the tuple with THNN_CALL_SCALED: a float, or None for 1. */
+/* The last element of the tuple with THNN_CALL_SCALED: a tensor with one finite number. */
 static bool unpackGradientFactor(const THNNFunction *function, int flags, PyObject *tuple, double *factor,
                                  THNNState *state)
 {
   state->gradientFactor = NULL;
   if (!(flags & THNN_CALL_SCALED)) return true;
   PyObject *object = PyTuple_GetItem(tuple, function->argumentCount);
-  if (object == Py_None) return true;
-  if (!PyFloat_Check(object)) return false;
-  *factor = PyFloat_AsDouble(object);
+  THNNTensor view;
+  if (exchange == NULL || !allocationIsPlain(object) || !thnn_viewOf(object, &view)) return false;
+  if (view.device != THNN_DEVICE_CPU || allocationIsNegative(object)) return false;
+  for (int d = 0; d < view.ndim; d++)
+    if (view.size[d] != 1) return false;
+  if (view.type == THNN_TYPE_FLOAT) *factor = *(const float *)view.data;
+  else if (view.type == THNN_TYPE_DOUBLE) *factor = *(const double *)view.data;
+  else return false;
   state->gradientFactor = factor;
-  return true;
+  return isfinite(*factor);
 }
 
 /* The element type of the tensors of a call, or -1 if types or devices differ. A function without `real` tensors is the
@@ -312,13 +352,79 @@ static int typeOfCall(const THNNFunction *function, int flags, const THNNValue *
 typedef struct BoundCall {
   const THNNFunction *function;
   int flags;
+  char *results;    /* a letter per argument (binding.h), or NULL: calls return reports */
+  PyObject *repeat; /* called with the arguments and the report of a call that has not succeeded */
 } BoundCall;
 
-static void releaseBoundCall(PyObject *capsule) { free(PyCapsule_GetPointer(capsule, NULL)); }
-
-static PyObject *callBound(PyObject *self, PyObject *arguments)
+static void releaseBoundCall(PyObject *capsule)
 {
-  const BoundCall *bound = PyCapsule_GetPointer(self, NULL);
+  BoundCall *bound = PyCapsule_GetPointer(capsule, NULL);
+  Py_XDECREF(bound->repeat);
+  free(bound->results);
+  free(bound);
+}
+
+/* Replaces the views of the arguments that stand for new tensors like them by views of these tensors. */
+static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNNValue *values, PyObject **made)
+{
+  for (int i = 0; i < bound->function->argumentCount; i++) {
+    const char letter = bound->results[i];
+    if (letter == THNN_RESULT_NONE || letter == THNN_RESULT_GIVEN) continue;
+    THNNTensor *view = values[i].tensor;
+    if (view == NULL || view->ndim == THNN_UNALLOCATED) continue;
+    if (letter == THNN_RESULT_SCALAR) {
+      view->ndim = 0;
+      made[i] = allocationNew(view);
+    } else {
+      made[i] = allocationLike(PyTuple_GetItem(arguments, i), view, letter == THNN_RESULT_ZEROS);
+    }
+    if (made[i] == NULL) return false;
+  }
+  return true;
+}
+
+/* The type of an argument's elements by its letter. */
+static int typeOfLetter(const THNNFunction *function, int position, int type)
+{
+  const char *letter = function->arguments;
+  for (int i = 0; i < position; i++)
+    if (*++letter == '?' || *letter == '*') letter++;
+  return *letter == 'R'   ? type
+         : *letter == 'A' ? THNN_TYPE_DOUBLE
+         : *letter == 'L' ? THNN_TYPE_INDEX
+                          : THNN_TYPE_INTEGER;
+}
+
+/* Allocates the requested tensors; false if one was given, whose memory Python resizes, or if an allocation fails. */
+static bool allocateRequests(const BoundCall *bound, PyObject *arguments, const THNNState *state, int type,
+                             const THNNValue *values, PyObject **made)
+{
+  for (int i = 0; i < state->requestCount; i++) {
+    const THNNRequest *request = &state->requests[i];
+    const int position = request->argument - 1, like = request->like - 1;
+    THNNTensor *view = values[position].tensor;
+    if (view == NULL || view->ndim != THNN_UNALLOCATED) return false;
+    if (like >= 0) {
+      PyObject *object = made[like] != NULL ? made[like] : PyTuple_GetItem(arguments, like);
+      const int argument = view->argument;
+      *view = *values[like].tensor;
+      view->argument = argument;
+      made[position] = allocationLike(object, view, false);
+    } else {
+      view->ndim = request->ndim;
+      view->type = typeOfLetter(bound->function, position, type);
+      memcpy(view->size, request->size, sizeof *view->size * (size_t)request->ndim);
+      allocationSetStrides(view, request->layout == THNN_CHANNELS_LAST && (view->ndim == 4 || view->ndim == 5));
+      made[position] = allocationNew(view);
+    }
+    if (made[position] == NULL) return false;
+  }
+  return true;
+}
+
+/* Calls the function; `made` gets the tensors that the call allocates. NULL after success, otherwise a report. */
+static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject **made)
+{
   const THNNFunction *function = bound->function;
   const int flags = bound->flags;
   THNNTensor views[function->tensorCount + 1];
@@ -334,23 +440,56 @@ static PyObject *callBound(PyObject *self, PyObject *arguments)
   state.requestCount = 0;
   state.message[0] = 0;
   double gradientFactor;
-  const bool unpacked = unpackAll(function, flags, arguments, views, values) &&
+  bool arePlain;
+  const bool unpacked = unpackAll(function, flags, arguments, views, values, &arePlain) &&
                         unpackGradientFactor(function, flags, arguments, &gradientFactor, &state);
   const int type = unpacked ? typeOfCall(function, flags, values, &state) : -1;
   if (type < 0 || state.device != THNN_DEVICE_CPU) {
     state.status = THNN_UNPACK;
+  } else if (bound->results != NULL && !(arePlain && allocateLike(bound, arguments, values, made))) {
+    state.status = THNN_ALLOCATE;
   } else {
-    PyThreadState *thread = PyEval_SaveThread();
-    function->call[type](&state, values);
-    PyEval_RestoreThread(thread);
+    do {
+      PyThreadState *thread = PyEval_SaveThread();
+      function->call[type](&state, values);
+      PyEval_RestoreThread(thread);
+    } while (state.status == THNN_RESIZE && bound->results != NULL &&
+             allocateRequests(bound, arguments, &state, type, values, made));
   }
-  if (state.status == THNN_OK) return PyLong_FromLong(0);
+  if (state.status == THNN_OK) return NULL;
   /* A copy that the caller owns, because Python code that runs before the caller reads it (a signal handler, a dispatch
      mode) may call thnn again. */
   THNNState *report = malloc(sizeof *report);
   if (report == NULL) abort();
   *report = state;
-  return PyLong_FromVoidPtr(report);
+  return report;
+}
+
+/* The results of a call that has succeeded: a tensor, or a tuple. */
+static PyObject *resultsOf(const BoundCall *bound, PyObject *arguments, PyObject **made)
+{
+  int count = 0, last = 0;
+  for (int i = 0; i < bound->function->argumentCount; i++) {
+    if (bound->results[i] == THNN_RESULT_NONE) continue;
+    if (made[i] == NULL) {
+      made[i] = PyTuple_GetItem(arguments, i);
+      Py_INCREF(made[i]);
+    }
+    count++;
+    last = i;
+  }
+  if (count == 1) {
+    PyObject *result = made[last];
+    made[last] = NULL;
+    return result;
+  }
+  PyObject *results = PyTuple_New(count);
+  for (int i = 0, k = 0; results != NULL && i < bound->function->argumentCount; i++) {
+    if (bound->results[i] == THNN_RESULT_NONE) continue;
+    PyTuple_SetItem(results, k++, made[i]);
+    made[i] = NULL;
+  }
+  return results;
 }
 
 static PyObject *observer;
@@ -362,44 +501,72 @@ static double seconds(void)
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Runs callBound, then calls the observer, whose exceptions do not reach the caller. */
-static PyObject *callObserved(PyObject *self, PyObject *arguments)
+/* The arguments of a call with the tensors that it allocated. */
+static PyObject *withMade(const BoundCall *bound, PyObject *arguments, PyObject **made)
 {
-  const BoundCall *bound = PyCapsule_GetPointer(self, NULL);
-  const double start = seconds();
-  PyObject *result = callBound(self, arguments);
-  const double elapsed = seconds() - start;
+  const Py_ssize_t size = PyTuple_Size(arguments);
+  PyObject *all = PyTuple_New(size);
+  for (Py_ssize_t i = 0; all != NULL && i < size; i++) {
+    PyObject *object =
+        i < bound->function->argumentCount && made[i] != NULL ? made[i] : PyTuple_GetItem(arguments, i);
+    Py_INCREF(object);
+    PyTuple_SetItem(all, i, object);
+  }
+  return all;
+}
+
+/* Calls the observer, whose exceptions do not reach the caller. */
+static void observe(const BoundCall *bound, double elapsed, const THNNState *report, PyObject *arguments,
+                    PyObject **made)
+{
   PyObject *current = observer; /* another thread may remove it during the call */
-  if (result == NULL || current == NULL) return result;
+  if (current == NULL) return;
   Py_INCREF(current);
-  PyObject *answer = PyObject_CallFunction(current, "sdOO", bound->function->name, elapsed, result, arguments);
+  PyObject *answer = PyObject_CallFunction(current, "sdNN", bound->function->name, elapsed,
+                                           PyLong_FromVoidPtr((void *)report), withMade(bound, arguments, made));
   if (answer == NULL) PyErr_WriteUnraisable(current);
   Py_XDECREF(answer);
   Py_DECREF(current);
-  return result;
 }
 
-/* The method of all Python functions that thnn_bind() makes. Python reads `ml_meth` in each call. */
-static PyMethodDef method = {"call", callBound, METH_O, NULL};
+static PyObject *callBound(PyObject *self, PyObject *arguments)
+{
+  const BoundCall *bound = PyCapsule_GetPointer(self, NULL);
+  const int count = bound->function->argumentCount;
+  PyObject *made[count + 1];
+  memset(made, 0, sizeof made);
+  const double start = observer == NULL ? -1 : seconds();
+  THNNState *report = compute(bound, arguments, made);
+  if (start >= 0 && PyTuple_Check(arguments)) observe(bound, seconds() - start, report, arguments, made);
+  PyObject *result;
+  if (bound->results == NULL) result = PyLong_FromVoidPtr(report);
+  else if (report == NULL) result = resultsOf(bound, arguments, made);
+  else result = PyObject_CallFunction(bound->repeat, "ON", arguments, PyLong_FromVoidPtr(report));
+  for (int i = 0; i < count; i++) Py_XDECREF(made[i]);
+  return result;
+}
 
 int thnn_observe(uintptr_t object)
 {
   PyGILState_STATE gil = PyGILState_Ensure();
   const bool done = object == 0 || observer == NULL;
-  if (done) {
-    keepReference(&observer, object);
-    method.ml_meth = object == 0 ? callBound : callObserved;
-  }
+  if (done) keepReference(&observer, object);
   PyGILState_Release(gil);
   return done;
 }
 
-int thnn_bind(uintptr_t function, int flags, uintptr_t list)
+int thnn_bind(uintptr_t function, int flags, const char *results, uintptr_t repeat, uintptr_t list)
 {
+  static PyMethodDef method = {"call", callBound, METH_O, NULL};
   PyGILState_STATE gil = PyGILState_Ensure();
   BoundCall *bound = malloc(sizeof *bound);
   if (bound == NULL) abort();
-  *bound = (BoundCall){(const THNNFunction *)function, flags};
+  *bound = (BoundCall){(const THNNFunction *)function, flags, NULL, NULL};
+  if (repeat != 0) {
+    bound->results = strdup(results);
+    if (bound->results == NULL) abort();
+    keepReference(&bound->repeat, repeat);
+  }
   PyObject *capsule = PyCapsule_New(bound, NULL, releaseBoundCall);
   PyObject *call = capsule ? PyCFunction_New(&method, capsule) : NULL;
   const bool done = call != NULL && PyList_Append((PyObject *)list, call) == 0;

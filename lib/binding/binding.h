@@ -5,13 +5,16 @@
 
 /* The Python binding: calls the functions of any library that exports a table (function_table.h) with torch tensors.
 
-   thnn_bind() wraps a function of the table in a Python function. The Python function takes one tuple of all arguments
-   but the state, and returns 0 after success, otherwise the address of the call's state, which the caller passes to
-   thnn_release(). The binding reads the tuple through Python's C API, since cffi would convert each argument, and release
-   and take the interpreter's lock twice. Tensors are torch tensors, None if absent, or the marker of an output to
-   allocate. With THNN_CALL_VIEWS they are addresses of THNNTensor views that Python filled. Integers are ints,
-   floating-point scalars floats or ints, flags True or False. For any other object the status is THNN_UNPACK, and Python
-   converts the arguments or raises. */
+   thnn_bind() wraps a function of the table in a Python function of one tuple, which has all arguments but the state. The
+   binding reads the tuple through Python's C API, since cffi would convert each argument, and release and take the
+   interpreter's lock twice. Tensors are torch tensors, None if absent, or the marker of an output to allocate. With
+   THNN_CALL_VIEWS they are addresses of THNNTensor views that Python filled. Integers are ints, floating-point scalars
+   floats or ints, flags True or False. For any other object the status is THNN_UNPACK, and Python converts the arguments
+   or raises.
+
+   The Python function returns 0 after success, otherwise a report: the address of the call's state, which the caller
+   passes to thnn_release(). With `results`, it allocates outputs itself and returns them, and in place of returning a
+   report calls `repeat` with the tuple and the report. */
 
 /* Flags of a call. The bits of THNN_CALL_TYPE are the THNNType that `real` tensors must have, or THNN_CALL_ANY. */
 enum {
@@ -19,29 +22,49 @@ enum {
   THNN_CALL_ANY = 15,   /* the element type that the tensors have */
   THNN_CALL_VIEWS = 16, /* tensors are addresses of THNNTensor views */
   THNN_CALL_META = 32,  /* check arguments and request sizes, compute nothing */
-  THNN_CALL_SCALED = 64 /* the tuple ends with the gradient factor of the state: a float, or None for 1 */
+  THNN_CALL_SCALED = 64 /* the tuple ends with a tensor of one element, the gradient factor of the state */
+};
+
+/* The letters of `results`, one per argument. */
+enum {
+  THNN_RESULT_NONE = '.',
+  THNN_RESULT_GIVEN = 'g',  /* a result: the tensor given, or allocated as the function requests */
+  THNN_RESULT_EMPTY = 'e',  /* a result: a new tensor like the tensor given */
+  THNN_RESULT_ZEROS = 'z',  /* the same, filled with zeros */
+  THNN_RESULT_SCALAR = 's', /* a result: a new tensor without dimensions, of the type of the tensor given */
 };
 
 /* The status of a call whose arguments Python must convert first. It follows the values of THNNStatus. */
 #define THNN_UNPACK 7
+/* The status of a call with `results` for which Python must allocate: a tensor has a class of its own. */
+#define THNN_ALLOCATE 9
 
 /* Opens a library for the rest of the process; NULL with `reason` set if that fails. */
 const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
 
-/* Appends to a Python list, given by its id, the Python function that calls a THNNFunction with these flags. False if
-   there is no memory for it. */
-int thnn_bind(uintptr_t function, int flags, uintptr_t list);
+/* Appends to a Python list, given by its id, the Python function that calls a THNNFunction with these flags. `repeat` is
+   the id of a Python function; without one (0), calls return reports, and `results` is not read. False if there is no
+   memory for it. */
+int thnn_bind(uintptr_t function, int flags, const char *results, uintptr_t repeat, uintptr_t list);
 void thnn_release(uintptr_t state);
 
 /* Makes every Python function of thnn_bind() call a Python object, given by its id, after each call, with the name of the
-   C function, the seconds that the call took, its result and its tuple of arguments. 0 removes the object; without one,
-   calls cost nothing more. False, without an effect, if another object is set. */
+   C function, the seconds that the call took, its report (0 after success) and its tuple of arguments, with the tensors
+   that it allocated. 0 removes the object. False, without an effect, if another object is set. */
 int thnn_observe(uintptr_t observer);
 
 /* Sets, by their ids, torch's DLPack exchange capsule (0 if torch has none), torch.get_num_threads, the marker of an
    output to allocate, and torch.Generator. Returns whether torch tensors can be passed; otherwise Python fills views
    (THNN_CALL_VIEWS). */
 int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator);
+
+/* Sets the names of torch with which tensors are allocated (library.py lists them): the id of a tuple of objects, and the
+   addresses of C functions, 0 where torch lacks one. False if the tuple has another length. */
+int thnn_connectAllocation(uintptr_t objects, uintptr_t emptyStrided, uintptr_t dataPointer,
+                           uintptr_t deleteTensor, uintptr_t wrapTensor);
+
+/* Fills a view of a torch tensor; false if that fails. */
+bool thnn_viewOf(PyObject *object, THNNTensor *view);
 
 /* Adds 1 to an int64 tensor of one element on the CPU, given by its id; false if the tensor is of another kind, or
    cannot be viewed. */

@@ -37,8 +37,10 @@ typedef struct {
 } THNNLibrary;
 
 const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
-int thnn_bind(uintptr_t function, int flags, uintptr_t list);
+int thnn_bind(uintptr_t function, int flags, const char *results, uintptr_t repeat, uintptr_t list);
 void thnn_release(uintptr_t state);
 int thnn_observe(uintptr_t observer);
 int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator);
+int thnn_connectAllocation(uintptr_t objects, uintptr_t emptyStrided, uintptr_t dataPointer,
+                           uintptr_t deleteTensor, uintptr_t wrapTensor);
 int thnn_increment(uintptr_t tensor);

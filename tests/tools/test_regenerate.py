@@ -150,7 +150,7 @@ def test_reserved_arguments_are_names_of_the_generated_source() -> None:
     [
         *(
             (FORWARD.format("", "A", f", int |{name}"), f"no argument can be called {name!r} in Python")
-            for name in ("ctx", "arguments", "rule", "invoke", "empty_like", "call", "call_backward", "_x")
+            for name in ("ctx", "arguments", "rule", "invoke", "needs", "call", "call_backward", "_x")
         ),
         (FORWARD.format("", "A", ", int |gradOutput"), "only the gradient of the output"),
         (

@@ -12,14 +12,13 @@ import torch
 from torch import Tensor
 
 from thnn._batch_norm import formula, stages
-from thnn._binding.call import flag, invoke, run
-from thnn._binding.library import ALLOCATE, ANY, THNN
+from thnn._binding.call import flag, results_of, run
+from thnn._binding.library import ALLOCATE, THNN
 from thnn._functions.base import FunctionBase, cast_for_autocast
 from thnn._functions.documentation import docstring
 from thnn._header.registry import modules
 from thnn._torch import dynamo_disable, in_transform, increment_version
 
-_empty_like, _zeros_like = torch.empty_like, torch.zeros_like
 _is_grad_enabled = torch.is_grad_enabled
 
 
@@ -64,7 +63,10 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
     """The class of a module; `relu` tells whether the module ends with relu."""
     module = modules()[name]
     updateOutput, updateGradients = (THNN.bind(module.functions[f]) for f in ("updateOutput", "backward"))
-    call_forward, call_backward = updateOutput.caller(ANY), updateGradients.caller(ANY)
+    call_forward = results_of(updateOutput, ".e....ee...")
+    call_backward = results_of(
+        updateGradients, "..ezz" + "." * (len(updateGradients.function.after_state) - 5)
+    )
     refusal = ": inference tensors cannot be differentiated; clone it"
 
     def compute(
@@ -77,22 +79,11 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         momentum: float,
         eps: float,
     ) -> tuple[Any, ...]:
-        output: Any
-        save_mean: Any = None
-        save_std: Any = None
-        try:
-            output = _empty_like(input)
-            if train:
-                like = running_mean if running_mean is not None else input.new_empty(input.shape[1])
-                save_mean, save_std = _empty_like(like), _empty_like(like)
-        except (TypeError, AttributeError, IndexError, RuntimeError, ValueError):
-            output = save_mean = save_std = ALLOCATE
-        arguments = (
-            input, output, weight, bias, running_mean, running_var, save_mean, save_std, train, momentum, eps
-        )  # fmt: skip
-        if report := call_forward(arguments):
-            values = invoke(updateOutput, ANY, arguments, report)
-            output, save_mean, save_std = values[1], values[6], values[7]
+        # The statistics of the batch are new tensors like running_mean, or as the function requests.
+        like = (ALLOCATE if running_mean is None else running_mean) if train else None
+        output, save_mean, save_std = call_forward(
+            (input, input, weight, bias, running_mean, running_var, like, like, train, momentum, eps)
+        )
         if train and running_mean is not None and running_var is not None:
             increment_version((running_mean, running_var))
         return output, save_mean, save_std
@@ -135,15 +126,22 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
                 *_gradients(needs, gradOutput, input, weight, bias, statistics, eps, has_bias, relu),
                 None,
             )
-        gradInput = _empty_like(input) if needs[0] else None
-        gradWeight = _zeros_like(weight) if needs[1] else None
-        gradBias = _zeros_like(save_mean if train else running_mean) if needs[2] and has_bias else None
-        arguments = (
-            input, gradOutput, gradInput, gradWeight, gradBias, *parameters, *statistics, train, 1.0, eps
-        )  # fmt: skip
-        if report := call_backward(arguments):
-            invoke(updateGradients, ANY, arguments, report)
-        return gradInput, gradWeight, gradBias, None
+        like_bias = save_mean if train else running_mean
+        gradients = call_backward(
+            (
+                input,
+                gradOutput,
+                input if needs[0] else None,
+                weight if needs[1] else None,
+                like_bias if needs[2] and has_bias else None,
+                *parameters,
+                *statistics,
+                train,
+                1.0,
+                eps,
+            )
+        )
+        return (*gradients, None)
 
     tensors, scalars = BatchNormalization._names[:5], BatchNormalization._names[5:]
     members = {

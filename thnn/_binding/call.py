@@ -6,12 +6,14 @@ after success, otherwise a report, which is passed to `invoke`. `invoke` repeats
 slow route: before each repetition it does what the report requests. It resizes outputs, converts numbers of other
 types, draws the random number of a call, and fills views of tensors that the exchange API cannot pass (meta tensors;
 all tensors if torch lacks the API). If the arguments are wrong it raises an exception.
+
+The classes call functions that `results_of` made: on the fast route the binding also allocates the results.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import torch
@@ -25,10 +27,11 @@ from thnn._binding.arguments import (
     draw,
 )
 from thnn._binding.extension import ffi, lib
-from thnn._binding.library import ALLOCATE, ANY, META, TYPE_MASK, VIEWS, BoundFunction
+from thnn._binding.library import ALLOCATE, ANY, META, SCALED, THNN, TYPE_MASK, VIEWS, BoundFunction, bind
 from thnn._header import Argument, Function
+from thnn._torch import is_batched
 
-_RESIZE, _UNPACK, _DRAW = 1, 7, 8
+_RESIZE, _UNPACK, _DRAW, _ALLOCATE = 1, 7, 8, 9
 _EXCEPTIONS: Final = {2: TypeError, 3: ValueError, 4: IndexError, 5: NotImplementedError, 6: RuntimeError}
 _TYPE_CODES: Final = {
     torch.float32: 0,
@@ -49,7 +52,10 @@ def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int 
     replaced by the tensors. Raises TypeError, ValueError, IndexError, NotImplementedError or RuntimeError, with
     every tensor left unchanged.
     """
-    state = _take(report)
+    return _invoke(bound, flags, values, _take(report))
+
+
+def _invoke(bound: BoundFunction, flags: int, values: Sequence[Any], state: Any) -> list[Any]:
     arguments = bound.function.after_state
     values = list(values)
     if len(values) != len(arguments):
@@ -83,7 +89,7 @@ def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int 
                         values[position] = draw(bound.function, argument, values[position])
                 flags |= VIEWS
                 as_views = True
-            else:
+            elif state.status != _ALLOCATE:
                 message = ffi.string(state.message).decode(errors="replace")
                 raise _EXCEPTIONS.get(state.status, TypeError)(message)
         passed = tuple(values)
@@ -97,6 +103,70 @@ def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int 
                     for position, tensor in given.items():
                         values[position] = tensor.set_(values[position])
             return values
+
+
+def results_of(bound: BoundFunction, letters: str, scaled: bool = False) -> Callable[[tuple[Any, ...]], Any]:
+    """The C function as a Python function of the tuple of its arguments without the state, which returns its results.
+
+    `letters` has a letter per argument. 'g': a result, ALLOCATE or a tensor that the function writes. 'e', 'z', 's': a
+    result, a new tensor, which the tensor in the place of the argument determines: empty like it, zeros like it, or
+    without dimensions, of its type. '.': no result. The function returns the result, or a tuple of several.
+
+    With `scaled`, the tuple ends with the gradient of a loss, a tensor of one element, by which the result is
+    multiplied. Raises the errors of `invoke`.
+    """
+    library_scales = scaled and bound.library is THNN  # other libraries may not read the factor
+    positions = [i for i, letter in enumerate(letters) if letter != "."]
+
+    def repeat(arguments: tuple[Any, ...], report: int) -> Any:
+        state = _take(report)
+        values = list(arguments)
+        gradient = values.pop() if library_scales else None
+        for i in positions:
+            values[i] = _ALLOCATIONS[letters[i]](values[i])
+        if gradient is not None:
+            _check_not_batched(gradient)
+        values = _invoke(bound, ANY, values, state)
+        if gradient is not None:
+            values[positions[0]].mul_(gradient)
+        return values[positions[0]] if len(positions) == 1 else tuple(values[i] for i in positions)
+
+    call = bind(bound.address, ANY | SCALED if library_scales else ANY, letters, repeat)
+    if not scaled or library_scales:
+        return call
+
+    def call_and_scale(arguments: tuple[Any, ...]) -> Any:
+        _check_not_batched(arguments[-1])
+        return call(arguments[:-1]).mul_(arguments[-1])
+
+    return call_and_scale
+
+
+def _check_not_batched(gradient: torch.Tensor) -> None:
+    if is_batched(gradient):
+        raise NotImplementedError("batched gradients (is_grads_batched) are not supported")
+
+
+def _allocation(allocate: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """`allocate`, with the result ALLOCATE instead of an exception: `invoke` then reports the error."""
+
+    def attempt(like: Any) -> Any:
+        if like is None or like is ALLOCATE:
+            return like
+        try:
+            return allocate(like)
+        except (TypeError, AttributeError, RuntimeError, ValueError):
+            return ALLOCATE
+
+    return attempt
+
+
+_ALLOCATIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "g": lambda given: given,
+    "e": _allocation(torch.empty_like),
+    "z": lambda like: None if like is None else torch.zeros_like(like),
+    "s": _allocation(lambda like: like.new_empty(())),
+}
 
 
 def _take(report: int) -> Any:

@@ -17,10 +17,11 @@ import torch
 from thnn._binding.extension import PACKAGE, ffi, lib
 from thnn._generated import DIGEST
 from thnn._header import Function
+from thnn._torch import allocation_functions
 
 # Flags of a call (lib/binding/binding.h): the element type in TYPE_MASK, where ANY stands for the element type of the
 # tensors; VIEWS: tensors are addresses of views that Python filled; META: check arguments and sizes, compute nothing;
-# SCALED: the tuple of arguments ends with the gradient factor, a float or None.
+# SCALED: the tuple of arguments ends with a tensor of one element, the gradient factor.
 FLOAT, DOUBLE, ANY, TYPE_MASK, VIEWS, META, SCALED = 0, 1, 15, 15, 16, 32, 64
 
 # Placeholder for a tensor that the call allocates.
@@ -48,10 +49,17 @@ class BoundFunction(NamedTuple):
 
 @functools.cache
 def _caller(address: int, flags: int) -> Callable[[tuple[Any, ...]], int]:
+    return bind(address, flags)
+
+
+def bind(
+    address: int, flags: int, results: str = "", repeat: Callable[[tuple[Any, ...], int], Any] | None = None
+) -> Callable[[tuple[Any, ...]], Any]:
+    """The Python function of a C function (lib/binding/binding.h)."""
     # cffi cannot return a Python object: thnn_bind appends the function to the list at this address, which in
     # CPython is the id.
-    result: list[Callable[[tuple[Any, ...]], int]] = []
-    if not lib.thnn_bind(address, flags, id(result)):
+    result: list[Callable[[tuple[Any, ...]], Any]] = []
+    if not lib.thnn_bind(address, flags, results.encode(), 0 if repeat is None else id(repeat), id(result)):
         raise MemoryError
     return result[0]
 
@@ -115,6 +123,27 @@ def connect(enable: bool = True) -> bool:
     )
 
 
+def connect_allocation(enable: bool = True) -> bool:
+    """Makes the binding allocate small tensors by libtorch's C functions; with ``enable=False`` by Python functions.
+
+    Returns whether the C functions are in use; False if torch lacks one of them.
+    """
+    options = [
+        {"dtype": dtype, "device": torch.device("cpu")}
+        for dtype in (
+            torch.float32, torch.float64, torch.float16, torch.bfloat16, torch.int64, torch.int32
+        )
+    ]  # fmt: skip
+    objects = (
+        torch.Tensor, torch.nn.Parameter, torch.Tensor.is_neg, torch.empty_like, torch.zeros_like,
+        torch.empty_strided, *options,
+    )  # fmt: skip
+    addresses = allocation_functions() if enable else (0, 0, 0, 0)
+    if not lib.thnn_connectAllocation(id(objects), *addresses):
+        raise ImportError("the binding was built from another source; run: python -m thnn regenerate")
+    return all(addresses)
+
+
 def cpu_capability() -> str:
     """The instruction set in use: 'default', 'avx2' or 'avx512'."""
     return THNN.capability
@@ -142,3 +171,4 @@ if THNN.digest != DIGEST:
         f"{THNN.path} was built from another THNN.h than the model in {PACKAGE}: python -m thnn regenerate"
     )
 connect()
+connect_allocation()

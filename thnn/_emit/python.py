@@ -17,30 +17,17 @@ BANNER = '"""Generated from generic/THNN.h by `python -m thnn regenerate`: do no
 RESERVED_ARGUMENTS = frozenset(
     [
         *("self", "cls", "ctx", "return_indices"),
-        *("TypeError", "AttributeError", "RuntimeError", "ValueError"),
-        *("updateOutput", "updateGradInput", "accGradParameters", "backward"),
-        *("call_updateOutput", "call_updateGradInput", "call_accGradParameters", "call_backward"),
+        *("TypeError", "updateOutput", "ALLOCATE"),
         *(
-            "ALLOCATE",
-            "arguments",
-            "call",
-            "check_in_place",
-            "check_shareable",
-            "empty_like",
-            "empty_like_or_allocate",
+            "call_updateOutput",
+            "call_updateGradInput",
+            "call_accGradParameters",
+            "call_backward",
+            "call_in_place",
         ),
-        *(
-            "factor",
-            "factor_of",
-            "flag",
-            "function",
-            "gradients",
-            "increment_version",
-            "invoke",
-            "is_grad_enabled",
-        ),
-        *("new_scalar", "new_scalar_or_allocate", "number", "numbers", "report", "rule", "scale_by", "share"),
-        *("state", "t", "zeros_like"),
+        *("arguments", "call", "check_in_place", "check_shareable", "flag", "function", "gradients"),
+        *("increment_version", "invoke", "is_grad_enabled", "needs", "number", "numbers", "report", "rule"),
+        *("share", "state", "t"),
     ]
 )
 #: Attributes of a backend, which a function of the same name would hide.

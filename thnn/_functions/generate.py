@@ -10,22 +10,19 @@ implements the calls of a class.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
-from torch import Tensor
 
-from thnn._binding.call import flag, invoke
-from thnn._binding.library import ALLOCATE, ANY, SCALED, THNN, Library
+from thnn._binding.call import flag, results_of
+from thnn._binding.library import ALLOCATE, THNN, Library
 from thnn._functions import derivatives as _derivatives
 from thnn._functions.base import Criterion, FunctionBase
 from thnn._functions.derivatives import Reference
 from thnn._functions.documentation import docstring
 from thnn._header import Function as HeaderFunction
 from thnn._header import HeaderError, Module
-from thnn._torch import is_batched
 
 
 class _Source:
@@ -50,46 +47,25 @@ class _Source:
         self,
         function: HeaderFunction,
         names: Mapping[str, str],
-        allocations: Mapping[str, str],
+        results: Mapping[str, str],
         indent: int = 1,
         scaled: bool = False,
+        caller: str = "",
     ) -> None:
-        """Adds one C call: by the fast route and, if that returns a report, by `invoke`.
+        """Adds one C call, which assigns its results.
 
-        `names` maps arguments to expressions; 'ALLOCATE' stands for a tensor that `invoke` allocates.
-        `allocations` maps tensors to expressions that allocate them before the call; if such an expression raises
-        an exception, the tensor becomes ALLOCATE and `invoke` reports the error. `scaled`: the call is that of a
-        criterion's gradient, which is multiplied by `gradOutput`.
+        `names` maps arguments to expressions. `results` maps results to the letters of `results_of`. `scaled`: the call
+        is that of a criterion's gradient, which is multiplied by `gradOutput`. `caller`: the name of the function, if
+        it is not that of the phase.
         """
         arguments = function.after_state
-        expressions = [names[a.name] for a in arguments]
-        if allocations:
-            lines = [f"{name} = {expression}" for name, expression in allocations.items()]
-            self.add("try:", indent)
-            for line in lines:
-                self.add(line, indent + 1)
-            self.add("except (TypeError, AttributeError, RuntimeError, ValueError):", indent)
-            for line in lines:
-                attempt = line.replace("empty_like(", "empty_like_or_allocate(")
-                self.add(attempt.replace("new_scalar(", "new_scalar_or_allocate("), indent + 1)
-        self.add(f"arguments = {_tuple(expressions)}", indent)
-        if scaled:
-            self.add("factor = factor_of(gradOutput)", indent)
-            self.add(f"report = call_{function.phase}((*arguments, factor))", indent)
-        else:
-            self.add(f"report = call_{function.phase}(arguments)", indent)
-        self.add("if report:", indent)
-        outputs = [
-            (k, a.name)
-            for k, a in enumerate(arguments)
-            if a.name in allocations or expressions[k] == "ALLOCATE"
-        ]
-        if outputs:
-            self.add(f"_values = invoke({function.phase}, {ANY}, arguments, report)", indent + 1)
-            for k, name in outputs:
-                self.add(f"{name} = _values[{k}]", indent + 1)
-        else:
-            self.add(f"invoke({function.phase}, {ANY}, arguments, report)", indent + 1)
+        expressions = [names[a.name] for a in arguments] + ["gradOutput"] * scaled
+        targets = ", ".join(a.name for a in arguments if a.name in results)
+        self.add(f"{targets} = {caller or 'call_' + function.phase}({_tuple(expressions)})", indent)
+
+
+def _letters(function: HeaderFunction, results: Mapping[str, str]) -> str:
+    return "".join(results.get(a.name, ".") for a in function.after_state)
 
 
 def _tuple(names: Sequence[str]) -> str:
@@ -152,26 +128,27 @@ def _make(
     keep = [n for n in (*inputs, *outputs, *saved) if n in wanted]
 
     names = {a.name: a.variable for a in forward.arguments}
-    allocations = {}
+    made = {}
     for argument in forward.arguments:
         if argument.role in ("output", "saved"):
             if criterion and (argument.role == "output" or argument.like in outputs):
-                allocations[argument.name] = f"new_scalar({inputs[0]})"
+                names[argument.name], made[argument.name] = inputs[0], "s"
             elif argument.like in inputs:
-                allocations[argument.name] = f"empty_like({argument.like})"
+                names[argument.name], made[argument.name] = argument.like, "e"
             else:
-                names[argument.name] = "ALLOCATE"
+                names[argument.name], made[argument.name] = "ALLOCATE", "g"
         elif argument.role == "buffer":
             names[argument.name] = "None"
     if inplace:
-        allocations[outputs[0]] = f"{inputs[0]} if inplace else empty_like({inputs[0]})"
+        names[outputs[0]], made[outputs[0]] = inputs[0], "e"
+    caller = "(call_in_place if inplace else call_updateOutput)" if inplace else ""
     results = outputs + saved
     result = f"({outputs[0]}, indices) if return_indices else {outputs[0]}" if returns_indices else outputs[0]
 
     code = _Source()
     code.add(f"def compute({', '.join(inputs + variables + options)}):", 0)
     code.flags(inplace, returns_indices)
-    code.call(forward, names, allocations)
+    code.call(forward, names, made, caller=caller)
     if inplace:
         code.add("if inplace:")
         code.add(f"increment_version(({inputs[0]},))", 2)
@@ -184,7 +161,7 @@ def _make(
     if inplace:
         code.add("if inplace:")
         code.add(f"check_in_place(updateOutput.function, {inputs[0]}, {_tuple(variables)})", 2)
-    code.call(forward, names, allocations)
+    code.call(forward, names, made, caller=caller)
     if inplace:
         code.add("if inplace:")
         code.add(f"ctx.mark_dirty({inputs[0]})", 2)
@@ -217,14 +194,19 @@ def _make(
     code.add(f"return {_tuple(parts)}", 2)
     produced = list(dict.fromkeys(filter(None, order)))
     # A backward with one gradient is called only if that gradient is needed.
-    needs = {n: f"ctx.needs_input_grad[{i}]" for i, n in enumerate(inputs)} if len(produced) > 1 else {}
-    for g in produced if needs else ():
-        code.add(f"{g} = None")
+    needs = {n: f"needs[{i}]" for i, n in enumerate(inputs)} if len(produced) > 1 else {}
+    if needs:
+        code.add("needs = ctx.needs_input_grad")
+        code.add(f"{' = '.join(produced)} = None")
+    callers = {"call_updateOutput": results_of(library.bind(forward), _letters(forward, made))}
+    if inplace:
+        in_place = _letters(forward, {**made, outputs[0]: "g"})
+        callers["call_in_place"] = results_of(library.bind(forward), in_place)
     for function in module.backwards:
-        _backward_call(code, module, function, inputs, keep, scalars, needs, inplace, criterion)
-    if criterion:
-        code.add("if report or factor is None:")
-        code.add(f"scale_by({order[0]}, gradOutput)", 2)
+        computed = _backward_call(code, function, inputs, keep, scalars, needs, inplace, criterion)
+        callers[f"call_{function.phase}"] = results_of(
+            library.bind(function), _letters(function, computed), scaled=criterion
+        )
     code.add(f"return {_tuple([g or 'None' for g in order] + rest)}")
 
     source = "\n".join(code.lines) + "\n"
@@ -232,22 +214,12 @@ def _make(
         "ALLOCATE": ALLOCATE,
         "flag": flag,
         "check_in_place": _derivatives.check_in_place,
-        "invoke": invoke,
-        "empty_like": torch.empty_like,
-        "zeros_like": torch.zeros_like,
-        "new_scalar": new_scalar,
-        "empty_like_or_allocate": _or_allocate(torch.empty_like),
-        "new_scalar_or_allocate": _or_allocate(new_scalar),
         "is_grad_enabled": torch.is_grad_enabled,
-        "factor_of": factor_of if library is THNN else no_factor,
-        "scale_by": scale_by,
         "rule": rule,
         "increment_version": torch.autograd.graph.increment_version,
+        "updateOutput": library.bind(forward),
+        **callers,
     }
-    for function in (forward, *module.backwards):
-        namespace[function.phase] = library.bind(function)
-        scaled = criterion and function is not forward
-        namespace[f"call_{function.phase}"] = library.bind(function).caller(ANY | SCALED if scaled else ANY)
     _compile(cls_name, source, namespace)
 
     constants = [a.name for a in forward.tensors("input", "target", "parameter") if a.name not in gradients]
@@ -280,7 +252,6 @@ def _make(
 
 def _backward_call(
     code: _Source,
-    module: Module,
     function: HeaderFunction,
     inputs: Sequence[str],
     keep: Sequence[str],
@@ -288,8 +259,11 @@ def _backward_call(
     needs: Mapping[str, str],
     inplace: bool,
     criterion: bool,
-) -> None:
-    """Writes the call of one backward function, under the condition that one of its results is needed."""
+) -> dict[str, str]:
+    """Writes the call of one backward function, under the condition that one of its results is needed.
+
+    Returns the results with the letters of `results_of`.
+    """
     produced = [a for a in function.tensors("gradInput", "gradParameter") if a.gradient_of in inputs]
     # accGradParameters of some modules has an argument gradInput that it does not use.
     if function.phase == "accGradParameters":
@@ -302,16 +276,7 @@ def _backward_call(
     for argument in function.arguments:
         name = argument.name
         if argument in produced:
-            names[name] = name
-            source = argument.gradient_of or ""
-            if argument.role == "gradInput":
-                code.add(f"{name} = empty_like({source})", indent)
-            else:
-                optional = module.forward is not None and any(
-                    a.name == source and a.is_optional for a in module.forward.arguments
-                )
-                guard = f"if {source} is not None" if optional else ""
-                code.add(f"{name} = zeros_like({source})" + (f" {guard} else None" if guard else ""), indent)
+            names[name] = argument.gradient_of or ""
         elif argument.role in ("state",):
             continue
         elif argument.role == "buffer" or (argument.role == "gradInput" and argument.is_optional):
@@ -333,45 +298,8 @@ def _backward_call(
         else:
             raise HeaderError(
                 argument.location,
-                f"{function.name} has the argument {name}, which {module.name}_updateOutput does not have",
+                f"{function.name} has the argument {name}, which {function.module}_updateOutput does not have",
             )
-    code.call(function, names, {}, indent, scaled=criterion)
-
-
-def new_scalar(like: Tensor) -> Tensor:
-    return like.new_empty(())
-
-
-def _or_allocate(allocate: Callable[[Tensor], Tensor]) -> Callable[[Any], Any]:
-    """`allocate`, with the result ALLOCATE instead of an exception: `invoke` then reports the error."""
-
-    def attempt(like: Any) -> Any:
-        try:
-            return allocate(like)
-        except (TypeError, AttributeError, RuntimeError, ValueError):
-            return ALLOCATE
-
-    return attempt
-
-
-def factor_of(gradient: Tensor) -> float | None:
-    """The value of the gradient by the loss, by which the C function multiplies; None where `scale_by` multiplies.
-
-    A gradient that is not finite makes every product NaN or infinite, also those that the C function does not compute.
-    """
-    if gradient.device.type != "cpu" or gradient.is_meta:
-        return None
-    if is_batched(gradient):
-        raise NotImplementedError("batched gradients (is_grads_batched) are not supported")
-    value = gradient.item()
-    return value if isfinite(value) else None
-
-
-def no_factor(gradient: Tensor) -> None:
-    """`factor_of` for the functions of another library, which may not read the factor."""
-
-
-def scale_by(gradient: Tensor | None, factor: Tensor) -> None:
-    """Multiplies the gradient in place."""
-    if gradient is not None:
-        gradient.mul_(factor)
+    results = {a.name: "e" if a.role == "gradInput" else "z" for a in produced}
+    code.call(function, names, results, indent, scaled=criterion)
+    return results

@@ -33,7 +33,7 @@ from thnn.testing import bench_sync as _bench_sync
 from thnn.testing import roofline
 from thnn.testing.cases import cases
 from thnn.testing.cases.model import Case, Row
-from thnn.testing.cases.overhead import OVERHEADS, Overhead
+from thnn.testing.cases.overhead import OVERHEADS, SMALL_CALLS, Overhead, SmallCall
 from thnn.testing.registry import Registry
 from thnn.testing.timing import (
     CHANNELS_LAST,
@@ -84,10 +84,11 @@ def main(options: argparse.Namespace) -> int:
             return 2
     rows = [(c, r) for c in cases().values() for r in c.rows if pattern.search(r.name)]
     overheads = [o for o in OVERHEADS if pattern.search(o.name)]
+    small_calls = [c for c in SMALL_CALLS if pattern.search(c.name)]
     raw = bool(pattern.search(_RAW_ROW))
     sync = _bench_sync.matching(pattern)
     networks = _bench_networks.matching(pattern)
-    if not any((rows, overheads, raw, sync, networks)):
+    if not any((rows, overheads, small_calls, raw, sync, networks)):
         print(f"no row matches {options.pattern!r}", file=sys.stderr)
         return 2
     torch.set_num_threads(options.threads)
@@ -102,6 +103,10 @@ def main(options: argparse.Namespace) -> int:
     for overhead in overheads:
         measurements.append(measure_overhead(overhead, options.rounds))
         say(line(measurements[-1]))
+    for small_call in small_calls:
+        for measurement in measure_small_call(small_call, options.rounds):
+            measurements.append(measurement)
+            say(line(measurement))
     if raw:
         measurements.append(measure_raw_call(options.rounds))
         say(line(measurements[-1]))
@@ -378,6 +383,32 @@ def measure_overhead(overhead: Overhead, rounds: int) -> Measurement:
             m.goals.append(text)
             m.met = m.met and value <= goal
     return m
+
+
+def measure_small_call(call: SmallCall, rounds: int) -> list[Measurement]:
+    """Times a call on small tensors against torch's, without a gradient and with forward and backward."""
+    ours, theirs, wanted = call.make()
+    gradient = torch.ones_like(ours())
+    found = []
+    for phase, goal in (("fwd", call.forward), ("fb", call.both)):
+        calls = {f"torch {CONTIGUOUS}": theirs, f"thnn {CONTIGUOUS}": ours}
+        if phase == "fb":
+            calls = {
+                name: functools.partial(_gradients, function, wanted, gradient)
+                for name, function in calls.items()
+            }
+        with torch.set_grad_enabled(phase == "fb"):
+            timings = take_turns(calls, rounds)
+        ratio = timings[f"torch {CONTIGUOUS}"].best / timings[f"thnn {CONTIGUOUS}"].best
+        m = Measurement(call.name, phase, timings, met=ratio >= goal)
+        m.ratio = ratio
+        m.goals.append(f"{ratio:.2f} of {goal:g} against torch")
+        found.append(m)
+    return found
+
+
+def _gradients(function: Callable[[], Tensor], wanted: Sequence[Tensor], gradient: Tensor) -> None:
+    torch.autograd.grad(function(), wanted, gradient)
 
 
 def _number(value: float | None) -> str:

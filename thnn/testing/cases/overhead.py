@@ -1,13 +1,16 @@
-"""Benchmark rows of the overhead of layers, operators and graphs over the functions that they call."""
+"""Benchmark rows of overhead: of layers, operators and graphs over the functions that they call, and of calls on small
+tensors against torch's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import torch
+from torch import Tensor
+from torch.nn import functional
 
 Call = Callable[[], Any]
 
@@ -128,6 +131,80 @@ def _fork(
 
     return make
 
+
+@dataclass(frozen=True)
+class SmallCall:
+    """One row: a call on small tensors, whose time is that of the call itself, against torch's."""
+
+    name: str
+    # The call of thnn, that of torch, and the tensors whose gradients a backward computes.
+    make: Callable[[], tuple[Call, Call, Sequence[Tensor]]]
+    forward: float  # least ratio of torch's time to thnn's without a gradient ...
+    both: float  # ... and of forward and backward
+
+
+def _relu() -> tuple[Call, Call, Sequence[Tensor]]:
+    apply, input = _apply("Threshold"), _leaf(16)
+    return lambda: apply(input, 0, 0, False), lambda: functional.relu(input), (input,)
+
+
+def _max_pooling() -> tuple[Call, Call, Sequence[Tensor]]:
+    apply, input = _apply("SpatialMaxPooling"), _leaf(1, 2, 4, 4)
+    return (
+        lambda: apply(input, 2, 2, 2, 2, 0, 0, False, False),
+        lambda: functional.max_pool2d(input, 2),
+        (input,),
+    )
+
+
+def _convolution() -> tuple[Call, Call, Sequence[Tensor]]:
+    apply, input = _apply("SpatialConvolutionMM"), _leaf(1, 2, 4, 4)
+    weight, bias = _leaf(2, 2, 1, 1), _leaf(2)
+    return (
+        lambda: apply(input, weight, bias, 1, 1, 1, 1, 0, 0),
+        lambda: functional.conv2d(input, weight, bias),
+        (input, weight, bias),
+    )
+
+
+def _normalization() -> tuple[Call, Call, Sequence[Tensor]]:
+    apply, input = _apply("BatchNormalization"), _leaf(2, 4, 2, 2)
+    weight, bias, mean, variance = _leaf(4), _leaf(4), torch.zeros(4), torch.ones(4)
+    return (
+        lambda: apply(input, weight, bias, mean, variance, True, 0.1, 1e-5),
+        lambda: functional.batch_norm(input, mean, variance, weight, bias, True, 0.1, 1e-5),
+        (input, weight, bias),
+    )
+
+
+def _nll(rows: int, classes: int) -> tuple[Call, Call, Sequence[Tensor]]:
+    apply, input = _apply("ClassNLLCriterion"), _leaf(rows, classes)
+    target = torch.arange(rows) % classes
+    return (
+        lambda: apply(input, target, None, True, -100),
+        lambda: functional.nll_loss(input, target),
+        (input,),
+    )
+
+
+def _apply(module: str) -> Callable[..., Any]:
+    from thnn._functions.classes import function_classes
+
+    return function_classes[module + "Function"].apply
+
+
+def _leaf(*shape: int) -> Tensor:
+    return torch.randn(shape, generator=torch.Generator().manual_seed(0)).requires_grad_()
+
+
+SMALL_CALLS = (
+    SmallCall("small call, ReLU (16)", _relu, 0.8, 0.75),
+    SmallCall("small call, max pooling (1,2,4,4)", _max_pooling, 0.6, 0.7),
+    SmallCall("small call, convolution 1x1 (1,2,4,4)", _convolution, 0.6, 0.7),
+    SmallCall("small call, batch normalization (2,4,2,2)", _normalization, 1.0, 1.0),
+    SmallCall("small call, NLL (4,10)", partial(_nll, 4, 10), 0.7, 0.75),
+    SmallCall("small call, NLL (256,1000)", partial(_nll, 256, 1000), 0.7, 0.95),
+)
 
 OVERHEADS = (
     Overhead("thnn.nn.BatchNorm2d train (2,4,2,2)", _layer(True), microseconds=3),

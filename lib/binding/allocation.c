@@ -1,0 +1,165 @@
+#include "binding/allocation.h"
+
+#include <string.h>
+
+#include "binding/binding.h"
+
+/* Objects of torch, in the order of thnn_connectAllocation(). OPTIONS has a dictionary of keywords per THNNType. */
+enum {
+  TENSOR,
+  PARAMETER,
+  IS_NEG,
+  EMPTY_LIKE,
+  ZEROS_LIKE,
+  EMPTY_STRIDED,
+  OPTIONS,
+  OBJECTS = OPTIONS + THNN_TYPE_OTHER
+};
+
+static PyObject *objects[OBJECTS];
+
+/* libtorch's stable C interface, and the function of its Python binding that wraps an at::Tensor. NULL if torch lacks
+   one of them. */
+static int32_t (*emptyStrided)(int64_t ndim, const int64_t *size, const int64_t *stride, int32_t dtype,
+                               int32_t device, int32_t deviceIndex, void **tensor);
+static int32_t (*dataPointer)(void *tensor, void **data);
+static int32_t (*deleteTensor)(void *tensor);
+static PyObject *(*wrapTensor)(const void *tensor);
+
+/* libtorch's numbers of element types, by THNNType. */
+static const int32_t dtypes[] = {6, 7, 5, 15, 4, 3};
+
+/* Larger tensors come from Python functions, whose time does not matter then. */
+enum { SMALL_BYTES = 1 << 20 };
+
+int thnn_connectAllocation(uintptr_t tuple, uintptr_t empty, uintptr_t data, uintptr_t deletion, uintptr_t wrap)
+{
+  PyGILState_STATE gil = PyGILState_Ensure();
+  const bool done = PyTuple_Size((PyObject *)tuple) == OBJECTS;
+  for (int i = 0; done && i < OBJECTS; i++) {
+    PyObject *object = PyTuple_GetItem((PyObject *)tuple, i);
+    Py_INCREF(object);
+    Py_XDECREF(objects[i]);
+    objects[i] = object;
+  }
+  const bool hasAll = empty != 0 && data != 0 && deletion != 0 && wrap != 0;
+  *(uintptr_t *)&emptyStrided = hasAll ? empty : 0;
+  *(uintptr_t *)&dataPointer = data;
+  *(uintptr_t *)&deleteTensor = deletion;
+  *(uintptr_t *)&wrapTensor = wrap;
+  PyGILState_Release(gil);
+  return done;
+}
+
+bool allocationIsPlain(PyObject *tensor)
+{
+  PyObject *class = (PyObject *)Py_TYPE(tensor);
+  return class == objects[TENSOR] || class == objects[PARAMETER];
+}
+
+bool allocationIsNegative(PyObject *tensor)
+{
+  PyObject *answer = PyObject_CallFunctionObjArgs(objects[IS_NEG], tensor, NULL);
+  bool negative = answer == NULL || answer == Py_True;
+  Py_XDECREF(answer);
+  PyErr_Clear();
+  return negative;
+}
+
+void allocationSetStrides(THNNTensor *view, bool isChannelsLast)
+{
+  int64_t stride = 1;
+  const int last = view->ndim - 1;
+  for (int i = last; i >= 0; i--) {
+    /* Channels-last order, from the innermost dimension: channels (1), the image from its last dimension, batch (0). */
+    const int d = !isChannelsLast || i == 0 ? i : i == last ? 1 : i + 1;
+    view->stride[d] = stride;
+    /* torch's strides of an empty tensor count a size of 0 as 1. */
+    stride *= view->size[d] > 1 ? view->size[d] : 1;
+  }
+}
+
+static int64_t elementSize(const THNNTensor *view)
+{
+  static const int64_t sizes[] = {4, 8, 2, 2, 8, 4};
+  return sizes[view->type];
+}
+
+/* The bytes of a dense tensor; SMALL_BYTES + 1 for any that is larger. */
+static int64_t bytesOf(const THNNTensor *view)
+{
+  int64_t bytes = elementSize(view);
+  for (int d = 0; d < view->ndim; d++)
+    if (view->size[d] == 0) return 0;
+  for (int d = 0; d < view->ndim; d++) {
+    if (view->size[d] > SMALL_BYTES / bytes) return SMALL_BYTES + 1;
+    bytes *= view->size[d];
+  }
+  return bytes;
+}
+
+static bool isContiguous(const THNNTensor *view)
+{
+  int64_t stride = 1;
+  for (int d = view->ndim - 1; d >= 0; d--) {
+    if (view->size[d] == 0) return false;
+    if (view->size[d] != 1 && view->stride[d] != stride) return false;
+    stride *= view->size[d];
+  }
+  return true;
+}
+
+static PyObject *newSmall(THNNTensor *view)
+{
+  void *tensor;
+  if (emptyStrided(view->ndim, view->size, view->stride, dtypes[view->type], 0, -1, &tensor) != 0) return NULL;
+  PyObject *object = dataPointer(tensor, &view->data) == 0 ? wrapTensor(tensor) : NULL;
+  deleteTensor(tensor);
+  PyErr_Clear();
+  return object;
+}
+
+static PyObject *tupleOf(const int64_t *values, int count)
+{
+  PyObject *tuple = PyTuple_New(count);
+  for (int i = 0; tuple != NULL && i < count; i++) PyTuple_SetItem(tuple, i, PyLong_FromLongLong(values[i]));
+  return tuple;
+}
+
+/* Takes the address of a tensor that Python has made; NULL for NULL. */
+static PyObject *withView(PyObject *object, THNNTensor *view)
+{
+  PyErr_Clear();
+  const int32_t argument = view->argument;
+  if (object != NULL && (!allocationIsPlain(object) || !thnn_viewOf(object, view))) {
+    Py_DECREF(object);
+    object = NULL;
+  }
+  view->argument = argument;
+  return object;
+}
+
+PyObject *allocationNew(THNNTensor *view)
+{
+  view->device = THNN_DEVICE_CPU;
+  view->deviceIndex = 0;
+  if (emptyStrided != NULL && bytesOf(view) <= SMALL_BYTES) return newSmall(view);
+  PyObject *size = tupleOf(view->size, view->ndim), *stride = tupleOf(view->stride, view->ndim);
+  PyObject *arguments = size != NULL && stride != NULL ? PyTuple_Pack(2, size, stride) : NULL;
+  PyObject *object =
+      arguments ? PyObject_Call(objects[EMPTY_STRIDED], arguments, objects[OPTIONS + view->type]) : NULL;
+  Py_XDECREF(size);
+  Py_XDECREF(stride);
+  Py_XDECREF(arguments);
+  return withView(object, view);
+}
+
+PyObject *allocationLike(PyObject *tensor, THNNTensor *view, bool isZero)
+{
+  if (emptyStrided != NULL && isContiguous(view) && bytesOf(view) <= SMALL_BYTES) {
+    PyObject *object = newSmall(view);
+    if (object != NULL && isZero) memset(view->data, 0, (size_t)bytesOf(view));
+    return object;
+  }
+  return withView(PyObject_CallFunctionObjArgs(objects[isZero ? ZEROS_LIKE : EMPTY_LIKE], tensor, NULL), view);
+}

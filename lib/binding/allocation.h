@@ -1,0 +1,28 @@
+#ifndef THNN_BINDING_ALLOCATION_H
+#define THNN_BINDING_ALLOCATION_H
+
+#include "THNN/runtime/tensor.h"
+
+/* New torch tensors for the results of a call. Small tensors come from libtorch's C functions, for which torch.empty
+   takes twice the time; torch's Python functions make the others, report failures, and replace C functions that this
+   torch lacks. */
+
+/* True for a tensor whose class is torch.Tensor or torch.nn.Parameter: for other classes Python allocates, since a
+   subclass decides about the class of its results. */
+bool allocationIsPlain(PyObject *tensor);
+
+/* True if the tensor, which is plain, is a negative view (the imaginary part of a conjugate). */
+bool allocationIsNegative(PyObject *tensor);
+
+/* A tensor with the type, sizes and strides of `view`, and its address in view->data. NULL, without an exception, if that
+   fails. */
+PyObject *allocationNew(THNNTensor *view);
+
+/* A tensor like `tensor`, whose view is `view`, as of torch.empty_like or torch.zeros_like; `view` becomes the view of the
+   new tensor. */
+PyObject *allocationLike(PyObject *tensor, THNNTensor *view, bool isZero);
+
+/* Sets the strides of a dense tensor in row-major or channels-last order. */
+void allocationSetStrides(THNNTensor *view, bool isChannelsLast);
+
+#endif
