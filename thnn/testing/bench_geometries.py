@@ -148,10 +148,14 @@ def small(geometry: Geometry, axis: int, channels: int) -> Geometry:
         return tuple(v if v <= least else max(least, v // divisor) for v in values)
 
     groups = min(geometry.groups, channels)
+    inputs, outputs = (
+        groups * min(c // geometry.groups, max(1, channels // groups))
+        for c in (geometry.inputs, geometry.outputs)
+    )
     return replace(
         geometry,
-        inputs=min(geometry.inputs, channels),
-        outputs=min(geometry.outputs, channels),
+        inputs=inputs,
+        outputs=outputs,
         size=less(geometry.size, 1),
         kernel=less(geometry.kernel, 1),
         stride=less(geometry.stride, 1),

@@ -1,4 +1,5 @@
 #include "convolution/convolution.h"
+#include "convolution/columns.h"
 #include "convolution/depthwise.h"
 #include "convolution/direct.h"
 #include "convolution/implicit_gemm.h"
@@ -20,8 +21,14 @@ void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, Convo
     classes[d] = (ResidueClasses){1, {{a->targetSize, a->offset, a->kernel, a->dilation, 0, 0, a->weightStride}}};
   }
   THNN_(directJoin)(&direct, classes);
-  if (THNN_(directSuits)(&direct)) THNN_(directCorrelate)(&direct, classes);
-  else if (!THNN_(winogradCorrelate)(&c)) THNN_(implicitGemm)(&c);
+  const bool irregular = correlationIsIrregular(&c);
+  if (THNN_(directSuits)(&direct)) {
+    if (irregular && THNN_(columnsCorrelate)(&c, THNN_(directCost)(&direct, classes))) return;
+    THNN_(directCorrelate)(&direct, classes);
+  } else if (!THNN_(winogradCorrelate)(&c)) {
+    if (irregular && THNN_(columnsCorrelate)(&c, THNN_(implicitGemmCost)(&c))) return;
+    THNN_(implicitGemm)(&c);
+  }
 }
 
 /* Computes all residue classes at once by direct convolution. Returns false if another algorithm is faster. */

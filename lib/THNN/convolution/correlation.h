@@ -54,6 +54,19 @@ static inline bool correlationIsPointwise(const Correlation *c)
   return identity;
 }
 
+/* True if packed input tiles may cost much more than the products: rows shorter than half a vector, kernels of more than
+   128 elements, or a dilation above 2. */
+static inline bool correlationIsIrregular(const Correlation *c)
+{
+  double elements = 1;
+  bool dilated = false;
+  for (int d = 0; d < 4; d++) {
+    elements *= (double)c->axis[d].kernel;
+    dilated = dilated || (c->axis[d].kernel > 1 && c->axis[d].dilation > 2);
+  }
+  return elements > 1 && (dilated || elements > 128 || c->axis[3].targetSize < VL / 2);
+}
+
 /* The correlation of input and output, simplified. */
 Correlation THNN_(correlationForward)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,
                                       ConvolutionView output);

@@ -1,7 +1,6 @@
 #include "convolution/scatter.h"
 
-#include "convolution/correlation.h"
-#include "gemm/gemm.h"
+#include "convolution/columns.h"
 #include "gemm/microkernel.h"
 #include "runtime/shared_scratch.h"
 
@@ -13,9 +12,6 @@
 
 /* Terms of a partial sum, which is then added to the total and cleared: this bounds the rounding error. */
 #define PARTIAL_TERMS 128
-
-/* Reals of a block of columns. */
-#define COLUMN_REALS ((int64_t)1 << 20)
 
 /* Positions of a block, at least, if the columns of that many positions fit. */
 #define LEAST_POSITIONS 64
@@ -235,44 +231,12 @@ void THNN_(fillWithBias)(const Convolution *g, ConvolutionView images, Convoluti
 
 /* --- columns ----------------------------------------------------------------------------------------------------- */
 
-/* A block of columns: the products of some positions of some images with some kernel elements of some channels. */
-typedef struct ColumnBlock {
-  int64_t first[8], size[8]; /* batch, positions (3), channel, kernel elements (3) */
-} ColumnBlock;
-
-/* Makes the operand's axes as long as possible. */
-static void mergeAxes(GemmOperand *f)
-{
-  int64_t size[4] = {1, 1, 1, 1}, stride[4] = {0}, cStride[4] = {0};
-  int n = 3;
-  for (int d = 3; d >= 0; d--) {
-    if (f->size[d] == 1) continue;
-    if (size[n] > 1 && f->stride[d] == size[n] * stride[n] && f->cStride[d] == size[n] * cStride[n]) {
-      size[n] *= f->size[d];
-      continue;
-    }
-    if (size[n] > 1) n--;
-    size[n] = f->size[d];
-    stride[n] = f->stride[d];
-    cStride[n] = f->cStride[d];
-  }
-  memcpy(f->size, size, sizeof size);
-  memcpy(f->stride, stride, sizeof stride);
-  memcpy(f->cStride, cStride, sizeof cStride);
-}
-
 static void scatterColumns(const Scatter *all, const int *order, ConvolutionView gradOutput,
                            ConvolutionView weight, int64_t terms, int64_t group, const ColumnBlock *b,
                            real *columns)
 {
-  /* In memory, rows are innermost: kernel elements or positions of the last axis. */
-  int64_t stride[8], pitch = 1;
-  static const int ELEMENTS_LAST[8] = {0, 4, 1, 2, 3, 5, 6, 7}, POSITIONS_LAST[8] = {0, 4, 5, 6, 7, 1, 2, 3};
-  for (int i = 7; i >= 0; i--) {
-    const int d = all->alongElements ? ELEMENTS_LAST[i] : POSITIONS_LAST[i];
-    stride[d] = pitch;
-    pitch *= b->size[d];
-  }
+  int64_t stride[COLUMN_AXES];
+  THNN_(columnStrides)(b->size, all->alongElements, stride);
   Gemm m = {.a = {.data = gradOutput.data, .kStride = {[3] = gradOutput.stride[1]}},
             .b = {.data = weight.data, .kStride = {[3] = weight.stride[0]}},
             .kSize = {1, 1, 1, terms},
@@ -292,8 +256,8 @@ static void scatterColumns(const Scatter *all, const int *order, ConvolutionView
     m.b.cStride[i] = stride[4 + i];
     m.b.data += b->first[4 + i] * m.b.stride[i];
   }
-  mergeAxes(&m.a);
-  mergeAxes(&m.b);
+  THNN_(mergeAxes)(m.a.size, m.a.stride, m.a.cStride);
+  THNN_(mergeAxes)(m.b.size, m.b.stride, m.b.cStride);
   THNN_(gemm)(&m);
 
   static const real one = 1;
@@ -322,47 +286,24 @@ static void scatterColumns(const Scatter *all, const int *order, ConvolutionView
   scatter(&s);
 }
 
-static int64_t product(const int64_t *values) { return elementCount(values); }
-
-/* Halves the longest of three axes. */
-static void halveLongest(int64_t *size)
-{
-  int longest = 0;
-  for (int d = 1; d < 3; d++)
-    if (size[d] > size[longest]) longest = d;
-  size[longest] = ceilDivide(size[longest], 2);
-}
-
-/* Sets the size of blocks from the whole product's. */
-static void chooseBlock(int64_t *size)
-{
-  while (product(size) * product(size + 4) > COLUMN_REALS) {
-    if (product(size) > LEAST_POSITIONS) {
-      if (size[0] > 1) size[0] = ceilDivide(size[0], 2);
-      else halveLongest(size + 1);
-    } else if (size[4] > 1) size[4] = ceilDivide(size[4], 2);
-    else halveLongest(size + 5);
-  }
-}
-
 static bool allColumns(const Scatter *p, const int *order, const Convolution *g, ConvolutionView gradOutput,
                        ConvolutionView weight)
 {
   real *columns = thnn_sharedScratch(sizeof(real) * COLUMN_REALS);
   if (columns == NULL) return false;
-  int64_t whole[8] = {[0] = g->batch, [4] = p->channels};
+  int64_t whole[COLUMN_AXES] = {[0] = g->batch, [4] = p->channels};
   for (int d = 0; d < 3; d++) {
     whole[1 + d] = g->axis[order[d]].output;
     whole[5 + d] = g->axis[order[d]].kernel;
   }
   ColumnBlock b;
-  int64_t most[8], blocks[8], i[8] = {0}, count = 1;
+  int64_t most[COLUMN_AXES], blocks[COLUMN_AXES], i[COLUMN_AXES] = {0}, count = 1;
   memcpy(most, whole, sizeof most);
-  chooseBlock(most);
-  for (int d = 0; d < 8; d++) count *= blocks[d] = ceilDivide(whole[d], most[d]);
+  THNN_(columnBlockSize)(most, LEAST_POSITIONS);
+  for (int d = 0; d < COLUMN_AXES; d++) count *= blocks[d] = ceilDivide(whole[d], most[d]);
   for (int64_t group = 0; group < g->groups; group++)
-    for (int64_t n = 0; n < count; n++, nextIndex(i, blocks, 8)) {
-      for (int d = 0; d < 8; d++) {
+    for (int64_t n = 0; n < count; n++, nextIndex(i, blocks, COLUMN_AXES)) {
+      for (int d = 0; d < COLUMN_AXES; d++) {
         b.first[d] = i[d] * most[d];
         b.size[d] = MIN(most[d], whole[d] - b.first[d]);
       }
