@@ -226,31 +226,12 @@ static double cost(const Correlation *c, const Unfolding *u)
   return columns * (copy + 0.5 + MIN(lanes, MAX(4, outputs)) / VL) + 10000 * (double)c->groups;
 }
 
-static void fillTarget(const Correlation *c)
-{
-  const int64_t channels = c->groups * c->outChannels, n0 = c->axis[0].targetSize, n1 = c->axis[1].targetSize,
-                n2 = c->axis[2].targetSize, n3 = c->axis[3].targetSize;
-  THNN_PARALLEL_FOR(i, channels * n0 * n1 * n2, channels * n0 * n1 * n2 * n3) {
-    /* Channels change fastest where they are innermost in memory. */
-    const bool channelsLast = c->targetChannelStride == 1;
-    const int64_t rows = n0 * n1 * n2, channel = channelsLast ? i % channels : i / rows,
-                  row = channelsLast ? i / channels : i % rows;
-    const real value =
-        c->bias
-            ? c->bias[channel / c->outChannels * c->biasGroupStride + channel % c->outChannels * c->biasOutStride]
-            : 0;
-    real *to = c->target + channel * c->targetChannelStride + row % n2 * c->axis[2].targetStride +
-               row / n2 % n1 * c->axis[1].targetStride + row / n2 / n1 * c->axis[0].targetStride;
-    for (int64_t x = 0; x < n3; x++) to[x * c->axis[3].targetStride] = value;
-  }
-}
-
 bool THNN_(columnsCorrelate)(const Correlation *c, double otherCost)
 {
   if (c->inChannels == 0) return false;
   const Unfolding u = makeUnfolding(c);
   if (1.5 * cost(c, &u) > otherCost) return false;
-  fillTarget(c);
+  THNN_(correlationFill)(c);
   return addAllProducts(c, &u, false, 1);
 }
 

@@ -14,6 +14,7 @@ void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, Convo
   c.biasGroupStride = bias.group;
   c.biasOutStride = bias.stride[0];
   if (THNN_(depthwiseSuits)(&c)) return THNN_(depthwiseCorrelate)(&c);
+  if (c.outChannels <= DIRECT_GROUP_CHANNELS) THNN_(correlationLengthenRows)(&c);
   Correlation direct = c; /* with one residue class per axis, which is the axis itself */
   ResidueClasses classes[4];
   for (int d = 0; d < 4; d++) {

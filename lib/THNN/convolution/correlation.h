@@ -75,6 +75,15 @@ Correlation THNN_(correlationForward)(const Convolution *geometry, ConvolutionVi
    identity axis, identity axes that are contiguous in memory become one, and trivial axes are moved to the front. */
 void THNN_(correlationSimplify)(Correlation *correlation);
 
+/* If rows are shorter than half a vector, makes the longest of the three last axes the last. */
+void THNN_(correlationLengthenRows)(Correlation *correlation);
+
+/* Sets every element of the target to its channel's bias, or to 0. */
+void THNN_(correlationFill)(const Correlation *correlation);
+
+/* The same for all pixels of gradInput. */
+void THNN_(fillWithBias)(const Convolution *geometry, ConvolutionView gradInput, ConvolutionView bias);
+
 /* The fields that the correlations of all residue classes of gradInput share. correlationOfResidue completes the three
    spatial axes. */
 Correlation THNN_(correlationBackward)(const Convolution *geometry, ConvolutionView gradOutput,

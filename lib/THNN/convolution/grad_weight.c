@@ -69,6 +69,7 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
   if (products == 0) return;
   const int64_t work = (int64_t)MIN(products / 16, 1e15);
   if (THNN_(depthwiseSuits)(&p.c)) return THNN_(depthwiseGradWeight)(&p.c, scale);
+  if (p.c.groups > 1 && p.c.outChannels <= DIRECT_GROUP_CHANNELS) THNN_(correlationLengthenRows)(&p.c);
   const bool irregular = correlationIsIrregular(&p.c);
   if (THNN_(directSuitsGradWeight)(&p.c)) {
     if (irregular && THNN_(columnsGradWeight)(&p.c, scale, THNN_(directGradWeightCost)(&p.c))) return;

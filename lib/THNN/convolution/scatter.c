@@ -1,6 +1,8 @@
 #include "convolution/scatter.h"
 
 #include "convolution/columns.h"
+#include "convolution/depthwise.h"
+#include "convolution/implicit_gemm.h"
 #include "gemm/microkernel.h"
 #include "runtime/shared_scratch.h"
 
@@ -211,24 +213,6 @@ static void scatter(const Scatter *p)
   }
 }
 
-/* --- the bias ---------------------------------------------------------------------------------------------------- */
-
-void THNN_(fillWithBias)(const Convolution *g, ConvolutionView images, ConvolutionView bias)
-{
-  const int64_t channelsOfGroup = g->inputChannels / g->groups;
-  const int64_t size[5] = {g->batch, g->inputChannels, g->axis[0].input, g->axis[1].input, g->axis[2].input};
-  const int64_t rows = size[0] * size[1] * size[2] * size[3];
-  THNN_PARALLEL_FOR(row, rows, rows * size[4]) {
-    real *data = images.data;
-    for (int64_t d = 3, rest = row; d >= 0; rest /= size[d], d--) data += rest % size[d] * images.stride[d];
-    const int64_t channel = row / (size[2] * size[3]) % size[1];
-    const real *b = bias.data;
-    const real value =
-        b ? b[channel / channelsOfGroup * bias.group + channel % channelsOfGroup * bias.stride[0]] : 0;
-    for (int64_t x = 0; x < size[4]; x++) data[x * images.stride[4]] = value;
-  }
-}
-
 /* --- columns ----------------------------------------------------------------------------------------------------- */
 
 static void scatterColumns(const Scatter *all, const int *order, ConvolutionView gradOutput,
@@ -314,24 +298,42 @@ static bool allColumns(const Scatter *p, const int *order, const Convolution *g,
 
 /* --- the choice -------------------------------------------------------------------------------------------------- */
 
-/* Estimated times, in multiply-adds of vectors. */
-static bool scatterPays(const Convolution *g, int64_t terms, int64_t channels, int64_t rowLength)
+/* The estimated time of the other algorithms in multiply-adds of vectors. */
+static double gatherCost(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
+                         ConvolutionView bias, ConvolutionView gradInput)
 {
-  double gathered = 1, scattered = 1, classes = 1;
+  double classes = 1,
+         products = (double)g->batch * (double)g->outputChannels * (double)(g->inputChannels / g->groups);
   for (int d = 0; d < 3; d++) {
     const WindowAxis *a = g->axis + d;
-    const double period = (double)(a->stride / gcd(a->stride, a->dilation));
-    gathered *= (double)a->input * (double)a->kernel / period;
-    scattered *= (double)a->output * (double)a->kernel;
     classes *= (double)residueCount(a);
+    products *= (double)a->input * (double)a->kernel / (double)(a->stride / gcd(a->stride, a->dilation));
   }
-  const double images = (double)g->batch * (double)g->groups, lanes = (double)(ceilDivide(channels, VL) * VL);
-  const double row = (double)rowLength / (double)(ceilDivide(rowLength, VL) + 4); /* elements per vector */
-  gathered = gathered * images * (double)terms * MIN(lanes, 4 * (double)channels) / VL + classes * 4000;
-  const double product = terms <= FEW_CHANNELS ? 0 : ((double)terms + 16) / VL,
-               addition = (terms <= FEW_CHANNELS ? (double)terms : 1) * 2 / row;
-  scattered *= images * (double)channels * (product + addition);
-  return 2 * scattered < gathered;
+  Correlation c = THNN_(correlationBackward)(g, gradOutput, weight, bias, gradInput);
+  const double calls = classes * (2000 + 500 * (double)g->groups);
+  const int64_t first[3] = {0};
+  const bool depthwise = THNN_(depthwiseSuits)(&c);
+  const double lanes = (double)(ceilDivide(c.outChannels, VL) * VL);
+  const double regular = products * MIN(lanes, 4 * (double)c.outChannels) / (double)c.outChannels / VL + calls;
+  if (depthwise || !THNN_(correlationOfResidue)(&c, g, first, weight, gradInput)) return regular;
+  THNN_(correlationSimplify)(&c);
+  if (c.outChannels <= VL / 2 || !correlationIsIrregular(&c)) return regular;
+  return MAX(regular, classes * THNN_(implicitGemmCost)(&c) + calls);
+}
+
+/* The estimated time of scattering in multiply-adds of vectors. Rows of `length` elements are added. */
+static double scatterCost(const Convolution *g, int64_t terms, int64_t channels, int64_t length, bool contiguous)
+{
+  double columns = (double)g->batch * (double)g->inputChannels, pixels = columns;
+  for (int d = 0; d < 3; d++) {
+    columns *= (double)g->axis[d].output * (double)g->axis[d].kernel;
+    pixels *= (double)g->axis[d].input;
+  }
+  const bool few = terms <= FEW_CHANNELS;
+  const double addition = (few ? (double)terms : 1) * (contiguous ? 2.0 / VL : 1) +
+                          (few ? 4 : 6 + 2.0 * (double)terms / VL) / (double)length;
+  const double product = few ? 0 : 0.5 + (double)terms / VL * MAX(1, 4 / (double)channels / (double)length);
+  return columns * (product + addition) + pixels / 4 + (few ? 0 : 4000 * (double)g->groups);
 }
 
 bool THNN_(scatterGradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
@@ -355,7 +357,10 @@ bool THNN_(scatterGradInput)(const Convolution *g, ConvolutionView gradOutput, C
       alongElements = along;
     }
   }
-  if (!scatterPays(g, terms, channels, MAX((int64_t)longest, 1))) return false;
+  const WindowAxis *run = g->axis + last;
+  const bool contiguous = (alongElements ? run->dilation : run->stride) == 1;
+  const double cost = scatterCost(g, terms, channels, alongElements ? run->kernel : run->output, contiguous);
+  if (2 * cost > gatherCost(g, gradOutput, weight, bias, gradInput)) return false;
   const int order[3] = {last == 0 ? 1 : 0, last == 2 ? 1 : 2, last};
   const ConvolutionView rows = alongElements ? weight : gradOutput, factors = alongElements ? gradOutput : weight;
   Scatter s = {.alongElements = alongElements,

@@ -15,7 +15,4 @@
 bool THNN_(scatterGradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
                              ConvolutionView bias, ConvolutionView gradInput);
 
-/* Sets every element of the images to its channel's bias, or to 0. */
-void THNN_(fillWithBias)(const Convolution *g, ConvolutionView images, ConvolutionView bias);
-
 #endif
