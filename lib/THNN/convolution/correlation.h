@@ -55,12 +55,14 @@ static inline bool correlationIsPointwise(const Correlation *c)
 }
 
 /* True if packed input tiles may cost much more than the products: rows shorter than half a vector, kernels of more than
-   128 elements, or a dilation above 2. */
+   128 elements, or a dilation above 2. False if there are no products. */
 static inline bool correlationIsIrregular(const Correlation *c)
 {
+  if (c->inChannels == 0 || c->outChannels == 0) return false;
   double elements = 1;
   bool dilated = false;
   for (int d = 0; d < 4; d++) {
+    if (c->axis[d].targetSize == 0) return false;
     elements *= (double)c->axis[d].kernel;
     dilated = dilated || (c->axis[d].kernel > 1 && c->axis[d].dilation > 2);
   }

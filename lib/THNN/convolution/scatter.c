@@ -340,7 +340,9 @@ bool THNN_(scatterGradInput)(const Convolution *g, ConvolutionView gradOutput, C
                              ConvolutionView bias, ConvolutionView gradInput)
 {
   const int64_t terms = g->outputChannels / g->groups, channels = g->inputChannels / g->groups;
-  if (terms == 0) return false;
+  bool empty = terms * channels * g->batch == 0;
+  for (int d = 0; d < 3; d++) empty = empty || g->axis[d].output < 1 || g->axis[d].input < 1;
+  if (empty) return false;
   /* Rows run along the axis with the most kernel elements or positions; a distance between their pixels makes them
      slower. */
   int last = 2;
