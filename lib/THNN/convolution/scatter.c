@@ -2,6 +2,7 @@
 
 #include "convolution/columns.h"
 #include "convolution/depthwise.h"
+#include "convolution/direct.h"
 #include "convolution/implicit_gemm.h"
 #include "gemm/microkernel.h"
 #include "runtime/shared_scratch.h"
@@ -298,6 +299,21 @@ static bool allColumns(const Scatter *p, const int *order, const Convolution *g,
 
 /* --- the choice -------------------------------------------------------------------------------------------------- */
 
+/* True if the other algorithms may compute many products with padding, or in many calls: kernels longer than gradOutput or
+   of more than 128 elements, more residue classes than direct convolution joins, or a dilation above 2. */
+static bool isIrregular(const Convolution *g)
+{
+  double elements = 1;
+  bool irregular = false;
+  for (int d = 0; d < 3; d++) {
+    const WindowAxis *a = g->axis + d;
+    elements *= (double)a->kernel;
+    irregular = irregular || a->kernel > a->output || residueCount(a) > DIRECT_CLASSES ||
+                (a->kernel > 1 && a->dilation > 2);
+  }
+  return irregular || elements > 128;
+}
+
 /* The estimated time of the other algorithms in multiply-adds of vectors. */
 static double gatherCost(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
                          ConvolutionView bias, ConvolutionView gradInput)
@@ -333,7 +349,7 @@ static double scatterCost(const Convolution *g, int64_t terms, int64_t channels,
   const double addition = (few ? (double)terms : 1) * (contiguous ? 2.0 / VL : 1) +
                           (few ? 4 : 6 + 2.0 * (double)terms / VL) / (double)length;
   const double product = few ? 0 : 0.5 + (double)terms / VL * MAX(1, 4 / (double)channels / (double)length);
-  return columns * (product + addition) + pixels / 4 + (few ? 0 : 4000 * (double)g->groups);
+  return 20000 + columns * (product + addition) + pixels / 4 + (few ? 0 : 4000 * (double)g->groups);
 }
 
 bool THNN_(scatterGradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
@@ -342,7 +358,7 @@ bool THNN_(scatterGradInput)(const Convolution *g, ConvolutionView gradOutput, C
   const int64_t terms = g->outputChannels / g->groups, channels = g->inputChannels / g->groups;
   bool empty = terms * channels * g->batch == 0;
   for (int d = 0; d < 3; d++) empty = empty || g->axis[d].output < 1 || g->axis[d].input < 1;
-  if (empty) return false;
+  if (empty || !isIrregular(g)) return false;
   /* Rows run along the axis with the most kernel elements or positions; a distance between their pixels makes them
      slower. */
   int last = 2;
