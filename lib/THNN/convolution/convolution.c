@@ -1,7 +1,9 @@
 #include "convolution/convolution.h"
+#include "convolution/columns.h"
 #include "convolution/depthwise.h"
 #include "convolution/direct.h"
 #include "convolution/implicit_gemm.h"
+#include "convolution/scatter.h"
 #include "convolution/winograd.h"
 
 void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, ConvolutionView weight,
@@ -12,6 +14,7 @@ void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, Convo
   c.biasGroupStride = bias.group;
   c.biasOutStride = bias.stride[0];
   if (THNN_(depthwiseSuits)(&c)) return THNN_(depthwiseCorrelate)(&c);
+  if (c.outChannels <= DIRECT_GROUP_CHANNELS) THNN_(correlationLengthenRows)(&c);
   Correlation direct = c; /* with one residue class per axis, which is the axis itself */
   ResidueClasses classes[4];
   for (int d = 0; d < 4; d++) {
@@ -19,24 +22,13 @@ void THNN_(convolutionOutput)(const Convolution *g, ConvolutionView input, Convo
     classes[d] = (ResidueClasses){1, {{a->targetSize, a->offset, a->kernel, a->dilation, 0, 0, a->weightStride}}};
   }
   THNN_(directJoin)(&direct, classes);
-  if (THNN_(directSuits)(&direct)) THNN_(directCorrelate)(&direct, classes);
-  else if (!THNN_(winogradCorrelate)(&c)) THNN_(implicitGemm)(&c);
-}
-
-/* Sets every element of the images to its channel's bias, or to 0. */
-static void fillWithBias(const Convolution *g, ConvolutionView images, ConvolutionView bias)
-{
-  const int64_t channelsOfGroup = g->inputChannels / g->groups;
-  const int64_t size[5] = {g->batch, g->inputChannels, g->axis[0].input, g->axis[1].input, g->axis[2].input};
-  const int64_t rows = size[0] * size[1] * size[2] * size[3];
-  THNN_PARALLEL_FOR(row, rows, rows * size[4]) {
-    real *data = images.data;
-    for (int64_t d = 3, rest = row; d >= 0; rest /= size[d], d--) data += rest % size[d] * images.stride[d];
-    const int64_t channel = row / (size[2] * size[3]) % size[1];
-    const real *b = bias.data;
-    const real value =
-        b ? b[channel / channelsOfGroup * bias.group + channel % channelsOfGroup * bias.stride[0]] : 0;
-    for (int64_t x = 0; x < size[4]; x++) data[x * images.stride[4]] = value;
+  const bool irregular = correlationIsIrregular(&c);
+  if (THNN_(directSuits)(&direct)) {
+    if (irregular && THNN_(columnsCorrelate)(&c, THNN_(directCost)(&direct, classes))) return;
+    THNN_(directCorrelate)(&direct, classes);
+  } else if (!THNN_(winogradCorrelate)(&c)) {
+    if (irregular && THNN_(columnsCorrelate)(&c, THNN_(implicitGemmCost)(&c))) return;
+    THNN_(implicitGemm)(&c);
   }
 }
 
@@ -72,13 +64,14 @@ static bool directGradInput(const Convolution *g, Correlation c, ConvolutionView
 void THNN_(convolutionGradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
                                  ConvolutionView bias, ConvolutionView gradInput)
 {
+  if (THNN_(scatterGradInput)(g, gradOutput, weight, bias, gradInput)) return;
   int64_t classes[3], classNumber[3] = {0};
   bool reachesAll = true; /* every residue class is reached by a kernel element */
   for (int d = 0; d < 3; d++) {
     classes[d] = residueCount(g->axis + d);
     reachesAll = reachesAll && classes[d] == g->axis[d].stride;
   }
-  if (!reachesAll) fillWithBias(g, gradInput, bias);
+  if (!reachesAll) THNN_(fillWithBias)(g, gradInput, bias);
   const Correlation backward = THNN_(correlationBackward)(g, gradOutput, weight, bias, gradInput);
   const bool depthwise = THNN_(depthwiseSuits)(&backward);
   if (!depthwise && directGradInput(g, backward, weight, gradInput)) return;

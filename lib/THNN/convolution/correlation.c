@@ -135,3 +135,53 @@ bool THNN_(correlationOfResidue)(Correlation *c, const Convolution *g, const int
   }
   return true;
 }
+
+void THNN_(correlationLengthenRows)(Correlation *c)
+{
+  int longest = 3;
+  for (int d = 2; d > 0; d--)
+    if (c->axis[d].targetSize > c->axis[longest].targetSize) longest = d;
+  if (c->axis[3].targetSize >= VL / 2 || c->axis[longest].targetSize < VL) return;
+  const CorrelationAxis last = c->axis[3];
+  c->axis[3] = c->axis[longest];
+  c->axis[longest] = last;
+}
+
+static real biasOf(const Correlation *c, int64_t channel)
+{
+  return c->bias == NULL ? 0
+                         : c->bias[channel / c->outChannels * c->biasGroupStride +
+                                   channel % c->outChannels * c->biasOutStride];
+}
+
+void THNN_(correlationFill)(const Correlation *c)
+{
+  const int64_t channels = c->groups * c->outChannels, n0 = c->axis[0].targetSize, n1 = c->axis[1].targetSize,
+                n2 = c->axis[2].targetSize, n3 = c->axis[3].targetSize, rows = n0 * n1 * n2;
+  const bool channelsLast = c->targetChannelStride == 1;
+  /* A task is a row: of all channels in channels-last layout, otherwise of one channel. */
+  THNN_PARALLEL_FOR(task, channelsLast ? rows : rows * channels, rows * channels * n3) {
+    const int64_t row = task % rows, channel = task / rows, pixel = c->axis[3].targetStride;
+    real *to = c->target + channel * c->targetChannelStride + row % n2 * c->axis[2].targetStride +
+               row / n2 % n1 * c->axis[1].targetStride + row / n2 / n1 * c->axis[0].targetStride;
+    if (!channelsLast) {
+      const real value = biasOf(c, channel);
+      for (int64_t x = 0; x < n3; x++) to[x * pixel] = value;
+    } else if (c->bias == NULL) {
+      for (int64_t x = 0; x < n3; x++) memset(to + x * pixel, 0, sizeof(real) * (size_t)channels);
+    } else {
+      for (int64_t x = 0; x < n3; x++)
+        for (int64_t i = 0; i < channels; i++) to[x * pixel + i] = biasOf(c, i);
+    }
+  }
+}
+
+void THNN_(fillWithBias)(const Convolution *g, ConvolutionView gradInput, ConvolutionView bias)
+{
+  Correlation c = THNN_(correlationBackward)(g, gradInput, gradInput, bias, gradInput);
+  for (int d = 0; d < 3; d++) {
+    c.axis[d + 1].targetSize = g->axis[d].input;
+    c.axis[d + 1].targetStride = gradInput.stride[d + 2];
+  }
+  THNN_(correlationFill)(&c);
+}

@@ -54,6 +54,21 @@ static inline bool correlationIsPointwise(const Correlation *c)
   return identity;
 }
 
+/* True if packed input tiles may cost much more than the products: rows shorter than half a vector, kernels of more than
+   128 elements, or a dilation above 2. False if there are no products. */
+static inline bool correlationIsIrregular(const Correlation *c)
+{
+  if (c->inChannels == 0 || c->outChannels == 0) return false;
+  double elements = 1;
+  bool dilated = false;
+  for (int d = 0; d < 4; d++) {
+    if (c->axis[d].targetSize == 0) return false;
+    elements *= (double)c->axis[d].kernel;
+    dilated = dilated || (c->axis[d].kernel > 1 && c->axis[d].dilation > 2);
+  }
+  return elements > 1 && (dilated || elements > 128 || c->axis[3].targetSize < VL / 2);
+}
+
 /* The correlation of input and output, simplified. */
 Correlation THNN_(correlationForward)(const Convolution *geometry, ConvolutionView input, ConvolutionView weight,
                                       ConvolutionView output);
@@ -61,6 +76,15 @@ Correlation THNN_(correlationForward)(const Convolution *geometry, ConvolutionVi
 /* Reduces the axes to as few as possible: an axis with one kernel element that stays inside the source becomes an
    identity axis, identity axes that are contiguous in memory become one, and trivial axes are moved to the front. */
 void THNN_(correlationSimplify)(Correlation *correlation);
+
+/* If rows are shorter than half a vector, makes the longest of the three last axes the last. */
+void THNN_(correlationLengthenRows)(Correlation *correlation);
+
+/* Sets every element of the target to its channel's bias, or to 0. */
+void THNN_(correlationFill)(const Correlation *correlation);
+
+/* The same for all pixels of gradInput. */
+void THNN_(fillWithBias)(const Convolution *geometry, ConvolutionView gradInput, ConvolutionView bias);
 
 /* The fields that the correlations of all residue classes of gradInput share. correlationOfResidue completes the three
    spatial axes. */

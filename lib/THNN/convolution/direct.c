@@ -109,7 +109,7 @@ static void makePlan(DirectPlan *p, int threads)
     p->tile[d] = 1;
   }
   const int64_t mostElements = planChannels(p);
-  const bool singleBlock = p->channels >= c->inChannels;
+  const bool singleBlock = p->channels >= c->inChannels && mostElements <= DIRECT_TERMS;
   const int64_t packedBytes = singleBlock ? SINGLE_BLOCK_BYTES : PACKED_BYTES,
                 sumBytes = singleBlock ? SINGLE_BLOCK_BYTES : SUM_BYTES;
   int64_t tile[4] = {1, 1, 1, p->positions[3]};
@@ -120,10 +120,9 @@ static void makePlan(DirectPlan *p, int threads)
      and fill at least about half of their vectors. */
   const ResidueClass *rows = p->classes[2].item;
   const int64_t width = ceilDivide(p->positions[3], VL) * VL;
-  p->byColumns = singleBlock && mostElements <= DIRECT_TERMS && p->combinations == 1 && c->axis[2].stride == 1 &&
-                 c->axis[3].targetStride == 1 && rows->dilation == 1 && rows->kernel % 2 == 1 &&
-                 rows->kernel > 1 && rows->kernel <= DIRECT_COLUMN_ELEMENTS &&
-                 width <= 2 * (p->positions[3] + p->kernel[3] - 1);
+  p->byColumns = singleBlock && p->combinations == 1 && c->axis[2].stride == 1 && c->axis[3].targetStride == 1 &&
+                 rows->dilation == 1 && rows->kernel % 2 == 1 && rows->kernel > 1 &&
+                 rows->kernel <= DIRECT_COLUMN_ELEMENTS && width <= 2 * (p->positions[3] + p->kernel[3] - 1);
   for (int d = 2; d >= 0 && p->tile[d + 1] == p->positions[d + 1]; d--) {
     memcpy(tile, p->tile, sizeof tile);
     for (tile[d] = p->positions[d]; tile[d] > 1 && !tileFits(p, tile, packedBytes, sumBytes);)
@@ -336,4 +335,22 @@ void THNN_(directCorrelate)(const Correlation *correlation, const ResidueClasses
   /* Groups change faster than tiles: packTile and storeRow prefetch for the groups that follow. */
   const int64_t tasks = p.c.groups * tileCount(p.positions, p.tile);
   THNN_PARALLEL_FOR(i, tasks, work) correlateTask(&p, i % p.c.groups, i / p.c.groups);
+}
+
+double THNN_(directCost)(const Correlation *correlation, const ResidueClasses *classes)
+{
+  DirectPlan p = {.c = *correlation, .classes = classes};
+  const Correlation *c = &p.c;
+  makePlan(&p, 1);
+  double terms = (double)c->inChannels;
+  for (int d = 0; d < 4; d++) {
+    double elements = 0;
+    for (int64_t i = 0; i < classes[d].count; i++) elements += (double)classes[d].item[i].kernel;
+    terms *= elements;
+  }
+  const double tiles = (double)c->groups * (double)tileCount(p.positions, p.tile);
+  const double vectors = (double)runCount(c, p.tile) * (double)runLength(c, &p.packed, p.tile) / VL;
+  const double packed = (double)p.packed.channelPitch * (double)c->inChannels;
+  /* Each micro-tile reads its own weights; a tile has a fixed cost. */
+  return tiles * ((vectors + 1) * (double)c->outChannels * terms + packed / 2 + 200);
 }

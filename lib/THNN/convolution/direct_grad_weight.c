@@ -152,3 +152,13 @@ void THNN_(directGradWeight)(const Correlation *c, real scale)
       (double)(c->groups * c->outChannels) * (double)elementCount(p.positions) * (double)p.entries / 8;
   THNN_PARALLEL_FOR(group, c->groups, (int64_t)MIN(work, 1e15)) gradWeightTask(&p, group, scale);
 }
+
+double THNN_(directGradWeightCost)(const Correlation *c)
+{
+  DirectGradWeightPlan p = {.c = c};
+  makePlan(&p);
+  const double rows = (double)(p.tile[0] * p.tile[1] * p.tile[2]), vectors = (double)ceilDivide(p.tile[3], VL);
+  return (double)c->groups * (double)p.tiles *
+         (rows * vectors * (double)c->outChannels * (double)p.entries * 1.5 +
+          (double)p.packed.channelPitch * (double)c->inChannels / 2 + 200);
+}

@@ -1,4 +1,5 @@
 #include "convolution/grad_weight.h"
+#include "convolution/columns.h"
 #include "convolution/depthwise.h"
 #include "convolution/direct.h"
 #include "convolution/winograd.h"
@@ -68,7 +69,12 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
   if (products == 0) return;
   const int64_t work = (int64_t)MIN(products / 16, 1e15);
   if (THNN_(depthwiseSuits)(&p.c)) return THNN_(depthwiseGradWeight)(&p.c, scale);
-  if (THNN_(directSuitsGradWeight)(&p.c)) return THNN_(directGradWeight)(&p.c, scale);
+  if (p.c.groups > 1 && p.c.outChannels <= DIRECT_GROUP_CHANNELS) THNN_(correlationLengthenRows)(&p.c);
+  const bool irregular = correlationIsIrregular(&p.c);
+  if (THNN_(directSuitsGradWeight)(&p.c)) {
+    if (irregular && THNN_(columnsGradWeight)(&p.c, scale, THNN_(directGradWeightCost)(&p.c))) return;
+    return THNN_(directGradWeight)(&p.c, scale);
+  }
   if (correlationIsPointwise(&p.c)) {
     if (hasFewSamples(&p.c)) addFewSamples(&p.c, scale, work);
     else multiplyPointwise(&p.c, scale);
@@ -78,6 +84,7 @@ void THNN_(convolutionGradWeight)(const Convolution *g, ConvolutionView input, C
   const int threads = thnn_threads(1 << 20, work);
   THNN_(gradWeightPlan)(&p, 1); /* the choice of the algorithm must not depend on threads */
   if (THNN_(gradWeightUnfoldedSuits)(&p)) return THNN_(gradWeightUnfolded)(&p, threads, work, scale);
+  if (irregular && THNN_(columnsGradWeight)(&p.c, scale, THNN_(gradWeightCost)(&p))) return;
   THNN_(gradWeightPlan)(&p, threads);
   const int64_t tasks = p.c.groups * p.panelTasks * p.channelTasks * p.kernelTasks;
   THNN_PARALLEL_FOR(i, tasks, work) THNN_(gradWeightImplicitGemm)(&p, i, scale);

@@ -32,6 +32,9 @@ typedef struct GradWeightPlan {
 /* Sets the plan of p->c, whose source, target and weight are not empty, for this number of threads. */
 void THNN_(gradWeightPlan)(GradWeightPlan *p, int threads);
 
+/* The estimated time of the plan in multiply-adds of vectors. */
+double THNN_(gradWeightCost)(const GradWeightPlan *p);
+
 /* --- rows of micro-tiles ----------------------------------------------------------------------------------------- */
 
 /* If the kernel elements of a residue are adjacent in a packed tile, they share a row pointer, and the row pointers of

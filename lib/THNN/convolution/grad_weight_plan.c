@@ -95,3 +95,19 @@ void THNN_(gradWeightPlan)(GradWeightPlan *p, int threads)
   chooseTask(p);
   balanceTasks(p, threads);
 }
+
+double THNN_(gradWeightCost)(const GradWeightPlan *p)
+{
+  const Correlation *c = &p->c;
+  const double tiles = (double)tileCount(p->outputSize, p->outputTile),
+               positions = (double)elementCount(p->outputTile);
+  const double tasks =
+      (double)c->groups * (double)p->panelTasks * (double)p->channelTasks * (double)p->kernelTasks;
+  int64_t rows;
+  const double microtiles = (double)taskMicrotiles(p, p->channels, &rows);
+  const double vectors = (double)ceilDivide(MIN(c->outChannels, p->panels * GEMM_NR), VL);
+  /* Sums of a micro-tile are loaded and stored once per output tile; the tables of rows are made again. */
+  const double sums = microtiles * vectors * GEMM_MR * (positions + 4) + 8 * (double)rows;
+  const double packed = (double)p->packed.channelPitch * (double)p->channels / 2 + vectors * positions;
+  return tasks * tiles * (sums + packed);
+}

@@ -87,6 +87,9 @@ PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *bloc
 void THNN_(storePositions)(const Correlation *c, const real *sum, int64_t width, real *target, int64_t positions,
                            int64_t lanes);
 
+/* The estimated time in multiply-adds of vectors, by sizes alone. */
+double THNN_(implicitGemmCost)(const Correlation *correlation);
+
 /* Overwrites the target. A pointwise correlation becomes a plain matrix product. */
 void THNN_(implicitGemm)(const Correlation *correlation);
 

@@ -37,6 +37,13 @@ static void growTile(ImplicitGemmPlan *p, TileLimits limits)
   }
 }
 
+/* Reals that are packed for an output tile, with the halo once per kernel tile. */
+static double packedReals(const ImplicitGemmPlan *p)
+{
+  return (double)packedTileReals(p, p->outputTile, MAX(p->c.inChannels, 1)) *
+         (double)tileCount(p->kernelSize, p->kernelTile);
+}
+
 /* Reals that are packed for all output tiles: input, and weights unless they are resident. */
 static double packingCost(const ImplicitGemmPlan *p)
 {
@@ -158,4 +165,19 @@ void THNN_(implicitGemmPlan)(ImplicitGemmPlan *p, int threads)
       break;
     p->packedChannels = more;
   }
+}
+
+double THNN_(implicitGemmCost)(const Correlation *c)
+{
+  ImplicitGemmPlan p = {.c = *c};
+  THNN_(implicitGemmPlan)(&p, 1);
+  const double tiles = (double)p.outputTiles * (double)c->groups;
+  const double panels = (double)ceilDivide(c->outChannels, GEMM_NR),
+               vectors = (double)ceilDivide(c->outChannels, VL);
+  const double terms = (double)c->inChannels * (double)elementCount(p.kernelSize);
+  /* A micro-tile of few positions waits for its own accumulators. */
+  const double rows = (double)microtileCount(p.outputTile) * GEMM_MR / 2 + (double)elementCount(p.outputTile) / 2;
+  const double packed = packedReals(&p) * ceil(panels / (double)p.panelsTogether);
+  const double weights = p.weightsResident ? 0 : vectors * terms;
+  return tiles * (rows * vectors * terms + packed / 2 + weights);
 }

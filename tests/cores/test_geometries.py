@@ -1,0 +1,74 @@
+"""Convolutions whose kernels are as large as the image, random geometries, and the benchmark that times them."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+import torch
+
+from thnn.testing import bench_geometries
+from thnn.testing.bench_geometries import NAMED, PRODUCTS, Geometry, random_geometries, small, thnn_calls, torch_calls
+
+
+def _small_random(count: int) -> list[Geometry]:
+    found = (small(g, 24, 24) for g in random_geometries(7))
+    return list(itertools.islice((g for g in found if g.fits and g.multiply_adds < 3_000_000), count))
+
+
+SMALL = {name: small(geometry, 40, 20) for name, geometry in NAMED.items()}
+# Many output channels: columns in several blocks, with biases.
+SMALL["columns"] = Geometry(3, 40, 24, (5, 7), (37, 41), (3, 2), (2, 3), (1, 2), transposed=True)
+SMALL["columns of channels-last images"] = Geometry(
+    2, 24, 40, (60, 50), (37, 41), (5, 3), (2, 3), (1, 1), channels_last=True
+)
+GEOMETRIES = list(SMALL.values()) + _small_random(300)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+def test_products_are_those_of_torch_in_double(geometry: Geometry) -> None:
+    tensors = geometry.tensors(torch.float64)
+    expected = [call() for call in torch_calls(geometry, tensors)]
+    for dtype, tolerance in ((torch.float64, 1e-12), (torch.float32, 2e-5)):
+        calls = thnn_calls(geometry, [t.to(dtype) for t in tensors])
+        for product, call, right in zip(PRODUCTS, calls, expected, strict=True):
+            error = (call() - right).abs().max().item()
+            assert error <= tolerance * max(right.abs().max().item(), 1), (product, dtype)
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_named_geometries_have_the_same_bits_for_any_number_of_threads(name: str) -> None:
+    geometry = small(NAMED[name], 256, 64)
+    calls = thnn_calls(geometry, geometry.tensors())
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        expected = [call().clone() for call in calls]
+        for threads in (2, 5):
+            torch.set_num_threads(threads)
+            for product, call, right in zip(PRODUCTS, calls, expected, strict=True):
+                assert torch.equal(call(), right), (product, threads)
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_the_benchmark_prints_products_and_fails_on_slow_ones(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    geometries = {name: SMALL[name] for name in ("STFT 1->514", "global depthwise 7x7, 512 planes")}
+    monkeypatch.setattr(bench_geometries, "NAMED", geometries)
+    monkeypatch.setattr(bench_geometries, "_SECONDS", 60.0)
+    assert bench_geometries.main(["--count", "0", "--named", "stft"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("STFT") == 3 and "global" not in printed
+    monkeypatch.setattr(bench_geometries, "_SECONDS", 1e-12)
+    monkeypatch.setattr(bench_geometries, "_RATIO", 0.0)
+    monkeypatch.setattr(bench_geometries, "random_geometries", lambda seed: iter(geometries.values()))
+    assert bench_geometries.main(["--count", "1", "--named", "none"]) == 1
+    assert capsys.readouterr().out.count("FAILED") == 3
+
+
+def test_random_geometries_depend_on_the_seed_alone() -> None:
+    first, again, other = (list(itertools.islice(random_geometries(seed), 20)) for seed in (1, 1, 2))
+    assert first == again != other
+    assert all(geometry.fits for geometry in first)
