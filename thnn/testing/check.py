@@ -681,27 +681,19 @@ def _no_case(name: str) -> None:
     )
 
 
-def run_checks(
-    names: Sequence[str], report: Callable[[Result], None], registry: Registry = INSTALLED
-) -> list[Result]:
-    """Runs the checks of the named modules, or all; calls `report` with each result; returns the failures."""
-    failures = []
-    for check in plan(names, registry):
-        start = time.perf_counter()
-        message = ""
-        try:
-            # The name of the check is the file name of this code, which faulthandler prints if a kernel crashes.
-            exec(compile("run()", f"<{check}>", "exec"), {"run": check.run})
-        except Failed as failure:
-            message = str(failure)
-        except Exception as error:
-            message = f"{type(error).__name__}: {error}"
-        seconds = time.perf_counter() - start
-        result = Result(check.module, check.check, check.sample, not message, seconds, message)
-        report(result)
-        if message:
-            failures.append(result)
-    return failures
+def run_check(check: Check) -> Result:
+    """Runs a check; an exception becomes the message of the result."""
+    start = time.perf_counter()
+    message = ""
+    try:
+        # The name of the check is the file name of this code, which faulthandler prints if a kernel crashes.
+        exec(compile("run()", f"<{check}>", "exec"), {"run": check.run})
+    except Failed as failure:
+        message = str(failure)
+    except Exception as error:
+        message = f"{type(error).__name__}: {error}"
+    seconds = time.perf_counter() - start
+    return Result(check.module, check.check, check.sample, not message, seconds, message)
 
 
 def main(names: Sequence[str], as_json: bool = False, registry: Registry = INSTALLED) -> int:
@@ -732,7 +724,9 @@ def main(names: Sequence[str], as_json: bool = False, registry: Registry = INSTA
             shown.append((result.module, result.check))
         results.append(result)
 
-    failures = run_checks(names, report, registry)
+    for check in plan(names, registry):
+        report(run_check(check))
+    failures = [r for r in results if not r.ok]
     if as_json:
         json.dump([asdict(r) for r in results], sys.stdout, indent=1)
         print()
