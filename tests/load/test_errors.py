@@ -37,9 +37,9 @@ def test_header(write: Write, old: str, new: str, line: int, message: str) -> No
 
 
 def test_name_that_python_cannot_use(write: Write) -> None:
-    header = write(HEADER.replace("gain", "factor"))
+    header = write(HEADER.replace("gain", "ctx"))
     text = raises(thnn.HeaderError, header)
-    assert text.startswith(f"{header}:6:5: no argument can be called 'factor'")
+    assert text.startswith(f"{header}:6:5: no argument can be called 'ctx'")
     assert text.endswith("\n    ^")
 
 
