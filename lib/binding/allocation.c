@@ -116,6 +116,11 @@ static PyObject *newSmall(THNNTensor *view)
   PyObject *object = dataPointer(tensor, &view->data) == 0 ? wrapTensor(tensor) : NULL;
   deleteTensor(tensor);
   PyErr_Clear();
+  /* A dispatch mode may make a tensor of another class, or one without memory. */
+  if (object != NULL && (!allocationIsPlain(object) || (view->data == NULL && bytesOf(view) != 0))) {
+    Py_DECREF(object);
+    return NULL;
+  }
   return object;
 }
 

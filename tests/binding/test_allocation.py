@@ -212,3 +212,17 @@ def test_a_given_output_of_another_size_is_resized(route: str) -> None:
     result, _ = call((x, output, ALLOCATE, 2, 2, 2, 2, 0, 0, False))
     assert result is output
     torch.testing.assert_close(output, functional.max_pool2d(x, 2))
+
+
+def test_dispatch_modes_that_replace_new_tensors(route: str) -> None:
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Replaced(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):  # type: ignore[no-untyped-def]
+            result = func(*args, **(kwargs or {}))
+            return result.as_subclass(Subclass) if "empty" in str(func) else result
+
+    x = torch.randn(1, 2, 4, 4)
+    with Replaced():
+        output = pool(x)[0]
+    torch.testing.assert_close(output.as_subclass(torch.Tensor), functional.max_pool2d(x, 2))

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._binding.call import invoke
-from thnn._binding.library import ALLOCATE, ANY, THNN
+from thnn._binding.call import results_of
+from thnn._binding.library import ALLOCATE, THNN
 from thnn._functions import derivatives as _derivatives
 from thnn._functions.base import FunctionBase
 from thnn._functions.documentation import docstring
@@ -17,12 +17,12 @@ from thnn._header.registry import modules
 
 _module = modules()["Linear"]
 _rule = _derivatives.rule(_module, THNN, "LinearFunction")
-_forward = THNN.bind(_module.functions["updateOutput"])
-_grad_input = THNN.bind(_module.functions["updateGradInput"])
-_grad_parameters = THNN.bind(_module.functions["accGradParameters"])
-_call_forward = _forward.caller(ANY)
-_call_grad_input = _grad_input.caller(ANY)
-_call_grad_parameters = _grad_parameters.caller(ANY)
+_forward, _grad_input, _grad_parameters = (
+    THNN.bind(_module.functions[phase]) for phase in ("updateOutput", "updateGradInput", "accGradParameters")
+)
+_output_of = results_of(_forward, ".g...")
+_grad_input_of = results_of(_grad_input, "..e.")
+_grad_parameters_of = results_of(_grad_parameters, ".....zz..")
 
 
 class LinearFunction(FunctionBase):
@@ -36,15 +36,7 @@ class LinearFunction(FunctionBase):
 
     @staticmethod
     def compute(input: Tensor, weight: Tensor, bias: Tensor | None) -> tuple[Tensor]:
-        output: Any
-        try:
-            output = input.new_empty((*input.shape[:-1], weight.shape[0]))
-        except (AttributeError, IndexError, TypeError, RuntimeError, ValueError):
-            output = ALLOCATE
-        tensors = (input, output, weight, bias, None)
-        if report := _call_forward(tensors):
-            output = invoke(_forward, ANY, tensors, report)[1]
-        return (output,)
+        return (_output_of((input, ALLOCATE, weight, bias, None)),)
 
     @staticmethod
     def forward(ctx: Any, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -60,14 +52,8 @@ class LinearFunction(FunctionBase):
             return gradients.get("gradInput"), gradients.get("gradWeight"), gradients.get("gradBias")
         gradInput = gradWeight = gradBias = None
         if needs[0]:
-            gradInput = torch.empty_like(input)
-            tensors = (input, gradOutput, gradInput, weight)
-            if report := _call_grad_input(tensors):
-                invoke(_grad_input, ANY, tensors, report)
+            gradInput = _grad_input_of((input, gradOutput, input, weight))
         if needs[1] or needs[2]:
-            gradWeight = torch.zeros_like(weight)
-            gradBias = torch.zeros_like(bias) if bias is not None else None
-            arguments = (input, gradOutput, None, weight, bias, gradWeight, gradBias, None, 1.0)
-            if report := _call_grad_parameters(arguments):
-                invoke(_grad_parameters, ANY, arguments, report)
+            arguments = (input, gradOutput, None, weight, bias, weight, bias, None, 1.0)
+            gradWeight, gradBias = _grad_parameters_of(arguments)
         return gradInput, gradWeight, gradBias

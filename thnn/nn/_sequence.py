@@ -191,7 +191,7 @@ def _forward(
     order = _order(sizes, reverse)
     for step, before in zip(order, _before(after, initial, sizes, order)):
         hidden = products if sizes[step] == sizes[0] else products[: sizes[step]]
-        _call(_linear._forward, _linear._call_forward, (before[0], hidden, weight, bias, None))
+        _call(_linear._forward, _linear._forward.caller(ANY), (before[0], hidden, weight, bias, None))
         cell.forward(parts[step][0], hidden, before, after[step], parts[step][1])
     return states, storage
 
@@ -287,7 +287,7 @@ class _Steps(torch.autograd.Function):
                 tuple(grads), before[step], after[step], storage_n, tuple(results), (byGates_n, byHidden_n)
             )
             arguments = (before[step][0], byHidden_n, current[0], weight)
-            _call(_linear._grad_input, _linear._call_grad_input, arguments)
+            _call(_linear._grad_input, _linear._grad_input.caller(ANY), arguments)
             if cell is LSTM_CELL:
                 if whole:
                     carried[1], spare[1] = spare[1], carried[1]
@@ -301,7 +301,7 @@ class _Steps(torch.autograd.Function):
             byWeight = torch.zeros_like(weight)
             byBias = None if bias is None else torch.zeros_like(bias)
             call = (hidden, byHidden, None, weight, bias, byWeight, byBias, None, 1.0)
-            _call(_linear._grad_parameters, _linear._call_grad_parameters, call)
+            _call(_linear._grad_parameters, _linear._grad_parameters.caller(ANY), call)
         return None, None, None, byGates, byWeight, byBias, *carried
 
 
