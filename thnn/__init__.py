@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from thnn._generated.functions import *  # noqa: F403
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
     from thnn._header.registry import THNN_H_PATH, functions, modules
+    from thnn._memory import keep_freed_memory
     from thnn._profile import profile
 
     # For type checkers; at run time `__getattr__` lists the public names.
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
         "function_classes",
         "functions",
         "graph",
+        "keep_freed_memory",
         "modules",
         "nn",
         "parallel",
@@ -78,6 +80,7 @@ _HOMES = {
     "cpu_capability": "thnn._binding.library",
     "function_classes": "thnn._functions.classes",
     "functions": "thnn._header.registry",
+    "keep_freed_memory": "thnn._memory",
     "modules": "thnn._header.registry",
     "parse_header": "thnn._header",
     "profile": "thnn._profile",

@@ -8,7 +8,15 @@ import pytest
 import torch
 
 from thnn.testing import bench_geometries
-from thnn.testing.bench_geometries import NAMED, PRODUCTS, Geometry, random_geometries, small, thnn_calls, torch_calls
+from thnn.testing.bench_geometries import (
+    NAMED,
+    PRODUCTS,
+    Geometry,
+    random_geometries,
+    small,
+    thnn_calls,
+    torch_calls,
+)
 
 
 def _small_random(count: int) -> list[Geometry]:

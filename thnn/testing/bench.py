@@ -30,6 +30,7 @@ from torch import Tensor
 from thnn._binding import library as _library
 from thnn._functions.classes import function_classes
 from thnn._header.registry import modules
+from thnn._memory import keep_freed_memory
 from thnn.testing import bench_networks as _bench_networks
 from thnn.testing import bench_sync as _bench_sync
 from thnn.testing import roofline
@@ -92,6 +93,8 @@ def main(options: argparse.Namespace) -> int:
         print(f"no row matches {options.pattern!r}", file=sys.stderr)
         return 2
     torch.set_num_threads(options.threads)
+    if options.keep_freed_memory:
+        keep_freed_memory()
     prints_json = options.json == "-"
     say = functools.partial(print, file=sys.stderr if prints_json else sys.stdout, flush=True)
     say(_LEGEND)
@@ -112,6 +115,8 @@ def main(options: argparse.Namespace) -> int:
     for network in networks:
         measurements.append(_bench_networks.measure(network, options.rounds, options.compile, say))
         say(line(measurements[-1]))
+        if network.mode == _bench_networks.TRAINING:
+            say(_bench_networks.time_by_function(network))
     facts = machine(options.threads)
     if options.json:
         content = {"machine": facts, "measurements": [asdict(m, dict_factory=_fields) for m in measurements]}
