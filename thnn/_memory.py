@@ -13,8 +13,9 @@ def keep_freed_memory() -> None:
 
     By default glibc maps each block above 128 KiB to 32 MiB (the limit adapts) separately and returns it to the system
     when it is freed; the next tensor of that size begins with a page fault per 4 KiB. After this call, freed memory
-    serves later tensors. The process then stays as large as it ever was, plus what fragmentation adds, until it ends.
-    The call is not undone and has no effect on results; a second call changes nothing. Call it before the first step.
+    serves later tensors, after some steps, since an aligned block fits only into a larger free one. The process then
+    stays as large as it ever was, plus what fragmentation adds, until it ends. The call is not undone and has no effect
+    on results; a second call changes nothing. Call it before the first step.
 
     Raises:
         NotImplementedError: the C library has no ``mallopt`` or refuses the parameters, as outside of glibc.

@@ -426,7 +426,7 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
 
 def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: str) -> None:
     """Draws two bar charts, a bar per row: ratios to torch on a logarithmic axis, and fractions of the roofline that
-    thnn and torch reach. Rows are forward + backward where that is measured."""
+    thnn and torch reach. Networks come first. Rows are forward + backward where that is measured."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -434,6 +434,7 @@ def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: st
 
     with_backward = {m.row for m in measurements if m.phase == "fb"}
     shown = [m for m in measurements if m.ratio and (m.phase == "fb" or m.row not in with_backward)]
+    shown.sort(key=lambda m: not m.row.startswith("networks "))  # networks first
     figure, (ratios, fractions) = plt.subplots(
         ncols=2, sharey=True, width_ratios=(3, 2), figsize=(12, 1.2 + 0.17 * len(shown)), layout="constrained"
     )
