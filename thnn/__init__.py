@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from thnn._generated.functions import *  # noqa: F403
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
     from thnn._header.registry import THNN_H_PATH, functions, modules
+    from thnn._memory import keep_freed_memory
     from thnn._load.loaded import LoadedModule, build_library, load, open_library
     from thnn._load.recipe import CompileError
     from thnn._profile import profile
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
         "function_classes",
         "functions",
         "graph",
+        "keep_freed_memory",
         "load",
         "modules",
         "nn",
@@ -89,6 +91,7 @@ _HOMES = {
     "cpu_capability": "thnn._binding.library",
     "function_classes": "thnn._functions.classes",
     "functions": "thnn._header.registry",
+    "keep_freed_memory": "thnn._memory",
     "load": "thnn._load.loaded",
     "modules": "thnn._header.registry",
     "open_library": "thnn._load.loaded",

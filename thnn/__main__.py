@@ -122,6 +122,11 @@ def _parser() -> argparse.ArgumentParser:
         action="store_false",
         help="leave out torch.compile, which takes a minute or more per network to compile",
     )
+    command.add_argument(
+        "--keep-freed-memory",
+        action="store_true",
+        help="call thnn.keep_freed_memory() first, for torch and thnn",
+    )
     command.set_defaults(run=_bench)
 
     command = commands.add_parser(

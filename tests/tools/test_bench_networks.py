@@ -29,10 +29,13 @@ def test_every_network_has_rows() -> None:
     assert len(names) == len(set(names)) == 2 * sum(len(n.rows) for n in NETWORKS.values())
     goals = {row.name: row.goal for row in bench_networks.matching(re.compile("")) if row.goal}
     assert goals == {
-        "networks ResNet-18 (16,3,32,32) training step": 1.1,
-        "networks MobileNetV2 (8,3,96,96) training step": 1.5,
-        "networks U-Net (2,3,128,128) training step": 1.3,
+        "networks ResNet-18 (16,3,32,32) training step": 1.35,
+        "networks ResNet-18 (4,3,128,128) training step": 1.35,
+        "networks MobileNetV2 (8,3,96,96) training step": 1.3,
+        "networks VGG-11 (8,3,64,64) training step": 1.5,
+        "networks U-Net (2,3,128,128) training step": 1.35,
         "networks LSTM tagger (32,64) training step": 1.3,
+        "networks LeNet (64,1,28,28) training step": 1.5,
     }
 
 
@@ -44,6 +47,32 @@ def test_implementations_compute_the_same(network: object, mode: str) -> None:
     calls = bench_networks._implementations(row)
     assert len(calls) == (4 if len(network.small) == 4 else 2)
     bench_networks._compare(row, {name: call.result() for name, call in calls.items()})
+
+
+@pytest.mark.parametrize("network", NETWORKS.values(), ids=lambda network: network.name)
+def test_losses_of_training_agree_in_double(network: object) -> None:
+    assert isinstance(network, type(LENET))
+    row = NetworkRow(replace(network, rows={network.small: None}), network.small, TRAINING)
+    bench_networks.compare_losses(row, 4)
+
+
+def test_the_time_of_a_training_step_by_function() -> None:
+    table = bench_networks.time_by_function(ROW)
+    for word in ("Linear_updateOutput", "LogSoftMax_updateGradInput", "outside", "optimizer step"):
+        assert word in table, table
+
+
+def test_different_losses_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bench_networks, "_LEARNING_RATE", 1e-2)
+    original, rates = bench_networks._Training.__call__, iter([1e-2] * 2 + [1e-1] * 4)
+
+    def step(training: bench_networks._Training) -> torch.Tensor:
+        training.optimizer.param_groups[0]["lr"] = next(rates)
+        return original(training)
+
+    monkeypatch.setattr(bench_networks._Training, "__call__", step)
+    with pytest.raises(ValueError, match="thnn contiguous differs from torch"):
+        bench_networks.compare_losses(ROW, 2)
 
 
 def test_a_wrong_result_is_an_error() -> None:

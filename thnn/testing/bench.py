@@ -28,6 +28,7 @@ import torch
 from torch import Tensor
 
 from thnn._binding import library as _library
+from thnn._memory import keep_freed_memory
 from thnn.testing import bench_networks as _bench_networks
 from thnn.testing import bench_sync as _bench_sync
 from thnn.testing import roofline
@@ -92,6 +93,8 @@ def main(options: argparse.Namespace) -> int:
         print(f"no row matches {options.pattern!r}", file=sys.stderr)
         return 2
     torch.set_num_threads(options.threads)
+    if options.keep_freed_memory:
+        keep_freed_memory()
     prints_json = options.json == "-"
     say = functools.partial(print, file=sys.stderr if prints_json else sys.stdout, flush=True)
     say(_LEGEND)
@@ -116,6 +119,8 @@ def main(options: argparse.Namespace) -> int:
     for network in networks:
         measurements.append(_bench_networks.measure(network, options.rounds, options.compile, say))
         say(line(measurements[-1]))
+        if network.mode == _bench_networks.TRAINING:
+            say(_bench_networks.time_by_function(network))
     facts = machine(options.threads)
     if options.json:
         content = {"machine": facts, "measurements": [asdict(m, dict_factory=_fields) for m in measurements]}
@@ -466,7 +471,7 @@ def markdown(measurements: Sequence[Measurement], facts: Mapping[str, str]) -> s
 
 def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: str) -> None:
     """Draws two bar charts, a bar per row: ratios to torch on a logarithmic axis, and fractions of the roofline that
-    thnn and torch reach. Rows are forward + backward where that is measured."""
+    thnn and torch reach. Networks come first. Rows are forward + backward where that is measured."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -474,6 +479,7 @@ def plot(measurements: Sequence[Measurement], facts: Mapping[str, str], path: st
 
     with_backward = {m.row for m in measurements if m.phase == "fb"}
     shown = [m for m in measurements if m.ratio and (m.phase == "fb" or m.row not in with_backward)]
+    shown.sort(key=lambda m: not m.row.startswith("networks "))  # networks first
     figure, (ratios, fractions) = plt.subplots(
         ncols=2, sharey=True, width_ratios=(3, 2), figsize=(12, 1.2 + 0.17 * len(shown)), layout="constrained"
     )

@@ -165,8 +165,8 @@ def small(geometry: Geometry, axis: int, channels: int) -> Geometry:
 
 
 def random_geometries(seed: int) -> Iterator[Geometry]:
-    """An endless sequence of geometries that fit. Sizes are log-uniform up to `MOST_SIZE`, and half of the kernels are at
-    most 7 long, the others up to the length of the image or, if transposed, longer."""
+    """An endless sequence of geometries that fit. Sizes are log-uniform up to `MOST_SIZE`; half of the kernels are
+    at most 7 long, the others up to the length of the image or, if transposed, longer."""
     source = random.Random(seed)
 
     def between(low: int, high: int) -> int:
@@ -181,7 +181,9 @@ def random_geometries(seed: int) -> Iterator[Geometry]:
         kernel = tuple(between(1, (most if transposed else max(i, 1)) if large else 7) for i in size)
         stride = tuple(source.choice((1, 1, 2, 3, between(1, max(k, 4)))) for k in kernel)
         dilation = tuple(source.choice((1, 1, 1, 2, between(1, 64))) for _ in kernel)
-        padding = tuple(source.choice((0, 0, k // 2, d * (k - 1))) for k, d in zip(kernel, dilation, strict=True))
+        padding = tuple(
+            source.choice((0, 0, k // 2, d * (k - 1))) for k, d in zip(kernel, dilation, strict=True)
+        )
         kind = source.random()
         if kind < 0.5:
             groups, inputs, outputs = 1, between(1, 512), between(1, 512)
@@ -211,7 +213,9 @@ def thnn_calls(geometry: Geometry, tensors: Sequence[Tensor]) -> list[Callable[[
         t, h, w = (trivial,) * (3 - len(values)) + tuple(values)
         return t, w, h
 
-    window = (*axes(geometry.stride, 1), *axes(geometry.padding, 0), *axes(geometry.dilation, 1))
+    window: tuple[int, ...] = (
+        *axes(geometry.stride, 1), *axes(geometry.padding, 0), *axes(geometry.dilation, 1)
+    )  # fmt: skip
     if geometry.transposed:
         window += (0, 0, 0)
     backend = type2backend["torch.DoubleTensor" if input.dtype == torch.float64 else "torch.FloatTensor"]
@@ -314,11 +318,17 @@ def measure(geometry: Geometry, name: str, warm: bool) -> list[Result]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m thnn.testing.bench_geometries", description=__doc__)
-    parser.add_argument("--count", type=int, default=1000, metavar="N", help="random geometries (default 1000)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random geometries (default 0)")
+    parser.add_argument(
+        "--count", type=int, default=1000, metavar="N", help="random geometries (default 1000)"
+    )
+    parser.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="of the random geometries (default 0)"
+    )
     parser.add_argument("--named", default="", metavar="REGEX", help="only named geometries that match")
     parser.add_argument("--worst", type=int, default=20, metavar="N", help="lines to print (default 20)")
-    parser.add_argument("--verbose", action="store_true", help="print each random geometry that fails at once")
+    parser.add_argument(
+        "--verbose", action="store_true", help="print each random geometry that fails at once"
+    )
     options = parser.parse_args(arguments)
     torch.set_num_threads(1)
     failed = 0

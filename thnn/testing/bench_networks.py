@@ -2,14 +2,16 @@
 
 A training step (forward, loss, backward, torch.optim.SGD) and an inference of each network of `networks.NETWORKS`, by
 torch and by the same layers after thnn.convert(), contiguous and channels-last, and by torch.compile (inductor) with
-contiguous tensors. Losses and outputs are compared before the calls are timed. Compilation, which takes a minute or
-more per row, is not timed.
+contiguous tensors. Losses and outputs are compared before the calls are timed, and so are the losses of 20 training
+steps in float64. Compilation, which takes a minute or more per row, is not timed. After a training step,
+`time_by_function` shows where its time goes.
 """
 
 from __future__ import annotations
 
 import copy
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -26,6 +28,8 @@ TRAINING, INFERENCE = "training step", "inference"
 _LEARNING_RATE = 1e-4
 # Largest difference of losses and outputs from those of torch, relative to the largest magnitude.
 _TOLERANCE = 1e-3
+_DOUBLE_TOLERANCE = 1e-8
+_DOUBLE_STEPS = 20
 
 
 class NetworkRow(NamedTuple):
@@ -74,7 +78,8 @@ class _Training:
 
     def __init__(self, row: NetworkRow, modules: tuple[nn.Module, nn.Module], layout: str) -> None:
         self.network, self.loss = modules
-        self.input = in_layout(row.network.input(row.shape), layout)
+        dtype = next(self.network.parameters()).dtype
+        self.input = in_layout(row.network.input(row.shape, dtype), layout)
         with torch.no_grad():
             output = copy.deepcopy(self.network)(self.input)
         self.target = in_layout(row.network.target(output), layout)
@@ -93,9 +98,12 @@ class _Training:
         self.optimizer.step()
         return value
 
+    def losses(self, steps: int) -> Tensor:
+        """The losses of the next steps; each depends on the gradients of those before."""
+        return torch.stack([self().detach() for _ in range(steps)])
+
     def result(self) -> Tensor:
-        """The losses of two steps, of which the second depends on the gradients of the first."""
-        return torch.stack([self().detach(), self().detach()])
+        return self.losses(2)
 
     def compile(self) -> None:
         self.forward = torch.compile(self._forward)
@@ -154,18 +162,57 @@ def _compiled(row: NetworkRow, say: Callable[[str], None]) -> dict[str, Any]:
     return {COMPILED: call}
 
 
-def _compare(row: NetworkRow, results: Mapping[str, Tensor]) -> None:
+def compare_losses(row: NetworkRow, steps: int) -> None:
+    """Raises ValueError unless thnn and torch have the same losses in float64, step by step."""
+    losses = {}
+    for library, layout in (("torch", CONTIGUOUS), ("thnn", CONTIGUOUS), ("thnn", CHANNELS_LAST)):
+        if layout == CHANNELS_LAST and len(row.shape) != 4:
+            continue
+        modules = _made(row.network)
+        for module in modules:
+            module.double()
+            if library == "thnn":
+                convert(module)
+        losses[f"{library} {layout}"] = _Training(row, modules, layout).losses(steps)
+    _compare(row, losses, _DOUBLE_TOLERANCE)
+
+
+def time_by_function(row: NetworkRow) -> str:
+    """Where the time of a contiguous training step of thnn goes: the table of `thnn.profile`, and the optimizer."""
+    from thnn._profile import profile
+
+    modules = _made(row.network)
+    for module in modules:
+        convert(module)
+    training = _Training(row, modules, CONTIGUOUS)
+    training()
+    table = profile(
+        training.network, training.input, loss=lambda output: training.loss(output, training.target)
+    )
+    best = min(_seconds(training.optimizer.step) for _ in range(5))
+    return f"{table}\noptimizer step {best * 1e3:.3f} ms, outside of the total"
+
+
+def _seconds(call: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def _compare(row: NetworkRow, results: Mapping[str, Tensor], tolerance: float = _TOLERANCE) -> None:
     """Raises ValueError unless all implementations compute what torch computes."""
     (_, expected), *others = results.items()
     scale = expected.abs().max().item()
     for name, result in others:
         error = (result - expected).abs().max().item()
-        if not error <= _TOLERANCE * scale:
+        if not error <= tolerance * scale:
             raise ValueError(f"{row.name}: {name} differs from torch by {error:g} of {scale:g}")
 
 
 def measure(row: NetworkRow, rounds: int, with_compile: bool, say: Callable[[str], None]) -> Measurement:
     """Times a row and compares thnn with torch and with its goal; messages go to `say`."""
+    if row.mode == TRAINING:
+        compare_losses(row, _DOUBLE_STEPS)
     calls = _implementations(row)
     if with_compile:
         calls |= _compiled(row, say)

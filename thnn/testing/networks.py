@@ -262,14 +262,14 @@ NETWORKS = {
         Network(
             "ResNet-18",
             ResNet18,
-            {(16, 3, 32, 32): 1.1, (4, 3, 128, 128): None},
+            {(16, 3, 32, 32): 1.35, (4, 3, 128, 128): 1.35},
             (4, 3, 64, 64),
             classes=1000,
         ),
-        Network("MobileNetV2", MobileNetV2, {(8, 3, 96, 96): 1.5}, (4, 3, 96, 96), classes=1000),
-        Network("VGG-11", VGG11, {(8, 3, 64, 64): None}, (2, 3, 32, 32), make_loss=nn.MSELoss),
-        Network("U-Net", UNet, {(2, 3, 128, 128): 1.3}, (2, 3, 32, 32), classes=8),
+        Network("MobileNetV2", MobileNetV2, {(8, 3, 96, 96): 1.3}, (4, 3, 96, 96), classes=1000),
+        Network("VGG-11", VGG11, {(8, 3, 64, 64): 1.5}, (2, 3, 32, 32), make_loss=nn.MSELoss),
+        Network("U-Net", UNet, {(2, 3, 128, 128): 1.35}, (2, 3, 32, 32), classes=8),
         Network("LSTM tagger", Tagger, {(32, 64): 1.3}, (4, 8), classes=32, tokens=10000),
-        Network("LeNet", LeNet, {(64, 1, 28, 28): None}, (8, 1, 28, 28), classes=10),
+        Network("LeNet", LeNet, {(64, 1, 28, 28): 1.5}, (8, 1, 28, 28), classes=10),
     )
 }

@@ -337,8 +337,10 @@ static double gatherCost(const Convolution *g, ConvolutionView gradOutput, Convo
   return MAX(regular, classes * THNN_(implicitGemmCost)(&c) + calls);
 }
 
-/* The estimated time of scattering in multiply-adds of vectors. Rows of `length` elements are added. */
-static double scatterCost(const Convolution *g, int64_t terms, int64_t channels, int64_t length, bool contiguous)
+/* The estimated time of scattering in multiply-adds of vectors. Rows of `length` elements are added. A
+   row of pixels is a task, which has a fixed cost. */
+static double scatterCost(const Convolution *g, int64_t terms, int64_t channels, int64_t length,
+                          int64_t pixelsOfRow, bool contiguous)
 {
   double columns = (double)g->batch * (double)g->inputChannels, pixels = columns;
   for (int d = 0; d < 3; d++) {
@@ -349,7 +351,8 @@ static double scatterCost(const Convolution *g, int64_t terms, int64_t channels,
   const double addition = (few ? (double)terms : 1) * (contiguous ? 2.0 / VL : 1) +
                           (few ? 4 : 6 + 2.0 * (double)terms / VL) / (double)length;
   const double product = few ? 0 : 0.5 + (double)terms / VL * MAX(1, 4 / (double)channels / (double)length);
-  return 20000 + columns * (product + addition) + pixels / 4 + (few ? 0 : 4000 * (double)g->groups);
+  return 20000 + columns * (product + addition) + pixels * (0.25 + 300 / (double)pixelsOfRow) +
+         (few ? 0 : 4000 * (double)g->groups);
 }
 
 bool THNN_(scatterGradInput)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView weight,
@@ -377,7 +380,8 @@ bool THNN_(scatterGradInput)(const Convolution *g, ConvolutionView gradOutput, C
   }
   const WindowAxis *run = g->axis + last;
   const bool contiguous = (alongElements ? run->dilation : run->stride) == 1;
-  const double cost = scatterCost(g, terms, channels, alongElements ? run->kernel : run->output, contiguous);
+  const double cost =
+      scatterCost(g, terms, channels, alongElements ? run->kernel : run->output, run->input, contiguous);
   if (2 * cost > gatherCost(g, gradOutput, weight, bias, gradInput)) return false;
   const int order[3] = {last == 0 ? 1 : 0, last == 2 ? 1 : 2, last};
   const ConvolutionView rows = alongElements ? weight : gradOutput, factors = alongElements ? gradOutput : weight;
