@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from thnn._generated.functions import *  # noqa: F403
     from thnn._header import Argument, Function, HeaderError, Location, Module, parse_header
     from thnn._header.registry import THNN_H_PATH, functions, modules
-    from thnn._memory import keep_freed_memory
     from thnn._load.loaded import LoadedModule, build_library, load, open_library
     from thnn._load.recipe import CompileError
+    from thnn._memory import keep_freed_memory
+    from thnn._operators.calls import register_operators
     from thnn._profile import profile
 
     # For type checkers; at run time `__getattr__` lists the public names.
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
         "parallel",
         "parse_header",
         "profile",
+        "register_operators",
         "revert",
         "type2backend",
     ]
@@ -97,6 +99,7 @@ _HOMES = {
     "open_library": "thnn._load.loaded",
     "parse_header": "thnn._header",
     "profile": "thnn._profile",
+    "register_operators": "thnn._operators.calls",
     "revert": "thnn._convert",
     "type2backend": "thnn._binding.backend",
 }

@@ -146,6 +146,14 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_new)
 
     command = commands.add_parser(
+        "torch-support",
+        help="check the functions inside torch.compile, torch.export, torch.func and others; print a table",
+        description="Exit status 1 if a check fails; 'no' is a refusal, no failure. All take about 3 minutes.",
+    )
+    command.add_argument("modules", nargs="*", metavar="MODULE", help="check these modules only")
+    command.set_defaults(run=_torch_support)
+
+    command = commands.add_parser(
         "regenerate",
         help="rewrite the files generated from THNN.h and rebuild the library (in a source tree)",
         description="Writes only files that change. Exit status 1 on any error; the old build then remains.",
@@ -306,6 +314,12 @@ def _bench(options: argparse.Namespace) -> int:
             print(error, file=sys.stderr)
             return 1
     return main(options)
+
+
+def _torch_support(options: argparse.Namespace) -> int:
+    from thnn.testing.torch_support import main
+
+    return _refuse_unknown(options.modules) or main(options.modules)
 
 
 def _regenerate(options: argparse.Namespace) -> int:

@@ -66,6 +66,31 @@ def dynamo_disable(function: _F) -> _F:
     return function
 
 
+def traced_as(method: Any, traced: Any) -> None:
+    """Makes torch.compile trace another function, or class method, in place of `method`.
+
+    Without the private attribute it would trace `method` itself, which ends at the call of the C function.
+    """
+    function = getattr(method, "__func__", method)
+    function._torchdynamo_inline = getattr(traced, "__func__", traced)
+
+
+def marked_constant(function: _F) -> _F:
+    """Makes torch.compile call a function while it traces, and take its result for a constant.
+
+    The attribute that torch.compiler.assume_constant_result sets, which imports the compiler.
+    """
+    function._dynamo_marked_constant = True  # type: ignore[attr-defined]
+    return function
+
+
+def without_modes() -> Any:
+    """A context manager that suspends all dispatch modes. Without the private name: no fake tensors."""
+    from torch.utils._python_dispatch import _disable_current_modes
+
+    return _disable_current_modes()
+
+
 # Autograd
 
 # torch.autograd.graph.increment_version minus its check for a single tensor. Fallback: the public function.
@@ -114,14 +139,22 @@ is_batched: Callable[[Tensor], bool] = getattr(
 _dispatch_modes: Callable[[], int] = torch._C._len_torch_dispatch_stack
 
 
-def recording_mode() -> str | None:
-    """The public name of an active dispatch mode that sees torch operations but no C function; None without one."""
+def is_functionalizing() -> bool:
+    """True if the innermost transform of torch.func is functionalize. Without the private names: torch raises its own
+    error there."""
+    try:
+        return torch._C._functorch.peek_interpreter_stack().key().name == "Functionalize"
+    except AttributeError:
+        return False
+
+
+def recorder() -> str | None:
+    """The public name of what records torch operations and would miss the call of a C function; None without one."""
+    if is_tracing():
+        return "torch.jit.trace"
     for i in range(_dispatch_modes()):
-        mode = type(torch._C._get_dispatch_stack_at(i)).__name__
-        if mode == "ProxyTorchDispatchMode":
+        if type(torch._C._get_dispatch_stack_at(i)).__name__ == "ProxyTorchDispatchMode":
             return "make_fx or torch.export"
-        if mode == "_CloneArgBeforeMutateMode":
-            return "allow_mutation_on_saved_tensors"
     return None
 
 
@@ -138,6 +171,11 @@ def is_output_of_several(tensor: Tensor) -> bool:
         return torch._C._autograd._get_creation_meta(tensor).name == "MULTI_OUTPUT_NODE"
     except (AttributeError, RuntimeError):
         return False
+
+
+def may_be_recorded() -> bool:
+    """False if `recorder` certainly finds nothing; cheaper."""
+    return _dispatch_modes() > 0 or is_tracing()
 
 
 def in_transform() -> bool:

@@ -311,18 +311,17 @@ def test_compiled(name: str) -> None:
         assert torch.equal(ours, theirs)
 
 
-def test_compiled_once_whatever_the_layers() -> None:
-    """Layers are not compiled, so the compiled rest of the network does not depend on their settings."""
+def test_compiled_as_one_graph() -> None:
     network = nn.Sequential(*(thnn.nn.Conv2d(c, c + 1, 3, padding=c % 2) for c in range(1, 6)))
     x = torch.randn(2, 1, 12, 12)
-    with torch._dynamo.config.patch(recompile_limit=1, fail_on_recompile_limit_hit=True):
-        assert torch.equal(torch.compile(network, backend="eager")(x), network(x))
+    torch.compiler.reset()
+    assert torch.equal(torch.compile(network, backend="eager", fullgraph=True)(x), network(x))
 
 
-def test_transforms_are_refused() -> None:
+def test_vmap() -> None:
     layer = thnn.nn.Conv1d(2, 3, 3)
-    with pytest.raises(NotImplementedError, match=r"ConvolutionFunction: torch\.func"):
-        torch.vmap(layer)(torch.randn(4, 1, 2, 7))
+    x = torch.randn(4, 1, 2, 7)
+    torch.testing.assert_close(torch.vmap(layer)(x), torch.stack([layer(one) for one in x]))
 
 
 def test_device_and_type() -> None:

@@ -17,7 +17,8 @@ from thnn._binding.library import ALLOCATE, THNN
 from thnn._functions.base import FunctionBase, cast_for_autocast
 from thnn._functions.documentation import docstring
 from thnn._header.registry import modules
-from thnn._torch import dynamo_disable, in_transform, increment_version
+from thnn._operators import calls
+from thnn._torch import in_transform, increment_version, traced_as
 
 _is_grad_enabled = torch.is_grad_enabled
 
@@ -36,13 +37,12 @@ class BatchNormalization(FunctionBase):
     _constants = _running
 
     @classmethod
-    @dynamo_disable
     def apply(cls, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if keywords or len(args) != cls._arity:
             args = cls._bind(args, keywords)
         if in_transform():
-            cls._refuse_transforms(args)
+            return cls._through_operator(args)
         input, weight, bias, running_mean, running_var, train, momentum, eps = args
         if train is not True and train is not False:
             train = flag(cls.module.functions["updateOutput"], "train", train)
@@ -52,11 +52,16 @@ class BatchNormalization(FunctionBase):
                 # One object for all arguments without a gradient, since each argument of a node costs time.
                 return cls._enter(input, weight, bias, settings)
             return cls.compute(input, weight, bias, *settings)[0]
-        except TypeError:
+        except (TypeError, ValueError):
+            if any(isinstance(a, torch.fx.Proxy) for a in args):
+                return cls._through_operator(args)
             cast = cast_for_autocast((input, weight, bias))
             if cast is None:
                 raise
             return cls.apply(*cast, *settings)
+
+
+traced_as(BatchNormalization.apply, BatchNormalization._traced_apply)
 
 
 def _make(name: str, relu: bool) -> type[BatchNormalization]:
@@ -120,6 +125,12 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         statistics = running_mean, running_var, save_mean, save_std
         weight = parameters[0]
         needs = ctx.needs_input_grad
+        if in_transform():
+            # Of the bias, only the size matters without relu.
+            vector = save_mean if train else running_mean
+            bias = parameters[1] if relu else vector if has_bias else None
+            kept = input, weight, bias, *statistics, train, 0.0, eps
+            return calls.gradients(classes[0], needs, gradOutput, kept)
         if _is_grad_enabled():
             bias = parameters[1] if relu else None
             return (
@@ -143,6 +154,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         )
         return (*gradients, None)
 
+    classes: list[Any] = []
     tensors, scalars = BatchNormalization._names[:5], BatchNormalization._names[5:]
     members = {
         "__module__": "thnn",
@@ -152,7 +164,8 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         "forward": staticmethod(forward),
         "backward": staticmethod(backward),
     }
-    return type(f"{name}Function", (BatchNormalization,), members)
+    classes.append(type(f"{name}Function", (BatchNormalization,), members))
+    return classes[0]
 
 
 def _gradients(
@@ -186,6 +199,26 @@ def _gradients(
         part = formula.relu_backward(part, output)
     needs = needs[0], needs[1], needs[2] and has_bias
     return formula.gradients([part], [needs], eps, count)[0]
+
+
+def differentiable_gradients(
+    needs: Any, gradOutput: Tensor, relu: bool, *, output: Tensor | None, **values: Any
+) -> formula.Gradients:
+    """The gradients by input, weight and bias for the operators, from the values that backward functions read, by name.
+
+    `output` is that of the forward, which relu needs.
+    """
+    input, weight, bias, eps = (values[n] for n in ("input", "weight", "bias", "eps"))
+    if values["train"]:
+        mean, inverse = values["save_mean"], values["save_std"]
+        count = input.numel() // max(input.shape[1], 1)
+    else:
+        mean, inverse = values["running_mean"], stages.inverse_deviation(values["running_var"], eps)
+        count = None
+    part = formula.Part(gradOutput, input, weight, bias, mean, inverse)
+    if relu:
+        part = formula.relu_backward(part, output)
+    return formula.gradients([part], [needs[:3]], eps, count)[0]
 
 
 _EVALUATE = THNN.bind(modules()["BatchNormalization"].functions["updateOutput"])

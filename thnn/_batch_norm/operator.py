@@ -17,7 +17,7 @@ from thnn._binding.library import ALLOCATE, ANY, THNN
 from thnn._functions.base import cast_for_autocast
 from thnn._functions.classes import function_classes
 from thnn._header.registry import modules
-from thnn._torch import dynamo_disable
+from thnn._torch import functorch_active, in_transform
 
 _NAME = "batch_norm"
 _apply = function_classes["BatchNormalizationFunction"].apply
@@ -39,7 +39,6 @@ class BatchNormOutput(NamedTuple):
     """estimated_var itself"""
 
 
-@dynamo_disable
 def batch_norm(
     x: Tensor,
     scale: Tensor | None,
@@ -113,6 +112,12 @@ def batch_norm(
         )
         raise
 
+    if out is not None and (torch.compiler.is_compiling() or in_transform()):
+        raise NotImplementedError(f"{_NAME}: out: is not supported by torch.compile and inside transforms")
+    if not is_infer and not torch.compiler.is_compiling() and functorch_active():
+        raise NotImplementedError(
+            f"{_NAME}: estimates cannot be updated inside transforms of torch.func; use is_infer=True"
+        )
     apply = _apply if out is None else _into(out)
     if is_infer:
         y = apply(x, scale, bias, estimated_mean, estimated_var, False, 0.0, epsilon)
@@ -156,6 +161,10 @@ def _into(out: Tensor) -> Callable[..., Tensor]:
 def _mean_and_variance(x: Tensor) -> tuple[Tensor, Tensor]:
     with torch.no_grad():
         channels = x.shape[1]
+        if torch.compiler.is_compiling() or in_transform():  # which see no call of a C function
+            dims = [d for d in range(x.dim()) if d != 1]
+            variance, mean = torch.var_mean(x.double(), dims, correction=0)
+            return mean.to(x.dtype), variance.to(x.dtype)
         statistics = stages.statistics(x)
         mean, variance = statistics[:channels], statistics[channels:-1] / statistics[-1]
         return mean.to(x.dtype), variance.to(x.dtype)
@@ -223,14 +232,18 @@ def _check(
                     raise ValueError(
                         f"{_NAME}: out: cannot be differentiated, but {name} requires a gradient"
                     )
-        if x.is_inference() and any(t.requires_grad for t in tensors.values()):
+        if (
+            not torch.compiler.is_compiling()
+            and x.is_inference()
+            and any(t.requires_grad for t in tensors.values())
+        ):
             raise ValueError(f"{_NAME}: x: inference tensors cannot be differentiated; clone it")
     if not is_infer:
         if x.numel() <= size[1]:
             raise ValueError(
                 f"{_NAME}: x: expected more than 1 value per channel when training, got {tuple(size)}"
             )
-        for name in ("estimated_mean", "estimated_var"):
+        for name in () if torch.compiler.is_compiling() else ("estimated_mean", "estimated_var"):
             if tensors[name].is_inference() and not torch.is_inference_mode_enabled():
                 raise ValueError(
                     f"{_NAME}: {name}: inference tensors cannot be changed outside of inference mode"
@@ -238,7 +251,7 @@ def _check(
     written: tuple[str, ...] = ("out",) if out is not None else ()
     if not is_infer:
         written += ("estimated_mean", "estimated_var")
-    if written:
+    if written and not torch.compiler.is_compiling() and not in_transform():  # where tensors have no address
         _check_written(written, tensors)
 
 

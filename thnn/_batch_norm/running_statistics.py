@@ -14,6 +14,8 @@ from typing import Any, Final, Literal
 import torch
 from torch import Tensor
 
+from thnn._torch import in_transform
+
 FirstBatch = Literal["blend", "initialize"]
 FIRST_BATCH: Final = ("blend", "initialize")
 
@@ -51,8 +53,11 @@ def complement(value: float) -> float:
     return round(1 - value, 15)
 
 
-def weight_of_batch(momentum: float | None, first_batch: str, batches: Tensor | None) -> float:
-    """The weight of the next batch; `batches` is the number of batches before it (num_batches_tracked)."""
+def weight_of_batch(momentum: float | None, first_batch: str, batches: Tensor | None) -> float | Tensor:
+    """The weight of the next batch; `batches` is the number of batches before it (num_batches_tracked).
+
+    A tensor if the call is recorded: the number would become a constant of the recording.
+    """
     if momentum is not None and first_batch == "blend":
         return momentum
     if first_batch not in FIRST_BATCH:
@@ -63,15 +68,22 @@ def weight_of_batch(momentum: float | None, first_batch: str, batches: Tensor | 
         raise ValueError(
             "BatchNormalization: num_batches_tracked: expected the number of previous batches, got None"
         )
+    if torch.compiler.is_compiling() or in_transform():
+        weight = (
+            1 / (batches + 1) if momentum is None else torch.full_like(batches, momentum, dtype=torch.float64)
+        )
+        return torch.where(batches == 0, 1.0, weight) if first_batch == "initialize" else weight
     before = int(batches)
     if before == 0 and first_batch == "initialize":
         return 1.0
     return momentum if momentum is not None else 1 / (before + 1)
 
 
-def update(running: Tensor, batch: Tensor, weight: float) -> None:
+def update(running: Tensor, batch: Tensor, weight: float | Tensor) -> None:
     """Updates a running statistic by that of a batch; weight 1 replaces it, even if it is NaN."""
-    if weight == 1:
+    if isinstance(weight, Tensor):
+        running.copy_(torch.where(weight == 1, batch, torch.lerp(running, batch, weight.to(running.dtype))))
+    elif weight == 1:
         running.copy_(batch)
     else:
         running.lerp_(batch, weight)
@@ -92,7 +104,8 @@ def normalize_by_batch(
     `apply` is the method of a batch normalization class. With momentum 1 and vectors of zeros as running statistics,
     these become the mean and the unbiased variance of the batch.
     """
-    if (running_mean.is_inference() or running_var.is_inference()) and not torch.is_inference_mode_enabled():
+    is_written = not torch.compiler.is_compiling() and not torch.is_inference_mode_enabled()
+    if is_written and (running_mean.is_inference() or running_var.is_inference()):
         # torch raises an error, too, but after the update of the running mean.
         raise ValueError(
             "BatchNormalization: running statistics: inference tensors cannot be changed outside of inference mode"

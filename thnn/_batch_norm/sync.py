@@ -181,7 +181,9 @@ def synchronized(
     vectors = weight, bias, running_mean, running_var
     try:
         if in_transform():
-            cls._refuse_transforms((input, *vectors))
+            raise NotImplementedError(
+                f"{cls.__name__}: does not work inside transforms of torch.func, tracing and recording modes"
+            )
         input, weight, bias = cast_for_autocast((input, weight, bias)) or (input, weight, bias)
         vectors = weight, bias, running_mean, running_var
         _check(input, vectors, momentum, eps)

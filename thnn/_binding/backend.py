@@ -23,7 +23,7 @@ from thnn._binding.call import flag, invoke
 from thnn._binding.library import ANY, DOUBLE, FLOAT, THNN, BoundFunction, Library
 from thnn._header import Function
 from thnn._header.registry import functions
-from thnn._torch import dynamo_disable, increment_version
+from thnn._torch import dynamo_disable, increment_version, may_be_recorded, recorder
 
 
 def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
@@ -44,6 +44,8 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
             f"        check_shareable(function, {result!r}, {result})",
         ]
     lines += [
+        "    if may_be_recorded():",
+        "        refuse_recorder(function)",
         f"    arguments = ({', '.join(names)},)",
         "    report = call(arguments)",
         "    if report:",
@@ -69,6 +71,8 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
         "number": _number,
         "numbers": _numbers,
         "share": _share,
+        "may_be_recorded": may_be_recorded,
+        "refuse_recorder": _refuse_recorder,
         "check_shareable": _check_shareable,
         "increment_version": increment_version,
     }
@@ -77,6 +81,14 @@ def _method(bound: BoundFunction, flags: int) -> Callable[..., None]:
     method.__doc__ = f"{function!r}\n\n{function.doc}"
     method.__module__ = "thnn"
     return dynamo_disable(method)
+
+
+def _refuse_recorder(bound: BoundFunction) -> None:
+    """Raises NotImplementedError inside a recorder, which would see the tensors, but not what is written to them."""
+    if (name := recorder()) is not None:
+        raise NotImplementedError(
+            f"{bound.name}: cannot be recorded by {name}; {bound.function.module}Function can"
+        )
 
 
 def _number(value: Any) -> Any:

@@ -14,41 +14,27 @@ from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
-from torch.autograd import forward_ad
-from torch.autograd.function import FunctionMeta
 
 from thnn._binding.arguments import convert_scalar
+from thnn._binding.library import THNN, Library
 from thnn._header import Module
-from thnn._torch import (
-    dynamo_disable,
-    functorch_active,
-    in_transform,
-    is_tracing,
-    node_apply,
-    recording_mode,
-)
+from thnn._operators import calls
+from thnn._torch import in_transform, node_apply, traced_as
 
 _MISSING: Any = object()
 _is_grad_enabled = torch.is_grad_enabled
 
 
-class _FunctionMeta(FunctionMeta):
-    """The metaclass of all function classes. Since it is not torch's own, torch.compile does not trace their forward.
-    It also makes an autograd node call the `backward` of its class directly, without torch's method that looks
-    `backward` up in each call.
-    """
-
-    _backward_cls: Any
-    backward: Any
-
-    def __init__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> None:  # noqa: N805
-        super().__init__(name, bases, members)
-        cls._backward_cls.apply = cls.backward
-        if "backward" in members:
-            dynamo_disable(cls.backward)
+def _make_node(cls: type[FunctionBase]) -> Any:
+    """The autograd function of a class, with its name. It calls `backward` directly, without torch's method that looks
+    `backward` up in each call."""
+    members = {"forward": staticmethod(cls.forward), "backward": staticmethod(cls.backward)}
+    node: Any = type(cls.__name__, (torch.autograd.Function,), {"__module__": cls.__module__, **members})
+    node._backward_cls.apply = cls.backward
+    return node
 
 
-class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
+class FunctionBase:
     """Base class of all function classes.
 
     ``XFunction(*settings)`` creates a reusable object that is called with the tensors; ``XFunction.apply(*tensors,
@@ -77,7 +63,29 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
     _constant_positions: ClassVar[tuple[int, ...]] = ()
     compute: ClassVar[Callable[..., Any]]  # the forward without an autograd node
     __signature__: ClassVar[inspect.Signature]
+    forward: ClassVar[Callable[..., Any]]
+    backward: ClassVar[Callable[..., Any]]
+    _node: ClassVar[Any]  # the autograd function, a class of its own
     _enter: ClassVar[Callable[..., Any]]  # torch.autograd.Function.apply, which creates the autograd node
+
+    # Operators (thnn/_operators), defined at the first use.
+    _library: ClassVar[Library] = THNN
+    _rule: ClassVar[Callable[..., Any] | None] = None
+    _reference: ClassVar[Callable[..., Any] | None] = (
+        None  # the function in torch operations, given to thnn.load
+    )
+    _operators: ClassVar[Any]
+    _operator: ClassVar[Any]  # the operator of torch.library
+    _transformed: ClassVar[Callable[..., Any]]  # the same for torch.func and forward mode
+    _inplace_at: ClassVar[int] = -1  # positions in `_names`; -1: no such argument
+    _train_at: ClassVar[int] = -1
+    _returns_indices: ClassVar[bool] = False
+    _output_count: ClassVar[int] = 1
+    _operators_result_count: ClassVar[int] = 1
+    _updated: ClassVar[
+        tuple[tuple[int, int], ...]
+    ] = ()  # positions of running statistics: argument and result
+    _is_overridden: ClassVar[bool] = False  # a subclass with a forward or backward of its own
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -85,13 +93,28 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         cls._call_tensor_count = cls._tensor_count - len(cls._running)
         cls._constant_positions = tuple(cls._names.index(name) for name in cls._constants)
         cls.__signature__ = cls._signature(cls._names[cls._call_tensor_count :])
-        if node_apply is not None:
-            cls._enter = node_apply.__get__(None, cls)
-        else:
-            cls._enter = super().apply
+        if hasattr(cls, "forward"):
+            cls._node = node = _make_node(cls)
+            cls._enter = node.apply if node_apply is None else node_apply.__get__(None, node)
+        if "module" in cls.__dict__:
+            cls._describe_operator()
+        elif not {"forward", "backward", "compute"}.isdisjoint(cls.__dict__):
+            cls._is_overridden = True
         if "forward" in cls.__dict__ and "compute" not in cls.__dict__:
             # A subclass that overrides forward only: its forward also serves calls without a gradient.
             cls.compute = staticmethod(lambda *args: (cls._enter(*args),))
+
+    @classmethod
+    def _describe_operator(cls) -> None:
+        forward, names = cls.module.forward, cls._names
+        assert forward is not None
+        cls._inplace_at = names.index("inplace") if "inplace" in names else -1
+        cls._train_at = names.index("train") if "train" in names else -1
+        cls._returns_indices = "return_indices" in names
+        cls._output_count = len(forward.tensors("output"))
+        count = len(forward.tensors("output", "saved"))
+        cls._operators_result_count = count + len(forward.running)
+        cls._updated = tuple((names.index(a.name), count + k) for k, a in enumerate(forward.running))
 
     @classmethod
     def _signature(cls, names: Sequence[str]) -> inspect.Signature:
@@ -106,10 +129,6 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
             kind = inspect.Parameter.KEYWORD_ONLY if by_keyword else inspect.Parameter.POSITIONAL_OR_KEYWORD
             parameters.append(inspect.Parameter(_identifier(name), kind, default=default))
         return inspect.Signature(parameters)
-
-    @dynamo_disable
-    def __new__(cls, *scalars: Any, **keywords: Any) -> Any:
-        return super().__new__(cls)
 
     def __init__(self, *settings: Any, **keywords: Any) -> None:
         names = self._names[self._call_tensor_count :]
@@ -217,18 +236,19 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         return tuple(values)
 
     @classmethod
-    @dynamo_disable
     def apply(cls, *args: Any, **keywords: Any) -> Any:
         """Computes the function; arguments are the tensors, then the scalars, in the order of THNN.h."""
         if keywords or len(args) != cls._arity:
             args = cls._bind(args, keywords)
         if in_transform():
-            cls._refuse_transforms(args)
+            return cls._through_operator(args)
         try:
             if _is_grad_enabled() and cls._wants_gradient(args):
                 return cls._enter(*args)
             return cls.compute(*args)[0]
-        except TypeError:
+        except (TypeError, ValueError):
+            if any(isinstance(a, torch.fx.Proxy) for a in args):
+                return cls._through_operator(args)
             # C rejects float16 and bfloat16 with a TypeError, so autocast is queried only here, and costs a successful
             # call nothing.
             cast = cast_for_autocast(args[: cls._call_tensor_count])
@@ -257,21 +277,60 @@ class FunctionBase(torch.autograd.Function, metaclass=_FunctionMeta):
         return True
 
     @classmethod
-    def _refuse_transforms(cls, args: tuple[Any, ...]) -> None:
-        """Raises NotImplementedError inside function transforms (torch.func), whose results would silently be wrong."""
-        if is_tracing():
-            raise NotImplementedError(f"{cls.__name__}: cannot be recorded by torch.jit.trace")
-        if (mode := recording_mode()) is not None:
-            raise NotImplementedError(f"{cls.__name__}: does not work inside {mode}")
-        if functorch_active():
+    def _through_operator(cls, args: tuple[Any, ...]) -> Any:
+        """`apply` by way of the operator, which every tracer and transform of torch knows."""
+        if cls._is_overridden:
             raise NotImplementedError(
-                f"{cls.__name__}: torch.func transforms are not supported; use torch.autograd"
+                f"{cls.__name__}: overrides forward or backward, which no transform of torch sees"
             )
-        for name, value in zip(cls._names, args):
-            if isinstance(value, Tensor) and forward_ad.unpack_dual(value).tangent is not None:
-                raise NotImplementedError(
-                    f"{cls.__name__}: {name}: forward-mode derivatives are not implemented"
-                )
+        is_compiling = torch.compiler.is_compiling()
+        if _is_grad_enabled() and not any(isinstance(a, torch.fx.Proxy) for a in args):
+            cls._wants_gradient(args)
+        calls.define(cls)
+        inplace = cls._inplace_at >= 0 and args[cls._inplace_at]
+        given = args[: len(args) - 1] if cls._returns_indices else args
+        if cls._inplace_at >= 0:
+            given = given[: cls._inplace_at] + given[cls._inplace_at + 1 :]
+        if inplace:
+            # The operator saves its input for the backward.
+            given = (given[0].clone(), *given[1:])
+        results = cls._operator(*given) if is_compiling else calls.run(cls, given)
+        several = cls._operators_result_count > 1
+        output = results[0] if several else results
+        for position, result in cls._updated:
+            if args[position] is not None and args[cls._train_at]:
+                args[position].copy_(results[result])
+        if inplace:
+            return args[0].copy_(output)
+        if cls._returns_indices and args[-1]:
+            return output, results[1]
+        if cls._output_count > 1:
+            return tuple(results[k] for k in range(cls._output_count))
+        return output
+
+    @classmethod
+    def _with_flags(cls, given: Sequence[Any]) -> tuple[Any, ...]:
+        """The arguments of `compute` from those of the operator, which has no inplace and no return_indices."""
+        args = list(given)
+        if cls._inplace_at >= 0:
+            args.insert(cls._inplace_at, False)
+        if cls._returns_indices:
+            args.append(False)
+        return tuple(args)
+
+    @classmethod
+    def _backward_through_operators(
+        cls, needs: Sequence[bool], gradOutput: Tensor, kept: Sequence[Any]
+    ) -> tuple[Any, ...]:
+        """The results of `backward` inside a transform; `kept` are the values that backward functions read."""
+        return calls.gradients(cls, needs, gradOutput, kept)
+
+    @classmethod
+    def _traced_apply(cls, *args: Any, **keywords: Any) -> Any:
+        """`apply` as torch.compile traces it."""
+        if keywords or len(args) != cls._arity:
+            args = cls._bind(args, keywords)
+        return cls._through_operator(args)
 
 
 def cast_for_autocast(tensors: Sequence[Any]) -> tuple[Any, ...] | None:
@@ -289,6 +348,9 @@ def cast_for_autocast(tensors: Sequence[Any]) -> tuple[Any, ...] | None:
     if not any(is_cast):
         return None
     return tuple(t.float() if cast else t for t, cast in zip(tensors, is_cast))
+
+
+traced_as(FunctionBase.apply, FunctionBase._traced_apply)
 
 
 def _identifier(name: str) -> str:

@@ -17,7 +17,7 @@ from thnn._binding.call import run
 from thnn._binding.library import THNN, BoundFunction, Library
 from thnn._functions.formulas import FORMULAS
 from thnn._header import Function, Module
-from thnn._torch import is_output_of_several
+from thnn._torch import in_transform, is_output_of_several
 
 Rule = Callable[..., Mapping[str, Tensor]]
 # A module's function in differentiable torch operations, called with the arguments of the forward by name.
@@ -109,8 +109,15 @@ def _by_reference(module: Module, cls_name: str, reference: Reference) -> Rule:
             )
         values = {k: v.view_as(v) if isinstance(v, Tensor) else v for k, v in values.items()}
         wanted = [n for n, need in zip(inputs, needs) if need and n in gradients]
-        output = reference(**values)
         tensors = [values[n] for n in wanted]
+        if in_transform():
+
+            def outputs(*tensors: Tensor) -> Tensor:
+                return reference(**{**values, **dict(zip(wanted, tensors))})
+
+            pulled: Any = torch.func.vjp(outputs, *tensors)
+            return {gradients[n]: g for n, g in zip(wanted, pulled[1](gradOutput.reshape(pulled[0].shape)))}
+        output = reference(**values)
         found = torch.autograd.grad(
             output, tensors, gradOutput.reshape(output.shape), create_graph=True, allow_unused=True
         )

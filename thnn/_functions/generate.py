@@ -10,8 +10,8 @@ implements the calls of a class.
 from __future__ import annotations
 
 import linecache
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import torch
 
@@ -23,6 +23,7 @@ from thnn._functions.derivatives import Reference
 from thnn._functions.documentation import docstring
 from thnn._header import Function as HeaderFunction
 from thnn._header import HeaderError, Module
+from thnn._torch import in_transform
 
 
 class _Source:
@@ -116,16 +117,8 @@ def _make(
     options += ["return_indices"] if returns_indices else []
     inplace = "inplace" in scalars
 
-    # The names that a backward reads: arguments of the C functions, and tensors that determine the sizes of gradients.
-    wanted = {a.name for f in module.backwards for a in f.arguments}
-    wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradParameter") if a.gradient_of}
-    wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradInput") if a.gradient_of}
-    wanted |= {
-        a.size.tensor for f in module.backwards for a in f.arguments if a.size and a.size.tensor != "output"
-    }
     rule = _derivatives.rule(module, library, cls_name, reference)
-    wanted |= {*inputs} if reference is not None else set()
-    keep = [n for n in (*inputs, *outputs, *saved) if n in wanted]
+    keep = _read_by_backwards(module, all_inputs=reference is not None)
 
     names = {a.name: a.variable for a in forward.arguments}
     made = {}
@@ -179,14 +172,12 @@ def _make(
         code.add(f"{_tuple(keep)} = ctx.saved_tensors")
     if scalars:
         code.add(f"{_tuple(variables)} = ctx.scalars")
-    gradients = {
-        a.gradient_of: a.name
-        for f in module.backwards
-        for a in f.tensors("gradInput", "gradParameter")
-        if a.gradient_of
-    }
+    gradients = {source: name for f in module.backwards for name, source in _gradients(f, inputs).items()}
     order = [gradients.get(n) if n in gradients else None for n in inputs]
     rest = ["None"] * len(variables + options)
+    code.add("if in_transform():")
+    tensors, numbers = _tuple(keep), _tuple([v for v in variables if v != "inplace"])
+    code.add(f"return through_operators(ctx.needs_input_grad, gradOutput, (*{tensors}, *{numbers}))", 2)
     code.add("if is_grad_enabled():")
     values = _derivatives.values(rule, ["gradOutput", *keep, *variables])
     code.add(f"gradients = rule(ctx.needs_input_grad, {', '.join(f'{v}={v}' for v in values)})", 2)
@@ -214,6 +205,7 @@ def _make(
         "ALLOCATE": ALLOCATE,
         "flag": flag,
         "check_in_place": _derivatives.check_in_place,
+        "in_transform": in_transform,
         "is_grad_enabled": torch.is_grad_enabled,
         "rule": rule,
         "increment_version": torch.autograd.graph.increment_version,
@@ -227,6 +219,9 @@ def _make(
         "__module__": "thnn",
         "__doc__": docstring(module, inputs, [*scalars], options),
         "module": module,
+        "_library": library,
+        "_rule": staticmethod(rule),
+        "_reference": reference,
         "source": source,
         "has_second_derivatives": _derivatives.has_second_derivatives(module, library, reference),
         "compute": staticmethod(namespace["compute"]),
@@ -247,7 +242,76 @@ def _make(
         "_running": tuple(a.name for a in forward.running),
     }
     bases = (Criterion,) if criterion else (FunctionBase,)
-    return type(cls_name, bases, members)
+    cls: type[FunctionBase] = type(cls_name, bases, members)
+    namespace["through_operators"] = cls._backward_through_operators
+    return cls
+
+
+def _read_by_backwards(module: Module, all_inputs: bool) -> list[str]:
+    """The tensors of the forward that a backward reads: arguments of the C functions, and tensors that determine the
+    sizes of gradients; with `all_inputs` also all others that the forward takes."""
+    forward = module.forward
+    assert forward is not None
+    wanted = {a.name for f in module.backwards for a in f.arguments}
+    wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradParameter") if a.gradient_of}
+    wanted |= {a.gradient_of for f in module.backwards for a in f.tensors("gradInput") if a.gradient_of}
+    wanted |= {
+        a.size.tensor for f in module.backwards for a in f.arguments if a.size and a.size.tensor != "output"
+    }
+    tensors = [
+        a.name
+        for roles in (("input", "target", "parameter"), ("output",), ("saved",))
+        for a in forward.tensors(*roles)
+    ]
+    if all_inputs:
+        wanted |= {a.name for a in forward.tensors("input", "target", "parameter")}
+    return [n for n in tensors if n in wanted]
+
+
+def _gradients(function: HeaderFunction, inputs: Sequence[str]) -> dict[str, str]:
+    """The gradients that a backward function computes, by name, with the tensor that each is the gradient of."""
+    # accGradParameters of some modules has an argument gradInput that it does not use.
+    roles = ("gradParameter",) if function.phase == "accGradParameters" else ("gradInput", "gradParameter")
+    return {
+        a.name: a.gradient_of
+        for a in function.arguments
+        if a.is_tensor and a.role in roles and a.gradient_of and a.gradient_of in inputs
+    }
+
+
+class BackwardKernel(NamedTuple):
+    """A backward function as a function of gradOutput, the tensors of the forward that backward functions read, and the
+    scalars."""
+
+    function: HeaderFunction
+    arguments: tuple[str, ...]  # after gradOutput
+    gradients: Mapping[str, str]  # the results: each gradient with the tensor that it is the gradient of
+    run: Callable[..., Any]  # returns one gradient or a tuple; an empty tensor for that of an absent tensor
+
+
+def backward_kernels(module: Module, library: Library, reference: Reference | None) -> list[BackwardKernel]:
+    """The backward functions of a module, for its operators."""
+    forward = module.forward
+    assert forward is not None
+    inputs = [a.name for a in forward.tensors("input", "target", "parameter")]
+    scalars = {a.name: a.variable for a in forward.scalars}
+    keep = _read_by_backwards(module, all_inputs=reference is not None)
+    arguments = (*keep, *(v for v in scalars.values() if v != "inplace"))
+    kernels = []
+    for function in module.backwards:
+        gradients = _gradients(function, inputs)
+        code = _Source()
+        code.add(f"def {function.name}(gradOutput, {', '.join(arguments)}):", 0)
+        inplace, criterion = "inplace" in scalars, module.is_criterion
+        computed = _backward_call(code, function, inputs, keep, scalars, {}, inplace, criterion)
+        results = [f"gradOutput.new_empty(0) if {g} is None else {g}" for g in gradients]
+        code.add(f"return {results[0] if len(results) == 1 else _tuple(results)}")
+        letters = _letters(function, computed)
+        call = results_of(library.bind(function), letters, scaled=criterion)
+        namespace = {f"call_{function.phase}": call}
+        _compile(function.name, "\n".join(code.lines) + "\n", namespace)
+        kernels.append(BackwardKernel(function, arguments, gradients, namespace[function.name]))
+    return kernels
 
 
 def _backward_call(
@@ -264,10 +328,8 @@ def _backward_call(
 
     Returns the results with the letters of `results_of`.
     """
-    produced = [a for a in function.tensors("gradInput", "gradParameter") if a.gradient_of in inputs]
-    # accGradParameters of some modules has an argument gradInput that it does not use.
-    if function.phase == "accGradParameters":
-        produced = [a for a in produced if a.role == "gradParameter"]
+    gradients = _gradients(function, inputs)
+    produced = [a for a in function.arguments if a.name in gradients]
     condition = " or ".join(needs[source] for a in produced if (source := a.gradient_of or "") in needs)
     if condition:
         code.add(f"if {condition}:")

@@ -14,6 +14,8 @@ from thnn._functions import derivatives as _derivatives
 from thnn._functions.base import FunctionBase
 from thnn._functions.documentation import docstring
 from thnn._header.registry import modules
+from thnn._operators import calls
+from thnn._torch import in_transform
 
 _module = modules()["Linear"]
 _rule = _derivatives.rule(_module, THNN, "LinearFunction")
@@ -47,6 +49,8 @@ class LinearFunction(FunctionBase):
     def backward(ctx: Any, gradOutput: Tensor) -> tuple[Tensor | None, ...]:
         input, weight, bias = ctx.saved_tensors
         needs = ctx.needs_input_grad
+        if in_transform():
+            return calls.gradients(LinearFunction, needs, gradOutput, (input, weight, bias))
         if torch.is_grad_enabled():
             gradients = _rule(needs, gradOutput=gradOutput, input=input, weight=weight, bias=bias)
             return gradients.get("gradInput"), gradients.get("gradWeight"), gradients.get("gradBias")

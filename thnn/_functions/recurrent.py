@@ -15,7 +15,7 @@ from thnn._functions.base import FunctionBase
 from thnn._functions.documentation import docstring
 from thnn._functions.formulas import FORMULAS
 from thnn._header.registry import modules
-from thnn._torch import dynamo_disable
+from thnn._torch import in_transform, traced_as
 
 # The node returns `storage`, which its backward reads, as an additional last output; `apply` drops it. Second
 # derivatives reach the forward as the gradient of that output.
@@ -51,7 +51,6 @@ class LSTMFusedFunction(FunctionBase):
     _optional = frozenset({"bias1", "bias2"})
 
     @classmethod
-    @dynamo_disable
     def apply(cls, *args: Any, **keywords: Any) -> tuple[Tensor, Tensor]:
         """Computes (output, outputCell); arguments are the tensors in the order of THNN.h."""
         results = super().apply(*args, **keywords)
@@ -94,7 +93,7 @@ class LSTMFusedFunction(FunctionBase):
         ctx: Any, gradOutput: Tensor | None, gradOutputCell: Tensor | None, gradStorage: Tensor | None
     ) -> tuple[Tensor | None, ...]:
         storage, cell, outputCell = ctx.saved_tensors
-        if gradStorage is not None or torch.is_grad_enabled():
+        if gradStorage is not None or torch.is_grad_enabled() or in_transform():
             gradients = FORMULAS["LSTMFused"](
                 ctx.needs_input_grad,
                 gradOutput=gradOutput,
@@ -124,12 +123,11 @@ class GRUFusedFunction(FunctionBase):
     _optional = frozenset({"bias1", "bias2"})
 
     @classmethod
-    @dynamo_disable
     def apply(cls, *args: Any, **keywords: Any) -> Tensor:
         """Computes the function; arguments are the tensors in the order of THNN.h."""
         results = super().apply(*args, **keywords)
         # Under autocast FunctionBase.apply calls this method with cast tensors, and gets a single tensor.
-        return results if isinstance(results, Tensor) else results[0]
+        return results[0] if isinstance(results, tuple) else results
 
     @staticmethod
     def compute(
@@ -161,7 +159,7 @@ class GRUFusedFunction(FunctionBase):
         ctx: Any, gradOutput: Tensor | None, gradStorage: Tensor | None
     ) -> tuple[Tensor | None, ...]:
         (storage,) = ctx.saved_tensors
-        if gradOutput is None or gradStorage is not None or torch.is_grad_enabled():
+        if gradOutput is None or gradStorage is not None or torch.is_grad_enabled() or in_transform():
             gradients = FORMULAS["GRUFused"](
                 ctx.needs_input_grad, gradOutput=gradOutput, gradStorage=gradStorage, storage=storage
             )
@@ -177,3 +175,7 @@ class GRUFusedFunction(FunctionBase):
                 invoke(_gru_backward, ANY, arguments, report)
         shape1, shape2 = ctx.bias_shapes
         return byInput, byHidden, _by_bias(byInput, shape1), _by_bias(byHidden, shape2), byHx
+
+
+for _cls in (LSTMFusedFunction, GRUFusedFunction):
+    traced_as(_cls.apply, FunctionBase._traced_apply)

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from thnn._functions.base import FunctionBase, _FunctionMeta
+from thnn._functions.base import FunctionBase
 from thnn._functions.classes import function_classes
 from thnn._header.registry import THNN_H_PATH, modules
 from thnn.compat._utils import Function, declared, parse_header
@@ -53,15 +53,18 @@ RENAMED = {
 }
 
 
-class _LegacyMeta(_FunctionMeta):
+class _LegacyMeta(type):
     """Lets a class be unpacked into (class, backward class), the result of `_make_function_class` since 0.2."""
 
-    def __init__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> None:  # noqa: N805
+    _backward_cls: Any
+
+    def __init__(cls, name: str, bases: tuple[type, ...], members: dict[str, Any]) -> None:
         super().__init__(name, bases, members)
+        cls._backward_cls = cls._node._backward_cls  # type: ignore[attr-defined]
         cls._backward_cls.__module__ = cls.__module__
         cls._backward_cls.__doc__ = f"The autograd node of {name}."
 
-    def __iter__(cls) -> Iterator[Any]:  # noqa: N805
+    def __iter__(cls) -> Iterator[Any]:
         return iter((cls, cls._backward_cls))
 
 

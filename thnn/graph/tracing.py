@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, fx, nn
 from torch.overrides import TorchFunctionMode
 
+from thnn._functions.base import FunctionBase
 from thnn._torch import BatchNormBase, set_grad_enabled
 from thnn.graph.branch import NOT_USER_CODE, ROOT, Branch, set_caller_grad_enabled
 from thnn.graph.mode_views import ModeViews, has_hooks
@@ -140,7 +141,7 @@ class _RecordingMode(TorchFunctionMode):
 def _functions_as_nodes(tracer: fx.Tracer) -> Iterator[None]:
     """Records calls of autograd functions as nodes; torch.fx would trace their forward."""
     with ExitStack() as stack:
-        classes: list[Any] = [torch.autograd.Function]
+        classes: list[Any] = [torch.autograd.Function, FunctionBase]
         for cls in classes:
             classes.extend(cls.__subclasses__())
         for cls in classes:

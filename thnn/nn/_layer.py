@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from thnn._torch import dynamo_disable
 from thnn.nn._errors import layer_error
 
 Forward = TypeVar("Forward", bound=Callable[..., Any])
@@ -49,16 +48,29 @@ def layer_doc(
 
 
 def layer_forward(forward: Forward) -> Forward:
-    """A forward whose errors name the layer in place of the C function, and which torch.compile does not trace."""
+    """A forward whose errors name the layer in place of the C function."""
 
     @functools.wraps(forward)
     def wrapped(self: Any, input: Any, *args: Any, **keywords: Any) -> Any:
         try:
             return forward(self, input, *args, **keywords)
         except (TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
+            if is_symbolic(input):
+                return as_leaf(self, input, *args, **keywords)
             raise _explained(self, (input, *args), error) from None
 
-    return dynamo_disable(wrapped)  # type: ignore[return-value]
+    return wrapped  # type: ignore[return-value]
+
+
+def is_symbolic(input: Any) -> bool:
+    """True if the input of a layer is a value of torch.fx.symbolic_trace."""
+    return isinstance(input, torch.fx.Proxy)
+
+
+def as_leaf(layer: torch.nn.Module, input: Any, *args: Any, **keywords: Any) -> Any:
+    """The call of a layer as one node of torch.fx.symbolic_trace, as the calls of torch's layers are."""
+    tracer = input.tracer
+    return tracer.create_proxy("call_module", tracer.path_of_module(layer), (input, *args), keywords)
 
 
 def _explained(layer: torch.nn.Module, arguments: tuple[Any, ...], error: Exception) -> Exception:

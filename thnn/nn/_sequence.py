@@ -22,6 +22,7 @@ from thnn._binding.library import ANY, BoundFunction
 from thnn._functions import linear as _linear
 from thnn._functions import recurrent as _recurrent
 from thnn._functions.classes import function_classes
+from thnn._torch import in_transform
 
 # The states of a layer: the hidden state and, in an LSTM, the cell state.
 States = tuple[Tensor, ...]
@@ -125,6 +126,8 @@ def run_steps(
     Shapes: gates (rows, G * H) for G gates; weight (G * H, H); bias (G * H) or None; states (N, H), N = sizes[0].
     """
     tensors = (gates, weight, *initial) if bias is None else (gates, weight, bias, *initial)
+    if torch.compiler.is_compiling() or in_transform():
+        return _recorded(cell, gates, weight, bias, initial, sizes, reverse)
     if any(type(t) not in _PLAIN or t.dtype != gates.dtype or t.is_meta for t in tensors):
         return _recorded(cell, gates, weight, bias, initial, sizes, reverse)
     if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):

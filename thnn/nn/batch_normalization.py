@@ -13,12 +13,14 @@ from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm.running_statistics import FirstBatch
 from thnn._binding.extension import lib
 from thnn._functions.classes import function_classes
-from thnn._torch import BatchNormBase, dynamo_disable, increment_version
+from thnn._torch import BatchNormBase, in_transform, increment_version, traced_as
 from thnn.nn._errors import layer_error, wrong_count
+from thnn.nn._layer import as_leaf, is_symbolic
 from thnn.nn.functional import activation as F
 
 _ACTIVATIONS: Final = (None, "relu")
 _batch_normalization = function_classes["BatchNormalizationFunction"].apply
+_rectified_batch_normalization = function_classes["BatchNormalizationReLUFunction"].apply
 _add_one = lib.thnn_increment
 
 # The default momentum, identified by `is`: a literal might be the same object as an explicit 0.1.
@@ -172,9 +174,13 @@ class _BatchNorm(BatchNormBase):
         for name in ("unbiased", "first_batch", "update_statistics", "activation", "_fused"):
             self.__dict__.pop(name, None)
 
-    @dynamo_disable
     def forward(self, input: Tensor) -> Tensor:
-        self._check_input_dim(input)
+        try:
+            self._check_input_dim(input)
+        except TypeError:
+            if is_symbolic(input):
+                return as_leaf(self, input)
+            raise
         try:
             # Read directly, since five calls of nn.Module.__getattr__ cost as much as a small kernel.
             parameters, buffers = self._parameters, self._buffers
@@ -190,7 +196,7 @@ class _BatchNorm(BatchNormBase):
             return self._compute(input, weight, bias, running_mean, running_var, by_batch, 0.0)
         if running_mean is None or not self.track_running_stats or not self.update_statistics:
             return self._compute(input, weight, bias, None, None, True, 0.0)
-        momentum = self.momentum
+        momentum: Any = self.momentum
         if momentum is None or self.first_batch != "blend":
             momentum = _statistics.weight_of_batch(momentum, self.first_batch, batches)
         output = self._compute(input, weight, bias, running_mean, running_var, True, momentum)
@@ -206,17 +212,24 @@ class _BatchNorm(BatchNormBase):
         running_mean: Tensor | None,
         running_var: Tensor | None,
         train: bool,
-        momentum: float,
+        momentum: Any,
     ) -> Tensor:
         """The output, normalized by the statistics of the batch if `train`, which also updates the running statistics
         if they are given; otherwise by the running statistics.
 
-        `momentum` is the weight of this batch. Of the options, `unbiased` and `activation` take effect here.
+        `momentum` is the weight of this batch, a number or a tensor. Of the options, `unbiased` and `activation` take
+        effect here.
         """
         apply = _batch_normalization if self.activation is None else _function_with(self.activation)
         unbiased = self.unbiased
         try:
-            if (unbiased and momentum != 1) or not train or running_mean is None or running_var is None:
+            is_constant = not isinstance(momentum, Tensor)
+            if (
+                (unbiased and is_constant and momentum != 1)
+                or not train
+                or running_mean is None
+                or running_var is None
+            ):
                 return apply(input, weight, bias, running_mean, running_var, train, momentum, self.eps)
             output, mean, variance = _statistics.normalize_by_batch(
                 apply, input, weight, bias, running_mean, running_var, self.eps, unbiased
@@ -236,10 +249,17 @@ def _increment(batches: Tensor) -> None:
     A C function needs half a microsecond, with the increment of the version. `add_(1)` takes six times as long, as much
     as a small kernel; ctypes at the address of the tensor takes 0.2 microseconds more.
     """
-    if _add_one(id(batches)):
+    if not in_transform() and _add_one(id(batches)):
         increment_version((batches,))
     else:
         batches.add_(1)
+
+
+def _traced_increment(batches: Tensor) -> None:
+    batches.add_(1)
+
+
+traced_as(_increment, _traced_increment)
 
 
 def _check_activation(activation: str | None) -> None:
@@ -257,8 +277,9 @@ def _function_with(activation: str) -> Callable[..., Tensor]:
 
 def _rectified(*arguments: Any) -> Tensor:
     """Batch normalization and ReLU; marks the output for FusedReLU."""
-    output: Tensor = function_classes["BatchNormalizationReLUFunction"].apply(*arguments)
-    output._thnn_rectified = True  # type: ignore[attr-defined]
+    output: Tensor = _rectified_batch_normalization(*arguments)
+    if not torch.compiler.is_compiling():  # which rectifies twice
+        output._thnn_rectified = True  # type: ignore[attr-defined]
     return output
 
 
@@ -269,7 +290,6 @@ class FusedReLU(torch.nn.ReLU):
     Shapes, dtypes, errors: those of ``thnn.nn.ReLU``.
     """
 
-    @dynamo_disable
     def forward(self, input: Tensor) -> Tensor:
         if getattr(input, "_thnn_rectified", False):
             return input

@@ -10,8 +10,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn._functions.classes import function_classes
-from thnn._torch import ConvBase, ConvTransposeBase, dynamo_disable
+from thnn._torch import ConvBase, ConvTransposeBase
 from thnn.nn._errors import layer_error, wrong_count
+from thnn.nn._layer import as_leaf, is_symbolic
 
 _convolution = function_classes["ConvolutionFunction"].apply
 _full_convolution = function_classes["FullConvolutionFunction"].apply
@@ -104,11 +105,12 @@ def _explained(layer: Any, input: Any, error: Exception) -> Exception:
 class _Convolution(ConvBase):
     """Forward of the convolutions that are not transposed."""
 
-    @dynamo_disable
     def forward(self, input: Tensor) -> Tensor:
         try:
             return self._conv_forward(input, self.weight, self.bias)
         except (TypeError, ValueError) as error:
+            if is_symbolic(input):
+                return as_leaf(self, input)
             raise _explained(self, input, error) from None
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -171,12 +173,13 @@ class Conv3d(_Convolution, torch.nn.Conv3d):
 class _ConvTranspose(ConvTransposeBase):
     """Forward of the transposed convolutions."""
 
-    @dynamo_disable
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         """`output_size` selects one of the output sizes that a stride allows."""
         try:
             return self._transposed(input, self.weight, output_size)
         except (TypeError, ValueError, IndexError) as error:
+            if is_symbolic(input):
+                return as_leaf(self, input, output_size)
             raise _explained(self, input, error) from None
 
     def _transposed(self, input: Tensor, weight: Tensor, output_size: Sequence[int] | None) -> Tensor:

@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from thnn._functions.classes import function_classes
-from thnn._torch import dynamo_disable
 from thnn.nn._errors import layer_error, wrong_count
 
 _linear = function_classes["LinearFunction"].apply
@@ -24,7 +23,6 @@ class Linear(torch.nn.Linear):
     for wrong sizes.
     """
 
-    @dynamo_disable
     def forward(self, input: Tensor) -> Tensor:
         try:
             if not isinstance(input, Tensor) or input.dim() <= 2:

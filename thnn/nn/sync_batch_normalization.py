@@ -13,7 +13,7 @@ from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm.communicator import check_process_group, communicator_of
 from thnn._batch_norm.running_statistics import FirstBatch
 from thnn._batch_norm.sync import synchronized
-from thnn._torch import BatchNormBase
+from thnn._torch import BatchNormBase, dynamo_disable
 from thnn.nn.batch_normalization import _MOMENTUM, _BatchNorm, _check_activation
 
 _M = TypeVar("_M", bound=torch.nn.Module)
@@ -119,6 +119,10 @@ class SyncBatchNorm(_BatchNorm):
                 f"SyncBatchNorm: input: expected 2 dimensions (N, C) or more, got {input.dim()} {tuple(input.shape)}"
             )
 
+    @dynamo_disable
+    def forward(self, input: Tensor) -> Tensor:
+        return super().forward(input)
+
     def _compute(
         self,
         input: Tensor,
@@ -199,6 +203,7 @@ _FORWARDS = (
     BatchNormBase.forward,
     torch.nn.SyncBatchNorm.forward,
     _BatchNorm.forward,
+    SyncBatchNorm.forward,
 )
 
 # Attributes that the conversion changes or adds, besides _class_before and _state_before.

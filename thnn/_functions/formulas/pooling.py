@@ -10,13 +10,14 @@ import torch
 from torch import Tensor
 
 from thnn._functions.formulas.model import Formula
+from thnn._torch import in_transform
 
 
 def _scatter(gradOutput: Tensor, input: Tensor, positions: Tensor, dims: int) -> dict[str, Tensor]:
     """gradOutput added at positions in the last `dims` dimensions of the input; negative ones are skipped."""
     size = math.prod(input.shape[-dims:])
     flat = positions.flatten(-dims)
-    if flat.numel() and int(flat.max()) >= size:
+    if not in_transform() and flat.numel() and int(flat.max()) >= size:
         raise IndexError(f"indices: expected positions below {size}, got {int(flat.max())}")
     source = gradOutput.flatten(-dims).masked_fill(flat < 0, 0)
     planes = gradOutput.new_zeros((*input.shape[:-dims], size))
@@ -49,7 +50,7 @@ def _unpacked(
         start = torch.arange(indices.shape[axis - 3]) * stride[axis] - padding[axis]
         start = start.reshape([-1 if axis == d else 1 for d in range(3)])
         at = start + (indices >> 8 * axis & 255) * dilation[axis]
-        if bool(((at < 0) | (at >= size[axis])).logical_and(indices != -1).any()):
+        if not in_transform() and bool(((at < 0) | (at >= size[axis])).logical_and(indices != -1).any()):
             raise IndexError("indices: expected elements of windows in the volume")
         positions = positions * size[axis] + at
     return positions.masked_fill(indices < 0, -1)

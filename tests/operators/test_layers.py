@@ -1,0 +1,155 @@
+"""Layers of thnn.nn inside torch's machinery."""
+
+from __future__ import annotations
+
+import copy
+import io
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.utils.flop_counter import FlopCounterMode
+
+import thnn
+
+
+def network(family: Any = thnn.nn) -> nn.Sequential:
+    torch.manual_seed(0)
+    return nn.Sequential(
+        family.Conv2d(3, 8, 3, padding=1),
+        family.BatchNorm2d(8),
+        family.ReLU(inplace=True),
+        family.MaxPool2d(2),
+        nn.Flatten(),
+        family.Linear(128, 5),
+        family.LogSoftmax(1),
+    )
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> None:
+    torch.compiler.reset()
+
+
+X = torch.linspace(-2, 2, 5 * 3 * 8 * 8).cos().reshape(5, 3, 8, 8)
+
+
+def losses(model: nn.Module, forward: Any) -> list[float]:
+    """The losses of a few steps of training."""
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    found = []
+    for n in (5, 4, 5):
+        optimizer.zero_grad()
+        loss = thnn.nn.NLLLoss()(forward(X[:n]), torch.arange(n))
+        loss.backward()
+        optimizer.step()
+        found.append(loss.item())
+    return found
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_training_of_a_compiled_network(dynamic: bool | None) -> None:
+    plain, model = network(), network()
+    compiled = torch.compile(model, fullgraph=True, dynamic=dynamic, backend="aot_eager")
+    assert losses(model, compiled) == pytest.approx(losses(plain, plain))
+    for name, expected in plain.state_dict().items():
+        torch.testing.assert_close(model.state_dict()[name], expected)
+    torch.testing.assert_close(compiled.eval()(X), plain.eval()(X))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"momentum": None},
+        {"first_batch": "initialize", "momentum": 0.3},
+        {"unbiased": False, "activation": "relu"},
+        {"momentum": None, "first_batch": "initialize", "unbiased": False},
+        {"track_running_stats": False, "affine": False},
+    ],
+)
+def test_options_of_batch_normalization(options: dict[str, Any]) -> None:
+    plain = thnn.nn.BatchNorm2d(3, **options)
+    model = copy.deepcopy(plain)
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    for scale in (1, 2, 3):
+        torch.testing.assert_close(compiled(scale * X), plain(scale * X))
+    for ours, expected in zip(model.buffers(), plain.buffers()):
+        torch.testing.assert_close(ours, expected)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("strict", [False, True])
+def test_export(strict: bool) -> None:
+    """With a dynamic batch; a loaded program computes the same, and an exported one can be trained."""
+    model = network().eval()
+    shapes = ({0: torch.export.Dim("n")},)
+    program = torch.export.export(model, (X,), dynamic_shapes=shapes, strict=strict)
+    file = io.BytesIO()
+    torch.export.save(program, file)
+    file.seek(0)
+    torch.testing.assert_close(torch.export.load(file).module()(X[:2]), model(X[:2]))
+    trained: Any = torch.export.export(network(), (X,), strict=strict).module()
+    trained(X).sum().backward()
+    assert all(p.grad is not None for p in trained.parameters())
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_traces() -> None:
+    model = network().eval()
+    torch.testing.assert_close(torch.jit.trace(model, X)(X[:3]), model(X[:3]))
+    graph = torch.fx.symbolic_trace(model)
+    torch.testing.assert_close(graph(X), model(X))
+    assert [n.op for n in graph.graph.nodes].count("call_module") >= 4
+
+
+def test_flops_are_those_of_torch() -> None:
+    counts = []
+    for family in (thnn.nn, nn):
+        model = network(family)
+        with FlopCounterMode(display=False) as counter:
+            model(X).sum().backward()
+        counts.append(counter.get_total_flops())
+    assert counts[0] == counts[1] > 0
+
+
+def test_gradients_of_samples_and_ensembles() -> None:
+    model = network().eval()
+    parameters = {name: p.detach() for name, p in model.named_parameters()}
+
+    def loss(parameters: dict[str, Tensor], x: Tensor) -> Tensor:
+        output: Tensor = torch.func.functional_call(model, parameters, (x[None],))
+        return output[0, 1]
+
+    found = torch.vmap(torch.func.grad(loss), (None, 0))(parameters, X)
+    for k, x in enumerate(X):
+        leaves = {name: p.clone().requires_grad_() for name, p in parameters.items()}
+        expected = torch.autograd.grad(loss(leaves, x), [*leaves.values()])
+        for gradient, name in zip(expected, parameters):
+            torch.testing.assert_close(found[name][k], gradient)
+    stacked = {name: torch.stack([p, p / 2]) for name, p in parameters.items()}
+    assert torch.vmap(loss, (0, None))(stacked, X[0]).shape == (2,)
+    with pytest.raises(NotImplementedError, match=r"running_mean: torch\.vmap cannot"):
+        torch.vmap(network())(X[:, None])
+
+
+@pytest.mark.parametrize("name", ["LSTM", "GRU", "LSTMCell", "GRUCell"])
+def test_recurrent_layers(name: str) -> None:
+    model = getattr(thnn.nn, name)(4, 5)
+    x = torch.randn(3, 2, 4) if "Cell" not in name else torch.randn(2, 4)
+    with torch._dynamo.config.patch(allow_rnn=True):
+        compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+        ours, expected = compiled(x), model(x)
+    torch.testing.assert_close(ours, expected)
+
+
+def test_autocast() -> None:
+    model = network().eval()
+
+    def forward(x: Tensor) -> Any:
+        with torch.autocast("cpu", torch.bfloat16):
+            return model(x.bfloat16())
+
+    compiled = torch.compile(forward, fullgraph=True, backend="aot_eager")(X)
+    assert compiled.dtype is torch.float32
+    torch.testing.assert_close(compiled, forward(X))

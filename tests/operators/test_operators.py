@@ -1,0 +1,249 @@
+"""Every function class inside torch's machinery, and the operators themselves."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+from torch.fx.experimental.proxy_tensor import make_fx
+
+import thnn
+from thnn._functions.base import FunctionBase
+from thnn._operators import calls, shapes
+from thnn.testing.torch_support import CHECKS, call_of, samples_of
+
+NAMES = [*thnn.function_classes]
+
+# What thnn refuses: (check, class) -> a part of the reason.
+RANDOM = "use randomness='different'"
+STATISTICS = "cannot update one tensor by every element"
+REFUSED = {
+    (check, name): reason
+    for check in ("vmap", "vmap(grad)")
+    for name, reason in {
+        "RReLUFunction": RANDOM,
+        "BatchNormalizationFunction": STATISTICS,
+        "BatchNormalizationReLUFunction": STATISTICS,
+    }.items()
+}
+# Static shapes are a special case of dynamic ones; the table of docs/torch.md has both.
+TESTED = [name for name in CHECKS if name not in ("compile", "compile dynamic")]
+
+
+def out_of_place(cls: type[FunctionBase]) -> dict[str, Any]:
+    return {"inplace": False} if "inplace" in cls._names else {}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("check", TESTED)
+@pytest.mark.parametrize("name", NAMES)
+def test_function(name: str, check: str) -> None:
+    cls = thnn.function_classes[name]
+    call = call_of(cls, samples_of(cls)[0], **out_of_place(cls))
+    if (check, name) in REFUSED:
+        with pytest.raises(NotImplementedError, match=REFUSED[check, name]):
+            CHECKS[check](call)
+    else:
+        CHECKS[check](call)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", NAMES)
+def test_compiled(name: str) -> None:
+    """As one graph, with all sizes dynamic."""
+    cls = thnn.function_classes[name]
+    CHECKS["compile dynamic"](call_of(cls, samples_of(cls)[0], **out_of_place(cls)))
+
+
+def test_random_functions_under_vmap() -> None:
+    x = torch.randn(3, 4)
+    found = torch.vmap(lambda v: thnn.RReLUFunction.apply(v, 0.1, 0.3, True), randomness="different")(x)
+    torch.testing.assert_close(found[x > 0], x[x > 0])
+    assert bool(((found[x <= 0] / x[x <= 0]) > 0.09).all())
+
+
+def test_in_place_calls_write_the_input() -> None:
+    x = torch.randn(5)
+    graph = make_fx(lambda t: thnn.ThresholdFunction.apply(t, 0, 0, True) * 2)(x.clone())
+    given = x.clone()
+    torch.testing.assert_close(graph(given), 2 * x.relu())
+    torch.testing.assert_close(given, x.relu())
+
+    def loss(t: Tensor) -> Tensor:
+        return (thnn.LeakyReLUFunction(0.1, True)(t * 2) ** 2).sum()
+
+    expected = torch.func.grad(lambda t: (torch.nn.functional.leaky_relu(t * 2, 0.1) ** 2).sum())(x)
+    torch.testing.assert_close(torch.func.grad(loss)(x), expected)
+    leaf = x.clone().requires_grad_()
+    torch.compiler.reset()
+    torch.compile(loss, fullgraph=True, backend="aot_eager")(leaf).backward()
+    torch.testing.assert_close(leaf.grad, expected)
+
+
+def test_running_statistics_are_updated() -> None:
+    x = torch.randn(4, 3)
+    mean, var = torch.zeros(3), torch.ones(3)
+
+    def normalize(x: Tensor, mean: Tensor, var: Tensor) -> Any:
+        return thnn.BatchNormalizationFunction(mean, var, True, 0.5, 1e-5)(x, None, None)
+
+    others = mean.clone(), var.clone()
+    torch.testing.assert_close(make_fx(normalize)(x, mean, var)(x, *others), normalize(x, mean, var))
+    torch.testing.assert_close(others[0], x.mean(0) / 2)
+    torch.testing.assert_close(others[1], (1 + x.var(0)) / 2)
+
+
+def test_several_outputs_and_indices() -> None:
+    x = torch.randn(1, 1, 4, 4)
+    pool = thnn.SpatialMaxPoolingFunction(2, 2, 2, 2, 0, 0, False, return_indices=True)
+    for ours, expected in zip(torch.vmap(pool)(x[None]), pool(x)):
+        assert torch.equal(ours[0], expected)
+    cells = [torch.randn(2, 12), torch.randn(2, 12), None, None, torch.randn(2, 3)]
+    for ours, expected in zip(
+        make_fx(thnn.LSTMFusedFunction.apply)(*cells)(*cells), thnn.LSTMFusedFunction.apply(*cells)
+    ):
+        assert torch.equal(ours, expected)
+
+
+def test_backward_inside_a_recorder() -> None:
+    """The backward of a node that was made outside is recorded, too."""
+    for cls, values in (
+        (thnn.TanhFunction, (torch.randn(3),)),
+        (thnn.LinearFunction, (torch.randn(2, 3), torch.randn(4, 3))),
+        (thnn.BatchNormalizationFunction, (torch.randn(4, 3), None, None, None, None, True, 0.1, 1e-5)),
+        (thnn.GRUFusedFunction, (torch.randn(2, 9), torch.randn(2, 9), None, None, torch.randn(2, 3))),
+    ):
+        x = values[0].clone().requires_grad_()
+        y = cls.apply(x, *values[1:])
+
+        gradient = partial(_gradient, x, y)
+        recorded = make_fx(gradient)(torch.randn_like(y))
+        g = torch.randn_like(y)
+        torch.testing.assert_close(recorded(g), gradient(g))
+
+
+def _gradient(x: Tensor, y: Tensor, g: Tensor) -> Tensor:
+    return torch.autograd.grad(y, x, g, retain_graph=True)[0]
+
+
+# torch's own warning at the first use of forward mode.
+@pytest.mark.filterwarnings("ignore:.torch.jit.script. is deprecated")
+def test_refusals() -> None:
+    x = torch.randn(3)
+    with pytest.raises(NotImplementedError, match=r"torch\.func\.functionalize"):
+        torch.func.functionalize(thnn.TanhFunction.apply)(x)
+    with pytest.raises(NotImplementedError, match="the gradient by target"):
+        torch.func.grad(lambda t: thnn.MSECriterionFunction.apply(x, t))(x)
+    with pytest.raises(NotImplementedError, match="derivative by target"):
+        torch.func.jvp(lambda t: thnn.MSECriterionFunction.apply(x, t), (x,), (x,))
+
+    class Overridden(thnn.TanhFunction):  # type: ignore[name-defined, misc]
+        @staticmethod
+        def forward(ctx: Any, x: Tensor) -> Tensor:
+            return x * 2
+
+    with pytest.raises(NotImplementedError, match="Overridden: overrides forward"):
+        torch.vmap(Overridden.apply)(x)
+    with pytest.raises(NotImplementedError, match="Tanh_updateOutput: cannot be recorded by make_fx"):
+        make_fx(lambda t: thnn.type2backend[t.type()].Tanh_updateOutput(0, t, torch.empty_like(t)))(x)
+
+
+def test_errors_are_those_of_the_function() -> None:
+    x = torch.randn(3)
+    for call in (torch.vmap, lambda f: make_fx(f, tracing_mode="fake")):
+        with pytest.raises(ValueError, match="SpatialMaxPooling_updateOutput: input"):
+            call(thnn.SpatialMaxPoolingFunction(2, 2, 2, 2, 0, 0))(x)
+    with pytest.raises(TypeError, match="kW: expected an integer, got str"):
+        make_fx(lambda t: thnn.SpatialMaxPoolingFunction.apply(t, "2", 2, 2, 2, 0, 0))(
+            torch.randn(1, 1, 4, 4)
+        )
+
+
+def test_symbolic_sizes_follow_the_formula_of_the_function() -> None:
+    """A size of an output is an expression, not a constant, through several layers."""
+    x = torch.randn(2, 3, 17, 23)
+
+    def network(x: Tensor) -> Tensor:
+        y = thnn.SpatialConvolutionMMFunction.apply(x, torch.ones(4, 3, 3, 3), None, 3, 3, 2, 2, 1, 1)
+        return thnn.SpatialMaxPoolingFunction.apply(y, 2, 2, 2, 2, 0, 0, True)
+
+    graph = make_fx(network, tracing_mode="symbolic")(x)
+    for size in ((5, 3, 40, 9), (1, 3, 12, 33)):
+        other = torch.randn(size)
+        torch.testing.assert_close(graph(other), network(other))
+    node = next(n for n in graph.graph.nodes if "SpatialMaxPooling" in str(n.target))
+    output = node.meta["val"][0]
+    assert not any(shapes._is_symbolic(n) for n in output.shape[1:2])
+    assert all(shapes._is_symbolic(output.shape[d]) for d in (0, 2, 3))
+
+
+def test_nothing_is_compiled_again_for_another_batch_size() -> None:
+    torch.compiler.reset()
+    w = torch.randn(4, 3, 3, 3)
+
+    def network(x: Tensor) -> Tensor:
+        y = thnn.SpatialConvolutionMMFunction.apply(x, w, None, 3, 3, 1, 1, 1, 1)
+        return thnn.LogSoftMaxFunction.apply(thnn.SpatialMaxPoolingFunction(2, 2, 2, 2, 0, 0)(y).flatten(1))
+
+    compiled = torch.compile(network, fullgraph=True, dynamic=True, backend="aot_eager")
+    with torch._dynamo.config.patch(error_on_recompile=True):
+        for n in (5, 7, 12):
+            x = torch.randn(n, 3, 8, 8)
+            torch.testing.assert_close(compiled(x), network(x))
+
+
+def test_a_class_is_defined_while_torch_compiles() -> None:
+    code = (
+        "import torch, thnn\n"
+        "f = lambda x: thnn.SqrtFunction.apply(thnn.TanhFunction()(x.abs()), 1e-3)\n"
+        "x = torch.randn(3)\n"
+        "assert torch.equal(torch.compile(f, fullgraph=True, backend='aot_eager')(x), f(x))\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=300).returncode == 0
+
+
+@pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
+def test_a_saved_program_is_loaded_by_another_process(tmp_path: Any) -> None:
+    class Network(torch.nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return thnn.TanhFunction.apply(x)  # type: ignore[no-any-return]
+
+    x = torch.randn(3)
+    exported, traced = tmp_path / "exported.pt2", tmp_path / "traced.pt"
+    torch.export.save(torch.export.export(Network(), (x,)), exported)
+    torch.jit.trace(Network(), x).save(traced)
+    code = (
+        "import sys, torch, thnn\n"
+        "thnn.register_operators()\n"
+        "x = torch.ones(3)\n"
+        "for f in (torch.export.load(sys.argv[1]).module(), torch.jit.load(sys.argv[2])):\n"
+        "    torch.testing.assert_close(f(x), x.tanh())\n"
+    )
+    arguments = [sys.executable, "-W", "ignore", "-c", code, str(exported), str(traced)]
+    assert subprocess.run(arguments, check=False, timeout=300).returncode == 0
+
+
+def test_operators_are_defined_once() -> None:
+    class Renamed(thnn.TanhFunction):  # type: ignore[name-defined, misc]
+        pass
+
+    calls.define(thnn.TanhFunction)
+    assert calls.define(Renamed)
+    assert Renamed._operator is thnn.TanhFunction._operator
+    x = torch.randn(3)
+    torch.testing.assert_close(torch.ops.thnn.Tanh(x), x.tanh())
+
+
+def test_the_table_of_the_documents_is_complete() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "torch.md").read_text(encoding="utf-8")
+    rows = {line.split("|")[1].strip(): line for line in text.splitlines() if line.startswith("| ")}
+    for name in NAMES:
+        cells = [cell.strip() for cell in rows[name.removesuffix("Function")].split("|")[2:-1]]
+        expected = ["no" if (check, name) in REFUSED else "yes" for check in CHECKS]
+        assert cells == expected, name

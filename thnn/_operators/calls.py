@@ -1,0 +1,79 @@
+"""Calls of classes by way of their operators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+from torch.autograd import forward_ad
+
+from thnn._binding.arguments import convert_scalar
+from thnn._torch import functorch_active, is_functionalizing, marked_constant
+
+if TYPE_CHECKING:
+    from thnn._functions.base import FunctionBase
+
+
+@marked_constant
+def define(cls: type[FunctionBase]) -> bool:
+    """Defines the operators of a class at the first call; torch.compile calls it while it traces."""
+    if not hasattr(cls, "_operators"):
+        # Imported here, since operators are made of the generated classes.
+        from thnn._operators.operators import Operators
+        from thnn._operators.recurrent import RecurrentOperators
+
+        owner: Any = next(c for c in cls.__mro__ if "module" in c.__dict__)
+        kind = (
+            RecurrentOperators if owner.__name__ in ("LSTMFusedFunction", "GRUFusedFunction") else Operators
+        )
+        operators = kind(owner)
+        owner._operator, owner._transformed = operators.operator, operators.node.apply
+        owner._operators = operators
+    return True
+
+
+def register_operators() -> None:
+    """Defines the operators ``torch.ops.thnn.X`` of all functions, in about a tenth of a second.
+
+    A class defines its own at its first use. Programs that ``torch.export.save`` or ``torch.jit.save`` wrote contain
+    operators, but no classes: call this before loading one. ``torch.jit.script`` compiles calls of the operators, too.
+    """
+    from thnn._functions.classes import function_classes
+
+    for cls in function_classes.values():
+        define(cls)
+
+
+def run(cls: type[FunctionBase], given: Sequence[Any]) -> Any:
+    """The results of the operator; scalars are converted by the rules for C arguments."""
+    forward = cls.module.forward
+    assert forward is not None
+    values = list(given)
+    first = cls._tensor_count
+    for position, argument in enumerate(cls._operators.scalars, first):
+        if not isinstance(values[position], (bool, int, float)):
+            values[position] = convert_scalar(forward, argument, values[position])
+    if functorch_active():
+        if is_functionalizing():
+            raise NotImplementedError(f"{cls.__name__}: torch.func.functionalize is not supported")
+        return cls._transformed(*values)
+    if forward_ad._current_level >= 0:
+        return cls._transformed(*values)
+    return cls._operator(*values)
+
+
+def gradients(
+    cls: type[FunctionBase], needs: Sequence[bool], gradOutput: Tensor, kept: Sequence[Any]
+) -> tuple[Any, ...]:
+    """The gradients by all arguments of a node, None for those without; computed by operators."""
+    from thnn._operators.rules import apply_backward
+
+    define(cls)
+    operators = cls._operators
+    values = dict(zip(operators.kept, kept))
+    wanted = [n and a.name in operators.differentiable for a, n in zip(operators.tensors, needs)]
+    found = apply_backward(operators, wanted, gradOutput, values)
+    named = {operators.gradient_of[g]: value for g, value in found.items()}
+    by_tensor = [named.get(a.name) for a in operators.tensors]
+    return tuple(by_tensor[k] if k < len(by_tensor) else None for k in range(len(needs)))

@@ -1,0 +1,283 @@
+"""The operators of a module: ``thnn::X`` and, without derivatives, one per C function: ``thnn::X_updateOutput``, ...
+
+A program sees ``thnn::X`` (torch.export keeps it, so that an exported program can be trained); a compiler sees the
+operators of the C functions, into which ``thnn::X`` decomposes. Operators change none of their arguments: in-place
+calls and running statistics are copied by the caller. Definitions take about a millisecond per class, hence are made at
+the first use.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from thnn._binding.library import ALLOCATE, THNN, Library
+from thnn._functions.generate import BackwardKernel, backward_kernels
+from thnn._header import Argument, Module
+from thnn._operators import flops, shapes
+from thnn._operators.differentiation import make_node
+from thnn._operators.rules import Rule, rule_of
+
+_TYPES = {"bool": "bool", "int": "int", "int64_t": "int", "long": "int", "THIndex_t": "int"}
+
+_lock = threading.RLock()
+_namespaces: dict[str, Library] = {}
+_definitions: dict[str, torch.library.Library] = {}
+
+
+def namespace_of(library: Library) -> str:
+    """The namespace of the operators of a library: 'thnn', otherwise the name of its file; with a number if another
+    library of that name, such as an older build, has it."""
+    if library is THNN:
+        return "thnn"
+    stem = "thnn_" + re.sub(r"\W", "_", library.path.stem.removeprefix("lib"))
+    name, number = stem, 1
+    while _namespaces.setdefault(name, library) is not library:
+        number += 1
+        name = f"{stem}_{number}"
+    return name
+
+
+class Operators:
+    """The operators of one class: their definitions and what `calls.py` and `differentiation.py` need of them."""
+
+    def __init__(self, cls: Any) -> None:
+        module: Module = cls.module
+        forward = module.forward
+        assert forward is not None
+        self.cls, self.module, self.library = cls, module, cls._library
+        self.namespace = namespace_of(self.library)
+        self.tensors = list(forward.tensors("input", "target", "parameter"))
+        self.scalars = [a for a in forward.scalars if a.name != "inplace"]
+        self.generators = [a for a in forward.arguments if a.role == "generator"]
+        self.given = [a.variable for a in (*self.tensors, *self.scalars, *self.generators)]
+        self.outputs = list(forward.tensors("output"))
+        self.saved = list(forward.tensors("saved"))
+        self.modified = list(forward.running)
+        self.results = [a.name for a in (*self.outputs, *self.saved)]
+        self.optional = frozenset(a.name for a in forward.tensors() if a.is_optional)
+        self.is_random = bool(self.generators)
+        self.kernels: Sequence[BackwardKernel] = self._backward_kernels()
+        self.gradient_of = {
+            gradient: name for kernel in self.kernels for gradient, name in kernel.gradients.items()
+        }
+        self.differentiable = frozenset(self.gradient_of.values())
+        # The names that backward kernels take, among them results of the forward.
+        self.kept = list(self.kernels[0].arguments) if self.kernels else []
+
+        with _lock:
+            self._library = _definitions.get(self.namespace)
+            if self._library is None:
+                self._library = torch.library.Library(self.namespace, "FRAGMENT")
+                _definitions[self.namespace] = self._library
+            self._define_all()
+
+    # Hooks of the modules whose classes are written by hand.
+
+    def _backward_kernels(self) -> Sequence[BackwardKernel]:
+        return backward_kernels(self.module, self.library, self.cls._reference)
+
+    def _make_node(self) -> Any:
+        self.rule: Rule = rule_of(self)
+        return make_node(self)
+
+    def compute(self, *values: Any) -> tuple[Any, ...]:
+        """The results of the forward kernel; `values` are in the order of `given`."""
+        # Generated classes return the result of the call before the results of the C function.
+        return tuple(self.cls.compute(*self.cls._with_flags(values))[-len(self.results) :])
+
+    def fake_results(self, values: Mapping[str, Any]) -> list[Any]:
+        """Results of the forward without memory, None for absent ones."""
+        forward = self.module.forward
+        assert forward is not None
+        row: list[Any] = []
+        found: dict[str, Any] = {}
+        first = values[self.tensors[0].name]
+        for argument in forward.after_state:
+            name = argument.name
+            if name in self.results:
+                value = self._fake_result(argument, values, first)
+                row.append(value)
+                found[name] = value
+            elif argument.role == "buffer":
+                row.append(None)
+            elif name == "inplace":
+                row.append(False)
+            else:
+                row.append(values.get(argument.variable))
+        unknown = any(value is ALLOCATE for value in row)
+        if unknown or not any(
+            isinstance(n, torch.SymInt) for v in row if isinstance(v, Tensor) for n in v.shape
+        ):
+            # Also where no size is unknown, for the errors of the function.
+            allocated = shapes.outputs(self.library.bind(forward), row)
+            for position, output in allocated.items():
+                found[forward.after_state[position].name] = output.allocate(first)
+        return [found[name] for name in self.results]
+
+    def _fake_result(self, argument: Argument, values: Mapping[str, Any], first: Tensor) -> Any:
+        outputs = [a.name for a in self.outputs]
+        if self.module.is_criterion and (argument in self.outputs or argument.like in outputs):
+            return first.new_empty(())
+        if argument.like is not None and argument.like in values:
+            return torch.empty_like(values[argument.like])
+        if argument.is_optional and not values.get("train", True):
+            return None
+        return ALLOCATE
+
+    # Definitions
+
+    def _define_all(self) -> None:
+        arguments = [
+            *(f"{'Tensor?' if a.is_optional else 'Tensor'} {a.variable}" for a in self.tensors),
+            *(f"{_TYPES.get(a.type, 'float')} {a.variable}" for a in self.scalars),
+            *(f"Generator? {a.variable}" for a in self.generators),
+        ]
+        count = len(self.results) + len(self.modified)
+        name = self.module.name
+        self.forward = self._define(
+            f"{name}_updateOutput", arguments, count, self._forward, self._fake_forward
+        )
+        self.backwards: list[Any] = []
+        types = {name: text.split(" ")[0] for name, text in zip(self.given, arguments)}
+        for kernel in self.kernels:
+            parts = ["Tensor gradOutput"]
+            for argument in kernel.arguments:
+                optional = "?" if argument in self.optional else ""
+                parts.append(f"{types.get(argument, 'Tensor' + optional)} {argument}")
+            self.backwards.append(
+                self._define(
+                    kernel.function.name,
+                    parts,
+                    len(kernel.gradients),
+                    kernel.run,
+                    self._fake_gradients(kernel),
+                )
+            )
+        self.result_count = count
+        self.node = self._make_node()
+        definition = f"{name}({', '.join(arguments)}) -> {_returns(count)}"
+        assert self._library is not None
+        self._library.define(definition, tags=self._tags())
+        self._library.impl(name, self._composite, "CompositeImplicitAutograd")
+        qualified = f"{self.namespace}::{name}"
+        torch.library.register_autocast(qualified, "cpu", torch.float32, lib=self._library)
+        self.operator = getattr(getattr(torch.ops, self.namespace), name).default
+        flops.register(self)
+
+    def _tags(self) -> tuple[torch.Tag, ...]:
+        return (torch.Tag.nondeterministic_seeded,) if self.is_random else ()
+
+    def _define(
+        self,
+        name: str,
+        arguments: Sequence[str],
+        count: int,
+        kernel: Callable[..., Any],
+        fake: Callable[..., Any],
+    ) -> Any:
+        assert self._library is not None
+        tags = self._tags() if name.endswith("_updateOutput") else ()
+        self._library.define(f"{name}({', '.join(arguments)}) -> {_returns(count)}", tags=tags)
+        self._library.impl(name, kernel, "CPU")
+        qualified = f"{self.namespace}::{name}"
+        torch.library.register_fake(qualified, fake, lib=self._library)
+        operator = getattr(getattr(torch.ops, self.namespace), name).default
+        torch.library.register_vmap(qualified, self._one_by_one(operator, name), lib=self._library)
+        return operator
+
+    def _forward(self, *values: Any) -> Any:
+        given = list(values)
+        updated = []
+        for argument in self.modified:
+            position = self.given.index(argument.name)
+            if given[position] is not None:
+                given[position] = given[position].clone()
+            updated.append(given[position])
+        return _packed([*self.compute(*given), *updated], values[0])
+
+    def _fake_forward(self, *values: Any) -> Any:
+        named = dict(zip(self.given, values))
+        updated = [named[a.name] for a in self.modified]
+        copies = [None if t is None else torch.empty_like(t) for t in updated]
+        return _packed([*self.fake_results(named), *copies], values[0])
+
+    def _fake_gradients(self, kernel: BackwardKernel) -> Callable[..., Any]:
+        def fake(gradOutput: Tensor, *values: Any) -> Any:
+            named = dict(zip(kernel.arguments, values))
+            sources = [named[name] for name in kernel.gradients.values()]
+            return _packed([None if s is None else torch.empty_like(s) for s in sources], gradOutput)
+
+        return fake
+
+    def _composite(self, *values: Any) -> Any:
+        if torch.is_grad_enabled() and any(isinstance(v, Tensor) and v.requires_grad for v in values):
+            return self.node.apply(*values)
+        return self.forward(*values)
+
+    def _one_by_one(self, operator: Any, name: str) -> Callable[..., Any]:
+        """The rule of torch.vmap: a loop over the batch, right for every function."""
+        is_forward = name.endswith("_updateOutput")
+
+        def rule(info: Any, in_dims: Sequence[int | None], *values: Any) -> Any:
+            if is_forward:
+                self._check_vmap(info, in_dims, values)
+            rows = [
+                operator(*(v if d is None else v.select(d, i) for v, d in zip(values, in_dims)))
+                for i in range(info.batch_size)
+            ]
+            if not rows:
+                raise NotImplementedError(f"{name}: an empty batch of torch.vmap is not supported")
+            if isinstance(rows[0], Tensor):
+                return torch.stack(rows), 0
+            return tuple(torch.stack(column) for column in zip(*rows)), (0,) * len(rows[0])
+
+        return rule
+
+    def _check_vmap(self, info: Any, in_dims: Sequence[int | None], values: Sequence[Any]) -> None:
+        named = dict(zip(self.given, zip(values, in_dims)))
+        where = f"{self.module.name}_updateOutput: "
+        if self.is_random and info.randomness != "different" and named.get("train", (True, None))[0]:
+            raise NotImplementedError(
+                f"{where}torch.vmap(randomness={info.randomness!r}) is not supported; use randomness='different'"
+            )
+        if not named.get("train", (True, None))[0]:
+            return
+        for argument in self.modified:
+            value, dim = named[argument.name]
+            if value is not None and dim is None:
+                raise NotImplementedError(
+                    f"{where}{argument.name}: torch.vmap cannot update one tensor by every element of its batch; pass"
+                    " None or a batch of tensors, or evaluate"
+                )
+
+    def gradients(self, needs: Sequence[bool], gradOutput: Tensor, kept: Sequence[Any]) -> dict[str, Tensor]:
+        """The gradients, by their names, of the tensors that need one; `needs` is in the order of `tensors`."""
+        named = dict(zip(self.kept, kept))
+        wanted = {
+            a.name for a, needed in zip(self.tensors, needs) if needed and named.get(a.name) is not None
+        }
+        found: dict[str, Tensor] = {}
+        for operator, kernel in zip(self.backwards, self.kernels):
+            if wanted.intersection(kernel.gradients.values()):
+                results = operator(gradOutput, *kept)
+                results = results if isinstance(results, tuple) else (results,)
+                found.update(zip(kernel.gradients, results))
+        return {
+            gradient: tensor for gradient, tensor in found.items() if self.gradient_of[gradient] in wanted
+        }
+
+
+def _returns(count: int) -> str:
+    return "Tensor" if count == 1 else f"({', '.join(['Tensor'] * count)})"
+
+
+def _packed(results: Sequence[Any], like: Tensor) -> Any:
+    """The results of an operator, with an empty tensor in place of None."""
+    tensors = tuple(like.new_empty(0) if r is None else r for r in results)
+    return tensors if len(tensors) > 1 else tensors[0]
