@@ -2625,8 +2625,8 @@ TH_API void THNN_(GatedLinear_updateGradInput)(
     THTensor *gradInput,   // [OUT] [LIKE input] gradient of the loss by input
     int dim);              // dimension of the halves, from 0
 
-/* RReLU: output = input where input > 0, else slope * input. The slope is (lower + upper) / 2, or if train random:
-   for each element uniform in [lower, upper). Any shape.
+/* RReLU: output = input where input > 0, else slope * input. The slope is (lower + upper) / 2 or, if train, a
+   random number for each element, uniform in [lower, upper). Any shape.
 
    The slopes depend on the generator, which gives one number per call, and on the index of the element, but neither
    on strides nor on threads.
@@ -2913,7 +2913,7 @@ TH_API void THNN_(MultiMarginCriterion_updateGradInput)(
     accreal margin);        // least difference that costs nothing
 
 /* MultiLabelMarginCriterion: hinge loss of the classes of each row against the other classes, the sum over n, over
-   the classes t of the row and over the classes j that are not of it, of max(0, 1 - input[n,t] + input[n,j]) / C,
+   the classes t of row n and over all other classes j, of max(0, 1 - input[n,t] + input[n,j]) / C,
    divided by N if sizeAverage. A row of target has class numbers up to the first -1; a class listed twice counts
    twice.
 
@@ -3192,7 +3192,7 @@ TH_API void THNN_(SparseLinear_legacyUpdateParameters)(
 /* -----------------------------------------------------------------------------------------------------------------
    [FAMILY recurrent] */
 
-/* LSTMFused: the arithmetic of a long short-term memory cell behind its two linear layers.
+/* LSTMFused: the arithmetic of a long short-term memory cell after its two linear layers.
 
      (i, f, g, o) = the four blocks of H columns of input + bias1 + hidden + bias2
      outputCell = sigmoid(f) * cell + sigmoid(i) * tanh(g)
@@ -3237,7 +3237,7 @@ TH_API void THNN_(LSTMFused_cell)(
     THTensor *outputCell,  // [OUT] [LIKE cell] new cell state (N, H)
     THTensor *gates);      // [OUT] [OPTIONAL] [LIKE input] storage of the backward (N, 4H), None in inference
 
-/* GRUFused: the arithmetic of a gated recurrent unit behind its two linear layers.
+/* GRUFused: the arithmetic of a gated recurrent unit after its two linear layers.
 
      (r, z, n), (rh, zh, nh) = the three blocks of H columns of input + bias1 and of hidden + bias2
      new    = tanh(n + sigmoid(r + rh) * nh)

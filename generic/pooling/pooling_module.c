@@ -71,7 +71,7 @@ static void checkOutput(THNNState *state, const THTensor *input, const Pooling *
 }
 
 /* Sets the size of the output. If there is padding along any axis, a last window that starts behind the last input
-   is dropped; torch drops it without padding, too. */
+   is dropped; torch drops it even without padding. */
 static void slideWindow(THNNState *state, const THTensor *input, bool ceilMode, Pooling *pooling)
 {
   int64_t in[WINDOW_AXES], kernel[WINDOW_AXES], stride[WINDOW_AXES], padding[WINDOW_AXES], dilation[WINDOW_AXES];

@@ -33,7 +33,7 @@ static int64_t bagOf(const Bags *b, int64_t i)
 
 static int64_t rowAt(const Bags *b, int64_t i) { return b->input[leadingOffset(&b->indices, i)]; }
 
-/* Checks and bags of all functions. */
+/* The checks that all functions share. Sets *b. */
 static void checkBags(THNNState *state, const THIndexTensor *input, const THIndexTensor *offsets,
                       const char *weightName, const THTensor *weight, int mode, bool scaleGradByFreq,
                       int paddingValue, Bags *b)
@@ -125,7 +125,7 @@ static void readByRow(const void *context, int64_t first, int64_t count, Segment
   readEntries(context, first, count, entry, false);
 }
 
-/* Strides of the rows of one element type. */
+/* Strides along a row of weight, output and maxIndices. */
 typedef struct RowStrides {
   int64_t weight, output, index;
 } RowStrides;

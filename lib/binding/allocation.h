@@ -3,8 +3,8 @@
 
 #include "THNN/runtime/tensor.h"
 
-/* New torch tensors for the results of a call. Small tensors come from libtorch's C functions, for which torch.empty
-   takes twice the time; torch's Python functions make the others, report failures, and replace C functions that this
+/* New torch tensors for the results of a call. Small tensors come from libtorch's C functions, which take half the
+   time of torch.empty; torch's Python functions make the others, report failures, and replace C functions that this
    torch lacks. */
 
 /* True for a tensor whose class is torch.Tensor or torch.nn.Parameter: for other classes Python allocates, since a
@@ -18,8 +18,8 @@ bool allocationIsNegative(PyObject *tensor);
    fails. */
 PyObject *allocationNew(THNNTensor *view);
 
-/* A tensor like `tensor`, whose view is `view`, as of torch.empty_like or torch.zeros_like; `view` becomes the view of the
-   new tensor. */
+/* A tensor like `tensor`, whose view is `view`, as torch.empty_like or torch.zeros_like makes it; `view` becomes the view
+   of the new tensor. */
 PyObject *allocationLike(PyObject *tensor, THNNTensor *view, bool isZero);
 
 /* Sets the strides of a dense tensor in row-major or channels-last order. */

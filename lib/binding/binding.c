@@ -364,7 +364,7 @@ static void releaseBoundCall(PyObject *capsule)
   free(bound);
 }
 
-/* Replaces the views of the arguments that stand for new tensors like them by views of these tensors. */
+/* Allocates the results that are new tensors like an argument, and replaces the views of these arguments by theirs. */
 static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNNValue *values, PyObject **made)
 {
   for (int i = 0; i < bound->function->argumentCount; i++) {

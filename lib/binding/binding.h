@@ -36,7 +36,8 @@ enum {
 
 /* The status of a call whose arguments Python must convert first. It follows the values of THNNStatus. */
 #define THNN_UNPACK 7
-/* The status of a call with `results` for which Python must allocate: a tensor has a class of its own. */
+/* The status of a call with `results` for which Python must allocate: a tensor is not plain (allocation.h), or an
+   allocation failed. */
 #define THNN_ALLOCATE 9
 
 /* Opens a library for the rest of the process; NULL with `reason` set if that fails. */

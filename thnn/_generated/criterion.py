@@ -184,7 +184,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'output', 'output', doc='the loss, one element'),
         A('THTensor*', 'isTarget', 'saved', like='input', doc='1 for the classes of the row, 0 for the others'),
         A('bool', 'sizeAverage', 'scalar', default=True, doc='divide by N'),
-    ), 'MultiLabelMarginCriterion: hinge loss of the classes of each row against the other classes, the sum over n, over\nthe classes t of the row and over the classes j that are not of it, of max(0, 1 - input[n,t] + input[n,j]) / C,\ndivided by N if sizeAverage. A row of target has class numbers up to the first -1; a class listed twice counts\ntwice.\n\nShapes: input and target (N, C) or (C); output one element.\nErrors: IndexError for a number before the first -1 that is no class; ValueError for sizes that do not fit. Source:\nTorch7 nn.MultiLabelMarginCriterion.', 'criterion', 'constant'),
+    ), 'MultiLabelMarginCriterion: hinge loss of the classes of each row against the other classes, the sum over n, over\nthe classes t of row n and over all other classes j, of max(0, 1 - input[n,t] + input[n,j]) / C,\ndivided by N if sizeAverage. A row of target has class numbers up to the first -1; a class listed twice counts\ntwice.\n\nShapes: input and target (N, C) or (C); output one element.\nErrors: IndexError for a number before the first -1 that is no class; ValueError for sizes that do not fit. Source:\nTorch7 nn.MultiLabelMarginCriterion.', 'criterion', 'constant'),
     F('MultiLabelMarginCriterion_updateGradInput', (
         A('THNNState*', 'state', 'state', doc='library state'),
         A('THTensor*', 'input', 'input', doc='scores (N, C) or (C)'),

@@ -60,8 +60,8 @@ void thnn_mapBegin(THNNMap *map, size_t elementBytes, bool writes, int count, co
 void thnn_mapBeginRowMajor(THNNMap *map, size_t elementBytes, int count, const THNNTensor *const *tensor);
 
 /* Loading returns the number of elements of a block and sets p[k] to the elements of operand k, in place or copied to
-   scratch memory; storing copies the elements of the output back. The buffered variants are for blocks that are not
-   contiguous in every operand, or not whole groups. */
+   scratch memory; storing copies the elements of the output back. The buffered functions are for maps whose
+   operands are not all contiguous, and for blocks that are not whole groups. */
 int thnn_mapLoadBuffered(const THNNMap *map, int64_t block, void **p);
 void thnn_mapStoreBuffered(const THNNMap *map, int64_t block, const void *p);
 

@@ -4,8 +4,8 @@
 /* Every instruction set shuffles fast within segments of 128 bits. */
 #define SEGMENT ((int)(16 / sizeof(real)))
 
-/* Lane lists for __builtin_shufflevector(a, b, ...). ZIP interleaves the elements of each segment of a with those of the
-   same segment of b: of the lower halves (h = 0) or of the upper halves (h = SEGMENT / 2). UNZIP takes every second
+/* Lane lists for __builtin_shufflevector(a, b, ...). ZIP interleaves the lower halves (h = 0) or the upper halves (h =
+   SEGMENT / 2) of each segment of a and of the same segment of b. UNZIP takes every second
    segment of a and b: the even ones (h = 0) or the odd ones (h = SEGMENT). */
 #ifdef THNN_REAL_IS_FLOAT
 #define ZIP_SEGMENT(i) i, VL + i, i + 1, VL + i + 1

@@ -15,7 +15,7 @@ typedef struct IndexedPlanes {
   real *pooledData, *planeData;
   const int64_t *indices;
   int64_t pitch; /* from one element of a dense plane to the next; 0 if the plane is not dense */
-  int64_t step;  /* an index times this is the offset in the plane; 0 if it is not that simple */
+  int64_t step;  /* an index times this is the offset in the plane; 0 if no factor gives the offset */
 } IndexedPlanes;
 
 /* The channels of an image that a task has: one, unless they are innermost in memory. */

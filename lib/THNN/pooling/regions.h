@@ -58,7 +58,7 @@ static inline Region regionOf(const PoolingRegions *r, int axis, real sample, in
                     : regionAdaptive(&r->pooling.axis[axis], o);
 }
 
-/* An upper bound of the inputs of a region. */
+/* An upper bound on the number of inputs of a region. */
 static inline int64_t regionAdaptiveLongest(const WindowAxis *axis)
 {
   return axis->input / axis->output + (axis->input % axis->output ? 2 : 0);

@@ -20,16 +20,16 @@ typedef enum WindowKind {
 
 typedef struct Chunk {
   TapTable *taps;
-  int64_t first, end;   /* results */
-  int64_t skipped;      /* taps of the first result that an earlier chunk has added; then it is the only result */
-  int64_t nextSkip;     /* the same for the next chunk */
-  int64_t offset;       /* of the taps of the first result in their list */
+  int64_t first, end; /* results */
+  int64_t skipped;  /* taps of the first result that earlier chunks have added; if not 0, it is the only result */
+  int64_t nextSkip; /* the same for the next chunk */
+  int64_t offset;   /* of the taps of the first result in their list */
   int64_t firstLength;  /* number of taps that this chunk adds to its first result */
   int64_t from, length; /* elements of the row that taps and windows reach */
   bool inside;          /* windows do not reach beyond the row */
   bool whole;           /* all vectors begin at multiples of VL and have VL lanes */
   bool copies;          /* all results have one tap, of weight 1, in windows of one vector */
-  bool pairs;           /* all vectors have two taps in windows of one vector, and all lanes the first one */
+  bool pairs;           /* all vectors have two taps in windows of one vector, and every lane has the first tap */
   int vectors;
   int64_t at[CHUNK_TAPS]; /* the first result of each vector, relative to `first` */
   int lanes[CHUNK_TAPS], begin[CHUNK_TAPS + 1];
@@ -49,7 +49,7 @@ static inline const Tap *listOf(const Chunk *c, int64_t result)
   return c->taps->tap + c->taps->start[result - c->taps->first] + (result == c->first ? c->offset : 0);
 }
 
-/* Ends the chunk behind `count` taps of its first result. */
+/* Ends the chunk after `count` taps of its first result. */
 static inline void cutList(Chunk *c, int64_t count)
 {
   c->end = c->first + 1;

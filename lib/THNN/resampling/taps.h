@@ -78,7 +78,7 @@ static inline int64_t firstReader(const ResampleAxis *axis, int64_t input)
   return low;
 }
 
-/* `from` and `end` are those of an earlier input, or of none. */
+/* The readers of `input`. *from and *end are those of an earlier input or, at first, both the first reader. */
 static inline Readers nextReaders(const ResampleAxis *axis, int64_t input, int64_t *from, int64_t *end)
 {
   Readers readers = {0};
@@ -141,8 +141,8 @@ static inline bool tableIsWhole(const TapTable *t)
   return t->first == 0 && t->end == resultCount(t->axis, t->backward) && t->skipped == 0 && !t->continues;
 }
 
-/* Returns the number of taps of a result behind the first `skip` that are in *list; 0 at the end of the list. Calls for
-   a result begin with 0 and skip the taps returned so far. Fills the table again where it lacks them. */
+/* Sets *list to the taps of a result after the first `skip`, and returns how many of them the table has; 0 if none are
+   left. The caller begins with skip 0 and adds the numbers returned. Fills the table again if it lacks the taps. */
 static inline int64_t tapsOf(TapTable *t, int64_t result, int64_t skip, const Tap **list)
 {
   const int64_t some = result == t->first ? t->skipped : 0;

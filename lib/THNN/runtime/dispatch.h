@@ -10,7 +10,8 @@ typedef enum THNNCapability {
 
 extern THNNCapability thnn_capability;
 const char *THNN_capabilityName(void);
-/* The message for an invalid THNN_CPU_CAPABILITY ("... does not support avx512") or THNN_CACHE_BYTES, or NULL. */
+/* The message for an invalid THNN_CPU_CAPABILITY ("... does not support avx512"), THNN_CACHE_BYTES or THNN_WINOGRAD, or
+   NULL. */
 const char *THNN_environmentError(void);
 
 #endif

@@ -12,7 +12,7 @@ typedef struct THGenerator {
 /* Status of a call that computed nothing: draw the seed of its generator, then call again. */
 #define THNN_DRAW 8
 
-/* Returns from a kernel, behind all of its checks, with THNN_DRAW until the seed is drawn. */
+/* Used after all checks of a kernel: returns from it with THNN_DRAW until the seed is drawn. */
 #define THNN_REQUIRE_SEED(generator)                                    \
   do {                                                                  \
     THNN_CHECK((generator) != NULL, generator, "expected a generator"); \

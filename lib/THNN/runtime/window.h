@@ -107,7 +107,7 @@ static inline bool windowIsIdentity(const WindowAxis *axis)
   return axis->kernel == 1 && axis->stride == 1 && axis->padding == 0;
 }
 
-/* The largest number of outputs whose windows cover one input: a bound of the number that read it. */
+/* The largest number of outputs whose windows cover one input: an upper bound on the number of outputs that read it. */
 static inline int64_t windowOverlap(const WindowAxis *axis)
 {
   int64_t n = (axis->kernel - 1) * axis->dilation / axis->stride + 1;

@@ -279,7 +279,7 @@ class MultiMarginCriterionFunction(Criterion):
 
 class MultiLabelMarginCriterionFunction(Criterion):
     """MultiLabelMarginCriterion: hinge loss of the classes of each row against the other classes, the sum over n, over
-    the classes t of the row and over the classes j that are not of it, of max(0, 1 - input[n,t] + input[n,j]) / C,
+    the classes t of row n and over all other classes j, of max(0, 1 - input[n,t] + input[n,j]) / C,
     divided by N if sizeAverage. A row of target has class numbers up to the first -1; a class listed twice counts
     twice.
 
