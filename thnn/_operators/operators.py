@@ -35,7 +35,9 @@ def namespace_of(library: Library) -> str:
     library of that name, such as an older build, has it."""
     if library is THNN:
         return "thnn"
-    stem = "thnn_" + re.sub(r"\W", "_", library.path.stem.removeprefix("lib"))
+    # thnn.load appends a hash to the name.
+    name_of_file = re.sub(r"\W[0-9a-f]{16,}$", "", library.path.stem.removeprefix("lib"))
+    stem = "thnn_" + re.sub(r"\W", "_", name_of_file)
     name, number = stem, 1
     while _namespaces.setdefault(name, library) is not library:
         number += 1
