@@ -2,11 +2,11 @@
 #include "im2col/im2col.h"
 #include "runtime/integer.h"
 
-/* A task accumulates a block of segments of image rows, so small that the block stays in L1 while one kernel element
+/* A task accumulates a block of segments of image rows, so small that the block stays cached while one kernel element
    after another is added to it. */
 
 #define SEGMENT_REALS 4096 /* pixels of a segment, at most */
-#define BLOCK_REALS 1024   /* sums of a block, at most, unless it is a single segment */
+#define BLOCK_REALS 4096   /* sums of a block, at most, unless it is a single segment */
 
 /* In channels-last layout this many channels are summed together, to be stored by a transposition. */
 #define CHANNEL_BLOCK 16
@@ -105,6 +105,55 @@ static void addElement(const Block *b, const real *columns, const int64_t *k, re
   }
 }
 
+/* Whether kernel element k of a window reads one of the inputs low .. high. */
+static bool readsAny(const WindowAxis *a, int64_t k, int64_t low, int64_t high)
+{
+  const int64_t start = k * a->dilation - a->padding;
+  const int64_t o = low <= start ? 0 : ceilDivide(low - start, a->stride);
+  return o < a->output && o * a->stride + start <= high;
+}
+
+/* The image rows low[d] .. high[d] of a block on the axes before the last. */
+static void blockRows(const Block *b, int64_t *low, int64_t *high)
+{
+  int64_t rows = ceilDivide(b->first.first / SEGMENT_REALS + b->segments, ceilDivide(b->width, SEGMENT_REALS));
+  for (int d = 2; d >= 0; d--) {
+    const int64_t end = b->first.x[d] + rows;
+    const bool whole = end > b->size[d];
+    low[d] = whole ? 0 : b->first.x[d];
+    high[d] = whole ? b->size[d] - 1 : end - 1;
+    rows = ceilDivide(end, b->size[d]);
+  }
+}
+
+/* Adds the columns of all kernel elements to the sums of a block: to `partial`, which is added to `total` and cleared
+   after each PARTIAL_TERMS elements. Elements whose rows none of the block's pixels receives are skipped: a kernel as large
+   as the image has more of them than of others. */
+static void addElements(const Block *b, const real *columns, real *partial, real *total, int64_t reals)
+{
+  const WindowAxis *a = b->w->axis;
+  int64_t low[3], high[3], k[4], done = 0;
+  blockRows(b, low, high);
+  for (k[0] = 0; k[0] < a[0].kernel; k[0]++) {
+    if (!readsAny(a, k[0], low[0], high[0])) continue;
+    for (k[1] = 0; k[1] < a[1].kernel; k[1]++) {
+      if (!readsAny(a + 1, k[1], low[1], high[1])) continue;
+      for (k[2] = 0; k[2] < a[2].kernel; k[2]++) {
+        if (!readsAny(a + 2, k[2], low[2], high[2])) continue;
+        for (k[3] = 0; k[3] < a[3].kernel; k[3]++) {
+          const int64_t element = ((k[0] * a[1].kernel + k[1]) * a[2].kernel + k[2]) * a[3].kernel + k[3];
+          if (element / PARTIAL_TERMS != done) {
+            done = element / PARTIAL_TERMS;
+            for (int64_t i = 0; i < reals; i++) total[i] += partial[i];
+            memset(partial, 0, sizeof(real) * (size_t)reals);
+          }
+          addElement(b, columns, k, partial);
+        }
+      }
+    }
+  }
+}
+
 /* Sets row to total + partial, in the order of pixels. row has room for one pixel more than `count`. */
 static void mergeResidues(const Block *b, int64_t count, const real *partial, const real *total, real *row)
 {
@@ -156,14 +205,7 @@ void THNN_(col2im)(const Im2col *w, bool add)
       const real *columns = (const real *)w->columns + (channel + c) * w->columnChannelStride;
       real *partial = partials + c * blockSegments * segmentReals,
            *total = totals + c * blockSegments * segmentReals;
-      int64_t k[4] = {0};
-      for (int64_t element = 0; element < elements; element++) {
-        addElement(&block, columns, k, partial);
-        for (int d = 3; d >= 0 && ++k[d] == a[d].kernel; d--) k[d] = 0;
-        if ((element + 1) % PARTIAL_TERMS != 0) continue;
-        for (int64_t i = 0; i < reals; i++) total[i] += partial[i];
-        memset(partial, 0, sizeof(real) * (size_t)reals);
-      }
+      addElements(&block, columns, partial, total, reals);
     }
     Segment s = block.first;
     for (int64_t i = 0; i < block.segments; i++, nextSegment(&s, all.size, all.width)) {

@@ -77,6 +77,8 @@ def _samples(columns: bool) -> tuple[SampleInput, ...]:
         sample("sizes 1", (1, 1, 1, 1), (1, 1)),
         sample("empty", (0, 3, 5, 6), (2, 3), padding=(1, 0), stride=(1, 2)),
         sample("many planes", (2, 37, 9, 11), (3, 3), padding=(1, 1), small=False),
+        sample("large kernel", (1, 1, 90, 97), (80, 91), padding=(3, 2), small=False),
+        sample("large kernel and stride", (2, 1, 70, 131), (60, 100), stride=(3, 2), small=False),
         sample("wide images", (1, 2, 4, 9001), (2, 3), padding=(1, 1), stride=(1, 2), small=False),
     )
 
