@@ -25,6 +25,7 @@ from thnn.testing.case_runner import CaseRunner, Failed, compare
 from thnn.testing.cases import cases
 from thnn.testing.cases.makers import normal
 from thnn.testing.cases.model import Case, ErrorInput, SampleInput
+from thnn.testing.checks import values
 from thnn.testing.error_inputs import check_error_input
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -112,7 +113,7 @@ def test_a_wrong_value_is_named() -> None:
         return output.index_put((torch.tensor(1), torch.tensor(2)), output[1, 2] + 1e-9)
 
     text = fails(
-        _check.check_reference, replace(TANH, reference=wrong), SampleInput("s", {"input": normal(2, 3)})
+        values.check_reference, replace(TANH, reference=wrong), SampleInput("s", {"input": normal(2, 3)})
     )
     assert re.match(
         r"Tanh_updateOutput: output\[1, 2\]: got -?0\.\d+, expected -?0\.\d+ \(1 of 6 values wrong", text
@@ -153,7 +154,7 @@ class Slanted(torch.autograd.Function):
 def test_a_wrong_gradient_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CaseRunner, "apply", lambda self, leaves: Slanted.apply(leaves["input"]))
     sample = SampleInput("s", {"input": normal(2, 3)})
-    text = fails(_check.check_gradients, TANH, sample)
+    text = fails(values.check_gradients, TANH, sample)
     found = re.fullmatch(r"TanhFunction: by input\[1, 0\]: numeric (-?\d\S*), analytic (-?\d\S*)", text)
     assert found
     assert float(found[1]) != pytest.approx(float(found[2]), rel=1e-3)
@@ -175,7 +176,7 @@ class Lost(torch.autograd.Function):
 
 def test_a_wrong_second_gradient_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(CaseRunner, "apply", lambda self, leaves: Lost.apply(leaves["input"]))
-    text = fails(_check.check_second_gradients, TANH, SampleInput("s", {"input": normal(2, 3)}))
+    text = fails(values.check_second_gradients, TANH, SampleInput("s", {"input": normal(2, 3)}))
     assert re.match(r"gradients of TanhFunction: by input\[\d, \d\]: numeric -?\d\S*, analytic 0", text)
 
 

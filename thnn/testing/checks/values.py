@@ -1,0 +1,149 @@
+"""Results against references, derivatives against finite differences."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.gradcheck import GradcheckError
+
+from thnn.testing.case_runner import (
+    TIGHT,
+    CaseRunner,
+    Failed,
+    bits,
+    compare,
+    compare_all,
+    outputs_of,
+)
+from thnn.testing.cases.model import Case, SampleInput
+
+
+def check_reference(case: Case, sample: SampleInput) -> None:
+    """Backend and class in float64 against the reference."""
+    runner = CaseRunner(case, sample)
+    compare_all(runner, "", runner.run(), runner.expected(), TIGHT)
+    if not runner.has_class:
+        return
+
+    outputs, _, gradients = runner.reference
+    leaves = runner.leaves()
+    got = outputs_of(runner.apply(leaves))
+    name = runner.cls.__name__
+    for output, (key, expected) in zip(got, outputs.items()):
+        compare(f"{name}.apply: {key}", output, expected, TIGHT)
+    if not leaves:
+        return
+    # The class of a criterion multiplies gradInput by the incoming gradient.
+    factor = -1.5 if runner.module.is_criterion else 1.0
+    factors = [f.reshape(t.shape) * factor for f, t in zip(runner.factors.values(), got)]
+    found = torch.autograd.grad(got, list(leaves.values()), factors, allow_unused=True)
+    for leaf, value in zip(leaves, found):
+        if value is None:
+            raise Failed(f"{name}: backward gave no gradient by {leaf}")
+        compare(f"{name}: gradient by {leaf}", value, gradients[leaf] * factor, TIGHT)
+
+    # An object of the class can be called repeatedly, and gives the same result if no tensor requires a gradient.
+    tensors = runner.cls._names[: runner.cls._call_tensor_count]
+    values = {k: v.clone() if isinstance(v, Tensor) else v for k, v in runner.values.items()}
+    function = runner.cls(**{k: v for k, v in values.items() if k not in tensors})
+    for _ in range(2):
+        runner.reseed()
+        again = outputs_of(function(*(values[n].clone() if values[n] is not None else None for n in tensors)))
+        if not all(torch.equal(bits(a), bits(b)) for a, b in zip(again, got)):
+            raise Failed(f"{function!r}: its result differs from that of {name}.apply")
+
+
+def check_float32(case: Case, sample: SampleInput) -> None:
+    """float32 against the reference in float64, on the same values."""
+    runner = CaseRunner(case, sample, torch.float32)
+    expected = runner.expected()
+    for key, tensor in expected.items():
+        if tensor.is_floating_point():
+            # Values beyond the range of float32 become infinite, except the lowest float64, of empty windows.
+            lowest = tensor == torch.finfo(torch.float64).min
+            expected[key] = tensor.to(torch.float32).to(torch.float64)
+            expected[key][lowest] = torch.finfo(torch.float32).min
+    compare_all(runner, " in float32", runner.run(), expected, case.tolerance)
+
+
+def check_gradients(case: Case, sample: SampleInput) -> None:
+    """First derivatives of the class against finite differences."""
+    runner = CaseRunner(case, sample)
+    leaves = runner.leaves()
+    _gradcheck(
+        runner.cls.__name__,
+        lambda *tensors: runner.apply(dict(zip(leaves, tensors))),
+        leaves,
+    )
+
+
+# Elements above which finite differences by each of them would take longer than all other checks of the sample.
+_MANY = 100
+
+
+def check_second_gradients(case: Case, sample: SampleInput) -> None:
+    """Derivatives of the gradients against finite differences; for large tensors a random combination of them."""
+    runner = CaseRunner(case, sample)
+    leaves = runner.leaves()
+    factors = {f"gradient by {n}": t.clone().requires_grad_() for n, t in runner.factors.items()}
+
+    def gradients(*tensors: Tensor) -> tuple[Tensor, ...]:
+        inputs = [t if t.requires_grad else t.detach().requires_grad_() for t in tensors[: len(leaves)]]
+        outputs = outputs_of(runner.apply(dict(zip(leaves, inputs))))
+        by_output = [f.reshape(t.shape) for f, t in zip(tensors[len(leaves) :], outputs)]
+        return torch.autograd.grad(outputs, inputs, by_output, create_graph=True)
+
+    count = sum(t.numel() for t in leaves.values())
+    _gradcheck(f"gradients of {runner.cls.__name__}", gradients, leaves | factors, fast=count > _MANY)
+
+
+def _gradcheck(
+    what: str, function: Callable[..., Any], leaves: Mapping[str, Tensor], fast: bool = False
+) -> None:
+    tensors = list(leaves.values())
+    if not any(t.numel() for t in tensors):
+        return
+    try:
+        torch.autograd.gradcheck(function, tensors, check_undefined_grad=False, fast_mode=fast)
+    except GradcheckError as error:
+        raise Failed(f"{what}: {_worst_derivative(function, leaves)}") from error
+
+
+def _worst_derivative(function: Callable[..., Any], leaves: Mapping[str, Tensor], step: float = 1e-6) -> str:
+    """The element whose derivative, of a random combination of the results, is furthest from finite differences."""
+
+    def combined(*tensors: Tensor) -> Tensor:
+        results = function(*tensors)
+        results = results if isinstance(results, tuple) else (results,)
+        generator = torch.Generator().manual_seed(1)
+        parts = [(r * torch.rand(r.shape, generator=generator, dtype=r.dtype)).sum() for r in results]
+        return torch.stack(parts).sum()
+
+    tensors = list(leaves.values())
+    total = combined(*tensors)
+    analytic = (
+        torch.autograd.grad(total, tensors, allow_unused=True)
+        if total.requires_grad
+        else [None] * len(tensors)
+    )
+    worst, text = -1.0, ""
+    for k, (name, leaf) in enumerate(leaves.items()):
+        for i in range(leaf.numel()):
+            sides = []
+            for sign in (step, -step):
+                moved = leaf.detach().clone()
+                moved.view(-1)[i] += sign
+                sides.append(
+                    combined(*(moved.requires_grad_() if j == k else t for j, t in enumerate(tensors))).item()
+                )
+            numeric = (sides[0] - sides[1]) / (2 * step)
+            slope = analytic[k]
+            exact = 0.0 if slope is None else slope.reshape(-1)[i].item()
+            if not abs(numeric - exact) <= worst:
+                worst = abs(numeric - exact)
+                index = ", ".join(str(int(j)) for j in torch.unravel_index(torch.tensor(i), leaf.shape))
+                text = f"by {name}[{index}]: numeric {numeric:.9g}, analytic {exact:.9g}"
+    return text
