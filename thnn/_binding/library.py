@@ -79,6 +79,7 @@ class Library:
         self.path = path
         self.device = ("cpu", "cuda")[self._table.device]
         self.digest = _text(self._table.digest)
+        self.operator_namespace = "thnn"  # of torch.ops; thnn.load gives its libraries others
         self._addresses: dict[str, int] = {}
         for i in range(self._table.count):
             entry = self._table.functions + i

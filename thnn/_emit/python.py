@@ -26,8 +26,8 @@ RESERVED_ARGUMENTS = frozenset(
             "call_in_place",
         ),
         *("arguments", "call", "check_in_place", "check_shareable", "flag", "function", "gradients"),
-        *("increment_version", "invoke", "is_grad_enabled", "needs", "number", "numbers", "report", "rule"),
-        *("share", "state", "t"),
+        *("in_transform", "increment_version", "invoke", "is_grad_enabled", "may_be_recorded", "needs", "number"),
+        *("numbers", "refuse_recorder", "report", "rule", "share", "state", "t", "through_operators"),
     ]
 )
 #: Attributes of a backend, which a function of the same name would hide.
