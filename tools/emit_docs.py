@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from thnn._functions.documentation import describe, summary
@@ -11,13 +12,13 @@ from thnn._header import Argument, Function, Module, group_modules
 BANNER = "<!-- Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit. -->\n"
 
 
-def emit_docs(functions: Sequence[Function]) -> dict[str, str]:
-    """The files of docs/functions."""
+def emit_docs(functions: Sequence[Function], header: str) -> dict[str, str]:
+    """The files of docs/functions, for the functions of the text of a header."""
     modules = group_modules(functions).values()
     families = list(dict.fromkeys(m.family for m in modules))
     by_family = {name: [m for m in modules if m.family == name] for name in families}
     return {
-        "index.md": "".join(_index(functions, by_family)),
+        "index.md": "".join(_index(functions, by_family)) + _rules(header),
         **{f"{name}.md": "".join(_page(name, members)) for name, members in by_family.items()},
     }
 
@@ -34,6 +35,15 @@ def _index(functions: Sequence[Function], families: dict[str, list[Module]]) -> 
         yield f"\n## [{_title(family)}]({family}.md)\n\n"
         for module in modules:
             yield f"- [{module.name}]({family}.md#{module.name.lower()}): {_escaped(summary(module))}\n"
+
+
+def _rules(header: str) -> str:
+    """The first comment of the header, on types, roles and tags."""
+    comment = re.match(r"\s*/\*(.*?)\*/", header, re.DOTALL)
+    if comment is None:
+        return ""
+    text = textwrap.dedent("   " + comment[1].strip())
+    return f"\n## Rules of the header\n\nThe comment at the beginning of `THNN.h`:\n\n{_fenced(text)}\n"
 
 
 def _page(family: str, modules: Sequence[Module]) -> Iterator[str]:

@@ -98,7 +98,7 @@ def _emit(root: Path, functions: list[Function]) -> dict[Path, str | None]:
             {f"{n}.h": t for n, t in emit_c.emit_declarations(functions).items()},
         ),
         **_in("thnn/_generated", emit_python.emit_python(functions)),
-        **_in("docs/functions", emit_docs.emit_docs(functions)),
+        **_in("docs/functions", emit_docs.emit_docs(functions, (root / HEADER).read_text(encoding="utf-8"))),
     }
     files: dict[Path, str | None] = {root / name: text for name, text in texts.items()}
     for folder in GENERATED:

@@ -99,6 +99,14 @@ ERRORS = {
         "declared twice with different arguments, first at h:1:6",
     ),
     "declared twice with other tags": ("void f(int a);\nvoid |f(int a /*[OPTIONAL]*/);", "declared twice"),
+    "misspelt tag of a function": (
+        "// [DERIVATIV linear]\nvoid |A_updateOutput(THTensor *input, THTensor *output);",
+        "unknown tag [DERIVATIV linear]; did you mean DERIVATIVE?",
+    ),
+    "misspelt tag with operands": (
+        "void f(THTensor *input, // and\nTHTensor *output); // |[LIKES input]",
+        "unknown tag [LIKES input]; did you mean LIKE?",
+    ),
     "unknown tag": ("void f(THTensor *input); // and |[OPTOINAL]", "unknown tag [OPTOINAL]"),
     "tag without an argument": ("void f /* |[OPTIONAL] */ (int a);", "belongs to no argument"),
     "tag at the end": ("void f(int a\n  // |[OPTIONAL]\n);", "belongs to no argument"),

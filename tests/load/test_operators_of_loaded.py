@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,3 +40,36 @@ def test_operators(write: Callable[..., Path]) -> None:
     assert once.CubeFunction._operator is not cls._operator
     with pytest.raises(NotImplementedError, match="can be differentiated once only"):
         torch.func.jvp(once.CubeFunction.apply, (x,), (x,))
+
+
+_PROGRAM = """
+import sys, torch, thnn
+first, second = (thnn.load(f"{sys.argv[1]}/{folder}/Own.h") for folder in "ab")
+x = torch.ones(3)
+if sys.argv[2] == "save":
+    class Program(torch.nn.Module):
+        def forward(self, x):
+            return first.CubeFunction.apply(x, 2.0)
+    torch.export.save(torch.export.export(Program(), (x,)), sys.argv[1] + "/saved")
+else:
+    # In another order: names of operators must not depend on it.
+    thnn.register_operators(second)
+    thnn.register_operators(first)
+    print(torch.export.load(sys.argv[1] + "/saved").module()(x).tolist())
+"""
+
+
+def test_a_saved_program_finds_the_operators_of_its_library(
+    write: Callable[..., Path], tmp_path: Path
+) -> None:
+    header = write()
+    for folder, factor in (("a", ""), ("b", "10 * ")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "Own.h").write_text(header.read_text())
+        text = header.with_suffix(".c").read_text()
+        assert "x * x * x" in text
+        (tmp_path / folder / "Own.c").write_text(text.replace("x * x * x", f"{factor}x * x * x"))
+    for action, printed in (("save", ""), ("load", "[2.0, 2.0, 2.0]\n")):
+        command = [sys.executable, "-c", _PROGRAM, str(tmp_path), action]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (0, printed), done.stderr

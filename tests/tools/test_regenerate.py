@@ -116,7 +116,7 @@ def test_comments_are_quoted() -> None:
     (cls,) = (node for node in stubs.body if isinstance(node, ast.ClassDef))
     text = ast.get_docstring(cls)
     assert text is not None and text.startswith(doc)
-    page = emit_docs.emit_docs(functions)["x.md"]
+    page = emit_docs.emit_docs(functions, "")["x.md"]
     assert f"`````text\n{doc}\n`````\n" in page
     assert "\\`\\`\\`\\` of \\*any\\* \\<kind>" in page
 

@@ -26,7 +26,15 @@ RESERVED_ARGUMENTS = frozenset(
             "call_in_place",
         ),
         *("arguments", "call", "check_in_place", "check_shareable", "flag", "function", "gradients"),
-        *("in_transform", "increment_version", "invoke", "is_grad_enabled", "may_be_recorded", "needs", "number"),
+        *(
+            "in_transform",
+            "increment_version",
+            "invoke",
+            "is_grad_enabled",
+            "may_be_recorded",
+            "needs",
+            "number",
+        ),
         *("numbers", "refuse_recorder", "report", "rule", "share", "state", "t", "through_operators"),
     ]
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import keyword
 import re
 from bisect import bisect_left
@@ -89,6 +90,13 @@ def derivative(lexed: Lexed, declaration: Declaration, doc: str) -> tuple[str, s
     """The kind in the [DERIVATIVE kind] of a function's comment ('' without one), and the comment without the tag."""
     match = _DERIVATIVE.search(doc)
     if match is None:
+        for words in map(str.split, _BRACKETS.findall(doc)):
+            if (
+                words
+                and _TAG_LIKE.fullmatch(words[0])
+                and difflib.get_close_matches(words[0], ["DERIVATIVE"], 1, 0.75)
+            ):
+                lexed.fail(declaration.name, f"unknown tag [{' '.join(words)}]; did you mean DERIVATIVE?")
         return "", doc
     kind = match["kind"].strip()
     if kind not in DERIVATIVES:
@@ -243,8 +251,11 @@ def _tags(source: Source, comment: Comment) -> Iterator[Tag]:
             yield Tag(name, tuple(words[1:]), start)
         elif words[0] in roles.TAGS and roles.TAGS[name]:
             source.fail(start, f"expected [{name} {roles.TAGS[name]}]")
-        elif not count and _TAG_LIKE.fullmatch(words[0]):
-            source.fail(start, f"unknown tag [{words[0]}]")
+        elif _TAG_LIKE.fullmatch(words[0]):
+            near = difflib.get_close_matches(words[0], roles.TAGS, 1, 0.75)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            if near or not count:
+                source.fail(start, f"unknown tag [{' '.join(words)}]{hint}")
 
 
 def _is_tag(words: list[str]) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -88,8 +90,11 @@ class LoadedModule:
         self.function_classes = LoadedClasses(name, self.modules, library, references)
         self._recipe, self._references = recipe, references
         # Read now: the files may be edited later.
-        texts = (f"/* {p} */\n{p.read_text(encoding='utf-8')}" for p in (header, *self.sources))
-        self.source = "\n".join(texts)
+        texts = [p.read_text(encoding="utf-8") for p in (header, *self.sources)]
+        self.source = "\n".join(f"/* {p} */\n{text}" for p, text in zip((header, *self.sources), texts))
+        # The same for the same files on every machine: programs that torch.export saves name operators.
+        content = hashlib.sha256("\0".join(texts).encode()).hexdigest()[:8]
+        library.operator_namespace = f"thnn_{re.sub(r'[^0-9A-Za-z_]', '_', name)}_{content}"
 
     def __getattr__(self, name: str) -> type[FunctionBase]:
         if name.startswith("_") or name not in self.function_classes:

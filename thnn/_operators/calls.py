@@ -13,6 +13,7 @@ from thnn._torch import functorch_active, is_functionalizing, marked_constant
 
 if TYPE_CHECKING:
     from thnn._functions.base import FunctionBase
+    from thnn._load.loaded import LoadedModule
 
 
 @marked_constant
@@ -20,28 +21,29 @@ def define(cls: type[FunctionBase]) -> bool:
     """Defines the operators of a class at the first call; torch.compile calls it while it traces."""
     if not hasattr(cls, "_operators"):
         # Imported here, since operators are made of the generated classes.
-        from thnn._operators.operators import Operators
+        from thnn._operators.operators import Operators, operators_of
         from thnn._operators.recurrent import RecurrentOperators
 
         owner: Any = next(c for c in cls.__mro__ if "module" in c.__dict__)
         kind = (
             RecurrentOperators if owner.__name__ in ("LSTMFusedFunction", "GRUFusedFunction") else Operators
         )
-        operators = kind(owner)
+        operators = operators_of(owner, kind)
         owner._operator, owner._transformed = operators.operator, operators.node.apply
         owner._operators = operators
     return True
 
 
-def register_operators() -> None:
-    """Defines the operators ``torch.ops.thnn.X`` of all functions, in about a tenth of a second.
+def register_operators(loaded: LoadedModule | None = None) -> None:
+    """Defines the operators ``torch.ops.thnn.X`` of all functions, in about a tenth of a second, or those of a module
+    that `thnn.load` or `thnn.open_library` returned.
 
     A class defines its own at its first use. Programs that ``torch.export.save`` or ``torch.jit.save`` wrote contain
     operators, but no classes: call this before loading one. ``torch.jit.script`` compiles calls of the operators, too.
     """
     from thnn._functions.classes import function_classes
 
-    for cls in function_classes.values():
+    for cls in (function_classes if loaded is None else loaded.function_classes).values():
         define(cls)
 
 

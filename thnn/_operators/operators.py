@@ -8,7 +8,7 @@ the first use.
 
 from __future__ import annotations
 
-import re
+import itertools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from thnn._binding.library import ALLOCATE, THNN, Library
+from thnn._binding.library import ALLOCATE
 from thnn._functions.generate import BackwardKernel, backward_kernels
 from thnn._header import Argument, Module
 from thnn._operators import flops, shapes
@@ -26,34 +26,36 @@ from thnn._operators.rules import Rule, rule_of
 _TYPES = {"bool": "bool", "int": "int", "int64_t": "int", "long": "int", "THIndex_t": "int"}
 
 _lock = threading.RLock()
-_namespaces: dict[str, Library] = {}
+_known: dict[tuple[str, str], Operators] = {}
 _definitions: dict[str, torch.library.Library] = {}
 
 
-def namespace_of(library: Library) -> str:
-    """The namespace of the operators of a library: 'thnn', otherwise the name of its file; with a number if another
-    library of that name, such as an older build, has it."""
-    if library is THNN:
-        return "thnn"
-    # thnn.load appends a hash to the name.
-    name_of_file = re.sub(r"\W[0-9a-f]{16,}$", "", library.path.stem.removeprefix("lib"))
-    stem = "thnn_" + re.sub(r"\W", "_", name_of_file)
-    name, number = stem, 1
-    while _namespaces.setdefault(name, library) is not library:
-        number += 1
-        name = f"{stem}_{number}"
-    return name
+def operators_of(cls: Any, kind: type[Operators]) -> Operators:
+    """The operators of a class: those of an earlier class of the same code and reference, or new ones of this kind.
+
+    Two libraries whose files differ never share operators: the second one's namespace gets a number.
+    """
+    stem, module = cls._library.operator_namespace, cls.module.name
+    with _lock:
+        for number in itertools.count(1):
+            namespace = stem if number == 1 else f"{stem}_{number}"
+            known = _known.get((namespace, module))
+            if known is None:
+                known = _known[namespace, module] = kind(cls, namespace)
+            if known.library.path == cls._library.path and known.cls._reference is cls._reference:
+                return known
+    raise AssertionError
 
 
 class Operators:
     """The operators of one class: their definitions and what `calls.py` and `differentiation.py` need of them."""
 
-    def __init__(self, cls: Any) -> None:
+    def __init__(self, cls: Any, namespace: str) -> None:
         module: Module = cls.module
         forward = module.forward
         assert forward is not None
         self.cls, self.module, self.library = cls, module, cls._library
-        self.namespace = namespace_of(self.library)
+        self.namespace = namespace
         self.tensors = list(forward.tensors("input", "target", "parameter"))
         self.scalars = [a for a in forward.scalars if a.name != "inplace"]
         self.generators = [a for a in forward.arguments if a.role == "generator"]
@@ -72,12 +74,11 @@ class Operators:
         # The names that backward kernels take, among them results of the forward.
         self.kept = list(self.kernels[0].arguments) if self.kernels else []
 
-        with _lock:
-            self._library = _definitions.get(self.namespace)
-            if self._library is None:
-                self._library = torch.library.Library(self.namespace, "FRAGMENT")
-                _definitions[self.namespace] = self._library
-            self._define_all()
+        self._library = _definitions.get(self.namespace)
+        if self._library is None:
+            self._library = torch.library.Library(self.namespace, "FRAGMENT")
+            _definitions[self.namespace] = self._library
+        self._define_all()
 
     # Hooks of the modules whose classes are written by hand.
 
