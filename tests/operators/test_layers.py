@@ -79,6 +79,16 @@ def test_options_of_batch_normalization(options: dict[str, Any]) -> None:
         torch.testing.assert_close(ours, expected)
 
 
+def test_cumulative_average_in_float64() -> None:
+    plain = thnn.nn.BatchNorm2d(3, momentum=None, dtype=torch.float64)
+    model = copy.deepcopy(plain)
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    for scale in (1, 2, 4):
+        compiled(scale * X.double()), plain(scale * X.double())
+    torch.testing.assert_close(model.running_mean, plain.running_mean, rtol=1e-14, atol=0)
+    torch.testing.assert_close(model.running_var, plain.running_var, rtol=1e-14, atol=0)
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("strict", [False, True])
 def test_export(strict: bool) -> None:
