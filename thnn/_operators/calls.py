@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from thnn._functions.base import FunctionBase
 
 
+# For the definitions of all classes: they share a torch.library.Library.
+_lock = threading.RLock()
+
+
 @marked_constant
 def define(cls: type[FunctionBase]) -> bool:
     """Defines the operators of a class at the first call; torch.compile calls it while it traces."""
@@ -23,13 +28,14 @@ def define(cls: type[FunctionBase]) -> bool:
         from thnn._operators.operators import Operators
         from thnn._operators.recurrent import RecurrentOperators
 
-        owner: Any = next(c for c in cls.__mro__ if "module" in c.__dict__)
-        kind = (
-            RecurrentOperators if owner.__name__ in ("LSTMFusedFunction", "GRUFusedFunction") else Operators
-        )
-        operators = kind(owner)
-        owner._operator, owner._transformed = operators.operator, operators.node.apply
-        owner._operators = operators
+        with _lock:
+            # Another thread may have defined them meanwhile; `_operators` is set last.
+            if not hasattr(cls, "_operators"):
+                owner: Any = next(c for c in cls.__mro__ if "module" in c.__dict__)
+                is_recurrent = owner.__name__ in ("LSTMFusedFunction", "GRUFusedFunction")
+                operators = (RecurrentOperators if is_recurrent else Operators)(owner)
+                owner._operator, owner._transformed = operators.operator, operators.node.apply
+                owner._operators = operators
     return True
 
 

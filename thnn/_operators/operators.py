@@ -9,7 +9,6 @@ the first use.
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -25,7 +24,6 @@ from thnn._operators.rules import Rule, rule_of
 
 _TYPES = {"bool": "bool", "int": "int", "int64_t": "int", "long": "int", "THIndex_t": "int"}
 
-_lock = threading.RLock()
 _namespaces: dict[str, Library] = {}
 _definitions: dict[str, torch.library.Library] = {}
 
@@ -72,12 +70,11 @@ class Operators:
         # The names that backward kernels take, among them results of the forward.
         self.kept = list(self.kernels[0].arguments) if self.kernels else []
 
-        with _lock:
-            self._library = _definitions.get(self.namespace)
-            if self._library is None:
-                self._library = torch.library.Library(self.namespace, "FRAGMENT")
-                _definitions[self.namespace] = self._library
-            self._define_all()
+        self._library = _definitions.get(self.namespace)
+        if self._library is None:
+            self._library = torch.library.Library(self.namespace, "FRAGMENT")
+            _definitions[self.namespace] = self._library
+        self._define_all()
 
     # Hooks of the modules whose classes are written by hand.
 
