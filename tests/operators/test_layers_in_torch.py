@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils.flop_counter import FlopCounterMode
 
 import thnn
@@ -76,6 +77,16 @@ def test_options_of_batch_normalization(options: dict[str, Any]) -> None:
         torch.testing.assert_close(compiled(scale * X), plain(scale * X))
     for ours, expected in zip(model.buffers(), plain.buffers()):
         torch.testing.assert_close(ours, expected)
+
+
+def test_cumulative_average_in_float64() -> None:
+    plain = thnn.nn.BatchNorm2d(3, momentum=None, dtype=torch.float64)
+    model = copy.deepcopy(plain)
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    for scale in (1, 2, 4):
+        compiled(scale * X.double()), plain(scale * X.double())
+    torch.testing.assert_close(model.running_mean, plain.running_mean, rtol=1e-14, atol=0)
+    torch.testing.assert_close(model.running_var, plain.running_var, rtol=1e-14, atol=0)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -153,3 +164,37 @@ def test_autocast() -> None:
     compiled = torch.compile(forward, fullgraph=True, backend="aot_eager")(X)
     assert compiled.dtype is torch.float32
     torch.testing.assert_close(compiled, forward(X))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("with_weight", [False, True])
+@pytest.mark.parametrize("criterion", ["CrossEntropyLoss", "NLLLoss"])
+def test_mean_of_class_losses(criterion: str, with_weight: bool) -> None:
+    """Also where no target counts: the mean is NaN, and its gradient 0."""
+    weight = torch.tensor([1.0, 0.0, 3.0]) if with_weight else None
+    loss = getattr(thnn.nn, criterion)(weight, ignore_index=-1)
+    peer = getattr(nn, criterion)(weight, ignore_index=-1)
+    x = torch.linspace(-1, 2, 12).sin().reshape(4, 3)
+    targets = torch.tensor([[0, 2, -1, 1], [-1, -1, -1, -1], [-1, 1 if with_weight else -1, -1, -1]])
+    expected = torch.stack([peer(x, t) for t in targets])
+    assert expected.isnan().tolist() == [False, True, True]
+
+    def same(found: Tensor) -> None:
+        torch.testing.assert_close(found, expected, equal_nan=True)
+
+    def each(f: Any) -> Tensor:
+        return torch.stack([f(x, t) for t in targets])
+
+    same(each(loss))
+    same(each(torch.compile(loss, fullgraph=True, backend="aot_eager")))
+    same(each(torch.jit.trace(loss, (x, targets[0]), check_trace=False)))
+    same(each(make_fx(loss)(x, targets[0])))
+    same(each(torch.export.export(loss, (x, targets[0])).module()))
+    same(torch.vmap(loss, (None, 0))(x, targets))
+    found = torch.vmap(torch.func.grad(loss), (None, 0))(x, targets)
+    for t, gradient in zip(targets, found):
+        leaf = x.clone().requires_grad_()
+        loss(leaf, t).backward()
+        torch.testing.assert_close(gradient, leaf.grad)
+    assert not found[1].any()
+    assert loss.to("meta")(x.to("meta"), targets[0].to("meta")).shape == ()

@@ -208,6 +208,22 @@ def test_a_class_is_defined_while_torch_compiles() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=300).returncode == 0
 
 
+def test_threads_define_a_class_once() -> None:
+    code = (
+        "import threading, torch, thnn\n"
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "barrier, x = threading.Barrier(8), torch.randn(2, 3)\n"
+        "def call(cls):\n"
+        "    barrier.wait()\n"
+        "    return torch.vmap(cls())(x)\n"
+        "for cls in (thnn.TanhFunction, thnn.SigmoidFunction, thnn.SquareFunction):\n"
+        "    with ThreadPoolExecutor(8) as pool:\n"
+        "        for found in pool.map(call, [cls] * 8):\n"
+        "            assert torch.equal(found, cls()(x))\n"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False, timeout=300).returncode == 0
+
+
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")
 def test_a_saved_program_is_loaded_by_another_process(tmp_path: Any) -> None:
     class Network(torch.nn.Module):

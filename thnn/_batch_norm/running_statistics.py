@@ -70,7 +70,9 @@ def weight_of_batch(momentum: float | None, first_batch: str, batches: Tensor | 
         )
     if torch.compiler.is_compiling() or in_transform():
         weight = (
-            1 / (batches + 1) if momentum is None else torch.full_like(batches, momentum, dtype=torch.float64)
+            1 / (batches.double() + 1)
+            if momentum is None
+            else torch.full_like(batches, momentum, dtype=torch.float64)
         )
         return torch.where(batches == 0, 1.0, weight) if first_batch == "initialize" else weight
     before = int(batches)

@@ -17,6 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn._functions.classes import function_classes
+from thnn._torch import in_transform
 from thnn.nn.functional.activation import log_softmax
 
 
@@ -261,11 +262,19 @@ def nll_loss(
     else:
         images, classes = input.flatten(2).unsqueeze(-1), target.flatten(1).unsqueeze(-1)
         output = _spatial_class_nll(images, classes, weight, mean, ignore_index)
-    if mean and not output.detach():
-        counted = target[target != ignore_index]
-        if not (counted.numel() if weight is None else weight.detach()[counted].sum()):
-            output = output + float("nan")  # torch divides 0 by 0; the gradient is 0
+    # The criterion gives 0 where torch divides 0 by 0; the gradient is 0. A recording must not depend on the numbers.
+    if mean and (torch.compiler.is_compiling() or in_transform() or output.is_meta or not output.item()):
+        is_zero = (output == 0) & (_total_weight(target, weight, ignore_index) == 0)
+        output = torch.where(is_zero, float("nan"), output)
     return output
+
+
+def _total_weight(target: Tensor, weight: Tensor | None, ignore_index: int) -> Tensor:
+    """The sum of the weights of the targets that count."""
+    is_counted = target != ignore_index
+    if weight is None:
+        return is_counted.sum()
+    return torch.where(is_counted, weight.detach()[torch.where(is_counted, target, 0)], 0).sum()
 
 
 def cross_entropy(
