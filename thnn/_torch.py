@@ -148,6 +148,34 @@ def is_functionalizing() -> bool:
         return False
 
 
+def transforms() -> list[str]:
+    """The active transforms of torch.func, from the outermost: "Jvp", "Grad", "Vmap", "Functionalize". Without the
+    private name thnn cannot be imported: torch would silently take outer tangents of forward mode for zero."""
+    return [i.key().name for i in _interpreters() or ()]
+
+
+# True for a tensor with a batch of torch.vmap. Fallback: none has one, and forward mode over vmap is an error of torch.
+in_vmap: Callable[[Tensor], bool] = getattr(torch._C._functorch, "is_batchedtensor", lambda tensor: False)
+_interpreters: Callable[[], Any] = torch._C._functorch.get_interpreter_stack
+
+
+def below_forward_level(function: Callable[..., Any], *arguments: Any) -> Any:
+    """A function of nested tensors, computed by the transforms outside of the innermost one, which is forward mode.
+
+    torch calls the jvp of an autograd function with forward mode switched off for all levels.
+    """
+    from torch._C._functorch import _unwrap_for_grad, _wrap_for_grad
+    from torch._functorch.pyfunctorch import retrieve_current_functorch_interpreter
+    from torch.utils._pytree import tree_map_only
+
+    interpreter: Any = retrieve_current_functorch_interpreter()
+    level = interpreter.level()
+    inner = tree_map_only(Tensor, lambda t: _unwrap_for_grad(t, level), arguments)
+    with torch.enable_grad(), _forward_ad._set_fwd_grad_enabled(True), interpreter.lower():
+        results = function(*inner)
+    return tree_map_only(Tensor, lambda t: _wrap_for_grad(t, level), results)
+
+
 def recorder() -> str | None:
     """The public name of what records torch operations and would miss the call of a C function; None without one."""
     if is_tracing():

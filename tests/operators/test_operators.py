@@ -61,6 +61,66 @@ def test_compiled(name: str) -> None:
     CHECKS["compile dynamic"](call_of(cls, samples_of(cls)[0], **out_of_place(cls)))
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name", ["Square", "Tanh", "LogSoftMax", "Linear", "SmoothL1", "BatchNormalization", "GRUFused"]
+)
+def test_forward_mode_over_forward_mode(name: str) -> None:
+    w = torch.linspace(-1, 2, 12, dtype=torch.float64).sin().reshape(3, 4)
+    x = torch.linspace(0.3, 1, 4, dtype=torch.float64)
+    apply = getattr(thnn, f"{name}{'Criterion' * (name == 'SmoothL1')}Function").apply
+    functions = {
+        "Linear": lambda z: apply(w * z, w * z),
+        "SmoothL1": lambda z: apply(w * z**3, w),
+        "BatchNormalization": lambda z: apply(w * z**2, None, None, None, None, True, 0.1, 1e-5),
+        "GRUFused": lambda z: apply(w[:1].repeat(1, 3) * z[0], w[1:2].repeat(1, 3), None, None, z[None]),
+    }
+    f = functions.get(name, lambda z: apply((w * z)[:2] ** 2))
+    func = torch.func
+    expected = func.jacfwd(func.jacrev(f))(x)
+    assert expected.any()
+    torch.testing.assert_close(func.jacfwd(func.jacfwd(f))(x), expected)
+    torch.testing.assert_close(func.jacrev(func.jacfwd(f))(x), expected)
+    third = func.jvp(func.jacrev(func.jacrev(f)), (x,), (x,))[1]
+
+    def second(z: Tensor) -> Any:
+        return func.jvp(lambda y: func.jvp(f, (y,), (x,))[1], (z,), (x,))[1]
+
+    torch.testing.assert_close(second(x), expected @ x @ x)
+    torch.testing.assert_close(func.jvp(second, (x,), (x,))[1], third @ x @ x)
+    with pytest.raises(NotImplementedError, match=f"{name}.*: forward mode over forward mode over"):
+        func.jacfwd(func.jacfwd(func.vmap(f)))(x[None])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "name",
+    ["ClassNLLCriterion", "SpatialClassNLLCriterion", "MultiLabelMarginCriterion", "SpatialCrossMapLRN",
+     "SpatialMaxPooling", "GRUFused"],
+)  # fmt: skip
+def test_forward_mode_over_vmap(name: str) -> None:
+    cls = thnn.function_classes[f"{name}Function"]
+    call = call_of(cls, samples_of(cls)[0], **out_of_place(cls))
+    x = tuple(torch.stack([p, p.cos()]) for p in call.primals)
+    t = tuple(p.sin() for p in x)
+    found = torch.func.jvp(torch.vmap(call.loss), x, t)[1]
+    for k in range(2):
+        one = torch.func.jvp(call.loss, tuple(p[k] for p in x), tuple(p[k] for p in t))[1]
+        torch.testing.assert_close(found[k], one)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_forward_mode_over_vmap_of_batch_normalization() -> None:
+    x = torch.linspace(-1, 5, 24, dtype=torch.float64).sin().reshape(2, 4, 3)
+
+    def f(u: Tensor) -> Any:
+        return thnn.BatchNormalizationFunction.apply(u, None, None, None, None, True, 0.1, 1e-5)
+
+    found = torch.func.jvp(torch.vmap(f), (x,), (x.cos(),))[1]
+    for k in range(2):
+        torch.testing.assert_close(found[k], torch.func.jvp(f, (x[k],), (x[k].cos(),))[1])
+
+
 def test_random_functions_under_vmap() -> None:
     x = torch.randn(3, 4)
     found = torch.vmap(lambda v: thnn.RReLUFunction.apply(v, 0.1, 0.3, True), randomness="different")(x)

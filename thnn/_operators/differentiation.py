@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from thnn._operators import rules
+from thnn._torch import below_forward_level, in_vmap, transforms
 
 if TYPE_CHECKING:
     from thnn._operators.operators import Operators
@@ -45,6 +46,24 @@ def push_forward(f: Callable[..., Any], primals: Sequence[Tensor], tangents: Seq
     zeros = tuple(torch.zeros_like(o) for o in outputs)
     tangent: Any = torch.func.vjp(pull, zeros)[1](tuple(tangents))
     return tangent[0]
+
+
+def tangents_of(
+    name: str, function: Callable[..., Any], values: Mapping[str, Any], tangents: Sequence[Any]
+) -> Any:
+    """function(values, tangents), from which outer levels of forward mode take tangents, too.
+
+    NotImplementedError if a torch.vmap is between the levels and the function.
+    """
+    active = transforms()
+    if active.count("Jvp") < 2:
+        return function(values, tangents)
+    if active[-1] != "Jvp":
+        raise NotImplementedError(
+            f"{name}: forward mode over forward mode over torch.vmap is not supported; use forward over reverse mode,"
+            " such as torch.func.jacfwd(torch.func.jacrev(f))"
+        )
+    return below_forward_level(function, values, tangents)
 
 
 def _needs(operators: Operators, mask: int) -> tuple[bool, ...]:
@@ -90,13 +109,15 @@ def make_node(operators: Operators) -> Any:
 
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> tuple[Tensor, ...]:
-            values = _saved(ctx)
-            given = dict(zip(("gradOutput", *o.kept), tangents[1:]))
-            if rules.is_multilinear(o):
-                return _tangents_of_products(o, ctx.needs, values, given)
-            f, names = _gradients_as_function(o, ctx.needs, values)
-            moved = [torch.zeros_like(values[n]) if given[n] is None else given[n] for n in names]
-            results: tuple[Tensor, ...] = push_forward(f, [values[n] for n in names], moved)
+            def of(values: Mapping[str, Any], tangents: Sequence[Any]) -> Any:
+                given = dict(zip(("gradOutput", *o.kept), tangents))
+                if rules.is_multilinear(o):
+                    return _tangents_of_products(o, ctx.needs, values, given)
+                f, names = _gradients_as_function(o, ctx.needs, values)
+                moved = [torch.zeros_like(values[n]) if given[n] is None else given[n] for n in names]
+                return push_forward(f, [values[n] for n in names], moved)
+
+            results: tuple[Tensor, ...] = tangents_of(name, of, _saved(ctx), tangents[1:])
             return results
 
     class Forward(torch.autograd.Function):
@@ -119,7 +140,8 @@ def make_node(operators: Operators) -> Any:
                 values.update((a.name, None) for a in o.saved if a.is_optional)
             ctx.set_materialize_grads(False)
             ctx.shape = outputs[0].shape
-            ctx.result_count = len(outputs)
+            # Results without a derivative have the tangent None; zeros if batched, since torch.vmap loses their marks.
+            ctx.zeros = [t.shape if in_vmap(t) and t.is_floating_point() else None for t in outputs[1:]]
             _save(ctx, o.kept, [values[n] for n in o.kept])
             constant = [t for n, t in results.items() if n not in {a.name for a in o.outputs}]
             ctx.mark_non_differentiable(*constant, *outputs[len(o.results) :])
@@ -138,22 +160,26 @@ def make_node(operators: Operators) -> Any:
 
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> Any:
-            values = _saved(ctx)
-            given = {a.name: t for a, t in zip(o.tensors, tangents) if isinstance(t, Tensor)}
-            for n in given:
-                if n not in o.differentiable:
-                    raise NotImplementedError(f"{name}: {n}: the derivative by {n} is not implemented")
-            needs = tuple(a.name in given for a in o.tensors)
-            names = rules.wanted_gradients(o, needs, values)
+            def of(values: Mapping[str, Any], tangents: Sequence[Any]) -> Any:
+                given = {a.name: t for a, t in zip(o.tensors, tangents) if isinstance(t, Tensor)}
+                for n in given:
+                    if n not in o.differentiable:
+                        raise NotImplementedError(f"{name}: {n}: the derivative by {n} is not implemented")
+                needs = tuple(a.name in given for a in o.tensors)
+                names = rules.wanted_gradients(o, needs, values)
 
-            def f(gradOutput: Tensor) -> tuple[Tensor, ...]:
-                found = o.rule(needs, gradOutput, **values)
-                return tuple(found[n] for n in names)
+                def f(gradOutput: Tensor) -> tuple[Tensor, ...]:
+                    found = o.rule(needs, gradOutput, **values)
+                    return tuple(found[n] for n in names)
 
-            like = next(iter(given.values()))
-            _, pull = pull_back(f, like.new_zeros(ctx.shape))
-            (tangent,) = pull(tuple(given[o.gradient_of[n]] for n in names))
-            return tangent if ctx.result_count == 1 else (tangent, *[None] * (ctx.result_count - 1))
+                like = next(iter(given.values()))
+                _, pull = pull_back(f, like.new_zeros(ctx.shape))
+                (tangent,) = pull(tuple(given[o.gradient_of[n]] for n in names))
+                return tangent
+
+            tangent = tangents_of(name, of, _saved(ctx), tangents)
+            zeros = [None if shape is None else tangent.new_zeros(shape) for shape in ctx.zeros]
+            return (tangent, *zeros) if zeros else tangent
 
     Forward.__name__ = Forward.__qualname__ = name
     Backward.__name__ = Backward.__qualname__ = f"{name}Gradients"

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from thnn._functions.formulas import FORMULAS
 from thnn._functions.generate import BackwardKernel
-from thnn._operators.differentiation import pull_back
+from thnn._operators.differentiation import pull_back, tangents_of
 from thnn._operators.operators import Operators
 
 
@@ -90,16 +90,19 @@ def _make_node(o: RecurrentOperators) -> Any:
 
         @staticmethod
         def jvp(ctx: Any, *tangents: Any) -> tuple[Tensor, ...]:
+            def of(values: Mapping[str, Any], tangents: Sequence[Any]) -> Any:
+                given = [k for k, t in enumerate(tangents) if t is not None]
+
+                def f(*gradients: Tensor) -> tuple[Tensor, ...]:
+                    found = by_inputs(gradients, values, ctx.biases)
+                    return tuple(found[k] for k in given)
+
+                like = values["storage"]
+                _, pull = pull_back(f, *(like.new_zeros(shape) for shape in ctx.shapes))
+                return pull(tuple(tangents[k] for k in given))
+
             values = dict(zip(kept, ctx.saved_tensors))
-            given = [k for k, t in enumerate(tangents) if t is not None]
-
-            def f(*gradients: Tensor) -> tuple[Tensor, ...]:
-                found = by_inputs(gradients, values, ctx.biases)
-                return tuple(found[k] for k in given)
-
-            like = values["storage"]
-            _, pull = pull_back(f, *(like.new_zeros(shape) for shape in ctx.shapes))
-            results: tuple[Tensor, ...] = pull(tuple(tangents[k] for k in given))
+            results: tuple[Tensor, ...] = tangents_of(Forward.__name__, of, values, tangents)
             return results
 
     Forward.__name__ = Forward.__qualname__ = o.cls.__name__
