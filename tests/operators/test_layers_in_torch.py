@@ -13,6 +13,7 @@ from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils.flop_counter import FlopCounterMode
 
 import thnn
+from thnn.testing.torch_support import call_of, samples_of
 
 
 def network(family: Any = thnn.nn) -> nn.Sequential:
@@ -122,6 +123,29 @@ def test_flops_are_those_of_torch() -> None:
             model(X).sum().backward()
         counts.append(counter.get_total_flops())
     assert counts[0] == counts[1] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "multiplications"),
+    [
+        ("SpatialDepthWiseConvolution", 2 * 6 * 2 * 7 * (3 * 2)),  # 2 x 6 images of 2 x 7, a kernel of 3 x 2
+        ("SpatialConvolutionLocal", 2 * 4 * 2 * 7 * (3 * 3 * 2)),
+        ("SpatialConvolutionMap", 2 * 2 * 5 * 6 * (3 * 2)),  # 6 connections
+        ("SpatialFullConvolutionMap", 2 * 5 * 6 * 6 * (3 * 2)),  # input images of 5 x 6
+        ("TemporalRowConvolution", 2 * 4 * 4 * 3),
+    ],
+)
+def test_flops_of_other_convolutions(name: str, multiplications: int) -> None:
+    cls = thnn.function_classes[f"{name}Function"]
+    call = call_of(cls, samples_of(cls)[0])
+    with FlopCounterMode(display=False) as counter:
+        cls.apply(*call.values)
+    assert counter.get_total_flops() == 2 * multiplications
+    with FlopCounterMode(display=False) as counter:
+        cls.apply(
+            *(v.detach().requires_grad_(k < 2) if k < 2 else v for k, v in enumerate(call.values))
+        ).sum().backward()
+    assert counter.get_total_flops() == 6 * multiplications
 
 
 def test_gradients_of_samples_and_ensembles() -> None:

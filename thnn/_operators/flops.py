@@ -1,13 +1,13 @@
 """Floating-point operations of convolutions and Linear, for ``torch.utils.flop_counter.FlopCounterMode``.
 
-As torch counts: two per multiplication with an element of the weight, none for the bias. The forward and each of the
-two backward functions have the same count.
+As torch counts: two per multiplication with an element of the weight, none for the bias and none for other modules. The
+forward and each of the two backward functions have the same count.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -34,15 +34,43 @@ _COUNTED = frozenset(
 )  # fmt: skip
 
 
+def _dense(input: Sequence[int], weight: Sequence[int], output: Sequence[int]) -> int:
+    return math.prod(output) * math.prod(weight[1:])
+
+
+def _dense_transposed(input: Sequence[int], weight: Sequence[int], output: Sequence[int]) -> int:
+    return math.prod(input) * math.prod(weight[1:])
+
+
+# The multiplications of modules with other weights. Images are the last three dimensions of a map.
+_OTHERS: Mapping[str, Callable[[Sequence[int], Sequence[int], Sequence[int]], int]] = {
+    # weight: (multiplier, input channels, kH, kW)
+    "SpatialDepthWiseConvolution": lambda input, weight, output: math.prod(output) * math.prod(weight[2:]),
+    # weight: one kernel per output pixel
+    "SpatialConvolutionLocal": lambda input, weight, output: math.prod(output[:-3]) * math.prod(weight),
+    # weight: (connections, kH, kW)
+    "SpatialConvolutionMap": lambda input, weight, output: (
+        math.prod(output[:-3]) * math.prod(output[-2:]) * math.prod(weight)
+    ),
+    "SpatialFullConvolutionMap": lambda input, weight, output: (
+        math.prod(input[:-3]) * math.prod(input[-2:]) * math.prod(weight)
+    ),
+}
+
+
 def register(operators: Operators) -> None:
     """Registers the counts of a module, also with the active counters, which copied torch's table when created."""
-    if operators.module.name not in _COUNTED:
+    name = operators.module.name
+    if name not in _COUNTED and name not in _OTHERS:
         return
+    is_transposed = "adjW" in operators.given or "aW" in operators.given
+    # Every element of the smaller map is multiplied with the weights of its channel.
+    multiplications = _OTHERS.get(name, _dense_transposed if is_transposed else _dense)
     from torch.utils import flop_counter
     from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
-    counts = {operators.forward: _count(operators.given, 0)}
-    counts.update((operator, _count(operators.kept, 1)) for operator in operators.backwards)
+    counts = {operators.forward: _count(operators.given, 0, multiplications)}
+    counts.update((o, _count(operators.kept, 1, multiplications)) for o in operators.backwards)
     for operator, count in counts.items():
         packet = operator.overloadpacket
         flop_counter.register_flop_formula(packet)(count)
@@ -52,16 +80,11 @@ def register(operators: Operators) -> None:
                 counter.flop_registry[packet] = flop_counter.flop_registry[packet]
 
 
-def _count(names: list[str], first: int) -> Callable[..., int]:
+def _count(names: list[str], first: int, multiplications: Callable[..., int]) -> Callable[..., int]:
     """The count as a function of the shapes of an operator's arguments, of which a backward has gradOutput first."""
     input_at, weight_at = names.index("input") + first, names.index("weight") + first
-    is_transposed = "adjW" in names or "aW" in names
 
     def count(*shapes: Any, out_shape: Any = None, **_: Any) -> int:
-        # Every element of the smaller map is multiplied with the weights of its channel.
-        weight = shapes[weight_at]
-        output = shapes[0] if first else out_shape
-        rows = math.prod(shapes[input_at] if is_transposed else output)
-        return 2 * rows * math.prod(weight) // max(weight[0], 1)
+        return 2 * multiplications(shapes[input_at], shapes[weight_at], shapes[0] if first else out_shape)
 
     return count
