@@ -146,6 +146,49 @@ def test_in_place_calls_write_the_input() -> None:
     torch.testing.assert_close(leaf.grad, expected)
 
 
+def test_in_place_calls_inside_autocast() -> None:
+    """They overwrite the cast of their input, not the input."""
+    x = torch.linspace(-1, 1, 5).bfloat16()
+
+    def call(t: Tensor) -> Any:
+        with torch.autocast("cpu", torch.bfloat16):
+            return thnn.ThresholdFunction.apply(t, 0, 0, True)
+
+    torch.compiler.reset()
+    for f in (call, torch.compile(call, fullgraph=True, backend="aot_eager"), make_fx(call)(x.clone())):
+        given = x.clone()
+        found = f(given)
+        assert found.dtype is torch.float32
+        assert torch.equal(found, x.float().relu())
+        assert torch.equal(given, x)
+
+
+def test_an_empty_batch_of_vmap() -> None:
+    weight = torch.randn(4, 3)
+    found = torch.vmap(thnn.LinearFunction.apply, (0, None))(torch.randn(0, 2, 3), weight)
+    assert found.shape == (0, 2, 4)
+    pool = thnn.SpatialMaxPoolingFunction(2, 2, 2, 2, 0, 0, return_indices=True)
+    output, indices = torch.vmap(pool, 1)(torch.randn(1, 0, 3, 4, 6))
+    assert output.shape == indices.shape == (0, 1, 3, 2, 3)
+    assert (output.dtype, indices.dtype) == (torch.float32, torch.int64)
+    gradient = torch.vmap(torch.func.grad(lambda x: thnn.TanhFunction.apply(x).sum()))(torch.randn(0, 3))
+    assert gradient.shape == (0, 3)
+
+
+def test_subclasses_without_memory() -> None:
+    class Wrapper(Tensor):
+        @staticmethod
+        def __new__(cls: Any, size: int) -> Any:
+            return Tensor._make_wrapper_subclass(cls, (size,))
+
+        @classmethod
+        def __torch_dispatch__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return torch.zeros(3)
+
+    with pytest.raises(TypeError, match="Wrapper is a tensor subclass without memory of its own"):
+        thnn.TanhFunction.apply(Wrapper(3))
+
+
 def test_running_statistics_are_updated() -> None:
     x = torch.randn(4, 3)
     mean, var = torch.zeros(3), torch.ones(3)

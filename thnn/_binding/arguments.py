@@ -134,6 +134,10 @@ def check_tensors(
         if is_batched(value):
             raise NotImplementedError(where + "batched gradients (is_grads_batched) are not supported")
         if not has_no_memory and value.numel() != 0 and address_of(value) == 0:
+            if type(value) not in (torch.Tensor, torch.nn.Parameter):
+                raise TypeError(
+                    where + f"{type(value).__name__} is a tensor subclass without memory of its own"
+                )
             raise TypeError(where + "has no memory: it is inside a transform of torch.func, or was freed")
         if argument.type in FIXED_DTYPES:
             expected = FIXED_DTYPES[argument.type]

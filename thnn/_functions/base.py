@@ -301,7 +301,8 @@ class FunctionBase:
             if args[position] is not None and args[cls._train_at]:
                 args[position].copy_(results[result])
         if inplace:
-            return args[0].copy_(output)
+            # Autocast casts the input: as in a plain call, its cast is overwritten.
+            return args[0].copy_(output) if args[0].dtype is output.dtype else output
         if cls._returns_indices and args[-1]:
             return output, results[1]
         if cls._output_count > 1:

@@ -235,7 +235,7 @@ class Operators:
                 for i in range(info.batch_size)
             ]
             if not rows:
-                raise NotImplementedError(f"{name}: an empty batch of torch.vmap is not supported")
+                return _empty_batch(operator, in_dims, values)
             if isinstance(rows[0], Tensor):
                 return torch.stack(rows), 0
             return tuple(torch.stack(column) for column in zip(*rows)), (0,) * len(rows[0])
@@ -278,6 +278,21 @@ class Operators:
 
 def _returns(count: int) -> str:
     return "Tensor" if count == 1 else f"({', '.join(['Tensor'] * count)})"
+
+
+def _empty_batch(operator: Any, in_dims: Sequence[int | None], values: Sequence[Any]) -> Any:
+    """The results of torch.vmap for no elements, whose sizes the kernel for tensors without memory finds."""
+    given = list(values)
+    for k, (value, dim) in enumerate(zip(values, in_dims)):
+        if isinstance(value, Tensor):
+            shape = [n for d, n in enumerate(value.shape) if d != dim]
+            given[k] = torch.empty(shape, dtype=value.dtype, device="meta")
+    device = next(v.device for v in values if isinstance(v, Tensor))
+    results = operator(*given)
+    if isinstance(results, Tensor):
+        return torch.empty((0, *results.shape), dtype=results.dtype, device=device), 0
+    empty = (torch.empty((0, *r.shape), dtype=r.dtype, device=device) for r in results)
+    return tuple(empty), (0,) * len(results)
 
 
 def _packed(results: Sequence[Any], like: Tensor) -> Any:
