@@ -268,6 +268,20 @@ def test_errors_are_those_of_the_function() -> None:
         )
 
 
+@pytest.mark.parametrize("setting", [2.0, "2", None, torch.tensor(2)])
+def test_errors_for_settings_of_wrong_types(setting: Any) -> None:
+    def pool(t: Tensor) -> Any:
+        return thnn.SpatialMaxPoolingFunction.apply(t, setting, 2, 2, 2, 0, 0)
+
+    x = torch.randn(2, 1, 4, 4)
+    with pytest.raises(TypeError, match="kW: expected") as plain:
+        pool(x)
+    for f in (torch.vmap(pool), make_fx(pool)):
+        with pytest.raises(TypeError) as found:
+            f(x)
+        assert str(found.value) == str(plain.value)
+
+
 def test_symbolic_sizes_follow_the_formula_of_the_function() -> None:
     """A size of an output is an expression, not a constant, through several layers."""
     x = torch.randn(2, 3, 17, 23)

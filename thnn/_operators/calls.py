@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from thnn._load.loaded import LoadedModule
 
 
+# Types of values that need no conversion; int for other types of C.
+_EXACT: dict[str, Any] = {"bool": bool, **dict.fromkeys(("accreal", "real", "double", "float"), (int, float))}
+
+
 @marked_constant
 def define(cls: type[FunctionBase]) -> bool:
     """Defines the operators of a class at the first call; torch.compile calls it while it traces."""
@@ -54,7 +58,7 @@ def run(cls: type[FunctionBase], given: Sequence[Any]) -> Any:
     values = list(given)
     first = cls._tensor_count
     for position, argument in enumerate(cls._operators.scalars, first):
-        if not isinstance(values[position], (bool, int, float)):
+        if not isinstance(values[position], _EXACT.get(argument.type, int)):
             values[position] = convert_scalar(forward, argument, values[position])
     if functorch_active():
         if is_functionalizing():
