@@ -17,7 +17,7 @@ from thnn._functions.base import FunctionBase
 from thnn._functions.derivatives import Reference
 from thnn._functions.generate import _make_function_class, _make_function_class_criterion
 from thnn._header import Function, Module, digest, group_modules
-from thnn._load.compiling import build, compile_into
+from thnn._load.compiling import build, compile_into, is_edited
 from thnn._load.parsing import parse
 from thnn._load.recipe import Recipe, find_compiler, find_sources
 
@@ -173,10 +173,12 @@ def load(
     Raises HeaderError (a ValueError) for an error in the header, CompileError (a ValueError) with the words of the
     compiler, ValueError for a missing file or a reference that has no module, NotImplementedError for CUDA sources.
     """
-    recipe, functions = _recipe(header, sources, name, extra_cflags, extra_ldflags)
-    known = _checked(references, recipe.header, functions)
-    library = Library(build(recipe, functions, verbose))
-    return LoadedModule(recipe.name, recipe.header, recipe.sources, functions, library, known, recipe)
+    path = None
+    while path is None:  # again if a file is edited meanwhile
+        recipe, functions = _recipe(header, sources, name, extra_cflags, extra_ldflags)
+        known = _checked(references, recipe.header, functions)
+        path = build(recipe, functions, verbose)
+    return LoadedModule(recipe.name, recipe.header, recipe.sources, functions, Library(path), known, recipe)
 
 
 def build_library(
@@ -191,11 +193,15 @@ def build_library(
 
     `march` is the instruction set, native or a portable one such as x86-64-v3. Raises like `load`.
     """
-    recipe, functions = _recipe(header, sources, None, extra_cflags, extra_ldflags, march)
     target = Path(output).absolute()
-    with tempfile.TemporaryDirectory(prefix=".build-", dir=target.parent) as work:
-        shutil.move(compile_into(recipe, functions, Path(work)), target)
-    return target
+    while True:
+        recipe, functions = _recipe(header, sources, None, extra_cflags, extra_ldflags, march)
+        with tempfile.TemporaryDirectory(prefix=".build-", dir=target.parent) as work:
+            started = Path(work).stat().st_ctime_ns
+            compiled = compile_into(recipe, functions, Path(work))
+            if not is_edited(recipe, [], started):
+                shutil.move(compiled, target)
+                return target
 
 
 def open_library(
@@ -206,7 +212,7 @@ def open_library(
     Raises HeaderError for an error in the header, ImportError for a file that is no library of these declarations.
     """
     path = _existing(header)
-    functions = parse(path)
+    functions, _ = parse(path)
     known = _checked(references, path, functions)
     opened = Library(Path(library).absolute())
     if opened.digest != digest(functions):
@@ -226,7 +232,7 @@ def _recipe(
     for argument, flags in (("extra_cflags", cflags), ("extra_ldflags", ldflags)):
         if isinstance(flags, str):
             raise TypeError(f"thnn.load: {argument}: expected a sequence of flags, got the string {flags!r}")
-    functions = parse(path)
+    functions, header_hash = parse(path)
     if sources is None:
         files = find_sources(path, functions)
     else:
@@ -241,7 +247,9 @@ def _recipe(
     stem = path.stem if name is None else name
     if not stem.isidentifier():
         raise ValueError(f"thnn.load: name: expected an identifier, got {stem!r}")
-    return Recipe(path, tuple(files), stem, find_compiler(), tuple(cflags), tuple(ldflags), march), functions
+    compiler = find_compiler()
+    own = Recipe(path, header_hash, tuple(files), stem, compiler, tuple(cflags), tuple(ldflags), march)
+    return own, functions
 
 
 def _existing(path: Path_) -> Path:
