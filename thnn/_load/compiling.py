@@ -32,6 +32,7 @@ from thnn._load.recipe import (
     kernel_headers,
     key_of,
     library_path,
+    make_cache_folder,
 )
 
 # Standard headers, in which a unit spends most of its time: precompiled once per compiler and set of flags.
@@ -90,7 +91,7 @@ def build(recipe: Recipe, functions: Sequence[Function], verbose: bool = False) 
         if found is not None:
             _say(verbose, f"{recipe.name}: {found} is up to date")
             return found
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_cache_folder()
         record = folder / f"{recipe.name}-{sha256(str(recipe.header).encode()).hexdigest()[:8]}.json"
         _say(verbose, f"{recipe.name}: compiling, since {_reason(record, parts)}")
         with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as temporary:

@@ -12,7 +12,7 @@ from pathlib import Path
 import thnn._header
 from thnn._emit import check_supported
 from thnn._header import Function
-from thnn._load.recipe import cache_folder, identity
+from thnn._load.recipe import cache_folder, identity, make_cache_folder
 
 
 def parse(path: Path) -> tuple[list[Function], str]:
@@ -38,7 +38,7 @@ def parse(path: Path) -> tuple[list[Function], str]:
     if not functions:
         raise ValueError(f"{path}: the header declares no function")
     check_supported(path, functions, has_families=False)
-    kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_cache_folder()
     number, name = tempfile.mkstemp(prefix=".model-", dir=kept.parent)
     with os.fdopen(number, "wb") as file:
         file.write(pickle.dumps(functions))

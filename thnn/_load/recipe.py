@@ -59,6 +59,20 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "thnn"
 
 
+def make_cache_folder() -> Path:
+    """The folder of the cache, created if there is none. Raises ValueError where that is impossible."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(None, "it is not writable")
+    except OSError as error:
+        raise ValueError(
+            f"thnn.load: the cache {folder} cannot be used ({error.strerror}); set THNN_CACHE to another folder"
+        ) from error
+    return folder
+
+
 @dataclass(frozen=True)
 class Compiler:
     """A C compiler: the command, and whether it is clang."""
@@ -88,7 +102,10 @@ def find_compiler() -> Compiler:
 def find_sources(header: Path, functions: Sequence[Function]) -> list[Path]:
     """The kernel files beside a header: <header>.c and <Module>.c. Raises ValueError if there is none."""
     names = dict.fromkeys([header.stem, *group_modules(functions)])
-    found = [path for name in names if (path := header.with_name(f"{name}.c")).exists()]
+    beside = dict.fromkeys([header, header.resolve()])  # a link, then the file that it leads to
+    found = next(
+        filter(None, ([p for n in names if (p := h.with_name(f"{n}.c")).exists()] for h in beside)), []
+    )
     if not found:
         wanted = ", ".join(f"{name}.c" for name in names)
         raise ValueError(f"{header}: there is no kernel file beside it ({wanted}); give sources=[...]")

@@ -34,7 +34,7 @@ from thnn.testing.cases.model import Case
 
 _CALL = "call of "
 _ERROR = re.compile(r"(?:ERROR: AddressSanitizer: |runtime error: )([^\n]*)")
-_FRAME = re.compile(r"^ *#\d+ 0x\w+ in \S+ (\S+:\d+)", re.MULTILINE)
+_FRAME = re.compile(r"^ *#\d+ 0x\w+ in \S+ (\S.*?:\d+)(?::\d+)?$", re.MULTILINE)
 
 
 def check_sanitized(recipe: Recipe, modules: Sequence[str]) -> bool:
