@@ -17,7 +17,8 @@
 
    (arguments) lists the arguments after the tensors and sizeAverage, in the order of THNN.h:
 
-     SCALAR(name)    accreal name_; the expressions see it as `name`, of type real
+     SCALAR(name)    accreal name_; the expressions see it as `name`, of type real. The names that the macros declare
+                     themselves (x, y, g, t, w, norm, loss, ...) are refused
      INPLACE         bool inplace
      WEIGHTS         THTensor *weights: a factor for each element, or NULL
      BUFFER(name)    THTensor *name, neither read nor written
@@ -149,10 +150,21 @@ static THNNTensor *const weights __attribute__((unused)) = NULL;
 
 /* The constant that the expressions see for each of (arguments). */
 #define TH_CONSTANT_
-#define TH_CONSTANT_SCALAR(name) const real name __attribute__((unused)) = (real)name##_;
+#define TH_CONSTANT_SCALAR(name)                                                                                \
+  _Static_assert(TH_IS_FREE(name), "SCALAR(" #name "): the macro declares this name itself, choose another");   \
+  const real name __attribute__((unused)) = (real)name##_;
 #define TH_CONSTANT_INPLACE
 #define TH_CONSTANT_WEIGHTS
 #define TH_CONSTANT_BUFFER(name)
+
+/* True unless an inner declaration of the macros would hide a scalar of this name, or the scalar a default above. */
+#define TH_IS_FREE(name)                                                                                        \
+  (TH_DIFFERS(name, "x") && TH_DIFFERS(name, "y") && TH_DIFFERS(name, "g") && TH_DIFFERS(name, "t") &&          \
+   TH_DIFFERS(name, "w") && TH_DIFFERS(name, "norm") && TH_DIFFERS(name, "loss") &&                             \
+   TH_DIFFERS(name, "inplace") && TH_DIFFERS(name, "sizeAverage") &&                                            \
+   TH_DIFFERS(name, "weights") && TH_DIFFERS(name, "x_data") && TH_DIFFERS(name, "y_data") &&                   \
+   TH_DIFFERS(name, "g_data") && TH_DIFFERS(name, "t_data") && TH_DIFFERS(name, "w_data"))
+#define TH_DIFFERS(name, other) (__builtin_strcmp(#name, other) != 0)
 
 /* TH_EACH(prefix, (A, B(b))) is prefix_A prefix_B(b), for up to three arguments. */
 #define TH_EACH(prefix, arguments) TH_EACH_(prefix, TH_UNWRAP arguments)

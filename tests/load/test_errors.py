@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import os
+import pickle
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +13,7 @@ import pytest
 from cube import HEADER, KERNEL
 
 import thnn
+from thnn._load.sanitizing import _FRAME
 
 Write = Callable[..., Path]
 
@@ -116,3 +120,68 @@ def test_arguments(write: Write, tmp_path: Path) -> None:
     assert "expected an identifier" in raises(ValueError, header, name="a b")
     header.write_text("/* nothing */\n")
     assert "declares no function" in raises(ValueError, header)
+
+
+@pytest.mark.parametrize(
+    ("options", "argument"),
+    [
+        ({"name": 3}, "name"),
+        ({"extra_cflags": [None]}, "extra_cflags"),
+        ({"extra_ldflags": 3}, "extra_ldflags"),
+        ({"sources": [None]}, "sources"),
+        ({"sources": b"/x.c"}, "sources"),
+        ({"references": {"Cube": 3}}, "references"),
+    ],
+)
+def test_argument_types(write: Write, options: dict[str, object], argument: str) -> None:
+    assert raises(TypeError, write(), **options).startswith(f"thnn.load: {argument}: ")
+
+
+def test_headers_that_are_no_path(tmp_path: Path) -> None:
+    for header in (None, b"/x"):
+        assert raises(TypeError, header).startswith("thnn.load: header: ")  # type: ignore[arg-type]
+    for name in ("line\nbreak.h", os.fsdecode(b"\xe9.h")):
+        (tmp_path / name).write_text("")
+        assert raises(ValueError, tmp_path / name).startswith("thnn.load: header: ")
+
+
+@pytest.mark.parametrize("kind", ["a file", "a dangling link", "/proc/x"])
+def test_unusable_cache(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
+    cache = Path("/proc/x") if kind == "/proc/x" else tmp_path / "cache"
+    if kind == "a file":
+        cache.write_text("")
+    elif kind == "a dangling link":
+        cache.symlink_to(tmp_path / "none" / "none")
+    monkeypatch.setenv("THNN_CACHE", str(cache))
+    text = raises(ValueError, write())
+    assert text.startswith(f"thnn.load: the cache {cache} cannot be used (")
+    assert "THNN_CACHE" in text
+
+
+@pytest.mark.parametrize("name", ["x", "g", "weights"])
+def test_scalars_that_the_macros_would_hide(write: Write, name: str) -> None:
+    header = write(kernel=KERNEL.replace("SCALAR(gain)", f"SCALAR({name})"))
+    assert f"SCALAR({name}): the macro declares this name itself" in raises(thnn.CompileError, header)
+
+
+def test_copies_links_and_latin_letters(write: Write, tmp_path: Path) -> None:
+    header = write()
+    header.with_suffix(".c").write_bytes(b"/* \xe9 */\n" + KERNEL.encode())
+    (tmp_path / "folder").mkdir()
+    link = tmp_path / "folder" / "Link.h"
+    link.symlink_to(header)
+    own = thnn.load(link)
+    assert own.sources == (header.with_suffix(".c"),)
+    assert "POINTWISE(Cube" in own.source
+    assert copy.copy(own) is own
+    for function in (copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match=r"thnn\.load 'Link'.* call thnn\.load again"):
+            function(own)
+    header.unlink()
+    with pytest.raises(ValueError, match="header: there is no file"):
+        own.check(sanitize=True)
+
+
+def test_frames_of_paths_with_spaces() -> None:
+    line = "    #0 0x7f00 in THNN_FloatCube_updateOutput_default /a b/Cube.c:12\n"
+    assert _FRAME.findall(line + line.replace(":12", ":12:5")) == ["/a b/Cube.c:12"] * 2

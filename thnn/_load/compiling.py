@@ -14,14 +14,26 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 
+from thnn._binding.library import Library
 from thnn._emit.c import emit_functions
 from thnn._header import Function, digest, group_modules
-from thnn._load.recipe import CompileError, Recipe, cache_folder, kernel_headers, key_of, library_path
+from thnn._load.recipe import (
+    CompileError,
+    Recipe,
+    cache_folder,
+    hashes,
+    included_files,
+    kernel_headers,
+    key_of,
+    library_path,
+    make_cache_folder,
+)
 
 # Standard headers, in which a unit spends most of its time: precompiled once per compiler and set of flags.
 _STANDARD_HEADERS = """\
@@ -38,16 +50,15 @@ _STANDARD_HEADERS = """\
 #endif
 """
 
-# Included before every kernel file. TH_GENERIC_FILE: a header of 2017 declares its functions only if it is defined.
-_BEFORE_KERNELS = """\
+# Included before the header and after it, by flags of the compiler, which take any path. TH_GENERIC_FILE: a header of
+# 2017 declares its functions only if it is defined.
+_BEFORE_HEADER = """\
 #include "runtime/kernel.h"
 #include "runtime/generator.h"
 #define TH_API
-#define TH_GENERIC_FILE {quoted}
-#include {quoted}
-#undef TH_GENERIC_FILE
-#undef TH_API
+#define TH_GENERIC_FILE "header"
 """
+_AFTER_HEADER = "#undef TH_GENERIC_FILE\n#undef TH_API\n"
 
 # The suffix that the table of functions expects where the library has one variant of each kernel.
 _ARCH = "default"
@@ -56,31 +67,86 @@ _UNDEFINED = re.compile(rf"undefined (?:reference to|symbol:?) [`'\"]?THNN_(?:Fl
 _building = threading.Lock()
 
 
-def build(recipe: Recipe, functions: Sequence[Function], verbose: bool = False) -> Path:
-    """The library of a recipe, from the cache or compiled. Raises CompileError.
+def _renew_lock() -> None:
+    global _building  # noqa: PLW0603
+    _building = threading.Lock()
+
+
+# A thread that held it does not exist in a forked child.
+os.register_at_fork(after_in_child=_renew_lock)
+
+
+def build(recipe: Recipe, functions: Sequence[Function], verbose: bool = False) -> Path | None:
+    """The library of a recipe, from the cache or compiled; None if a file was edited meanwhile. Raises CompileError.
 
     Processes and threads may build the same library at once: each compiles in a folder of its own and renames the
-    finished file, which never changes afterwards.
+    finished file, which never changes afterwards. The entry of the cache, a JSON file written last, has the hashes of
+    the library and of the files that the compiler included.
     """
     folder = cache_folder()
     with _building:
-        while True:
-            parts = recipe.parts()
-            target = folder / f"{recipe.name}-{key_of(parts)}.so"
-            if target.exists():
-                _say(verbose, f"{recipe.name}: {target} is up to date")
-                return target
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            record = folder / f"{recipe.name}-{sha256(str(recipe.header).encode()).hexdigest()[:8]}.json"
-            _say(verbose, f"{recipe.name}: compiling, since {_reason(record, parts)}")
-            with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as work:
-                output = compile_into(recipe, functions, Path(work), verbose)
-                if recipe.parts() != parts:
-                    continue  # a file was edited meanwhile
-                Path(work, "record").write_text(json.dumps(parts), encoding="utf-8")
-                Path(work, "record").replace(record)
-                output.replace(target)
-            return target
+        parts = recipe.parts()
+        entry = folder / f"{recipe.name}-{key_of(parts)}.json"
+        found = _of_entry(entry, recipe, functions)
+        if found is not None:
+            _say(verbose, f"{recipe.name}: {found} is up to date")
+            return found
+        make_cache_folder()
+        record = folder / f"{recipe.name}-{sha256(str(recipe.header).encode()).hexdigest()[:8]}.json"
+        _say(verbose, f"{recipe.name}: compiling, since {_reason(record, parts)}")
+        with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as temporary:
+            work = Path(temporary)
+            started = work.stat().st_ctime_ns
+            try:
+                output = compile_into(recipe, functions, work, verbose)
+            except CompileError:
+                if is_edited(recipe, [], started):
+                    return None
+                raise
+            files = included_files(recipe, work, _precompiled_header(recipe).parent)
+            included = hashes(files)
+            if recipe.parts() != parts or is_edited(recipe, files, started):
+                return None
+            target = folder / f"{recipe.name}-{key_of(parts | included)}.so"
+            text = {"library": target.name, "hash": hashes([output])[str(output)], "included": included}
+            _replace(output, target)
+            for path, content in ((record, parts | included), (entry, text)):
+                (work / "entry").write_text(json.dumps(content), encoding="utf-8")
+                _replace(work / "entry", path)
+        return target
+
+
+def _replace(file: Path, target: Path) -> None:
+    """Moves a finished file to its place, where it is complete even after a crash of the system."""
+    with file.open("rb") as opened:
+        os.fsync(opened.fileno())
+    file.replace(target)
+
+
+def _of_entry(entry: Path, recipe: Recipe, functions: Sequence[Function]) -> Path | None:
+    """The library of an entry of the cache; None if there is none, it is damaged, or an included file changed."""
+    try:
+        kept = json.loads(entry.read_bytes())
+        library, included = entry.with_name(kept["library"]), kept["included"]
+        if hashes([library])[str(library)] != kept["hash"] or hashes(map(Path, included)) != included:
+            return None
+        # Only a process that runs under the sanitizer can open a library with it.
+        is_right = recipe.sanitize or Library(library).digest == digest(functions)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, ImportError):
+        return None
+    return library if is_right else None
+
+
+def is_edited(recipe: Recipe, included: Sequence[Path], started: int) -> bool:
+    """True if a file was edited since the time `started`, or the header since it was parsed."""
+    now = time.time_ns()  # a file of a system whose clock is ahead does not count
+    try:
+        times = [path.stat().st_ctime_ns for path in (recipe.header, *recipe.sources, *included)]
+    except OSError:
+        return True
+    if any(started < changed <= now for changed in times):
+        return True
+    return hashes([recipe.header])[str(recipe.header)] != recipe.header_hash
 
 
 def _say(verbose: bool, text: str) -> None:
@@ -101,9 +167,10 @@ def _reason(record: Path, parts: Mapping[str, str]) -> str:
 def compile_into(recipe: Recipe, functions: Sequence[Function], work: Path, verbose: bool = False) -> Path:
     """Compiles a library in the empty folder `work`; returns its path. Raises CompileError."""
     core, _ = kernel_headers()
-    quoted = json.dumps(str(recipe.header))
-    before = work / "before_kernels.h"
-    before.write_text(_BEFORE_KERNELS.format(quoted=quoted), encoding="utf-8")
+    before, after = work / "before_header.h", work / "after_header.h"
+    before.write_text(_BEFORE_HEADER, encoding="utf-8")
+    after.write_text(_AFTER_HEADER, encoding="utf-8")
+    forced = [flag for path in (before, recipe.header, after) for flag in ("-include", str(path))]
     (work / "modules").mkdir()
     for name in group_modules(
         functions
@@ -119,7 +186,7 @@ def compile_into(recipe: Recipe, functions: Sequence[Function], work: Path, verb
         for real in ("FLOAT", "DOUBLE"):
             objects.append(work / f"{number}_{real.lower()}.o")
             defines = [f"-DTHNN_REAL_IS_{real}", f"-DTHNN_ARCH={_ARCH}"]
-            given = [*first, "-include", str(before), *defines, *folders, *recipe.cflags]
+            given = [*first, *forced, "-MD", *defines, *folders, *recipe.cflags]
             commands.append([*compiler, *given, "-c", str(source), "-o", str(objects[-1])])
     objects.append(work / "table.o")
     table = [str(core / "runtime" / "function_table.c"), "-o", str(objects[-1])]
@@ -180,24 +247,35 @@ def _missing(recipe: Recipe, functions: Iterable[Function], output: str) -> str:
     return "\n".join(lines)
 
 
-def _precompiled(recipe: Recipe, verbose: bool) -> list[str]:
-    """The flags that include the precompiled standard headers, which are compiled at the first call."""
-    if recipe.compiler.is_clang or recipe.cflags or recipe.sanitize:
-        return []
+def _precompiled_header(recipe: Recipe) -> Path:
+    """The path of the standard headers in the cache, beside which they lie precompiled."""
     parts = recipe.parts()
     key = key_of(
         {name: parts[name] for name in ("the CPU", "the compiler")} | {"flags": repr(recipe.flags())}
     )
-    header = cache_folder() / f"headers-{key}" / "standard.h"
-    if not header.with_suffix(".h.gch").exists():
+    return cache_folder() / f"headers-{key}" / "standard.h"
+
+
+def _precompiled(recipe: Recipe, verbose: bool) -> list[str]:
+    """The flags that include the precompiled standard headers, which are compiled at the first call."""
+    if recipe.compiler.is_clang or recipe.cflags or recipe.sanitize:
+        return []
+    header = _precompiled_header(recipe)
+    compiled, size = header.with_suffix(".h.gch"), header.with_suffix(".size")
+    try:
+        is_whole = header.exists() and int(size.read_text(encoding="utf-8")) == compiled.stat().st_size
+    except (OSError, ValueError):
+        is_whole = False
+    if not is_whole:
         _say(verbose, "precompiling the standard headers, once for all libraries")
         header.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".build-", dir=header.parent) as work:
-            text, result = Path(work, "standard.h"), Path(work, "standard.h.gch")
+            text, result, length = (Path(work, f"standard{s}") for s in (".h", ".h.gch", ".size"))
             text.write_text(_STANDARD_HEADERS, encoding="utf-8")
             command = [*recipe.compiler.command, *recipe.flags(), "-x", "c-header"]
             if _run([*command, str(text), "-o", str(result)]).returncode:
                 return []  # the kernel files include the same headers, whose errors their compilation reports
-            text.replace(header)
-            result.replace(header.with_suffix(".h.gch"))
+            length.write_text(str(result.stat().st_size), encoding="utf-8")
+            for file, target in ((text, header), (result, compiled), (length, size)):
+                _replace(file, target)
     return ["-include", str(header)]

@@ -10,7 +10,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from thnn._binding.backend import Backends
 from thnn._binding.library import Library
@@ -19,7 +19,7 @@ from thnn._functions.base import FunctionBase
 from thnn._functions.derivatives import Reference
 from thnn._functions.generate import _make_function_class, _make_function_class_criterion
 from thnn._header import Function, Module, digest, group_modules
-from thnn._load.compiling import build, compile_into
+from thnn._load.compiling import build, compile_into, is_edited
 from thnn._load.parsing import parse
 from thnn._load.recipe import Recipe, find_compiler, find_sources
 
@@ -90,14 +90,16 @@ class LoadedModule:
         self.function_classes = LoadedClasses(name, self.modules, library, references)
         self._recipe, self._references = recipe, references
         # Read now: the files may be edited later.
-        texts = [p.read_text(encoding="utf-8") for p in (header, *self.sources)]
+        texts = [p.read_text(encoding="utf-8", errors="replace") for p in (header, *self.sources)]
         self.source = "\n".join(f"/* {p} */\n{text}" for p, text in zip((header, *self.sources), texts))
         # The same for the same files on every machine: programs that torch.export saves name operators.
         content = hashlib.sha256("\0".join(texts).encode()).hexdigest()[:8]
         library.operator_namespace = f"thnn_{re.sub(r'[^0-9A-Za-z_]', '_', name)}_{content}"
 
     def __getattr__(self, name: str) -> type[FunctionBase]:
-        if name.startswith("_") or name not in self.function_classes:
+        if name.startswith("_") or "function_classes" not in self.__dict__:
+            raise AttributeError(f"{self!r} has no attribute {name!r}")
+        if name not in self.function_classes:
             near = difflib.get_close_matches(
                 f"{name.removesuffix('Function')}Function", self.function_classes, 1
             )
@@ -112,6 +114,12 @@ class LoadedModule:
 
     def __repr__(self) -> str:
         return f"<thnn.load {self.__dict__.get('__name__')!r}: {', '.join(self.__dict__.get('modules', ()))}>"
+
+    def __copy__(self) -> LoadedModule:
+        return self
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"{self!r} cannot be pickled or copied deeply; call thnn.load again instead")
 
     def stubs(self, path: Path_) -> Path:
         """Writes a stub file (.pyi) with the signatures of the classes for type checkers; returns its path."""
@@ -142,6 +150,7 @@ class LoadedModule:
         if sanitize:
             from thnn._load.sanitizing import check_sanitized
 
+            _existing(self.header, "header")
             if self._recipe is None:
                 raise ValueError(f"{self!r}: sanitize needs the kernel files, which only thnn.load compiles")
             return check_sanitized(self._recipe, modules)
@@ -176,12 +185,15 @@ def load(
     arguments of updateOutput by name; second derivatives are those of the reference.
 
     Raises HeaderError (a ValueError) for an error in the header, CompileError (a ValueError) with the words of the
-    compiler, ValueError for a missing file or a reference that has no module, NotImplementedError for CUDA sources.
+    compiler, ValueError for a missing file, a reference that has no module, or a cache (THNN_CACHE) that cannot be
+    written, TypeError for an argument of another type, NotImplementedError for CUDA sources.
     """
-    recipe, functions = _recipe(header, sources, name, extra_cflags, extra_ldflags)
-    known = _checked(references, recipe.header, functions)
-    library = Library(build(recipe, functions, verbose))
-    return LoadedModule(recipe.name, recipe.header, recipe.sources, functions, library, known, recipe)
+    path = None
+    while path is None:  # again if a file is edited meanwhile
+        recipe, functions = _recipe(header, sources, name, extra_cflags, extra_ldflags)
+        known = _checked(references, recipe.header, functions)
+        path = build(recipe, functions, verbose)
+    return LoadedModule(recipe.name, recipe.header, recipe.sources, functions, Library(path), known, recipe)
 
 
 def build_library(
@@ -196,11 +208,15 @@ def build_library(
 
     `march` is the instruction set, native or a portable one such as x86-64-v3. Raises like `load`.
     """
-    recipe, functions = _recipe(header, sources, None, extra_cflags, extra_ldflags, march)
     target = Path(output).absolute()
-    with tempfile.TemporaryDirectory(prefix=".build-", dir=target.parent) as work:
-        shutil.move(compile_into(recipe, functions, Path(work)), target)
-    return target
+    while True:
+        recipe, functions = _recipe(header, sources, None, extra_cflags, extra_ldflags, march)
+        with tempfile.TemporaryDirectory(prefix=".build-", dir=target.parent) as work:
+            started = Path(work).stat().st_ctime_ns
+            compiled = compile_into(recipe, functions, Path(work))
+            if not is_edited(recipe, [], started):
+                shutil.move(compiled, target)
+                return target
 
 
 def open_library(
@@ -210,8 +226,8 @@ def open_library(
 
     Raises HeaderError for an error in the header, ImportError for a file that is no library of these declarations.
     """
-    path = _existing(header)
-    functions = parse(path)
+    path = _existing(header, "header")
+    functions, _ = parse(path)
     known = _checked(references, path, functions)
     opened = Library(Path(library).absolute())
     if opened.digest != digest(functions):
@@ -227,15 +243,22 @@ def _recipe(
     ldflags: Sequence[str],
     march: str = "native",
 ) -> tuple[Recipe, list[Function]]:
-    path = _existing(header)
+    path = _existing(header, "header")
+    if name is not None and not isinstance(name, str):
+        raise TypeError(f"thnn.load: name: expected a string, got {name!r}")
     for argument, flags in (("extra_cflags", cflags), ("extra_ldflags", ldflags)):
+        if not isinstance(flags, Sequence) or not all(isinstance(flag, str) for flag in flags):
+            raise TypeError(f"thnn.load: {argument}: expected a sequence of strings, got {flags!r}")
         if isinstance(flags, str):
             raise TypeError(f"thnn.load: {argument}: expected a sequence of flags, got the string {flags!r}")
-    functions = parse(path)
+    functions, header_hash = parse(path)
     if sources is None:
         files = find_sources(path, functions)
     else:
-        files = [_existing(s) for s in ([sources] if isinstance(sources, (str, os.PathLike)) else sources)]
+        files = [
+            _existing(s, "sources")
+            for s in ([sources] if isinstance(sources, (str, os.PathLike)) else sources)
+        ]
     if not files:
         raise ValueError("thnn.load: sources: expected a kernel file or more, got none")
     for file in files:
@@ -246,13 +269,23 @@ def _recipe(
     stem = path.stem if name is None else name
     if not stem.isidentifier():
         raise ValueError(f"thnn.load: name: expected an identifier, got {stem!r}")
-    return Recipe(path, tuple(files), stem, find_compiler(), tuple(cflags), tuple(ldflags), march), functions
+    compiler = find_compiler()
+    own = Recipe(path, header_hash, tuple(files), stem, compiler, tuple(cflags), tuple(ldflags), march)
+    return own, functions
 
 
-def _existing(path: Path_) -> Path:
+def _existing(path: Path_, argument: str) -> Path:
+    if not isinstance(path, (str, os.PathLike)) or not isinstance(os.fspath(path), str):
+        raise TypeError(f"thnn.load: {argument}: expected a path (str or Path), got {path!r}")
     found = Path(path).absolute()
+    try:
+        str(found).encode()
+    except UnicodeEncodeError:
+        raise ValueError(f"thnn.load: {argument}: the path {str(found)!r} is not UTF-8") from None
+    if "\n" in str(found) or "\0" in str(found):
+        raise ValueError(f"thnn.load: {argument}: the path {str(found)!r} has a line break or NUL")
     if not found.is_file():
-        raise ValueError(f"thnn.load: there is no file {found}")
+        raise ValueError(f"thnn.load: {argument}: there is no file {found}")
     return found
 
 
@@ -260,7 +293,10 @@ def _checked(
     references: Mapping[str, Reference] | None, header: Path, functions: Sequence[Function]
 ) -> Mapping[str, Reference]:
     modules = group_modules(functions)
-    for name in references or {}:
+    references = references or {}
+    for name in references:
+        if not callable(references[name]):
+            raise TypeError(f"thnn.load: references: {name}: expected a function, got {references[name]!r}")
         module = modules.get(name)
         forward = None if module is None else module.forward
         if forward is None:
@@ -273,4 +309,4 @@ def _checked(
             )
         if len(forward.tensors("output")) > 1:
             raise ValueError(f"thnn.load: references: {name} has several outputs, expected one")
-    return references or {}
+    return references

@@ -12,27 +12,35 @@ from pathlib import Path
 import thnn._header
 from thnn._emit import check_supported
 from thnn._header import Function
-from thnn._load.recipe import cache_folder, identity
+from thnn._load.recipe import cache_folder, identity, make_cache_folder
 
 
-def parse(path: Path) -> list[Function]:
-    """The functions of a header, from the cache or parsed. Raises HeaderError, or ValueError if there are none."""
+def parse(path: Path) -> tuple[list[Function], str]:
+    """The functions of a header, from the cache or parsed, and the SHA-256 of the text that declares them.
+
+    Raises HeaderError, or ValueError if there are none.
+    """
     code = identity(sorted(Path(thnn._header.__file__).parent.glob("*.py")))
-    key = sha256(b"\0".join((code.encode(), str(path).encode(), path.read_bytes()))).hexdigest()[:20]
+    text = path.read_bytes()
+    text_hash = sha256(text).hexdigest()
+    key = sha256(b"\0".join((code.encode(), str(path).encode(), text))).hexdigest()[:20]
     kept = cache_folder() / f"{path.stem}-{key}.model"
     # A file of the user's own cache folder, as the libraries beside it are.
-    with suppress(OSError, pickle.UnpicklingError, EOFError, AttributeError, ImportError):
-        functions: list[Function] = pickle.loads(kept.read_bytes())
-        return functions
+    with suppress(Exception):  # a damaged file can raise any error
+        found = pickle.loads(kept.read_bytes())
+        if isinstance(found, list) and found and all(isinstance(f, Function) for f in found):
+            return found, text_hash
     from thnn._header import parse_header
 
     functions = parse_header(path)
+    if path.read_bytes() != text:
+        return parse(path)  # it was edited meanwhile
     if not functions:
         raise ValueError(f"{path}: the header declares no function")
     check_supported(path, functions, has_families=False)
-    kept.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_cache_folder()
     number, name = tempfile.mkstemp(prefix=".model-", dir=kept.parent)
     with os.fdopen(number, "wb") as file:
         file.write(pickle.dumps(functions))
     Path(name).replace(kept)
-    return functions
+    return functions, text_hash

@@ -7,7 +7,7 @@ import os
 import platform
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,7 +15,11 @@ from pathlib import Path
 from thnn._header import Function, group_modules
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
+# Folders of the system, whose headers belong to the compiler.
+_SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/lib64/")
+_DEPENDENCY = re.compile(r"(?:\\.|[^\s\\])+")
+# Environment variables by which the compiler finds files.
+_SEARCH = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH")
 
 
 class CompileError(ValueError):
@@ -55,6 +59,20 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "thnn"
 
 
+def make_cache_folder() -> Path:
+    """The folder of the cache, created if there is none. Raises ValueError where that is impossible."""
+    folder = cache_folder()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise PermissionError(None, "it is not writable")
+    except OSError as error:
+        raise ValueError(
+            f"thnn.load: the cache {folder} cannot be used ({error.strerror}); set THNN_CACHE to another folder"
+        ) from error
+    return folder
+
+
 @dataclass(frozen=True)
 class Compiler:
     """A C compiler: the command, and whether it is clang."""
@@ -84,7 +102,10 @@ def find_compiler() -> Compiler:
 def find_sources(header: Path, functions: Sequence[Function]) -> list[Path]:
     """The kernel files beside a header: <header>.c and <Module>.c. Raises ValueError if there is none."""
     names = dict.fromkeys([header.stem, *group_modules(functions)])
-    found = [path for name in names if (path := header.with_name(f"{name}.c")).exists()]
+    beside = dict.fromkeys([header, header.resolve()])  # a link, then the file that it leads to
+    found = next(
+        filter(None, ([p for n in names if (p := h.with_name(f"{n}.c")).exists()] for h in beside)), []
+    )
     if not found:
         wanted = ", ".join(f"{name}.c" for name in names)
         raise ValueError(f"{header}: there is no kernel file beside it ({wanted}); give sources=[...]")
@@ -96,6 +117,7 @@ class Recipe:
     """Everything that determines a library."""
 
     header: Path
+    header_hash: str  # of the text that was parsed
     sources: tuple[Path, ...]
     name: str
     compiler: Compiler
@@ -124,46 +146,54 @@ class Recipe:
         return [self.header.parent, *kernel_headers()]
 
     def parts(self) -> dict[str, str]:
-        """What the library depends on, by the words in which a rebuild is explained: a digest of each."""
-        own = {
-            str(path): hashlib.sha256(text).hexdigest()
-            for path, text in _closure([self.header, *self.sources], self._quoted_folders())
-        }
+        """What the library depends on, by the words in which a rebuild is explained: a digest of each.
+
+        Missing are the files that the sources include: only the compiler knows them (`included_files`).
+        """
+        search = [os.environ.get(name, "") for name in _SEARCH]
+        if self.cflags or self.ldflags or any(search):
+            search.append(str(Path.cwd()))  # which relative paths among them begin at
         return {
-            **own,
-            "the flags": repr((self.flags(), self.cflags, self.ldflags, self.sources, self.name)),
+            **hashes([*self.sources]),
+            str(self.header): self.header_hash,
+            "the flags": repr((self.flags(), self.cflags, self.ldflags, self.sources, self.name, search)),
             "the CPU": _cpu(),
             "the compiler": repr((self.compiler.command, identity([self.compiler.path]))),
             "libTHNN.so": identity([library_path()]),
             "the headers of thnn": identity(_installed_headers()),
         }
 
-    def _quoted_folders(self) -> list[Path]:
-        flags = iter(self.cflags)
-        given = [next(flags, "") if flag == "-I" else flag[2:] for flag in flags if flag.startswith("-I")]
-        return [self.header.parent, *map(Path, given)]
-
 
 def key_of(parts: Mapping[str, str]) -> str:
     return hashlib.sha256(repr(sorted(parts.items())).encode()).hexdigest()[:20]
 
 
-def _closure(paths: Iterable[Path], folders: Sequence[Path]) -> Iterator[tuple[Path, bytes]]:
-    """The files and, through their #include "...", the files that they include, except those of thnn."""
-    waiting, seen = list(paths), set[Path]()
-    while waiting:
-        path = waiting.pop()
-        if path in seen:
-            continue
-        seen.add(path)
-        text = path.read_bytes()
-        yield path, text
-        for name in _INCLUDE.findall(text):
-            for folder in (path.parent, *folders):
-                candidate = Path(os.path.normpath(folder / os.fsdecode(name)))
-                if candidate.is_file():
-                    waiting.append(candidate)
-                    break
+def hashes(paths: Iterable[Path]) -> dict[str, str]:
+    """The SHA-256 of each file by its path; '' for a file that cannot be read."""
+
+    def of(path: Path) -> str:
+        try:
+            return hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError:
+            return ""
+
+    return {str(path): of(path) for path in paths}
+
+
+def included_files(recipe: Recipe, work: Path, precompiled: Path) -> list[Path]:
+    """The files that the sources of a recipe include, from the compiler's lists (-MD) in the folder `work`.
+
+    Without the headers of the system and of thnn, which the other parts of the key stand for.
+    """
+    own = {recipe.header, *recipe.sources, *_installed_headers()}
+    found: dict[Path, None] = {}
+    for listing in sorted(work.glob("*.d")):
+        _, _, text = os.fsdecode(listing.read_bytes()).replace("\\\n", " ").partition(".o:")
+        for name in _DEPENDENCY.findall(text):
+            path = Path(os.path.normpath(Path.cwd() / re.sub(r"\\(.)", r"\1", name).replace("$$", "$")))
+            if not str(path).startswith(_SYSTEM) and path not in own:
+                found[path] = None
+    return [path for path in found if work not in path.parents and path.parent != precompiled]
 
 
 def _installed_headers() -> list[Path]:

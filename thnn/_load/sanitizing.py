@@ -34,7 +34,7 @@ from thnn.testing.cases.model import Case
 
 _CALL = "call of "
 _ERROR = re.compile(r"(?:ERROR: AddressSanitizer: |runtime error: )([^\n]*)")
-_FRAME = re.compile(r"^ *#\d+ 0x\w+ in \S+ (\S+:\d+)", re.MULTILINE)
+_FRAME = re.compile(r"^ *#\d+ 0x\w+ in \S+ (\S.*?:\d+)(?::\d+)?$", re.MULTILINE)
 
 
 def check_sanitized(recipe: Recipe, modules: Sequence[str]) -> bool:
@@ -44,9 +44,11 @@ def check_sanitized(recipe: Recipe, modules: Sequence[str]) -> bool:
     """
     if recipe.compiler.is_clang:
         raise NotImplementedError("check(sanitize=True) needs gcc: set CC=gcc")
-    recipe = replace(recipe, sanitize=True)
-    functions = parse(recipe.header)
-    library = build(recipe, functions)
+    library = None
+    while library is None:  # again if a file is edited meanwhile
+        functions, header_hash = parse(recipe.header)
+        recipe = replace(recipe, header_hash=header_hash, sanitize=True)
+        library = build(recipe, functions)
     preloaded = [_file_of(recipe, name) for name in ("libasan.so", "libstdc++.so")]
     environment = {
         **os.environ,
@@ -147,8 +149,9 @@ def main(header: str, library: str, modules: str) -> None:
     """The command of the process: runs all samples, and announces each call on standard output."""
     path = Path(header)
     compiler = find_compiler()
-    recipe = Recipe(path, (), path.stem, compiler)
-    loaded = LoadedModule(path.stem, path, (), parse(path), Library(Path(library)), {}, recipe)
+    functions, header_hash = parse(path)
+    recipe = Recipe(path, header_hash, (), path.stem, compiler)
+    loaded = LoadedModule(path.stem, path, (), functions, Library(Path(library)), {}, recipe)
     names = json.loads(modules)
     for case in loaded.cases().values():
         if not names or case.module in names:

@@ -1,0 +1,153 @@
+"""The cache of thnn.load: edits during a load, damaged files, included files, forked processes, paths."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from cube import HEADER, KERNEL
+
+import thnn
+from thnn._load import compiling, loaded
+
+Write = Callable[..., Path]
+
+NUMBER_KERNEL = (
+    '#include "pointwise.h"\n#include INCLUDED\nPOINTWISE(Cube, (SCALAR(gain)), FROM_INPUT, NUMBER * x, g)\n'
+)
+
+
+def at_zero(module: thnn.LoadedModule) -> float:
+    return module.CubeFunction.apply(torch.zeros(1)).item()
+
+
+def at_one(module: thnn.LoadedModule) -> float:
+    return module.CubeFunction.apply(torch.ones(1)).item()
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("THNN_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+OTHER_HEADER = HEADER.replace("accreal gain", "bool inplace, accreal gain").replace(
+    "// [DEFAULT 1] gain", "// [DEFAULT 2] gain"
+)
+OTHER_KERNEL = KERNEL.replace("(SCALAR(gain))", "(INPLACE, SCALAR(gain))")
+
+
+@pytest.mark.parametrize("moment", ["before the build", "during the compilation"])
+def test_an_edit_during_a_load(
+    write: Write, cache: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    header = write()
+    module, name = (loaded, "build") if moment == "before the build" else (compiling, "compile_into")
+    original, edits = getattr(module, name), [None]
+
+    def edit_and(*arguments: object) -> object:
+        if edits:
+            edits.pop()
+            write(OTHER_HEADER, OTHER_KERNEL)
+        return original(*arguments)
+
+    monkeypatch.setattr(module, name, edit_and)
+    for _ in range(2):  # compiled, and from the cache
+        own = thnn.load(header)
+        assert own.CubeFunction.apply(torch.ones(1), False).item() == 2
+    assert len(list(cache.glob("*.so"))) == 1
+
+
+@pytest.mark.parametrize("suffix", [".so", ".json", ".model", ".gch"])
+@pytest.mark.parametrize("content", [b"", b"garbage", None, b"\x80\x04]q\x00K\x01a."])
+def test_damaged_files_are_written_anew(
+    write: Write, cache: Path, suffix: str, content: bytes | None
+) -> None:
+    header = write()
+    first = thnn.load(header)
+    for path in cache.rglob(f"*{suffix}"):
+        whole = path.read_bytes()
+        path.unlink()  # the open library remains as it is
+        path.write_bytes(whole[: len(whole) // 2] if content is None else content)
+    if suffix == ".gch":
+        write(kernel=KERNEL + "\n")
+    again = thnn.load(header)
+    assert at_one(first) == at_one(again) == 1
+
+
+def test_fork_during_a_load(write: Write) -> None:
+    header = write()
+    thnn.load(header)
+    held, done = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with compiling._building:
+            held.set()
+            done.wait()
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)
+        thnn.load(header)
+        os._exit(0)
+    done.set()
+    thread.join()
+    assert os.waitpid(child, 0)[1] == 0
+
+
+@pytest.mark.parametrize("way", ["-I", "-iquote", "CPATH", "-include", "macro"])
+def test_edits_of_included_files(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str
+) -> None:
+    folder = tmp_path / "with space $ #"
+    folder.mkdir()
+    number = folder / "number.h"
+    flags = {
+        "-I": ["-I", str(folder)],
+        "-iquote": ["-iquote", str(folder)],
+        "-include": ["-include", str(number)],
+    }
+    if way == "CPATH":
+        monkeypatch.setenv("CPATH", str(folder))
+    included = f'"{number}"' if way == "macro" else "" if way == "-include" else "<number.h>"
+    kernel = NUMBER_KERNEL.replace(
+        "#include INCLUDED", f"#define F {included}\n#include F" if included else ""
+    )
+    if way == "-iquote":
+        kernel = kernel.replace("<number.h>", '"number.h"')
+    header = write(kernel=kernel)
+    for value in (1, 2, 3):
+        number.write_text(f"#define NUMBER {value}\n")
+        assert at_one(thnn.load(header, extra_cflags=flags.get(way, []))) == value
+
+
+def test_lookup_is_quick(write: Write) -> None:
+    header = write()
+    thnn.load(header)
+    times = []
+    for _ in range(10):
+        start = time.thread_time()
+        thnn.load(header)
+        times.append(time.thread_time() - start)
+    assert min(times) < 0.010
+
+
+@pytest.mark.parametrize("name", ["größe", 'a"quote', "back\\slash", "tab\tin", "a b'c", "%s{}$x#"])
+def test_paths(write: Write, tmp_path: Path, name: str) -> None:
+    (tmp_path / name).mkdir()
+    header = write(name=f"{name}/Cube")
+    assert at_one(thnn.load(header)) == 1
+    header.with_name("number.h").write_text("#define NUMBER 1\n")
+    write(kernel=NUMBER_KERNEL.replace("INCLUDED", '"number.h"'), name=f"{name}/Cube")
+    assert at_one(thnn.load(header)) == 1
+    header.with_name("number.h").write_text("#define NUMBER 2\n")
+    assert at_one(thnn.load(header)) == 2
