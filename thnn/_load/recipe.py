@@ -190,10 +190,10 @@ def included_files(recipe: Recipe, work: Path, precompiled: Path) -> list[Path]:
     for listing in sorted(work.glob("*.d")):
         _, _, text = os.fsdecode(listing.read_bytes()).replace("\\\n", " ").partition(".o:")
         for name in _DEPENDENCY.findall(text):
-            path = Path(os.path.normpath(Path.cwd() / re.sub(r"\\(.)", r"\1", name).replace("$$", "$")))
+            path = Path(os.path.normpath(Path.cwd() / re.sub(r"\\([\s#:])", r"\1", name).replace("$$", "$")))
             if not str(path).startswith(_SYSTEM) and path not in own:
                 found[path] = None
-    return [path for path in found if work not in path.parents and path.parent != precompiled]
+    return [p for p in found if p.is_file() and work not in p.parents and p.parent != precompiled]
 
 
 def _installed_headers() -> list[Path]:
