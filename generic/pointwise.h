@@ -4,6 +4,8 @@
 #include "elementwise/map.h"
 #include "simd/vector_math.h"
 
+#include <assert.h>
+
 /* updateOutput and updateGradInput of a point-wise module or an element-wise criterion from one line of mathematics:
 
      POINTWISE(module, (arguments), FROM_INPUT, output of x, gradInput of x and g)
@@ -151,7 +153,7 @@ static THNNTensor *const weights __attribute__((unused)) = NULL;
 /* The constant that the expressions see for each of (arguments). */
 #define TH_CONSTANT_
 #define TH_CONSTANT_SCALAR(name)                                                                                \
-  _Static_assert(TH_IS_FREE(name), "SCALAR(" #name "): the macro declares this name itself, choose another");   \
+  static_assert(TH_IS_FREE(name), "SCALAR(" #name "): the macro declares this name itself, choose another");   \
   const real name __attribute__((unused)) = (real)name##_;
 #define TH_CONSTANT_INPLACE
 #define TH_CONSTANT_WEIGHTS
