@@ -20,7 +20,7 @@ from thnn.testing.torch_support import CHECKS, call_of, samples_of
 
 NAMES = [*thnn.function_classes]
 
-# What thnn refuses: (check, class) -> a part of the reason.
+# Refused combinations: (check, class) -> a part of the message.
 RANDOM = "use randomness='different'"
 STATISTICS = "cannot update one tensor by every element"
 REFUSED = {

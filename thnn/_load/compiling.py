@@ -172,9 +172,8 @@ def compile_into(recipe: Recipe, functions: Sequence[Function], work: Path, verb
     after.write_text(_AFTER_HEADER, encoding="utf-8")
     forced = [flag for path in (before, recipe.header, after) for flag in ("-include", str(path))]
     (work / "modules").mkdir()
-    for name in group_modules(
-        functions
-    ):  # kernel files of the package include it; here it has been included already
+    # Kernel files of the package include the declarations of their module; here they have been included already.
+    for name in group_modules(functions):
         (work / "modules" / f"{name}.h").write_text('#include "runtime/kernel.h"\n', encoding="utf-8")
     (work / "functions.inc").write_text(emit_functions(functions, digest(functions)), encoding="utf-8")
 
@@ -225,7 +224,7 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
 
 
 def _readable(output: str) -> str:
-    """What the compiler printed, with the names of functions as the header spells them."""
+    """The output of the compiler, with the names of functions as the header spells them."""
     return _SYMBOL.sub(r"THNN_(\1)", output)
 
 

@@ -1,4 +1,4 @@
-"""What a library is compiled from, and the key under which the cache keeps it."""
+"""The inputs of a compilation (files, flags, compiler), and the key of its library in the cache."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "thnn"
 
 
-def make_cache_folder() -> Path:
-    """The folder of the cache, created if there is none. Raises ValueError where that is impossible."""
+def make_cache_folder() -> None:
+    """Creates the folder of the cache if there is none. Raises ValueError where that is impossible."""
     folder = cache_folder()
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -70,7 +70,6 @@ def make_cache_folder() -> Path:
         raise ValueError(
             f"thnn.load: the cache {folder} cannot be used ({error.strerror}); set THNN_CACHE to another folder"
         ) from error
-    return folder
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,7 @@ class Recipe:
         return [self.header.parent, *kernel_headers()]
 
     def parts(self) -> dict[str, str]:
-        """What the library depends on, by the words in which a rebuild is explained: a digest of each.
+        """The dependencies of the library, by the words in which a rebuild is explained: a digest of each.
 
         Missing are the files that the sources include: only the compiler knows them (`included_files`).
         """

@@ -178,7 +178,7 @@ def compare_losses(row: NetworkRow, steps: int) -> None:
 
 
 def time_by_function(row: NetworkRow) -> str:
-    """Where the time of a contiguous training step of thnn goes: the table of `thnn.profile`, and the optimizer."""
+    """The time of a contiguous training step of thnn by function, as `thnn.profile` prints it, and of the optimizer."""
     from thnn._profile import profile
 
     modules = _made(row.network)

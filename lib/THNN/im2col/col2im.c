@@ -105,7 +105,7 @@ static void addElement(const Block *b, const real *columns, const int64_t *k, re
   }
 }
 
-/* Whether kernel element k of a window reads one of the inputs low .. high. */
+/* True if kernel element k of any window reads one of the inputs low .. high. */
 static bool readsAny(const WindowAxis *a, int64_t k, int64_t low, int64_t high)
 {
   const int64_t start = k * a->dilation - a->padding;
