@@ -130,13 +130,23 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
             vector = save_mean if train else running_mean
             bias = parameters[1] if relu else vector if has_bias else None
             kept = input, weight, bias, *statistics, train, 0.0, eps
-            return calls.gradients(classes[0], needs, gradOutput, kept)
+            return calls.gradients(made, needs, gradOutput, kept)
         if _is_grad_enabled():
             bias = parameters[1] if relu else None
-            return (
-                *_gradients(needs, gradOutput, input, weight, bias, statistics, eps, has_bias, relu),
-                None,
+            output = _evaluated(input, weight, bias, statistics, eps) if relu and not train else None
+            gradients = _gradients(
+                (needs[0], needs[1], needs[2] and has_bias),
+                gradOutput,
+                input,
+                weight,
+                bias,
+                statistics,
+                eps,
+                relu=relu,
+                output=output,
+                by_statistics=input.requires_grad,
             )
+            return (*gradients, None)
         like_bias = save_mean if train else running_mean
         gradients = call_backward(
             (
@@ -154,7 +164,33 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         )
         return (*gradients, None)
 
-    classes: list[Any] = []
+    def operator_rule(operators: Any) -> Any:
+        """The rule of thnn/_operators/rules.py."""
+
+        def rule(needs: Any, gradOutput: Tensor, **values: Any) -> dict[str, Tensor]:
+            output = None
+            if relu:
+                with torch.no_grad():
+                    given = {"momentum": 0.0, **values}
+                    output = operators.forward(*(given.get(n) for n in operators.given))[0]
+            statistics = tuple(values[n] for n in ("running_mean", "running_var", "save_mean", "save_std"))
+            found = _gradients(
+                needs[:3],
+                gradOutput,
+                values["input"],
+                values["weight"],
+                values["bias"],
+                statistics,
+                values["eps"],
+                relu=relu,
+                output=output,
+                by_statistics=True,
+            )
+            names = ("gradInput", "gradWeight", "gradBias")
+            return {name: gradient for name, gradient in zip(names, found) if gradient is not None}
+
+        return rule
+
     tensors, scalars = BatchNormalization._names[:5], BatchNormalization._names[5:]
     members = {
         "__module__": "thnn",
@@ -163,9 +199,10 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         "compute": staticmethod(compute),
         "forward": staticmethod(forward),
         "backward": staticmethod(backward),
+        "_operator_rule": staticmethod(operator_rule),
     }
-    classes.append(type(f"{name}Function", (BatchNormalization,), members))
-    return classes[0]
+    made = type(f"{name}Function", (BatchNormalization,), members)
+    return made
 
 
 def _gradients(
@@ -176,49 +213,39 @@ def _gradients(
     bias: Tensor | None,
     statistics: tuple[Any, ...],
     eps: float,
-    has_bias: bool,
+    *,
     relu: bool,
+    output: Tensor | None,
+    by_statistics: bool,
 ) -> formula.Gradients:
-    """The gradients by input, weight and bias as differentiable operations."""
+    """The gradients by input, weight and bias as differentiable operations.
+
+    `output` is that of the forward, or None: then relu computes it from the statistics. `by_statistics` tells whether
+    derivatives of the gradients by the statistics of the batch are needed.
+    """
     running_mean, running_var, mean, inverse = statistics
     count = None
     if mean is None:
         mean, inverse = running_mean, stages.inverse_deviation(running_var, eps)
-    elif input.requires_grad:
+    elif by_statistics:
         count = input.numel() // max(input.shape[1], 1)
     part = formula.Part(gradOutput, input, weight, bias, mean, inverse)
     if relu:
-        output = None
-        if statistics[2] is None:
-            # The C function computes the output again: from the rounded inverse deviation above, elements near 0 could
-            # get the other sign.
-            given = {"running_mean": running_mean, "running_var": running_var, "train": False, "eps": eps}
-            unused = {"save_mean": None, "save_std": None, "momentum": 0.0}
-            with torch.no_grad():
-                output = run(_EVALUATE, input=input, weight=weight, bias=bias, **given, **unused)["output"]
         part = formula.relu_backward(part, output)
-    needs = needs[0], needs[1], needs[2] and has_bias
     return formula.gradients([part], [needs], eps, count)[0]
 
 
-def differentiable_gradients(
-    needs: Any, gradOutput: Tensor, relu: bool, *, output: Tensor | None, **values: Any
-) -> formula.Gradients:
-    """The gradients by input, weight and bias for the operators, from the values that backward functions read, by name.
-
-    `output` is that of the forward, which relu needs.
-    """
-    input, weight, bias, eps = (values[n] for n in ("input", "weight", "bias", "eps"))
-    if values["train"]:
-        mean, inverse = values["save_mean"], values["save_std"]
-        count = input.numel() // max(input.shape[1], 1)
-    else:
-        mean, inverse = values["running_mean"], stages.inverse_deviation(values["running_var"], eps)
-        count = None
-    part = formula.Part(gradOutput, input, weight, bias, mean, inverse)
-    if relu:
-        part = formula.relu_backward(part, output)
-    return formula.gradients([part], [needs[:3]], eps, count)[0]
+def _evaluated(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, statistics: tuple[Any, ...], eps: float
+) -> Tensor:
+    """The output of the evaluation, by the C function: from the rounded inverse deviation, elements near 0 could get
+    the other sign."""
+    running_mean, running_var, *_ = statistics
+    given = {"running_mean": running_mean, "running_var": running_var, "train": False, "eps": eps}
+    unused = {"save_mean": None, "save_std": None, "momentum": 0.0}
+    with torch.no_grad():
+        output: Tensor = run(_EVALUATE, input=input, weight=weight, bias=bias, **given, **unused)["output"]
+    return output
 
 
 _EVALUATE = THNN.bind(modules()["BatchNormalization"].functions["updateOutput"])

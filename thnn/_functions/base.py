@@ -70,10 +70,12 @@ class FunctionBase:
 
     # Operators (thnn/_operators), defined at the first use.
     _library: ClassVar[Library] = THNN
+    # The rule of derivatives.py, and that of a hand-written class, which takes the operators and returns a rule of
+    # thnn/_operators/rules.py.
     _rule: ClassVar[Callable[..., Any] | None] = None
-    _reference: ClassVar[Callable[..., Any] | None] = (
-        None  # the function in torch operations, given to thnn.load
-    )
+    _operator_rule: ClassVar[Callable[..., Any] | None] = None
+    # The function in torch operations that was given to thnn.load.
+    _reference: ClassVar[Callable[..., Any] | None] = None
     _operators: ClassVar[Any]
     _operator: ClassVar[Any]  # the operator of torch.library
     _transformed: ClassVar[Callable[..., Any]]  # the same for torch.func and forward mode
@@ -82,9 +84,8 @@ class FunctionBase:
     _returns_indices: ClassVar[bool] = False
     _output_count: ClassVar[int] = 1
     _operators_result_count: ClassVar[int] = 1
-    _updated: ClassVar[
-        tuple[tuple[int, int], ...]
-    ] = ()  # positions of running statistics: argument and result
+    # Positions of running statistics: argument and result.
+    _updated: ClassVar[tuple[tuple[int, int], ...]] = ()
     _is_overridden: ClassVar[bool] = False  # a subclass with a forward or backward of its own
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -115,6 +116,13 @@ class FunctionBase:
         count = len(forward.tensors("output", "saved"))
         cls._operators_result_count = count + len(forward.running)
         cls._updated = tuple((names.index(a.name), count + k) for k, a in enumerate(forward.running))
+
+    @classmethod
+    def _make_operators(cls, namespace: str) -> Any:
+        """The operators of the class, defined in a namespace of torch.ops."""
+        from thnn._operators.operators import Operators
+
+        return Operators(cls, namespace)
 
     @classmethod
     def _signature(cls, names: Sequence[str]) -> inspect.Signature:

@@ -41,7 +41,17 @@ def _save_bias_shapes(ctx: Any, *biases: Tensor | None) -> None:
     ctx.bias_shapes = tuple(None if b is None else b.shape for b in biases)
 
 
-class LSTMFusedFunction(FunctionBase):
+class _RecurrentCell(FunctionBase):
+    """Base of the two cells, whose operators are written by hand."""
+
+    @classmethod
+    def _make_operators(cls, namespace: str) -> Any:
+        from thnn._operators.recurrent import RecurrentOperators
+
+        return RecurrentOperators(cls, namespace)
+
+
+class LSTMFusedFunction(_RecurrentCell):
     __doc__ = docstring(_lstm, ["input", "hidden", "bias1", "bias2", "cell"], [])
     __module__ = "thnn"
 
@@ -113,7 +123,7 @@ class LSTMFusedFunction(FunctionBase):
         return byGates, byGates, byBias1, byBias2, byCell
 
 
-class GRUFusedFunction(FunctionBase):
+class GRUFusedFunction(_RecurrentCell):
     __doc__ = docstring(_gru, ["input", "hidden", "bias1", "bias2", "hx"], [])
     __module__ = "thnn"
 

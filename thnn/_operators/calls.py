@@ -25,14 +25,10 @@ def define(cls: type[FunctionBase]) -> bool:
     """Defines the operators of a class at the first call; torch.compile calls it while it traces."""
     if not hasattr(cls, "_operators"):
         # Imported here, since operators are made of the generated classes.
-        from thnn._operators.operators import Operators, operators_of
-        from thnn._operators.recurrent import RecurrentOperators
+        from thnn._operators.operators import operators_of
 
         owner: Any = next(c for c in cls.__mro__ if "module" in c.__dict__)
-        kind = (
-            RecurrentOperators if owner.__name__ in ("LSTMFusedFunction", "GRUFusedFunction") else Operators
-        )
-        operators = operators_of(owner, kind)
+        operators = operators_of(owner)
         owner._operator, owner._transformed = operators.operator, operators.node.apply
         owner._operators = operators
     return True

@@ -10,6 +10,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from thnn._binding.library import THNN
+
 if TYPE_CHECKING:
     from thnn._operators.operators import Operators
 
@@ -61,7 +63,7 @@ _OTHERS: Mapping[str, Callable[[Sequence[int], Sequence[int], Sequence[int]], in
 def register(operators: Operators) -> None:
     """Registers the counts of a module, also with the active counters, which copied torch's table when created."""
     name = operators.module.name
-    if name not in _COUNTED and name not in _OTHERS:
+    if operators.library is not THNN or (name not in _COUNTED and name not in _OTHERS):
         return
     is_transposed = "adjW" in operators.given or "aW" in operators.given
     # Every element of the smaller map is multiplied with the weights of its channel.

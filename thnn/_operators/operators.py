@@ -8,6 +8,7 @@ the first use.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -27,24 +28,30 @@ _TYPES = {"bool": "bool", "int": "int", "int64_t": "int", "long": "int", "THInde
 
 _lock = threading.RLock()
 _known: dict[tuple[str, str], Operators] = {}
-_definitions: dict[str, torch.library.Library] = {}
 
 
-def operators_of(cls: Any, kind: type[Operators]) -> Operators:
-    """The operators of a class: those of an earlier class of the same code and reference, or new ones of this kind.
+@functools.cache
+def _definitions(namespace: str) -> torch.library.Library:
+    """The library of torch that keeps the definitions of a namespace."""
+    return torch.library.Library(namespace, "FRAGMENT")
+
+
+def operators_of(cls: Any) -> Operators:
+    """The operators of a class: those of an earlier class of the same code and reference, or new ones.
 
     Two libraries whose files differ never share operators: the second one's namespace gets a number.
     """
-    stem, module = cls._library.operator_namespace, cls.module.name
+    namespace = stem = cls._library.operator_namespace
     with _lock:
-        for number in itertools.count(1):
-            namespace = stem if number == 1 else f"{stem}_{number}"
-            known = _known.get((namespace, module))
-            if known is None:
-                known = _known[namespace, module] = kind(cls, namespace)
-            if known.library.path == cls._library.path and known.cls._reference is cls._reference:
-                return known
-    raise AssertionError
+        for number in itertools.count(2):
+            key = namespace, cls.module.name
+            if key not in _known:
+                _known[key] = cls._make_operators(namespace)
+            found = _known[key]
+            if found.library.path == cls._library.path and found.cls._reference is cls._reference:
+                break
+            namespace = f"{stem}_{number}"
+    return found
 
 
 class Operators:
@@ -74,10 +81,7 @@ class Operators:
         # The names that backward kernels take, among them results of the forward.
         self.kept = list(self.kernels[0].arguments) if self.kernels else []
 
-        self._library = _definitions.get(self.namespace)
-        if self._library is None:
-            self._library = torch.library.Library(self.namespace, "FRAGMENT")
-            _definitions[self.namespace] = self._library
+        self._definitions = _definitions(namespace)
         self._define_all()
 
     # Hooks of the modules whose classes are written by hand.
@@ -165,11 +169,10 @@ class Operators:
         self.result_count = count
         self.node = self._make_node()
         definition = f"{name}({', '.join(arguments)}) -> {_returns(count)}"
-        assert self._library is not None
-        self._library.define(definition, tags=self._tags())
-        self._library.impl(name, self._composite, "CompositeImplicitAutograd")
+        self._definitions.define(definition, tags=self._tags())
+        self._definitions.impl(name, self._composite, "CompositeImplicitAutograd")
         qualified = f"{self.namespace}::{name}"
-        torch.library.register_autocast(qualified, "cpu", torch.float32, lib=self._library)
+        torch.library.register_autocast(qualified, "cpu", torch.float32, lib=self._definitions)
         self.operator = getattr(getattr(torch.ops, self.namespace), name).default
         flops.register(self)
 
@@ -184,14 +187,13 @@ class Operators:
         kernel: Callable[..., Any],
         fake: Callable[..., Any],
     ) -> Any:
-        assert self._library is not None
         tags = self._tags() if name.endswith("_updateOutput") else ()
-        self._library.define(f"{name}({', '.join(arguments)}) -> {_returns(count)}", tags=tags)
-        self._library.impl(name, kernel, "CPU")
+        self._definitions.define(f"{name}({', '.join(arguments)}) -> {_returns(count)}", tags=tags)
+        self._definitions.impl(name, kernel, "CPU")
         qualified = f"{self.namespace}::{name}"
-        torch.library.register_fake(qualified, fake, lib=self._library)
+        torch.library.register_fake(qualified, fake, lib=self._definitions)
         operator = getattr(getattr(torch.ops, self.namespace), name).default
-        torch.library.register_vmap(qualified, self._one_by_one(operator, name), lib=self._library)
+        torch.library.register_vmap(qualified, self._one_by_one(operator, name), lib=self._definitions)
         return operator
 
     def _forward(self, *values: Any) -> Any:

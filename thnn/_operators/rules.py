@@ -10,7 +10,6 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import torch
 from torch import Tensor
 
 from thnn._functions import derivatives
@@ -26,8 +25,9 @@ def rule_of(operators: Operators) -> Rule:
     module = operators.module
     if is_multilinear(operators):
         return _by_backward(operators)
-    if module.name.startswith("BatchNormalization") and operators.namespace == "thnn":
-        return _batch_normalization(operators)
+    if operators.cls._operator_rule is not None:
+        own: Rule = operators.cls._operator_rule(operators)
+        return own
     rule = operators.cls._rule or derivatives.rule(module, operators.library, operators.cls.__name__)
     return _by_formula(rule)
 
@@ -78,21 +78,3 @@ def wanted_gradients(operators: Operators, needs: Sequence[bool], values: Mappin
         a.name for a, needed in zip(operators.tensors, needs) if needed and values.get(a.name) is not None
     }
     return [gradient for gradient, name in operators.gradient_of.items() if name in wanted]
-
-
-def _batch_normalization(operators: Operators) -> Rule:
-    from thnn._batch_norm.function import differentiable_gradients
-
-    relu = operators.module.name.endswith("ReLU")
-
-    def rule(needs: Sequence[bool], gradOutput: Tensor, **values: Any) -> Mapping[str, Tensor]:
-        output = None
-        if relu:
-            with torch.no_grad():
-                given = {"momentum": 0.0, **values}
-                output = operators.forward(*(given.get(n) for n in operators.given))[0]
-        names = ("gradInput", "gradWeight", "gradBias")
-        found = differentiable_gradients(needs, gradOutput, relu, output=output, **values)
-        return {name: gradient for name, gradient in zip(names, found) if gradient is not None}
-
-    return rule
