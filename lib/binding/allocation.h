@@ -11,7 +11,8 @@
    subclass decides about the class of its results. */
 bool allocationIsPlain(PyObject *tensor);
 
-/* True if the tensor, which is plain, is a negative view (the imaginary part of a conjugate). */
+/* True if the tensor is a negative view (the imaginary part of a conjugate), which passes through DLPack without its
+   sign. */
 bool allocationIsNegative(PyObject *tensor);
 
 /* A tensor with the type, sizes and strides of `view`, and its address in view->data. NULL, without an exception, if that

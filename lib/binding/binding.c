@@ -121,16 +121,6 @@ static int deviceOf(const DLTensor *t)
   }
 }
 
-/* A negative view (the imaginary part of a conjugate) passes through DLPack without its sign. */
-static bool isNegativeView(PyObject *object)
-{
-  PyObject *answer = PyObject_CallMethod(object, "is_neg", NULL);
-  bool negative = answer == NULL || answer == Py_True;
-  Py_XDECREF(answer);
-  PyErr_Clear();
-  return negative;
-}
-
 /* Fills a view of a tensor; false if that fails. Calling is_neg() costs more than the view itself, hence `mayBeNegative` is
    set only for tensors that may be negative views: imaginary parts of complex tensors, which have gaps between elements. */
 static bool viewOf(PyObject *object, THNNTensor *view, bool *mayBeNegative)
@@ -279,7 +269,7 @@ static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, 
     bool mayBeNegative;
     if (!unpackTensor(object, flags, mark, i + 1, views++, &values[i], &mayBeNegative)) return false;
     if (!mayBeNegative) continue;
-    if (isPlain ? allocationIsNegative(object) : isNegativeView(object)) return false;
+    if (allocationIsNegative(object)) return false;
     calledPython |= !isPlain;
   }
   /* is_neg() may have run a subclass's code, which may have changed tensors that were unpacked before. */

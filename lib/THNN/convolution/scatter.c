@@ -43,9 +43,6 @@ typedef struct Scatter {
   int64_t factorBatch, factorGroup, factorChannel, factorTerm;
 } Scatter;
 
-/* a / b rounded down, for b > 0. */
-static inline int64_t floorDivide(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
-
 /* A range of integers i, low <= i < high, and i -> other, for which
    i * step + other * otherStep = target, otherLow <= other < otherHigh. */
 typedef struct Solutions {

@@ -12,6 +12,9 @@
 /* For a >= 0 and b > 0. */
 static inline int64_t ceilDivide(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+/* a / b rounded down, for b > 0. */
+static inline int64_t floorDivide(int64_t a, int64_t b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+
 static inline int64_t gcd(int64_t a, int64_t b)
 {
   while (b) {
