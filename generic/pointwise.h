@@ -110,11 +110,17 @@
   THNN_CHECK_NO_OVERLAP(output, weights);                                                                       \
   THNN_RETURN_IF_META(state);                                                                                   \
   TH_EACH(TH_CONSTANT, arguments)                                                                              \
+  THNN_STORE_LOSS(target, f, __VA_ARGS__)
+
+/* Sums the loss of each element, and stores the sum, or the mean, after the statements. */
+#ifndef THNN_STORE_LOSS
+#define THNN_STORE_LOSS(target, f, ...)                                                                         \
   double loss;                                                                                                  \
   if (weights) THNN_SUM3(loss, x, input, t, target, w, weights, w * (f));                                       \
   else THNN_SUM2(loss, x, input, t, target, f);                                                                 \
   __VA_ARGS__;                                                                                                  \
   *TH_DATA(output) = (real)(sizeAverage ? loss / (double)THNNTensor_numel(input) : loss);
+#endif
 
 #define CRITERION_GRAD_INPUT_(target, arguments, gradient)                                                      \
   THNN_CHECK_SAME_COUNT(input, target);                                                                         \

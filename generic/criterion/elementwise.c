@@ -8,16 +8,16 @@
 #include "modules/SoftMarginCriterion.h"
 #include "pointwise.h"
 
-static inline real huber(real d) { return d < 1 ? (real)0.5 * d * d : d - (real)0.5; }
-static inline real clamp(real d) { return d < -1 ? -1 : d > 1 ? 1 : d; }
+THNN_ELEMENT static inline real huber(real d) { return d < 1 ? (real)0.5 * d * d : d - (real)0.5; }
+THNN_ELEMENT static inline real clamp(real d) { return d < -1 ? -1 : d > 1 ? 1 : d; }
 
 /* Each logarithm is at least -100; the result is NaN if x is outside of [0, 1]. */
-static inline real crossEntropy(real x, real t)
+THNN_ELEMENT static inline real crossEntropy(real x, real t)
 {
   const real loss = (t - 1) * th_log_complement(x) - t * th_log_probability(x);
   return x >= 0 && x <= 1 ? loss : (real)NAN;
 }
-static inline real crossEntropySlope(real x, real t)
+THNN_ELEMENT static inline real crossEntropySlope(real x, real t)
 {
   const real denominator = (1 - x) * x, least = (real)1e-12;
   return (x - t) / (denominator < least ? least : denominator);

@@ -29,7 +29,7 @@ static PyObject *(*wrapTensor)(const void *tensor);
 /* libtorch's numbers of element types, by THNNType. */
 static const int32_t dtypes[] = {6, 7, 5, 15, 4, 3};
 
-/* Larger tensors come from Python functions, whose time does not matter then. */
+/* Larger tensors on the CPU come from Python functions, whose time does not matter then. */
 enum { SMALL_BYTES = 1 << 20 };
 
 int thnn_connectAllocation(uintptr_t tuple, uintptr_t empty, uintptr_t data, uintptr_t deletion, uintptr_t wrap)
@@ -112,7 +112,10 @@ static bool isContiguous(const THNNTensor *view)
 static PyObject *newSmall(THNNTensor *view)
 {
   void *tensor;
-  if (emptyStrided(view->ndim, view->size, view->stride, dtypes[view->type], 0, -1, &tensor) != 0) return NULL;
+  const bool onCuda = view->device == THNN_DEVICE_CUDA;
+  if (emptyStrided(view->ndim, view->size, view->stride, dtypes[view->type], onCuda, onCuda ? view->deviceIndex : -1,
+                   &tensor) != 0)
+    return NULL;
   PyObject *object = dataPointer(tensor, &view->data) == 0 ? wrapTensor(tensor) : NULL;
   deleteTensor(tensor);
   PyErr_Clear();
@@ -144,11 +147,16 @@ static PyObject *withView(PyObject *object, THNNTensor *view)
   return object;
 }
 
+/* True if the tensor comes from libtorch's C function. */
+static bool isMadeInC(const THNNTensor *view)
+{
+  return emptyStrided != NULL && (view->device == THNN_DEVICE_CUDA || bytesOf(view) <= SMALL_BYTES);
+}
+
 PyObject *allocationNew(THNNTensor *view)
 {
-  view->device = THNN_DEVICE_CPU;
-  view->deviceIndex = 0;
-  if (emptyStrided != NULL && bytesOf(view) <= SMALL_BYTES) return newSmall(view);
+  if (isMadeInC(view)) return newSmall(view);
+  if (view->device != THNN_DEVICE_CPU) return NULL;
   PyObject *size = tupleOf(view->size, view->ndim), *stride = tupleOf(view->stride, view->ndim);
   PyObject *arguments = size != NULL && stride != NULL ? PyTuple_Pack(2, size, stride) : NULL;
   PyObject *object =
@@ -161,7 +169,7 @@ PyObject *allocationNew(THNNTensor *view)
 
 PyObject *allocationLike(PyObject *tensor, THNNTensor *view, bool isZero)
 {
-  if (emptyStrided != NULL && isContiguous(view) && bytesOf(view) <= SMALL_BYTES) {
+  if (isMadeInC(view) && isContiguous(view) && (view->device == THNN_DEVICE_CPU || !isZero)) {
     PyObject *object = newSmall(view);
     if (object != NULL && isZero) memset(view->data, 0, (size_t)bytesOf(view));
     return object;

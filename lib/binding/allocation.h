@@ -15,8 +15,8 @@ bool allocationIsPlain(PyObject *tensor);
    sign. */
 bool allocationIsNegative(PyObject *tensor);
 
-/* A tensor with the type, sizes and strides of `view`, and its address in view->data. NULL, without an exception, if that
-   fails. */
+/* A tensor with the type, device, sizes and strides of `view`, and its address in view->data. NULL, without an exception,
+   if that fails. */
 PyObject *allocationNew(THNNTensor *view);
 
 /* A tensor like `tensor`, whose view is `view`, as torch.empty_like or torch.zeros_like makes it; `view` becomes the view

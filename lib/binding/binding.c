@@ -26,19 +26,30 @@ typedef struct DLTensor {
   uint64_t byte_offset;
 } DLTensor;
 
+typedef struct DLManagedTensor {
+  struct {
+    uint32_t major, minor;
+  } version;
+  void *context;
+  void (*deleter)(struct DLManagedTensor *self);
+  uint64_t flags;
+  DLTensor tensor;
+} DLManagedTensor;
+
 typedef struct ExchangeAPI {
   struct {
     uint32_t major, minor;
     struct ExchangeAPI *previous;
   } header;
-  void *managed_tensor_allocator;
+  int (*managed_tensor_allocator)(DLTensor *prototype, DLManagedTensor **made, void *errorContext,
+                                  void (*setError)(void *context, const char *kind, const char *message));
   void *managed_tensor_from_py_object_no_sync;
   void *managed_tensor_to_py_object_no_sync;
   int (*dltensor_from_py_object_no_sync)(void *object, DLTensor *out);
-  void *current_work_stream;
+  int (*current_work_stream)(int32_t deviceType, int32_t deviceIndex, void **stream);
 } ExchangeAPI;
 
-enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_INT = 0, DL_FLOAT = 2, DL_BFLOAT = 4 };
+enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4 };
 
 static const ExchangeAPI *exchange;
 static PyObject *numThreads, *allocateMarker, *generatorClass;
@@ -83,6 +94,81 @@ const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room)
            library ? "%s was built for another version of the binding" : "%s has no THNN_library", path);
   dlclose(handle);
   return NULL;
+}
+
+int thnn_hasEntry(const THNNFunction *function)
+{
+  for (int type = 0; type < THNN_REAL_TYPES; type++)
+    if (function->call[type] != NULL) return true;
+  return false;
+}
+
+/* The library for another device that has the functions of a library, in the same order; both NULL while there is none. */
+static const THNNLibrary *hostLibrary, *deviceLibrary;
+
+int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device)
+{
+  if (device != NULL && (host->count != device->count || strcmp(host->digest, device->digest) != 0)) return false;
+  PyGILState_STATE gil = PyGILState_Ensure();
+  hostLibrary = host;
+  deviceLibrary = device;
+  PyGILState_Release(gil);
+  return true;
+}
+
+/* The entry that computes on the device of a call: that of the device library if it is for this device (in emulation, the
+   CPU), otherwise that of the function itself. NULL if there is none, or if `flags` exclude the device. A meta call checks
+   arguments and computes nothing, so the function itself serves every device, and float every type. */
+static THNNCall callFor(const THNNFunction *function, int flags, int type, const THNNState *state)
+{
+  if (state->meta) return function->call[type] != NULL ? function->call[type] : function->call[THNN_TYPE_FLOAT];
+  const bool isOnDevice = deviceLibrary != NULL && deviceLibrary->device == state->device;
+  if ((flags & THNN_CALL_DEVICE) && !isOnDevice) return NULL;
+  if ((flags & THNN_CALL_HOST) && state->device != THNN_DEVICE_CPU) return NULL;
+  if (isOnDevice && function >= hostLibrary->functions && function < hostLibrary->functions + hostLibrary->count)
+    return deviceLibrary->functions[function - hostLibrary->functions].call[type];
+  return state->device == THNN_DEVICE_CPU ? function->call[type] : NULL;
+}
+
+/* --- temporary memory ----------------------------------------------------------------------------------------- */
+
+typedef struct Allocation {
+  struct Allocation *next;
+  DLManagedTensor *tensor;
+} Allocation;
+
+static void ignoreError(void *context, const char *kind, const char *message)
+{
+  (void)context, (void)kind, (void)message;
+}
+
+/* THNNState.allocate: from torch's allocator, without Python. */
+static void *allocateTemporary(THNNState *state, int64_t bytes)
+{
+  if (exchange == NULL || exchange->managed_tensor_allocator == NULL) return NULL;
+  int64_t stride = 1;
+  const bool onCuda = state->device == THNN_DEVICE_CUDA;
+  DLTensor prototype = {NULL, {onCuda ? DL_CUDA : DL_CPU, state->deviceIndex}, 1, {DL_UINT, 8, 1}, &bytes, &stride, 0};
+  Allocation *allocation = malloc(sizeof *allocation);
+  if (allocation == NULL) abort();
+  if (exchange->managed_tensor_allocator(&prototype, &allocation->tensor, NULL, ignoreError) != 0) {
+    free(allocation);
+    return NULL;
+  }
+  allocation->next = state->allocations;
+  state->allocations = allocation;
+  return (char *)allocation->tensor->tensor.data + allocation->tensor->tensor.byte_offset;
+}
+
+/* torch's allocator gives the memory to a later call on the same stream only, hence kernels may still use it. */
+static void freeTemporaries(THNNState *state)
+{
+  for (Allocation *next, *a = state->allocations; a != NULL; a = next) {
+    next = a->next;
+    if (a->tensor->deleter != NULL) a->tensor->deleter(a->tensor);
+    free(a);
+  }
+  state->allocations = NULL;
 }
 
 /* --- arguments ----------------------------------------------------------------------------------------------- */
@@ -333,7 +419,18 @@ static int typeOfCall(const THNNFunction *function, int flags, const THNNValue *
     }
   }
   if (type == THNN_CALL_ANY) type = hasReal ? -1 : THNN_TYPE_FLOAT;
-  return type >= 0 && type < THNN_REAL_TYPES && function->call[type] != NULL ? type : -1;
+  return type < THNN_REAL_TYPES ? type : -1;
+}
+
+/* torch's current stream on the device of the call; false if it is not known. */
+static bool setStream(THNNState *state)
+{
+  state->stream = NULL;
+  if (state->device != THNN_DEVICE_CUDA || state->meta) return true;
+  const bool isKnown = exchange->current_work_stream != NULL &&
+                       exchange->current_work_stream(DL_CUDA, state->deviceIndex, &state->stream) == 0;
+  PyErr_Clear();
+  return isKnown;
 }
 
 /* --- calls --------------------------------------------------------------------------------------------------- */
@@ -402,6 +499,8 @@ static bool allocateRequests(const BoundCall *bound, PyObject *arguments, const 
       made[position] = allocationLike(object, view, false);
     } else {
       view->ndim = request->ndim;
+      view->device = state->device;
+      view->deviceIndex = state->deviceIndex;
       view->type = typeOfLetter(bound->function, position, type);
       memcpy(view->size, request->size, sizeof *view->size * (size_t)request->ndim);
       allocationSetStrides(view, request->layout == THNN_CHANNELS_LAST && (view->ndim == 4 || view->ndim == 5));
@@ -428,23 +527,27 @@ static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject 
   state.meta = (flags & THNN_CALL_META) != 0;
   state.status = THNN_OK;
   state.requestCount = 0;
+  state.allocate = allocateTemporary;
+  state.allocations = NULL;
   state.message[0] = 0;
   double gradientFactor;
   bool arePlain;
   const bool unpacked = unpackAll(function, flags, arguments, views, values, &arePlain) &&
                         unpackGradientFactor(function, flags, arguments, &gradientFactor, &state);
   const int type = unpacked ? typeOfCall(function, flags, values, &state) : -1;
-  if (type < 0 || state.device != THNN_DEVICE_CPU) {
+  const THNNCall call = type < 0 ? NULL : callFor(function, flags, type, &state);
+  if (call == NULL || !setStream(&state)) {
     state.status = THNN_UNPACK;
   } else if (bound->results != NULL && !(arePlain && allocateLike(bound, arguments, values, made))) {
     state.status = THNN_ALLOCATE;
   } else {
     do {
       PyThreadState *thread = PyEval_SaveThread();
-      function->call[type](&state, values);
+      call(&state, values);
       PyEval_RestoreThread(thread);
     } while (state.status == THNN_RESIZE && bound->results != NULL &&
              allocateRequests(bound, arguments, &state, type, values, made));
+    freeTemporaries(&state);
   }
   if (state.status == THNN_OK) return NULL;
   /* A copy that the caller owns, because Python code that runs before the caller reads it (a signal handler, a dispatch

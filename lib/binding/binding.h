@@ -22,7 +22,9 @@ enum {
   THNN_CALL_ANY = 15,   /* the element type that the tensors have */
   THNN_CALL_VIEWS = 16, /* tensors are addresses of THNNTensor views */
   THNN_CALL_META = 32,  /* check arguments and request sizes, compute nothing */
-  THNN_CALL_SCALED = 64 /* the tuple ends with a tensor of one element, the gradient factor of the state */
+  THNN_CALL_SCALED = 64, /* the tuple ends with a tensor of one element, the gradient factor of the state */
+  THNN_CALL_HOST = 128,  /* tensors must be on the CPU */
+  THNN_CALL_DEVICE = 256 /* tensors must be on the device of the device library */
 };
 
 /* The letters of `results`, one per argument. */
@@ -42,6 +44,14 @@ enum {
 
 /* Opens a library for the rest of the process; NULL with `reason` set if that fails. */
 const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
+
+/* False for a function of a table that the library cannot compute. */
+int thnn_hasEntry(const THNNFunction *function);
+
+/* Sends the calls of the functions of `host` whose tensors are on the device of the library `device` to the function of the
+   same name there; with NULL for `device`, no calls. False, without an effect, if the libraries were made from different
+   declarations. */
+int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device);
 
 /* Appends to a Python list, given by its id, the Python function that calls a THNNFunction with these flags. `repeat` is
    the id of a Python function; without one (0), calls return reports, and `results` is not read. False if there is no

@@ -8,12 +8,29 @@ from typing import Any, Final
 
 import torch
 
-from thnn._binding.library import ALLOCATE, DOUBLE, FLOAT, TYPE_MASK, BoundFunction
+from thnn._binding.device import EMULATION, device_library, device_types
+from thnn._binding.library import (
+    ALLOCATE,
+    BFLOAT16,
+    DEVICE,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    HOST,
+    THNN,
+    TYPE_MASK,
+    BoundFunction,
+)
 from thnn._header import Argument, Function
 from thnn._torch import is_batched
 
 MAX_DIM: Final = 64
-REAL_DTYPES: Final = {FLOAT: torch.float32, DOUBLE: torch.float64}
+REAL_DTYPES: Final = {
+    FLOAT: torch.float32,
+    DOUBLE: torch.float64,
+    HALF: torch.float16,
+    BFLOAT16: torch.bfloat16,
+}
 FIXED_DTYPES: Final = {
     "THAccrealTensor*": torch.float64,
     "THIndexTensor*": torch.int64,
@@ -103,7 +120,10 @@ def check_tensors(
 ) -> bool:
     """Raises an error for a tensor that the call cannot take; returns whether the tensors are meta or fake
     tensors."""
-    function, device = bound.function, bound.library.device
+    function = bound.function
+    allowed = _allowed_devices(bound, flags)
+    device: torch.device | None = None
+    holder = ""  # the first argument that is a tensor
     # Imported here, off the fast route, because the import is slow.
     from torch._subclasses.fake_tensor import FakeTensor
     from torch.fx.experimental.proxy_tensor import get_proxy_mode
@@ -124,8 +144,12 @@ def check_tensors(
         if value.layout is not torch.strided or value.is_nested:
             kind = "a nested one" if value.is_nested else f"layout {value.layout}"
             raise TypeError(where + f"expected a dense tensor, got {kind}")
-        if value.device.type not in (device, "meta"):
-            raise TypeError(where + f"expected a {device.upper()} tensor, got one on {value.device}")
+        if value.device.type not in (*allowed, "meta"):
+            raise TypeError(where + f"expected a {' or '.join(allowed).upper()} tensor, got one on {value.device}")
+        if device is None:
+            device, holder = value.device, argument.name
+        elif device != value.device and "meta" not in (device.type, value.device.type):
+            raise TypeError(where + f"expected a tensor on {device}, the device of {holder}, got one on {value.device}")
         has_no_memory = value.device.type == "meta" or isinstance(value, FakeTensor)
         if meta is None:
             meta = has_no_memory
@@ -143,11 +167,12 @@ def check_tensors(
             expected = FIXED_DTYPES[argument.type]
             if value.dtype is not expected:
                 raise TypeError(where + f"expected {expected}, got {value.dtype}")
-        elif real is None and value.dtype in (torch.float32, torch.float64):
+        elif real is None and value.dtype in _real_dtypes(bound, value.device):
             real, first = value.dtype, argument.name
         elif value.dtype is not real:
             if real is None:
-                raise TypeError(where + f"expected torch.float32 or torch.float64, got {value.dtype}")
+                *others, last = map(str, _real_dtypes(bound, value.device))
+                raise TypeError(where + f"expected {', '.join(others)} or {last}, got {value.dtype}")
             source = f", the type of {first}" if first else f" for the {backend_name(flags)}"
             raise TypeError(where + f"expected {real}{source}, got {value.dtype}")
         if value.is_neg():
@@ -160,8 +185,31 @@ def check_tensors(
     return bool(meta)
 
 
+def _allowed_devices(bound: BoundFunction, flags: int) -> Sequence[str]:
+    if bound.library is not THNN:
+        return (bound.library.device,)
+    if flags & DEVICE and not EMULATION:
+        return ("cuda",)
+    return ("cpu",) if flags & HOST else device_types()
+
+
+def _real_dtypes(bound: BoundFunction, device: torch.device) -> Sequence[torch.dtype]:
+    """The element types that a function computes on a device."""
+    on_device = EMULATION if device.type == "cpu" else device.type == "cuda"
+    return tuple(REAL_DTYPES.values())[: 4 if on_device and bound.library is THNN else 2]
+
+
+def is_for_torch(bound: BoundFunction, values: Sequence[Any]) -> bool:
+    """True if the tensors are on the device of the CUDA library, and it lacks the function."""
+    library = device_library() if bound.library is THNN else None
+    if library is None or bound.name not in library.missing:
+        return False
+    return any(isinstance(v, torch.Tensor) and v.device.type == library.device for v in values)
+
+
 def backend_name(flags: int) -> str:
-    return {FLOAT: "THNNFloatBackend", DOUBLE: "THNNDoubleBackend"}.get(flags & TYPE_MASK, "THNNBackend")
+    name = {FLOAT: "Float", DOUBLE: "Double", HALF: "Half", BFLOAT16: "BFloat16"}.get(flags & TYPE_MASK, "")
+    return f"{'THCUNN' if flags & DEVICE else 'THNN'}{name}Backend"
 
 
 def address_of(tensor: torch.Tensor) -> int:

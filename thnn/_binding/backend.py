@@ -20,7 +20,19 @@ from typing import Any
 import torch
 
 from thnn._binding.call import flag, invoke
-from thnn._binding.library import ANY, DOUBLE, FLOAT, THNN, BoundFunction, Library
+from thnn._binding.device import device_library
+from thnn._binding.library import (
+    ANY,
+    BFLOAT16,
+    DEVICE,
+    DOUBLE,
+    FLOAT,
+    HALF,
+    HOST,
+    THNN,
+    BoundFunction,
+    Library,
+)
 from thnn._header import Function
 from thnn._header.registry import functions
 from thnn._torch import dynamo_disable, increment_version, may_be_recorded, recorder
@@ -178,13 +190,32 @@ def _unpickle_backend(name: str) -> Backend:
     return type2backend[name]
 
 
-_NAMES = {"THNNFloatBackend": FLOAT, "THNNDoubleBackend": DOUBLE, "THNNBackend": ANY}
-_DTYPES = {torch.float32: "THNNFloatBackend", torch.float64: "THNNDoubleBackend"}
-_LEGACY: dict[Any, str] = {
-    "torch.FloatTensor": "THNNFloatBackend",
-    "torch.DoubleTensor": "THNNDoubleBackend",
-    torch.FloatTensor: "THNNFloatBackend",
-    torch.DoubleTensor: "THNNDoubleBackend",
+_NAMES = {"THNNFloatBackend": FLOAT | HOST, "THNNDoubleBackend": DOUBLE | HOST, "THNNBackend": ANY}
+# Of the CUDA library.
+_CUDA_NAMES = {
+    "THCUNNFloatBackend": FLOAT | DEVICE,
+    "THCUNNDoubleBackend": DOUBLE | DEVICE,
+    "THCUNNHalfBackend": HALF | DEVICE,
+    "THCUNNBFloat16Backend": BFLOAT16 | DEVICE,
+}
+_DTYPES = {
+    "cpu": {torch.float32: "THNNFloatBackend", torch.float64: "THNNDoubleBackend"},
+    "cuda": {
+        torch.float32: "THCUNNFloatBackend",
+        torch.float64: "THCUNNDoubleBackend",
+        torch.float16: "THCUNNHalfBackend",
+        torch.bfloat16: "THCUNNBFloat16Backend",
+    },
+}
+_LEGACY: dict[Any, tuple[torch.dtype, str]] = {
+    "torch.FloatTensor": (torch.float32, "cpu"),
+    "torch.DoubleTensor": (torch.float64, "cpu"),
+    torch.FloatTensor: (torch.float32, "cpu"),
+    torch.DoubleTensor: (torch.float64, "cpu"),
+    "torch.cuda.FloatTensor": (torch.float32, "cuda"),
+    "torch.cuda.DoubleTensor": (torch.float64, "cuda"),
+    "torch.cuda.HalfTensor": (torch.float16, "cuda"),
+    "torch.cuda.BFloat16Tensor": (torch.bfloat16, "cuda"),
 }
 
 
@@ -194,7 +225,11 @@ class Backends(Mapping[Any, Backend]):
     Keys: 'torch.FloatTensor', 'torch.DoubleTensor'; the classes torch.FloatTensor, torch.DoubleTensor;
     'THNNFloatBackend', 'THNNDoubleBackend'; torch.float32, torch.float64; (dtype, device type) pairs; a tensor,
     for its type; torch.Tensor (which ``type(x)`` returns in current torch) or a subclass, and 'THNNBackend', for a
-    backend that takes the element type from its first tensor argument. Iteration lists the names of the backends.
+    backend that takes the element type and the device from its first tensor argument. Iteration lists the names of
+    the backends.
+
+    If the package has the CUDA library: 'torch.cuda.FloatTensor', 'torch.cuda.DoubleTensor', 'torch.cuda.HalfTensor',
+    'torch.cuda.BFloat16Tensor', 'THCUNNFloatBackend' and its companions, (torch.float16, 'cuda').
     """
 
     def __init__(self, library: Library = THNN, declared: Mapping[str, Function] | None = None) -> None:
@@ -209,7 +244,7 @@ class Backends(Mapping[Any, Backend]):
         if backend is None:
             with self._lock:
                 backend = self.backends.setdefault(
-                    name, Backend(name, _NAMES[name], self._library, self._declared)
+                    name, Backend(name, self._names()[name], self._library, self._declared)
                 )
         return backend
 
@@ -223,22 +258,33 @@ class Backends(Mapping[Any, Backend]):
                 key, device = key[0], torch.device(key[1]).type
             except (RuntimeError, TypeError, ValueError):
                 device = "no device"
-        if device in ("cpu", "meta"):
-            if isinstance(key, str) and key in _NAMES:
+        if device == "meta":
+            device = "cpu"
+        if device == "cpu":
+            if isinstance(key, str) and key in self._names():
                 return key
-            if isinstance(key, torch.dtype) and key in _DTYPES:
-                return _DTYPES[key]
             try:
-                if key in _LEGACY:
-                    return _LEGACY[key]
+                key, device = _LEGACY.get(key, (key, device))
             except (TypeError, ValueError):  # not hashable
                 pass
             if isinstance(key, type) and issubclass(key, torch.Tensor):
                 return "THNNBackend"
+        if isinstance(key, torch.dtype):
+            name = _DTYPES.get(device, {}).get(key)
+            if name in self._names():
+                return name
         raise NotImplementedError(
             f"no backend for {original if not isinstance(original, torch.Tensor) else (key, device)!r}; there are"
             " float32 and float64 on the CPU: 'torch.FloatTensor', 'torch.DoubleTensor'"
+            + (", and on CUDA also float16 and bfloat16: 'torch.cuda.HalfTensor'" if self._has_device() else "")
         )
+
+    def _has_device(self) -> bool:
+        return self._library is THNN and device_library() is not None
+
+    def _names(self) -> Mapping[str, int]:
+        """The names of the backends, and the flags of their calls."""
+        return {**_NAMES, **_CUDA_NAMES} if self._has_device() else _NAMES
 
     def __getattr__(self, name: str) -> Backend:
         if name.startswith("_"):
@@ -253,13 +299,13 @@ class Backends(Mapping[Any, Backend]):
         return True
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(_NAMES)
+        return iter(self._names())
 
     def __len__(self) -> int:
-        return len(_NAMES)
+        return len(self._names())
 
     def __dir__(self) -> list[str]:
-        return sorted({*super().__dir__(), *_NAMES})
+        return sorted({*super().__dir__(), *self._names()})
 
     def __reduce__(self) -> str:
         if self._library is not THNN:
@@ -267,7 +313,7 @@ class Backends(Mapping[Any, Backend]):
         return "type2backend"
 
     def __repr__(self) -> str:
-        return f"type2backend({', '.join(_NAMES)})"
+        return f"type2backend({', '.join(self._names())})"
 
 
 type2backend = Backends()

@@ -25,6 +25,7 @@ from thnn._binding.arguments import (
     check_tensors,
     convert_scalar,
     draw,
+    is_for_torch,
 )
 from thnn._binding.extension import ffi, lib
 from thnn._binding.library import ALLOCATE, ANY, META, SCALED, THNN, TYPE_MASK, VIEWS, BoundFunction, bind
@@ -63,7 +64,7 @@ def _invoke(bound: BoundFunction, flags: int, values: Sequence[Any], state: Any)
             f"{bound.name}: expected {len(arguments)} arguments after the state, got {len(values)}"
         )
     given: dict[int, torch.Tensor] = {}
-    as_views = False
+    as_views = by_torch = False
     while True:
         if state is not None:
             if state.status == _RESIZE:
@@ -82,6 +83,9 @@ def _invoke(bound: BoundFunction, flags: int, values: Sequence[Any], state: Any)
                     ):
                         values[position] = value.resolve_neg()
                 flags |= VIEWS | META if check_tensors(bound, flags, arguments, values) else VIEWS
+                if not flags & META and is_for_torch(bound, values):
+                    by_torch = True
+                    flags |= META  # the checks, and the sizes of outputs
                 as_views = True
             elif state.status == _DRAW:
                 for position, argument in enumerate(arguments):
@@ -98,6 +102,10 @@ def _invoke(bound: BoundFunction, flags: int, values: Sequence[Any], state: Any)
             passed = tuple(int(ffi.cast("uintptr_t", v)) if isinstance(v, ffi.CData) else v for v in views)
         state = _take(bound.caller(flags)(passed))
         if state is None:
+            if by_torch:
+                from thnn._cuda import compute_by_torch
+
+                compute_by_torch(bound.function, values)
             if given:
                 with torch.no_grad():
                     for position, tensor in given.items():
@@ -214,6 +222,8 @@ def _view(tensor: torch.Tensor) -> Any:
     view = ffi.new("THNNTensor *")
     view.data = ffi.cast("void *", address_of(tensor))
     view.type = _TYPE_CODES.get(tensor.dtype, _OTHER_TYPE)
+    if tensor.is_cuda:
+        view.device, view.deviceIndex = 1, tensor.device.index
     view.ndim = tensor.ndim
     for d, (size, stride) in enumerate(zip(tensor.shape, tensor.stride())):
         view.size[d] = size

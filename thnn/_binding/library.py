@@ -21,8 +21,10 @@ from thnn._torch import allocation_functions
 
 # Flags of a call (lib/binding/binding.h): the element type in TYPE_MASK, where ANY stands for the element type of the
 # tensors; VIEWS: tensors are addresses of views that Python filled; META: check arguments and sizes, compute nothing;
-# SCALED: the tuple of arguments ends with a tensor of one element, the gradient factor.
-FLOAT, DOUBLE, ANY, TYPE_MASK, VIEWS, META, SCALED = 0, 1, 15, 15, 16, 32, 64
+# SCALED: the tuple of arguments ends with a tensor of one element, the gradient factor; HOST: tensors must be on the CPU;
+# DEVICE: tensors must be on the device of the CUDA library.
+FLOAT, DOUBLE, HALF, BFLOAT16, ANY, TYPE_MASK = 0, 1, 2, 3, 15, 15
+VIEWS, META, SCALED, HOST, DEVICE = 16, 32, 64, 128, 256
 
 # Placeholder for a tensor that the call allocates.
 ALLOCATE: Final[Any] = type("Allocate", (), {"__repr__": lambda self: "ALLOCATE"})()
@@ -81,9 +83,13 @@ class Library:
         self.digest = _text(self._table.digest)
         self.operator_namespace = "thnn"  # of torch.ops; thnn.load gives its libraries others
         self._addresses: dict[str, int] = {}
+        self.missing: set[str] = set()  # functions of the table that the library cannot compute
         for i in range(self._table.count):
             entry = self._table.functions + i
-            self._addresses[_text(entry.name)] = int(ffi.cast("uintptr_t", entry))
+            name = _text(entry.name)
+            self._addresses[name] = int(ffi.cast("uintptr_t", entry))
+            if not lib.thnn_hasEntry(entry):
+                self.missing.add(name)
         error = self._table.environmentError()
         if error != ffi.NULL:
             raise ValueError(_text(error))
@@ -92,6 +98,11 @@ class Library:
     def capability(self) -> str:
         """The instruction set in use."""
         return _text(self._table.capability())
+
+    def compute_for(self, host: Library) -> None:
+        """Makes the calls of the functions of `host`, whose tensors are on the device of this library, calls of it."""
+        if not lib.thnn_setDeviceLibrary(host._table, self._table):
+            raise ImportError(f"{self.path.name} was built from another THNN.h than {host.path.name}")
 
     def bind(self, function: Function) -> BoundFunction:
         """The function in this library; raises NotImplementedError where the library lacks it."""

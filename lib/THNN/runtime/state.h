@@ -43,6 +43,10 @@ typedef struct THNNState {
   int32_t status;               /* THNNStatus */
   int32_t requestCount;
   THNNRequest requests[THNN_MAX_REQUESTS];
+  /* Temporary memory on the device for the rest of the call, or NULL. Set by the caller, NULL if it has none; the CPU's
+     functions do not use it. */
+  void *(*allocate)(struct THNNState *state, int64_t bytes);
+  void *allocations; /* of the caller */
   char message[1024];
 } THNNState;
 

@@ -14,6 +14,9 @@
    Largest errors, over all arguments including subnormal numbers, zeros, infinities and NaN: exp and logarithms 1 ulp,
    sigmoid 2.3, tanh 2.6, log1p_le1 2.7, softplus 2.8; odd functions keep -0. The polynomials are minimax fits over the reduced range. */
 
+/* Precedes a function that expressions of elements call (generic/pointwise.h), for compilers that need a word there. */
+#define THNN_ELEMENT
+
 #ifdef THNN_REAL_IS_FLOAT
 
 typedef uint32_t th_word;

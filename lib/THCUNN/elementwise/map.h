@@ -1,0 +1,170 @@
+#ifndef THNN_ELEMENTWISE_MAP_H
+#define THNN_ELEMENTWISE_MAP_H
+
+/* THNN_MAP2 and the other maps of lib/THNN/elementwise/map.h for CUDA: the expression becomes the body of a lambda that a
+   thread calls per element. Where all operands are contiguous and aligned, a thread computes the elements of one 128-bit
+   load. */
+
+#include "elementwise/operands.h"
+#include "runtime/kernel.h"
+#include "runtime/loops.h"
+
+namespace thcunn {
+
+static const int MAP_DIMS = 8;
+
+/* An operand that is not contiguous: its dimensions, innermost first. */
+struct MapOperand {
+  int ndim;
+  Divisor size[MAP_DIMS];
+  int64_t stride[MAP_DIMS]; /* in elements */
+
+  __device__ int64_t offset(int64_t i) const
+  {
+    int64_t offset = 0;
+    for (int d = 0; d < ndim - 1; d++) {
+      const int64_t q = size[d].quotient(i);
+      offset += (i - q * size[d].divisor) * stride[d];
+      i = q;
+    }
+    return offset + i * stride[ndim - 1];
+  }
+};
+
+template <int N> struct MapOperands {
+  MapOperand of[N];
+};
+
+/* f of the elements that N pointers point to. */
+template <class F, class T> __device__ auto callWithElements(const F &f, const T *const (&in)[1]) { return f(load(in[0])); }
+template <class F, class T> __device__ auto callWithElements(const F &f, const T *const (&in)[2])
+{
+  return f(load(in[0]), load(in[1]));
+}
+template <class F, class T> __device__ auto callWithElements(const F &f, const T *const (&in)[3])
+{
+  return f(load(in[0]), load(in[1]), load(in[2]));
+}
+
+/* The addresses of N operands; of a map, N inputs and the output. */
+template <class T, int N> struct MapData {
+  const T *in[N];
+  T *output;
+};
+
+template <class T, int N, class F>
+__global__ void __launch_bounds__(THREADS) packedMapKernel(int64_t count, MapData<T, N> data, F f)
+{
+  const int size = Pack<T>::size;
+  const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x, packs = count / size;
+  const T *in[N];
+  if (i < packs) {
+    Pack<T> pack[N], result;
+#pragma unroll
+    for (int k = 0; k < N; k++) pack[k] = ((const Pack<T> *)data.in[k])[i];
+#pragma unroll
+    for (int e = 0; e < size; e++) {
+#pragma unroll
+      for (int k = 0; k < N; k++) in[k] = &pack[k].element[e];
+      store(&result.element[e], callWithElements(f, in));
+    }
+    ((Pack<T> *)data.output)[i] = result;
+  }
+  const int64_t tail = packs * size + i; /* the elements behind the last pack: the first threads compute one each */
+  if (tail >= count) return;
+#pragma unroll
+  for (int k = 0; k < N; k++) in[k] = data.in[k] + tail;
+  store(data.output + tail, callWithElements(f, in));
+}
+
+/* The merged dimensions of `count` tensors; returns whether all of them are contiguous and aligned for packs. Fails if one
+   has more than MAP_DIMS dimensions. */
+template <class T>
+bool prepareMap(THNNState *state, THNNMap *map, bool writes, int count, const THNNTensor *const *tensor, MapOperand *operand)
+{
+  thnn_mapBegin(map, sizeof(T), writes, count, tensor);
+  bool packed = map->contiguous;
+  for (int k = 0; k < count && map->elements > 0; k++) {
+    const THNNOperand *from = &map->operand[k];
+    packed = packed && (uintptr_t)from->data % sizeof(Pack<T>) == 0;
+    if (from->ndim > MAP_DIMS)
+      THNN_fail(state, THNN_NOT_IMPLEMENTED, NULL, "a tensor has more than %d dimensions that cannot be merged",
+                MAP_DIMS);
+    operand[k].ndim = from->ndim;
+    for (int d = 0; d < from->ndim && d < MAP_DIMS; d++) {
+      operand[k].size[d] = Divisor(from->size[d]);
+      operand[k].stride[d] = from->stride[d] / (int64_t)sizeof(T);
+    }
+  }
+  return packed;
+}
+
+/* tensor[0] = f(elements of the other tensors). */
+template <class T, int N, class F> void map(THNNState *state, const THNNTensor *const (&tensor)[N + 1], F f)
+{
+  THNNMap shape;
+  MapOperands<N + 1> operands;
+  const bool packed = prepareMap<T>(state, &shape, true, N + 1, tensor, operands.of);
+  if (shape.elements == 0 || state->status != THNN_OK) return;
+  MapData<T, N> data;
+  data.output = (T *)tensor[0]->data;
+  for (int k = 0; k < N; k++) data.in[k] = (const T *)tensor[k + 1]->data;
+  if (packed) {
+    const int64_t blocks = shape.elements / Pack<T>::size / THREADS + 1;
+    THCUNN_LAUNCH((packedMapKernel<T, N, F>), (unsigned)blocks, THREADS, streamOf(state))(shape.elements, data, f);
+    return;
+  }
+  forEach(state, shape.elements, [=] __device__(int64_t i) {
+    const T *in[N];
+#pragma unroll
+    for (int k = 0; k < N; k++) in[k] = data.in[k] + operands.of[k + 1].offset(i);
+    store(data.output + operands.of[0].offset(i), callWithElements(f, in));
+  });
+}
+
+/* The first element of `output` = scale * the sum of f(elements of the tensors). */
+template <class T, int N, class F>
+void mapSum(THNNState *state, const THNNTensor *output, double scale, const THNNTensor *const (&tensor)[N], F f)
+{
+  typedef typename Arithmetic<T>::type Number;
+  THNNMap shape;
+  MapOperands<N> operands;
+  prepareMap<T>(state, &shape, false, N, tensor, operands.of);
+  MapData<T, N> data;
+  data.output = (T *)output->data;
+  for (int k = 0; k < N; k++) data.in[k] = (const T *)tensor[k]->data;
+  const Number factor = (Number)scale;
+  sumRows<Number>(
+      state, 1, shape.elements, true,
+      [=] __device__(int64_t, int64_t i) -> Number {
+        const T *in[N];
+#pragma unroll
+        for (int k = 0; k < N; k++) in[k] = data.in[k] + operands.of[k].offset(i);
+        return callWithElements(f, in);
+      },
+      [=] __device__(int64_t, Number sum) { store(data.output, sum * factor); });
+}
+
+} // namespace thcunn
+
+/* The expressions of one, two and three elements as lambdas. */
+#define THCUNN_ELEMENT1(a, ...) [=] __device__(const real a) -> real { return (real)(__VA_ARGS__); }
+#define THCUNN_ELEMENT2(a, b, ...) [=] __device__(const real a, const real b) -> real { return (real)(__VA_ARGS__); }
+#define THCUNN_ELEMENT3(a, b, c, ...) \
+  [=] __device__(const real a, const real b, const real c) -> real { return (real)(__VA_ARGS__); }
+
+#define THNN_MAP2(y, output, a, first, ...) \
+  thcunn::map<Element, 1>(state, {output, first}, THCUNN_ELEMENT1(a, __VA_ARGS__))
+#define THNN_MAP3(y, output, a, first, b, second, ...) \
+  thcunn::map<Element, 2>(state, {output, first, second}, THCUNN_ELEMENT2(a, b, __VA_ARGS__))
+#define THNN_MAP4(y, output, a, first, b, second, c, third, ...) \
+  thcunn::map<Element, 3>(state, {output, first, second, third}, THCUNN_ELEMENT3(a, b, c, __VA_ARGS__))
+
+/* The loss of a criterion (generic/pointwise.h). Its statements check the sum on the host, and are left out here. */
+#define THNN_STORE_LOSS(target, f, ...)                                                                         \
+  const double scale = sizeAverage ? 1 / (double)THNNTensor_numel(input) : 1;                                   \
+  if (weights)                                                                                                  \
+    thcunn::mapSum<Element, 3>(state, output, scale, {input, target, weights}, THCUNN_ELEMENT3(x, t, w, w * (f))); \
+  else thcunn::mapSum<Element, 2>(state, output, scale, {input, target}, THCUNN_ELEMENT2(x, t, f));
+
+#endif

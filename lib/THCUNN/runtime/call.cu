@@ -1,0 +1,73 @@
+#include "runtime/call.h"
+
+#include <atomic>
+
+namespace thcunn {
+
+static const int MAX_DEVICES = 64;
+static std::atomic<BadElement *> badElements[MAX_DEVICES];
+
+static bool succeeded(THNNState *state, cudaError_t error)
+{
+  if (error != cudaSuccess) THNN_fail(state, THNN_RUNTIME_ERROR, NULL, "CUDA: %s", cudaGetErrorString(error));
+  return error == cudaSuccess;
+}
+
+void *scratch(THNNState *state, int64_t bytes)
+{
+  void *memory = state->allocate == NULL ? NULL : state->allocate(state, bytes);
+  if (memory == NULL)
+    THNN_fail(state, THNN_RUNTIME_ERROR, NULL, "no temporary memory of %lld bytes on the device", (long long)bytes);
+  return memory;
+}
+
+/* Fails with the bad element that kernels on the device of the call have reported, and forgets it. */
+static void raiseBadElement(THNNState *state, const char *when)
+{
+  BadElement *report = state->deviceIndex < MAX_DEVICES ? badElements[state->deviceIndex].load() : NULL;
+  if (report == NULL || *(volatile int32_t *)&report->isComplete == 0) return;
+  const BadElement bad = *report;
+  report->isComplete = 0;
+  report->isClaimed = 0;
+  state->function = bad.function;
+  THNN_fail(state, THNN_INDEX_ERROR, bad.argument, "expected a number from %lld to %lld, got %lld%s",
+            (long long)bad.first, (long long)bad.end - 1, (long long)bad.value, when);
+}
+
+Call::Call(THNNState *state) : state(state)
+{
+  /* An error of cudaGetDevice is reported by the launch. */
+  if (cudaGetDevice(&previousDevice) != cudaSuccess) previousDevice = state->deviceIndex;
+  if (previousDevice != state->deviceIndex) cudaSetDevice(state->deviceIndex);
+  raiseBadElement(state, " in an earlier call, which had returned when the device found it");
+}
+
+Call::~Call()
+{
+#ifdef THCUNN_EMULATE
+  raiseBadElement(state, "");
+#endif
+  if (state->status == THNN_OK) succeeded(state, cudaGetLastError());
+  if (previousDevice != state->deviceIndex) cudaSetDevice(previousDevice);
+}
+
+IndexCheck indexCheck(THNNState *state, const char *argument, int64_t first, int64_t end)
+{
+  IndexCheck check = {NULL, state->function, argument, first, end};
+  if (state->deviceIndex >= MAX_DEVICES) {
+    THNN_fail(state, THNN_NOT_IMPLEMENTED, argument, "expected one of the first %d devices", MAX_DEVICES);
+    return check;
+  }
+  std::atomic<BadElement *> &report = badElements[state->deviceIndex];
+  if (report.load() == NULL) {
+    void *memory;
+    if (!succeeded(state, cudaHostAlloc(&memory, sizeof(BadElement), cudaHostAllocMapped))) return check;
+    memset(memory, 0, sizeof(BadElement));
+    BadElement *none = NULL;
+    report.compare_exchange_strong(none, (BadElement *)memory); /* the loser of a race leaves its memory unused */
+  }
+  check.report = report.load();
+  return check;
+}
+
+} // namespace thcunn

@@ -1,0 +1,207 @@
+#ifndef THCUNN_RUNTIME_LOOPS_H
+#define THCUNN_RUNTIME_LOOPS_H
+
+/* The loops of kernels: one thread per element (forEach), and sums, maxima and other reductions (reduce). A kernel file
+   gives the mathematics as a lambda, `[=] __device__ (int64_t i) { ... }`, which captures views and numbers by value.
+
+   The order of every reduction depends on sizes alone, so that results have the same bits in every run. */
+
+#include "runtime/call.h"
+
+namespace thcunn {
+
+/* Division by a number that is known at the launch, by a multiplication (Granlund and Montgomery 1994) below 2^31. */
+struct Divisor {
+  int64_t divisor;
+  uint32_t multiplier, shift;
+
+  Divisor() = default;
+  Divisor(int64_t divisor) : divisor(divisor), multiplier(0), shift(0)
+  {
+    while (shift < 32 && (int64_t)1 << shift < divisor) shift++;
+    if (divisor > 0 && divisor < (int64_t)1 << 31)
+      multiplier = (uint32_t)((((uint64_t)1 << 32) * (((uint64_t)1 << shift) - (uint64_t)divisor)) / (uint64_t)divisor + 1);
+  }
+  /* For 0 <= n. */
+  __device__ int64_t quotient(int64_t n) const
+  {
+    if (n >> 31 != 0 || divisor >> 31 != 0) return n / divisor;
+    const uint32_t m = (uint32_t)n;
+    return (int64_t)(((uint64_t)__umulhi(m, multiplier) + m) >> shift);
+  }
+};
+
+/* The sizes of N nested loops; the last one is the innermost. */
+template <int N> struct Extents {
+  Divisor size[N];
+
+  int64_t count() const
+  {
+    int64_t n = 1;
+    for (int d = 0; d < N; d++) n *= size[d].divisor;
+    return n;
+  }
+  /* The indices of element i in row-major order. */
+  __device__ void indices(int64_t i, int64_t *index) const
+  {
+#pragma unroll
+    for (int d = N - 1; d > 0; d--) {
+      const int64_t q = size[d].quotient(i);
+      index[d] = i - q * size[d].divisor;
+      i = q;
+    }
+    index[0] = i;
+  }
+};
+
+/* Elements of a tensor by N indices. */
+template <class T, int N> struct View {
+  T *data;
+  int64_t stride[N]; /* in elements */
+
+  __device__ T *at(const int64_t *index) const
+  {
+    T *p = data;
+#pragma unroll
+    for (int d = 0; d < N; d++) p += index[d] * stride[d];
+    return p;
+  }
+};
+
+static const int THREADS = 256;
+
+template <class F> __global__ void __launch_bounds__(THREADS) eachKernel(int64_t count, F f)
+{
+  const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+  if (i < count) f(i);
+}
+
+/* f(i) for 0 <= i < count, a thread each. */
+template <class F> void forEach(THNNState *state, int64_t count, F f)
+{
+  if (count == 0 || state->status != THNN_OK) return;
+  const int64_t blocks = (count + THREADS - 1) / THREADS;
+  if (blocks > 0x7fffffff) {
+    THNN_fail(state, THNN_NOT_IMPLEMENTED, NULL, "%lld elements are more than a launch can have", (long long)count);
+    return;
+  }
+  THCUNN_LAUNCH(eachKernel<F>, (unsigned)blocks, THREADS, streamOf(state))(count, f);
+}
+
+/* --- reductions ------------------------------------------------------------------------------------------------------
+
+   A reduction of `count` terms for each of `rows` rows. R describes it, as a class with
+
+     typedef ... Value;                                      a partial result, trivially copyable
+     Value zero() const;                                     the result of no terms
+     void add(Value &partial, int64_t row, int64_t i) const;  includes term i
+     Value merge(Value a, Value b) const;                    of two sets of terms, in any order
+     void finish(int64_t row, Value result) const;           stores the result
+
+   all of them __device__. Each thread adds terms at a distance of the number of threads of a row; partial results are
+   merged as a tree. A row of more than TERMS_PER_PART terms is divided into parts, which blocks of their own reduce to
+   scratch memory.
+
+   `adjacent`: terms of a row that follow each other are adjacent in memory. Otherwise rows are: then the threads of a warp
+   have adjacent rows and the same terms. */
+
+static const int TERMS_PER_PART = 16384;
+
+/* Merges the values of the block's threads (x, y) over y. All threads of the block call it; the result is that of y = 0. */
+template <int X, int Y, class R> __device__ typename R::Value mergeColumns(const R &r, typename R::Value value)
+{
+  typedef typename R::Value Value;
+  THCUNN_SHARED(Value, values, [Y][X]);
+  const unsigned x = threadIdx.x % X, y = threadIdx.x / X;
+  values[y][x] = value;
+  __syncthreads();
+  for (unsigned half = Y / 2; half > 0; half /= 2) {
+    if (y < half) values[y][x] = r.merge(values[y][x], values[y + half][x]);
+    __syncthreads();
+  }
+  return values[0][x];
+}
+
+/* Blocks of X rows, whose terms Y threads add; X * Y = THREADS. Part p of a row has terms p * partLength to
+   (p + 1) * partLength - 1. */
+template <int X, class R>
+__global__ void __launch_bounds__(THREADS)
+    reduceKernel(R r, int64_t rows, int64_t count, int64_t partLength, int64_t parts, typename R::Value *partials)
+{
+  const int Y = THREADS / X;
+  const int64_t part = blockIdx.x % parts, row = blockIdx.x / parts * X + threadIdx.x % X;
+  const int64_t end = (part + 1) * partLength < count ? (part + 1) * partLength : count;
+  typename R::Value value = r.zero();
+  if (row < rows)
+    for (int64_t i = part * partLength + threadIdx.x / X; i < end; i += Y) r.add(value, row, i);
+  value = mergeColumns<X, Y>(r, value);
+  if (threadIdx.x >= X || row >= rows) return;
+  if (partials) partials[row * parts + part] = value;
+  else r.finish(row, value);
+}
+
+/* The reduction of the partial results of a row's parts. */
+template <class R> struct MergeParts {
+  typedef typename R::Value Value;
+  R r;
+  const Value *partials;
+  int64_t parts;
+
+  __device__ Value zero() const { return r.zero(); }
+  __device__ void add(Value &partial, int64_t row, int64_t i) const
+  {
+    partial = r.merge(partial, partials[row * parts + i]);
+  }
+  __device__ Value merge(Value a, Value b) const { return r.merge(a, b); }
+  __device__ void finish(int64_t row, Value value) const { r.finish(row, value); }
+};
+
+template <int X, class R> void reduceBlocks(THNNState *state, const R &r, int64_t rows, int64_t count)
+{
+  typedef typename R::Value Value;
+  const int64_t partLength = TERMS_PER_PART / X, parts = count > partLength ? (count + partLength - 1) / partLength : 1;
+  const int64_t groups = (rows + X - 1) / X;
+  if (groups > 0x7fffffff / parts) {
+    THNN_fail(state, THNN_NOT_IMPLEMENTED, NULL, "a reduction of %lld rows of %lld terms is more than a launch can have",
+              (long long)rows, (long long)count);
+    return;
+  }
+  Value *partials = NULL;
+  if (parts > 1 && (partials = (Value *)scratch(state, rows * parts * (int64_t)sizeof(Value))) == NULL) return;
+  THCUNN_LAUNCH((reduceKernel<X, R>), (unsigned)(groups * parts), THREADS, streamOf(state))
+  (r, rows, count, partLength, parts, partials);
+  if (parts == 1) return;
+  const MergeParts<R> merge = {r, partials, parts};
+  THCUNN_LAUNCH((reduceKernel<1, MergeParts<R>>), (unsigned)rows, THREADS, streamOf(state))
+  (merge, rows, parts, parts, 1, nullptr);
+}
+
+template <class R> void reduce(THNNState *state, const R &r, int64_t rows, int64_t count, bool adjacent)
+{
+  if (rows == 0 || state->status != THNN_OK) return;
+  if (adjacent && count > 32) reduceBlocks<1>(state, r, rows, count);
+  else reduceBlocks<32>(state, r, rows, count);
+}
+
+/* A reduction that is a sum of numbers of type A: term(row, i) is a term, result(row, sum) stores the result. */
+template <class A, class Term, class Result> struct Sum {
+  typedef A Value;
+  Term term;
+  Result result;
+
+  __device__ Value zero() const { return 0; }
+  __device__ void add(Value &partial, int64_t row, int64_t i) const { partial += term(row, i); }
+  __device__ Value merge(Value a, Value b) const { return a + b; }
+  __device__ void finish(int64_t row, Value sum) const { result(row, sum); }
+};
+
+template <class A, class Term, class Result>
+void sumRows(THNNState *state, int64_t rows, int64_t count, bool adjacent, Term term, Result result)
+{
+  const Sum<A, Term, Result> sum = {term, result};
+  reduce(state, sum, rows, count, adjacent);
+}
+
+} // namespace thcunn
+
+#endif
