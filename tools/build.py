@@ -116,6 +116,11 @@ def configure(
     return cmake
 
 
+def cmake_build(cmake: str, directory: Path, progress: Progress) -> None:
+    """Builds the default target of a configured directory."""
+    _run([cmake, "--build", str(directory), "--parallel", str(os.cpu_count() or 1)], progress)
+
+
 def changed_libraries(directory: Path, output: Path) -> dict[Path, Path]:
     """The libraries that differ from those in `output`, as target -> source."""
     pairs = {output / name: directory / name for name in LIBRARIES}

@@ -20,7 +20,7 @@ from typing import Any
 import torch
 
 from thnn._binding.call import flag, invoke
-from thnn._binding.device import device_library
+from thnn._binding.device import EMULATION, device_library
 from thnn._binding.library import (
     ANY,
     BFLOAT16,
@@ -271,6 +271,8 @@ class Backends(Mapping[Any, Backend]):
                 return "THNNBackend"
         if isinstance(key, torch.dtype):
             name = _DTYPES.get(device, {}).get(key)
+            if name is None and device == "cpu" and EMULATION:
+                name = _DTYPES["cuda"].get(key)
             if name in self._names():
                 return name
         raise NotImplementedError(

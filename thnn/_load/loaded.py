@@ -86,6 +86,7 @@ class LoadedModule:
         self.functions: Mapping[str, Function] = {f.name: f for f in functions}
         self.modules: Mapping[str, Module] = group_modules(functions)
         self.library = library.path
+        self.device = torch.device(library.device)
         self.type2backend = Backends(library, self.functions)
         self.function_classes = LoadedClasses(name, self.modules, library, references)
         self._recipe, self._references = recipe, references

@@ -16,6 +16,7 @@ from thnn._header import Function
 from thnn._header.roles import forward_name
 from thnn.testing.cases import arguments, dtype_of, function_of
 from thnn.testing.cases.model import Case, SampleInput
+from thnn.testing.device_calls import call_on_device
 
 # Largest error in float64, relative to the largest magnitude of the result.
 TIGHT = 1e-12
@@ -76,7 +77,8 @@ class CaseRunner:
         self.forward: Function = function_of(case)
         backwards = self.module.backwards if case.phase is None else ()
         self.functions: tuple[Function, ...] = (self.forward, *backwards)
-        self.backend = case.registry.type2backend[dtype]
+        self.device = case.registry.device
+        self.backend = case.registry.type2backend[dtype, self.device]
         self.values = arguments(case, sample, dtype)
         self._generators = [a.name for a in self.forward.arguments if a.role == "generator"]
         self.values.update({name: torch.Generator() for name in self._generators})
@@ -188,7 +190,11 @@ class CaseRunner:
         """Calls the backend with arguments by name, or with their values."""
         state = [0] if any(a.role == "state" for a in function.arguments) else []
         values = row.values() if isinstance(row, Mapping) else row
-        getattr(self.backend, function.name)(*state, *values)
+        method = getattr(self.backend, function.name)
+        if self.device.type == "cpu":
+            method(*state, *values)
+        else:
+            call_on_device(functools.partial(method, *state), list(values), self.device)
 
     def run(self, enter: Enter = as_it_is, output: Make | None = None) -> dict[str, Tensor]:
         """Calls all functions; returns the tensors that they write, as 'updateOutput.output' and so on."""
@@ -243,7 +249,11 @@ class CaseRunner:
         given.update(leaves)
         if given.get("inplace"):
             given["input"] = given["input"].clone()
-        return self.cls.apply(**given)
+        if self.device.type == "cpu":
+            return self.cls.apply(**given)
+        there = {k: v.to(self.device) if isinstance(v, Tensor) else v for k, v in given.items()}
+        result = self.cls.apply(**there)
+        return tuple(t.cpu() for t in result) if isinstance(result, tuple) else result.cpu()
 
     @property
     def has_class(self) -> bool:

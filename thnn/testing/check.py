@@ -25,7 +25,14 @@ from thnn.testing.cases.model import Case, SampleInput
 from thnn.testing.checks.layouts import check_layouts, check_meta, check_output_layouts
 from thnn.testing.checks.memory import check_contract, check_overlap
 from thnn.testing.checks.threads import check_mode, check_threads
-from thnn.testing.checks.values import check_float32, check_gradients, check_reference, check_second_gradients
+from thnn.testing.checks.values import (
+    check_bfloat16,
+    check_float16,
+    check_float32,
+    check_gradients,
+    check_reference,
+    check_second_gradients,
+)
 from thnn.testing.error_inputs import check_arity, check_error_input, check_wrong_argument
 from thnn.testing.registry import INSTALLED, Registry
 
@@ -58,6 +65,8 @@ class Result:
 CHECKS: Mapping[str, Callable[[Case, SampleInput], None]] = {
     "reference": check_reference,
     "float32": check_float32,
+    "float16": check_float16,
+    "bfloat16": check_bfloat16,
     "gradients": check_gradients,
     "second gradients": check_second_gradients,
     "layouts": check_layouts,
@@ -68,6 +77,7 @@ CHECKS: Mapping[str, Callable[[Case, SampleInput], None]] = {
     "overlap": check_overlap,
     "mode": check_mode,
 }
+_NEED_CUDA = ("float16", "bfloat16")
 _NEED_DERIVATIVES = ("gradients", "second gradients")
 # Checks that also run on the first benchmark row, since small tensors are neither split into tasks nor read in place.
 _NEED_LARGE: Mapping[str, Callable[[Case, SampleInput, torch.dtype], None]] = {
@@ -99,6 +109,8 @@ def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterat
         yield Check(name, "case", "", functools.partial(_no_case, name))
     else:
         for check, function in CHECKS.items():
+            if check in _NEED_CUDA and (torch.float16, case.registry.device) not in case.registry.type2backend:
+                continue
             for sample in case.samples:
                 if check == "second gradients" and not _has_second_derivatives(case):
                     continue

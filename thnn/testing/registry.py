@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
+
+import torch
 
 from thnn._functions.base import FunctionBase
 from thnn._header import Module
@@ -21,11 +24,29 @@ class Registry(Protocol):
     def function_classes(self) -> Mapping[str, type[FunctionBase]]: ...
     @property
     def type2backend(self) -> Mapping[Any, Any]: ...
+    @property
+    def device(self) -> torch.device:
+        """The device on which the functions are called."""
     def cases(self) -> Mapping[str, Case]: ...
 
 
-class _Installed:
-    """The functions of the package."""
+class Installed:
+    """The functions of the package, called on a device.
+
+    Raises ValueError for a device that the package cannot compute on.
+    """
+
+    def __init__(self, device: str = "cpu") -> None:
+        self.device = torch.device(device)
+        if self.device.type == "cuda":
+            from thnn._binding.device import device_types
+
+            if "cuda" not in device_types():
+                raise ValueError("device: expected cpu, got cuda: this thnn was built without the CUDA library")
+            if not torch.cuda.is_available():
+                raise ValueError("device: expected cpu, got cuda: torch finds no GPU")
+        elif self.device.type != "cpu":
+            raise ValueError(f"device: expected cpu or cuda, got {device}")
 
     @property
     def modules(self) -> Mapping[str, Module]:
@@ -48,7 +69,10 @@ class _Installed:
     def cases(self) -> Mapping[str, Case]:
         from thnn.testing.cases import cases
 
-        return cases()
+        found = cases()
+        if self.device.type == "cpu":
+            return found
+        return {name: replace(case, registry=self) for name, case in found.items()}
 
 
-INSTALLED = _Installed()
+INSTALLED = Installed()

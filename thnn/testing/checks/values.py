@@ -51,22 +51,44 @@ def check_reference(case: Case, sample: SampleInput) -> None:
     function = runner.cls(**{k: v for k, v in values.items() if k not in tensors})
     for _ in range(2):
         runner.reseed()
-        again = outputs_of(function(*(values[n].clone() if values[n] is not None else None for n in tensors)))
+        given = (values[n].clone().to(runner.device) if values[n] is not None else None for n in tensors)
+        again = [t.cpu() for t in outputs_of(function(*given))]
         if not all(torch.equal(bits(a), bits(b)) for a, b in zip(again, got)):
             raise Failed(f"{function!r}: its result differs from that of {name}.apply")
 
 
 def check_float32(case: Case, sample: SampleInput) -> None:
     """float32 against the reference in float64, on the same values."""
-    runner = CaseRunner(case, sample, torch.float32)
+    _check_rounded(case, sample, torch.float32, case.tolerance)
+
+
+def check_float16(case: Case, sample: SampleInput) -> None:
+    """float16, of the CUDA library, against the reference in float64, on the same values."""
+    _check_rounded(case, sample, torch.float16, case.tolerance + NARROW * torch.finfo(torch.float16).eps)
+
+
+def check_bfloat16(case: Case, sample: SampleInput) -> None:
+    """bfloat16, of the CUDA library, against the reference in float64, on the same values."""
+    _check_rounded(case, sample, torch.bfloat16, case.tolerance + NARROW * torch.finfo(torch.bfloat16).eps)
+
+
+# Largest error of float16 and bfloat16, in units of the distance from 1 to the next number, relative to the largest
+# magnitude of the result. Arithmetic is in float32; a backward reads results of the forward that were rounded.
+NARROW = 8.0
+
+
+def _check_rounded(case: Case, sample: SampleInput, dtype: torch.dtype, tolerance: float) -> None:
+    runner = CaseRunner(case, sample, dtype)
     expected = runner.expected()
+    got = runner.run()
     for key, tensor in expected.items():
         if tensor.is_floating_point():
-            # Values beyond the range of float32 become infinite, except the lowest float64, of empty windows.
+            # Values beyond the range of the type become infinite, except the lowest float64, of empty windows.
+            result = got[key].dtype
             lowest = tensor == torch.finfo(torch.float64).min
-            expected[key] = tensor.to(torch.float32).to(torch.float64)
-            expected[key][lowest] = torch.finfo(torch.float32).min
-    compare_all(runner, " in float32", runner.run(), expected, case.tolerance)
+            expected[key] = tensor.to(result).to(torch.float64)
+            expected[key][lowest] = torch.finfo(result).min
+    compare_all(runner, f" in {str(dtype).removeprefix('torch.')}", got, expected, tolerance)
 
 
 def check_gradients(case: Case, sample: SampleInput) -> None:
