@@ -10,24 +10,24 @@
 
 namespace thcunn {
 
-/* Division by a number that is known at the launch, by a multiplication (Granlund and Montgomery 1994) below 2^31. */
+/* Division by a number that is known at the launch, by a multiplication (Granlund and Montgomery 1994). */
 struct Divisor {
   int64_t divisor;
-  uint32_t multiplier, shift;
+  uint64_t multiplier;
+  int32_t shift;
 
   Divisor() = default;
   Divisor(int64_t divisor) : divisor(divisor), multiplier(0), shift(0)
   {
-    while (shift < 32 && (int64_t)1 << shift < divisor) shift++;
-    if (divisor > 0 && divisor < (int64_t)1 << 31)
-      multiplier = (uint32_t)((((uint64_t)1 << 32) * (((uint64_t)1 << shift) - (uint64_t)divisor)) / (uint64_t)divisor + 1);
+    if (divisor <= 0) return; /* of an empty tensor, which no kernel reads */
+    while ((int64_t)1 << shift < divisor) shift++;
+    const unsigned __int128 rest = ((unsigned __int128)1 << shift) - (unsigned __int128)divisor;
+    multiplier = (uint64_t)((rest << 64) / (unsigned __int128)divisor) + 1;
   }
   /* For 0 <= n. */
   __device__ int64_t quotient(int64_t n) const
   {
-    if (n >> 31 != 0 || divisor >> 31 != 0) return n / divisor;
-    const uint32_t m = (uint32_t)n;
-    return (int64_t)(((uint64_t)__umulhi(m, multiplier) + m) >> shift);
+    return (int64_t)((__umul64hi((uint64_t)n, multiplier) + (uint64_t)n) >> shift);
   }
 };
 

@@ -1,0 +1,176 @@
+"""A static report of the CUDA library's kernels, for where there is no GPU: ``python -m tools.cuda_report LIBRARY``.
+
+It reads the machine code of one GPU architecture (sm_90) with NVIDIA's cuobjdump (pip install nvidia-cuda-cuobjdump
+nvidia-cuda-nvdisasm) and lists each kernel with its registers, the warps that one multiprocessor can hold, its instructions
+and its widest load from global memory, for the element types float, double, half, bfloat16. It fails for a kernel that
+
+- uses local memory, where registers spill and arrays with computed indices lie;
+- computes in double, unless its elements are double or its function is in DOUBLE_SUMS;
+- moves packed elements by less than 128 bits.
+
+``--check FILE`` also compares the report with a committed one, unless another version of nvcc made that one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from math import ceil
+from pathlib import Path
+from typing import NamedTuple
+
+TYPES = ("Float", "Double", "Half", "BFloat16")
+THREADS = 256  # of a block, in lib/THCUNN/runtime/loops.h
+
+# Functions with sums of float64 in their signature (THAccrealTensor), which other processes exchange.
+DOUBLE_SUMS = re.compile(
+    r"BatchNormalization_(statistics|mergeStatistics|saveStatistics|gradSums|gradInput)$"
+)
+
+
+class Kernel(NamedTuple):
+    """A kernel for one element type."""
+
+    function: str  # of THNN.h
+    kernel: str
+    type: str
+    registers: int
+    warps: int  # that a multiprocessor can hold, of 64
+    instructions: int
+    widest_load: int  # bits
+    local: int  # instructions that access local memory
+    doubles: int  # instructions of double arithmetic
+
+
+def _tool(name: str) -> str:
+    places = [str(p) for p in Path(sys.prefix).glob("lib/python*/site-packages/nvidia/cu*/bin")]
+    found = shutil.which(name) or shutil.which(name, path=":".join(places))
+    if found is None:
+        sys.exit(f"{name} is not installed: pip install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm")
+    return found
+
+
+def _output(*command: str) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def occupancy(registers: int, shared: int) -> int:
+    """The warps that a multiprocessor of compute capability 9.0 can hold: 65,536 registers, 228 KiB of shared memory of
+    which each block takes 1 KiB more than its own, 64 warps, 32 blocks."""
+    warps = ceil(THREADS / 32)
+    per_warp = ceil(registers * 32 / 256) * 256
+    by_registers = 65536 // per_warp // 4 * 4 // warps if per_warp else 32
+    by_shared = 233472 // max(1024, ceil((shared + 1024) / 128) * 128)
+    return min(32, 64 // warps, by_registers, by_shared) * warps
+
+
+def kernels(library: Path) -> Iterator[Kernel]:
+    """The kernels of the library, in the order of its code."""
+    usage = {
+        m[1]: {key: int(value) for key, value in re.findall(r"([A-Z]+):(\d+)", m[2])}
+        for m in re.finditer(
+            r"Function (\S+):\n\s*(.*)", _output(_tool("cuobjdump"), "-res-usage", str(library))
+        )
+    }
+    for part in _output(_tool("cuobjdump"), "-sass", str(library)).split("Function : ")[1:]:
+        symbol = part.split("\n", 1)[0].strip()
+        owner = re.search(r"\d+THCUNN_(Float|Double|Half|BFloat16)(\w+?_(?:[a-z][A-Za-z]*))P", symbol)
+        name = re.search(r"(\d+)([A-Za-z]\w*)", symbol.removeprefix("_ZN6thcunn").removeprefix("_Z"))
+        assert name is not None
+        code = re.findall(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*)", part)
+        loads = [op for op in code if re.match(r"LDG\b", op)]
+        yield Kernel(
+            function=owner[2] if owner else "",
+            kernel=name[2][: int(name[1])],
+            type=owner[1] if owner else _type_of(symbol),
+            registers=usage[symbol]["REG"],
+            warps=occupancy(usage[symbol]["REG"], usage[symbol].get("SHARED", 0)),
+            instructions=len(code) - code.count("NOP"),
+            widest_load=max((_bits(op) for op in loads), default=0),
+            local=sum(op.startswith(("LDL", "STL")) for op in code),
+            doubles=sum(bool(re.match(r"D(ADD|MUL|FMA|SETP|MNMX)\b", op)) for op in code),
+        )
+
+
+def _type_of(symbol: str) -> str:
+    """The element type of a kernel that no function of THNN.h names."""
+    return "Half" if "6__half" in symbol else "BFloat16" if "13__nv_bfloat16" in symbol else "Double" if "Id" in symbol else "Float"
+
+
+def _bits(load: str) -> int:
+    width = re.search(r"\.(U8|S8|U16|S16|64|128)\b", load)
+    return {"U8": 8, "S8": 8, "U16": 16, "S16": 16}.get(width[1], 0) or int(width[1]) if width else 32
+
+
+def report(library: Path) -> tuple[list[str], list[str]]:
+    """The lines of the report, one per kernel with a value per element type, and the lines of errors."""
+    rows: dict[tuple[str, str], dict[str, list[Kernel]]] = defaultdict(lambda: defaultdict(list))
+    errors = []
+    for k in kernels(library):
+        rows[k.function, k.kernel][k.type].append(k)
+        where = f"{k.function or 'runtime'}, {k.kernel}, {k.type}"
+        if k.local:
+            errors.append(f"{where}: {k.local} instructions access local memory")
+        if k.doubles and k.type != "Double" and not DOUBLE_SUMS.search(k.function):
+            errors.append(f"{where}: {k.doubles} instructions compute in double")
+        if k.kernel.startswith("packed") and k.widest_load < 128:
+            errors.append(f"{where}: the widest load has {k.widest_load} bits")
+    lines = []
+    for (function, kernel), by_type in sorted(rows.items()):
+        columns: list[list[str]] = [[], [], [], []]
+        for index in range(max(map(len, by_type.values()))):
+            columns = [[], [], [], []]
+            for name in TYPES:
+                k = sorted(by_type[name])[index] if index < len(by_type[name]) else None
+                values = (k.registers, k.warps, k.instructions, k.widest_load) if k else ("-",) * 4
+                for column, value in zip(columns, values):
+                    column.append(str(value))
+            lines.append("\t".join([function or "runtime", kernel, *(" ".join(c) for c in columns)]))
+    return lines, errors
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tools.cuda_report", description=__doc__)
+    parser.add_argument("library", type=Path)
+    parser.add_argument("--check", type=Path, metavar="FILE", help="compare with this report")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the report")
+    options = parser.parse_args()
+
+    lines, errors = report(options.library)
+    compiler = re.search(r"V(\d+\.\d+\.\d+)", _output(_nvcc(), "--version"))
+    head = [
+        f"# nvcc {compiler[1] if compiler else '?'}, sm_90; four values are those of float, double, half, bfloat16",
+        "function\tkernel\tregisters\twarps of 64\tinstructions\twidest load (bits)",
+    ]
+    text = "\n".join([*head, *lines]) + "\n"
+    if options.write:
+        options.write.write_text(text, encoding="utf-8")
+    if options.check:
+        committed = options.check.read_text(encoding="utf-8").splitlines()
+        if committed[:1] != head[:1]:
+            print(f"{options.check}: {committed[0]}; not compared with {head[0]}")
+        elif committed != text.splitlines():
+            changed = sorted(set(text.splitlines()) ^ set(committed))
+            errors.append(f"{options.check} differs in {len(changed)} lines; --write updates it:\n" + "\n".join(changed[:20]))
+    elif not options.write:
+        print(text, end="")
+    print("\n".join(errors) or f"{len(lines)} kernels: no local memory, no double arithmetic, 128-bit loads of packs")
+    return 1 if errors else 0
+
+
+def _nvcc() -> str:
+    from .cuda import nvcc
+
+    found = nvcc()
+    if found is None:
+        sys.exit("nvcc is not installed")
+    return str(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
