@@ -8,12 +8,12 @@ READY := $(VENV)/ready
 LIBRARY := thnn/_C.abi3.so
 JOBS ?= 2
 
-C_FILES = $(shell find generic lib -name '*.[ch]') $(wildcard thnn/_load/templates/*.c)
+C_FILES = $(shell find generic lib -name '*.[ch]' -o -name '*.cu' -o -name '*.cpp') $(wildcard thnn/_load/templates/*.c)
 SOURCES = CMakeLists.txt VERSION $(C_FILES) thnn/_functions/documentation.py $(shell find tools thnn/_header thnn/_emit -name '*.py')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup demo test bench lint format docs sanitize
+.PHONY: help setup demo test bench lint format docs sanitize cuda emulate
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -67,6 +67,20 @@ sanitize: $(READY) ## run the kernel tests under AddressSanitizer and UndefinedB
 	cd $(SANITIZED) && $(SANITIZER) $(CURDIR)/$(BIN)/python -m thnn info
 	cd $(SANITIZED) && $(SANITIZER) $(KERNEL_TESTS) -k "test_entry and not gradients"
 	cd $(SANITIZED) && $(SANITIZER) THNN_CPU_CAPABILITY=default $(KERNEL_TESTS) -k "test_entry and layouts"
+
+# The CUDA library for one architecture, and the rules and the committed figures of its kernels. No GPU is needed.
+cuda: $(LIBRARY) ## compile the CUDA library with nvcc, and report on its kernels
+	command -v nvcc > /dev/null || $(BIN)/pip install --quiet --constraint $(CONSTRAINTS) 'cuda-toolkit[nvcc,cccl]==13.0.*'
+	$(BIN)/pip install --quiet --constraint $(CONSTRAINTS) nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm
+	$(BIN)/python -m tools.cuda -- -DCMAKE_CUDA_ARCHITECTURES=90-real
+	$(BIN)/python -m tools.cuda_report thnn/libTHCUNN.so --check lib/THCUNN/kernels.tsv
+
+# The CUDA kernels compiled for the CPU: all checks of all functions, then their values with other orders of threads.
+emulate: $(LIBRARY) ## test the CUDA kernels on the CPU
+	$(BIN)/python -m tools.cuda --emulation
+	THNN_CUDA_EMULATE=1 $(TEST) $(CASES) tests/cuda $(ARGS)
+	THNN_CUDA_EMULATE=1 THCUNN_EMULATION_ORDER=reverse $(TEST) $(CASES) -k "test_entry and (reference or float16)"
+	THNN_CUDA_EMULATE=1 THCUNN_EMULATION_ORDER=17 $(TEST) $(CASES) -k "test_entry and (reference or float16)"
 
 $(LIBRARY): $(SOURCES) | $(READY)
 	$(BIN)/python -m thnn regenerate

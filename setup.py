@@ -14,6 +14,7 @@ from setuptools.command.build_ext import build_ext
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
 
+from tools import cuda  # noqa: E402
 from tools.build import build  # noqa: E402
 
 # At the same relative paths as in the source tree: <THNN/THNN.h> for C programs (`cc -I .../thnn/include/lib program.c
@@ -36,11 +37,12 @@ class BuildLibrary(build_ext):
     def run(self) -> None:
         settings = shlex.split(os.environ.get("CMAKE_ARGS", ""))
         # An editable install uses the source tree as it is; a copy of the headers beside the library would go stale.
-        if self.inplace:
-            build(ROOT, ROOT / "thnn", settings)
-            return
-        package = Path(self.build_lib) / "thnn"
+        package = ROOT / "thnn" if self.inplace else Path(self.build_lib) / "thnn"
         build(ROOT, package, settings)
+        if cuda.is_wanted():
+            cuda.build_library(ROOT, package)
+        if self.inplace:
+            return
         for header in (path for pattern in HEADERS for path in ROOT.glob(pattern)):
             target = package / "include" / header.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)

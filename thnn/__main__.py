@@ -73,6 +73,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     command.add_argument("--json", action="store_true", help="print JSON")
     command.add_argument(
+        "--device",
+        default="cpu",
+        metavar="DEVICE",
+        help="call the functions on this device: cpu (default), cuda",
+    )
+    command.add_argument(
         "--sanitize",
         action="store_true",
         help="run the functions of FILE.h under AddressSanitizer, in a process of their own",
@@ -182,14 +188,31 @@ def _facts() -> dict[str, Any]:
         "threads": torch.get_num_threads(),
         "tensor exchange": "DLPack C exchange API" if _library.connect() else "views filled by Python",
         "library": str(Path(_C.__file__).with_name("libTHNN.so")),
+        "CUDA library": _cuda_library(),
         "binding": _C.__file__,
         "header": THNN_H_PATH,
         "functions": f"{len(functions())} in {len(modules())} modules",
+        "THNN_CUDA_EMULATE": os.environ.get("THNN_CUDA_EMULATE", ""),
         "THNN_CPU_CAPABILITY": os.environ.get("THNN_CPU_CAPABILITY", ""),
         "THNN_CACHE_BYTES": os.environ.get("THNN_CACHE_BYTES", ""),
         "THNN_WINOGRAD": os.environ.get("THNN_WINOGRAD", ""),
         "OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", ""),
     }
+
+
+def _cuda_library() -> str:
+    """The path of the CUDA library, or that the package was built without it; and whether torch finds a GPU."""
+    import torch
+
+    from thnn._binding.device import device_library
+
+    try:
+        library = device_library()
+    except ImportError as error:
+        return f"cannot be opened: {error}"
+    if library is None:
+        return "none: thnn was built without CUDA (THNN_CUDA=1 builds with it)"
+    return f"{library.path} ({library.capability}; {torch.cuda.device_count()} GPUs)"
 
 
 def _info(options: argparse.Namespace) -> int:
@@ -258,6 +281,7 @@ def _list(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace) -> int:
     from thnn.testing.check import main
+    from thnn.testing.registry import Installed
 
     if any(name.endswith(".h") for name in options.modules):
         if len(options.modules) > 1:
@@ -276,7 +300,12 @@ def _check(options: argparse.Namespace) -> int:
     if options.sanitize:
         print("--sanitize needs a header; `make sanitize` checks the kernels of thnn", file=sys.stderr)
         return 2
-    return _refuse_unknown(options.modules) or main(options.modules, as_json=options.json)
+    try:
+        registry = Installed(options.device)
+    except (ValueError, RuntimeError) as error:  # RuntimeError: torch knows no such device
+        print(str(error).splitlines()[0], file=sys.stderr)
+        return 2
+    return _refuse_unknown(options.modules) or main(options.modules, as_json=options.json, registry=registry)
 
 
 def _load(header: str) -> LoadedModule | None:

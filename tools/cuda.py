@@ -45,7 +45,11 @@ def nvcc() -> Path | None:
 
 
 def build_library(
-    root: Path, package: Path, emulation: bool = False, settings: Sequence[str] = (), directory: Path | None = None
+    root: Path,
+    package: Path,
+    emulation: bool = False,
+    settings: Sequence[str] = (),
+    directory: Path | None = None,
 ) -> Path:
     """Compiles the library for the libTHNN.so in `package` and puts it beside that; returns its path.
 
@@ -59,9 +63,14 @@ def build_library(
     else:
         compiler = nvcc()
         if compiler is None:
-            raise BuildError(f"the CUDA library needs nvcc: pip install '{TOOLKIT}'; THNN_CUDA=0 builds without it")
+            raise BuildError(
+                f"the CUDA library needs nvcc: pip install '{TOOLKIT}'; THNN_CUDA=0 builds without it"
+            )
         # NVIDIA's packages have the folder lib, where nvcc looks for lib64.
-        arguments += [f"-DCMAKE_CUDA_COMPILER={compiler}", f"-DCMAKE_CUDA_FLAGS=-L{compiler.parent.parent / 'lib'}"]
+        arguments += [
+            f"-DCMAKE_CUDA_COMPILER={compiler}",
+            f"-DCMAKE_CUDA_FLAGS=-L{compiler.parent.parent / 'lib'}",
+        ]
         if not any(s.startswith("-DCMAKE_CUDA_ARCHITECTURES=") for s in settings):
             arguments.append(f"-DCMAKE_CUDA_ARCHITECTURES={ARCHITECTURES}")
     progress = Progress()

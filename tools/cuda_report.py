@@ -1,8 +1,9 @@
 """A static report of the CUDA library's kernels, for where there is no GPU: ``python -m tools.cuda_report LIBRARY``.
 
 It reads the machine code of one GPU architecture (sm_90) with NVIDIA's cuobjdump (pip install nvidia-cuda-cuobjdump
-nvidia-cuda-nvdisasm) and lists each kernel with its registers, the warps that one multiprocessor can hold, its instructions
-and its widest load from global memory, for the element types float, double, half, bfloat16. It fails for a kernel that
+nvidia-cuda-nvdisasm) and lists each kernel with its registers, the warps that one multiprocessor can hold, its
+instructions and its widest load from global memory, for the element types float, double, half, bfloat16. It fails for
+a kernel that
 
 - uses local memory, where registers spill and arrays with computed indices lie;
 - computes in double, unless its elements are double or its function is in DOUBLE_SUMS;
@@ -99,7 +100,11 @@ def kernels(library: Path) -> Iterator[Kernel]:
 
 def _type_of(symbol: str) -> str:
     """The element type of a kernel that no function of THNN.h names."""
-    return "Half" if "6__half" in symbol else "BFloat16" if "13__nv_bfloat16" in symbol else "Double" if "Id" in symbol else "Float"
+    if "6__half" in symbol:
+        return "Half"
+    if "13__nv_bfloat16" in symbol:
+        return "BFloat16"
+    return "Double" if "Id" in symbol else "Float"
 
 
 def _bits(load: str) -> int:
@@ -126,9 +131,9 @@ def report(library: Path) -> tuple[list[str], list[str]]:
         for index in range(max(map(len, by_type.values()))):
             columns = [[], [], [], []]
             for name in TYPES:
-                k = sorted(by_type[name])[index] if index < len(by_type[name]) else None
-                values = (k.registers, k.warps, k.instructions, k.widest_load) if k else ("-",) * 4
-                for column, value in zip(columns, values):
+                found = sorted(by_type[name])[index : index + 1]
+                figures = [(f.registers, f.warps, f.instructions, f.widest_load) for f in found]
+                for column, value in zip(columns, figures[0] if figures else "----"):
                     column.append(str(value))
             lines.append("\t".join([function or "runtime", kernel, *(" ".join(c) for c in columns)]))
     return lines, errors
@@ -156,10 +161,14 @@ def main() -> int:
             print(f"{options.check}: {committed[0]}; not compared with {head[0]}")
         elif committed != text.splitlines():
             changed = sorted(set(text.splitlines()) ^ set(committed))
-            errors.append(f"{options.check} differs in {len(changed)} lines; --write updates it:\n" + "\n".join(changed[:20]))
+            errors.append(f"{options.check} differs in {len(changed)} lines; --write updates it:")
+            errors += changed[:20]
     elif not options.write:
         print(text, end="")
-    print("\n".join(errors) or f"{len(lines)} kernels: no local memory, no double arithmetic, 128-bit loads of packs")
+    print(
+        "\n".join(errors)
+        or f"{len(lines)} kernels: no local memory, no double arithmetic, 128-bit loads of packs"
+    )
     return 1 if errors else 0
 
 

@@ -3,7 +3,8 @@
 `regenerate(root)` writes only files that change. The generated C is written before the library is compiled;
 generated Python, documentation and libraries are replaced together after it. While the compiler runs, and after an
 error or a `kill -9` during it, the generated Python matches the library, and the package can be imported. Only a
-`kill -9` in the moment of the replacement can leave some files old and others new.
+`kill -9` in the moment of the replacement can leave some files old and others new. Where the CUDA library is wanted
+(cuda.py) it is built last.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from thnn._emit import check_supported
 from thnn._emit import python as emit_python
 from thnn._header import Function, digest, parse_header
 
-from . import emit_docs
+from . import cuda, emit_docs
 from .build import BuildError, Progress, changed_libraries, compile_libraries, lock, replace_together
 
 __all__ = ["BuildError", "generate", "regenerate", "stale"]
@@ -75,6 +76,8 @@ def regenerate(root: Path, report: Callable[[str], None] = print) -> None:
             raise
         finally:
             progress.clear()
+    if cuda.is_wanted():
+        cuda.build_library(root, package)
     for path in (*new, *libraries):
         report(f"{'deleted' if files.get(path, '') is None else 'wrote'} {path.relative_to(root)}")
     if not new and not libraries:

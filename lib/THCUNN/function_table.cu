@@ -12,24 +12,24 @@
 typedef double accreal;
 
 /* The types of element, each with that of the function of libTHNN that checks its arguments. */
-#define FOR_EACH_TYPE(DO, ...)       \
-  DO(Float, Float, __VA_ARGS__)      \
-  DO(Double, Double, __VA_ARGS__)    \
-  DO(Half, Float, __VA_ARGS__)       \
+#define FOR_EACH_TYPE(DO, ...)    \
+  DO(Float, Float, __VA_ARGS__)   \
+  DO(Double, Double, __VA_ARGS__) \
+  DO(Half, Float, __VA_ARGS__)    \
   DO(BFloat16, Float, __VA_ARGS__)
 
 #define DECLARE_CHECK(Real, name, parameters) extern "C" void THNN_##Real##name parameters;
 
-#define DEFINE_ENTRY(Real, Checked, name, parameters, values)         \
-  __attribute__((weak)) void THCUNN_##Real##name parameters;          \
-  static void call_##Real##name(THNNState *state, const THNNValue *v) \
-  {                                                                   \
-    thcunn::Call call(state);                                         \
-    if (state->status != THNN_OK) return;                             \
-    const bool meta = state->meta;                                    \
-    state->meta = true;                                               \
-    THNN_##Checked##name values;                                      \
-    state->meta = meta;                                               \
+#define DEFINE_ENTRY(Real, Checked, name, parameters, values)          \
+  __attribute__((weak)) void THCUNN_##Real##name parameters;           \
+  static void call_##Real##name(THNNState *state, const THNNValue *v)  \
+  {                                                                    \
+    thcunn::Call call(state);                                          \
+    if (state->status != THNN_OK) return;                              \
+    const bool meta = state->meta;                                     \
+    state->meta = true;                                                \
+    THNN_##Checked##name values;                                       \
+    state->meta = meta;                                                \
     if (!meta && state->status == THNN_OK) THCUNN_##Real##name values; \
   }
 
@@ -41,20 +41,20 @@ typedef double accreal;
 /* A function without a state argument uses THNN_lastState(), the thread's own state: here the state of the call is copied
    to it before the call and back after it. */
 #define DEFINE_STATELESS_ENTRY(Real, Checked, name, parameters, values) \
-  __attribute__((weak)) void THCUNN_##Real##name parameters;                   \
-  static void call_##Real##name(THNNState *state, const THNNValue *v)          \
-  {                                                                            \
-    thcunn::Call call(state);                                                  \
-    if (state->status != THNN_OK) return;                                      \
-    THNNState *own = THNN_lastState();                                         \
-    const bool meta = state->meta;                                             \
-    *own = *state;                                                             \
-    own->meta = true;                                                          \
-    THNN_##Checked##name values;                                               \
-    own->meta = false;                                                         \
-    if (!meta && own->status == THNN_OK) THCUNN_##Real##name values;           \
-    *state = *own;                                                             \
-    state->meta = meta;                                                        \
+  __attribute__((weak)) void THCUNN_##Real##name parameters;            \
+  static void call_##Real##name(THNNState *state, const THNNValue *v)   \
+  {                                                                     \
+    thcunn::Call call(state);                                           \
+    if (state->status != THNN_OK) return;                               \
+    THNNState *own = THNN_lastState();                                  \
+    const bool meta = state->meta;                                      \
+    *own = *state;                                                      \
+    own->meta = true;                                                   \
+    THNN_##Checked##name values;                                        \
+    own->meta = false;                                                  \
+    if (!meta && own->status == THNN_OK) THCUNN_##Real##name values;    \
+    *state = *own;                                                      \
+    state->meta = meta;                                                 \
   }
 #define THNN_STATELESS_FUNCTION(name, letters, argumentCount, tensorCount, parameters, names, values) \
   DECLARE_CHECK(Float, name, parameters)                                                              \
@@ -92,8 +92,8 @@ static const int DEVICE = THNN_DEVICE_CUDA;
 #endif
 
 static const THNNLibrary library = {
-    THNN_ABI,  DEVICE,     sizeof functions / sizeof functions[0], THNN_HEADER_DIGEST,
-    functions, capability, environmentError,
+    THNN_ABI,   DEVICE,           sizeof functions / sizeof functions[0], THNN_HEADER_DIGEST, functions,
+    capability, environmentError,
 };
 
 extern "C" __attribute__((visibility("default"))) const THNNLibrary *THNN_library(void) { return &library; }

@@ -113,8 +113,8 @@ static PyObject *newSmall(THNNTensor *view)
 {
   void *tensor;
   const bool onCuda = view->device == THNN_DEVICE_CUDA;
-  if (emptyStrided(view->ndim, view->size, view->stride, dtypes[view->type], onCuda, onCuda ? view->deviceIndex : -1,
-                   &tensor) != 0)
+  if (emptyStrided(view->ndim, view->size, view->stride, dtypes[view->type], onCuda,
+                   onCuda ? view->deviceIndex : -1, &tensor) != 0)
     return NULL;
   PyObject *object = dataPointer(tensor, &view->data) == 0 ? wrapTensor(tensor) : NULL;
   deleteTensor(tensor);

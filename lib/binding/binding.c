@@ -148,7 +148,8 @@ static void *allocateTemporary(THNNState *state, int64_t bytes)
   if (exchange == NULL || exchange->managed_tensor_allocator == NULL) return NULL;
   int64_t stride = 1;
   const bool onCuda = state->device == THNN_DEVICE_CUDA;
-  DLTensor prototype = {NULL, {onCuda ? DL_CUDA : DL_CPU, state->deviceIndex}, 1, {DL_UINT, 8, 1}, &bytes, &stride, 0};
+  DLTensor prototype = {NULL, {onCuda ? DL_CUDA : DL_CPU, state->deviceIndex}, 1, {DL_UINT, 8, 1}, &bytes, &stride,
+                        0};
   Allocation *allocation = malloc(sizeof *allocation);
   if (allocation == NULL) abort();
   if (exchange->managed_tensor_allocator(&prototype, &allocation->tensor, NULL, ignoreError) != 0) {

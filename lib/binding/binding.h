@@ -19,9 +19,9 @@
 /* Flags of a call. The bits of THNN_CALL_TYPE are the THNNType that `real` tensors must have, or THNN_CALL_ANY. */
 enum {
   THNN_CALL_TYPE = 15,
-  THNN_CALL_ANY = 15,   /* the element type that the tensors have */
-  THNN_CALL_VIEWS = 16, /* tensors are addresses of THNNTensor views */
-  THNN_CALL_META = 32,  /* check arguments and request sizes, compute nothing */
+  THNN_CALL_ANY = 15,    /* the element type that the tensors have */
+  THNN_CALL_VIEWS = 16,  /* tensors are addresses of THNNTensor views */
+  THNN_CALL_META = 32,   /* check arguments and request sizes, compute nothing */
   THNN_CALL_SCALED = 64, /* the tuple ends with a tensor of one element, the gradient factor of the state */
   THNN_CALL_HOST = 128,  /* tensors must be on the CPU */
   THNN_CALL_DEVICE = 256 /* tensors must be on the device of the device library */

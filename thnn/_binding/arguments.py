@@ -145,11 +145,15 @@ def check_tensors(
             kind = "a nested one" if value.is_nested else f"layout {value.layout}"
             raise TypeError(where + f"expected a dense tensor, got {kind}")
         if value.device.type not in (*allowed, "meta"):
-            raise TypeError(where + f"expected a {' or '.join(allowed).upper()} tensor, got one on {value.device}")
+            raise TypeError(
+                where + f"expected a {' or '.join(allowed).upper()} tensor, got one on {value.device}"
+            )
         if device is None:
             device, holder = value.device, argument.name
         elif device != value.device and "meta" not in (device.type, value.device.type):
-            raise TypeError(where + f"expected a tensor on {device}, the device of {holder}, got one on {value.device}")
+            raise TypeError(
+                where + f"expected a tensor on {device}, the device of {holder}, got one on {value.device}"
+            )
         has_no_memory = value.device.type == "meta" or isinstance(value, FakeTensor)
         if meta is None:
             meta = has_no_memory

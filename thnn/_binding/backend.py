@@ -12,6 +12,7 @@ afterwards. Errors are TypeError, ValueError, IndexError or NotImplementedError,
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -263,22 +264,24 @@ class Backends(Mapping[Any, Backend]):
         if device == "cpu":
             if isinstance(key, str) and key in self._names():
                 return key
-            try:
+            with contextlib.suppress(TypeError, ValueError):  # not hashable
                 key, device = _LEGACY.get(key, (key, device))
-            except (TypeError, ValueError):  # not hashable
-                pass
             if isinstance(key, type) and issubclass(key, torch.Tensor):
                 return "THNNBackend"
         if isinstance(key, torch.dtype):
             name = _DTYPES.get(device, {}).get(key)
             if name is None and device == "cpu" and EMULATION:
                 name = _DTYPES["cuda"].get(key)
-            if name in self._names():
+            if name is not None and name in self._names():
                 return name
         raise NotImplementedError(
             f"no backend for {original if not isinstance(original, torch.Tensor) else (key, device)!r}; there are"
             " float32 and float64 on the CPU: 'torch.FloatTensor', 'torch.DoubleTensor'"
-            + (", and on CUDA also float16 and bfloat16: 'torch.cuda.HalfTensor'" if self._has_device() else "")
+            + (
+                ", and on CUDA also float16 and bfloat16: 'torch.cuda.HalfTensor'"
+                if self._has_device()
+                else ""
+            )
         )
 
     def _has_device(self) -> bool:

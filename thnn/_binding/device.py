@@ -1,11 +1,11 @@
 """The CUDA library, and its emulation on the CPU.
 
-The CUDA library (lib/THCUNN) has the functions of THNN.h for CUDA tensors of float32, float64, float16 and bfloat16. It is
-opened when the first CUDA tensor comes. From then on the binding sends calls with CUDA tensors to it; `torch_functions`
-computes the functions that it lacks.
+The CUDA library (lib/THCUNN) has the functions of THNN.h for CUDA tensors of float32, float64, float16 and
+bfloat16. It is opened when the first CUDA tensor comes. From then on the binding sends calls with CUDA tensors to
+it; `thnn._cuda` computes the functions that it lacks.
 
-THNN_CUDA_EMULATE=1 opens the emulation instead, which takes the calls of all tensors on the CPU: the kernels for CUDA run
-where there is no GPU. It is made for tests, and slow.
+THNN_CUDA_EMULATE=1 opens the emulation instead, which takes the calls of all tensors on the CPU: the kernels for
+CUDA run where there is no GPU. It is made for tests, and slow.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def device_library() -> Library | None:
     path = PACKAGE / ("libTHCUNN_emulation.so" if EMULATION else "libTHCUNN.so")
     if not path.exists():
         if EMULATION:
-            raise ImportError(f"THNN_CUDA_EMULATE is set, and there is no {path}; build it by: make emulation")
+            raise ImportError(
+                f"THNN_CUDA_EMULATE is set, and there is no {path}; build it by: make emulation"
+            )
         return None
     library = Library(path)
     library.compute_for(THNN)

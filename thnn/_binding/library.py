@@ -21,8 +21,8 @@ from thnn._torch import allocation_functions
 
 # Flags of a call (lib/binding/binding.h): the element type in TYPE_MASK, where ANY stands for the element type of the
 # tensors; VIEWS: tensors are addresses of views that Python filled; META: check arguments and sizes, compute nothing;
-# SCALED: the tuple of arguments ends with a tensor of one element, the gradient factor; HOST: tensors must be on the CPU;
-# DEVICE: tensors must be on the device of the CUDA library.
+# SCALED: the tuple of arguments ends with a tensor of one element, the gradient factor; HOST: tensors must be on the
+# CPU; DEVICE: tensors must be on the device of the CUDA library.
 FLOAT, DOUBLE, HALF, BFLOAT16, ANY, TYPE_MASK = 0, 1, 2, 3, 15, 15
 VIEWS, META, SCALED, HOST, DEVICE = 16, 32, 64, 128, 256
 

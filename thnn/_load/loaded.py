@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
+import torch
+
 from thnn._binding.backend import Backends
 from thnn._binding.library import Library
 from thnn._emit.python import emit_stubs

@@ -109,7 +109,10 @@ def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterat
         yield Check(name, "case", "", functools.partial(_no_case, name))
     else:
         for check, function in CHECKS.items():
-            if check in _NEED_CUDA and (torch.float16, case.registry.device) not in case.registry.type2backend:
+            if (
+                check in _NEED_CUDA
+                and (torch.float16, case.registry.device) not in case.registry.type2backend
+            ):
                 continue
             for sample in case.samples:
                 if check == "second gradients" and not _has_second_derivatives(case):

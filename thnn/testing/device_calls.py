@@ -1,7 +1,7 @@
 """Calls of functions on another device, for checks that look at memory on the CPU.
 
-Checks prepare tensors, take snapshots of them, and compare results on the CPU. A call on another device copies the memory of
-all tensors there, with gaps between elements and with overlaps of tensors, calls, and copies the memory back.
+Checks prepare tensors, take snapshots of them, and compare results on the CPU. A call on another device copies the
+memory of all tensors there, with gaps between elements and with overlaps of tensors, calls, and copies the memory back.
 """
 
 from __future__ import annotations

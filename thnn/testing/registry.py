@@ -27,6 +27,7 @@ class Registry(Protocol):
     @property
     def device(self) -> torch.device:
         """The device on which the functions are called."""
+
     def cases(self) -> Mapping[str, Case]: ...
 
 
@@ -42,7 +43,9 @@ class Installed:
             from thnn._binding.device import device_types
 
             if "cuda" not in device_types():
-                raise ValueError("device: expected cpu, got cuda: this thnn was built without the CUDA library")
+                raise ValueError(
+                    "device: expected cpu, got cuda: this thnn was built without the CUDA library"
+                )
             if not torch.cuda.is_available():
                 raise ValueError("device: expected cpu, got cuda: torch finds no GPU")
         elif self.device.type != "cpu":

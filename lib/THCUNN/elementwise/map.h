@@ -9,7 +9,8 @@
 #include "runtime/kernel.h"
 #include "runtime/loops.h"
 
-namespace thcunn {
+namespace thcunn
+{
 
 static const int MAP_DIMS = 8;
 
@@ -36,7 +37,10 @@ template <int N> struct MapOperands {
 };
 
 /* f of the elements that N pointers point to. */
-template <class F, class T> __device__ auto callWithElements(const F &f, const T *const (&in)[1]) { return f(load(in[0])); }
+template <class F, class T> __device__ auto callWithElements(const F &f, const T *const (&in)[1])
+{
+  return f(load(in[0]));
+}
 template <class F, class T> __device__ auto callWithElements(const F &f, const T *const (&in)[2])
 {
   return f(load(in[0]), load(in[1]));
@@ -70,7 +74,8 @@ __global__ void __launch_bounds__(THREADS) packedMapKernel(int64_t count, MapDat
     }
     ((Pack<T> *)data.output)[i] = result;
   }
-  const int64_t tail = packs * size + i; /* the elements behind the last pack: the first threads compute one each */
+  const int64_t tail =
+      packs * size + i; /* the elements behind the last pack: the first threads compute one each */
   if (tail >= count) return;
 #pragma unroll
   for (int k = 0; k < N; k++) in[k] = data.in[k] + tail;
@@ -80,7 +85,8 @@ __global__ void __launch_bounds__(THREADS) packedMapKernel(int64_t count, MapDat
 /* The merged dimensions of `count` tensors; returns whether all of them are contiguous and aligned for packs. Fails if one
    has more than MAP_DIMS dimensions. */
 template <class T>
-bool prepareMap(THNNState *state, THNNMap *map, bool writes, int count, const THNNTensor *const *tensor, MapOperand *operand)
+bool prepareMap(THNNState *state, THNNMap *map, bool writes, int count, const THNNTensor *const *tensor,
+                MapOperand *operand)
 {
   thnn_mapBegin(map, sizeof(T), writes, count, tensor);
   bool packed = map->contiguous;
@@ -149,7 +155,8 @@ void mapSum(THNNState *state, const THNNTensor *output, double scale, const THNN
 
 /* The expressions of one, two and three elements as lambdas. */
 #define THCUNN_ELEMENT1(a, ...) [=] __device__(const real a) -> real { return (real)(__VA_ARGS__); }
-#define THCUNN_ELEMENT2(a, b, ...) [=] __device__(const real a, const real b) -> real { return (real)(__VA_ARGS__); }
+#define THCUNN_ELEMENT2(a, b, ...) \
+  [=] __device__(const real a, const real b) -> real { return (real)(__VA_ARGS__); }
 #define THCUNN_ELEMENT3(a, b, c, ...) \
   [=] __device__(const real a, const real b, const real c) -> real { return (real)(__VA_ARGS__); }
 
@@ -161,10 +168,11 @@ void mapSum(THNNState *state, const THNNTensor *output, double scale, const THNN
   thcunn::map<Element, 3>(state, {output, first, second, third}, THCUNN_ELEMENT3(a, b, c, __VA_ARGS__))
 
 /* The loss of a criterion (generic/pointwise.h). Its statements check the sum on the host, and are left out here. */
-#define THNN_STORE_LOSS(target, f, ...)                                                                         \
-  const double scale = sizeAverage ? 1 / (double)THNNTensor_numel(input) : 1;                                   \
-  if (weights)                                                                                                  \
-    thcunn::mapSum<Element, 3>(state, output, scale, {input, target, weights}, THCUNN_ELEMENT3(x, t, w, w * (f))); \
+#define THNN_STORE_LOSS(target, f, ...)                                        \
+  const double scale = sizeAverage ? 1 / (double)THNNTensor_numel(input) : 1;  \
+  if (weights)                                                                 \
+    thcunn::mapSum<Element, 3>(state, output, scale, {input, target, weights}, \
+                               THCUNN_ELEMENT3(x, t, w, w * (f)));             \
   else thcunn::mapSum<Element, 2>(state, output, scale, {input, target}, THCUNN_ELEMENT2(x, t, f));
 
 #endif

@@ -45,7 +45,8 @@ cudaError_t cudaMemsetAsync(void *memory, int value, size_t size, cudaStream_t)
   return memset(memory, value, size), cudaSuccess;
 }
 
-namespace emulation {
+namespace emulation
+{
 
 int lane;
 
@@ -154,13 +155,14 @@ static void *arguments;
 static int threadCount, arrivedCount, endedCount;
 static unsigned generation; /* of barriers of the block */
 static char launchToken, endToken;
-static char blockTokens[2 + 2 * MAX_THREADS / 32], *tokens = blockTokens; /* of the block's and its warps' barriers */
+static char blockTokens[2 + 2 * MAX_THREADS / 32],
+    *tokens = blockTokens; /* of the block's and its warps' barriers */
 static size_t reservedBytes;
 
 [[noreturn]] static void fail(const char *message)
 {
-  fprintf(stderr, "CUDA emulation: block (%u, %u, %u), thread (%u, %u, %u): %s\n", blockIdx.x, blockIdx.y, blockIdx.z,
-          threadIdx.x, threadIdx.y, threadIdx.z, message);
+  fprintf(stderr, "CUDA emulation: block (%u, %u, %u), thread (%u, %u, %u): %s\n", blockIdx.x, blockIdx.y,
+          blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, message);
   abort();
 }
 
@@ -189,7 +191,8 @@ static void runThreads()
     current->state = ENDED;
     endedCount++;
     Fiber *fiber = current->fiber;
-    if (!RACES && position + 1 < threadCount && threads[(size_t)order[(size_t)position + 1]].state == NOT_STARTED) {
+    if (!RACES && position + 1 < threadCount &&
+        threads[(size_t)order[(size_t)position + 1]].state == NOT_STARTED) {
       makeCurrent(&threads[(size_t)order[(size_t)++position]]);
       current->fiber = fiber;
       continue;
@@ -247,8 +250,7 @@ static void orderThreads(bool isFirst)
   for (int i = 0; isFirst && i < threadCount; i++)
     order[(size_t)i] = orderKind == REVERSE ? threadCount - 1 - i : i;
   if (orderKind != RANDOM) return;
-  for (int i = threadCount - 1; i > 0; i--)
-    std::swap(order[(size_t)i], order[nextRandom() % (uint64_t)(i + 1)]);
+  for (int i = threadCount - 1; i > 0; i--) std::swap(order[(size_t)i], order[nextRandom() % (uint64_t)(i + 1)]);
 }
 
 /* The distance from a block to the next one; its multiples visit each of `count` blocks once. */
@@ -395,7 +397,7 @@ void syncWarp(unsigned mask)
 const void *exchange(unsigned mask, const void *value, size_t size, int from)
 {
   Warp &warp = warpOf(current);
-  char(*slot)[16] = warp.slot[warp.generation & 1];
+  char (*slot)[16] = warp.slot[warp.generation & 1];
   if (size > sizeof *slot) fail("a shuffle of more than 16 bytes");
   for (size_t i = 0; i < size; i++) slot[lane][i] = ((const char *)value)[i];
   waitForWarp(mask);
@@ -424,7 +426,7 @@ void *sharedArray(const void *site, size_t size)
   if (arrayCount == MAX_ARRAYS) fail("more than 32 shared arrays");
   if (sum > MAX_SHARED_BYTES) fail("more than 48 KiB of shared memory");
   void *data = RACES ? reserve(size) : malloc(size); /* of this size exactly, for AddressSanitizer */
-  if (!RACES) memset(data, 0xff, size); /* NaN */
+  if (!RACES) memset(data, 0xff, size);              /* NaN */
   arrays[arrayCount++] = {site, data, size};
   return data;
 }

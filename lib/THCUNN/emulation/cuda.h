@@ -49,7 +49,8 @@ struct dim3 {
 extern uint3 threadIdx, blockIdx;
 extern dim3 blockDim, gridDim;
 
-namespace emulation {
+namespace emulation
+{
 
 extern int lane;
 typedef void (*Body)(void *arguments);
@@ -70,8 +71,7 @@ template <class... P> struct Launch {
   void operator()(P... arguments) const
   {
     auto call = [&] { kernel(arguments...); };
-    run(
-        blocks, threads, [](void *c) { (*static_cast<decltype(call) *>(c))(); }, &call);
+    run(blocks, threads, [](void *c) { (*static_cast<decltype(call) *>(c))(); }, &call);
   }
 };
 template <class... P> Launch<P...> launch(void (*kernel)(P...), dim3 blocks, dim3 threads, cudaStream_t)

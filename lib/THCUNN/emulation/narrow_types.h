@@ -15,7 +15,8 @@ struct __nv_bfloat16 {
   uint16_t bits;
 };
 
-namespace emulation {
+namespace emulation
+{
 
 inline float floatOf(uint32_t bits)
 {

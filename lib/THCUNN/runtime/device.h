@@ -20,7 +20,8 @@
 #define THCUNN_LAUNCH(kernel, blocks, threads, stream) kernel<<<blocks, threads, 0, stream>>>
 #endif
 
-namespace thcunn {
+namespace thcunn
+{
 
 const unsigned ALL_LANES = 0xffffffffu;
 const int WARP = 32;

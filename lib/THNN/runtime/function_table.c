@@ -53,14 +53,14 @@
   static void call_##symbol(THNNState *state, const THNNValue *v) { symbol values; }
 
 /* A function without a state argument uses THNN_lastState(), the thread's own state. */
-#define DEFINE_STATELESS(symbol, name, parameters, names, values)                       \
+#define DEFINE_STATELESS(symbol, name, parameters, names, values)                      \
   DEFINE_SYMBOL(symbol, name, parameters, names, THNNState *state = THNN_lastState();) \
-  static void call_##symbol(THNNState *state, const THNNValue *v)                       \
-  {                                                                                     \
-    THNN_lastState()->meta = state->meta;                                               \
-    symbol values;                                                                      \
-    THNN_lastState()->meta = false;                                                         \
-    if (THNN_lastState()->status != THNN_OK) *state = *THNN_lastState();   \
+  static void call_##symbol(THNNState *state, const THNNValue *v)                      \
+  {                                                                                    \
+    THNN_lastState()->meta = state->meta;                                              \
+    symbol values;                                                                     \
+    THNN_lastState()->meta = false;                                                    \
+    if (THNN_lastState()->status != THNN_OK) *state = *THNN_lastState();               \
   }
 
 #define THNN_FUNCTION(name, letters, argumentCount, tensorCount, ...) \

@@ -1,0 +1,31 @@
+"""float16 and bfloat16 in the emulation: every value, and rounding to the nearest, ties to even."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import Tensor
+
+import thnn
+
+
+def _all_values(dtype: torch.dtype) -> Tensor:
+    return torch.arange(-(2**15), 2**15, dtype=torch.int16).view(dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_every_value(dtype: torch.dtype) -> None:
+    x = _all_values(dtype)
+    y = thnn.AbsFunction.apply(x)
+    assert torch.equal(y.isnan(), x.isnan())
+    assert torch.equal(y[~x.isnan()], x.abs()[~x.isnan()])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_rounding(dtype: torch.dtype) -> None:
+    x = _all_values(dtype)
+    x = x[x.isfinite()]
+    for factor in (1.0, 0.37, 1e-3, 3.1e-5, 700.0):
+        y = thnn.LeakyReLUFunction.apply(-x.abs(), factor, False)
+        assert torch.equal(y, (-x.abs().float() * factor).to(dtype)), factor
+    assert torch.equal(thnn.SquareFunction.apply(x), x.float().square().to(dtype))
