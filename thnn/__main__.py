@@ -113,6 +113,12 @@ def _parser() -> argparse.ArgumentParser:
         "--markdown", type=_output_file, metavar="FILE", help="also write the table to FILE (needs tabulate)"
     )
     command.add_argument(
+        "--device",
+        default="cpu",
+        metavar="DEVICE",
+        help="time the rows of single functions on this device: cpu (default), cuda",
+    )
+    command.add_argument(
         "--threads", type=_count, default=2, metavar="N", help="threads for both (default 2)"
     )
     command.add_argument(

@@ -35,7 +35,7 @@ from thnn.testing import roofline
 from thnn.testing.cases import cases
 from thnn.testing.cases.model import Case, Row
 from thnn.testing.cases.overhead import OVERHEADS, SMALL_CALLS, Overhead, SmallCall
-from thnn.testing.registry import Registry
+from thnn.testing.registry import Installed, Registry
 from thnn.testing.timing import (
     CHANNELS_LAST,
     CONTIGUOUS,
@@ -83,7 +83,14 @@ def main(options: argparse.Namespace) -> int:
         if getattr(options, option) and importlib.util.find_spec(package) is None:
             print(f"--{option} needs {package}: pip install {package}", file=sys.stderr)
             return 2
+    try:
+        registry = Installed(options.device)
+    except (ValueError, RuntimeError) as error:  # RuntimeError: torch knows no such device
+        print(str(error).splitlines()[0], file=sys.stderr)
+        return 2
     rows = [(c, r) for c in cases().values() for r in c.rows if pattern.search(r.name)]
+    if registry.device.type != "cpu":
+        return _on_device(registry, pattern, options)
     overheads = [o for o in OVERHEADS if pattern.search(o.name)]
     small_calls = [c for c in SMALL_CALLS if pattern.search(c.name)]
     raw = bool(pattern.search(_RAW_ROW))
@@ -137,6 +144,21 @@ def main(options: argparse.Namespace) -> int:
     for m in missed:
         say(f"missed: {m.row} {m.phase}: {'; '.join(m.goals)}")
     return 1 if missed else 0
+
+
+def _on_device(registry: Installed, pattern: re.Pattern[str], options: argparse.Namespace) -> int:
+    from thnn.testing import bench_cuda
+
+    rows = bench_cuda.rows(registry, pattern)
+    if not rows:
+        print(f"no row matches {options.pattern!r}", file=sys.stderr)
+        return 2
+    found = []
+    for case, row in rows:
+        for measurement in bench_cuda.measure(case, row, registry.device, options.rounds):
+            print(line(measurement), flush=True)
+            found.append(measurement)
+    return 1 if any(m.met is False for m in found) else 0
 
 
 def bench_loaded(registry: Registry, rounds: int = 15, threads: int | None = None) -> bool:
@@ -199,13 +221,21 @@ def _tensors(case: Case, row: Row) -> dict[str, Any]:
     return made
 
 
-class _Call:
+class Call:
     """One implementation of a row in one layout: a function and its arguments."""
 
-    def __init__(self, case: Case, row: Row, library: str, layout: str) -> None:
+    def __init__(
+        self,
+        case: Case,
+        row: Row,
+        library: str,
+        layout: str,
+        device: torch.device | None = None,
+    ) -> None:
         self.module = case.registry.modules[case.module]
         self.arguments = {
-            k: in_layout(v, layout) if isinstance(v, Tensor) else v for k, v in _tensors(case, row).items()
+            k: in_layout(v, layout).to(device or "cpu") if isinstance(v, Tensor) else v
+            for k, v in _tensors(case, row).items()
         }
         cls = case.registry.function_classes[case.module + "Function"]
         differentiable = [n for n in cls._names[: cls._tensor_count] if n not in cls._constants]
@@ -243,7 +273,7 @@ class _Call:
         return torch.autograd.grad(self.outputs(), self.wanted, self.gradients)
 
 
-def _compare(row: Row, implementations: Mapping[str, _Call]) -> None:
+def compare_results(row: Row, implementations: Mapping[str, Call]) -> None:
     """Raises ValueError when thnn and torch do not compute the same."""
     if row.random:
         return
@@ -262,7 +292,7 @@ def _compare(row: Row, implementations: Mapping[str, _Call]) -> None:
                 )
 
 
-def _differentiable(call: _Call) -> bool:
+def _differentiable(call: Call) -> bool:
     """False if torch refuses the layout: the gradient of `nll_loss` of channels-last images, for one."""
     try:
         call.forward_backward()
@@ -276,14 +306,14 @@ def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
     has_layouts = any(isinstance(v, Tensor) and v.dim() in (4, 5) for v in _tensors(case, row).values())
     layouts = (CONTIGUOUS, CHANNELS_LAST) if has_layouts else (CONTIGUOUS,)
     implementations = {
-        f"{library} {layout}": _Call(case, row, library, layout)
+        f"{library} {layout}": Call(case, row, library, layout)
         for layout in layouts
         for library in ("torch", "thnn", *([OTHER] if row.other is not None else []))
     }
     if CHANNELS_LAST in layouts and not _differentiable(implementations[f"torch {CHANNELS_LAST}"]):
         del implementations[f"torch {CHANNELS_LAST}"]
     # `Row.other` may compute less than the row.
-    _compare(row, {n: v for n, v in implementations.items() if not n.startswith(OTHER)})
+    compare_results(row, {n: v for n, v in implementations.items() if not n.startswith(OTHER)})
     found = []
     for phase in row.phases:
         calls = {n: v.forward if phase == "fwd" else v.forward_backward for n, v in implementations.items()}
@@ -293,7 +323,7 @@ def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
         with torch.set_grad_enabled(phase != "fwd"):
             timings = take_turns(calls, rounds)
         copied = [timings.pop(name).best for name in _COPIES if name in timings]
-        found.append(_judge(row, phase, timings, min(copied, default=None)))
+        found.append(judge(row, phase, timings, min(copied, default=None)))
     return found
 
 
@@ -301,7 +331,7 @@ def measure(case: Case, row: Row, rounds: int) -> list[Measurement]:
 _OR_FRACTION = ("torch", "torch's better layout")
 
 
-def _judge(row: Row, phase: str, timings: dict[str, Timing], copied: float | None = None) -> Measurement:
+def judge(row: Row, phase: str, timings: dict[str, Timing], copied: float | None = None) -> Measurement:
     m = Measurement(row.name, phase, timings)
     best = {name: t.best for name, t in timings.items()}
     ours = best[f"thnn {CONTIGUOUS}"]
@@ -363,7 +393,7 @@ def measure_raw_call(rounds: int) -> Measurement:
         },
         rounds,
     )
-    return _judge(
+    return judge(
         Row(
             _RAW_ROW, sample=next(iter(cases().values())).samples[0], phases=("fwd",), judged="fwd", ratio=0.4
         ),

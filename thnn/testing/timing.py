@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -82,9 +83,19 @@ def alternate(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, 
     return {name: Timing(min(s), statistics.median(s), s) for name, s in seconds.items()}
 
 
-def take_turns(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Timing]:
-    """Seconds per call; the calls take turns in blocks."""
-    counts = {name: max(1, int(_BLOCK_SECONDS / _warmed_up(call))) for name, call in calls.items()}
+def take_turns(
+    calls: Mapping[str, Callable[[], Any]], rounds: int, synchronize: Callable[[], Any] = lambda: None
+) -> dict[str, Timing]:
+    """Seconds per call; the calls take turns in blocks. `synchronize` waits for a device at both ends of a block."""
+
+    def waiting(call: Callable[[], Any]) -> None:
+        call()
+        synchronize()
+
+    counts = {
+        name: max(1, int(_BLOCK_SECONDS / _warmed_up(functools.partial(waiting, call))))
+        for name, call in calls.items()
+    }
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     order = list(calls.items())
     for turn in range(rounds):
@@ -94,8 +105,10 @@ def take_turns(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str,
             repeat = range(counts[name])
             for _ in range(counts[name] // 4 + 1):
                 call()
+            synchronize()
             start = time.perf_counter()
             for _ in repeat:
                 call()
+            synchronize()
             seconds[name].append((time.perf_counter() - start) / counts[name])
     return {name: Timing(min(s), statistics.median(s), s) for name, s in seconds.items()}
