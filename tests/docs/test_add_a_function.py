@@ -72,7 +72,13 @@ def test_the_page(tree: Path) -> None:
             assert result.returncode == 0, result.stdout
             assert result.stdout == "torch.Size([8, 3, 32, 32]) torch.Size([3]) torch.Size([3])\n"
             ran.append("python")
-    assert ran == ["python -m thnn regenerate", "python -m thnn check ScaleShift", "python"]
+    assert ran == [
+        "python -m thnn regenerate",
+        "python -m thnn check ScaleShift",
+        "python",
+        "python -m tools.cuda --emulation -- -DTHCUNN_KERNELS=generic/normalization/ScaleShift.cu",
+        "env THNN_CUDA_EMULATE=1 python -m thnn check ScaleShift",
+    ]
 
 
 def test_the_kernel_is_formatted() -> None:
@@ -80,9 +86,11 @@ def test_the_kernel_is_formatted() -> None:
     if not program.exists():
         pytest.skip("needs clang-format")
     kernels = [text for _, language, text in blocks() if language == "c" and "#include" in text]
-    assert len(kernels) == 1
+    kernels += [text for _, language, text in blocks() if language == "cuda"]
+    assert len(kernels) == 2
     command = [program, f"--assume-filename={ROOT / 'generic' / 'normalization' / 'ScaleShift.c'}"]
-    assert subprocess.run(command, input=kernels[0], text=True, stdout=subprocess.PIPE).stdout == kernels[0]
+    for kernel in kernels:
+        assert subprocess.run(command, input=kernel, text=True, stdout=subprocess.PIPE).stdout == kernel
 
 
 BREAKS = {
