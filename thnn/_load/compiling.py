@@ -7,6 +7,7 @@ table of functions is that of the package (lib/THNN/runtime/function_table.c) wi
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -60,6 +61,9 @@ _BEFORE_HEADER = """\
 """
 _AFTER_HEADER = "#undef TH_GENERIC_FILE\n#undef TH_API\n"
 
+# Read by `digest_of_sources`.
+_SOURCES = '__attribute__((visibility("default"))) const char *const thnn_sources = "{}";\n'
+
 # The suffix that the table of functions expects where the library has one variant of each kernel.
 _ARCH = "default"
 _SYMBOL = re.compile(rf"THNN_(?:Float|Double)(\w+?)_{_ARCH}\b")
@@ -98,12 +102,11 @@ def build(recipe: Recipe, functions: Sequence[Function], verbose: bool = False) 
             work = Path(temporary)
             started = work.stat().st_ctime_ns
             try:
-                output = compile_into(recipe, functions, work, verbose)
+                output, files = compile_into(recipe, functions, work, verbose)
             except CompileError:
                 if is_edited(recipe, [], started):
                     return None
                 raise
-            files = included_files(recipe, work, _precompiled_header(recipe).parent)
             included = hashes(files)
             if recipe.parts() != parts or is_edited(recipe, files, started):
                 return None
@@ -164,8 +167,13 @@ def _reason(record: Path, parts: Mapping[str, str]) -> str:
     return f"{', '.join(changed)} changed" if changed else "the cache was emptied"
 
 
-def compile_into(recipe: Recipe, functions: Sequence[Function], work: Path, verbose: bool = False) -> Path:
-    """Compiles a library in the empty folder `work`; returns its path. Raises CompileError."""
+def compile_into(
+    recipe: Recipe, functions: Sequence[Function], work: Path, verbose: bool = False
+) -> tuple[Path, list[Path]]:
+    """Compiles a library in the empty folder `work`; returns its path, and the files that the kernel files include.
+
+    Raises CompileError.
+    """
     core, _ = kernel_headers()
     before, after = work / "before_header.h", work / "after_header.h"
     before.write_text(_BEFORE_HEADER, encoding="utf-8")
@@ -198,16 +206,38 @@ def compile_into(recipe: Recipe, functions: Sequence[Function], work: Path, verb
         if result.returncode:
             raise CompileError(_readable(result.stdout))
 
-    output, library = work / "library.so", library_path()
+    included = included_files(recipe, work, _precompiled_header(recipe).parent)
+    sources, output = work / "sources.c", work / "library.so"
+    sources.write_text(_SOURCES.format(_digest_of_sources(recipe, included)), encoding="utf-8")
     # Without the path of libTHNN.so: it is open before any other library is, in a package possibly on another machine.
-    link = [*compiler, "-shared", *map(str, objects), str(library)]
+    link = [*compiler, "-shared", str(sources), *map(str, objects), str(library_path())]
     # Calls within the library must not reach functions of the same names in another library. The sanitizer's
     # functions are defined by the process.
     link += ["-Wl,-Bsymbolic", *([] if recipe.sanitize else ["-Wl,--no-undefined"]), "-lm", *recipe.ldflags]
     linked = _run([*link, "-o", str(output)])
     if linked.returncode:
         raise CompileError(_missing(recipe, functions, linked.stdout) or _readable(linked.stdout))
-    return output
+    return output, included
+
+
+def _digest_of_sources(recipe: Recipe, included: Iterable[Path]) -> str:
+    """A digest of everything by which a program can tell two libraries apart, the same on every machine.
+
+    These are the texts of the header, the kernel files and the files that they include, and the caller's macros; not
+    the paths and the remaining flags.
+    """
+    texts = [recipe.header_hash, *hashes(recipe.sources).values(), *sorted(hashes(included).values())]
+    macros = re.findall(r"-[DU]\0?[^\0]*", "\0".join(recipe.cflags))
+    return sha256(repr((texts, macros)).encode()).hexdigest()[:8]
+
+
+def digest_of_sources(library: Library) -> str:
+    """The digest that was compiled into a library. Raises ImportError for a library without one."""
+    try:
+        text = ctypes.c_char_p.in_dll(ctypes.CDLL(str(library.path)), "thnn_sources")
+    except ValueError:
+        raise ImportError(f"{library.path} was built by another version of thnn; build it again") from None
+    return (text.value or b"").decode()
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
