@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 import torch
@@ -15,6 +15,7 @@ from cube import HEADER, KERNEL
 
 import thnn
 from thnn._load import compiling, loaded
+from thnn._load.recipe import Recipe
 
 Write = Callable[..., Path]
 
@@ -130,15 +131,27 @@ def test_edits_of_included_files(
         assert at_one(thnn.load(header, extra_cflags=flags.get(way, []))) == value
 
 
-def test_lookup_is_quick(write: Write) -> None:
+def test_a_lookup_does_no_work_of_a_compilation(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A load from the cache hashes the files once, and neither parses nor compiles. A compilation hashes them twice."""
+    hashed, original = [], Recipe.parts
+
+    def parts(recipe: Recipe) -> dict[str, str]:
+        hashed.append(recipe)
+        return original(recipe)
+
+    def no_work(*arguments: object) -> NoReturn:
+        raise AssertionError
+
+    monkeypatch.setattr(Recipe, "parts", parts)
     header = write()
-    thnn.load(header)
-    times = []
-    for _ in range(10):
-        start = time.thread_time()
-        thnn.load(header)
-        times.append(time.thread_time() - start)
-    assert min(times) < 0.010
+    first = thnn.load(header)
+    assert len(hashed) == 2
+    monkeypatch.setattr(compiling, "_run", no_work)
+    monkeypatch.setattr(thnn._header, "parse_header", no_work)
+    again = thnn.load(header)
+    assert len(hashed) == 3
+    assert again.library == first.library
+    assert again.CubeFunction is again.CubeFunction
 
 
 @pytest.mark.parametrize("name", ["größe", 'a"quote', "back\\slash", "tab\tin", "a b'c", "%s{}$x#"])

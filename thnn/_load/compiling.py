@@ -278,10 +278,7 @@ def _missing(recipe: Recipe, functions: Iterable[Function], output: str) -> str:
 
 def _precompiled_header(recipe: Recipe) -> Path:
     """The path of the standard headers in the cache, beside which they lie precompiled."""
-    parts = recipe.parts()
-    key = key_of(
-        {name: parts[name] for name in ("the CPU", "the compiler")} | {"flags": repr(recipe.flags())}
-    )
+    key = key_of(recipe.toolchain() | {"flags": repr(recipe.flags())})
     return cache_folder() / f"headers-{key}" / "standard.h"
 
 

@@ -144,6 +144,13 @@ class Recipe:
     def include_folders(self) -> list[Path]:
         return [self.header.parent, *kernel_headers()]
 
+    def toolchain(self) -> dict[str, str]:
+        """The part of `parts` that also determines the precompiled headers."""
+        return {
+            "the CPU": _cpu(),
+            "the compiler": repr((self.compiler.command, identity([self.compiler.path]))),
+        }
+
     def parts(self) -> dict[str, str]:
         """The dependencies of the library, by the words in which a rebuild is explained: a digest of each.
 
@@ -156,8 +163,7 @@ class Recipe:
             **hashes([*self.sources]),
             str(self.header): self.header_hash,
             "the flags": repr((self.flags(), self.cflags, self.ldflags, self.sources, self.name, search)),
-            "the CPU": _cpu(),
-            "the compiler": repr((self.compiler.command, identity([self.compiler.path]))),
+            **self.toolchain(),
             "libTHNN.so": identity([library_path()]),
             "the headers of thnn": identity(_installed_headers()),
         }
