@@ -24,16 +24,15 @@ from pathlib import Path
 from thnn._binding.library import Library
 from thnn._emit.c import emit_functions
 from thnn._header import Function, digest, group_modules
+from thnn._load.cache import TEMPORARY, cache_folder, make_cache_folder, mark_used, trim
 from thnn._load.recipe import (
     CompileError,
     Recipe,
-    cache_folder,
     hashes,
     included_files,
     kernel_headers,
     key_of,
     library_path,
-    make_cache_folder,
 )
 
 # Standard headers, in which a unit spends most of its time: precompiled once per compiler and set of flags.
@@ -91,14 +90,16 @@ def build(recipe: Recipe, functions: Sequence[Function], verbose: bool = False) 
     with _building:
         parts = recipe.parts()
         entry = folder / f"{recipe.name}-{key_of(parts)}.json"
+        # Files and flags of the last compilation of this header, for `_reason`.
+        record = folder / f"{recipe.name}-{key_of({'header': str(recipe.header)})}.json"
+        mark_used(record)
         found = _of_entry(entry, recipe, functions)
         if found is not None:
             _say(verbose, f"{recipe.name}: {found} is up to date")
             return found
         make_cache_folder()
-        record = folder / f"{recipe.name}-{sha256(str(recipe.header).encode()).hexdigest()[:8]}.json"
         _say(verbose, f"{recipe.name}: compiling, since {_reason(record, parts)}")
-        with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as temporary:
+        with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=folder) as temporary:
             work = Path(temporary)
             started = work.stat().st_ctime_ns
             try:
@@ -116,6 +117,7 @@ def build(recipe: Recipe, functions: Sequence[Function], verbose: bool = False) 
             for path, content in ((record, parts | included), (entry, text)):
                 (work / "entry").write_text(json.dumps(content), encoding="utf-8")
                 _replace(work / "entry", path)
+        trim()
         return target
 
 
@@ -128,9 +130,11 @@ def _replace(file: Path, target: Path) -> None:
 
 def _of_entry(entry: Path, recipe: Recipe, functions: Sequence[Function]) -> Path | None:
     """The library of an entry of the cache; None if there is none, it is damaged, or an included file changed."""
+    mark_used(entry)
     try:
         kept = json.loads(entry.read_bytes())
         library, included = entry.with_name(kept["library"]), kept["included"]
+        mark_used(library)
         if hashes([library])[str(library)] != kept["hash"] or hashes(map(Path, included)) != included:
             return None
         # Only a process that runs under the sanitizer can open a library with it.
@@ -288,6 +292,7 @@ def _precompiled(recipe: Recipe, verbose: bool) -> list[str]:
         return []
     header = _precompiled_header(recipe)
     compiled, size = header.with_suffix(".h.gch"), header.with_suffix(".size")
+    mark_used(compiled)
     try:
         is_whole = header.exists() and int(size.read_text(encoding="utf-8")) == compiled.stat().st_size
     except (OSError, ValueError):
@@ -295,7 +300,7 @@ def _precompiled(recipe: Recipe, verbose: bool) -> list[str]:
     if not is_whole:
         _say(verbose, "precompiling the standard headers, once for all libraries")
         header.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".build-", dir=header.parent) as work:
+        with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=header.parent) as work:
             text, result, length = (Path(work, f"standard{s}") for s in (".h", ".h.gch", ".size"))
             text.write_text(_STANDARD_HEADERS, encoding="utf-8")
             command = [*recipe.compiler.command, *recipe.flags(), "-x", "c-header"]

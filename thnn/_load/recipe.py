@@ -52,26 +52,6 @@ def library_path() -> Path:
     return _PACKAGE / "libTHNN.so"
 
 
-def cache_folder() -> Path:
-    """THNN_CACHE, otherwise thnn in the user's cache folder ($XDG_CACHE_HOME or ~/.cache)."""
-    if own := os.environ.get("THNN_CACHE"):
-        return Path(own).expanduser().absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "thnn"
-
-
-def make_cache_folder() -> None:
-    """Creates the folder of the cache if there is none. Raises ValueError where that is impossible."""
-    folder = cache_folder()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise PermissionError(None, "it is not writable")
-    except OSError as error:
-        raise ValueError(
-            f"thnn.load: the cache {folder} cannot be used ({error.strerror}); set THNN_CACHE to another folder"
-        ) from error
-
-
 @dataclass(frozen=True)
 class Compiler:
     """A C compiler: the command, and whether it is clang."""
