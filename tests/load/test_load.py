@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import copy
 import os
 import pickle
 import subprocess
 import sys
 import threading
+import types
 from collections.abc import Callable
 from pathlib import Path
 
@@ -354,6 +356,24 @@ def test_everything_that_a_header_says(tmp_path: Path) -> None:
     with pytest.raises(NotImplementedError, match="DistanceFunction can be differentiated once only"):
         torch.autograd.grad(criterion.apply(x, target), x, create_graph=True)
     torch.testing.assert_close(criterion(target, True)(x), (x - target).abs().mean().reshape(1))
+
+
+def test_pickles_and_copies_of_objects(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Objects of a module that can be imported, as that of a package, can be pickled, all objects can be copied."""
+    own = thnn.load(write(), name="importable")
+    function = own.CubeFunction(2.0)
+    copies = [copy.copy(function), copy.deepcopy(function)]
+    with pytest.raises(
+        TypeError, match=r"^CubeFunction: cannot be pickled, .*python -m thnn new NAME --package"
+    ):
+        pickle.dumps(function)
+    module = types.ModuleType("importable")
+    module.__dict__["CubeFunction"] = own.CubeFunction
+    monkeypatch.setitem(sys.modules, "importable", module)
+    for twin in (*copies, pickle.loads(pickle.dumps(function))):
+        assert type(twin) is own.CubeFunction
+        assert twin is not function
+        assert twin(torch.ones(1)).item() == 2
 
 
 def test_open_library(write: Write, tmp_path: Path) -> None:

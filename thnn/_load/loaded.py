@@ -6,10 +6,11 @@ import difflib
 import os
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from thnn._binding.backend import Backends
 from thnn._binding.library import Library
@@ -49,6 +50,7 @@ class LoadedClasses(Mapping[str, "type[FunctionBase]"]):
             make = _make_function_class_criterion if module.is_criterion else _make_function_class
             made = make(module, library=self._library, reference=self._references.get(module.name))
             made.__module__ = self._name
+            made.__reduce__ = _reduce  # type: ignore[method-assign, assignment]
             cls = self._classes.setdefault(name, made)
         return cls
 
@@ -60,6 +62,17 @@ class LoadedClasses(Mapping[str, "type[FunctionBase]"]):
 
     def __len__(self) -> int:
         return len(self._modules)
+
+
+def _reduce(function: FunctionBase) -> tuple[Any, ...]:
+    """`__reduce__` of the objects: a package has the class under the name by which a pickle refers to it."""
+    cls = type(function)
+    if getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is not cls:
+        raise TypeError(
+            f"{cls.__name__}: cannot be pickled, since no module that another process could import has this class of"
+            " thnn.load; make a package of the header (python -m thnn new NAME --package)"
+        )
+    return FunctionBase.__reduce__(function)
 
 
 class LoadedModule:
