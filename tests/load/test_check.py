@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -58,6 +59,27 @@ def test_check_finds_a_broken_kernel(good: str, tmp_path: Path, capsys: pytest.C
         for line in capsys.readouterr().out.splitlines()[:-1]
         if line.startswith("Mine ")
     )
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        ("None", "expected a tensor, or a tuple of a tensor and a dict, got None"),
+        ("input.tolist()", "expected a tensor, or a tuple of a tensor and a dict, got list"),
+        ("(input, None)", "expected a dict of tensors, with names among output, got None"),
+        ("(input, {'ouput': input})", "expected names among output, got 'ouput'"),
+        ("(input, {'output': 3})", "expected a tensor output, got 3"),
+    ],
+)
+def test_check_names_a_wrong_reference(
+    result: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_templates("Mine", "pointwise", tmp_path, package=False)
+    case = tmp_path / "Mine_case.py"
+    case.write_text(re.sub(r"(?<=    return )input \*.*", result, case.read_text()))
+    assert not thnn.load(tmp_path / "Mine.h").check()
+    out = capsys.readouterr().out
+    assert f"(and 2 more): Mine_updateOutput: the reference of the case Mine: {message}\n" in out
 
 
 def test_check_needs_cases(write: Write, tmp_path: Path) -> None:
