@@ -358,6 +358,14 @@ def test_everything_that_a_header_says(tmp_path: Path) -> None:
     torch.testing.assert_close(criterion(target, True)(x), (x - target).abs().mean().reshape(1))
 
 
+def test_references_without_a_tensor(write: Write) -> None:
+    own = thnn.load(write(), references={"Cube": lambda input, gain: None})
+    x = leaf(2)
+    result = own.CubeFunction.apply(x).sum()
+    with pytest.raises(TypeError, match=r"^CubeFunction: the reference: expected a tensor, got NoneType$"):
+        torch.autograd.grad(result, x, create_graph=True)
+
+
 def test_pickles_and_copies_of_objects(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     """Objects of a module that can be imported, as that of a package, can be pickled, all objects can be copied."""
     own = thnn.load(write(), name="importable")
