@@ -358,6 +358,19 @@ def test_everything_that_a_header_says(tmp_path: Path) -> None:
     torch.testing.assert_close(criterion(target, True)(x), (x - target).abs().mean().reshape(1))
 
 
+def test_in_place_without_a_tag(write: Write) -> None:
+    """A call in place overwrites input whether the header says [MODIFIED] or not, so it must not get a copy."""
+    header = HEADER.replace("accreal gain", "bool inplace, accreal gain")
+    own = thnn.load(write(header, KERNEL.replace("(SCALAR(gain))", "(INPLACE, SCALAR(gain))")))
+    backend = own.type2backend["torch.FloatTensor"]
+    x = torch.full((3,), 2.0)
+    backend.Cube_updateOutput(0, x, torch.empty(0), True, 1.0)
+    assert x.tolist() == [8, 8, 8]
+    negative = torch.ones(3, dtype=torch.complex64).conj().imag
+    with pytest.raises(TypeError, match="input: is a negative view"):
+        backend.Cube_updateOutput(0, negative, torch.empty(0), True, 1.0)
+
+
 def test_references_without_a_tensor(write: Write) -> None:
     own = thnn.load(write(), references={"Cube": lambda input, gain: None})
     x = leaf(2)
