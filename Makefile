@@ -24,13 +24,16 @@ demo: $(LIBRARY) ## train a small network on handwritten digits, with thnn and w
 	$(BIN)/python examples/digits.py $(ARGS)
 
 # The table of cases runs without coverage, with which its many short tests take 1.5 times as long. If ARGS has paths,
-# all tests run together. Exit status 5 of pytest: ARGS chose none of the tests.
+# all tests run together. A part that fails does not keep the other from running. Exit status 5 of pytest: ARGS chose
+# none of the tests.
 CASES := tests/functions/test_cases.py
 PATHS = $(filter tests%,$(ARGS))
 TEST = $(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
 test: $(LIBRARY) ## run the tests in JOBS processes (ARGS="-k pooling" chooses), and print their coverage
-	$(TEST) --cov=thnn --cov-report=term:skip-covered $(if $(PATHS),,--ignore=$(CASES)) $(ARGS) || [ $$? = 5 ]
-	$(if $(PATHS),,$(TEST) $(CASES) $(ARGS) || [ $$? = 5 ])
+	@set -x; failed=0; \
+	$(TEST) --cov=thnn --cov-report=term:skip-covered $(if $(PATHS),,--ignore=$(CASES)) $(ARGS) || [ $$? = 5 ] || failed=1; \
+	$(if $(PATHS),,$(TEST) $(CASES) $(ARGS) || [ $$? = 5 ] || failed=1;) \
+	exit $$failed
 
 bench: $(LIBRARY) ## time thnn against torch (ARGS="Pooling" chooses)
 	$(BIN)/python -m thnn bench $(ARGS)

@@ -38,7 +38,8 @@
    Tags, in brackets in the comment of an argument (thnn/_header/roles.py has all names and rules):
      [OPTIONAL]        may be None
      [OUT]             is written
-     [MODIFIED]        is an existing tensor that the call may write; keeps its size
+     [MODIFIED]        is an existing tensor that the call may write; keeps its size; implied for input and
+                       gradOutput by an argument inplace
      [LIKE x]          has the shape of the earlier argument x
      [BUFFER] [SAVED] [INPUT] [TARGET] [PARAMETER] [GRADOUTPUT] [GRADINPUT] [GRADPARAMETER]
                        the role, where the name does not imply it; [SCRATCH]: a buffer, whose name implies another role

@@ -114,7 +114,7 @@ def test_styles(style: str, end: str, tmp_path: Path) -> None:
     assert repr(f) == (
         "A_updateOutput(THNNState* state, THTensor* input, THTensor* output, THTensor* bias, bool inplace)"
     )
-    assert flags(f) == {"bias": "o"}
+    assert flags(f) == {"input": "m", "bias": "o"}
     path = tmp_path / "h"
     path.write_bytes(b"\xef\xbb\xbf" + text.encode())
     assert parse_header(path) == [f]
@@ -217,6 +217,18 @@ def test_empty_header() -> None:
 )
 def test_role(text: str, expected: dict[str, str]) -> None:
     assert {a.name: a.role for a in parse_one(text).arguments} == expected
+
+
+def test_tensors_that_a_call_in_place_overwrites_are_modified() -> None:
+    forward, backward, alone = parse_header_text(
+        """
+        void A_updateOutput(THTensor *other, // [INPUT]
+                            THTensor *input, THTensor *output, bool inplace);
+        void A_updateGradInput(THTensor *input, THTensor *gradOutput, THTensor *gradInput, bool inplace);
+        void A_alone(THTensor *input, THTensor *gradOutput, bool inplace);
+        """
+    )
+    assert (flags(forward), flags(backward), flags(alone)) == ({"input": "m"}, {"gradOutput": "m"}, {})
 
 
 def test_backward_has_the_roles_of_the_forward() -> None:
@@ -359,7 +371,7 @@ def test_2017_is_read_whole(functions: dict[str, Function]) -> None:
     assert len(functions) == 191
     assert sum(len(f.arguments) for f in functions.values()) == 1697
     assert sum(a.is_optional for f in functions.values() for a in f.arguments) == 43
-    assert sum(a.is_modified for f in functions.values() for a in f.arguments) == 2
+    assert sum(a.is_modified for f in functions.values() for a in f.arguments) == 10
     assert sum(f.arguments[0].role != "state" for f in functions.values()) == 2
 
 

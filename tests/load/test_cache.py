@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 import torch
 from cube import HEADER, KERNEL
 
 import thnn
-from thnn._load import compiling, loaded
+from thnn._load import compiling, loaded, parsing
+from thnn._load.recipe import Recipe
 
 Write = Callable[..., Path]
 
@@ -130,15 +133,27 @@ def test_edits_of_included_files(
         assert at_one(thnn.load(header, extra_cflags=flags.get(way, []))) == value
 
 
-def test_lookup_is_quick(write: Write) -> None:
+def test_a_lookup_does_no_work_of_a_compilation(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A load from the cache hashes the files once, and neither parses nor compiles. A compilation hashes them twice."""
+    hashed, original = [], Recipe.parts
+
+    def parts(recipe: Recipe) -> dict[str, str]:
+        hashed.append(recipe)
+        return original(recipe)
+
+    def no_work(*arguments: object) -> NoReturn:
+        raise AssertionError
+
+    monkeypatch.setattr(Recipe, "parts", parts)
     header = write()
-    thnn.load(header)
-    times = []
-    for _ in range(10):
-        start = time.thread_time()
-        thnn.load(header)
-        times.append(time.thread_time() - start)
-    assert min(times) < 0.010
+    first = thnn.load(header)
+    assert len(hashed) == 2
+    monkeypatch.setattr(compiling, "_run", no_work)
+    monkeypatch.setattr(thnn._header, "parse_header", no_work)
+    again = thnn.load(header)
+    assert len(hashed) == 3
+    assert again.library == first.library
+    assert again.CubeFunction is again.CubeFunction
 
 
 @pytest.mark.parametrize("name", ["größe", 'a"quote', "back\\slash", "tab\tin", "a b'c", "%s{}$x#"])
@@ -151,3 +166,61 @@ def test_paths(write: Write, tmp_path: Path, name: str) -> None:
     assert at_one(thnn.load(header)) == 1
     header.with_name("number.h").write_text("#define NUMBER 2\n")
     assert at_one(thnn.load(header)) == 2
+
+
+def test_trimming(write: Write, tmp_path: Path, cache: Path) -> None:
+    def load(name: str) -> thnn.LoadedModule:
+        (tmp_path / name).mkdir(exist_ok=True)
+        return thnn.load(write(name=f"{name}/{name}"))
+
+    def age(days: float) -> None:
+        for path in cache.rglob("*"):
+            os.utime(path, (time.time() - days * 86400,) * 2)
+
+    old, used = load("Old"), load("Used")
+    foreign = {cache / name for name in ("notes.txt", "other.so", "other-20240101.json")}
+    leftovers = {cache / ".thnn-build-a", next(cache.glob("headers-*")) / ".thnn-build-b"}
+    for path in foreign:
+        path.write_text("")
+    for path in leftovers:
+        path.mkdir()
+        (path / "file").write_text("")
+    unused_header = cache / "headers-0" / "standard.h.gch"
+    unused_header.parent.mkdir()
+    unused_header.write_text("")
+
+    age(29)
+    load("Third")
+    assert all(path.exists() for path in (old.library, unused_header, *leftovers))
+    age(31)
+    load("Used")
+    assert old.library.exists()  # a load from the cache removes nothing
+    load("Fourth")
+    names = sorted(re.sub("-[0-9a-f]{20}", "", str(p.relative_to(cache))) for p in cache.rglob("*"))
+    kept = [f"{name}.{kind}" for name in ("Fourth", "Used") for kind in ("json", "json", "model", "so")]
+    headers = ["headers", "headers-0", *(f"headers/standard.{kind}" for kind in ("h", "h.gch", "size"))]
+    assert names == sorted([*kept, *headers, *(path.name for path in foreign)])
+    assert at_one(old) == at_one(load("Old")) == at_one(used) == 1
+
+
+@pytest.mark.parametrize("suffix", [".so", ".json", ".gch", ".model"])
+def test_trimming_while_another_process_loads(
+    write: Write, cache: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    """Another process removes a file just before a load reads it; the load makes it again, or does without."""
+    original, removed = compiling.mark_used, []
+
+    def remove(path: Path) -> None:
+        original(path)
+        if path.suffix == suffix and path.exists():
+            path.unlink()
+            removed.append(path)
+
+    header = write()
+    thnn.load(header)
+    for module in (compiling, parsing):
+        monkeypatch.setattr(module, "mark_used", remove)
+    if suffix == ".gch":
+        write(kernel=KERNEL + "\n")
+    assert at_one(thnn.load(header)) == 1
+    assert removed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -33,6 +34,27 @@ def test_new_refuses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert {p.name for p in tmp_path.iterdir()} == {"Mine.h", "Mine.c", "Mine_case.py", "test_Mine.py"}
 
 
+@pytest.mark.parametrize("name", ["Torch", "Numpy", "Json", "Sys", "Thnn", "Class"])
+def test_new_refuses_packages_that_would_hide_others(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["new", name, "--package", "--directory", str(tmp_path)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"new: NAME: the package of {name} would be called {name.lower()}, which ")
+    assert error.endswith(f"; choose another name, such as My{name}\n")
+    assert not [*tmp_path.iterdir()]
+    assert main(["new", name, "--directory", str(tmp_path)]) == 0  # no package, which nobody imports
+
+
+def test_new_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A package may be written into the folder of an earlier one, whose name Python could import, too."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "my_torch").mkdir()
+    assert main(["new", "MyTorch", "--package"]) == 0
+    assert (tmp_path / "my_torch" / "src" / "my_torch" / "MyTorch.h").exists()
+
+
 def test_bench(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_templates("Mine", "pointwise", tmp_path, package=False)
     thnn.load(tmp_path / "Mine.h").bench(rounds=1)
@@ -58,6 +80,27 @@ def test_check_finds_a_broken_kernel(good: str, tmp_path: Path, capsys: pytest.C
         for line in capsys.readouterr().out.splitlines()[:-1]
         if line.startswith("Mine ")
     )
+
+
+@pytest.mark.parametrize(
+    ("result", "message"),
+    [
+        ("None", "expected a tensor, or a tuple of a tensor and a dict, got None"),
+        ("input.tolist()", "expected a tensor, or a tuple of a tensor and a dict, got list"),
+        ("(input, None)", "expected a dict of tensors, with names among output, got None"),
+        ("(input, {'ouput': input})", "expected names among output, got 'ouput'"),
+        ("(input, {'output': 3})", "expected a tensor output, got 3"),
+    ],
+)
+def test_check_names_a_wrong_reference(
+    result: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_templates("Mine", "pointwise", tmp_path, package=False)
+    case = tmp_path / "Mine_case.py"
+    case.write_text(re.sub(r"(?<=    return )input \*.*", result, case.read_text()))
+    assert not thnn.load(tmp_path / "Mine.h").check()
+    out = capsys.readouterr().out
+    assert f"(and 2 more): Mine_updateOutput: the reference of the case Mine: {message}\n" in out
 
 
 def test_check_needs_cases(write: Write, tmp_path: Path) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ast
+import copy
 import os
 import pickle
 import subprocess
 import sys
 import threading
+import types
 from collections.abc import Callable
 from pathlib import Path
 
@@ -354,6 +356,45 @@ def test_everything_that_a_header_says(tmp_path: Path) -> None:
     with pytest.raises(NotImplementedError, match="DistanceFunction can be differentiated once only"):
         torch.autograd.grad(criterion.apply(x, target), x, create_graph=True)
     torch.testing.assert_close(criterion(target, True)(x), (x - target).abs().mean().reshape(1))
+
+
+def test_in_place_without_a_tag(write: Write) -> None:
+    """A call in place overwrites input whether the header says [MODIFIED] or not, so it must not get a copy."""
+    header = HEADER.replace("accreal gain", "bool inplace, accreal gain")
+    own = thnn.load(write(header, KERNEL.replace("(SCALAR(gain))", "(INPLACE, SCALAR(gain))")))
+    backend = own.type2backend["torch.FloatTensor"]
+    x = torch.full((3,), 2.0)
+    backend.Cube_updateOutput(0, x, torch.empty(0), True, 1.0)
+    assert x.tolist() == [8, 8, 8]
+    negative = torch.ones(3, dtype=torch.complex64).conj().imag
+    with pytest.raises(TypeError, match="input: is a negative view"):
+        backend.Cube_updateOutput(0, negative, torch.empty(0), True, 1.0)
+
+
+def test_references_without_a_tensor(write: Write) -> None:
+    own = thnn.load(write(), references={"Cube": lambda input, gain: None})
+    x = leaf(2)
+    result = own.CubeFunction.apply(x).sum()
+    with pytest.raises(TypeError, match=r"^CubeFunction: the reference: expected a tensor, got NoneType$"):
+        torch.autograd.grad(result, x, create_graph=True)
+
+
+def test_pickles_and_copies_of_objects(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Objects of a module that can be imported, as that of a package, can be pickled, all objects can be copied."""
+    own = thnn.load(write(), name="importable")
+    function = own.CubeFunction(2.0)
+    copies = [copy.copy(function), copy.deepcopy(function)]
+    with pytest.raises(
+        TypeError, match=r"^CubeFunction: cannot be pickled, .*python -m thnn new NAME --package"
+    ):
+        pickle.dumps(function)
+    module = types.ModuleType("importable")
+    module.__dict__["CubeFunction"] = own.CubeFunction
+    monkeypatch.setitem(sys.modules, "importable", module)
+    for twin in (*copies, pickle.loads(pickle.dumps(function))):
+        assert type(twin) is own.CubeFunction
+        assert twin is not function
+        assert twin(torch.ones(1)).item() == 2
 
 
 def test_open_library(write: Write, tmp_path: Path) -> None:

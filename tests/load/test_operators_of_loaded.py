@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from cube import KERNEL
 from test_load import cube
 
 import thnn
@@ -44,7 +45,10 @@ def test_operators(write: Callable[..., Path]) -> None:
 
 _PROGRAM = """
 import sys, torch, thnn
-first, second = (thnn.load(f"{sys.argv[1]}/{folder}/Own.h") for folder in "ab")
+first, second = (
+    thnn.load(f"{sys.argv[1]}/{folder}/Own.h", extra_cflags=[f"-I{sys.argv[1]}", "-D", f"MACRO={macro}"])
+    for folder, macro in zip("ab", sys.argv[3:])
+)
 x = torch.ones(3)
 if sys.argv[2] == "save":
     class Program(torch.nn.Module):
@@ -59,17 +63,41 @@ else:
 """
 
 
+# The part of the files in which two libraries differ: kernel files, included files, and values of a macro.
+_KERNELS = {
+    "kernel file": (("", "10 *"), ("", ""), (1, 1)),
+    "included file": (("FACTOR", "FACTOR"), ("#define FACTOR", "#define FACTOR 10 *"), (1, 1)),
+    "macro": (("MACRO *", "MACRO *"), ("", ""), (1, 10)),
+}
+
+
+@pytest.mark.parametrize("part", _KERNELS)
 def test_a_saved_program_finds_the_operators_of_its_library(
-    write: Callable[..., Path], tmp_path: Path
+    write: Callable[..., Path], tmp_path: Path, part: str
 ) -> None:
     header = write()
-    for folder, factor in (("a", ""), ("b", "10 * ")):
+    for folder, factor, included in zip("ab", *_KERNELS[part][:2]):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "Own.h").write_text(header.read_text())
+        (tmp_path / folder / "factor.h").write_text(included)
         text = header.with_suffix(".c").read_text()
         assert "x * x * x" in text
-        (tmp_path / folder / "Own.c").write_text(text.replace("x * x * x", f"{factor}x * x * x"))
+        text = '#include "factor.h"\n' + text.replace("x * x * x", f"{factor} x * x * x")
+        (tmp_path / folder / "Own.c").write_text(text)
     for action, printed in (("save", ""), ("load", "[2.0, 2.0, 2.0]\n")):
-        command = [sys.executable, "-c", _PROGRAM, str(tmp_path), action]
+        command = [sys.executable, "-c", _PROGRAM, str(tmp_path), action, *map(str, _KERNELS[part][2])]
         done = subprocess.run(command, capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, printed), done.stderr
+
+
+def test_namespaces_of_packages(write: Callable[..., Path], tmp_path: Path) -> None:
+    """Libraries that `build_library` compiled of the same files elsewhere have the same operators, others do not."""
+    namespaces = []
+    for folder, factor in (("a", ""), ("b", "10 *"), ("c", "")):
+        (tmp_path / folder).mkdir()
+        header = write(kernel=KERNEL.replace("x * x * x", f"{factor} x * x * x"), name=f"{folder}/Cube")
+        library = thnn.build_library(header, header.with_name("libcube.so"))
+        opened = thnn.open_library(header, library)
+        assert opened.CubeFunction.apply(torch.ones(1)).item() == (10 if factor else 1)
+        namespaces.append(opened.CubeFunction._library.operator_namespace)
+    assert namespaces[0] == namespaces[2] != namespaces[1]

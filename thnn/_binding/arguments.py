@@ -42,7 +42,7 @@ def check_generator(function: Function, argument: Argument, value: Any) -> None:
     """Raises TypeError unless the value is None, for torch's default generator, or a generator of the CPU."""
     if value is None or (isinstance(value, torch.Generator) and value.device.type == "cpu"):
         return
-    got = f"one of {value.device}" if isinstance(value, torch.Generator) else _describe(value)
+    got = f"one of {value.device}" if isinstance(value, torch.Generator) else describe(value)
     raise TypeError(
         f"{function.name}: {argument.name}: expected a torch.Generator of the CPU or None, got {got}"
     )
@@ -80,34 +80,33 @@ def _converted(function: Function, argument: Argument, value: Any) -> Any:
             return float(value)
         except (TypeError, ValueError):
             raise TypeError(
-                f"{function.name}: {argument.name}: expected a number, got {_describe(value)}"
+                f"{function.name}: {argument.name}: expected a number, got {describe(value)}"
             ) from None
         except OverflowError:
-            raise ValueError(
-                f"{function.name}: {argument.name}: {_describe(value)} is out of range"
-            ) from None
+            raise ValueError(f"{function.name}: {argument.name}: {describe(value)} is out of range") from None
     try:
         number = operator.index(value)
     except TypeError:
         expected = "a bool" if argument.type == "bool" else "an integer"
         raise TypeError(
-            f"{function.name}: {argument.name}: expected {expected}, got {_describe(value)}"
+            f"{function.name}: {argument.name}: expected {expected}, got {describe(value)}"
         ) from None
     if argument.type == "bool":
         if number not in (0, 1):
             raise ValueError(
-                f"{function.name}: {argument.name}: expected True or False, got {_describe(number)}"
+                f"{function.name}: {argument.name}: expected True or False, got {describe(number)}"
             )
         return bool(number)
     bits = 31 if argument.type == "int" else 63
     if not -(1 << bits) <= number < 1 << bits:
         raise ValueError(
-            f"{function.name}: {argument.name}: {_describe(number)} does not fit in {bits + 1} bits"
+            f"{function.name}: {argument.name}: {describe(number)} does not fit in {bits + 1} bits"
         )
     return number
 
 
-def _describe(value: Any) -> str:
+def describe(value: Any) -> str:
+    """The type and the text of a value for error messages."""
     try:
         text = repr(value)
     except Exception:  # an int with too many digits to print, or a __repr__ that raises
@@ -140,7 +139,7 @@ def check_tensors(
                 continue
             raise TypeError(where + "expected a tensor, got None")
         if not isinstance(value, torch.Tensor):
-            raise TypeError(where + f"expected a tensor, got {_describe(value)}")
+            raise TypeError(where + f"expected a tensor, got {describe(value)}")
         if value.layout is not torch.strided or value.is_nested:
             kind = "a nested one" if value.is_nested else f"layout {value.layout}"
             raise TypeError(where + f"expected a dense tensor, got {kind}")

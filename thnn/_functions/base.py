@@ -6,6 +6,7 @@ tensor requires a gradient.
 
 from __future__ import annotations
 
+import copy
 import difflib
 import inspect
 import keyword
@@ -167,6 +168,13 @@ class FunctionBase:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self.__dict__)
+
+    # Of classes that cannot be pickled, too.
+    def __copy__(self) -> FunctionBase:
+        return _restore(type(self), self.__dict__)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FunctionBase:
+        return _restore(type(self), copy.deepcopy(self.__dict__, memo))
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{k}={v!r}" for k, v in self._keywords.items() if not isinstance(v, Tensor))

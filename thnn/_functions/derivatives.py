@@ -110,14 +110,17 @@ def _by_reference(module: Module, cls_name: str, reference: Reference) -> Rule:
         values = {k: v.view_as(v) if isinstance(v, Tensor) else v for k, v in values.items()}
         wanted = [n for n, need in zip(inputs, needs) if need and n in gradients]
         tensors = [values[n] for n in wanted]
+
+        def outputs(*tensors: Tensor) -> Tensor:
+            output: Any = reference(**{**values, **dict(zip(wanted, tensors))})
+            if not isinstance(output, Tensor):
+                raise TypeError(f"{cls_name}: the reference: expected a tensor, got {type(output).__name__}")
+            return output
+
         if in_transform():
-
-            def outputs(*tensors: Tensor) -> Tensor:
-                return reference(**{**values, **dict(zip(wanted, tensors))})
-
             pulled: Any = torch.func.vjp(outputs, *tensors)
             return {gradients[n]: g for n, g in zip(wanted, pulled[1](gradOutput.reshape(pulled[0].shape)))}
-        output = reference(**values)
+        output = outputs(*tensors)
         found = torch.autograd.grad(
             output, tensors, gradOutput.reshape(output.shape), create_graph=True, allow_unused=True
         )

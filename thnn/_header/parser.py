@@ -197,13 +197,14 @@ def _check_backward(
 
 def _function(lexed: Lexed, declaration: Declaration, own_roles: Mapping[str, Role], family: str) -> Function:
     source = lexed.source
+    overwritten = roles.overwritten_in_place(declaration.function, own_roles.keys())
     arguments = tuple(
         Argument(
             type=p.type,
             name=p.name,
             role=own_roles[p.name],
             is_optional="OPTIONAL" in p.tags,
-            is_modified="MODIFIED" in p.tags,
+            is_modified="MODIFIED" in p.tags or p.name == overwritten,
             like=p.like,
             default=tags.default(source, p),
             size=tags.size(source, p),

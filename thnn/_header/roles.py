@@ -167,6 +167,14 @@ def forward_name(name: str, forward: Set[str]) -> str | None:
     return other if other in forward else None
 
 
+def overwritten_in_place(function: str, names: Set[str]) -> str | None:
+    """The tensor that a call with ``inplace`` overwrites, [MODIFIED] also without the tag; None without ``inplace``."""
+    phase = split_name(function)[1]
+    if "inplace" not in names or phase not in ("updateOutput", *BACKWARD_PHASES):
+        return None
+    return "input" if phase == "updateOutput" else "gradOutput"
+
+
 def contradict(tag: str, other: str) -> bool:
     """Whether two different tags cannot both be true of one argument."""
     if {tag, other} == SCALAR_TAGS:

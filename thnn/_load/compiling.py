@@ -7,6 +7,7 @@ table of functions is that of the package (lib/THNN/runtime/function_table.c) wi
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
@@ -23,16 +24,15 @@ from pathlib import Path
 from thnn._binding.library import Library
 from thnn._emit.c import emit_functions
 from thnn._header import Function, digest, group_modules
+from thnn._load.cache import TEMPORARY, cache_folder, make_cache_folder, mark_used, trim
 from thnn._load.recipe import (
     CompileError,
     Recipe,
-    cache_folder,
     hashes,
     included_files,
     kernel_headers,
     key_of,
     library_path,
-    make_cache_folder,
 )
 
 # Standard headers, in which a unit spends most of its time: precompiled once per compiler and set of flags.
@@ -59,6 +59,9 @@ _BEFORE_HEADER = """\
 #define TH_GENERIC_FILE "header"
 """
 _AFTER_HEADER = "#undef TH_GENERIC_FILE\n#undef TH_API\n"
+
+# Read by `digest_of_sources`.
+_SOURCES = '__attribute__((visibility("default"))) const char *const thnn_sources = "{}";\n'
 
 # The suffix that the table of functions expects where the library has one variant of each kernel.
 _ARCH = "default"
@@ -87,23 +90,24 @@ def build(recipe: Recipe, functions: Sequence[Function], verbose: bool = False) 
     with _building:
         parts = recipe.parts()
         entry = folder / f"{recipe.name}-{key_of(parts)}.json"
+        # Files and flags of the last compilation of this header, for `_reason`.
+        record = folder / f"{recipe.name}-{key_of({'header': str(recipe.header)})}.json"
+        mark_used(record)
         found = _of_entry(entry, recipe, functions)
         if found is not None:
             _say(verbose, f"{recipe.name}: {found} is up to date")
             return found
         make_cache_folder()
-        record = folder / f"{recipe.name}-{sha256(str(recipe.header).encode()).hexdigest()[:8]}.json"
         _say(verbose, f"{recipe.name}: compiling, since {_reason(record, parts)}")
-        with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as temporary:
+        with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=folder) as temporary:
             work = Path(temporary)
             started = work.stat().st_ctime_ns
             try:
-                output = compile_into(recipe, functions, work, verbose)
+                output, files = compile_into(recipe, functions, work, verbose)
             except CompileError:
                 if is_edited(recipe, [], started):
                     return None
                 raise
-            files = included_files(recipe, work, _precompiled_header(recipe).parent)
             included = hashes(files)
             if recipe.parts() != parts or is_edited(recipe, files, started):
                 return None
@@ -113,6 +117,7 @@ def build(recipe: Recipe, functions: Sequence[Function], verbose: bool = False) 
             for path, content in ((record, parts | included), (entry, text)):
                 (work / "entry").write_text(json.dumps(content), encoding="utf-8")
                 _replace(work / "entry", path)
+        trim()
         return target
 
 
@@ -125,9 +130,11 @@ def _replace(file: Path, target: Path) -> None:
 
 def _of_entry(entry: Path, recipe: Recipe, functions: Sequence[Function]) -> Path | None:
     """The library of an entry of the cache; None if there is none, it is damaged, or an included file changed."""
+    mark_used(entry)
     try:
         kept = json.loads(entry.read_bytes())
         library, included = entry.with_name(kept["library"]), kept["included"]
+        mark_used(library)
         if hashes([library])[str(library)] != kept["hash"] or hashes(map(Path, included)) != included:
             return None
         # Only a process that runs under the sanitizer can open a library with it.
@@ -164,8 +171,13 @@ def _reason(record: Path, parts: Mapping[str, str]) -> str:
     return f"{', '.join(changed)} changed" if changed else "the cache was emptied"
 
 
-def compile_into(recipe: Recipe, functions: Sequence[Function], work: Path, verbose: bool = False) -> Path:
-    """Compiles a library in the empty folder `work`; returns its path. Raises CompileError."""
+def compile_into(
+    recipe: Recipe, functions: Sequence[Function], work: Path, verbose: bool = False
+) -> tuple[Path, list[Path]]:
+    """Compiles a library in the empty folder `work`; returns its path, and the files that the kernel files include.
+
+    Raises CompileError.
+    """
     core, _ = kernel_headers()
     before, after = work / "before_header.h", work / "after_header.h"
     before.write_text(_BEFORE_HEADER, encoding="utf-8")
@@ -198,16 +210,38 @@ def compile_into(recipe: Recipe, functions: Sequence[Function], work: Path, verb
         if result.returncode:
             raise CompileError(_readable(result.stdout))
 
-    output, library = work / "library.so", library_path()
+    included = included_files(recipe, work, _precompiled_header(recipe).parent)
+    sources, output = work / "sources.c", work / "library.so"
+    sources.write_text(_SOURCES.format(_digest_of_sources(recipe, included)), encoding="utf-8")
     # Without the path of libTHNN.so: it is open before any other library is, in a package possibly on another machine.
-    link = [*compiler, "-shared", *map(str, objects), str(library)]
+    link = [*compiler, "-shared", str(sources), *map(str, objects), str(library_path())]
     # Calls within the library must not reach functions of the same names in another library. The sanitizer's
     # functions are defined by the process.
     link += ["-Wl,-Bsymbolic", *([] if recipe.sanitize else ["-Wl,--no-undefined"]), "-lm", *recipe.ldflags]
     linked = _run([*link, "-o", str(output)])
     if linked.returncode:
         raise CompileError(_missing(recipe, functions, linked.stdout) or _readable(linked.stdout))
-    return output
+    return output, included
+
+
+def _digest_of_sources(recipe: Recipe, included: Iterable[Path]) -> str:
+    """A digest of everything by which a program can tell two libraries apart, the same on every machine.
+
+    These are the texts of the header, the kernel files and the files that they include, and the caller's macros; not
+    the paths and the remaining flags.
+    """
+    texts = [recipe.header_hash, *hashes(recipe.sources).values(), *sorted(hashes(included).values())]
+    macros = re.findall(r"-[DU]\0?[^\0]*", "\0".join(recipe.cflags))
+    return sha256(repr((texts, macros)).encode()).hexdigest()[:8]
+
+
+def digest_of_sources(library: Library) -> str:
+    """The digest that was compiled into a library. Raises ImportError for a library without one."""
+    try:
+        text = ctypes.c_char_p.in_dll(ctypes.CDLL(str(library.path)), "thnn_sources")
+    except ValueError:
+        raise ImportError(f"{library.path} was built by another version of thnn; build it again") from None
+    return (text.value or b"").decode()
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
@@ -248,10 +282,7 @@ def _missing(recipe: Recipe, functions: Iterable[Function], output: str) -> str:
 
 def _precompiled_header(recipe: Recipe) -> Path:
     """The path of the standard headers in the cache, beside which they lie precompiled."""
-    parts = recipe.parts()
-    key = key_of(
-        {name: parts[name] for name in ("the CPU", "the compiler")} | {"flags": repr(recipe.flags())}
-    )
+    key = key_of(recipe.toolchain() | {"flags": repr(recipe.flags())})
     return cache_folder() / f"headers-{key}" / "standard.h"
 
 
@@ -261,6 +292,7 @@ def _precompiled(recipe: Recipe, verbose: bool) -> list[str]:
         return []
     header = _precompiled_header(recipe)
     compiled, size = header.with_suffix(".h.gch"), header.with_suffix(".size")
+    mark_used(compiled)
     try:
         is_whole = header.exists() and int(size.read_text(encoding="utf-8")) == compiled.stat().st_size
     except (OSError, ValueError):
@@ -268,7 +300,7 @@ def _precompiled(recipe: Recipe, verbose: bool) -> list[str]:
     if not is_whole:
         _say(verbose, "precompiling the standard headers, once for all libraries")
         header.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".build-", dir=header.parent) as work:
+        with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=header.parent) as work:
             text, result, length = (Path(work, f"standard{s}") for s in (".h", ".h.gch", ".size"))
             text.write_text(_STANDARD_HEADERS, encoding="utf-8")
             command = [*recipe.compiler.command, *recipe.flags(), "-x", "c-header"]

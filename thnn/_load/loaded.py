@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
 import os
 import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 
@@ -21,7 +21,7 @@ from thnn._functions.base import FunctionBase
 from thnn._functions.derivatives import Reference
 from thnn._functions.generate import _make_function_class, _make_function_class_criterion
 from thnn._header import Function, Module, digest, group_modules
-from thnn._load.compiling import build, compile_into, is_edited
+from thnn._load.compiling import build, compile_into, digest_of_sources, is_edited
 from thnn._load.parsing import parse
 from thnn._load.recipe import Recipe, find_compiler, find_sources
 
@@ -52,6 +52,7 @@ class LoadedClasses(Mapping[str, "type[FunctionBase]"]):
             make = _make_function_class_criterion if module.is_criterion else _make_function_class
             made = make(module, library=self._library, reference=self._references.get(module.name))
             made.__module__ = self._name
+            made.__reduce__ = _reduce  # type: ignore[method-assign, assignment]
             cls = self._classes.setdefault(name, made)
         return cls
 
@@ -63,6 +64,17 @@ class LoadedClasses(Mapping[str, "type[FunctionBase]"]):
 
     def __len__(self) -> int:
         return len(self._modules)
+
+
+def _reduce(function: FunctionBase) -> tuple[Any, ...]:
+    """`__reduce__` of the objects: a package has the class under the name by which a pickle refers to it."""
+    cls = type(function)
+    if getattr(sys.modules.get(cls.__module__), cls.__qualname__, None) is not cls:
+        raise TypeError(
+            f"{cls.__name__}: cannot be pickled, since no module that another process could import has this class of"
+            " thnn.load; make a package of the header (python -m thnn new NAME --package)"
+        )
+    return FunctionBase.__reduce__(function)
 
 
 class LoadedModule:
@@ -95,9 +107,9 @@ class LoadedModule:
         # Read now: the files may be edited later.
         texts = [p.read_text(encoding="utf-8", errors="replace") for p in (header, *self.sources)]
         self.source = "\n".join(f"/* {p} */\n{text}" for p, text in zip((header, *self.sources), texts))
-        # The same for the same files on every machine: programs that torch.export saves name operators.
-        content = hashlib.sha256("\0".join(texts).encode()).hexdigest()[:8]
-        library.operator_namespace = f"thnn_{re.sub(r'[^0-9A-Za-z_]', '_', name)}_{content}"
+        # Programs that torch.export saves name operators, and find them only in a library of the same sources.
+        stem = re.sub(r"[^0-9A-Za-z_]", "_", name)
+        library.operator_namespace = f"thnn_{stem}_{digest_of_sources(library)}"
 
     def __getattr__(self, name: str) -> type[FunctionBase]:
         if name.startswith("_") or "function_classes" not in self.__dict__:
@@ -216,8 +228,8 @@ def build_library(
         recipe, functions = _recipe(header, sources, None, extra_cflags, extra_ldflags, march)
         with tempfile.TemporaryDirectory(prefix=".build-", dir=target.parent) as work:
             started = Path(work).stat().st_ctime_ns
-            compiled = compile_into(recipe, functions, Path(work))
-            if not is_edited(recipe, [], started):
+            compiled, included = compile_into(recipe, functions, Path(work))
+            if not is_edited(recipe, included, started):
                 shutil.move(compiled, target)
                 return target
 

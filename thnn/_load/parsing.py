@@ -12,7 +12,8 @@ from pathlib import Path
 import thnn._header
 from thnn._emit import check_supported
 from thnn._header import Function
-from thnn._load.recipe import cache_folder, identity, make_cache_folder
+from thnn._load.cache import TEMPORARY, cache_folder, make_cache_folder, mark_used
+from thnn._load.recipe import identity
 
 
 def parse(path: Path) -> tuple[list[Function], str]:
@@ -25,6 +26,7 @@ def parse(path: Path) -> tuple[list[Function], str]:
     text_hash = sha256(text).hexdigest()
     key = sha256(b"\0".join((code.encode(), str(path).encode(), text))).hexdigest()[:20]
     kept = cache_folder() / f"{path.stem}-{key}.model"
+    mark_used(kept)
     # A file of the user's own cache folder, as the libraries beside it are.
     with suppress(Exception):  # a damaged file can raise any error
         found = pickle.loads(kept.read_bytes())
@@ -39,7 +41,7 @@ def parse(path: Path) -> tuple[list[Function], str]:
         raise ValueError(f"{path}: the header declares no function")
     check_supported(path, functions, has_families=False)
     make_cache_folder()
-    number, name = tempfile.mkstemp(prefix=".model-", dir=kept.parent)
+    number, name = tempfile.mkstemp(prefix=TEMPORARY, dir=kept.parent)
     with os.fdopen(number, "wb") as file:
         file.write(pickle.dumps(functions))
     Path(name).replace(kept)

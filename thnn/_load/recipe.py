@@ -52,26 +52,6 @@ def library_path() -> Path:
     return _PACKAGE / "libTHNN.so"
 
 
-def cache_folder() -> Path:
-    """THNN_CACHE, otherwise thnn in the user's cache folder ($XDG_CACHE_HOME or ~/.cache)."""
-    if own := os.environ.get("THNN_CACHE"):
-        return Path(own).expanduser().absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "thnn"
-
-
-def make_cache_folder() -> None:
-    """Creates the folder of the cache if there is none. Raises ValueError where that is impossible."""
-    folder = cache_folder()
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise PermissionError(None, "it is not writable")
-    except OSError as error:
-        raise ValueError(
-            f"thnn.load: the cache {folder} cannot be used ({error.strerror}); set THNN_CACHE to another folder"
-        ) from error
-
-
 @dataclass(frozen=True)
 class Compiler:
     """A C compiler: the command, and whether it is clang."""
@@ -144,6 +124,13 @@ class Recipe:
     def include_folders(self) -> list[Path]:
         return [self.header.parent, *kernel_headers()]
 
+    def toolchain(self) -> dict[str, str]:
+        """The part of `parts` that also determines the precompiled headers."""
+        return {
+            "the CPU": _cpu(),
+            "the compiler": repr((self.compiler.command, identity([self.compiler.path]))),
+        }
+
     def parts(self) -> dict[str, str]:
         """The dependencies of the library, by the words in which a rebuild is explained: a digest of each.
 
@@ -156,8 +143,7 @@ class Recipe:
             **hashes([*self.sources]),
             str(self.header): self.header_hash,
             "the flags": repr((self.flags(), self.cflags, self.ldflags, self.sources, self.name, search)),
-            "the CPU": _cpu(),
-            "the compiler": repr((self.compiler.command, identity([self.compiler.path]))),
+            **self.toolchain(),
             "libTHNN.so": identity([library_path()]),
             "the headers of thnn": identity(_installed_headers()),
         }

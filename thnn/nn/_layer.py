@@ -9,25 +9,9 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
-from thnn.nn._errors import layer_error
+from thnn.nn._errors import with_name
 
 Forward = TypeVar("Forward", bound=Callable[..., Any])
-
-# Patterns in messages of the C functions -> names of the layers' settings.
-_WORDS = {
-    r"\bk[TWH]\b|\bpoolSize[TWH]\b": "kernel_size",
-    r"\bd[TWH]\b": "stride",
-    r"\bpad[TWH]\b|\bp[TWH]\b|\bpad_[lrtb]\b|\bp(left|right|top|bottom|front|back)\b": "padding",
-    r"\bdilation[TWH]\b": "dilation",
-    r"\bosize[TWH]\b|\bo[TWH]\b|\bowidth\b|\boheight\b|\boutput[TWH]\b": "output_size",
-    r"\boutput(Depth|Height|Width)\b": "size",
-    r"\bscale(Depth|Height|Width)\b": "scale_factor",
-    r"\bceilMode\b": "ceil_mode",
-    r"\bnegval\b": "negative_slope",
-    r"\bval\b": "value",
-    r"\blambda\b": "lambd",
-    r"\bweights\b": "weight",
-}
 
 _DOC = """{what}; drop-in replacement for ``torch.nn.{name}``, with its arguments, parameters, initial values and
     ``state_dict``.
@@ -80,11 +64,4 @@ def _explained(layer: torch.nn.Module, arguments: tuple[Any, ...], error: Except
         for argument, value in zip(("input", "second argument", "third argument"), arguments):
             if not isinstance(value, Tensor | tuple):
                 return TypeError(f"{name}: {argument}: expected a tensor, got {type(value).__name__}")
-    if type(error) not in (TypeError, ValueError, IndexError, RuntimeError):
-        return error  # among them subclasses of RuntimeError, such as torch.OutOfMemoryError
-    explained = layer_error(layer, error, _WORDS)
-    if explained is not error:
-        return explained
-    text = str(error)
-    text = text if text.startswith(f"{name}: ") else f"{name}: {text}"
-    return ValueError(text) if isinstance(error, RuntimeError) else type(error)(text)
+    return with_name(name, error)

@@ -108,10 +108,13 @@ class CaseRunner:
         spelled = {a.name: a.variable for a in self.forward.arguments}
         self.reseed()
         result = self.case.reference(**{spelled.get(n, n): v for n, v in values.items()})
-        if isinstance(result, dict):
-            return {}, result, {}
-        output, made = result if isinstance(result, tuple) else (result, {})
+        if not self.has_class:
+            return {}, self._checked_reference(result), {}
+        output, made = result if isinstance(result, tuple) and len(result) == 2 else (result, {})
         first, *others = (a.name for a in self.forward.tensors("output"))
+        made = self._checked_reference(made, others)
+        if not isinstance(output, Tensor):
+            raise self._wrong_reference("a tensor, or a tuple of a tensor and a dict", output)
         outputs = {first: output, **{n: made[n] for n in others}}
         made = {n: t.detach() for n, t in made.items() if n not in outputs}
         gradients = {n: torch.zeros_like(leaf) for n, leaf in leaves.items()}
@@ -122,6 +125,23 @@ class CaseRunner:
             found = torch.autograd.grad(tensors, list(leaves.values()), factors, allow_unused=True)
             gradients.update({n: d for n, d in zip(leaves, found) if d is not None})
         return {n: t.detach() for n, t in outputs.items()}, made, gradients
+
+    def _checked_reference(self, results: Any, required: Sequence[str] = ()) -> dict[str, Tensor]:
+        """The results that the reference returned by name. Raises Failed if they are no tensors of the function."""
+        names = [a.name for a in self.forward.written]
+        if not isinstance(results, dict):
+            raise self._wrong_reference(f"a dict of tensors, with names among {', '.join(names)}", results)
+        for name in (*required, *results):
+            if name not in names:
+                raise self._wrong_reference(f"names among {', '.join(names)}", name)
+            if not isinstance(results.get(name), Tensor):
+                raise self._wrong_reference(f"a tensor {name}", results.get(name))
+        return results
+
+    def _wrong_reference(self, expected: str, got: Any) -> Failed:
+        text = repr(got) if got is None or isinstance(got, (str, int, float)) else type(got).__name__
+        where = f"{self.forward.name}: the reference of the case {self.case.name}"
+        return Failed(f"{where}: expected {expected}, got {text}")
 
     def factor(self, output: Tensor, name: str = "output") -> Tensor:
         """The gradient by an output: ones for a criterion, whose C function has no argument gradOutput."""

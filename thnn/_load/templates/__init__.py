@@ -6,6 +6,8 @@ with underscores.
 
 from __future__ import annotations
 
+import importlib.util
+import keyword
 import re
 from pathlib import Path
 
@@ -17,7 +19,7 @@ def write(name: str, kind: str, directory: Path, package: bool) -> list[Path]:
     """Writes the files of a new module of one of KINDS into a directory; returns their paths.
 
     `package`: a Python package around them, in a folder of its own. Raises ValueError for a name that no module can
-    have, and for a file that exists.
+    have, for a package that would have the name of another module or a keyword, and for a file that exists.
     """
     if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", name):
         raise ValueError(f"new: NAME: expected letters and digits beginning with a capital, got {name!r}")
@@ -28,6 +30,7 @@ def write(name: str, kind: str, directory: Path, package: bool) -> list[Path]:
         f"{name}_case.py": f"{kind}_case.py",
     }
     if package:
+        _check_package(name, snake)
         directory = directory / snake
         files = {f"src/{snake}/{target}": source for target, source in files.items()}
         files |= {
@@ -50,3 +53,17 @@ def write(name: str, kind: str, directory: Path, package: bool) -> list[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     return [*texts]
+
+
+def _check_package(name: str, package: str) -> None:
+    found = importlib.util.find_spec(package)
+    # A folder without __init__.py, such as that of an earlier call, has no origin.
+    if keyword.iskeyword(package):
+        reason = "which is a keyword of Python"
+    elif found is not None and found.origin is not None:
+        reason = f"which would hide the module {found.origin}"
+    else:
+        return
+    raise ValueError(
+        f"new: NAME: the package of {name} would be called {package}, {reason}; choose another name, such as My{name}"
+    )

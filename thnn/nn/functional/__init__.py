@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from thnn.nn._errors import named
 from thnn.nn.functional.activation import (
     elu,
     glu,
@@ -132,3 +133,8 @@ __all__ = [
     "tanh",
     "threshold",
 ]
+
+# The layers call the functions without names in errors, since errors of layers name the layer.
+for _name in __all__:
+    globals()[_name] = named(globals()[_name])
+    globals()[_name].__module__ = __name__

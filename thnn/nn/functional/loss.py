@@ -301,5 +301,9 @@ def cross_entropy(
             reduction=reduction,
             label_smoothing=label_smoothing,
         )
+    if input.dim() == 0:
+        raise ValueError(
+            "input: expected 1 dimension (C) or more (N, C, ...), got a tensor without dimensions"
+        )
     logarithms = log_softmax(input, 0 if input.dim() == 1 else 1)
     return nll_loss(logarithms, target, weight, ignore_index=ignore_index, reduction=reduction)

@@ -31,8 +31,10 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     Modes: 'reflect' along one or two dimensions and 'replicate' along one to three are computed by thnn, for inputs
     with one or two dimensions more, float32 or float64; the rest by torch.
     """
+    if len(pad) % 2:
+        raise ValueError(f"expected two numbers for each dimension in pad, got {pad!r}")
     function = _PADDINGS.get((mode, len(pad) // 2))
-    if function is None or len(pad) % 2:
+    if function is None:
         return F.pad(input, [*pad], mode, value)
     dims = len(pad) // 2
     if input.dim() not in (dims + 1, dims + 2):

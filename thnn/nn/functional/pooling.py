@@ -448,6 +448,14 @@ def _unpooling_axes(
     return kernel, _strides(stride, kernel), _tuple("padding", padding, dims)
 
 
+def _check_indices(input: Tensor, indices: Tensor, dims: int) -> None:
+    _check_dims(input, dims)
+    if indices.shape != input.shape:
+        raise ValueError(
+            f"indices: expected the size of input {tuple(input.shape)}, got {tuple(indices.shape)}"
+        )
+
+
 def max_unpool1d(
     input: Tensor,
     indices: Tensor,
@@ -457,7 +465,7 @@ def max_unpool1d(
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
     """A sequence of zeros with `input` at `indices`, as max_pool1d returned them."""
-    _check_dims(input, 1)
+    _check_indices(input, indices, 1)
     (size,) = _unpooled_sizes(input, *_unpooling_axes(kernel_size, stride, padding, 1), output_size)
     output: Tensor = _unpool2d(input.unsqueeze(-2), indices.unsqueeze(-2), size, 1)
     return output.squeeze(-2)
@@ -472,7 +480,7 @@ def max_unpool2d(
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
     """An image of zeros with `input` at `indices`, as max_pool2d returned them."""
-    _check_dims(input, 2)
+    _check_indices(input, indices, 2)
     height, width = _unpooled_sizes(input, *_unpooling_axes(kernel_size, stride, padding, 2), output_size)
     output: Tensor = _unpool2d(input, indices, width, height)
     return output
@@ -487,7 +495,7 @@ def max_unpool3d(
     output_size: Sequence[int] | None = None,
 ) -> Tensor:
     """A volume of zeros with `input` at `indices`, as max_pool3d returned them."""
-    _check_dims(input, 3)
+    _check_indices(input, indices, 3)
     kernel, strides, paddings = _unpooling_axes(kernel_size, stride, padding, 3)
     depth, height, width = _unpooled_sizes(input, kernel, strides, paddings, output_size)
     # Positions in a volume are those in an image of its slices, one below the other.

@@ -100,11 +100,12 @@ def grid_sample(
     by size / (size - 1). See torch.nn.functional.grid_sample.
     """
     dims = input.dim() - 2
+    if dims not in (2, 3):
+        raise ValueError(f"input: expected 4 or 5 dimensions (N, C, ...), got shape {tuple(input.shape)}")
     sizes = input.shape[:1:-1]  # width first, as in the grid
     if (
         mode != "bilinear"
         or padding_mode != "zeros"
-        or dims not in (2, 3)
         or not (align_corners or all(size > 1 for size in sizes))
     ):
         return F.grid_sample(input, grid, mode, padding_mode, bool(align_corners))

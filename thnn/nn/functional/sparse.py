@@ -23,6 +23,8 @@ def _row(padding_idx: int | None, weight: Tensor) -> int:
     """The row that gets no gradient, -1 for none; negative numbers count from the end of the table."""
     if padding_idx is None:
         return -1
+    if weight.dim() != 2:
+        raise ValueError(f"weight: expected 2 dimensions (rows, D), got shape {tuple(weight.shape)}")
     rows = weight.shape[0]
     if not -rows <= padding_idx < rows:
         raise ValueError(f"padding_idx: expected -{rows} <= padding_idx < {rows}, got {padding_idx}")

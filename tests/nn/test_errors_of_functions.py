@@ -1,0 +1,210 @@
+"""Errors of thnn.nn.functional: each wrong argument of each function raises an error that names both."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+
+import thnn.nn.functional as F
+
+V, M, S = torch.rand(4), torch.rand(3, 4), torch.rand(2, 3, 8)
+IMAGE, D = torch.rand(2, 3, 8, 8), torch.rand(2, 3, 8, 8, 8)
+CLASSES, ROWS = torch.tensor([0, 1, 2]), torch.tensor([[0, 1], [2, 2]])
+WEIGHTS = {1: torch.rand(3, 3, 2), 2: torch.rand(3, 3, 2, 2), 3: torch.rand(3, 3, 2, 2, 2)}
+INPUTS = {1: S, 2: IMAGE, 3: D}
+
+# Right arguments of each function, which the test replaces one by one.
+CALLS: dict[str, dict[str, Any]] = {
+    **{
+        name: {"input": M}
+        for name in (
+            *("elu", "hardshrink", "hardtanh", "leaky_relu", "logsigmoid", "relu", "relu6", "rrelu"),
+            *("sigmoid", "softplus", "softshrink", "tanh"),
+        )
+    },
+    **{name: {"input": M, "dim": 1} for name in ("glu", "softmax", "softmin", "log_softmax")},
+    "threshold": {"input": M, "threshold": 0.5, "value": 0.25},
+    "prelu": {"input": M, "weight": V},
+    "linear": {"input": M, "weight": torch.rand(5, 4), "bias": torch.rand(5)},
+    **{
+        name: {"input": M, "target": torch.rand(3, 4), "reduction": "mean"}
+        for name in (
+            "binary_cross_entropy",
+            "kl_div",
+            "l1_loss",
+            "mse_loss",
+            "smooth_l1_loss",
+            "soft_margin_loss",
+        )
+    },
+    **{
+        name: {"input": M, "target": CLASSES, "weight": V, "reduction": "mean"}
+        for name in ("cross_entropy", "multi_margin_loss", "nll_loss")
+    },
+    "multilabel_margin_loss": {"input": M, "target": torch.full((3, 4), -1), "reduction": "mean"},
+    "batch_norm": {
+        "input": M,
+        "running_mean": V,
+        "running_var": V,
+        "weight": V,
+        "bias": V,
+        "momentum": 0.1,
+        "eps": 1e-5,
+    },
+    "local_response_norm": {"input": IMAGE, "size": 3, "alpha": 1e-4, "beta": 0.75, "k": 1.0},
+    "pad": {"input": IMAGE, "pad": (1, 1, 1, 1), "mode": "reflect"},
+    "interpolate": {
+        "input": IMAGE,
+        "size": None,
+        "scale_factor": 2,
+        "mode": "bilinear",
+        "align_corners": False,
+    },
+    "grid_sample": {
+        "input": IMAGE,
+        "grid": torch.rand(2, 4, 4, 2),
+        "mode": "bilinear",
+        "align_corners": True,
+    },
+    "embedding": {"input": ROWS, "weight": M, "padding_idx": 0, "max_norm": 1.0, "norm_type": 2.0},
+    "embedding_bag": {
+        "input": ROWS.flatten(),
+        "weight": M,
+        "offsets": torch.tensor([0, 2]),
+        "max_norm": 1.0,
+        "mode": "sum",
+        "padding_idx": 0,
+    },
+    **{
+        f"conv{d}d": {
+            "input": INPUTS[d],
+            "weight": WEIGHTS[d],
+            "bias": torch.rand(3),
+            "stride": 1,
+            "padding": 0,
+            "dilation": 1,
+            "groups": 1,
+        }
+        for d in (1, 2, 3)
+    },
+    **{
+        f"conv_transpose{d}d": {
+            "input": INPUTS[d],
+            "weight": WEIGHTS[d],
+            "bias": torch.rand(3),
+            "stride": 2,
+            "padding": 0,
+            "dilation": 1,
+            "groups": 1,
+            "output_padding": 1,
+        }
+        for d in (1, 2, 3)
+    },
+    **{
+        f"max_pool{d}d": {"input": INPUTS[d], "kernel_size": 2, "stride": 2, "padding": 0, "dilation": 1}
+        for d in (1, 2, 3)
+    },
+    **{f"avg_pool{d}d": {"input": INPUTS[d], "kernel_size": 2, "stride": 2, "padding": 0} for d in (1, 2, 3)},
+    **{
+        f"lp_pool{d}d": {"input": INPUTS[d], "norm_type": 2.0, "kernel_size": 2, "stride": 2}
+        for d in (1, 2, 3)
+    },
+    **{f"adaptive_avg_pool{d}d": {"input": INPUTS[d], "output_size": 3} for d in (1, 2, 3)},
+    **{f"adaptive_max_pool{d}d": {"input": INPUTS[d], "output_size": 3} for d in (1, 2)},
+    **{
+        f"fractional_max_pool{d}d": {
+            "input": INPUTS[d],
+            "kernel_size": 2,
+            "output_size": 3,
+            "output_ratio": None,
+        }
+        for d in (2, 3)
+    },
+    **{
+        f"max_unpool{d}d": {
+            "input": INPUTS[d],
+            "indices": torch.zeros(INPUTS[d].shape, dtype=torch.int64),
+            "kernel_size": 2,
+            "stride": 2,
+            "padding": 0,
+        }
+        for d in (1, 2, 3)
+    },
+}
+
+WRONG_TENSORS: list[Any] = [
+    *(None, "x", 3, [1.0]),
+    *(torch.tensor(1.0), torch.rand(7), torch.rand(3, 4, 1, 2, 1, 2, 1), torch.rand(0)),
+    *(torch.ones(3, 4, dtype=torch.int64), torch.rand(2, 3, 8, 8).half()),
+]
+WRONG_SETTINGS: list[Any] = [
+    None,
+    "x",
+    -1,
+    10**12,
+    2.5,
+    float("nan"),
+    [],
+    [1, 2, 3, 4, 5],
+    V,
+    {},
+    object(),
+]
+
+
+def test_every_function_has_calls() -> None:
+    assert CALLS.keys() == {*F.__all__}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", F.__all__)
+def test_errors_name_function_and_argument(name: str) -> None:
+    function, right = getattr(F, name), CALLS[name]
+    arguments = {*inspect.signature(function).parameters}
+    function(**right)
+    errors = []
+    for argument, value in right.items():
+        for wrong in WRONG_TENSORS if isinstance(value, torch.Tensor) else WRONG_SETTINGS:
+            given = {key: v.clone() if isinstance(v, torch.Tensor) else v for key, v in right.items()}
+            try:
+                function(**{**given, argument: wrong})
+            except (TypeError, ValueError, IndexError, NotImplementedError) as error:
+                errors.append((error, argument, wrong))
+    assert len(errors) > len(right)
+    for error, argument, wrong in errors:
+        text = str(error)
+        assert text.startswith(f"{name}: "), (argument, wrong, text)
+        words = {*re.findall(r"\w+", text.removeprefix(f"{name}: "))}
+        assert words & arguments or isinstance(error, NotImplementedError), (argument, wrong, text)
+        assert "_update" not in text
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: F.relu("x"), "relu: input: expected a tensor, got str 'x'"),
+        (lambda: F.softmax(V, "x"), "softmax: dim: expected an integer or None, got str 'x'"),
+        (
+            lambda: F.max_pool2d(IMAGE, 2.5),
+            "max_pool2d: kernel_size: expected an integer or a sequence of integers, got float 2.5",
+        ),
+        (lambda: F.pad(IMAGE, 3), "pad: pad: expected a sequence of integers, got int 3"),
+        (F.relu, "relu() missing 1 required positional argument: 'input'"),
+    ],
+)
+def test_types(call: Callable[[], Any], message: str) -> None:
+    with pytest.raises(TypeError) as error:
+        call()
+    assert str(error.value) == message
+
+
+def test_functions_can_be_pickled_and_compiled() -> None:
+    assert pickle.loads(pickle.dumps(F.relu)) is F.relu
+    compiled = torch.compile(lambda x: F.softmax(F.relu(x), 1), fullgraph=True, backend="aot_eager")
+    torch.testing.assert_close(compiled(M), torch.softmax(M, 1))
