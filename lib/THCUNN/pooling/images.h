@@ -17,16 +17,17 @@ namespace thcunn
 namespace pooling
 {
 
-/* Divisor for numbers that are known to be below 2^31. */
+/* Divisor for numbers and divisors below 2^31, with 32-bit instructions. */
 struct NarrowDivisor {
   int32_t divisor;
   uint32_t multiplier, shift;
 
   NarrowDivisor() = default;
-  NarrowDivisor(int64_t n) : divisor((int32_t)n)
+  NarrowDivisor(int64_t n) : divisor((int32_t)n), multiplier(0), shift(0)
   {
-    const Divisor wide(n);
-    multiplier = wide.multiplier, shift = wide.shift;
+    if (n <= 0) return; /* of an empty tensor, which no kernel reads */
+    while ((int64_t)1 << shift < n) shift++;
+    multiplier = (uint32_t)((((uint64_t)1 << 32) * (((uint64_t)1 << shift) - (uint64_t)n)) / (uint64_t)n + 1);
   }
   __device__ int32_t quotient(int32_t n) const
   {

@@ -71,12 +71,15 @@ template <class T, class I, class Kind> struct MaxForward {
     const T *slice = windows.first(p, span);
     R best = -INFINITY;
     I bestIndex = isEmpty ? -1 : index; /* which stays if all elements are -infinity */
+#pragma unroll 1
     for (I d = 0; d < span[0].count; d++, slice += step[0], index += advance[0]) {
       const T *row = slice;
       I rowIndex = index;
+#pragma unroll 1
       for (I h = 0; h < span[1].count; h++, row += step[1], rowIndex += advance[1]) {
         const T *from = row;
         I k = rowIndex;
+#pragma unroll 1
         for (I w = span[2].count; w > 0; w -= LOADS, from += LOADS * step[2], k += LOADS * advance[2]) {
           R value[LOADS];
 #pragma unroll

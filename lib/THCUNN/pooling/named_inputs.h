@@ -76,6 +76,8 @@ template <class I, PoolingIndex KIND, class Axis> struct CheckIndices {
   }
 };
 
+static const int NAMED_LOADS = 2; /* of a row of indices at a time */
+
 /* The gradient of the maximum: a thread per input adds, in the order of outputs, those whose index names it. If there are
    indices that name inputs outside their windows, which no maximum has, each thread reads the indices of all outputs. */
 template <class T, class I, PoolingIndex KIND, class Axis> struct MaxBackward {
@@ -116,12 +118,28 @@ template <class T, class I, PoolingIndex KIND, class Axis> struct MaxBackward {
     const T *g = gradOutput.plane(p);
     const int64_t *index = indices.plane(p);
     R sum = 0;
+#pragma unroll 1
     for (I d = span[0].begin; d < span[0].begin + span[0].count; d++)
+#pragma unroll 1
       for (I h = span[1].begin; h < span[1].begin + span[1].count; h++) {
-        const T *gRow = g + (d * gradOutput.sx[0] + h * gradOutput.sx[1]);
-        const int64_t *indexRow = index + (d * indices.sx[0] + h * indices.sx[1]);
-        for (I w = span[2].begin; w < span[2].begin + span[2].count; w++)
-          if (isNamed(p, own, d, h, w, indexRow[w * indices.sx[2]])) sum += load(gRow + w * gradOutput.sx[2]);
+        const I begin = span[2].begin, end = begin + span[2].count;
+        const T *gRow = g + (d * gradOutput.sx[0] + h * gradOutput.sx[1] + begin * gradOutput.sx[2]);
+        const int64_t *indexRow = index + (d * indices.sx[0] + h * indices.sx[1] + begin * indices.sx[2]);
+#pragma unroll 1
+        for (I w = begin; w < end; w += NAMED_LOADS) {
+          int64_t named[NAMED_LOADS];
+          R value[NAMED_LOADS];
+#pragma unroll
+          for (int j = 0; j < NAMED_LOADS; j++) {
+            named[j] = w + j < end ? indexRow[j * indices.sx[2]] : -1;
+            value[j] = w + j < end ? load(gRow + j * gradOutput.sx[2]) : 0;
+          }
+#pragma unroll
+          for (int j = 0; j < NAMED_LOADS; j++)
+            if (isNamed(p, own, d, h, w + j, named[j])) sum += value[j];
+          indexRow += NAMED_LOADS * indices.sx[2];
+          gRow += NAMED_LOADS * gradOutput.sx[2];
+        }
       }
     store(gradInput.at(p), sum);
   }

@@ -42,7 +42,8 @@ template <class T, class I> struct Scaled {
   __device__ R gradient(const Place<I> &p, R sum) const { return sum * factor(p); }
 };
 
-static const int SUM_LOADS = 4; /* of a row at a time */
+/* Loads of a row at a time: of a window, and of the outputs that read an input. */
+static const int SUM_LOADS = 4, OUTPUT_LOADS = 2;
 
 /* A thread per output. */
 template <class T, class I, class Kind, class Result> struct SumForward {
@@ -60,11 +61,14 @@ template <class T, class I, class Kind, class Result> struct SumForward {
     for (int a = 0; a < WINDOW_AXES; a++) step[a] = span[a].step * windows.x.sx[a];
     const T *slice = windows.first(p, span);
     R sum = 0;
+#pragma unroll 1
     for (I d = 0; d < span[0].count; d++, slice += step[0]) {
       const T *row = slice;
+#pragma unroll 1
       for (I h = 0; h < span[1].count; h++, row += step[1]) {
         const T *from = row;
         R rowSum = 0;
+#pragma unroll 1
         for (I w = span[2].count; w > 0; w -= SUM_LOADS, from += SUM_LOADS * step[2]) {
           R value[SUM_LOADS];
 #pragma unroll
@@ -123,11 +127,21 @@ template <class T, class I, class Axis, class Result> struct SumBackward {
     for (int a = 0; a < WINDOW_AXES; a++) span[a] = axis[a].outputs(p.x[a]);
     const T *g = gradOutput.plane(p);
     R sum = 0;
+#pragma unroll 1
     for (I d = span[0].begin; d < span[0].begin + span[0].count; d++)
+#pragma unroll 1
       for (I h = span[1].begin; h < span[1].begin + span[1].count; h++) {
-        const T *row = g + (d * gradOutput.sx[0] + h * gradOutput.sx[1]);
-        for (I w = span[2].begin; w < span[2].begin + span[2].count; w++)
-          sum += result.term(d, h, w, load(row + w * gradOutput.sx[2]));
+        const T *row = g + (d * gradOutput.sx[0] + h * gradOutput.sx[1] + span[2].begin * gradOutput.sx[2]);
+        const I end = span[2].begin + span[2].count;
+#pragma unroll 1
+        for (I w = span[2].begin; w < end; w += OUTPUT_LOADS, row += OUTPUT_LOADS * gradOutput.sx[2]) {
+          R value[OUTPUT_LOADS];
+#pragma unroll
+          for (int j = 0; j < OUTPUT_LOADS; j++) value[j] = w + j < end ? load(row + j * gradOutput.sx[2]) : 0;
+#pragma unroll
+          for (int j = 0; j < OUTPUT_LOADS; j++)
+            if (w + j < end) sum += result.term(d, h, w + j, value[j]);
+        }
       }
     store(gradInput.at(p), result.gradient(p, sum));
   }
