@@ -121,6 +121,14 @@ template <class T> T atomicCAS(T *memory, T expected, T value)
 }
 /* Of integers only: a floating-point sum by atomics would depend on the order of threads. */
 static inline int atomicAdd(int *memory, int value) { return __atomic_fetch_add(memory, value, __ATOMIC_RELAXED); }
+static inline int atomicMax(int *memory, int value)
+{
+  int found = __atomic_load_n(memory, __ATOMIC_RELAXED);
+  while (found < value && !__atomic_compare_exchange_n(memory, &found, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    continue;
+  return found;
+}
+static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
 static inline uint64_t __umul64hi(uint64_t a, uint64_t b) { return (uint64_t)((unsigned __int128)a * b >> 64); }
 static inline float rsqrtf(float x) { return 1 / sqrtf(x); }
 static inline double rsqrt(double x) { return 1 / sqrt(x); }

@@ -46,7 +46,13 @@ struct IndexCheck {
   __device__ bool operator()(int64_t value) const
   {
     if (value >= first && value < end) return true;
-    if (atomicCAS(&report->isClaimed, 0, 1) != 0) return false;
+    refuse(value);
+    return false;
+  }
+  /* Reports an element that is bad for another reason. */
+  __device__ void refuse(int64_t value) const
+  {
+    if (atomicCAS(&report->isClaimed, 0, 1) != 0) return;
     report->value = value;
     report->first = first;
     report->end = end;
@@ -54,7 +60,6 @@ struct IndexCheck {
     report->argument = argument;
     __threadfence_system();
     *(volatile int32_t *)&report->isComplete = 1;
-    return false;
   }
 };
 

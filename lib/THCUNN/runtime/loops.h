@@ -185,10 +185,43 @@ template <int X, class R> void reduceBlocks(THNNState *state, const R &r, int64_
   (merge, rows, parts, parts, 1, nullptr);
 }
 
+/* Rows of at most TERMS_PER_WARP terms: a warp each. */
+template <class R> __global__ void __launch_bounds__(THREADS) reduceWarpsKernel(R r, int64_t rows, int64_t count)
+{
+  typedef typename R::Value Value;
+  THCUNN_SHARED(Value, values, [THREADS]);
+  const unsigned lane = threadIdx.x % WARP;
+  const int64_t row = (int64_t)blockIdx.x * (THREADS / WARP) + threadIdx.x / WARP;
+  Value value = r.zero();
+  if (row < rows)
+    for (int64_t i = lane; i < count; i += WARP) r.add(value, row, i);
+  values[threadIdx.x] = value;
+  __syncwarp();
+  for (unsigned half = WARP / 2; half > 0; half /= 2) {
+    if (lane < half) values[threadIdx.x] = r.merge(values[threadIdx.x], values[threadIdx.x + half]);
+    __syncwarp();
+  }
+  if (lane == 0 && row < rows) r.finish(row, values[threadIdx.x]);
+}
+
+static const int TERMS_PER_WARP = 1024;
+
+template <class R> void reduceWarps(THNNState *state, const R &r, int64_t rows, int64_t count)
+{
+  const int64_t blocks = (rows + THREADS / WARP - 1) / (THREADS / WARP);
+  if (blocks > 0x7fffffff) {
+    THNN_fail(state, THNN_NOT_IMPLEMENTED, NULL, "a reduction of %lld rows is more than a launch can have",
+              (long long)rows);
+    return;
+  }
+  THCUNN_LAUNCH(reduceWarpsKernel<R>, (unsigned)blocks, THREADS, streamOf(state))(r, rows, count);
+}
+
 template <class R> void reduce(THNNState *state, const R &r, int64_t rows, int64_t count, bool adjacent)
 {
   if (rows == 0 || state->status != THNN_OK) return;
-  if (adjacent && count > 32) reduceBlocks<1>(state, r, rows, count);
+  if (adjacent && count > 32 && count <= TERMS_PER_WARP) reduceWarps(state, r, rows, count);
+  else if (adjacent && count > 32) reduceBlocks<1>(state, r, rows, count);
   else reduceBlocks<32>(state, r, rows, count);
 }
 

@@ -1,0 +1,169 @@
+#ifndef THCUNN_POOLING_MAXIMA_H
+#define THCUNN_POOLING_MAXIMA_H
+
+/* The maximum of windows and its index (lib/THNN/pooling/pooling.h). The first of the largest elements counts; NaN is
+   larger than any number, and the last NaN counts. */
+
+#include "pooling/pooling.h"
+#include "pooling/windows.h"
+
+namespace thcunn
+{
+namespace pooling
+{
+
+template <class T> __device__ inline typename Arithmetic<T>::type lowest() { return -FLT_MAX; }
+template <> __device__ inline double lowest<double>() { return -DBL_MAX; }
+template <> __device__ inline float lowest<__half>() { return -65504.0f; }
+template <> __device__ inline float lowest<__nv_bfloat16>() { return -0x1.fep127f; }
+
+/* An index is the sum over the axes of weight * kernel element (byElement) or weight * input. */
+template <class I> struct IndexWeights {
+  I weight[WINDOW_AXES];
+  bool byElement;
+
+  IndexWeights(PoolingIndex kind, const WindowAxis *axis)
+      : weight{1, 1 << 8, 1 << 16}, byElement(kind != INDEX_INPUT)
+  {
+    if (kind == INDEX_KERNEL_PACKED) return;
+    weight[2] = 1;
+    weight[1] = (I)(byElement ? axis[2].kernel : axis[2].input);
+    weight[0] = weight[1] * (I)(byElement ? axis[1].kernel : axis[1].input);
+  }
+  __device__ I first(const Span<I> &span, int a) const
+  {
+    return (byElement ? span.first : span.begin) * weight[a];
+  }
+  __device__ I step(const Span<I> &span, int a) const { return byElement ? weight[a] : span.step * weight[a]; }
+};
+
+static const int LOADS = 4; /* of a row at a time */
+
+template <class T, class I, class Kind> struct MaxForward {
+  typedef typename Arithmetic<T>::type R;
+  WindowReader<T, I, Kind> windows;
+  Images<T, I> output;
+  Images<int64_t, I> indices;
+  IndexWeights<I> weights;
+
+  __device__ void finish(const Place<I> &p, R best, I index) const
+  {
+    if (index < 0) best = WindowReader<T, I, Kind>::Axis::EMPTY_IS_NAN ? (R)NAN : lowest<T>();
+    store(output.at(p), best);
+    *indices.at(p) = index;
+  }
+
+  /* A thread per output. */
+  __device__ void operator()(int64_t i) const
+  {
+    const Place<I> p = windows.outputs.at((I)i);
+    Span<I> span[WINDOW_AXES];
+    windows.spans(p, span);
+    I index = 0, step[WINDOW_AXES], advance[WINDOW_AXES];
+    bool isEmpty = false;
+#pragma unroll
+    for (int a = 0; a < WINDOW_AXES; a++) {
+      isEmpty |= span[a].count == 0;
+      index += weights.first(span[a], a);
+      step[a] = span[a].step * windows.x.sx[a];
+      advance[a] = weights.step(span[a], a);
+    }
+    const T *slice = windows.first(p, span);
+    R best = -INFINITY;
+    I bestIndex = isEmpty ? -1 : index; /* which stays if all elements are -infinity */
+#pragma unroll 1
+    for (I d = 0; d < span[0].count; d++, slice += step[0], index += advance[0]) {
+      const T *row = slice;
+      I rowIndex = index;
+#pragma unroll 1
+      for (I h = 0; h < span[1].count; h++, row += step[1], rowIndex += advance[1]) {
+        const T *from = row;
+        I k = rowIndex;
+#pragma unroll 1
+        for (I w = span[2].count; w > 0; w -= LOADS, from += LOADS * step[2], k += LOADS * advance[2]) {
+          R value[LOADS];
+#pragma unroll
+          for (int j = 0; j < LOADS; j++) value[j] = j < w ? load(from + j * step[2]) : -INFINITY;
+#pragma unroll
+          for (int j = 0; j < LOADS; j++)
+            if (value[j] > best || value[j] != value[j]) best = value[j], bestIndex = k + j * advance[2];
+        }
+      }
+    }
+    finish(p, best, bestIndex);
+  }
+};
+
+/* The maximum as a reduction, with the number of the term in place of the index; -1 is no term. */
+template <class T, class I, class Kind> struct MaxReduction {
+  typedef typename Arithmetic<T>::type R;
+  struct Value {
+    R best;
+    I term;
+  };
+  MaxForward<T, I, Kind> forward;
+
+  __device__ Value zero() const { return {-INFINITY, -1}; }
+  __device__ void add(Value &partial, int64_t row, int64_t i) const
+  {
+    const Place<I> p = forward.windows.outputs.at((I)row);
+    Span<I> span[WINDOW_AXES];
+    I k[WINDOW_AXES];
+    forward.windows.spans(p, span);
+    if (!forward.windows.element((I)i, span, k)) return;
+    const R value = load(forward.windows.at(p, span, k));
+    if (partial.term < 0 || value > partial.best || value != value) partial = {value, (I)i};
+  }
+  __device__ Value merge(Value a, Value b) const
+  {
+    if (a.term < 0 || b.term < 0) return a.term < 0 ? b : a;
+    const bool aIsNan = a.best != a.best, bIsNan = b.best != b.best;
+    if (aIsNan || bIsNan) return aIsNan && (!bIsNan || a.term > b.term) ? a : b;
+    if (a.best == b.best) return a.term < b.term ? a : b;
+    return a.best > b.best ? a : b;
+  }
+  __device__ void finish(int64_t row, Value result) const
+  {
+    const Place<I> p = forward.windows.outputs.at((I)row);
+    Span<I> span[WINDOW_AXES];
+    I k[WINDOW_AXES], index = 0;
+    forward.windows.spans(p, span);
+    forward.windows.element(result.term < 0 ? 0 : result.term, span, k);
+#pragma unroll
+    for (int a = 0; a < WINDOW_AXES; a++)
+      index += forward.weights.first(span[a], a) + k[a] * forward.weights.step(span[a], a);
+    forward.finish(p, result.best, result.term < 0 ? -1 : index);
+  }
+};
+
+template <class T, class I, class Kind>
+void maxForwardIndexedBy(THNNState *state, const Kind &kind, const PoolingShape &shape, PoolingIndex index,
+                         const THNNTensor *input, const THNNTensor *output, const THNNTensor *indices,
+                         const ImageShape &indexShape)
+{
+  const MaxForward<T, I, Kind> forward = {
+      WindowReader<T, I, Kind>(shape, kind, (const T *)input->data), Images<T, I>((T *)output->data, shape.output),
+      Images<int64_t, I>((int64_t *)indices->data, indexShape), IndexWeights<I>(index, shape.axis)};
+  if (threadsShareOutputs(shape, forward.windows.terms)) {
+    const MaxReduction<T, I, Kind> reduction = {forward};
+    reduce(state, reduction, shape.output.count(), forward.windows.terms, !shape.output.isChannelsLast());
+  } else {
+    forEach(state, shape.output.count(), forward);
+  }
+}
+
+template <class T, class Kind>
+void maxForward(THNNState *state, int axes, const WindowAxis *window, const Kind &kind, PoolingIndex index,
+                const THNNTensor *input, const THNNTensor *output, const THNNTensor *indices)
+{
+  const PoolingShape shape(axes, window, input, output);
+  const ImageShape indexShape = imageShape(axes, indices);
+  if (shape.isNarrow<Kind>() && isNarrow(indexShape))
+    maxForwardIndexedBy<T, int32_t>(state, kind, shape, index, input, output, indices, indexShape);
+  else maxForwardIndexedBy<T, int64_t>(state, kind, shape, index, input, output, indices, indexShape);
+}
+
+} // namespace pooling
+} // namespace thcunn
+
+#endif

@@ -1,0 +1,200 @@
+#ifndef THCUNN_POOLING_NAMED_INPUTS_H
+#define THCUNN_POOLING_NAMED_INPUTS_H
+
+/* The inputs that indices of maxima name: their check, the gradient of the maximum, and unpooling. */
+
+#include "pooling/pooling.h"
+#include "pooling/windows.h"
+
+namespace thcunn
+{
+namespace pooling
+{
+
+/* Decodes the index of an output. */
+template <class I, PoolingIndex KIND> struct IndexDecoder {
+  SlidingAxis<I> axis[WINDOW_AXES];
+  typename DivisorOf<I>::type height, width; /* of the numbers that an index consists of, unless it is packed */
+  int64_t limit;
+
+  IndexDecoder(const WindowAxis *from)
+      : axis{from[0], from[1], from[2]}, height(KIND == INDEX_INPUT ? from[1].input : from[1].kernel),
+        width(KIND == INDEX_INPUT ? from[2].input : from[2].kernel)
+  {
+    if (KIND == INDEX_KERNEL_PACKED) limit = 1 << 24;
+    else if (KIND == INDEX_KERNEL) limit = from[0].kernel * from[1].kernel * from[2].kernel;
+    else limit = from[0].input * from[1].input * from[2].input;
+  }
+
+  /* Sets x[] of `input`; false if the index names no input. */
+  __device__ bool find(int64_t index, const Place<I> &output, Place<I> &input) const
+  {
+    if (index < 0 || index >= limit) return false;
+    const I i = (I)index;
+    if (KIND == INDEX_KERNEL_PACKED) {
+      input.x[0] = i & 255, input.x[1] = i >> 8 & 255, input.x[2] = i >> 16;
+    } else {
+      const I row = width.quotient(i), slice = height.quotient(row);
+      input.x[0] = slice, input.x[1] = row - slice * (I)height.divisor, input.x[2] = i - row * (I)width.divisor;
+    }
+    bool exists = true;
+#pragma unroll
+    for (int a = 0; a < WINDOW_AXES && KIND != INDEX_INPUT; a++) {
+      exists = exists && input.x[a] < axis[a].kernel;
+      input.x[a] = axis[a].start(output.x[a]) + input.x[a] * (I)axis[a].dilation.divisor;
+      exists = exists && input.x[a] >= 0 && input.x[a] < axis[a].input;
+    }
+    return exists;
+  }
+};
+
+/* A thread per output checks its index: it names an input, or is -1 if that is allowed. Where an index names an input
+   outside the window of its output, *elsewhere becomes 1. */
+template <class I, PoolingIndex KIND, class Axis> struct CheckIndices {
+  ImageLoop<I> outputs;
+  Images<const int64_t, I> indices;
+  IndexDecoder<I, KIND> decoder;
+  Axis axis[WINDOW_AXES];
+  IndexCheck check; /* of numbers from 0, or -1 if that is allowed, to the largest index */
+  int *elsewhere;   /* NULL if indices name elements of windows */
+
+  __device__ void operator()(int64_t i) const
+  {
+    const Place<I> p = outputs.at((I)i);
+    Place<I> input = p;
+    const int64_t index = *indices.at(p);
+    if (!check(index) || index < 0) return;
+    if (!decoder.find(index, p, input)) return check.refuse(index);
+    if (elsewhere == NULL) return;
+    bool isInside = true;
+#pragma unroll
+    for (int a = 0; a < WINDOW_AXES; a++) {
+      const Span<I> outputs = axis[a].outputs(input.x[a]);
+      isInside = isInside && p.x[a] >= outputs.begin && p.x[a] < outputs.begin + outputs.count;
+    }
+    if (!isInside) atomicMax(elsewhere, 1);
+  }
+};
+
+static const int NAMED_LOADS = 2; /* of a row of indices at a time */
+
+/* The gradient of the maximum: a thread per input adds, in the order of outputs, those whose index names it. If there are
+   indices that name inputs outside their windows, which no maximum has, each thread reads the indices of all outputs. */
+template <class T, class I, PoolingIndex KIND, class Axis> struct MaxBackward {
+  typedef typename Arithmetic<T>::type R;
+  ImageLoop<I> inputs;
+  Images<const T, I> gradOutput;
+  Images<const int64_t, I> indices;
+  Images<T, I> gradInput;
+  IndexDecoder<I, KIND> decoder;
+  Axis axis[WINDOW_AXES];
+  const int *elsewhere;
+
+  /* True if kernel element k of output o along an axis reads input i. */
+  __device__ bool reads(int a, I o, int64_t k, I i) const
+  {
+    return (int64_t)decoder.axis[a].start(o) + k * (int64_t)decoder.axis[a].dilation.divisor == i;
+  }
+  __device__ bool isNamed(const Place<I> &p, int64_t own, I d, I h, I w, int64_t index) const
+  {
+    if (KIND == INDEX_INPUT) return index == own;
+    if (index < 0) return false;
+    if (KIND == INDEX_KERNEL) return reads(2, w, index, p.x[2]);
+    return reads(0, d, index & 255, p.x[0]) && reads(1, h, index >> 8 & 255, p.x[1]) &&
+           reads(2, w, index >> 16, p.x[2]);
+  }
+
+  __device__ void operator()(int64_t i) const
+  {
+    const Place<I> p = inputs.at((I)i);
+    const bool all = KIND == INDEX_INPUT && *elsewhere != 0;
+    Span<I> span[WINDOW_AXES];
+#pragma unroll
+    for (int a = 0; a < WINDOW_AXES; a++) {
+      span[a] = axis[a].outputs(p.x[a]);
+      if (all) span[a] = {0, decoder.axis[a].output, 1, 0};
+    }
+    const int64_t own = ((int64_t)p.x[0] * decoder.axis[1].input + p.x[1]) * decoder.axis[2].input + p.x[2];
+    const T *g = gradOutput.plane(p);
+    const int64_t *index = indices.plane(p);
+    R sum = 0;
+#pragma unroll 1
+    for (I d = span[0].begin; d < span[0].begin + span[0].count; d++)
+#pragma unroll 1
+      for (I h = span[1].begin; h < span[1].begin + span[1].count; h++) {
+        const I begin = span[2].begin, end = begin + span[2].count;
+        const T *gRow = g + (d * gradOutput.sx[0] + h * gradOutput.sx[1] + begin * gradOutput.sx[2]);
+        const int64_t *indexRow = index + (d * indices.sx[0] + h * indices.sx[1] + begin * indices.sx[2]);
+#pragma unroll 1
+        for (I w = begin; w < end; w += NAMED_LOADS) {
+          int64_t named[NAMED_LOADS];
+          R value[NAMED_LOADS];
+#pragma unroll
+          for (int j = 0; j < NAMED_LOADS; j++) {
+            named[j] = w + j < end ? indexRow[j * indices.sx[2]] : -1;
+            value[j] = w + j < end ? load(gRow + j * gradOutput.sx[2]) : 0;
+          }
+#pragma unroll
+          for (int j = 0; j < NAMED_LOADS; j++)
+            if (isNamed(p, own, d, h, w + j, named[j])) sum += value[j];
+          indexRow += NAMED_LOADS * indices.sx[2];
+          gRow += NAMED_LOADS * gradOutput.sx[2];
+        }
+      }
+    store(gradInput.at(p), sum);
+  }
+};
+
+template <class T, PoolingIndex KIND, class I, class Kind>
+void maxBackwardIndexedBy(THNNState *state, const Kind &kind, const PoolingShape &shape, bool noneAllowed,
+                          const THNNTensor *gradOutput, const THNNTensor *indices, const THNNTensor *gradInput,
+                          const ImageShape &indexShape)
+{
+  typedef typename Kind::template Axis<I> Axis;
+  const Images<const int64_t, I> index((const int64_t *)indices->data, indexShape);
+  const IndexDecoder<I, KIND> decoder(shape.axis);
+  const IndexCheck check = indexCheck(state, "indices", noneAllowed ? -1 : 0, decoder.limit);
+  int *elsewhere = KIND == INDEX_INPUT ? (int *)scratch(state, sizeof(int)) : NULL;
+  if (state->status != THNN_OK) return;
+  if (elsewhere) cudaMemsetAsync(elsewhere, 0, sizeof *elsewhere, streamOf(state));
+  const CheckIndices<I, KIND, Axis> checkIndices = {ImageLoop<I>(indexShape),
+                                                    index,
+                                                    decoder,
+                                                    {kind.template axis<I>(0, shape.axis[0]),
+                                                     kind.template axis<I>(1, shape.axis[1]),
+                                                     kind.template axis<I>(2, shape.axis[2])},
+                                                    check,
+                                                    elsewhere};
+  forEach(state, shape.output.count(), checkIndices);
+  const MaxBackward<T, I, KIND, Axis> backward = {
+      ImageLoop<I>(shape.input),
+      Images<const T, I>((const T *)gradOutput->data, shape.output),
+      index,
+      Images<T, I>((T *)gradInput->data, shape.input),
+      decoder,
+      {checkIndices.axis[0], checkIndices.axis[1], checkIndices.axis[2]},
+      elsewhere};
+  forEach(state, shape.input.count(), backward);
+}
+
+/* gradInput: for each input, the sum of the elements of gradOutput with its index. -1 is skipped if it is allowed. */
+template <class T, PoolingIndex KIND, class Kind>
+void maxBackward(THNNState *state, int axes, const WindowAxis *window, const Kind &kind, bool noneAllowed,
+                 const THNNTensor *gradOutput, const THNNTensor *indices, const THNNTensor *gradInput)
+{
+  const PoolingShape shape(axes, window, gradInput, gradOutput);
+  const ImageShape indexShape = imageShape(axes, indices);
+  bool narrow = shape.isNarrow<Kind>() && isNarrow(indexShape);
+  for (int a = 0; a < WINDOW_AXES; a++) narrow = narrow && SlidingAxis<int32_t>::isNarrow(shape.axis[a]);
+  if (narrow)
+    maxBackwardIndexedBy<T, KIND, int32_t>(state, kind, shape, noneAllowed, gradOutput, indices, gradInput,
+                                           indexShape);
+  else
+    maxBackwardIndexedBy<T, KIND, int64_t>(state, kind, shape, noneAllowed, gradOutput, indices, gradInput,
+                                           indexShape);
+}
+
+} // namespace pooling
+} // namespace thcunn
+
+#endif
