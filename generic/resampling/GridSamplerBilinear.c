@@ -38,7 +38,7 @@ static void updateOutput(THNNState *state, int axes, THTensor *input, THTensor *
   THNN_CHECK_NO_OVERLAP(output, grid);
   THNN_RETURN_IF_META(state);
 
-  THNN_(gridSample)(axes, input, grid, output);
+  THNN_(gridSample)(state, axes, input, grid, output);
 }
 
 static void updateGradInput(THNNState *state, int axes, THTensor *input, THTensor *gradInput, THTensor *grid,
@@ -61,7 +61,7 @@ static void updateGradInput(THNNState *state, int axes, THTensor *input, THTenso
   THNN_CHECK_NO_OVERLAP(gradGrid, gradInput);
   THNN_RETURN_IF_META(state);
 
-  THNN_(gridSampleBackward)(axes, input, grid, gradOutput, gradInput, gradGrid);
+  THNN_(gridSampleBackward)(state, axes, input, grid, gradOutput, gradInput, gradGrid);
 }
 
 void THNN_(SpatialGridSamplerBilinear_updateOutput)(THNNState *state, THTensor *input, THTensor *grid,

@@ -98,7 +98,7 @@ void THNN_(resampleOutput)(THNNState *state, const THTensor *input, THTensor *ou
   THNN_CHECK_NO_OVERLAP(output, input);
   THNN_RETURN_IF_META(state);
 
-  THNN_(resample)(&resampling, input, output);
+  THNN_(resample)(state, &resampling, input, output);
 }
 
 /* `input` is NULL if only its size is known. */
@@ -115,7 +115,7 @@ static void computeGradInput(THNNState *state, const THTensor *input, const int6
   THNN_CHECK_NO_OVERLAP(gradInput, gradOutput);
   THNN_RETURN_IF_META(state);
 
-  THNN_(resampleBackward)(resampling, gradOutput, gradInput);
+  THNN_(resampleBackward)(state, resampling, gradOutput, gradInput);
 }
 
 void THNN_(resampleGradInput)(THNNState *state, const THTensor *input, const THTensor *gradOutput,

@@ -22,11 +22,18 @@ typedef struct ResampleArguments {
 #define SIZE_AXIS(kind_, output_) {.kind = kind_, .output = output_, .name = #output_}
 
 /* One to three axes, width first. */
+#ifdef __cplusplus
+#include <initializer_list>
+#define RESAMPLE_AXES(...)                                           \
+  (int)std::initializer_list<ResampleArguments>{__VA_ARGS__}.size(), \
+      std::initializer_list<ResampleArguments>{__VA_ARGS__}.begin()
+#else
 #define RESAMPLE_AXES(...)                                                                             \
   (int)(sizeof((ResampleArguments[]){__VA_ARGS__}) / sizeof(ResampleArguments)), (ResampleArguments[]) \
   {                                                                                                    \
     __VA_ARGS__                                                                                        \
   }
+#endif
 
 /* updateOutput and updateGradInput of a module: checks, sizes and the call of the core. `axes` has the module's
    arguments for `count` axes; `batchless`: N may be missing. */

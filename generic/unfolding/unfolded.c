@@ -2,8 +2,7 @@
 #include "convolution/geometry_checks.h"
 #include "unfolding/unfolding_module.h"
 
-/* These functions have no state argument: errors go to the calling thread's state. A tensor without memory is a meta
-   tensor or empty; there is nothing to compute in either case. */
+/* These functions have no state argument: errors go to the calling thread's state. A tensor without memory is empty. */
 
 /* The checks that both functions share. Sets the geometry. */
 static void check(THNNState *state, Convolution *g, const THTensor *finput, const THTensor *input, int kW, int kH,
@@ -50,9 +49,10 @@ void THNN_(unfolded_copy)(THTensor *finput, THTensor *input, int kW, int kH, int
   THNN_CHECK_DISTINCT_ADDRESSES(finput);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(finput, input);
+  THNN_RETURN_IF_META(state);
   if (finput->data == NULL || input->data == NULL) return;
   const Im2col windows = THNN_(unfoldingWindows)(&g, finput, input);
-  THNN_(im2col)(&windows);
+  THNN_(im2col)(state, &windows);
 }
 
 void THNN_(unfolded_acc)(THTensor *finput, THTensor *input, int kW, int kH, int dW, int dH, int padW, int padH,
@@ -65,7 +65,8 @@ void THNN_(unfolded_acc)(THTensor *finput, THTensor *input, int kW, int kH, int 
   THNN_CHECK_DISTINCT_ADDRESSES(input);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(input, finput);
+  THNN_RETURN_IF_META(state);
   if (finput->data == NULL || input->data == NULL) return;
   const Im2col windows = THNN_(unfoldingWindows)(&g, finput, input);
-  THNN_(col2im)(&windows, true);
+  THNN_(col2im)(state, &windows, true);
 }

@@ -80,7 +80,7 @@ void THNN_(imagesToColumns)(THNNState *state, const char *imagesName, THTensor *
     THNN_fail(state, THNN_VALUE_ERROR, columnsName, "must not share memory with %s", imagesName);
   THNN_RETURN_IF_META(state);
   const Im2col windows = THNN_(unfoldingWindows)(&g, columns, images);
-  THNN_(im2col)(&windows);
+  THNN_(im2col)(state, &windows);
 }
 
 void THNN_(columnsToImages)(THNNState *state, const char *columnsName, THTensor *columns, const char *imagesName,
@@ -120,5 +120,5 @@ void THNN_(columnsToImages)(THNNState *state, const char *columnsName, THTensor 
     THNN_fail(state, THNN_VALUE_ERROR, imagesName, "must not share memory with %s", columnsName);
   THNN_RETURN_IF_META(state);
   const Im2col windows = THNN_(unfoldingWindows)(&g, columns, images);
-  THNN_(col2im)(&windows, false);
+  THNN_(col2im)(state, &windows, false);
 }

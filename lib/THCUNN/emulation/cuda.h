@@ -55,7 +55,7 @@ namespace emulation
 extern int lane;
 typedef void (*Body)(void *arguments);
 void run(dim3 blocks, dim3 threads, Body body, void *arguments);
-void syncThreads();
+void syncThreads(int line);
 void syncWarp(unsigned mask);
 /* Leaves the value of this lane, waits for all lanes of the mask, and returns the address of the value of lane `from`. */
 const void *exchange(unsigned mask, const void *value, size_t size, int from);
@@ -88,7 +88,7 @@ template <class... P> Launch<P...> launch(void (*kernel)(P...), dim3 blocks, dim
   name##_array &name = *static_cast<name##_array *>(emulation::sharedArray(&name##_site, sizeof(name##_array)))
 #define __shared__ static_assert(false, "write THCUNN_SHARED(type, name, [dims])");
 
-#define __syncthreads() emulation::syncThreads()
+#define __syncthreads() emulation::syncThreads(__LINE__)
 static inline void __syncwarp(unsigned mask = 0xffffffffu) { emulation::syncWarp(mask); }
 static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }

@@ -175,7 +175,7 @@ static void mergeResidues(const Block *b, int64_t count, const real *partial, co
   }
 }
 
-void THNN_(col2im)(const Im2col *w, bool add)
+void THNN_(col2im)(THNNState *state __attribute__((unused)), const Im2col *w, bool add)
 {
   const WindowAxis *a = w->axis;
   Block all = {.w = w, .width = a[3].input, .residues = a[3].stride <= MAX_RESIDUES ? a[3].stride : 1};

@@ -60,7 +60,7 @@ static void unfoldChannels(const Im2col *w, int64_t n, int64_t channel, int64_t 
   }
 }
 
-void THNN_(im2col)(const Im2col *w)
+void THNN_(im2col)(THNNState *state __attribute__((unused)), const Im2col *w)
 {
   const WindowAxis *a = w->axis;
   int64_t elements = 1, positions = 1;

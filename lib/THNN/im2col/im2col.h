@@ -38,10 +38,10 @@ static inline Im2col im2colMake(const Convolution *g, ConvolutionView image, Con
 }
 
 /* columns[n, c, k, q] = image[n, c, x], or 0 if x lies in the padding. */
-void THNN_(im2col)(const Im2col *windows);
+void THNN_(im2col)(THNNState *state, const Im2col *windows);
 
 /* image[n, c, x] = the sum of all columns[n, c, k, q] that im2col copies from x; the sum is added to image if `add`. */
-void THNN_(col2im)(const Im2col *windows, bool add);
+void THNN_(col2im)(THNNState *state, const Im2col *windows, bool add);
 
 /* gradWeight of subsampling: weight[c * weightStride] += scale * sum over n, q, k of columns[n, c, q] * image[n, c, x],
    where columns is gradOutput. */

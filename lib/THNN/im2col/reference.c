@@ -30,7 +30,7 @@ static Pair pairAt(const Im2col *w, int64_t n, int64_t c, int64_t i)
   return p;
 }
 
-void THNN_(im2col)(const Im2col *w)
+void THNN_(im2col)(THNNState *state __attribute__((unused)), const Im2col *w)
 {
   for (int64_t n = 0; n < w->batch; n++)
     for (int64_t c = 0; c < w->channels; c++)
@@ -61,7 +61,7 @@ static double gather(const Im2col *w, int64_t n, int64_t c, const int64_t *x)
   return sum;
 }
 
-void THNN_(col2im)(const Im2col *w, bool add)
+void THNN_(col2im)(THNNState *state __attribute__((unused)), const Im2col *w, bool add)
 {
   int64_t x[3];
   for (int64_t n = 0; n < w->batch; n++)

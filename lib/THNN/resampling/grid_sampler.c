@@ -317,7 +317,7 @@ static GridSampler makeSampler(int axes, const THTensor *input, const THTensor *
   return f;
 }
 
-void THNN_(gridSample)(int axes, const THTensor *input, const THTensor *grid, THTensor *output)
+void THNN_(gridSample)(THNNState *state __attribute__((unused)), int axes, const THTensor *input, const THTensor *grid, THTensor *output)
 {
   if (THNNTensor_numel(output) == 0) return;
   const GridSampler f = makeSampler(axes, input, grid, output, false);
@@ -326,7 +326,7 @@ void THNN_(gridSample)(int axes, const THTensor *input, const THTensor *grid, TH
     computeOutput(&f, task / passes, task % passes);
 }
 
-void THNN_(gridSampleBackward)(int axes, const THTensor *input, const THTensor *grid, const THTensor *gradOutput,
+void THNN_(gridSampleBackward)(THNNState *state __attribute__((unused)), int axes, const THTensor *input, const THTensor *grid, const THTensor *gradOutput,
                                THTensor *gradInput, THTensor *gradGrid)
 {
   if (THNNTensor_numel(gradInput) == 0) return;

@@ -35,7 +35,7 @@ static double corner(const Resampling *r, int ndim, const int64_t *out, int corn
   return weight;
 }
 
-void THNN_(resample)(const Resampling *resampling, const THTensor *input, THTensor *output)
+void THNN_(resample)(THNNState *state __attribute__((unused)), const Resampling *resampling, const THTensor *input, THTensor *output)
 {
   int64_t out[THNN_MAX_DIM] = {0}, in[THNN_MAX_DIM];
   if (THNNTensor_numel(output) == 0) return;
@@ -49,7 +49,7 @@ void THNN_(resample)(const Resampling *resampling, const THTensor *input, THTens
   } while (step(output, out));
 }
 
-void THNN_(resampleBackward)(const Resampling *resampling, const THTensor *gradOutput, THTensor *gradInput)
+void THNN_(resampleBackward)(THNNState *state __attribute__((unused)), const Resampling *resampling, const THTensor *gradOutput, THTensor *gradInput)
 {
   int64_t out[THNN_MAX_DIM] = {0}, in[THNN_MAX_DIM] = {0};
   if (THNNTensor_numel(gradInput) == 0) return;
@@ -90,7 +90,7 @@ static bool gridCorner(int axes, const THTensor *input, const THTensor *grid, co
   return inside;
 }
 
-void THNN_(gridSample)(int axes, const THTensor *input, const THTensor *grid, THTensor *output)
+void THNN_(gridSample)(THNNState *state __attribute__((unused)), int axes, const THTensor *input, const THTensor *grid, THTensor *output)
 {
   int64_t at[THNN_MAX_DIM] = {0}, in[THNN_MAX_DIM];
   double weight, slope[RESAMPLING_AXES];
@@ -103,7 +103,7 @@ void THNN_(gridSample)(int axes, const THTensor *input, const THTensor *grid, TH
   } while (step(output, at));
 }
 
-void THNN_(gridSampleBackward)(int axes, const THTensor *input, const THTensor *grid, const THTensor *gradOutput,
+void THNN_(gridSampleBackward)(THNNState *state __attribute__((unused)), int axes, const THTensor *input, const THTensor *grid, const THTensor *gradOutput,
                                THTensor *gradInput, THTensor *gradGrid)
 {
   int64_t at[THNN_MAX_DIM] = {0}, in[THNN_MAX_DIM] = {0}, where[THNN_MAX_DIM] = {0};

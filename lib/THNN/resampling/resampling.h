@@ -5,6 +5,7 @@
    Padding, interpolation to the nearest element and linear interpolation are resamplings. */
 
 #include "runtime/kernel.h"
+#include "simd/vector_math.h"
 
 #define RESAMPLING_AXES 3
 
@@ -44,7 +45,7 @@ typedef struct ResampleSource {
 } ResampleSource;
 
 /* Positions are ratios of integers, hence exact up to the rounding of the fraction, unless a scale is given. */
-static inline ResampleSource resampleSource(const ResampleAxis *axis, int64_t o)
+THNN_ELEMENT static inline ResampleSource resampleSource(const ResampleAxis *axis, int64_t o)
 {
   const int64_t last = axis->input - 1;
   int64_t numerator, denominator;
@@ -81,9 +82,9 @@ static inline ResampleSource resampleSource(const ResampleAxis *axis, int64_t o)
   return (ResampleSource){index, (double)(numerator % denominator) / (double)denominator};
 }
 
-/* Tensors are (N, C) and the axes, N optional. */
-void THNN_(resample)(const Resampling *resampling, const THTensor *input, THTensor *output);
+/* Tensors are (N, C) and the axes, N optional. `state` is for a library that computes on a device. */
+void THNN_(resample)(THNNState *state, const Resampling *resampling, const THTensor *input, THTensor *output);
 /* The transpose of the linear map from input to output. Sums follow the order of the outputs. */
-void THNN_(resampleBackward)(const Resampling *resampling, const THTensor *gradOutput, THTensor *gradInput);
+void THNN_(resampleBackward)(THNNState *state, const Resampling *resampling, const THTensor *gradOutput, THTensor *gradInput);
 
 #endif

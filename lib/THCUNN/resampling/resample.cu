@@ -1,0 +1,292 @@
+#include "resampling/resampling.h"
+
+#include "resampling/pixels.h"
+
+namespace thcunn
+{
+
+/* ResampleSource with the fraction as a number of the arithmetic. */
+template <class Number> struct AxisSource {
+  int64_t index;
+  Number fraction;
+};
+
+/* The outputs that read an input: from[0] to end - 1. */
+struct AxisReaders {
+  int64_t from, end;
+};
+
+/* Positions of paddings and of integral factors take a few instructions per element. Other positions are quotients of 64
+   bits or use a scale in double; they are computed once per index of an axis, into tables. */
+template <class Number> struct AxisPositions {
+  ResampleAxis axis;
+  Divisor factor;              /* of RESAMPLE_NEAREST without tables: outputs per input */
+  AxisSource<Number> *sources; /* per output; NULL if the axis has no tables */
+  AxisReaders *readers;        /* per input; NULL in the forward */
+
+  __device__ AxisSource<Number> source(int64_t o) const
+  {
+    if (sources) return sources[o];
+    AxisSource<Number> s = {0, 0};
+    if (axis.kind == RESAMPLE_NEAREST) {
+      s.index = factor.quotient(o);
+    } else {
+      const int64_t last = axis.input - 1;
+      const bool reflects = axis.kind == RESAMPLE_REFLECT;
+      o -= axis.before;
+      s.index = o < 0 ? (reflects ? -o : 0) : o > last ? (reflects ? 2 * last - o : last) : o;
+    }
+    return s;
+  }
+
+  /* The outputs that may read input i, counted from 0: reader() has the index of one. */
+  __device__ AxisReaders candidates(int64_t i) const
+  {
+    if (readers) return readers[i];
+    if (axis.kind == RESAMPLE_REFLECT) return {0, 3};
+    if (axis.kind == RESAMPLE_NEAREST) return {i * factor.divisor, (i + 1) * factor.divisor};
+    AxisReaders range = {i == 0 ? 0 : axis.before + i, i == axis.input - 1 ? axis.output : axis.before + i + 1};
+    if (range.from < 0) range.from = 0;
+    if (range.end > axis.output) range.end = axis.output;
+    return range;
+  }
+  /* -1 if there is no such reader. A reflection has up to three: mirrored at the first element, direct, mirrored at the
+     last one. */
+  __device__ int64_t reader(int64_t i, int64_t candidate) const
+  {
+    if (axis.kind != RESAMPLE_REFLECT) return candidate;
+    const int64_t last = axis.input - 1;
+    if ((candidate == 0 && i == 0) || (candidate == 2 && i == last)) return -1;
+    const int64_t o = axis.before + (candidate == 0 ? -i : candidate == 1 ? i : 2 * last - i);
+    return o >= 0 && o < axis.output ? o : -1;
+  }
+  __device__ Number weight(int64_t i, int64_t o) const
+  {
+    if (!sources) return 1;
+    const AxisSource<Number> s = sources[o];
+    return s.index == i ? 1 - s.fraction : s.fraction;
+  }
+};
+
+template <class Number> struct Positions {
+  AxisPositions<Number> at[RESAMPLING_AXES];
+};
+
+/* The first output whose source has an index of at least `input`; of a linear interpolation, the index of the last input
+   that it reads if `last`. */
+__device__ static inline int64_t firstOutput(const ResampleAxis *axis, int64_t input, bool last)
+{
+  int64_t low = 0, high = axis->output;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    const ResampleSource s = resampleSource(axis, middle);
+    if (s.index + (last && s.fraction != 0) >= input) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/* One launch fills the tables of all axes. */
+template <class Number> void fillTables(THNNState *state, Positions<Number> *positions, bool backward)
+{
+  int64_t count = 0, bytes = 0;
+  for (int a = 0; a < RESAMPLING_AXES; a++) {
+    AxisPositions<Number> *p = &positions->at[a];
+    const ResampleAxis *axis = &p->axis;
+    const bool isFactor = axis->kind == RESAMPLE_NEAREST && axis->scale == 0 && axis->output % axis->input == 0;
+    p->factor = Divisor(isFactor ? axis->output / axis->input : 1);
+    p->sources = NULL;
+    p->readers = NULL;
+    if (axisIsPadding(axis) || isFactor) continue;
+    p->sources = (AxisSource<Number> *)bytes + 1; /* not NULL; replaced below */
+    count += axis->output + (backward ? axis->input : 0);
+    bytes += axis->output * (int64_t)sizeof(AxisSource<Number>) + axis->input * (int64_t)sizeof(AxisReaders);
+  }
+  if (count == 0) return;
+  char *memory = (char *)scratch(state, bytes);
+  if (memory == NULL) return;
+  for (int a = 0; a < RESAMPLING_AXES; a++) {
+    AxisPositions<Number> *p = &positions->at[a];
+    if (p->sources == NULL) continue;
+    p->sources = (AxisSource<Number> *)memory;
+    memory += p->axis.output * (int64_t)sizeof(AxisSource<Number>);
+    p->readers = backward ? (AxisReaders *)memory : NULL;
+    memory += p->axis.input * (int64_t)sizeof(AxisReaders);
+  }
+  const Positions<Number> tables = *positions;
+  forEach(state, count, [=] __device__(int64_t i) {
+#pragma unroll
+    for (int a = 0; a < RESAMPLING_AXES; a++) {
+      const AxisPositions<Number> &p = tables.at[a];
+      if (!p.sources) continue;
+      if (i >= 0 && i < p.axis.output) {
+        const ResampleSource s = resampleSource(&p.axis, i);
+        p.sources[i] = {s.index, (Number)s.fraction};
+      }
+      i -= p.axis.output;
+      if (!p.readers) continue;
+      if (i >= 0 && i < p.axis.input)
+        p.readers[i] = {firstOutput(&p.axis, i, true), firstOutput(&p.axis, i + 1, false)};
+      i -= p.axis.input;
+    }
+  });
+}
+
+/* Every output is an input. */
+template <class T, int AXES>
+void copyElements(THNNState *state, const Positions<typename Arithmetic<T>::type> &positions,
+                  const THNNTensor *input, const THNNTensor *output)
+{
+  const PixelLoop<AXES> loop = pixelLoop<AXES>(output);
+  const Pixels<T, AXES> x = pixelsOf<T, AXES>(input), y = pixelsOf<T, AXES>(output);
+  forEach(state, loop.extents.count(), [=] __device__(int64_t i) {
+    int64_t n, c, end, o[AXES];
+    loop.indices(i, &n, &c, &end, o);
+    const T *from = x.sample(n, c);
+    T *to = y.sample(n, c);
+#pragma unroll
+    for (int a = 0; a < AXES; a++) {
+      from += positions.at[RESAMPLING_AXES - AXES + a].source(o[a]).index * x.axis[a];
+      to += o[a] * y.axis[a];
+    }
+    for (; c < end; c++, from += x.channel, to += y.channel) *to = *from;
+  });
+}
+
+template <class T, int AXES>
+void interpolateElements(THNNState *state, const Positions<typename Arithmetic<T>::type> &positions,
+                         const THNNTensor *input, const THNNTensor *output)
+{
+  typedef typename Arithmetic<T>::type Number;
+  const PixelLoop<AXES> loop = pixelLoop<AXES>(output);
+  const Pixels<T, AXES> x = pixelsOf<T, AXES>(input), y = pixelsOf<T, AXES>(output);
+  forEach(state, loop.extents.count(), [=] __device__(int64_t i) {
+    int64_t n, c, end, o[AXES];
+    Number fraction[AXES];
+    loop.indices(i, &n, &c, &end, o);
+    const T *from = x.sample(n, c);
+    T *to = y.sample(n, c);
+#pragma unroll
+    for (int a = 0; a < AXES; a++) {
+      const AxisSource<Number> s = positions.at[RESAMPLING_AXES - AXES + a].source(o[a]);
+      from += s.index * x.axis[a];
+      to += o[a] * y.axis[a];
+      fraction[a] = s.fraction;
+    }
+    for (; c < end; c++, from += x.channel, to += y.channel) {
+      Number sum = 0;
+#pragma unroll
+      for (int corner = 0; corner < 1 << AXES; corner++) {
+        Number weight = 1;
+        const T *p = from;
+#pragma unroll
+        for (int a = 0; a < AXES; a++) {
+          const bool next = corner >> (AXES - 1 - a) & 1;
+          weight *= next ? fraction[a] : 1 - fraction[a];
+          p += next ? x.axis[a] : 0;
+        }
+        /* An input without weight is not read: it may be infinite or lie behind the last one. */
+        if (weight != 0) sum += weight * load(p);
+      }
+      store(to, sum);
+    }
+  });
+}
+
+/* Reader number `candidate` of input `i` along an axis; axes in front of those of the tensors have one. */
+template <bool PRESENT, class Number>
+__device__ int64_t readerOf(const AxisPositions<Number> &p, int64_t i, int64_t candidate)
+{
+  return PRESENT ? p.reader(i, candidate) : 0;
+}
+template <bool PRESENT, class Number>
+__device__ Number weightOf(const AxisPositions<Number> &p, int64_t i, int64_t o)
+{
+  return PRESENT ? p.weight(i, o) : 1;
+}
+
+/* A thread per input sums the gradients of its readers, in the order of the outputs. */
+template <class T, int AXES>
+void sumReaders(THNNState *state, const Positions<typename Arithmetic<T>::type> &positions,
+                const THNNTensor *gradOutput, const THNNTensor *gradInput)
+{
+  typedef typename Arithmetic<T>::type Number;
+  const int FIRST = RESAMPLING_AXES - AXES;
+  const PixelLoop<AXES> loop = pixelLoop<AXES>(gradInput);
+  const Pixels<T, AXES> x = pixelsOf<T, AXES>(gradInput), y = pixelsOf<T, AXES>(gradOutput);
+  forEach(state, loop.extents.count(), [=] __device__(int64_t element) {
+    int64_t n, c, end, at[AXES], i[RESAMPLING_AXES], stride[RESAMPLING_AXES];
+    AxisReaders r[RESAMPLING_AXES];
+    loop.indices(element, &n, &c, &end, at);
+    T *to = x.sample(n, c);
+#pragma unroll
+    for (int a = 0; a < RESAMPLING_AXES; a++) {
+      i[a] = a < FIRST ? 0 : at[a < FIRST ? 0 : a - FIRST];
+      stride[a] = a < FIRST ? 0 : y.axis[a < FIRST ? 0 : a - FIRST];
+      r[a] = a < FIRST ? AxisReaders{0, 1} : positions.at[a].candidates(i[a]);
+      if (a >= FIRST) to += i[a] * x.axis[a < FIRST ? 0 : a - FIRST];
+    }
+    const T *const from = y.sample(n, c);
+    Number sum[CHANNELS_PER_THREAD];
+#pragma unroll
+    for (int k = 0; k < CHANNELS_PER_THREAD; k++) sum[k] = 0;
+    for (int64_t kd = r[0].from; kd < r[0].end; kd++) {
+      const int64_t od = readerOf<(FIRST < 1)>(positions.at[0], i[0], kd);
+      if (od < 0) continue;
+      const Number wd = weightOf<(FIRST < 1)>(positions.at[0], i[0], od);
+      for (int64_t kh = r[1].from; kh < r[1].end; kh++) {
+        const int64_t oh = readerOf<(FIRST < 2)>(positions.at[1], i[1], kh);
+        if (oh < 0) continue;
+        const Number wh = wd * weightOf<(FIRST < 2)>(positions.at[1], i[1], oh);
+        const T *const row = from + od * stride[0] + oh * stride[1];
+        for (int64_t kw = r[2].from; kw < r[2].end; kw++) {
+          const int64_t ow = positions.at[2].reader(i[2], kw);
+          if (ow < 0) continue;
+          const Number weight = wh * positions.at[2].weight(i[2], ow);
+          const T *p = row + ow * stride[2];
+#pragma unroll
+          for (int k = 0; k < CHANNELS_PER_THREAD; k++, p += y.channel)
+            if (c + k < end) sum[k] += weight * load(p);
+        }
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < CHANNELS_PER_THREAD; k++)
+      if (c + k < end) store(to + k * x.channel, sum[k]);
+  });
+}
+
+template <class T>
+void resampleAny(THNNState *state, const Resampling *resampling, bool backward, const THNNTensor *from,
+                 const THNNTensor *to)
+{
+  typedef typename Arithmetic<T>::type Number;
+  typedef void Run(THNNState *, const Positions<Number> &, const THNNTensor *, const THNNTensor *);
+  static Run *const copies[] = {copyElements<T, 1>, copyElements<T, 2>, copyElements<T, 3>};
+  static Run *const interpolations[] = {interpolateElements<T, 1>, interpolateElements<T, 2>,
+                                        interpolateElements<T, 3>};
+  static Run *const sums[] = {sumReaders<T, 1>, sumReaders<T, 2>, sumReaders<T, 3>};
+  Positions<Number> positions;
+  bool linear = false;
+  if (THNNTensor_numel(to) == 0) return;
+  for (int a = 0; a < RESAMPLING_AXES; a++) {
+    positions.at[a].axis = resampling->axis[a];
+    linear = linear || resampling->axis[a].kind >= RESAMPLE_LINEAR;
+  }
+  fillTables(state, &positions, backward);
+  if (state->status != THNN_OK) return;
+  (backward ? sums : linear ? interpolations : copies)[resampling->axes - 1](state, positions, from, to);
+}
+
+} // namespace thcunn
+
+void THNN_(resample)(THNNState *state, const Resampling *resampling, const THTensor *input, THTensor *output)
+{
+  thcunn::resampleAny<Element>(state, resampling, false, input, output);
+}
+
+void THNN_(resampleBackward)(THNNState *state, const Resampling *resampling, const THTensor *gradOutput,
+                             THTensor *gradInput)
+{
+  thcunn::resampleAny<Element>(state, resampling, true, gradOutput, gradInput);
+}
