@@ -118,7 +118,7 @@ struct Thread {
   ThreadState state;
   Fiber *fiber;
   unsigned mask;       /* of the warp barrier at which the thread waits */
-  const void *barrier; /* the address behind the call of __syncthreads at which the thread waits */
+  int barrier;         /* the line of the __syncthreads at which the thread waits; g++ may have copied the call itself */
   void *tsanFiber;
 };
 
@@ -360,12 +360,12 @@ void run(dim3 blocks, dim3 shape, Body body_, void *arguments_)
 
 /* --- functions that kernels call ------------------------------------------------------------------------------------- */
 
-__attribute__((noinline)) void syncThreads()
+void syncThreads(int line)
 {
   char *token = tokens + (generation & 1);
   release(token);
   current->state = AT_BARRIER;
-  current->barrier = __builtin_return_address(0);
+  current->barrier = line;
   arrivedCount++;
   returnToScheduler();
   acquire(token);

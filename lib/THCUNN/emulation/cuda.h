@@ -54,7 +54,7 @@ namespace emulation {
 extern int lane;
 typedef void (*Body)(void *arguments);
 void run(dim3 blocks, dim3 threads, Body body, void *arguments);
-void syncThreads();
+void syncThreads(int line);
 void syncWarp(unsigned mask);
 /* Leaves the value of this lane, waits for all lanes of the mask, and returns the address of the value of lane `from`. */
 const void *exchange(unsigned mask, const void *value, size_t size, int from);
@@ -88,7 +88,7 @@ template <class... P> Launch<P...> launch(void (*kernel)(P...), dim3 blocks, dim
   name##_array &name = *static_cast<name##_array *>(emulation::sharedArray(&name##_site, sizeof(name##_array)))
 #define __shared__ static_assert(false, "write THCUNN_SHARED(type, name, [dims])");
 
-#define __syncthreads() emulation::syncThreads()
+#define __syncthreads() emulation::syncThreads(__LINE__)
 static inline void __syncwarp(unsigned mask = 0xffffffffu) { emulation::syncWarp(mask); }
 static inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void __threadfence_system() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
@@ -122,6 +122,7 @@ template <class T> T atomicCAS(T *memory, T expected, T value)
 /* Of integers only: a floating-point sum by atomics would depend on the order of threads. */
 static inline int atomicAdd(int *memory, int value) { return __atomic_fetch_add(memory, value, __ATOMIC_RELAXED); }
 static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
+static inline float __fdividef(float a, float b) { return a / b; }
 static inline float rsqrtf(float x) { return 1 / sqrtf(x); }
 static inline double rsqrt(double x) { return 1 / sqrt(x); }
 
