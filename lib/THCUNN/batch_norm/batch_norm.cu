@@ -105,7 +105,7 @@ static void computeMoments(THNNState *state, const Channels &channels, const Mom
 
 void moments(THNNState *state, THTensor *input, const MomentsOutputs &to)
 {
-  const Channels channels = channelsOf(state, input, NULL, NULL);
+  const Channels channels = channelsOf(state, 1, input, NULL, NULL);
   if (channels.kind == PACKED_POSITIONS) computeMoments<PACKED_POSITIONS>(state, channels, to);
   else if (channels.kind == PACKED_CHANNELS) computeMoments<PACKED_CHANNELS>(state, channels, to);
   else computeMoments<SINGLE>(state, channels, to);
@@ -151,7 +151,7 @@ template <int N> struct Affine {
   }
 };
 
-template <UnitKind K, bool RELU> struct Normalize {
+template <UnitKind K> struct Normalize {
   typedef Unit<K> U;
   typedef Affine<U::sets> Coefficients;
   struct Operands {
@@ -161,6 +161,7 @@ template <UnitKind K, bool RELU> struct Normalize {
 
   Channels channels;
   ChannelParameters parameters;
+  bool relu;
 
   __device__ Coefficients begin(int64_t row) const
   {
@@ -183,28 +184,26 @@ template <UnitKind K, bool RELU> struct Normalize {
 #pragma unroll
     for (int e = 0; e < U::size; e++) {
       const real value = k.normalized(U::setOf(e), o.x.get(e));
-      y.set(e, RELU && value <= 0 ? (real)0 : value);
+      y.set(e, relu && value <= 0 ? (real)0 : value);
     }
     y.store(o.output);
   }
 };
 
-template <bool RELU>
-static void normalizeBy(THNNState *state, const Channels &channels, const ChannelParameters &parameters)
+template <UnitKind K>
+static void normalizeUnits(THNNState *state, const Channels &channels, const ChannelParameters &parameters,
+                           bool relu)
 {
-  const Normalize<PACKED_POSITIONS, RELU> positions = {channels, parameters};
-  const Normalize<PACKED_CHANNELS, RELU> packs = {channels, parameters};
-  const Normalize<SINGLE, RELU> single = {channels, parameters};
-  if (channels.kind == PACKED_POSITIONS) applyUnits<PACKED_POSITIONS>(state, positions, channels);
-  else if (channels.kind == PACKED_CHANNELS) applyUnits<PACKED_CHANNELS>(state, packs, channels);
-  else applyUnits<SINGLE>(state, single, channels);
+  const Normalize<K> map = {channels, parameters, relu};
+  applyUnits<K>(state, map, channels);
 }
 
 void normalize(THNNState *state, THTensor *input, THTensor *output, const ChannelParameters &parameters, bool relu)
 {
-  const Channels channels = channelsOf(state, input, NULL, output);
-  if (relu) normalizeBy<true>(state, channels, parameters);
-  else normalizeBy<false>(state, channels, parameters);
+  const Channels channels = channelsOf(state, 1, input, NULL, output);
+  if (channels.kind == PACKED_POSITIONS) normalizeUnits<PACKED_POSITIONS>(state, channels, parameters, relu);
+  else if (channels.kind == PACKED_CHANNELS) normalizeUnits<PACKED_CHANNELS>(state, channels, parameters, relu);
+  else normalizeUnits<SINGLE>(state, channels, parameters, relu);
 }
 
 enum GradientKind { CONSTANT_STATISTICS, BATCH_STATISTICS };
@@ -280,7 +279,7 @@ void gradInput(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor
                const ChannelParameters &parameters, const GradientSums &sums, bool relu)
 {
   const bool constant = !sums.sum.isPresent();
-  const Channels channels = channelsOf(state, constant && !relu ? NULL : input, gradOutput, gradInput);
+  const Channels channels = channelsOf(state, 1, constant && !relu ? NULL : input, gradOutput, gradInput);
   if (constant && relu) gradInputBy<CONSTANT_STATISTICS, true>(state, channels, parameters, sums);
   else if (constant) gradInputBy<CONSTANT_STATISTICS, false>(state, channels, parameters, sums);
   else if (relu) gradInputBy<BATCH_STATISTICS, true>(state, channels, parameters, sums);
@@ -366,7 +365,7 @@ static void gradSumsBy(THNNState *state, const Channels &channels, const Channel
 void gradSums(THNNState *state, THTensor *input, THTensor *gradOutput, const ChannelParameters &parameters,
               const GradientOutputs &to, bool relu)
 {
-  const Channels channels = channelsOf(state, input, gradOutput, NULL);
+  const Channels channels = channelsOf(state, 1, input, gradOutput, NULL);
   if (relu) gradSumsBy<true>(state, channels, parameters, to);
   else gradSumsBy<false>(state, channels, parameters, to);
 }

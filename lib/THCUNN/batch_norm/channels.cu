@@ -41,20 +41,21 @@ static bool isPacked(const Channels &c, bool alongChannels)
   return true;
 }
 
-Channels channelsOf(THNNState *state, const THNNTensor *a, const THNNTensor *b, const THNNTensor *c)
+Channels channelsOf(THNNState *state, int channelDim, const THNNTensor *a, const THNNTensor *b,
+                    const THNNTensor *c)
 {
   const THNNTensor *const tensor[OPERANDS] = {a, b, c}, *shape = a ? a : b ? b : c;
   Channels result;
   memset((void *)&result, 0, sizeof result);
-  result.channels = shape->size[1];
+  result.channels = channelDim < 0 ? 1 : shape->size[channelDim];
   result.positions = 1;
   for (int k = 0; k < OPERANDS; k++)
     if (tensor[k]) {
       result.operand[k].data = TH_DATA(tensor[k]);
-      result.operand[k].channelStride = tensor[k]->stride[1];
+      result.operand[k].channelStride = channelDim < 0 ? 0 : tensor[k]->stride[channelDim];
     }
   for (int d = shape->ndim - 1; d >= 0; d--) {
-    if (d == 1) continue;
+    if (d == channelDim) continue;
     result.positions *= shape->size[d];
     if (shape->size[d] != 1) addDimension(state, &result, tensor, d, shape->size[d]);
   }

@@ -51,8 +51,10 @@ struct Channels {
   }
 };
 
-/* Absent tensors are NULL. Fails if positions have too many dimensions that cannot be merged. */
-Channels channelsOf(THNNState *state, const THNNTensor *a, const THNNTensor *b, const THNNTensor *c);
+/* Of tensors whose channels are dimension `channelDim`, or which are one channel if that is -1; absent tensors are NULL. Fails if positions have too many dimensions
+   that cannot be merged. */
+Channels channelsOf(THNNState *state, int channelDim, const THNNTensor *a, const THNNTensor *b,
+                    const THNNTensor *c);
 
 /* The elements of a unit of kind K, `size` of them, with `sets` sets of coefficients. */
 template <UnitKind K> struct Unit {
