@@ -82,13 +82,14 @@ __global__ void __launch_bounds__(THREADS) packedMapKernel(int64_t count, MapDat
   store(data.output + tail, callWithElements(f, in));
 }
 
-/* The merged dimensions of `count` tensors; returns whether all of them are contiguous and aligned for packs. Fails if one
-   has more than MAP_DIMS dimensions. */
+/* The merged dimensions of `count` tensors, in the memory order of the output or in row-major order; returns whether all of
+   them are contiguous and aligned for packs. Fails if one has more than MAP_DIMS dimensions. */
 template <class T>
 bool prepareMap(THNNState *state, THNNMap *map, bool writes, int count, const THNNTensor *const *tensor,
-                MapOperand *operand)
+                MapOperand *operand, bool rowMajor = false)
 {
-  thnn_mapBegin(map, sizeof(T), writes, count, tensor);
+  if (rowMajor) thnn_mapBeginRowMajor(map, sizeof(T), count, tensor);
+  else thnn_mapBegin(map, sizeof(T), writes, count, tensor);
   bool packed = map->contiguous;
   for (int k = 0; k < count && map->elements > 0; k++) {
     const THNNOperand *from = &map->operand[k];

@@ -130,6 +130,7 @@ static inline int atomicMax(int *memory, int value)
 }
 static inline unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((uint64_t)a * b >> 32); }
 static inline uint64_t __umul64hi(uint64_t a, uint64_t b) { return (uint64_t)((unsigned __int128)a * b >> 64); }
+static inline float __fdividef(float a, float b) { return a / b; }
 static inline float rsqrtf(float x) { return 1 / sqrtf(x); }
 static inline double rsqrt(double x) { return 1 / sqrt(x); }
 

@@ -1,0 +1,114 @@
+#include "modules/BatchNormalization.h"
+#include "batch_norm/batch_norm.h"
+#include "normalization/batch_norm_fused.h"
+
+using namespace THNN_(batchNorm);
+
+void THNN_(BatchNormalization_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
+                                            THTensor *bias, THTensor *running_mean, THTensor *running_var,
+                                            THTensor *save_mean, THTensor *save_std, bool train, double momentum,
+                                            double eps)
+{
+  THNN_(batchNormFusedUpdateOutput)(state, input, output, weight, bias, running_mean, running_var, save_mean,
+                                    save_std, train, momentum, eps, false);
+}
+
+void THNN_(BatchNormalization_backward)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                        THTensor *gradInput, THTensor *gradWeight, THTensor *gradBias,
+                                        THTensor *weight, THTensor *running_mean, THTensor *running_var,
+                                        THTensor *save_mean, THTensor *save_std, bool train, double scale,
+                                        double eps)
+{
+  THNN_(batchNormFusedBackward)(state, input, gradOutput, gradInput, gradWeight, gradBias, weight, NULL,
+                                running_mean, running_var, save_mean, save_std, train, scale, eps, false);
+}
+
+/* --- stages ---------------------------------------------------------------------------------------------------------- */
+
+/* The two vectors of 2C accreal numbers; of statistics, a last one is the number of values per channel. */
+static ChannelVector first(const THAccrealTensor *pairs)
+{
+  return ChannelVector(TH_ACCREAL_DATA(pairs), pairs->stride[0]);
+}
+static ChannelVector second(const THAccrealTensor *pairs)
+{
+  const int64_t C = pairs->size[0] / 2, stride = pairs->stride[0];
+  return ChannelVector(TH_ACCREAL_DATA(pairs) + C * stride, stride);
+}
+static accreal *countOf(const THAccrealTensor *statistics)
+{
+  return TH_ACCREAL_DATA(statistics) + (statistics->size[0] - 1) * statistics->stride[0];
+}
+
+void THNN_(BatchNormalization_statistics)(THNNState *state, THTensor *input, THAccrealTensor *statistics)
+{
+  MomentsOutputs to = {};
+  to.mean = first(statistics);
+  to.squares = second(statistics);
+  moments(state, input, to);
+  int64_t values = 1;
+  for (int d = 0; d < input->ndim; d++) values *= d == 1 ? 1 : input->size[d];
+  accreal *const count = countOf(statistics);
+  thcunn::forEach(state, 1, [=] __device__(int64_t) { *count = (accreal)values; });
+}
+
+void THNN_(BatchNormalization_mergeStatistics)(THNNState *state, THAccrealTensor *parts,
+                                               THAccrealTensor *statistics)
+{
+  const int64_t K = parts->size[0], C = parts->size[1] / 2;
+  const thcunn::View<const accreal, 2> part = {TH_ACCREAL_DATA(parts), {parts->stride[0], parts->stride[1]}};
+  const thcunn::View<accreal, 1> to = {TH_ACCREAL_DATA(statistics), {statistics->stride[0]}};
+  /* The last thread has no channel; it adds the numbers of values. */
+  thcunn::forEach(state, C + 1, [=] __device__(int64_t c) {
+    accreal mean = 0, squares = 0, count = 0;
+    for (int64_t k = 0; k < K; k++) {
+      const int64_t meanAt[] = {k, c}, squaresAt[] = {k, C + c}, countAt[] = {k, 2 * C};
+      const accreal partCount = *part.at(countAt);
+      if (partCount == 0) continue;
+      const accreal fraction = partCount / (count + partCount);
+      if (c < C) {
+        const accreal delta = *part.at(meanAt) - mean;
+        mean = fraction == 1 ? *part.at(meanAt) : mean + delta * fraction;
+        squares += *part.at(squaresAt) + delta * (count * fraction) * delta;
+      }
+      count += partCount;
+    }
+    const int64_t meanAt[] = {c}, squaresAt[] = {C + c}, countAt[] = {2 * C};
+    if (c < C) *to.at(meanAt) = mean, *to.at(squaresAt) = squares;
+    else *to.at(countAt) = count;
+  });
+}
+
+void THNN_(BatchNormalization_saveStatistics)(THNNState *state, THAccrealTensor *statistics, THTensor *save_mean,
+                                              THTensor *save_std, THTensor *running_mean, THTensor *running_var,
+                                              double momentum, double eps, bool unbiased)
+{
+  const MomentsOutputs to = {first(statistics), second(statistics), countOf(statistics), save_mean, save_std,
+                             running_mean,      running_var,        (real)momentum,      (real)eps, unbiased};
+  saveMoments(state, statistics->size[0] / 2, to);
+}
+
+void THNN_(BatchNormalization_normalize)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
+                                         THTensor *bias, THTensor *save_mean, THTensor *save_std, bool relu)
+{
+  normalize(state, input, output, {save_mean, save_std, NULL, weight, bias, 0}, relu);
+}
+
+void THNN_(BatchNormalization_gradSums)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *weight,
+                                        THTensor *bias, THTensor *save_mean, THTensor *save_std,
+                                        THAccrealTensor *sums, bool relu)
+{
+  const GradientOutputs to = {first(sums), second(sums), NULL, NULL, 0};
+  gradSums(state, input, gradOutput, {save_mean, save_std, NULL, weight, bias, 0}, to, relu);
+}
+
+void THNN_(BatchNormalization_gradInput)(THNNState *state, THTensor *input, THTensor *gradOutput,
+                                         THTensor *gradInput, THTensor *weight, THTensor *bias,
+                                         THTensor *save_mean, THTensor *save_std, THAccrealTensor *sums,
+                                         double count, bool relu)
+{
+  GradientSums given = {};
+  if (sums != NULL) given = {first(sums), second(sums), (real)count};
+  THNN_(batchNorm)::gradInput(state, input, gradOutput, gradInput, {save_mean, save_std, NULL, weight, bias, 0},
+                              given, relu);
+}

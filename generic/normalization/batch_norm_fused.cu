@@ -1,0 +1,63 @@
+#include "normalization/batch_norm_fused.h"
+
+#include "batch_norm/batch_norm.h"
+
+using namespace THNN_(batchNorm);
+
+static ChannelParameters parametersOf(bool train, THTensor *running_mean, THTensor *running_var,
+                                      THTensor *save_mean, THTensor *save_std, THTensor *weight, THTensor *bias,
+                                      double eps)
+{
+  return {train ? save_mean : running_mean,
+          train ? save_std : NULL,
+          train ? NULL : running_var,
+          weight,
+          bias,
+          (real)eps};
+}
+
+void THNN_(batchNormFusedUpdateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
+                                       THTensor *bias, THTensor *running_mean, THTensor *running_var,
+                                       THTensor *save_mean, THTensor *save_std, bool train, double momentum,
+                                       double eps, bool relu)
+{
+  if (train) {
+    MomentsOutputs to = {};
+    to.save_mean = save_mean;
+    to.save_std = save_std;
+    to.running_mean = running_mean;
+    to.running_var = running_var;
+    to.momentum = (real)momentum;
+    to.eps = (real)eps;
+    to.unbiased = true;
+    moments(state, input, to);
+  }
+  const ChannelParameters parameters =
+      parametersOf(train, running_mean, running_var, save_mean, save_std, weight, bias, eps);
+  normalize(state, input, output, parameters, relu);
+}
+
+void THNN_(batchNormFusedBackward)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
+                                   THTensor *gradWeight, THTensor *gradBias, THTensor *weight, THTensor *bias,
+                                   THTensor *running_mean, THTensor *running_var, THTensor *save_mean,
+                                   THTensor *save_std, bool train, double scale, double eps, bool relu)
+{
+  const ChannelParameters parameters =
+      parametersOf(train, running_mean, running_var, save_mean, save_std, weight, bias, eps);
+  if (input->size[1] == 0) return;
+  const bool needsSums = train && gradInput != NULL;
+  GradientSums sums = {};
+  if (needsSums) {
+    const int64_t C = input->size[1];
+    real *memory = (real *)thcunn::scratch(state, 2 * C * (int64_t)sizeof(real));
+    if (memory == NULL) return;
+    int64_t values = 1;
+    for (int d = 0; d < input->ndim; d++) values *= d == 1 ? 1 : input->size[d];
+    sums = {ChannelVector(memory, 1), ChannelVector(memory + C, 1), (real)values};
+  }
+  if (needsSums || gradWeight != NULL || gradBias != NULL) {
+    const GradientOutputs to = {sums.sum, sums.dot, gradWeight, gradBias, (real)scale};
+    gradSums(state, input, gradOutput, parameters, to, relu);
+  }
+  if (gradInput != NULL) THNN_(batchNorm)::gradInput(state, input, gradOutput, gradInput, parameters, sums, relu);
+}

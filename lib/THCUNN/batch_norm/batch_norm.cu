@@ -1,0 +1,373 @@
+#include "batch_norm/batch_norm.h"
+
+#include "simd/vector_math.h"
+
+namespace THNN_(batchNorm)
+{
+
+/* --- statistics ------------------------------------------------------------------------------------------------------ */
+
+/* Within 2 units in the last place. */
+template <class T> __device__ static inline T fastQuotient(T a, T b) { return __fdividef(a, b); }
+template <> __device__ inline double fastQuotient(double a, double b) { return a / b; }
+
+__device__ static inline real inverseDeviation(real variance, real eps)
+{
+  return variance + eps == 0 ? (real)0 : 1 / th_sqrt(variance + eps);
+}
+
+__device__ static inline void saveChannel(const MomentsOutputs &to, int64_t c, real mean, real squares, real count)
+{
+  if (to.save_mean.isPresent()) to.save_mean.set(c, mean);
+  if (to.save_std.isPresent()) to.save_std.set(c, inverseDeviation(squares / count, to.eps));
+  const real kept = 1 - to.momentum, variance = squares / (to.unbiased ? count - 1 : count);
+  if (to.running_mean.isPresent()) to.running_mean.set(c, to.momentum * mean + kept * to.running_mean.get(c));
+  if (to.running_var.isPresent()) to.running_var.set(c, to.momentum * variance + kept * to.running_var.get(c));
+}
+
+template <UnitKind K> struct Moments {
+  typedef Unit<K> U;
+  struct Value {
+    real count, mean[U::sets], squares[U::sets];
+  };
+  struct Coefficients {};
+
+  Channels channels;
+  MomentsOutputs to;
+  real count;
+
+  __device__ Value zero() const
+  {
+    Value value;
+    value.count = 0;
+#pragma unroll
+    for (int s = 0; s < U::sets; s++) value.mean[s] = value.squares[s] = 0;
+    return value;
+  }
+  __device__ Coefficients begin(int64_t) const { return Coefficients(); }
+
+  /* Mean and centred sum of squares of the unit, merged into those of the partial result. */
+  __device__ void add(Value &partial, const Coefficients &, int64_t row, int64_t term) const
+  {
+    U x;
+    int64_t offset[OPERANDS];
+    channels.offsets(U::firstChannel(row), U::firstPosition(term), offset);
+    x.load(channels.operand[0].data + offset[0]);
+    Value unit;
+    unit.count = U::size / U::sets;
+    if (K == PACKED_POSITIONS) {
+      /* A mean relative to the first element is exact if all elements are equal. */
+      const real first = x.get(0);
+      real d[U::size], sum = 0, squares = 0;
+#pragma unroll
+      for (int e = 0; e < U::size; e++) sum += d[e] = x.get(e) - first;
+      const real mean = sum / U::size;
+#pragma unroll
+      for (int e = 0; e < U::size; e++) squares += (d[e] - mean) * (d[e] - mean);
+      unit.mean[0] = first + mean;
+      unit.squares[0] = squares;
+    } else {
+#pragma unroll
+      for (int e = 0; e < U::size; e++) unit.mean[e] = x.get(e), unit.squares[e] = 0;
+    }
+    partial = merge(partial, unit);
+  }
+  __device__ Value merge(Value a, const Value &b) const
+  {
+    const real total = a.count + b.count, fraction = b.count == 0 ? (real)0 : fastQuotient(b.count, total);
+#pragma unroll
+    for (int s = 0; s < U::sets; s++) {
+      const real delta = b.mean[s] - a.mean[s];
+      a.mean[s] = fraction == 1 ? b.mean[s] : a.mean[s] + delta * fraction;
+      a.squares[s] += b.squares[s] + delta * (a.count * fraction) * delta;
+    }
+    a.count = total;
+    return a;
+  }
+  __device__ void finish(int64_t row, const Value &value) const
+  {
+#pragma unroll
+    for (int s = 0; s < U::sets; s++) {
+      const int64_t c = U::firstChannel(row) + s;
+      if (to.mean.isPresent()) to.mean.set(c, value.mean[s]);
+      if (to.squares.isPresent()) to.squares.set(c, value.squares[s]);
+      saveChannel(to, c, value.mean[s], value.squares[s], count);
+    }
+  }
+};
+
+template <UnitKind K>
+static void computeMoments(THNNState *state, const Channels &channels, const MomentsOutputs &to)
+{
+  const Moments<K> moments = {channels, to, (real)channels.positions};
+  reduceUnits<K>(state, moments, channels);
+}
+
+void moments(THNNState *state, THTensor *input, const MomentsOutputs &to)
+{
+  const Channels channels = channelsOf(state, 1, input, NULL, NULL);
+  if (channels.kind == PACKED_POSITIONS) computeMoments<PACKED_POSITIONS>(state, channels, to);
+  else if (channels.kind == PACKED_CHANNELS) computeMoments<PACKED_CHANNELS>(state, channels, to);
+  else computeMoments<SINGLE>(state, channels, to);
+}
+
+void saveMoments(THNNState *state, int64_t channels, const MomentsOutputs &to)
+{
+  forEach(state, channels, [=] __device__(int64_t c) {
+    const real count = (real)*to.count;
+    if (!(count > 1)) { /* an error on the CPU */
+      to.save_mean.set(c, (real)NAN);
+      to.save_std.set(c, (real)NAN);
+      return;
+    }
+    saveChannel(to, c, to.mean.get(c), to.squares.get(c), count);
+  });
+}
+
+/* --- normalization and the gradient by the input ----------------------------------------------------------------------- */
+
+/* Of one channel, or of a pack of channels. */
+template <int N> struct Affine {
+  real mean[N], scale[N], bias[N];
+
+  __device__ void load(const ChannelParameters &p, int64_t first, bool withBias)
+  {
+#pragma unroll
+    for (int s = 0; s < N; s++) {
+      mean[s] = p.mean.get(first + s);
+      scale[s] = inverseOf(p, first + s) * p.weight.get(first + s, 1);
+      bias[s] = withBias ? p.bias.get(first + s, 0) : (real)0;
+    }
+  }
+  __device__ static real inverseOf(const ChannelParameters &p, int64_t c)
+  {
+    return p.inverse.isPresent() ? p.inverse.get(c) : inverseDeviation(p.variance.get(c), p.eps);
+  }
+  /* Forward and backward need the same bits, since the sign decides about the gradient of relu. */
+  __device__ real normalized(int s, real x) const { return fma(x - mean[s], scale[s], bias[s]); }
+  __device__ real gradient(int s, real g, real x, bool relu) const
+  {
+    return relu && normalized(s, x) <= 0 ? (real)0 : g;
+  }
+};
+
+template <UnitKind K> struct Normalize {
+  typedef Unit<K> U;
+  typedef Affine<U::sets> Coefficients;
+  struct Operands {
+    U x;
+    Element *output;
+  };
+
+  Channels channels;
+  ChannelParameters parameters;
+  bool relu;
+
+  __device__ Coefficients begin(int64_t row) const
+  {
+    Coefficients k;
+    k.load(parameters, U::firstChannel(row), true);
+    return k;
+  }
+  __device__ Operands load(int64_t row, int64_t term) const
+  {
+    Operands o;
+    int64_t offset[OPERANDS];
+    channels.offsets(U::firstChannel(row), U::firstPosition(term), offset);
+    o.x.load(channels.operand[0].data + offset[0]);
+    o.output = channels.operand[2].data + offset[2];
+    return o;
+  }
+  __device__ void finish(const Coefficients &k, const Operands &o) const
+  {
+    U y;
+#pragma unroll
+    for (int e = 0; e < U::size; e++) {
+      const real value = k.normalized(U::setOf(e), o.x.get(e));
+      y.set(e, relu && value <= 0 ? (real)0 : value);
+    }
+    y.store(o.output);
+  }
+};
+
+template <UnitKind K>
+static void normalizeUnits(THNNState *state, const Channels &channels, const ChannelParameters &parameters,
+                           bool relu)
+{
+  const Normalize<K> map = {channels, parameters, relu};
+  applyUnits<K>(state, map, channels);
+}
+
+void normalize(THNNState *state, THTensor *input, THTensor *output, const ChannelParameters &parameters, bool relu)
+{
+  const Channels channels = channelsOf(state, 1, input, NULL, output);
+  if (channels.kind == PACKED_POSITIONS) normalizeUnits<PACKED_POSITIONS>(state, channels, parameters, relu);
+  else if (channels.kind == PACKED_CHANNELS) normalizeUnits<PACKED_CHANNELS>(state, channels, parameters, relu);
+  else normalizeUnits<SINGLE>(state, channels, parameters, relu);
+}
+
+enum GradientKind { CONSTANT_STATISTICS, BATCH_STATISTICS };
+
+template <UnitKind K, GradientKind G, bool RELU> struct InputGradient {
+  typedef Unit<K> U;
+  static const bool readsInput = G == BATCH_STATISTICS || RELU;
+  struct Coefficients {
+    Affine<U::sets> affine;
+    real slope[U::sets], constant[U::sets];
+  };
+  struct Operands {
+    U x, g;
+    Element *gradInput;
+  };
+
+  Channels channels;
+  ChannelParameters parameters;
+  GradientSums sums;
+
+  __device__ Coefficients begin(int64_t row) const
+  {
+    Coefficients k;
+    const int64_t first = U::firstChannel(row);
+    k.affine.load(parameters, first, RELU);
+#pragma unroll
+    for (int s = 0; s < U::sets && G == BATCH_STATISTICS; s++) {
+      const real inverse = k.affine.inverseOf(parameters, first + s), factor = -k.affine.scale[s] / sums.count;
+      k.slope[s] = factor * inverse * inverse * sums.dot.get(first + s);
+      k.constant[s] = factor * sums.sum.get(first + s);
+    }
+    return k;
+  }
+  __device__ Operands load(int64_t row, int64_t term) const
+  {
+    Operands o;
+    int64_t offset[OPERANDS];
+    channels.offsets(U::firstChannel(row), U::firstPosition(term), offset);
+    o.g.load(channels.operand[1].data + offset[1]);
+    if (readsInput) o.x.load(channels.operand[0].data + offset[0]);
+    else o.x = o.g; /* not used */
+    o.gradInput = channels.operand[2].data + offset[2];
+    return o;
+  }
+  __device__ void finish(const Coefficients &k, const Operands &o) const
+  {
+    U dx;
+#pragma unroll
+    for (int e = 0; e < U::size; e++) {
+      const int s = U::setOf(e);
+      const real x = readsInput ? o.x.get(e) : (real)0;
+      real value = k.affine.gradient(s, o.g.get(e), x, RELU) * k.affine.scale[s];
+      if (G == BATCH_STATISTICS) value += (x - k.affine.mean[s]) * k.slope[s] + k.constant[s];
+      dx.set(e, value);
+    }
+    dx.store(o.gradInput);
+  }
+};
+
+template <GradientKind G, bool RELU>
+static void gradInputBy(THNNState *state, const Channels &channels, const ChannelParameters &parameters,
+                        const GradientSums &sums)
+{
+  const InputGradient<PACKED_POSITIONS, G, RELU> positions = {channels, parameters, sums};
+  const InputGradient<PACKED_CHANNELS, G, RELU> packs = {channels, parameters, sums};
+  const InputGradient<SINGLE, G, RELU> single = {channels, parameters, sums};
+  if (channels.kind == PACKED_POSITIONS) applyUnits<PACKED_POSITIONS>(state, positions, channels);
+  else if (channels.kind == PACKED_CHANNELS) applyUnits<PACKED_CHANNELS>(state, packs, channels);
+  else applyUnits<SINGLE>(state, single, channels);
+}
+
+void gradInput(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
+               const ChannelParameters &parameters, const GradientSums &sums, bool relu)
+{
+  const bool constant = !sums.sum.isPresent();
+  const Channels channels = channelsOf(state, 1, constant && !relu ? NULL : input, gradOutput, gradInput);
+  if (constant && relu) gradInputBy<CONSTANT_STATISTICS, true>(state, channels, parameters, sums);
+  else if (constant) gradInputBy<CONSTANT_STATISTICS, false>(state, channels, parameters, sums);
+  else if (relu) gradInputBy<BATCH_STATISTICS, true>(state, channels, parameters, sums);
+  else gradInputBy<BATCH_STATISTICS, false>(state, channels, parameters, sums);
+}
+
+/* --- sums for the backward ----------------------------------------------------------------------------------------------- */
+
+template <UnitKind K, bool RELU> struct GradSums {
+  typedef Unit<K> U;
+  typedef Affine<U::sets> Coefficients;
+  struct Value {
+    real sum[U::sets], dot[U::sets];
+  };
+
+  Channels channels;
+  ChannelParameters parameters;
+  GradientOutputs to;
+
+  __device__ Value zero() const
+  {
+    Value value;
+#pragma unroll
+    for (int s = 0; s < U::sets; s++) value.sum[s] = value.dot[s] = 0;
+    return value;
+  }
+  __device__ Coefficients begin(int64_t row) const
+  {
+    Coefficients k;
+    k.load(parameters, U::firstChannel(row), RELU);
+    return k;
+  }
+  __device__ void add(Value &partial, const Coefficients &k, int64_t row, int64_t term) const
+  {
+    U x, g;
+    int64_t offset[OPERANDS];
+    channels.offsets(U::firstChannel(row), U::firstPosition(term), offset);
+    x.load(channels.operand[0].data + offset[0]);
+    g.load(channels.operand[1].data + offset[1]);
+    Value unit = zero();
+#pragma unroll
+    for (int e = 0; e < U::size; e++) {
+      const int s = U::setOf(e);
+      const real value = x.get(e), gradient = k.gradient(s, g.get(e), value, RELU);
+      unit.sum[s] += gradient;
+      unit.dot[s] += gradient * (value - k.mean[s]);
+    }
+    partial = merge(partial, unit);
+  }
+  __device__ Value merge(Value a, const Value &b) const
+  {
+#pragma unroll
+    for (int s = 0; s < U::sets; s++) a.sum[s] += b.sum[s], a.dot[s] += b.dot[s];
+    return a;
+  }
+  __device__ void finish(int64_t row, const Value &value) const
+  {
+#pragma unroll
+    for (int s = 0; s < U::sets; s++) {
+      const int64_t c = U::firstChannel(row) + s;
+      if (to.sum.isPresent()) to.sum.set(c, value.sum[s]);
+      if (to.dot.isPresent()) to.dot.set(c, value.dot[s]);
+      if (to.gradBias.isPresent()) to.gradBias.set(c, to.gradBias.get(c) + to.scale * value.sum[s]);
+      if (!to.gradWeight.isPresent()) continue;
+      const real inverse = Coefficients::inverseOf(parameters, c);
+      to.gradWeight.set(c, to.gradWeight.get(c) + to.scale * inverse * value.dot[s]);
+    }
+  }
+};
+
+template <bool RELU>
+static void gradSumsBy(THNNState *state, const Channels &channels, const ChannelParameters &parameters,
+                       const GradientOutputs &to)
+{
+  const GradSums<PACKED_POSITIONS, RELU> positions = {channels, parameters, to};
+  const GradSums<PACKED_CHANNELS, RELU> packs = {channels, parameters, to};
+  const GradSums<SINGLE, RELU> single = {channels, parameters, to};
+  if (channels.kind == PACKED_POSITIONS) reduceUnits<PACKED_POSITIONS>(state, positions, channels);
+  else if (channels.kind == PACKED_CHANNELS) reduceUnits<PACKED_CHANNELS>(state, packs, channels);
+  else reduceUnits<SINGLE>(state, single, channels);
+}
+
+void gradSums(THNNState *state, THTensor *input, THTensor *gradOutput, const ChannelParameters &parameters,
+              const GradientOutputs &to, bool relu)
+{
+  const Channels channels = channelsOf(state, 1, input, gradOutput, NULL);
+  if (relu) gradSumsBy<true>(state, channels, parameters, to);
+  else gradSumsBy<false>(state, channels, parameters, to);
+}
+
+} // namespace THNN_(batchNorm)

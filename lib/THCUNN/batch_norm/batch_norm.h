@@ -1,0 +1,64 @@
+#ifndef THCUNN_BATCH_NORM_BATCH_NORM_H
+#define THCUNN_BATCH_NORM_BATCH_NORM_H
+
+#include "batch_norm/channels.h"
+
+/* The stages of batch normalization. Each reads its tensors once, and the fused forward and backward are two stages: they
+   read their inputs twice and write once. Means and sums of squares are merged by Chan, Golub and LeVeque's formula,
+   starting with the elements of a unit, in `real`. */
+
+namespace THNN_(batchNorm)
+{
+
+using namespace THNN_(channels);
+
+/* Vectors (C) that normalization reads. */
+struct ChannelParameters {
+  ChannelVector mean;
+  ChannelVector inverse,
+      variance;               /* of the deviation; one of the two is absent; eps is added to the variance only */
+  ChannelVector weight, bias; /* absent: 1 and 0 */
+  real eps;
+};
+
+/* All may be absent. */
+struct MomentsOutputs {
+  ChannelVector mean, squares; /* and the centred sum of squares */
+  double *count;               /* one number, the values per channel */
+  ChannelVector save_mean, save_std, running_mean, running_var;
+  real momentum, eps;
+  bool unbiased; /* running_var is updated with squares / (count - 1) */
+};
+
+struct GradientOutputs {
+  ChannelVector sum, dot; /* sum(g) and sum(g * (x - mean)); may be absent, as the others may be */
+  ChannelVector gradWeight, gradBias;
+  real scale; /* of what is added to gradWeight and gradBias */
+};
+
+/* The sums of GradientOutputs over `count` values per channel. */
+struct GradientSums {
+  ChannelVector sum, dot; /* absent: mean and inverse are constants */
+  real count;
+};
+
+void moments(THNNState *state, THTensor *input, const MomentsOutputs &to);
+
+/* Writes the other outputs from mean, squares and count. */
+void saveMoments(THNNState *state, int64_t channels, const MomentsOutputs &to);
+
+/* output = (input - mean) * inverse * weight + bias; with relu, max(0, .) of it. */
+void normalize(THNNState *state, THTensor *input, THTensor *output, const ChannelParameters &parameters,
+               bool relu);
+
+/* g is gradOutput; with relu, where the normalized input is at most 0, 0. */
+void gradSums(THNNState *state, THTensor *input, THTensor *gradOutput, const ChannelParameters &parameters,
+              const GradientOutputs &to, bool relu);
+
+/* gradInput = (g - sum / count - (x - mean) * inverse^2 * dot / count) * inverse * weight */
+void gradInput(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
+               const ChannelParameters &parameters, const GradientSums &sums, bool relu);
+
+} // namespace THNN_(batchNorm)
+
+#endif

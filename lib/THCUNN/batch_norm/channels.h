@@ -1,0 +1,223 @@
+#ifndef THCUNN_BATCH_NORM_CHANNELS_H
+#define THCUNN_BATCH_NORM_CHANNELS_H
+
+/* Tensors of one size (N, C, ...) seen as channels x positions, and the vectors (C) that belong to them. A unit is the
+   number of elements that a thread loads and stores at a time:
+
+     PACKED_POSITIONS    a pack of adjacent positions of one channel: NCHW
+     PACKED_CHANNELS     a pack of adjacent channels at one position: NHWC, (N, C)
+     SINGLE              one element: all other layouts
+
+   Units lie in rows, which have one set of coefficients: a row is a channel or a pack of channels, and its terms are the
+   positions or packs of positions. */
+
+#include "runtime/kernel.h"
+#include "runtime/loops.h"
+
+/* A namespace per element type, since the library has this code for each. */
+namespace THNN_(channels)
+{
+
+using namespace thcunn;
+
+enum UnitKind { PACKED_POSITIONS, PACKED_CHANNELS, SINGLE };
+
+static const int POSITION_DIMS = 8, OPERANDS = 3;
+
+struct Channels {
+  struct Operand {
+    Element *data; /* NULL: absent */
+    int64_t channelStride, stride[POSITION_DIMS];
+  } operand[OPERANDS];
+  int dims; /* of positions, merged where the strides of all operands allow; innermost first */
+  Divisor size[POSITION_DIMS];
+  int64_t channels, positions;
+  UnitKind kind;
+  bool adjacentChannels; /* neighbouring threads have neighbouring channels, not positions */
+
+  int64_t rows() const { return kind == PACKED_CHANNELS ? channels / Pack<Element>::size : channels; }
+  int64_t terms() const { return kind == PACKED_POSITIONS ? positions / Pack<Element>::size : positions; }
+
+  __device__ void offsets(int64_t channel, int64_t position, int64_t (&offset)[OPERANDS]) const
+  {
+#pragma unroll
+    for (int k = 0; k < OPERANDS; k++) offset[k] = channel * operand[k].channelStride;
+    for (int d = 0; d < dims; d++) {
+      const int64_t q = d < dims - 1 ? size[d].quotient(position) : 0, index = position - q * size[d].divisor;
+#pragma unroll
+      for (int k = 0; k < OPERANDS; k++) offset[k] += index * operand[k].stride[d];
+      position = q;
+    }
+  }
+};
+
+/* Of tensors whose channels are dimension `channelDim`, or which are one channel if that is -1; absent tensors are NULL. Fails if positions have too many dimensions
+   that cannot be merged. */
+Channels channelsOf(THNNState *state, int channelDim, const THNNTensor *a, const THNNTensor *b,
+                    const THNNTensor *c);
+
+/* The elements of a unit of kind K, `size` of them, with `sets` sets of coefficients. */
+template <UnitKind K> struct Unit {
+  static const int size = K == SINGLE ? 1 : Pack<Element>::size;
+  static const int sets = K == PACKED_CHANNELS ? size : 1;
+  struct alignas(size * sizeof(Element)) {
+    Element element[size];
+  } pack;
+
+  __device__ void load(const Element *p) { pack = *(const decltype(pack) *)p; }
+  __device__ void store(Element *p) const { *(decltype(pack) *)p = pack; }
+  __device__ real get(int e) const { return thcunn::load(&pack.element[e]); }
+  __device__ void set(int e, real value) { thcunn::store(&pack.element[e], value); }
+  __device__ static int64_t firstChannel(int64_t row) { return row * sets; }
+  __device__ static int64_t firstPosition(int64_t term) { return K == PACKED_POSITIONS ? term * size : term; }
+  /* The set of coefficients of element e. */
+  __device__ static constexpr int setOf(int e) { return K == PACKED_CHANNELS ? e : 0; }
+};
+
+/* A vector (C), read and written by its own element type: vectors of a call of half or bfloat16 may be float, and those of
+   accreal are double. */
+struct ChannelVector {
+  void *data; /* NULL: absent */
+  int64_t stride;
+  int32_t type;
+
+  ChannelVector() = default;
+  ChannelVector(const THNNTensor *tensor)
+      : data(tensor ? tensor->data : NULL), stride(tensor ? tensor->stride[0] : 0), type(tensor ? tensor->type : 0)
+  {
+  }
+  /* Numbers of type T, from `first` on. */
+  ChannelVector(double *first, int64_t stride) : data(first), stride(stride), type(THNN_TYPE_DOUBLE) {}
+  ChannelVector(float *first, int64_t stride) : data(first), stride(stride), type(THNN_TYPE_FLOAT) {}
+
+  __host__ __device__ bool isPresent() const { return data != NULL; }
+  __device__ real get(int64_t c) const
+  {
+    if (type == THNN_TYPE_FLOAT) return (real)((const float *)data)[c * stride];
+    if (type == THNN_TYPE_DOUBLE) return (real)((const double *)data)[c * stride];
+    return load((const Element *)data + c * stride);
+  }
+  __device__ real get(int64_t c, real absent) const { return data ? get(c) : absent; }
+  __device__ void set(int64_t c, real value) const
+  {
+    if (type == THNN_TYPE_FLOAT) ((float *)data)[c * stride] = (float)value;
+    else if (type == THNN_TYPE_DOUBLE) ((double *)data)[c * stride] = value;
+    else store((Element *)data + c * stride, value);
+  }
+};
+
+/* A row's units, with coefficients that each thread loads once. Blocks have X rows, whose terms Y threads share, as in
+   reduceKernel; X * Y = THREADS. */
+
+/* out[unit] = f(unit). F is a class with
+
+     typedef ... Coefficients, Operands;
+     Coefficients begin(int64_t row) const;
+     Operands load(int64_t row, int64_t term) const;
+     void finish(const Coefficients &k, const Operands &operands) const;   computes and stores
+
+   Units are loaded before the previous ones are stored, since the compiler cannot know that they have other addresses. */
+template <int X, class F>
+__global__ void __launch_bounds__(THREADS)
+    applyKernel(F f, int64_t rows, int64_t count, int64_t partLength, int64_t parts)
+{
+  const int Y = THREADS / X, units = 2;
+  const int64_t part = blockIdx.x % parts, row = blockIdx.x / parts * X + threadIdx.x % X;
+  const int64_t end = (part + 1) * partLength < count ? (part + 1) * partLength : count;
+  if (row >= rows) return;
+  const typename F::Coefficients k = f.begin(row);
+  for (int64_t i = part * partLength + threadIdx.x / X; i < end; i += units * Y) {
+    typename F::Operands operands[units];
+#pragma unroll
+    for (int u = 0; u < units; u++)
+      if (i + u * Y < end) operands[u] = f.load(row, i + u * Y);
+#pragma unroll
+    for (int u = 0; u < units; u++)
+      if (i + u * Y < end) f.finish(k, operands[u]);
+  }
+}
+
+/* A reduction as described in loops.h, with F's coefficients: add(partial, k, row, term). */
+template <int X, class R>
+__global__ void __launch_bounds__(THREADS) reduceRowsKernel(R r, int64_t rows, int64_t count, int64_t partLength,
+                                                            int64_t parts, typename R::Value *partials)
+{
+  const int64_t part = blockIdx.x % parts, row = blockIdx.x / parts * X + threadIdx.x % X;
+  const int64_t end = (part + 1) * partLength < count ? (part + 1) * partLength : count;
+  typename R::Value value = r.zero();
+  if (row < rows) {
+    const typename R::Coefficients k = r.begin(row);
+    for (int64_t i = part * partLength + threadIdx.x / X; i < end; i += THREADS / X) r.add(value, k, row, i);
+  }
+  value = mergeColumns<X, THREADS / X>(r, value);
+  if (threadIdx.x >= X || row >= rows) return;
+  if (partials) partials[row * parts + part] = value;
+  else r.finish(row, value);
+}
+
+/* The division of rows of `count` terms into parts, a block for each part of X rows. It depends on sizes alone: blocks for
+   the largest devices if the terms suffice, and at most TERMS_PER_PART terms, which limits rounding errors of sums. */
+struct RowParts {
+  int64_t length, parts, blocks;
+
+  RowParts(THNNState *state, int64_t X, int64_t rows, int64_t count)
+  {
+    const int64_t Y = THREADS / X, groups = (rows + X - 1) / X, enoughBlocks = 2048, least = 4 * Y;
+    length = (count * groups / enoughBlocks + Y - 1) / Y * Y;
+    if (length < least) length = least;
+    if (length > TERMS_PER_PART / X) length = TERMS_PER_PART / X;
+    parts = count > length ? (count + length - 1) / length : 1;
+    blocks = groups * parts;
+    if (groups > 0x7fffffff / parts)
+      THNN_fail(state, THNN_NOT_IMPLEMENTED, NULL, "%lld channels of %lld values are more than a launch can have",
+                (long long)rows, (long long)count);
+  }
+};
+
+template <int X, class F> void applyRows(THNNState *state, const F &f, int64_t rows, int64_t count)
+{
+  const RowParts p(state, X, rows, count);
+  if (rows == 0 || count == 0 || state->status != THNN_OK) return;
+  THCUNN_LAUNCH((applyKernel<X, F>), (unsigned)p.blocks, THREADS, streamOf(state))(f, rows, count, p.length,
+                                                                                   p.parts);
+}
+
+template <int X, class R> void reduceRows(THNNState *state, const R &r, int64_t rows, int64_t count)
+{
+  typedef typename R::Value Value;
+  const RowParts p(state, X, rows, count);
+  if (rows == 0 || state->status != THNN_OK) return;
+  Value *partials = NULL;
+  if (p.parts > 1 && (partials = (Value *)scratch(state, rows * p.parts * (int64_t)sizeof(Value))) == NULL) return;
+  THCUNN_LAUNCH((reduceRowsKernel<X, R>), (unsigned)p.blocks, THREADS, streamOf(state))
+  (r, rows, count, p.length, p.parts, partials);
+  if (p.parts == 1) return;
+  const MergeParts<R> merge = {r, partials, p.parts};
+  THCUNN_LAUNCH((reduceKernel<1, MergeParts<R>>), (unsigned)rows, THREADS, streamOf(state))
+  (merge, rows, p.parts, p.parts, 1, nullptr);
+}
+
+/* Adjacent rows of a block. Eight packs are 128 bytes, a line of the cache. */
+template <UnitKind K> struct AdjacentRows {
+  static const int count = K == PACKED_CHANNELS ? 8 : 32;
+};
+
+template <UnitKind K, class F> void applyUnits(THNNState *state, const F &f, const Channels &channels)
+{
+  const int64_t rows = channels.rows(), terms = channels.terms();
+  if constexpr (K != PACKED_POSITIONS)
+    if (channels.adjacentChannels) return applyRows<AdjacentRows<K>::count>(state, f, rows, terms);
+  if constexpr (K != PACKED_CHANNELS) applyRows<1>(state, f, rows, terms);
+}
+
+template <UnitKind K, class R> void reduceUnits(THNNState *state, const R &r, const Channels &channels)
+{
+  const int64_t rows = channels.rows(), terms = channels.terms();
+  if constexpr (K != PACKED_POSITIONS)
+    if (channels.adjacentChannels) return reduceRows<AdjacentRows<K>::count>(state, r, rows, terms);
+  if constexpr (K != PACKED_CHANNELS) reduceRows<1>(state, r, rows, terms);
+}
+
+} // namespace THNN_(channels)
+
+#endif
