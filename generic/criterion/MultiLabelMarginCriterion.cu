@@ -1,5 +1,6 @@
 #include "modules/MultiLabelMarginCriterion.h"
 #include "criterion/class_rows.h"
+#include "runtime/warp.h"
 
 typedef thcunn::ClassRows<Element> Rows;
 typedef thcunn::ClassRows<const int64_t> Labels;
@@ -49,13 +50,6 @@ struct Gradient {
   }
 };
 
-__device__ int sumOverWarp(int value)
-{
-  for (int distance = thcunn::WARP / 2; distance > 0; distance /= 2)
-    value += __shfl_xor_sync(thcunn::ALL_LANES, value, distance);
-  return value;
-}
-
 /* A block per row. First each thread stores the gradient by the classes that are no targets, then each warp adds that by
    a label at its first occurrence. */
 __global__ void __launch_bounds__(thcunn::THREADS) gradientKernel(Gradient g)
@@ -90,11 +84,11 @@ __global__ void __launch_bounds__(thcunn::THREADS) gradientKernel(Gradient g)
         same++;
         before += k < i;
       }
-    if (sumOverWarp(before) > 0) continue;
+    if (thcunn::sumOverWarp(before) > 0) continue;
     for (int64_t c = lane; c < classes; c += thcunn::WARP)
       if (!g.isTarget(row, c)) positive += g.isPositive(row, label, c);
-    positive = sumOverWarp(positive);
-    same = sumOverWarp(same);
+    positive = thcunn::sumOverWarp(positive);
+    same = thcunn::sumOverWarp(same);
     Element *const dx = g.gradient.at(row, label);
     if (lane == 0) thcunn::store(dx, thcunn::load(dx) - g.share * (real)same * (real)positive);
   }

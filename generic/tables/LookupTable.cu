@@ -1,4 +1,5 @@
 #include "modules/LookupTable.h"
+#include "runtime/warp.h"
 #include "segment_sum/segment_sum.h"
 #include "simd/vector_math.h"
 
@@ -102,13 +103,6 @@ struct RowNumbers {
   }
 };
 
-__device__ real sumOverWarp(real value)
-{
-  for (int distance = thcunn::WARP / 2; distance > 0; distance /= 2)
-    value += __shfl_xor_sync(thcunn::ALL_LANES, value, distance);
-  return value;
-}
-
 /* NaN is the largest. */
 __device__ real larger(real a, real b) { return a > b || a != a ? a : b; }
 
@@ -135,7 +129,7 @@ struct Row {
       const real x = magnitude(c) / largest;
       sum += p == 1 ? x : p == 2 ? x * x : th_pow(x, p);
     }
-    sum = sumOverWarp(sum);
+    sum = thcunn::sumOverWarp(sum);
     return largest * (p == 1 ? sum : p == 2 ? th_sqrt(sum) : th_pow(sum, 1 / p));
   }
   __device__ real magnitude(int64_t c) const

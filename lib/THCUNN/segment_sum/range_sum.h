@@ -1,6 +1,7 @@
 #ifndef THCUNN_SEGMENT_SUM_RANGE_SUM_H
 #define THCUNN_SEGMENT_SUM_RANGE_SUM_H
 
+#include "runtime/warp.h"
 #include "segment_sum/rows.h"
 
 namespace thcunn
@@ -67,8 +68,7 @@ template <class T, class R> void rangeSumByWarps(THNNState *state, const RangeSu
     const int lane = (int)(i % WARP);
     RowPart<T, 1> total;
     sum.add(row, column, lane, WARP, &total);
-    for (int distance = WARP / 2; distance > 0; distance /= 2)
-      total.value[0] += __shfl_xor_sync(ALL_LANES, total.value[0], distance);
+    total.value[0] = sumOverWarp(total.value[0]);
     if (lane == 0) sum.finish(row, column, total);
   });
 }

@@ -71,11 +71,7 @@ template <class T, class E, int V> struct SegmentSummation {
   __device__ void addToTarget(int64_t key, int64_t column, Row sum) const
   {
     T *const p = s.target + s.entries.target(key) + column * s.columnStride;
-    if (s.byFrequency) {
-      const Number occurrences = (Number)(items.firstOf(key + 1) - items.firstOf(key));
-#pragma unroll
-      for (int e = 0; e < V; e++) sum.value[e] /= occurrences;
-    }
+    if (s.byFrequency) sum.multiply(1 / (Number)(items.firstOf(key + 1) - items.firstOf(key)));
     Row result;
     result.loadFrom(p);
     result.add(1, sum);
