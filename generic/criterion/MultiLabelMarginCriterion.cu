@@ -1,0 +1,115 @@
+#include "modules/MultiLabelMarginCriterion.h"
+#include "criterion/class_rows.h"
+#include "runtime/warp.h"
+
+typedef thcunn::ClassRows<Element> Rows;
+typedef thcunn::ClassRows<const int64_t> Labels;
+
+/* The classes of a row are the labels before the first -1. Each pair of a label and another class has a term
+   max(0, 1 - x[label] + x[class]). */
+
+void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *input, THIndexTensor *target,
+                                                   THTensor *output, THTensor *isTarget, bool sizeAverage)
+{
+  const Rows x = thcunn::classRows<Element>(input), mask = thcunn::classRows<Element>(isTarget);
+  const Labels labels = thcunn::classRows<const int64_t>(target);
+  const thcunn::IndexCheck check = thcunn::indexCheck(state, "target", 0, x.classes);
+  const double scale = (x.rows > 0 ? 1 / (double)x.classes : 1) * (sizeAverage ? 1 / (double)x.rows : 1);
+  thcunn::sumOverClasses<real>(state, output, x, scale, [=] __device__(int64_t row, int64_t c) -> real {
+    const real score = thcunn::load(x.at(row, c));
+    real sum = 0;
+    bool isLabel = false, isValid = true;
+    for (int64_t i = 0; i < labels.classes; i++) {
+      const int64_t label = *labels.at(row, i);
+      if (label == -1) break;
+      isLabel = isLabel || label == c;
+      isValid = isValid && check(label);
+      if (!isValid) continue;
+      const real z = 1 - thcunn::load(x.at(row, label)) + score;
+      sum += z <= 0 ? 0 : z;
+    }
+    thcunn::store(mask.at(row, c), isLabel ? 1 : 0);
+    return !isValid ? (real)NAN : isLabel ? 0 : sum;
+  });
+}
+
+namespace
+{
+
+struct Gradient {
+  Rows x, mask, gradient;
+  Labels labels;
+  thcunn::IndexCheck check;
+  real share;
+
+  __device__ bool isTarget(int64_t row, int64_t c) const { return thcunn::load(mask.at(row, c)) != 0; }
+  /* Whether the term of a label and a class is not 0; NaN counts. */
+  __device__ bool isPositive(int64_t row, int64_t label, int64_t c) const
+  {
+    return !(1 - thcunn::load(x.at(row, label)) + thcunn::load(x.at(row, c)) <= 0);
+  }
+};
+
+/* A block per row. First each thread stores the gradient by the classes that are no targets, then each warp adds that by
+   a label at its first occurrence. */
+__global__ void __launch_bounds__(thcunn::THREADS) gradientKernel(Gradient g)
+{
+  const int64_t row = blockIdx.x, classes = g.x.classes;
+  const int lane = threadIdx.x % thcunn::WARP, warp = threadIdx.x / thcunn::WARP;
+  int64_t count = 0; /* of labels */
+  for (int64_t first = 0; first < classes; first += thcunn::WARP) {
+    const bool isEnd = first + lane >= classes || *g.labels.at(row, first + lane) == -1;
+    const unsigned ends = __ballot_sync(thcunn::ALL_LANES, isEnd);
+    int labels = 0;
+    while (labels < thcunn::WARP && (ends >> labels & 1) == 0) labels++;
+    count += labels;
+    if (ends != 0) break;
+  }
+  for (int64_t c = threadIdx.x; c < classes; c += thcunn::THREADS) {
+    int positive = 0;
+    if (!g.isTarget(row, c))
+      for (int64_t i = 0; i < count; i++) {
+        const int64_t label = *g.labels.at(row, i);
+        if (g.check(label)) positive += g.isPositive(row, label, c);
+      }
+    thcunn::store(g.gradient.at(row, c), g.share * (real)positive);
+  }
+  __syncthreads();
+  for (int64_t i = warp; i < count; i += thcunn::THREADS / thcunn::WARP) {
+    const int64_t label = *g.labels.at(row, i);
+    if (!g.check(label)) continue;
+    int before = 0, same = 0, positive = 0;
+    for (int64_t k = lane; k < count; k += thcunn::WARP)
+      if (*g.labels.at(row, k) == label) {
+        same++;
+        before += k < i;
+      }
+    if (thcunn::sumOverWarp(before) > 0) continue;
+    for (int64_t c = lane; c < classes; c += thcunn::WARP)
+      if (!g.isTarget(row, c)) positive += g.isPositive(row, label, c);
+    positive = thcunn::sumOverWarp(positive);
+    same = thcunn::sumOverWarp(same);
+    Element *const dx = g.gradient.at(row, label);
+    if (lane == 0) thcunn::store(dx, thcunn::load(dx) - g.share * (real)same * (real)positive);
+  }
+}
+
+} // namespace
+
+void THNN_(MultiLabelMarginCriterion_updateGradInput)(THNNState *state, THTensor *input, THIndexTensor *target,
+                                                      THTensor *gradInput, THTensor *isTarget, bool sizeAverage)
+{
+  const Rows x = thcunn::classRows<Element>(input);
+  const double share = THNNState_gradientFactor(state) / ((double)x.classes * (sizeAverage ? (double)x.rows : 1));
+  const Gradient g = {x,
+                      thcunn::classRows<Element>(isTarget),
+                      thcunn::classRows<Element>(gradInput),
+                      thcunn::classRows<const int64_t>(target),
+                      thcunn::indexCheck(state, "target", 0, x.classes),
+                      (real)share};
+  if (x.rows == 0 || state->status != THNN_OK) return;
+  if (x.rows > 0x7fffffff)
+    return THNN_fail(state, THNN_NOT_IMPLEMENTED, "input", "%lld rows are more than a launch can have",
+                     (long long)x.rows);
+  THCUNN_LAUNCH(gradientKernel, (unsigned)x.rows, thcunn::THREADS, thcunn::streamOf(state))(g);
+}

@@ -1,0 +1,302 @@
+#include "modules/LookupTableBag.h"
+#include "runtime/warp.h"
+#include "segment_sum/range_sum.h"
+#include "segment_sum/segment_sum.h"
+
+enum { SUM, MEAN, MAX_OF_ROWS };
+
+namespace
+{
+
+/* Bags of row numbers: those between two offsets, or the rows of a matrix. */
+struct Bags {
+  const int64_t *input, *offsets;
+  thcunn::Leading indices;
+  thcunn::IndexCheck check;
+  int64_t offsetStride; /* without offsets: row numbers per bag */
+  int64_t bags, padding;
+  thcunn::Divisor perBag;
+
+  /* Bad offsets are reported by checkOffsets; here they give an empty or shorter bag. */
+  __device__ int64_t begin(int64_t bag) const
+  {
+    if (bag == bags) return indices.count;
+    if (offsets == nullptr) return bag * offsetStride;
+    const int64_t offset = offsets[bag * offsetStride];
+    return offset < 0 ? 0 : offset > indices.count ? indices.count : offset;
+  }
+  /* The bag of entry i, the last one that begins at or before it. */
+  __device__ int64_t bagOf(int64_t i) const
+  {
+    if (offsets == nullptr) return perBag.quotient(i);
+    int64_t low = 0, high = bags;
+    while (high - low > 1) {
+      const int64_t middle = low + (high - low) / 2;
+      if (begin(middle) <= i) low = middle;
+      else high = middle;
+    }
+    return low;
+  }
+  /* -1 if the row is left out. */
+  __device__ int64_t rowAt(int64_t i) const
+  {
+    const int64_t row = input[indices.offset(i)];
+    return check(row) && row != padding ? row : -1;
+  }
+};
+
+} // namespace
+
+static Bags bagsOf(THNNState *state, const THIndexTensor *input, const THIndexTensor *offsets,
+                   const THTensor *weight, int paddingValue)
+{
+  const Bags b = {(const int64_t *)input->data,
+                  offsets ? (const int64_t *)offsets->data : NULL,
+                  thcunn::leadingMake(state, input, input->ndim),
+                  thcunn::indexCheck(state, "input", 0, weight->size[0]),
+                  offsets ? offsets->stride[0] : input->size[1],
+                  offsets ? offsets->size[0] : input->size[0],
+                  paddingValue,
+                  offsets ? 1 : input->size[1]};
+  return b;
+}
+
+/* Offsets begin with 0, do not decrease, and end within input. */
+static void checkOffsets(THNNState *state, const Bags &b)
+{
+  if (b.offsets == NULL) return;
+  const thcunn::IndexCheck check = thcunn::indexCheck(state, "offsets", 0, b.indices.count + 1);
+  thcunn::forEach(state, b.bags, [=] __device__(int64_t bag) {
+    thcunn::IndexCheck ascends = check;
+    if (bag > 0) ascends.first = b.begin(bag - 1);
+    else ascends.end = 1;
+    ascends(b.offsets[bag * b.offsetStride]);
+  });
+}
+
+namespace
+{
+
+/* Rows of the table, summed by bag. */
+struct RowsOfBags {
+  Bags b;
+  const int64_t *bagSize; /* NULL unless sums are divided by it */
+  int64_t bagSizeStride, sourceStride;
+
+  __device__ int64_t begin(int64_t bag) const { return b.begin(bag); }
+  __device__ int64_t source(int64_t i) const
+  {
+    const int64_t row = b.rowAt(i);
+    return row < 0 ? -1 : row * sourceStride;
+  }
+  __device__ real factor(int64_t) const { return 1; }
+  __device__ real scale(int64_t bag) const
+  {
+    if (bagSize == nullptr) return 1;
+    const int64_t size = bagSize[bag * bagSizeStride];
+    return size > 0 ? 1 / (real)size : 0;
+  }
+};
+
+} // namespace
+
+/* Counts the rows of each bag, with a warp per bag: sets bagSize, or checks that it fits input. */
+static void countRows(THNNState *state, const Bags &b, const THIndexTensor *bagSize, bool checks)
+{
+  int64_t *const sizes = (int64_t *)bagSize->data;
+  const int64_t stride = bagSize->stride[0];
+  const thcunn::IndexCheck check = thcunn::indexCheck(state, "bagSize", 0, 0);
+  thcunn::forEach(state, b.bags * thcunn::WARP, [=] __device__(int64_t i) {
+    const int64_t bag = i / thcunn::WARP, end = b.begin(bag + 1);
+    int64_t count = 0;
+    for (int64_t k = b.begin(bag) + i % thcunn::WARP; k < end; k += thcunn::WARP) count += b.rowAt(k) >= 0;
+    count = thcunn::sumOverWarp(count);
+    if (i % thcunn::WARP != 0) return;
+    if (!checks) {
+      sizes[bag * stride] = count;
+      return;
+    }
+    thcunn::IndexCheck equal = check;
+    equal.first = count;
+    equal.end = count + 1;
+    equal(sizes[bag * stride]);
+  });
+}
+
+/* The largest element of each column among the rows of a bag, the first of equal ones, and its row number; NaN is the
+   largest. A bag without rows gives 0 and the row number -1. */
+static void maxOfBags(THNNState *state, const Bags &b, const THTensor *weight, const THTensor *output,
+                      const THIndexTensor *maxIndices)
+{
+  const Element *const w = TH_DATA(weight);
+  Element *const y = TH_DATA(output);
+  int64_t *const index = (int64_t *)maxIndices->data;
+  const int64_t weightStride[2] = {weight->stride[0], weight->stride[1]};
+  const thcunn::View<Element, 2> to = {y, {output->stride[0], output->stride[1]}};
+  const thcunn::View<int64_t, 2> toIndex = {index, {maxIndices->stride[0], maxIndices->stride[1]}};
+  const thcunn::View<const Element, 2> from = {w, {weightStride[0], weightStride[1]}};
+  const thcunn::Divisor columns(weight->size[1]);
+  thcunn::forEach(state, b.bags * weight->size[1], [=] __device__(int64_t k) {
+    const int64_t bag = columns.quotient(k), c = k - bag * columns.divisor, end = b.begin(bag + 1);
+    real largest = 0;
+    int64_t best = -1;
+#pragma unroll 4
+    for (int64_t i = b.begin(bag); i < end; i++) {
+      const int64_t row = b.rowAt(i), at[2] = {row, c};
+      const real x = row < 0 ? 0 : thcunn::load(from.at(at));
+      if (row >= 0 && (best < 0 || x > largest || (x != x && largest == largest))) {
+        largest = x;
+        best = row;
+      }
+    }
+    const int64_t at[2] = {bag, c};
+    thcunn::store(to.at(at), largest);
+    *toIndex.at(at) = best;
+  });
+}
+
+void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input, THIndexTensor *offsets,
+                                        THTensor *output, THTensor *weight, THIndexTensor *bagSize,
+                                        THIndexTensor *maxIndices, int mode, bool scaleGradByFreq,
+                                        int paddingValue)
+{
+  (void)scaleGradByFreq;
+  const Bags b = bagsOf(state, input, offsets, weight, paddingValue);
+  checkOffsets(state, b);
+  countRows(state, b, bagSize, false);
+  if (weight->size[1] == 0) return;
+  if (mode == MAX_OF_ROWS) {
+    maxOfBags(state, b, weight, output, maxIndices);
+    return;
+  }
+  const RowsOfBags rows = {b, mode == MEAN ? (const int64_t *)bagSize->data : NULL, bagSize->stride[0],
+                           weight->stride[0]};
+  const bool packed = thcunn::hasPackedRows<Element>(weight) && thcunn::hasPackedRows<Element>(output);
+  const thcunn::RangeSum<Element, RowsOfBags> sum = {rows,
+                                                     b.bags,
+                                                     weight->size[1],
+                                                     TH_DATA(weight),
+                                                     NULL,
+                                                     TH_DATA(output),
+                                                     weight->stride[1],
+                                                     0,
+                                                     output->stride[0],
+                                                     output->stride[1],
+                                                     packed};
+  thcunn::rangeSum(state, sum);
+}
+
+namespace
+{
+
+/* Rows of gradOutput, summed by row of the table. */
+struct BagsOfRows {
+  Bags b;
+  const int64_t *bagOf;   /* of each entry */
+  const int64_t *bagSize; /* NULL unless rows are divided by it */
+  int64_t bagSizeStride, sourceStride, targetStride;
+  real scale;
+
+  __device__ int64_t key(int64_t i) const { return b.rowAt(i); }
+  __device__ int64_t source(int64_t i) const { return bagOf[i] * sourceStride; }
+  __device__ real factor(int64_t i) const
+  {
+    return bagSize ? scale / (real)bagSize[bagOf[i] * bagSizeStride] : scale;
+  }
+  __device__ int64_t target(int64_t row) const { return row * targetStride; }
+};
+
+/* Elements of gradOutput, summed by element of the table: entry i is element i of (bags, columns). */
+struct MaximaOfElements {
+  thcunn::View<const int64_t, 2> index;
+  thcunn::IndexCheck check;
+  thcunn::Divisor columns;
+  int64_t sourceStride[2], targetStride[2];
+  real scale;
+
+  __device__ int64_t key(int64_t i) const
+  {
+    const int64_t bag = columns.quotient(i), at[2] = {bag, i - bag * columns.divisor}, row = *index.at(at);
+    return row == -1 || !check(row) ? -1 : row * columns.divisor + at[1];
+  }
+  __device__ int64_t source(int64_t i) const
+  {
+    const int64_t bag = columns.quotient(i);
+    return bag * sourceStride[0] + (i - bag * columns.divisor) * sourceStride[1];
+  }
+  __device__ real factor(int64_t) const { return scale; }
+  __device__ int64_t target(int64_t key) const
+  {
+    const int64_t row = columns.quotient(key);
+    return row * targetStride[0] + (key - row * columns.divisor) * targetStride[1];
+  }
+};
+
+} // namespace
+
+/* The bag of each entry, or NULL without memory for them. */
+static const int64_t *bagOfEntries(THNNState *state, const Bags &b)
+{
+  int64_t *const bagOf = (int64_t *)thcunn::scratch(state, b.indices.count * (int64_t)sizeof(int64_t));
+  if (bagOf == NULL) return NULL;
+  thcunn::forEach(state, b.indices.count, [=] __device__(int64_t i) { bagOf[i] = b.bagOf(i); });
+  return bagOf;
+}
+
+static void addToMaxima(THNNState *state, const THTensor *gradOutput, const THTensor *gradWeight,
+                        const THIndexTensor *maxIndices, double scale)
+{
+  const int64_t columns = gradOutput->size[1];
+  const MaximaOfElements entries = {
+      {(const int64_t *)maxIndices->data, {maxIndices->stride[0], maxIndices->stride[1]}},
+      thcunn::indexCheck(state, "maxIndices", -1, gradWeight->size[0]),
+      columns,
+      {gradOutput->stride[0], gradOutput->stride[1]},
+      {gradWeight->stride[0], gradWeight->stride[1]},
+      (real)scale};
+  const thcunn::SegmentSum<Element, MaximaOfElements> sum = {entries,
+                                                             gradOutput->size[0] * columns,
+                                                             gradWeight->size[0] * columns,
+                                                             1,
+                                                             false,
+                                                             TH_DATA(gradOutput),
+                                                             TH_DATA(gradWeight),
+                                                             0,
+                                                             0,
+                                                             false};
+  thcunn::segmentSum(state, sum);
+}
+
+void THNN_(LookupTableBag_accGradParameters)(THNNState *state, THIndexTensor *input, THIndexTensor *offsets,
+                                             THTensor *gradOutput, THTensor *gradWeight, THIndexTensor *bagSize,
+                                             THIndexTensor *maxIndices, int mode, bool scaleGradByFreq,
+                                             int paddingValue, accreal scale)
+{
+  const Bags b = bagsOf(state, input, offsets, gradWeight, paddingValue);
+  checkOffsets(state, b);
+  countRows(state, b, bagSize, true);
+  if (mode == MAX_OF_ROWS) {
+    addToMaxima(state, gradOutput, gradWeight, maxIndices, scale);
+    return;
+  }
+  if (b.indices.count == 0) return;
+  const BagsOfRows entries = {b,
+                              bagOfEntries(state, b),
+                              mode == MEAN ? (const int64_t *)bagSize->data : NULL,
+                              bagSize->stride[0],
+                              gradOutput->stride[0],
+                              gradWeight->stride[0],
+                              (real)scale};
+  const bool packed = thcunn::hasPackedRows<Element>(gradOutput) && thcunn::hasPackedRows<Element>(gradWeight);
+  const thcunn::SegmentSum<Element, BagsOfRows> sum = {entries,
+                                                       b.indices.count,
+                                                       gradWeight->size[0],
+                                                       gradWeight->size[1],
+                                                       scaleGradByFreq,
+                                                       TH_DATA(gradOutput),
+                                                       TH_DATA(gradWeight),
+                                                       gradOutput->stride[1],
+                                                       gradWeight->stride[1],
+                                                       packed};
+  thcunn::segmentSum(state, sum);
+}

@@ -1,0 +1,248 @@
+#include "modules/SparseLinear.h"
+#include "elementwise/map.h"
+#include "segment_sum/range_sum.h"
+#include "segment_sum/segment_sum.h"
+#include "tables/gradient_bias.h"
+
+namespace
+{
+
+/* The entries of a sparse matrix: rows (sample, column, value), or, in the legacy form, pairs (column, value) of each
+   sample. Samples and columns count from 1. */
+struct SparseInput {
+  const Element *data;
+  bool legacy;
+  int64_t entries, samples;
+  thcunn::Divisor perSample; /* of the legacy form */
+  int64_t sampleStride, entryStride, numberStride;
+  thcunn::IndexCheck checkSample, checkColumn;
+
+  __device__ real numberAt(int64_t i, int which) const
+  {
+    if (!legacy) return thcunn::load(data + i * entryStride + which * numberStride);
+    const int64_t sample = perSample.quotient(i);
+    return thcunn::load(data + sample * sampleStride + (i - sample * perSample.divisor) * entryStride +
+                        (which - 1) * numberStride);
+  }
+  __device__ int64_t sampleAt(int64_t i) const
+  {
+    return legacy ? perSample.quotient(i) : indexOf(numberAt(i, 0), checkSample);
+  }
+  __device__ int64_t columnAt(int64_t i) const { return indexOf(numberAt(i, 1), checkColumn); }
+  __device__ real valueAt(int64_t i) const { return numberAt(i, 2); }
+
+  /* The index from 0, or -1 of a bad number. NaN and numbers beyond int64 are reported as 0. */
+  __device__ static int64_t indexOf(real number, const thcunn::IndexCheck &check)
+  {
+    const int64_t index = number > -(real)1e18 && number < (real)1e18 ? (int64_t)number : 0;
+    return check(index) ? index - 1 : -1;
+  }
+};
+
+} // namespace
+
+static SparseInput inputOf(THNNState *state, const char *name, const THTensor *input, bool legacy, int64_t samples,
+                           int64_t columns)
+{
+  const int entry = legacy ? 1 : 0;
+  const SparseInput x = {TH_DATA(input),
+                         legacy,
+                         legacy ? input->size[0] * input->size[1] : input->size[0],
+                         samples,
+                         input->size[entry],
+                         legacy ? input->stride[0] : 0,
+                         input->stride[entry],
+                         input->stride[entry + 1],
+                         thcunn::indexCheck(state, name, 1, samples + 1),
+                         thcunn::indexCheck(state, name, 1, columns + 1)};
+  return x;
+}
+
+namespace
+{
+
+/* Columns of weight, summed by sample. */
+struct ColumnsOfSamples {
+  SparseInput x;
+  int64_t sourceStride, targetStride;
+
+  /* As ranges, for the legacy form. */
+  __device__ int64_t begin(int64_t sample) const { return sample * x.perSample.divisor; }
+  __device__ real scale(int64_t) const { return 1; }
+  /* As segments. */
+  __device__ int64_t key(int64_t i) const
+  {
+    const int64_t sample = x.sampleAt(i);
+    return x.columnAt(i) < 0 ? -1 : sample;
+  }
+  __device__ int64_t target(int64_t sample) const { return sample * targetStride; }
+
+  __device__ int64_t source(int64_t i) const
+  {
+    const int64_t column = x.columnAt(i);
+    return column < 0 ? -1 : column * sourceStride;
+  }
+  __device__ real factor(int64_t i) const { return x.valueAt(i); }
+};
+
+/* Rows of gradOutput, summed by column of the gradient. */
+struct SamplesOfColumns {
+  SparseInput x;
+  int64_t sourceStride, targetStride;
+  real scale;
+
+  __device__ int64_t key(int64_t i) const
+  {
+    const int64_t column = x.columnAt(i);
+    return x.sampleAt(i) < 0 ? -1 : column;
+  }
+  __device__ int64_t source(int64_t i) const { return x.sampleAt(i) * sourceStride; }
+  __device__ real factor(int64_t i) const { return scale * x.valueAt(i); }
+  __device__ int64_t target(int64_t column) const { return column * targetStride; }
+};
+
+/* The columns of entries whose value is not 0. */
+struct UsedColumns {
+  SparseInput x;
+
+  __device__ int64_t key(int64_t i) const
+  {
+    const int64_t column = x.columnAt(i);
+    return x.valueAt(i) != 0 ? column : -1;
+  }
+};
+
+} // namespace
+
+static void fillWithBias(THNNState *state, const THTensor *output, const THTensor *bias)
+{
+  Element *const y = TH_DATA(output);
+  const Element *const b = TH_DATA(bias);
+  const int64_t rowStride = output->stride[0], columnStride = output->stride[1], biasStride = bias->stride[0];
+  const thcunn::Divisor columns(output->size[1]);
+  thcunn::forEach(state, output->size[0] * output->size[1], [=] __device__(int64_t i) {
+    const int64_t n = columns.quotient(i), o = i - n * columns.divisor;
+    thcunn::store(y + n * rowStride + o * columnStride, thcunn::load(b + o * biasStride));
+  });
+}
+
+static void updateOutput(THNNState *state, bool legacy, const THTensor *input, const THTensor *output,
+                         const THTensor *weight, const THTensor *bias)
+{
+  const int64_t samples = output->size[0], outputs = weight->size[0];
+  const SparseInput x = inputOf(state, "input", input, legacy, samples, weight->size[1]);
+  const ColumnsOfSamples entries = {x, weight->stride[1], output->stride[0]};
+  if (legacy) {
+    const thcunn::RangeSum<Element, ColumnsOfSamples> sum = {
+        entries,           samples,         outputs,           TH_DATA(weight),   TH_DATA(bias), TH_DATA(output),
+        weight->stride[0], bias->stride[0], output->stride[0], output->stride[1], false};
+    if (outputs > 0) thcunn::rangeSum(state, sum);
+    return;
+  }
+  fillWithBias(state, output, bias);
+  const thcunn::SegmentSum<Element, ColumnsOfSamples> sum = {
+      entries,         x.entries,       samples,           outputs,           false,
+      TH_DATA(weight), TH_DATA(output), weight->stride[0], output->stride[1], false};
+  thcunn::segmentSum(state, sum);
+}
+
+static void accGradParameters(THNNState *state, bool legacy, const THTensor *input, const THTensor *gradOutput,
+                              const THTensor *gradWeight, const THTensor *gradBias, const THTensor *weight,
+                              double weightDecay, double scale)
+{
+  const int64_t outputs = gradWeight->size[0], columns = gradWeight->size[1];
+  const SparseInput x = inputOf(state, "input", input, legacy, gradOutput->size[0], columns);
+  const SamplesOfColumns entries = {x, gradOutput->stride[0], gradWeight->stride[1], (real)scale};
+  const thcunn::SegmentSum<Element, SamplesOfColumns> sum = {entries,
+                                                             x.entries,
+                                                             columns,
+                                                             outputs,
+                                                             false,
+                                                             TH_DATA(gradOutput),
+                                                             TH_DATA(gradWeight),
+                                                             gradOutput->stride[1],
+                                                             gradWeight->stride[0],
+                                                             false};
+  thcunn::segmentSum(state, sum);
+  thcunn::addGradientBias<Element>(state, gradOutput, gradBias, scale);
+  if (weightDecay != 0) {
+    const real decay = (real)weightDecay;
+    THNN_MAP3(y, gradWeight, g, gradWeight, w, weight, g + decay * w);
+  }
+}
+
+/* target[o,c] -= rate * gradient[o,c], or target[o,c] = 0 without a gradient, in the columns c that an entry of x with a
+   value other than 0 names. The first item of a column updates it. */
+static void updateColumns(THNNState *state, const SparseInput &x, const THTensor *target, const THTensor *gradient,
+                          real rate)
+{
+  const UsedColumns columns = {x};
+  if (target->size[0] == 0) return;
+  const thcunn::SortedItems items = thcunn::sortByKey(state, columns, x.entries, target->size[1]);
+  const thcunn::View<Element, 2> to = {TH_DATA(target), {target->stride[0], target->stride[1]}};
+  const thcunn::View<const Element, 2> from = {
+      gradient ? TH_DATA(gradient) : NULL,
+      {gradient ? gradient->stride[0] : 0, gradient ? gradient->stride[1] : 0}};
+  const thcunn::Divisor outputs(target->size[0]);
+  thcunn::forEach(state, x.entries * outputs.divisor, [=] __device__(int64_t i) {
+    const int64_t item = outputs.quotient(i);
+    if (!items.begins(item)) return;
+    const int64_t at[2] = {i - item * outputs.divisor, items.key(item)};
+    Element *const element = to.at(at);
+    thcunn::store(element, from.data ? thcunn::load(element) - rate * thcunn::load(from.at(at)) : 0);
+  });
+}
+
+static void zeroGradParameters(THNNState *state, bool legacy, const THTensor *gradWeight, const THTensor *gradBias,
+                               const THTensor *lastInput)
+{
+  Element *const bias = TH_DATA(gradBias);
+  const int64_t stride = gradBias->stride[0];
+  thcunn::forEach(state, gradBias->size[0], [=] __device__(int64_t o) { thcunn::store(bias + o * stride, 0); });
+  updateColumns(state, inputOf(state, "lastInput", lastInput, legacy, 0, gradWeight->size[1]), gradWeight, NULL,
+                0);
+}
+
+static void updateParameters(THNNState *state, bool legacy, const THTensor *weight, const THTensor *bias,
+                             const THTensor *gradWeight, const THTensor *gradBias, const THTensor *lastInput,
+                             double learningRate)
+{
+  Element *const b = TH_DATA(bias);
+  const Element *const db = TH_DATA(gradBias);
+  const int64_t stride = bias->stride[0], gradientStride = gradBias->stride[0];
+  const real rate = (real)learningRate;
+  thcunn::forEach(state, bias->size[0], [=] __device__(int64_t o) {
+    thcunn::store(b + o * stride, thcunn::load(b + o * stride) - rate * thcunn::load(db + o * gradientStride));
+  });
+  updateColumns(state, inputOf(state, "lastInput", lastInput, legacy, 0, weight->size[1]), weight, gradWeight,
+                rate);
+}
+
+/* The functions of both forms. */
+#define SPARSE_LINEAR(legacy, UpdateOutput, AccGradParameters, ZeroGradParameters, UpdateParameters)            \
+  void THNN_(SparseLinear_##UpdateOutput)(THNNState * state, THTensor * input, THTensor * output,               \
+                                          THTensor * weight, THTensor * bias)                                   \
+  {                                                                                                             \
+    updateOutput(state, legacy, input, output, weight, bias);                                                   \
+  }                                                                                                             \
+  void THNN_(SparseLinear_##AccGradParameters)(THNNState * state, THTensor * input, THTensor * gradOutput,      \
+                                               THTensor * gradWeight, THTensor * gradBias, THTensor * weight,   \
+                                               THTensor * bias, accreal weightDecay, accreal scale)             \
+  {                                                                                                             \
+    (void)bias;                                                                                                 \
+    accGradParameters(state, legacy, input, gradOutput, gradWeight, gradBias, weight, weightDecay, scale);      \
+  }                                                                                                             \
+  void THNN_(SparseLinear_##ZeroGradParameters)(THNNState * state, THTensor * gradWeight, THTensor * gradBias,  \
+                                                THTensor * lastInput)                                           \
+  {                                                                                                             \
+    zeroGradParameters(state, legacy, gradWeight, gradBias, lastInput);                                         \
+  }                                                                                                             \
+  void THNN_(SparseLinear_##UpdateParameters)(THNNState * state, THTensor * weight, THTensor * bias,            \
+                                              THTensor * gradWeight, THTensor * gradBias, THTensor * lastInput, \
+                                              accreal learningRate)                                             \
+  {                                                                                                             \
+    updateParameters(state, legacy, weight, bias, gradWeight, gradBias, lastInput, learningRate);               \
+  }
+
+SPARSE_LINEAR(false, updateOutput, accGradParameters, zeroGradParameters, updateParameters)
+SPARSE_LINEAR(true, legacyUpdateOutput, legacyAccGradParameters, legacyZeroGradParameters, legacyUpdateParameters)

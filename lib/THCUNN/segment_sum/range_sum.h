@@ -1,0 +1,85 @@
+#ifndef THCUNN_SEGMENT_SUM_RANGE_SUM_H
+#define THCUNN_SEGMENT_SUM_RANGE_SUM_H
+
+#include "runtime/warp.h"
+#include "segment_sum/rows.h"
+
+namespace thcunn
+{
+
+/* Sums over entries that follow each other:
+
+     target[r * rowStride + c * columnStride] = bias[c] + R.scale(r) * sum of R.factor(i) * source[R.source(i) + c * sourceStride]
+
+   over the entries i of range r. A class of ranges R has __device__ functions
+
+     int64_t begin(int64_t r) const;      the first entry of range r; those of range r end with begin(r + 1)
+     int64_t source(int64_t i) const;     offset of the row that is added, -1 if there is none
+     Number factor(int64_t i) const;      multiplies the row
+     Number scale(int64_t r) const;       multiplies the sum */
+template <class T, class R> struct RangeSum {
+  R ranges;
+  int64_t rows, columns;
+  const T *source, *bias; /* bias may be NULL */
+  T *target;
+  int64_t sourceStride, biasStride, rowStride, columnStride;
+  bool packed; /* the rows of source and target consist of aligned packs; without a bias only */
+
+  /* `lanes` threads add the entries of a range: this one those at a distance of `lanes` from entry `lane`. */
+  template <int V> __device__ void add(int64_t row, int64_t column, int lane, int lanes, RowPart<T, V> *sum) const
+  {
+    sum->clear();
+    const int64_t end = ranges.begin(row + 1);
+#pragma unroll 4
+    for (int64_t i = ranges.begin(row) + lane; i < end; i += lanes) {
+      const int64_t from = ranges.source(i);
+      RowPart<T, V> part;
+      part.clear();
+      if (from >= 0) part.loadFrom(source + from + column * sourceStride);
+      sum->add(from >= 0 ? ranges.factor(i) : 0, part);
+    }
+  }
+  template <int V> __device__ void finish(int64_t row, int64_t column, RowPart<T, V> sum) const
+  {
+    sum.multiply(ranges.scale(row));
+    if (bias) sum.value[0] += load(bias + column * biasStride);
+    sum.storeTo(target + row * rowStride + column * columnStride);
+  }
+};
+
+/* A thread per range and V columns. */
+template <int V, class T, class R> void rangeSumByColumns(THNNState *state, const RangeSum<T, R> &sum)
+{
+  const Divisor groups(sum.columns / V);
+  forEach(state, sum.rows * (sum.columns / V), [=] __device__(int64_t i) {
+    const int64_t row = groups.quotient(i), column = (i - row * groups.divisor) * V;
+    RowPart<T, V> total;
+    sum.add(row, column, 0, 1, &total);
+    sum.finish(row, column, total);
+  });
+}
+
+/* A warp per range and column. */
+template <class T, class R> void rangeSumByWarps(THNNState *state, const RangeSum<T, R> &sum)
+{
+  const Divisor columns(sum.columns);
+  forEach(state, sum.rows * sum.columns * WARP, [=] __device__(int64_t i) {
+    const int64_t warp = i / WARP, row = columns.quotient(warp), column = warp - row * columns.divisor;
+    const int lane = (int)(i % WARP);
+    RowPart<T, 1> total;
+    sum.add(row, column, lane, WARP, &total);
+    total.value[0] = sumOverWarp(total.value[0]);
+    if (lane == 0) sum.finish(row, column, total);
+  });
+}
+
+template <class T, class R> void rangeSum(THNNState *state, const RangeSum<T, R> &sum)
+{
+  if (sum.packed && sum.bias == NULL) rangeSumByColumns<Pack<T>::size>(state, sum);
+  else if (sum.columns >= WARP / 2) rangeSumByColumns<1>(state, sum);
+  else rangeSumByWarps(state, sum);
+}
+
+} // namespace thcunn
+
+#endif
