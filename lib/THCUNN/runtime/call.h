@@ -4,7 +4,8 @@
 #include "runtime/device.h"
 #include "runtime/state.h"
 
-namespace thcunn {
+namespace thcunn
+{
 
 /* The stream of the call: torch's current one on the device of its tensors. */
 static inline cudaStream_t streamOf(const THNNState *state) { return (cudaStream_t)state->stream; }
@@ -15,7 +16,8 @@ void *scratch(THNNState *state, int64_t bytes);
 
 /* Begins and ends a call: makes the device of its tensors the current one, and turns an error of a launch, or a bad element
    that an earlier call met on the device, into an error of this call. */
-class Call {
+class Call
+{
 public:
   Call(THNNState *state);
   ~Call();
@@ -30,6 +32,8 @@ private:
 struct BadElement {
   int32_t isClaimed, isComplete;
   int64_t value, first, end;
+  float number;                    /* in place of the value, if this is a real element, */
+  bool isReal;                     /* of which a whole number was expected */
   const char *function, *argument; /* of the host; opaque to the device */
 };
 
@@ -44,8 +48,24 @@ struct IndexCheck {
   __device__ bool operator()(int64_t value) const
   {
     if (value >= first && value < end) return true;
+    return refuse(value, 0, false);
+  }
+
+  /* The same of a number of a real tensor, which must be whole. */
+  template <class T> __device__ bool isWhole(T value) const
+  {
+    const bool fits = value > (T)-9e18 && value < (T)9e18;
+    const int64_t whole = fits ? (int64_t)value : first - 1;
+    if (whole >= first && whole < end && (T)whole == value) return true;
+    return refuse(0, (float)value, true);
+  }
+
+  __device__ bool refuse(int64_t value, float number, bool isReal) const
+  {
     if (atomicCAS(&report->isClaimed, 0, 1) != 0) return false;
     report->value = value;
+    report->number = number;
+    report->isReal = isReal;
     report->first = first;
     report->end = end;
     report->function = function;
