@@ -13,7 +13,7 @@ The classes call functions that `results_of` made: on the fast route the binding
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
 import torch
@@ -56,9 +56,13 @@ def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int 
     return _invoke(bound, flags, values, _take(report))
 
 
-def _invoke(bound: BoundFunction, flags: int, values: Sequence[Any], state: Any) -> list[Any]:
+def _invoke(
+    bound: BoundFunction, flags: int, values: Sequence[Any], state: Any, new: Collection[int] = ()
+) -> list[Any]:
+    """`new`: the positions of outputs that nobody else has. Further ones are those of the values ALLOCATE."""
     arguments = bound.function.after_state
     values = list(values)
+    new = {*new, *(i for i, value in enumerate(values) if value is ALLOCATE)}
     if len(values) != len(arguments):
         raise TypeError(
             f"{bound.name}: expected {len(arguments)} arguments after the state, got {len(values)}"
@@ -105,7 +109,7 @@ def _invoke(bound: BoundFunction, flags: int, values: Sequence[Any], state: Any)
             if by_torch:
                 from thnn._cuda import compute_by_torch
 
-                compute_by_torch(bound.function, values)
+                compute_by_torch(bound.function, values, new)
             if given:
                 with torch.no_grad():
                     for position, tensor in given.items():
@@ -134,7 +138,7 @@ def results_of(bound: BoundFunction, letters: str, scaled: bool = False) -> Call
             values[i] = _ALLOCATIONS[letters[i]](values[i])
         if gradient is not None:
             _check_not_batched(gradient)
-        values = _invoke(bound, ANY, values, state)
+        values = _invoke(bound, ANY, values, state, [i for i in positions if letters[i] != "g"])
         if gradient is not None:
             values[positions[0]].mul_(gradient)
         return values[positions[0]] if len(positions) == 1 else tuple(values[i] for i in positions)

@@ -32,8 +32,12 @@ static void raiseBadElement(THNNState *state, const char *when)
   report->isComplete = 0;
   report->isClaimed = 0;
   state->function = bad.function;
-  THNN_fail(state, THNN_INDEX_ERROR, bad.argument, "expected a number from %lld to %lld, got %lld%s",
-            (long long)bad.first, (long long)bad.end - 1, (long long)bad.value, when);
+  if (bad.isReal)
+    THNN_fail(state, THNN_INDEX_ERROR, bad.argument, "expected a whole number from %lld to %lld, got %g%s",
+              (long long)bad.first, (long long)bad.end - 1, (double)bad.number, when);
+  else
+    THNN_fail(state, THNN_INDEX_ERROR, bad.argument, "expected a number from %lld to %lld, got %lld%s",
+              (long long)bad.first, (long long)bad.end - 1, (long long)bad.value, when);
 }
 
 Call::Call(THNNState *state) : state(state)

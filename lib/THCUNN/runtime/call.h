@@ -32,6 +32,8 @@ private:
 struct BadElement {
   int32_t isClaimed, isComplete;
   int64_t value, first, end;
+  float number;                    /* in place of the value, if this is a real element, */
+  bool isReal;                     /* of which a whole number was expected */
   const char *function, *argument; /* of the host; opaque to the device */
 };
 
@@ -49,11 +51,26 @@ struct IndexCheck {
     refuse(value);
     return false;
   }
+
+  /* The same of a number of a real tensor, which must be whole. */
+  template <class T> __device__ bool isWhole(T value) const
+  {
+    const bool fits = value > (T)-9e18 && value < (T)9e18;
+    const int64_t whole = fits ? (int64_t)value : first - 1;
+    if (whole >= first && whole < end && (T)whole == value) return true;
+    writeReport(0, (float)value, true);
+    return false;
+  }
+
   /* Reports an element that is bad for another reason. */
-  __device__ void refuse(int64_t value) const
+  __device__ void refuse(int64_t value) const { writeReport(value, 0, false); }
+
+  __device__ void writeReport(int64_t value, float number, bool isReal) const
   {
     if (atomicCAS(&report->isClaimed, 0, 1) != 0) return;
     report->value = value;
+    report->number = number;
+    report->isReal = isReal;
     report->first = first;
     report->end = end;
     report->function = function;

@@ -1,0 +1,55 @@
+"""Functions that torch's operators compute for CUDA tensors."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from thnn._binding.extension import PACKAGE
+from thnn._binding.library import Library
+from thnn._cuda import compute_by_torch
+from thnn._cuda.functions import FUNCTIONS
+from thnn.testing.case_runner import TIGHT, CaseRunner, compare, written
+from thnn.testing.cases.model import SampleInput
+from thnn.testing.registry import INSTALLED
+
+_EMULATION = PACKAGE / "libTHCUNN_emulation.so"
+_CASES = {name: case for name, case in INSTALLED.cases().items() if f"{name}_updateOutput" in FUNCTIONS}
+
+
+@pytest.mark.skipif(not _EMULATION.exists(), reason=f"{_EMULATION.name} is not built")
+def test_torch_computes_what_the_library_lacks() -> None:
+    assert Library(_EMULATION).missing == set(FUNCTIONS)
+
+
+def test_every_function_has_a_case() -> None:
+    functions = {
+        f.name
+        for name in _CASES
+        for f in (INSTALLED.modules[name].forward, *INSTALLED.modules[name].backwards)
+        if f
+    }
+    assert functions == set(FUNCTIONS)
+
+
+@pytest.mark.parametrize(
+    ("module", "sample"),
+    [pytest.param(name, s, id=f"{name}, {s.name}") for name, case in _CASES.items() for s in case.samples],
+)
+def test_results_are_those_of_the_kernels(module: str, sample: SampleInput) -> None:
+    runner = CaseRunner(_CASES[module], sample)
+    for function in runner.functions:
+        row = runner.row(function)
+        runner.call(function, row)
+        outputs = [a for a in function.tensors("output", "gradInput") if row[a.name] is not None]
+        sums = [a for a in function.tensors("gradParameter") if row[a.name] is not None]
+        for new in (False, True):
+            given = dict(row)
+            given |= {a.name: torch.full_like(row[a.name], torch.nan) for a in outputs}
+            given |= {a.name: torch.zeros_like(row[a.name]) for a in sums}
+            values = [given[a.name] for a in function.after_state]
+            positions = [i for i, a in enumerate(function.after_state) if new and a in outputs]
+            compute_by_torch(function, values, positions)
+            for name in written(function, row):
+                compare(f"{function.name}: {name}", given[name], row[name], TIGHT)
+                assert given[name].stride() == row[name].stride()
