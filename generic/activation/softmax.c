@@ -3,11 +3,12 @@
 #include "elementwise/softmax_walk.h"
 #include "simd/vector_math.h"
 
-/* SoftMax and LogSoftMax. Both subtract the maximum of the channels and sum exp(x - max). A NaN among the channels, or an
-   infinite maximum, makes that sum NaN. Partial sums of SUM_BLOCK terms are added in double.
+/* SoftMax and LogSoftMax. Both subtract the maximum of the channels and sum exp(x - max). A NaN among the channels, or
+   an infinite maximum, makes that sum NaN. Partial sums of SUM_BLOCK terms are added in double.
 
    Functions for one position run along its contiguous channels, functions for a tile have the positions in their lanes
-   (softmax_walk.h). `logarithm` is a constant wherever it is passed, so that the compiler specialises the loops for each module. */
+   (softmax_walk.h). `logarithm` is a constant wherever it is passed, so that the compiler specialises the loops for
+   each module. */
 
 #define SUM_BLOCK 512
 #define INLINE static inline __attribute__((always_inline))

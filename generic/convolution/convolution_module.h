@@ -46,8 +46,8 @@ static inline ConvolutionModule convolutionModuleMake(ConvolutionWeight weight, 
     (m)->name[d] = (ConvolutionAxisNames){#k, #s, #p, #dilation_, #added}; \
   } while (0)
 
-/* For modules whose weight gives the number of dimensions: the arguments of the other axes must be trivial, and groups at
-   least 1. */
+/* For modules whose weight gives the number of dimensions: the arguments of the other axes must be trivial, and groups
+   at least 1. */
 void THNN_(convolutionModuleCheckAxes)(THNNState *state, const ConvolutionModule *module);
 
 void THNN_(convolutionModuleUpdateOutput)(THNNState *state, ConvolutionModule *module, THTensor *input,

@@ -68,8 +68,8 @@ static __attribute__((noinline)) double packedSlopes(const real *packed, real *c
 }
 
 /* The terms of a target whose score is -infinity or, in the gradient, NaN: with such a reach, a packed target would
-   give NaN. Returns the sum of the terms or, with `counts`, adds their derivatives to `counts` and returns the sum of the
-   derivatives. */
+   give NaN. Returns the sum of the terms or, with `counts`, adds their derivatives to `counts` and returns the sum of
+   the derivatives. */
 static double unpackedTerms(real reach, const real *x, int64_t stride, const real *isTarget, int64_t maskStride,
                             int64_t first, int64_t n, real *counts)
 {

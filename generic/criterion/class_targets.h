@@ -6,7 +6,8 @@
 #include "runtime/integer.h"
 #include "runtime/kernel.h"
 
-/* The sum over the items of a task is one partial sum; task t of T has items t * count / T to (t + 1) * count / T - 1. */
+/* The sum over the items of a task is one partial sum; task t of T has the items from
+   t * count / T to (t + 1) * count / T - 1. */
 #define MAX_TASKS 1024
 
 static inline int64_t firstOfTask(int64_t task, int64_t tasks, int64_t count) { return task * count / tasks; }

@@ -9,8 +9,8 @@
 
 #define HINGE_BLOCK 256
 
-/* `squared` and `add` are constants in every call: otherwise gcc splits the loop by their values and vectorises only one of the
-   versions. */
+/* `squared` and `add` are constants in every call: otherwise gcc splits the loop by their values and vectorises only
+   one of the versions. */
 
 /* The sum of the terms. */
 static inline __attribute__((always_inline)) double hingeSum(const real *x, int64_t n, real reach, bool squared)

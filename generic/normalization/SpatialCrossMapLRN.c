@@ -2,7 +2,8 @@
 #include "runtime/integer.h"
 #include "simd/vector_math.h"
 
-/* Runs of lanes are neighbouring positions of a channel, or neighbouring channels of a pixel if channels are innermost. */
+/* Runs of lanes are neighbouring positions of a channel, or neighbouring channels of a pixel if channels are
+   innermost. */
 
 #define LANES_PER_TASK 1024
 

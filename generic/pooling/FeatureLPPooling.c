@@ -1,7 +1,8 @@
 #include "modules/FeatureLPPooling.h"
 #include "runtime/integer.h"
 
-/* Lanes: outputs that are computed together, neighbours along the last dimension or, without one, along the features. */
+/* Lanes: outputs that are computed together, neighbours along the last dimension or, without one, along the
+   features. */
 #define MOST_LANES 256
 #define INLINE static inline __attribute__((always_inline))
 
@@ -110,7 +111,8 @@ void THNN_(FeatureLPPooling_updateOutput)(THNNState *state, THTensor *input, THT
   }
 }
 
-/* n outputs and their windows: pointers to the first lane, the distances of lanes, and those of features in a window. */
+/* n outputs and their windows: pointers to the first lane, the distances of lanes, and those of features in a
+   window. */
 typedef struct LaneOperands {
   const real *x, *y, *g;
   real *dx;

@@ -26,8 +26,8 @@ static void checkArguments(THNNState *state, const PoolingWindow *window)
                 axes[a].dilation);
 }
 
-/* The dimension of a tensor, with or without N, that is the first axis of the window. Channels follow a single axis, and
-   precede two or three. */
+/* The dimension of a tensor, with or without N, that is the first axis of the window. Channels follow a single axis,
+   and precede two or three. */
 static int firstAxis(const Pooling *pooling, const THNNTensor *t)
 {
   return t->ndim - pooling->axes - (pooling->axes == 1);

@@ -5,8 +5,8 @@
 #include "runtime/kernel.h"
 #include "simd/vector_math.h"
 
-/* Matrices of a recurrent cell: a row per sample, of one or more blocks of H columns, one per gate for example. Cells are
-   computed in tiles of at most CELL_TILE columns of a row. A tile is used in place if it is contiguous and of whole
+/* Matrices of a recurrent cell: a row per sample, of one or more blocks of H columns, one per gate for example. Cells
+   are computed in tiles of at most CELL_TILE columns of a row. A tile is used in place if it is contiguous and of whole
    groups, otherwise through a buffer, so that an element's bits do not depend on its position. */
 
 #define CELL_TILE 256

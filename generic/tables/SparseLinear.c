@@ -179,8 +179,8 @@ static void accGradParameters(THNNState *state, bool legacy, const THTensor *inp
   }
 }
 
-/* target[o,c] -= rate * gradient[o,c], or target[o,c] = 0 without a gradient, in the columns c that an entry of x with a
-   value other than 0 names. */
+/* target[o,c] -= rate * gradient[o,c], or target[o,c] = 0 without a gradient, in the columns c that an entry of x with
+   a value other than 0 names. */
 static void updateColumns(const SparseInput *x, const THTensor *target, const THTensor *gradient, real rate)
 {
   const int64_t outputs = target->size[0], columns = target->size[1];

@@ -208,8 +208,9 @@ static int deviceOf(const DLTensor *t)
   }
 }
 
-/* Fills a view of a tensor; false if that fails. Calling is_neg() costs more than the view itself, hence `mayBeNegative` is
-   set only for tensors that may be negative views: imaginary parts of complex tensors, which have gaps between elements. */
+/* Fills a view of a tensor; false if that fails. Calling is_neg() costs more than the view itself, hence
+   `mayBeNegative` is set only for tensors that may be negative views: imaginary parts of complex tensors, which have
+   gaps between elements. */
 static bool viewOf(PyObject *object, THNNTensor *view, bool *mayBeNegative)
 {
   DLTensor t;
@@ -288,7 +289,8 @@ static bool unpackScalar(PyObject *object, char letter, int flags, THNNValue *va
   return false;
 }
 
-/* `mark`: '?' for an optional tensor, '*' for a buffer. A buffer that is None is unallocated: the kernel may request it. */
+/* `mark`: '?' for an optional tensor, '*' for a buffer. A buffer that is None is unallocated: the kernel may request
+   it. */
 static bool unpackTensor(PyObject *object, int flags, char mark, int position, THNNTensor *view, THNNValue *value,
                          bool *mayBeNegative)
 {
@@ -310,8 +312,8 @@ static bool unpackTensor(PyObject *object, int flags, char mark, int position, T
   return true;
 }
 
-/* Copies the view of an earlier argument that is the same tensor, such as the one that a result is like; false if there is
-   none. */
+/* Copies the view of an earlier argument that is the same tensor, such as the one that a result is like; false if there
+   is none. */
 static bool copyView(PyObject *const *objects, int position, const THNNValue *values, THNNTensor *view,
                      THNNValue *value)
 {

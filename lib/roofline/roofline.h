@@ -15,8 +15,8 @@ double roofline_flops(const char *instructionSet, bool isDouble, double seconds)
    if the library or the CPU does not have the instruction set. */
 bool roofline_copy(const char *instructionSet, uintptr_t to, uintptr_t from, int64_t bytes, bool nonTemporal);
 
-/* The loops of one instruction set (loops.c). roofline_fma runs `rounds` FMAs on each of several vectors and returns the
-   number of operations; roofline_copy copies n elements. */
+/* The loops of one instruction set (loops.c). roofline_fma runs `rounds` FMAs on each of several vectors and returns
+   the number of operations; roofline_copy copies n elements. */
 #define ROOFLINE_LOOPS(set)                                                                      \
   double THNN_Floatroofline_fma_##set(int64_t rounds);                                           \
   double THNN_Doubleroofline_fma_##set(int64_t rounds);                                          \

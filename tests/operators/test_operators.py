@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -380,3 +381,24 @@ def test_the_table_of_the_documents_is_complete() -> None:
         cells = [cell.strip() for cell in rows[name.removesuffix("Function")].split("|")[2:-1]]
         expected = ["no" if (check, name) in REFUSED else "yes" for check in CHECKS]
         assert cells == expected, name
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_scalars_of_numpy_in_compiled_code() -> None:
+    """Objects convert them; a call with one is not compiled."""
+    x, slope = torch.randn(3, 4), np.float32(0.5)
+    function = thnn.LeakyReLUFunction(slope, np.int64(0))
+    assert repr(function) == "LeakyReLUFunction(negval=0.5, inplace=False)"
+
+    def by_object(x: Tensor) -> Any:
+        return function(x)
+
+    def by_class(x: Tensor) -> Any:
+        return thnn.LeakyReLUFunction.apply(x + 1, slope, False) + 1
+
+    for call, fullgraph in ((by_object, True), (by_class, False)):
+        compiled = torch.compile(call, fullgraph=fullgraph, backend="aot_eager")
+        torch.testing.assert_close(compiled(x), call(x))
+    torch.compiler.reset()
+    with pytest.raises(Exception, match=r"LeakyReLUFunction: negval: torch\.compile needs a bool"):
+        torch.compile(by_class, fullgraph=True, backend="aot_eager")(x)

@@ -23,6 +23,7 @@ from thnn._operators import calls
 from thnn._torch import in_transform, node_apply, traced_as
 
 _MISSING: Any = object()
+_NUMBERS = (bool, int, float)
 _is_grad_enabled = torch.is_grad_enabled
 
 
@@ -82,6 +83,7 @@ class FunctionBase:
     _transformed: ClassVar[Callable[..., Any]]  # the same for torch.func and forward mode
     _inplace_at: ClassVar[int] = -1  # positions in `_names`; -1: no such argument
     _train_at: ClassVar[int] = -1
+    _scalars: ClassVar[tuple[str, ...]] = ()
     _returns_indices: ClassVar[bool] = False
     _output_count: ClassVar[int] = 1
     _operators_result_count: ClassVar[int] = 1
@@ -111,6 +113,7 @@ class FunctionBase:
         forward, names = cls.module.forward, cls._names
         assert forward is not None
         cls._inplace_at = names.index("inplace") if "inplace" in names else -1
+        cls._scalars = tuple(a.name for a in forward.scalars if a.name in names)
         cls._train_at = names.index("train") if "train" in names else -1
         cls._returns_indices = "return_indices" in names
         cls._output_count = len(forward.tensors("output"))
@@ -156,8 +159,11 @@ class FunctionBase:
         forward = self.module.forward
         assert forward is not None
         for argument in forward.scalars:
-            if self._keywords.get(argument.name) is not None:
-                convert_scalar(forward, argument, self._keywords[argument.name])
+            value = self._keywords.get(argument.name)
+            if value is not None:
+                converted = convert_scalar(forward, argument, value)
+                if type(value) not in _NUMBERS:
+                    self._keywords[argument.name] = converted
         self._settings = tuple(self._keywords.get(n, self._defaults.get(n)) for n in names)
         self._tensors_by_keyword = any(n in self._names[: self._call_tensor_count] for n in self._keywords)
 
@@ -347,6 +353,12 @@ class FunctionBase:
         """`apply` as torch.compile traces it."""
         if keywords or len(args) != cls._arity:
             args = cls._bind(args, keywords)
+        for name in cls._scalars:
+            if not isinstance(args[cls._names.index(name)], _NUMBERS):
+                # torch.compile makes tensors of NumPy's scalars. After this error it runs the call uncompiled.
+                raise TypeError(
+                    f"{cls.__name__}: {name}: torch.compile needs a bool, int or float of Python; call .item() before"
+                )
         return cls._through_operator(args)
 
 

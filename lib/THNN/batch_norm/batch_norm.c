@@ -145,8 +145,8 @@ static void tileGradInput(const BatchNorm *b, Tile tile, const ChannelParameters
 
 /* ---- a stage: one function over all tiles ---- */
 
-/* `pairs` has 2 * C numbers per position block, which a reduction writes and combines in the first block; the next stage
-   reads the first block. */
+/* `pairs` has 2 * C numbers per position block, which a reduction writes and combines in the first block; the next
+   stage reads the first block. */
 typedef struct StageArguments {
   const BatchNorm *batch;
   const ChannelParameters *parameters;
@@ -170,7 +170,8 @@ static void runStage(Stage stage, const StageArguments *arguments, bool reversed
     return;
   }
   THNN_PARALLEL_FOR(i, tiles, work) {
-    /* The thread's range of tiles under a static schedule: the first `longer` tiles are in ranges of range + 1 tiles. */
+    /* The thread's range of tiles under a static schedule: the first `longer` tiles are in ranges of range + 1
+       tiles. */
     const int64_t range = tiles / threads, longer = tiles % threads * (range + 1);
     const int64_t size = i < longer ? range + 1 : range;
     const int64_t begin = i < longer ? i / size * size : longer + (i - longer) / size * size;

@@ -17,8 +17,9 @@
 #define ONE_COPY __attribute__((noinline, noclone))
 #endif
 
-/* Sums run in `real` over chunks of at most SUM_CHUNK positions (channels-last: SUM_CHUNK_CHANNELS_LAST), shifted by the
-   mean of the previous positions. Chunks are merged in accreal: one pass over memory, with the error of two passes. */
+/* Sums run in `real` over chunks of at most SUM_CHUNK positions (channels-last: SUM_CHUNK_CHANNELS_LAST), shifted by
+   the mean of the previous positions. Chunks are merged in accreal: one pass over memory, with the error of two
+   passes. */
 #define SUM_CHUNK 16384
 #define SUM_CHUNK_CHANNELS_LAST 256
 
@@ -70,8 +71,8 @@ void THNN_(batchNormTileMoments)(const BatchNorm *b, Tile tile, accreal *mean, a
 void THNN_(batchNormTileGradSums)(const BatchNorm *b, Tile tile, const Coefficients *k, bool relu, accreal *sum,
                                   accreal *dot);
 
-/* Applies the map to the tile. In channels-first layout, if the stages sum over positions, it visits the last runs first:
-   the previous stage read the end of the tile last, so that part is the likeliest to be in the cache. */
+/* Applies the map to the tile. In channels-first layout, if the stages sum over positions, it visits the last runs
+   first: the previous stage read the end of the tile last, so that part is the likeliest to be in the cache. */
 void THNN_(batchNormTileApply)(const BatchNorm *b, Tile tile, ElementMap map, const Coefficients *k);
 
 #endif

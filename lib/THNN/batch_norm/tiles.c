@@ -11,8 +11,8 @@
 #define SMALL_TILE_ELEMENTS 8192
 #define MIN_TILES 16
 
-/* Channels-first operands of more bytes, which the second-level cache does not hold, are prefetched in software: hardware
-   prefetchers do not follow the jumps between the planes of a channel. */
+/* Channels-first operands of more bytes, which the second-level cache does not hold, are prefetched in software:
+   hardware prefetchers do not follow the jumps between the planes of a channel. */
 #define PREFETCHED_BYTES (2 << 20)
 
 /* Cuts channels and positions into tiles. */

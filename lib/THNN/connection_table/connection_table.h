@@ -10,8 +10,8 @@
                           weight[c, k] * gradOutput[n, o(c), q]
      gradWeight[c, k] += scale * sum over n, q of gradOutput[n, o(c), q] * input[n, i(c), q * stride + k]
 
-   The geometry has one group, no padding and no dilation. A ConvolutionView of filters has connections in place of output
-   channels and no input channels. */
+   The geometry has one group, no padding and no dilation. A ConvolutionView of filters has connections in place of
+   output channels and no input channels. */
 
 /* Rows of two channel numbers, stored as reals: outputColumn holds o(c), the other column i(c). */
 typedef struct ConnectionTable {

@@ -99,8 +99,8 @@ static inline __attribute__((always_inline)) void addTerms(const int V, real *su
              firstMinor);                                                                               \
     break;
 
-/* Adds n connections of one target channel over a tile. The packed tile begins with source channel firstMinor. source and
-   element are the offsets of the kernel elements in the packed tile and in a filter. */
+/* Adds n connections of one target channel over a tile. The packed tile begins with source channel firstMinor. source
+   and element are the offsets of the kernel elements in the packed tile and in a filter. */
 static void addConnections(const ConnectionPlan *p, const int64_t *tile, const real *packed, int32_t firstMinor,
                            const Connection *list, int64_t n, const int64_t *source, const int64_t *element,
                            int64_t elements, real *sum)

@@ -109,8 +109,8 @@ static inline void copyRow(real *to, const real *source, const CorrelationAxis *
   for (; i < count; i++) to[i] = 0;
 }
 
-/* Unfolds a block. A task has the rows of one image and channel that share their position or kernel element of the outer
-   axis. */
+/* Unfolds a block. A task has the rows of one image and channel that share their position or kernel element of the
+   outer axis. */
 static void unfold(const Unfolding *u, const real *source, const ColumnBlock *b, const int64_t *stride,
                    real *columns)
 {

@@ -4,10 +4,10 @@
 #include "convolution/correlation.h"
 #include "gemm/gemm.h"
 
-/* Blocks of columns, the unfolded patches of an image (im2col): an element for some positions of some images and for some
-   kernel elements of some channels. A matrix product of columns takes any kernel, stride and dilation; the other
-   algorithms, which keep patches in packed input tiles, copy too much if the kernel reaches far beyond its elements, and
-   leave lanes empty if rows are short. */
+/* Blocks of columns, the unfolded patches of an image (im2col): an element for some positions of some images and for
+   some kernel elements of some channels. A matrix product of columns takes any kernel, stride and dilation; the other
+   algorithms, which keep patches in packed input tiles, copy too much if the kernel reaches far beyond its elements,
+   and leave lanes empty if rows are short. */
 
 /* The block's axes: batch, positions (3), channel, kernel elements (3). */
 #define COLUMN_AXES 8

@@ -6,8 +6,8 @@
 
 /* The products of a convolution as cross-correlations of a source and a target image.
 
-   A correlation has four axes: batch, depth, height, width. Along each axis, target position q and kernel element t read
-   the source coordinate
+   A correlation has four axes: batch, depth, height, width. Along each axis, target position q and kernel element t
+   read the source coordinate
 
      offset + q * stride + t * dilation
 
@@ -54,8 +54,8 @@ static inline bool correlationIsPointwise(const Correlation *c)
   return identity;
 }
 
-/* True if packed input tiles may cost much more than the products: rows shorter than half a vector, kernels of more than
-   128 elements, or a dilation above 2. False if there are no products. */
+/* True if packed input tiles may cost much more than the products: rows shorter than half a vector, kernels of more
+   than 128 elements, or a dilation above 2. False if there are no products. */
 static inline bool correlationIsIrregular(const Correlation *c)
 {
   if (c->inChannels == 0 || c->outChannels == 0) return false;

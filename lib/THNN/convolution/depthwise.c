@@ -7,8 +7,8 @@
 /* The lanes of a vector are the channels of as many groups as fill it. The source is read in place, without packing: a
    row of target positions is divided into segments whose positions read the same kernel elements inside the source, and
    only those elements are visited. A source vector is loaded once per kernel element; for each channel of a group it is
-   permuted, and multiplied by the weights of that channel in all groups. For gradWeight the lanes are source channels or
-   gradients, whichever a group has more of, and the other vector is permuted.
+   permuted, and multiplied by the weights of that channel in all groups. For gradWeight the lanes are source channels
+   or gradients, whichever a group has more of, and the other vector is permuted.
 
    A segment is divided into micro-tiles of a few positions, and all vectors of a micro-tile are computed before the
    next micro-tile: memory is read in order, and elements that several kernel elements read are in L1. The memory that

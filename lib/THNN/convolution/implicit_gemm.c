@@ -70,8 +70,8 @@ static inline void prefetchRow(const Correlation *c, const real *target, int64_t
 
 /* --- micro-tiles ------------------------------------------------------------------------------------------------- */
 
-/* Multiplies one panel of packed weights by the packed input tile. `begins`: the sums begin with the biases. `ends`: the
-   sums are stored. Prefetches `next` meanwhile. */
+/* Multiplies one panel of packed weights by the packed input tile. `begins`: the sums begin with the biases. `ends`:
+   the sums are stored. Prefetches `next` meanwhile. */
 static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const Tile *output, const real *weights,
                           const WeightBlock *b, real *sums, bool begins, bool ends, PrefetchRegion next)
 {

@@ -5,7 +5,8 @@
 
 /* A correlation as an implicit GEMM, whose matrix of patches exists only as a packed input tile:
 
-     target[n, o, q] = bias[o] + sum over channels c, kernel elements t of weight[o, c, t] * source[n, c, patch of q at t]
+     target[n, o, q] = bias[o] + sum over channels c, kernel elements t of
+                       weight[o, c, t] * source[n, c, patch of q at t]
 
    M: positions of an output tile. A micro-tile has adjacent positions of one or more target rows.
    N: output channels of a group, in panels of GEMM_NR.
@@ -76,7 +77,8 @@ typedef struct WeightBlock {
 void THNN_(packWeights)(const ImplicitGemmPlan *p, const WeightBlock *block, int64_t width, real *packed);
 
 /* Packs the weights of a K-block, a row of output channels per term, as [channel][kernel element]. If channels are
-   innermost in memory, kernel elements may be divided into `parts` parts: [part][channel][kernel element of the part]. */
+   innermost in memory, kernel elements may be divided into `parts` parts: [part][channel][kernel element of the
+   part]. */
 void THNN_(packKBlock)(const Correlation *c, const real *weight, int64_t lanes, int64_t width, int64_t channels,
                        const Tile *kernel, int64_t parts, real *packed);
 

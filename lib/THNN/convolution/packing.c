@@ -28,8 +28,8 @@ void THNN_(correlationSplitKernel)(const Correlation *c, int64_t *kernelTile, in
   }
 }
 
-/* Zeros to[low] .. to[high - 1] and the rest of the last vector. The first store is outside of the loop because gcc turns
-   a loop of zero stores into a call of memset, and most gaps are one vector. */
+/* Zeros to[low] .. to[high - 1] and the rest of the last vector. The first store is outside of the loop because gcc
+   turns a loop of zero stores into a call of memset, and most gaps are one vector. */
 static inline void zeroVectors(real *to, int64_t low, int64_t high)
 {
   if (low >= high) return;

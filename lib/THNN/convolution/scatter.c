@@ -30,8 +30,8 @@ typedef struct ScatterAxis {
   int64_t factorPosition, factorElement; /* of their factors */
 } ScatterAxis;
 
-/* pixel += the sum over `terms` terms of factor * row element. Rows run along the last axis, which is the longest: along
-   its kernel elements or along its positions. */
+/* pixel += the sum over `terms` terms of factor * row element. Rows run along the last axis, which is the longest:
+   along its kernel elements or along its positions. */
 typedef struct Scatter {
   ScatterAxis axis[3];
   bool alongElements;
@@ -296,8 +296,8 @@ static bool allColumns(const Scatter *p, const int *order, const Convolution *g,
 
 /* --- the choice -------------------------------------------------------------------------------------------------- */
 
-/* True if the other algorithms may compute many products with padding, or in many calls: kernels longer than gradOutput or
-   of more than 128 elements, more residue classes than direct convolution joins, or a dilation above 2. */
+/* True if the other algorithms may compute many products with padding, or in many calls: kernels longer than gradOutput
+   or of more than 128 elements, more residue classes than direct convolution joins, or a dilation above 2. */
 static bool isIrregular(const Convolution *g)
 {
   double elements = 1;

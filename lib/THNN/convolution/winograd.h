@@ -4,8 +4,8 @@
 #include "convolution/packing.h"
 #include "convolution/winograd_kernels.h"
 
-/* Winograd's method for 3x3 kernels of stride 1 (Winograd 1980; Lavin and Gray 2016): 2x2 positions, a Winograd tile, take
-   16 products per pair of channels instead of 36.
+/* Winograd's method for 3x3 kernels of stride 1 (Winograd 1980; Lavin and Gray 2016): 2x2 positions, a Winograd tile,
+   take 16 products per pair of channels instead of 36.
 
    The 4x4 source coordinates that a Winograd tile reads, its patch, and the filters are transformed to 16 components
    each. A component of all tiles and channels is a matrix, and so is a component of all filters; their product is
@@ -14,8 +14,8 @@
 /* Components of the patches of Winograd tiles of m x m positions. */
 static inline int64_t winogradComponents(int m) { return (m + 2) * (m + 2); }
 
-/* True if Winograd's method is faster than the implicit GEMM for sums over `inChannels` channels. Decides by sizes alone;
-   docs/convolution.md has the measurement. */
+/* True if Winograd's method is faster than the implicit GEMM for sums over `inChannels` channels. Decides by sizes
+   alone; docs/convolution.md has the measurement. */
 static inline bool winogradPays(int64_t tiles, int64_t inChannels, int64_t outChannels)
 {
   return tiles >= 48 && inChannels >= 16 && inChannels <= 1024 && outChannels >= 16;
@@ -57,8 +57,8 @@ static inline int64_t winogradStripReals(int m, int64_t tiles) { return (m + 2) 
 void THNN_(winogradPatches)(const Correlation *c, int m, const Tile *block, const real *source, int64_t channels,
                             const WinogradPatches *patches, real *strip);
 
-/* Copies pixels first .. first + pixels - 1 of a row of `size` pixels to [pixel][VL], `channels` channels of them. Pixels
-   outside of the row are 0. */
+/* Copies pixels first .. first + pixels - 1 of a row of `size` pixels to [pixel][VL], `channels` channels of them.
+   Pixels outside of the row are 0. */
 void THNN_(winogradRow)(const real *row, int64_t pixelStride, int64_t channelStride, int64_t size, int64_t first,
                         int64_t pixels, int64_t channels, real *to);
 
@@ -72,7 +72,8 @@ bool THNN_(winogradCorrelate)(const Correlation *c);
 void THNN_(winogradWeights)(const Correlation *c, int64_t panel, int64_t begin, int64_t end,
                             int64_t componentStride, real *to);
 
-/* gradWeight += scale * the gradient of weight. Returns false, without a result, if the implicit GEMM is to compute it. */
+/* gradWeight += scale * the gradient of weight. Returns false, without a result, if the implicit GEMM is to compute
+   it. */
 bool THNN_(winogradGradWeight)(const Correlation *c, real scale);
 
 #endif

@@ -3,9 +3,9 @@
 #include "convolution/winograd_transforms.h"
 #include "runtime/winograd.h"
 
-/* gradWeight by F(3x3,mxm): the m x m gradients of a Winograd tile are transformed to as many components as its patch. Per
-   component, the products of both are summed over tiles, and the sums are transformed to kernel elements. A task owns some
-   output and input channels and goes through all tiles. The lanes are input channels. */
+/* gradWeight by F(3x3,mxm): the m x m gradients of a Winograd tile are transformed to as many components as its patch.
+   Per component, the products of both are summed over tiles, and the sums are transformed to kernel elements. A task
+   owns some output and input channels and goes through all tiles. The lanes are input channels. */
 
 #ifndef WINOGRAD
 bool THNN_(winogradGradWeight)(const Correlation *c, real scale) { return (void)c, (void)scale, false; }
@@ -35,8 +35,8 @@ static int64_t taskBytes(const Plan *p, int64_t out, int64_t in)
   return p->components * (out * in + elementCount(p->block) * (out + in)) * (int64_t)sizeof(real);
 }
 
-/* Sets the channels of a task: of the numbers that fit the cache, the ones with the fewest transforms, divided into equal
-   tasks. */
+/* Sets the channels of a task: of the numbers that fit the cache, the ones with the fewest transforms, divided into
+   equal tasks. */
 static void chooseTask(Plan *p, int64_t bytes)
 {
   const int64_t outChannels = ceilDivide(p->c.outChannels, FALLBACK_OUT) * FALLBACK_OUT,

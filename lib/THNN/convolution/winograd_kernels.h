@@ -16,8 +16,8 @@
 #define WINOGRAD_PARTIAL_TERMS 16
 #define WINOGRAD_PARTIAL_TILES 16
 
-/* c[v][m] (+)= sum over k of a[k / VL][m][k % VL] * b[k][v], where v are V vectors; m < R rows. a is aStride reals per VL terms,
-   c is cStride reals per vector of a row. Per VL terms, `lines` cache lines from `next` on are prefetched. */
+/* c[v][m] (+)= sum over k of a[k / VL][m][k % VL] * b[k][v], where v are V vectors; m < R rows. a is aStride reals per
+   VL terms, c is cStride reals per vector of a row. Per VL terms, `lines` cache lines from `next` on are prefetched. */
 typedef struct WinogradProduct {
   real *c;
   const real *a, *b, *next;
@@ -28,8 +28,8 @@ typedef struct WinogradProduct {
 typedef void (*WinogradKernel)(const WinogradProduct *p);
 WinogradKernel THNN_(winogradKernel)(int R, int V);
 
-/* c[m][v] (+)= sum over tiles t of a[t][m] * b[v][t]; the rows of a, b and c are aStride, bStride and cStride reals apart,
-   where a row of b is all tiles of a vector. `terms` are tiles. */
+/* c[m][v] (+)= sum over tiles t of a[t][m] * b[v][t]; the rows of a, b and c are aStride, bStride and cStride reals
+   apart, where a row of b is all tiles of a vector. `terms` are tiles. */
 typedef struct WinogradSum {
   real *c;
   const real *a, *b;

@@ -3,8 +3,8 @@
 
 #include "runtime/kernel.h"
 
-/* The transforms along one axis, each for VL channels. Applied to the columns and then to the rows of a square they are the
-   transforms of F(2x2,3x3), for output and gradInput, and of F(3x3,mxm), for gradWeight, m = 2 or 4. Elements of an
+/* The transforms along one axis, each for VL channels. Applied to the columns and then to the rows of a square they are
+   the transforms of F(2x2,3x3), for output and gradInput, and of F(3x3,mxm), for gradWeight, m = 2 or 4. Elements of an
    operand are `stride` vectors apart, elements of the result `to` vectors.
 
    With m = 2 the interpolation points are 0, 1, -1 and infinity:

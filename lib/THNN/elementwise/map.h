@@ -14,8 +14,8 @@
      THNN_SUM2(loss, x, input, t, target, (x - t) * (x - t));         double loss = sum of f(two inputs)
      THNN_SUM3(...)                                                   sum of f(three inputs)
 
-   A function with two outputs computes both block by block, so that the block of a common input is still in the cache for
-   the second one:
+   A function with two outputs computes both block by block, so that the block of a common input is still in the cache
+   for the second one:
 
      THNNMap first, second;  (thnn_mapBegin of both)
      THNN_MAP_FOR(block, first, THNN_MAP_BLOCK2(first, block, x, ...) THNN_MAP_BLOCK3(second, block, x, g, ...))

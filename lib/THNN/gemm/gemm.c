@@ -163,8 +163,8 @@ static PrefetchRegion tileRegion(const Gemm *p, int64_t tile, int64_t k, int64_t
   return operandRegion(p, &p->a, row, firstRow(tile + 1, allRows) - row, k, K);
 }
 
-/* Rows of `a` with contiguous terms are read in place if few panels would reuse the packed copy, but not if all rows map
-   to one L1 set, nor if `a` has few rows: incomplete micro-tiles repeat a row. */
+/* Rows of `a` with contiguous terms are read in place if few panels would reuse the packed copy, but not if all rows
+   map to one L1 set, nor if `a` has few rows: incomplete micro-tiles repeat a row. */
 static bool readsInPlace(const Gemm *p, int64_t panels)
 {
   const GemmOperand *a = &p->a;

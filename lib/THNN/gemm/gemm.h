@@ -8,7 +8,8 @@
      c[m][n] = bias[m or n] + sum over k of a[m][k] * b[n][k]      or      c[m][n] += scale * sum over k of ...
 
    Convolutions with a 1x1 kernel and Linear are such products. Their positions (batch, depth, height, width) form one
-   index, m of output and gradInput or k of gradWeight, so each index runs over up to four axes, the last one fastest. */
+   index, m of output and gradInput or k of gradWeight, so each index runs over up to four axes, the last one
+   fastest. */
 
 /* One of the two factors. Its index m or n is called i here. */
 typedef struct GemmOperand {

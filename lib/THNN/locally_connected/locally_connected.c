@@ -17,8 +17,8 @@ typedef struct PatchPart {
   int64_t first, count;
 } PatchPart;
 
-/* Iterates over a part in runs of one kernel row: elements from .. end - 1 of channel i, row kh; `at` is the run's offset
-   in the part. */
+/* Iterates over a part in runs of one kernel row: elements from .. end - 1 of channel i, row kh; `at` is the run's
+   offset in the part. */
 #define FOR_RUNS(g, part, i, kh, from, end, at)                                                                   \
   for (int64_t at = 0, from, end, i, kh, k_ = (part).first;                                                       \
        at < (part).count && (i = k_ / ((g)->axis[1].kernel * (g)->axis[2].kernel),                                \

@@ -11,8 +11,8 @@ typedef struct LocalFilters {
   int64_t positionStride[2], outputStride, inputStride, kernelStride[2];
 } LocalFilters;
 
-/* output[n, o, y, x] = bias[o, y, x] + sum over i, k of weight[y, x, o, i, k] * input[n, i, (y, x) * stride - padding + k].
-   bias may be NULL. */
+/* output[n, o, y, x] = bias[o, y, x] + sum over i, k of
+                        weight[y, x, o, i, k] * input[n, i, (y, x) * stride - padding + k]. bias may be NULL. */
 void THNN_(locallyConnectedOutput)(const Convolution *geometry, ConvolutionView input, LocalFilters weight,
                                    const real *bias, const int64_t *biasStride, ConvolutionView output);
 

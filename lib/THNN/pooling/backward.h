@@ -6,7 +6,8 @@
 
 /* The arguments of a call. Every input gathers the gradients of the outputs that read it, in row order: the gradients
    with the index of the input or, if `indices` is NULL, all gradients weighted for the average. Unlike a scatter this
-   needs no cleared gradInput and no read-modify-write; the sums are the same bits as those of a scatter in row order. */
+   needs no cleared gradInput and no read-modify-write; the sums are the same bits as those of a scatter in row
+   order. */
 typedef struct PoolingBackward {
   const Pooling *pooling;
   PoolingImages g, index, x; /* gradOutput, indices, gradInput */

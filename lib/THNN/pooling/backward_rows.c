@@ -3,8 +3,8 @@
 #include "pooling/backward.h"
 #include "pooling/row_layout.h"
 
-/* Along height and depth, an input group is `stride` inputs, one of each residue; group m reads the outputs m + first to
-   m + last. */
+/* Along height and depth, an input group is `stride` inputs, one of each residue; group m reads the outputs m + first
+   to m + last. */
 typedef struct InputGroups {
   int64_t count, first, last;
   RowLayout layout;
@@ -18,8 +18,8 @@ static InputGroups inputGroups(const WindowAxis *axis)
 }
 
 /* A block of `groups` groups of input rows, and the copies of the output rows that it reads: `lines` for each depth,
-   `pitch` elements each. If it merges, the residues of columns are computed in scratch memory and merged into gradInput;
-   otherwise there is one residue, and rows of gradInput are written in place. */
+   `pitch` elements each. If it merges, the residues of columns are computed in scratch memory and merged into
+   gradInput; otherwise there is one residue, and rows of gradInput are written in place. */
 typedef struct RowBlock {
   InputGroups slices, rows;
   RowLayout columns;
@@ -110,8 +110,8 @@ static void narrowIndices(int64_t n, const int64_t *index, int64_t step, vlane *
   }
 }
 
-/* Lays out the gradients, with their indices or weighted, that groups m to m + count - 1 of rows read in group `depth` of
-   slices. */
+/* Lays out the gradients, with their indices or weighted, that groups m to m + count - 1 of rows read in group `depth`
+   of slices. */
 static void copyLines(const PoolingBackward *f, const RowBlock *block, int64_t plane, int64_t depth, int64_t m,
                       int64_t count, const BackwardBuffers *b)
 {

@@ -18,9 +18,9 @@ typedef struct PoolingForward {
 
 #define LOWEST (-(sizeof(real) == 4 ? (real)FLT_MAX : (real)DBL_MAX))
 
-/* Rows of lanes. Kernel element e of lane i is from[offset[e] + i], or from[offset[e] + 2*i] in pairs (stride 2, without
-   a row layout); its index is indexBase + elementIndex[e] + i*indexPerLane. From row to row, `from`, `to` and `index`
-   advance by fromStep, toStep and indexStep, and indices by indexPerRow. */
+/* Rows of lanes. Kernel element e of lane i is from[offset[e] + i], or from[offset[e] + 2*i] in pairs (stride 2,
+   without a row layout); its index is indexBase + elementIndex[e] + i*indexPerLane. From row to row, `from`, `to` and
+   `index` advance by fromStep, toStep and indexStep, and indices by indexPerRow. */
 typedef struct LaneRows {
   int64_t count;
   const real *from;

@@ -115,7 +115,8 @@ static inline bool indexInput(const Pooling *pooling, const int64_t *o, int64_t 
   return true;
 }
 
-/* Indices are computed in lanes as wide as real. False if the indices of this geometry, padding included, do not fit. */
+/* Indices are computed in lanes as wide as real. False if the indices of this geometry, padding included, do not
+   fit. */
 static inline bool indexFitsLanes(const Pooling *pooling)
 {
   const WindowAxis *d = &pooling->axis[0], *h = &pooling->axis[1], *w = &pooling->axis[2];

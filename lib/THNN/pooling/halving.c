@@ -134,8 +134,8 @@ bool THNN_(poolingForwardHalving)(const PoolingForward *f)
   return true;
 }
 
-/* Rows of tiles. Tile (o, j) is the 2 x 2 inputs that window (o, j) is the first to read; if windows overlap, the windows
-   (o, j+1), (o+1, j) and (o+1, j+1) share them. */
+/* Rows of tiles. Tile (o, j) is the 2 x 2 inputs that window (o, j) is the first to read; if windows overlap, the
+   windows (o, j+1), (o+1, j) and (o+1, j+1) share them. */
 typedef struct TileRows {
   int64_t count, columns;
   const real *from;

@@ -121,8 +121,8 @@ static ALWAYS_INLINE void widenIndices(int64_t *to, const vlane *from, int64_t n
 }
 
 /* Calls BLOCK(first, vectors, lanes, ...) until n lanes are covered; first[] has the first lane of each of 4, 2 or 1
-   vectors. The last vector overlaps the previous one rather than end beyond n: values in the overlap are stored twice. If
-   n < VL, there is one vector of n lanes. */
+   vectors. The last vector overlaps the previous one rather than end beyond n: values in the overlap are stored twice.
+   If n < VL, there is one vector of n lanes. */
 #define MAX_VECTORS 4
 #define FOR_LANE_BLOCKS(n, BLOCK, ...)                             \
   do {                                                             \

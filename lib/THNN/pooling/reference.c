@@ -36,8 +36,9 @@ static bool step(const THTensor *t, int64_t *at)
   return false;
 }
 
-/* Finds in[], the position of the input that kernel element `number` reads in the window of the output at out[], and its
-   index. False if the input does not exist. Window axes follow the channels, or precede them if there is only one. */
+/* Finds in[], the position of the input that kernel element `number` reads in the window of the output at out[], and
+   its index. False if the input does not exist. Window axes follow the channels, or precede them if there is only
+   one. */
 static bool element(const Pooling *p, int ndim, const int64_t *out, int64_t number, int64_t *in, int64_t *index)
 {
   const int first = ndim - p->axes - (p->axes == 1);
@@ -87,8 +88,8 @@ void THNN_(poolingMax)(const Pooling *pooling, const THTensor *input, THTensor *
   } while (step(output, out));
 }
 
-/* Finds in[], the position of the input that an index names. INDEX_INPUT does not tell the window, so the position may be
-   outside of it. */
+/* Finds in[], the position of the input that an index names. INDEX_INPUT does not tell the window, so the position may
+   be outside of it. */
 static bool inputOf(const Pooling *p, int ndim, const int64_t *out, int64_t wanted, int64_t *in)
 {
   const WindowAxis *axis = p->axis;

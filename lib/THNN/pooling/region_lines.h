@@ -1,9 +1,10 @@
 #ifndef THNN_POOLING_REGION_LINES_H
 #define THNN_POOLING_REGION_LINES_H
 
-/* Regions of planes, a block of output rows at a time, in two steps. First the rows of x that a row of y reads are combined
-   column by column, with columns in lanes, into a line. Then the lines of a block are transposed, so that lines are in
-   lanes, the columns of each region are combined, and the results are transposed back. Columns are processed in tiles. */
+/* Regions of planes, a block of output rows at a time, in two steps. First the rows of x that a row of y reads are
+   combined column by column, with columns in lanes, into a line. Then the lines of a block are transposed, so that
+   lines are in lanes, the columns of each region are combined, and the results are transposed back. Columns are
+   processed in tiles. */
 
 #include "gemm/transpose.h"
 #include "pooling/geometry.h"

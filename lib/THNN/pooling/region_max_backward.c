@@ -1,6 +1,6 @@
-/* The gradient of the maximum of regions. If every index lies in its adaptive region, each input of a channels-last image
-   gathers the gradients with its index from the regions that it belongs to; lanes are channels. Otherwise gradients are
-   scattered. */
+/* The gradient of the maximum of regions. If every index lies in its adaptive region, each input of a channels-last
+   image gathers the gradients with its index from the regions that it belongs to; lanes are channels. Otherwise
+   gradients are scattered. */
 
 #include "pooling/backward.h"
 #include "pooling/indexed.h"

@@ -4,8 +4,8 @@
 #include "pooling/pooling.h"
 
 /* Pooling regions: the inputs from a start to an end along each axis, which follow from the number of regions asked for
-   instead of a stride. Adaptive regions cover the input evenly. Fractional regions have one size and begin at multiples of
-   a fractional stride, shifted by a random sample of each plane (Graham 2014). */
+   instead of a stride. Adaptive regions cover the input evenly. Fractional regions have one size and begin at multiples
+   of a fractional stride, shifted by a random sample of each plane (Graham 2014). */
 typedef struct PoolingRegions {
   Pooling pooling; /* input and output of each axis, and the size of fractional regions as the kernel */
   bool isAdaptive;

@@ -1,8 +1,8 @@
 #ifndef THNN_RESAMPLING_CHUNK_H
 #define THNN_RESAMPLING_CHUNK_H
 
-/* A chunk is a range of results along the width, prepared for many rows. Where lanes are columns, it is a list of vectors
-   of results; each of their taps is a permutation of a window of the row, times a vector of weights. */
+/* A chunk is a range of results along the width, prepared for many rows. Where lanes are columns, it is a list of
+   vectors of results; each of their taps is a permutation of a window of the row, times a vector of weights. */
 
 #include "resampling/rows.h"
 #include "resampling/taps.h"
@@ -152,8 +152,8 @@ static inline void fillVectors(Chunk *c, int64_t size)
   for (int k = 0; k < n; k++) c->base[k] -= c->from;
 }
 
-/* Prepares results from `first` on, the first one without its first `skip` taps. The elements span at most `most`, and 2 * VL
-   more if `lanes` is 1. `size` is the length of a row. */
+/* Prepares results from `first` on, the first one without its first `skip` taps. The elements span at most `most`, and
+   2 * VL more if `lanes` is 1. `size` is the length of a row. */
 static inline void chunkFill(Chunk *c, TapTable *taps, int64_t first, int64_t skip, int64_t lanes, int64_t size,
                              int64_t most)
 {

@@ -1,5 +1,5 @@
-/* The lanes are channels: a position is computed once for all of them. Planes are packed into pixels of several blocks of VL
-   channels, unless the channels are innermost already or the planes exceed scratch memory. */
+/* The lanes are channels: a position is computed once for all of them. Planes are packed into pixels of several blocks
+   of VL channels, unless the channels are innermost already or the planes exceed scratch memory. */
 
 #include "resampling/grid_sampler.h"
 

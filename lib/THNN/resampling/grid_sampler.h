@@ -11,8 +11,8 @@ void THNN_(gridSample)(THNNState *state, int axes, const THTensor *input, const 
 void THNN_(gridSampleBackward)(THNNState *state, int axes, const THTensor *input, const THTensor *grid, const THTensor *gradOutput,
                                THTensor *gradInput, THTensor *gradGrid);
 
-/* The pixels around a position along an axis of `size` pixels: `index` and the next one, with the weights 1 - fraction and
-   fraction. Pixels outside do not count; -2 if both are outside. */
+/* The pixels around a position along an axis of `size` pixels: `index` and the next one, with the weights 1 - fraction
+   and fraction. Pixels outside do not count; -2 if both are outside. */
 static inline vlane gridIndex(real coordinate, int64_t size, real *fraction)
 {
   const real position = (coordinate + 1) / 2 * (real)(size - 1);

@@ -20,8 +20,8 @@ static bool step(const THTensor *t, int64_t *at)
   return false;
 }
 
-/* Corner `corner` of the cell that output out[] is interpolated in: its input in[] and its weight. Bit a of `corner` says
-   whether it is the second input along axis a. */
+/* Corner `corner` of the cell that output out[] is interpolated in: its input in[] and its weight. Bit a of `corner`
+   says whether it is the second input along axis a. */
 static double corner(const Resampling *r, int ndim, const int64_t *out, int corner, int64_t *in)
 {
   double weight = 1;
@@ -65,8 +65,8 @@ void THNN_(resampleBackward)(THNNState *state __attribute__((unused)), const Res
 
 /* --- grid sampler --------------------------------------------------------------------------------------------- */
 
-/* Corner `corner` of the cell around position at[] of the output: its input in[], its weight, and the derivatives of the
-   weight by the coordinates. False if it is outside. Axis a of the tensors is coordinate axes - 1 - a. */
+/* Corner `corner` of the cell around position at[] of the output: its input in[], its weight, and the derivatives of
+   the weight by the coordinates. False if it is outside. Axis a of the tensors is coordinate axes - 1 - a. */
 static bool gridCorner(int axes, const THTensor *input, const THTensor *grid, const int64_t *at, int corner,
                        int64_t *in, double *weight, double *slope)
 {

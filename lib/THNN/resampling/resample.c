@@ -1,5 +1,5 @@
-/* Forward and backward. Rows of the source are first summed along depth and height; the sums are then gathered along the
-   width. A row that is read alone, with weight 1, is gathered in place. */
+/* Forward and backward. Rows of the source are first summed along depth and height; the sums are then gathered along
+   the width. A row that is read alone, with weight 1, is gathered in place. */
 
 #include "resampling/chunk.h"
 
@@ -138,9 +138,9 @@ static void moveLine(const Task *t, const real *line, real *to)
   for (int64_t i = 0; i < count; i++) to[i * step] = t->chunk->skipped > 0 ? to[i * step] + line[i] : line[i];
 }
 
-/* Appends `count` results to the pending ones and writes all whole vectors with non-temporal stores; the elements behind
-   the last whole vector stay pending. Results follow each other in memory. A first vector that begins with elements of
-   another task is stored normally, without them. */
+/* Appends `count` results to the pending ones and writes all whole vectors with non-temporal stores; the elements
+   behind the last whole vector stay pending. Results follow each other in memory. A first vector that begins with
+   elements of another task is stored normally, without them. */
 static void streamPending(Task *t, real *to, int64_t count)
 {
   real *line = t->scratch->lines[0], *aligned = to - t->pending;

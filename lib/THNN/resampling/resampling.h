@@ -1,8 +1,8 @@
 #ifndef THNN_RESAMPLING_RESAMPLING_H
 #define THNN_RESAMPLING_RESAMPLING_H
 
-/* Separable resampling of series, images and volumes: every output is a weighted sum of at most two inputs along each axis.
-   Padding, interpolation to the nearest element and linear interpolation are resamplings. */
+/* Separable resampling of series, images and volumes: every output is a weighted sum of at most two inputs along each
+   axis. Padding, interpolation to the nearest element and linear interpolation are resamplings. */
 
 #include "runtime/kernel.h"
 #include "simd/vector_math.h"

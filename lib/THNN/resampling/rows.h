@@ -12,8 +12,8 @@
 /* Taps that are summed at a time. */
 #define ROW_TAPS 128
 
-/* A tensor as planes of rows of pixels. A pixel is a run of `lanes` contiguous elements: all channels if both tensors are
-   channels-last, otherwise one element. */
+/* A tensor as planes of rows of pixels. A pixel is a run of `lanes` contiguous elements: all channels if both tensors
+   are channels-last, otherwise one element. */
 typedef struct ResampleImages {
   int64_t lanes;
   int64_t n, c, d, h, w;      /* c is 1 if the lanes are the channels */
@@ -83,8 +83,8 @@ typedef struct RowTap {
   real weight;
 } RowTap;
 
-/* The result is stored, added to the present value, or stored with non-temporal stores. Non-temporal stores are for whole
-   aligned vectors. */
+/* The result is stored, added to the present value, or stored with non-temporal stores. Non-temporal stores are for
+   whole aligned vectors. */
 typedef enum StoreKind { STORE_PLAIN, STORE_ADD, STORE_STREAM } StoreKind;
 
 static ALWAYS_INLINE void storeSum(real *to, vreal sum, StoreKind kind)
@@ -137,8 +137,8 @@ static ALWAYS_INLINE void sumContiguous(int n, const RowTap *tap, int64_t count,
   v_store_n(to + j, kind == STORE_ADD ? v_load_n(to + j, rest) + sum : sum, rest);
 }
 
-/* to[j] = the weighted sum of element j of n >= 1 rows. The last `ahead` rows, 0 to 2, are prefetched: the other rows were among
-   the last ones of an earlier sum. */
+/* to[j] = the weighted sum of element j of n >= 1 rows. The last `ahead` rows, 0 to 2, are prefetched: the other rows
+   were among the last ones of an earlier sum. */
 static inline void sumRows(int n, const RowTap *tap, int64_t count, int ahead, real *to, StoreKind kind)
 {
   if (kind == STORE_STREAM) sumContiguous(n, tap, count, ahead, to, STORE_STREAM);

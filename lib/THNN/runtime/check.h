@@ -99,8 +99,8 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
     THNN_CHECK_NO_OVERLAP(gradBias, gradWeight);                            \
   } while (0)
 
-/* The end of the checks that do not read data. A meta call needs the sizes of outputs only, and a call whose outputs had other sizes is
-   repeated with resized outputs. */
+/* The end of the checks that do not read data. A meta call needs the sizes of outputs only, and a call whose outputs
+   had other sizes is repeated with resized outputs. */
 #define THNN_RETURN_IF_META(state)                           \
   do {                                                       \
     if ((state)->meta || (state)->status != THNN_OK) return; \

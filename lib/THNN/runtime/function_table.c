@@ -2,8 +2,8 @@
 
 #include "runtime/dispatch.h"
 
-/* The public symbol of every function, THNN_Float<Name> and THNN_Double<Name>, which calls the variant for this CPU; and
-   the table of all functions. generated/functions.inc has a line per function of THNN.h:
+/* The public symbol of every function, THNN_Float<Name> and THNN_Double<Name>, which calls the variant for this CPU;
+   and the table of all functions. generated/functions.inc has a line per function of THNN.h:
 
      THNN_FUNCTION(name, letters, argumentCount, tensorCount, (parameters), (names of the parameters),
                    (their values in THNNValue v[])) */

@@ -29,8 +29,8 @@ int64_t THNNTensor_numel(const THNNTensor *tensor)
   return n;
 }
 
-/* True if the tensor is contiguous with dimension order[0] innermost; NULL is the row-major order. Strides of dimensions
-   of size 1, and all strides of an empty tensor, are ignored. */
+/* True if the tensor is contiguous with dimension order[0] innermost; NULL is the row-major order. Strides of
+   dimensions of size 1, and all strides of an empty tensor, are ignored. */
 static bool isContiguousInOrder(const THNNTensor *t, const int *order)
 {
   int64_t expected = 1;

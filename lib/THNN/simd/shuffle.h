@@ -14,8 +14,8 @@
      V_NEXT         a without its first lane, then the first lane of b
      V_PREVIOUS     the first lane of b, then a without its last lane
 
-   v_lookup(a, index) has lane index[i] of a in lane i, and v_lookup2(a, b, index) that of a and b, for indices that are not
-   constant; v_gather(p, index) has p[index[i]]. */
+   v_lookup(a, index) has lane index[i] of a in lane i, and v_lookup2(a, b, index) that of a and b, for indices that are
+   not constant; v_gather(p, index) has p[index[i]]. */
 #if VBYTES == 64 && defined(THNN_REAL_IS_FLOAT)
 #define V_EVENS 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
 #define V_ODDS 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31

@@ -1,9 +1,9 @@
 #ifndef THNN_SIMD_SIMD_H
 #define THNN_SIMD_SIMD_H
 
-/* The SIMD layer: vectors of VL elements of type `real`, 64 bytes with AVX-512, 32 with AVX2 and 16 otherwise (SSE2, NEON).
-   Arithmetic is written with plain operators, a vector extension of GCC and clang; the functions below are the operations
-   that it lacks.
+/* The SIMD layer: vectors of VL elements of type `real`, 64 bytes with AVX-512, 32 with AVX2 and 16 otherwise (SSE2,
+   NEON). Arithmetic is written with plain operators, a vector extension of GCC and clang; the functions below are the
+   operations that it lacks.
 
      vreal  x = v_load(p);                       unaligned load;   v_store(p, x)
      vreal  t = v_load_n(p, n); v_store_n(p, t, n);  the first n lanes, 0 <= n <= VL; v_load_n sets the others to 0

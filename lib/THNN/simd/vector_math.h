@@ -12,7 +12,8 @@
      th_log_probability(p)  th_log_complement(p)  log(p) and log(1 - p) of 0 <= p <= 1, at least -100, cheaper
 
    Largest errors, over all arguments including subnormal numbers, zeros, infinities and NaN: exp and logarithms 1 ulp,
-   sigmoid 2.3, tanh 2.6, log1p_le1 2.7, softplus 2.8; odd functions keep -0. The polynomials are minimax fits over the reduced range. */
+   sigmoid 2.3, tanh 2.6, log1p_le1 2.7, softplus 2.8; odd functions keep -0. The polynomials are minimax fits over the
+   reduced range. */
 
 /* Precedes a function that expressions of elements call (generic/pointwise.h), for compilers that need a word there. */
 #define THNN_ELEMENT
