@@ -19,6 +19,9 @@
 #define SUM_BYTES ((int64_t)1088 << 10)
 #define TILE_A (GEMM_MR * GEMM_KC) /* reals of a that are packed per micro-tile and K-block */
 
+/* Terms of a that are packed for all micro-tiles before the next terms. Their addresses may share an L1 set. */
+#define TERMS_AT_ONCE 8
+
 /* Rows of a are read in place only if at most this many panels reuse them. */
 #define IN_PLACE_PANELS 4
 
@@ -182,6 +185,37 @@ static void rowPointers(const Gemm *p, int64_t row, int64_t rows, int64_t k, con
   }
 }
 
+/* Packs terms k .. k + K - 1 of all micro-tiles of a block. If the rows of a term are contiguous, a few terms are packed
+   for all micro-tiles before the next ones: memory is then read in its order, each cache line once. */
+static void packA(const Gemm *p, real *packed, int64_t firstTile, int64_t tiles, int64_t k, int64_t K)
+{
+  const GemmOperand *a = &p->a;
+  const int64_t allRows = elementCount(a->size), first = firstRow(firstTile, allRows);
+  int64_t run, terms;
+  const real *data = a->data + locate(a->size, a->stride, first, &run);
+  if (a->stride[3] == 1 && run >= firstRow(firstTile + tiles, allRows) - first) {
+    for (int64_t i = 0; i < K; i += terms) {
+      const real *from = data + locate(p->kSize, a->kStride, k + i, &terms);
+      terms = MIN(MIN(terms, TERMS_AT_ONCE), K - i);
+      for (int64_t tile = 0; tile < tiles; tile++) {
+        const int64_t row = firstRow(firstTile + tile, allRows),
+                      rows = firstRow(firstTile + tile + 1, allRows) - row;
+        copy(packed + tile * TILE_A + i * GEMM_MR, GEMM_MR, 1, from + row - first, a->kStride[3], 1, terms, rows);
+      }
+    }
+    return;
+  }
+  for (int64_t tile = 0; tile < tiles; tile++) {
+    const int64_t row = firstRow(firstTile + tile, allRows), rows = firstRow(firstTile + tile + 1, allRows) - row;
+    if (tile + 1 < tiles) {
+      const PrefetchRegion next = tileRegion(p, firstTile + tile + 1, k, K);
+      prefetchPart(&next, 0, 1);
+    }
+    pack(packed + tile * TILE_A, GEMM_MR, a->data, (Range){p->kSize, a->kStride, k, K},
+         (Range){a->size, a->stride, row, rows});
+  }
+}
+
 /* Computes micro-tiles firstTile .. endTile - 1 times columns firstColumn .. endColumn - 1. */
 static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int64_t firstColumn,
                           int64_t endColumn)
@@ -197,16 +231,7 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
   for (int k = 0; k < GEMM_KC; k++) offset[k] = inPlace ? k : k * GEMM_MR;
   for (int64_t k = 0; k < terms || k == 0; k += GEMM_KC) { /* without terms, c is the bias */
     const int64_t K = MIN(GEMM_KC, terms - k);
-    for (int64_t tile = 0; tile < tiles && !inPlace; tile++) {
-      const int64_t row = firstRow(firstTile + tile, allRows),
-                    rows = firstRow(firstTile + tile + 1, allRows) - row;
-      if (tile + 1 < tiles) {
-        const PrefetchRegion next = tileRegion(p, firstTile + tile + 1, k, K);
-        prefetchPart(&next, 0, 1);
-      }
-      pack(packedA + tile * TILE_A, GEMM_MR, p->a.data, (Range){p->kSize, p->a.kStride, k, K},
-           (Range){p->a.size, p->a.stride, row, rows});
-    }
+    if (!inPlace) packA(p, packedA, firstTile, tiles, k, K);
     real *sum = block.sums;
     for (int64_t column = firstColumn; column < endColumn; column += GEMM_NR) {
       const int n = (int)MIN(GEMM_NR, endColumn - column), V = n > VL ? 2 : 1;
@@ -241,29 +266,30 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
   for (int64_t tile = 0; tile < tiles; tile++) storeTileRow(p, &block, tile);
 }
 
-/* The estimated time of a x b per term, in multiply-adds. A micro-tile of few rows waits for its own accumulators. A
-   copy costs more if it transposes: packing does if the last axis of the operand's index i is strided, storing does if
-   the columns of c are strided. */
-static double orientationCost(const GemmOperand *a, const GemmOperand *b, int64_t terms)
+/* The estimated time of the product per term, in multiply-adds. A micro-tile of few rows waits for its own accumulators.
+   A copy costs more if it transposes: packing does if the last axis of the operand's index i is strided, storing does if
+   the columns of c are strided. Rows that are read in place are not copied. */
+static double orientationCost(const Gemm *p)
 {
-  const double m = (double)elementCount(a->size), n = (double)elementCount(b->size),
-               padded = (double)(ceilDivide(elementCount(b->size), VL) * VL);
-  return MAX(m, 4) * padded + (a->stride[3] == 1 ? 2 : 8) * m + (b->stride[3] == 1 ? 2 : 8) * n +
-         (b->cStride[3] == 1 ? 2 : 10) * m * n / (double)terms;
+  const int64_t columns = elementCount(p->b.size), panels = ceilDivide(columns, GEMM_NR);
+  const double m = (double)elementCount(p->a.size), n = (double)columns,
+               padded = (double)(ceilDivide(columns, VL) * VL), terms = (double)MAX(elementCount(p->kSize), 1);
+  const double packingA = readsInPlace(p, panels) ? 2.0 * (double)panels * m : (p->a.stride[3] == 1 ? 2 : 8) * m;
+  return MAX(m, 4) * padded + packingA + (p->b.stride[3] == 1 ? 2 : 8) * n +
+         (p->b.cStride[3] == 1 ? 2 : 10) * m * n / terms;
 }
 
 void THNN_(gemm)(const Gemm *gemm)
 {
-  Gemm p = *gemm;
-  const int64_t terms = MAX(elementCount(p.kSize), 1);
-  if (orientationCost(&p.b, &p.a, terms) < orientationCost(&p.a, &p.b, terms)) {
-    p.a = gemm->b;
-    p.b = gemm->a;
-  }
+  Gemm p = *gemm, swapped = p;
+  swapped.a = p.b;
+  swapped.b = p.a;
+  if (orientationCost(&swapped) < orientationCost(&p)) p = swapped;
   if (p.bias == NULL) p.a.biasStride = p.b.biasStride = 0;
   const int64_t columns = elementCount(p.b.size), panels = ceilDivide(columns, GEMM_NR),
                 tiles = ceilDivide(elementCount(p.a.size), GEMM_MR);
-  const double products = (double)p.groups * (double)tiles * (double)columns * (double)terms;
+  const double products =
+      (double)p.groups * (double)tiles * (double)columns * (double)MAX(elementCount(p.kSize), 1);
   if (products == 0) return;
   const int64_t work = (int64_t)MIN(products, 1e15);
   /* A grid of down x across blocks, chosen so that the largest block costs least. Each block packs its own operands;
