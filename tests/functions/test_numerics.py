@@ -448,6 +448,31 @@ def deviations(got: list[Tensor], exact: list[Tensor]) -> list[float]:
     return [((g.double() - e).square().mean().sqrt() / e.std()).item() for g, e in zip(got, exact)]
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("rows", [1, 3, 13, 29, 50, 130, 300])
+def test_products_have_the_same_bits_in_every_layout_of_the_weight(rows: int, dtype: torch.dtype) -> None:
+    """Operands are packed or read in place, as their layouts and sizes decide."""
+    for columns, outputs in ((300, 90), (40, 260)):
+        input, gradOutput = (randn(rows, n, seed=n, dtype=dtype).requires_grad_() for n in (columns, outputs))
+        weight = randn(outputs, columns, dtype=dtype)
+        layouts = [weight.clone()]
+        for rowPadding, columnPadding in ((3, 0), (16, 1), (724, 0)):
+            padded = weight.new_full((outputs + columnPadding, columns + rowPadding), math.nan)
+            layouts.append(padded[:outputs, :columns].copy_(weight))
+            transposed = weight.new_full((columns + columnPadding, outputs + rowPadding), math.nan)
+            layouts.append(transposed[:columns, :outputs].copy_(weight.t()).t())
+        results = []
+        for layout in layouts:
+            output = thnn.LinearFunction.apply(input, layout, None)
+            results.append((output, *torch.autograd.grad(output, [input], gradOutput)))
+        for got, exact in zip(
+            results[0], (F.linear(input.double(), weight.double()), gradOutput.double() @ weight.double())
+        ):
+            torch.testing.assert_close(got.double(), exact, rtol=0, atol=1e-4)
+        for result in results[1:]:
+            assert all(torch.equal(a, b) for a, b in zip(result, results[0], strict=True))
+
+
 def test_long_products_of_linear() -> None:
     inputs = [randn(37, 4608), randn(21, 4608, seed=1), randn(21, seed=2)]
     gradient = randn(37, 21, seed=3)

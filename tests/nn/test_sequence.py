@@ -14,7 +14,13 @@ from thnn.nn import _sequence
 from thnn.nn._sequence import _recorded, run_steps
 
 CELLS = {"LSTM": (_sequence.LSTM_CELL, 4, 2), "GRU": (_sequence.GRU_CELL, 3, 1)}
-SIZES = {"equal": (3, 3, 3), "falling": (4, 3, 3, 1), "one step": (2,), "steps of one": (1, 1)}
+SIZES = {
+    "equal": (3, 3, 3),
+    "falling": (4, 3, 3, 1),
+    "one step": (2,),
+    "steps of one": (1, 1),
+    "many steps": (3,) * 12 + (2, 2, 1, 1, 1),
+}
 
 
 def arguments(

@@ -5,6 +5,8 @@
 Sequences are sorted by length, longest first, so that the sequences that have ended are the last rows of the states; no
 later step reads them. The reverse direction begins each sequence at its own last step, with the initial state.
 
+The weight is copied once per sequence, into a layout that the products of the steps read without packing it.
+
 One node for all steps, rather than two per step, computes the gradient by weight_hh in one product over all steps, and
 leaves out the sums of gradients, the copies of the steps and most of autograd's work.
 """
@@ -133,7 +135,7 @@ def run_steps(
     if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
         output, *final = _Steps.apply(cell, tuple(sizes), reverse, gates, weight, bias, *initial)
     else:
-        states, _ = _forward(cell, gates, weight, bias, initial, sizes, reverse)
+        states, _ = _forward(cell, gates, weight, bias, initial, sizes, reverse, False)
         output, final = states[0], _final(states, initial, sizes, reverse)
     return output, tuple(final)
 
@@ -176,6 +178,19 @@ def _split(tensors: Sequence[Tensor], sizes: Sequence[int]) -> list[States]:
     return list(zip(*(t.split(list(sizes)) for t in tensors)))
 
 
+# Steps that are saved more time than a copy of the weight takes.
+_STEPS_OF_A_COPY = 16
+
+
+def _spread(matrix: Tensor) -> Tensor:
+    """A copy whose rows are an odd number of cache lines apart, so that they fill all cache sets evenly: gemm() in
+    lib/THNN/gemm reads it in place."""
+    rows, columns = matrix.shape
+    line = 64 // matrix.element_size()
+    pitch = (-(-columns // line) | 1) * line
+    return matrix.new_empty((rows, pitch))[:, :columns].copy_(matrix)
+
+
 def _forward(
     cell: Cell,
     gates: Tensor,
@@ -184,18 +199,22 @@ def _forward(
     initial: States,
     sizes: Sequence[int],
     reverse: bool,
+    keeps_storage: bool,
 ) -> tuple[States, Tensor]:
-    """The states after each step, (rows, H) each, and the storage."""
+    """The states after each step, (rows, H) each, and the storage of all steps or of the last one."""
     rows, width = len(gates), weight.shape[1]
     states = tuple(gates.new_empty((rows, width)) for _ in initial)
-    storage = gates.new_empty((rows, cell.storage * width))
+    storage = gates.new_empty((rows if keeps_storage else sizes[0], cell.storage * width))
     products = gates.new_empty((sizes[0], len(weight)))
-    after, parts = _split(states, sizes), _split((gates, storage), sizes)
+    if len(sizes) >= _STEPS_OF_A_COPY:
+        weight = _spread(weight.t()).t()
+    after, parts = _split(states, sizes), gates.split(list(sizes))
+    stored = storage.split(list(sizes)) if keeps_storage else [storage[:size] for size in sizes]
     order = _order(sizes, reverse)
     for step, before in zip(order, _before(after, initial, sizes, order)):
         hidden = products if sizes[step] == sizes[0] else products[: sizes[step]]
         _call(_linear._forward, _linear._forward.caller(ANY), (before[0], hidden, weight, bias, None))
-        cell.forward(parts[step][0], hidden, before, after[step], parts[step][1])
+        cell.forward(parts[step], hidden, before, after[step], stored[step])
     return states, storage
 
 
@@ -256,7 +275,7 @@ class _Steps(torch.autograd.Function):
         bias: Tensor | None,
         *initial: Tensor,
     ) -> tuple[Tensor, ...]:
-        states, storage = _forward(cell, gates, weight, bias, initial, sizes, reverse)
+        states, storage = _forward(cell, gates, weight, bias, initial, sizes, reverse, True)
         ctx.cell, ctx.sizes, ctx.reverse, ctx.count = cell, sizes, reverse, len(initial)
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(gates, weight, bias, storage, *initial, *states)
@@ -279,6 +298,7 @@ class _Steps(torch.autograd.Function):
         byGates = torch.empty_like(gates)
         byHidden = byGates if cell is LSTM_CELL else torch.empty_like(gates)
         parts = _split((byGates, byHidden, storage), sizes)
+        layout = _spread(weight) if len(sizes) >= _STEPS_OF_A_COPY else weight
         outer = None if byOutput is None else byOutput.split(list(sizes))
         for step in reversed(order):
             n = sizes[step]
@@ -289,7 +309,7 @@ class _Steps(torch.autograd.Function):
             cell.backward(
                 tuple(grads), before[step], after[step], storage_n, tuple(results), (byGates_n, byHidden_n)
             )
-            arguments = (before[step][0], byHidden_n, current[0], weight)
+            arguments = (before[step][0], byHidden_n, current[0], layout)
             _call(_linear._grad_input, _linear._grad_input.caller(ANY), arguments)
             if cell is LSTM_CELL:
                 if whole:

@@ -161,7 +161,7 @@ static void multiplyTile(const GradWeightPlan *p, const Task *t, int64_t tile)
         const KRange range = {offset, begin, end};
         const PrefetchLines lines = nextPrefetch(&prefetch);
         THNN_(microkernel)(R, group.Q, (int)(width / VL), lines.run > 0)(sum, tile ? sum : zero, tile ? width : 0,
-                                                                         a, range, gradient, &lines);
+                                                                         a, range, gradient, width, &lines);
       }
       firstRow += group.rows;
     }

@@ -112,7 +112,7 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const T
                               w->rowKernel[row][1] * termsPerElement};
         const PrefetchLines lines = nextPrefetch(&prefetch);
         THNN_(microkernel)(R, (int)Q, V, lines.run > 0)(sum, first ? weights : sum, first ? 0 : width, a, range,
-                                                        packed, &lines);
+                                                        packed, width, &lines);
         sum += R * Q * width;
         done = MIN(done + R * Q, rows * adjacent);
         if (last) stored = storeFinished(c, w, sums, width, target, adjacent, lanes, stored, done);

@@ -8,7 +8,7 @@
        for each K-block of GEMM_KC terms
          pack the rows of a, [micro-tile][k][m]               A_BYTES, L2; or read them in place
          for each panel of GEMM_NR columns
-           pack b, [k][n]                                     L1
+           pack b, [k][n]                                     L1; or read it in place
            for each micro-tile: multiply, add to its sums     SUM_BYTES, L2 or beyond
        store the sums to c
 
@@ -22,8 +22,9 @@
 /* Terms of a that are packed for all micro-tiles before the next terms. Their addresses may share an L1 set. */
 #define TERMS_AT_ONCE 8
 
-/* Rows of a are read in place only if at most this many panels reuse them. */
+/* Rows of a are read in place only if at most this many panels reuse them, b only if at most this many micro-tiles do. */
 #define IN_PLACE_PANELS 4
+#define IN_PLACE_TILES 4
 
 /* The offset of value i of an index that runs over four axes. *run is the number of values from i on within the last
    axis. */
@@ -163,13 +164,22 @@ static PrefetchRegion tileRegion(const Gemm *p, int64_t tile, int64_t k, int64_t
   return operandRegion(p, &p->a, row, firstRow(tile + 1, allRows) - row, k, K);
 }
 
-/* Rows of `a` with contiguous terms are read in place if few panels would reuse the packed copy, but not if all rows
-   map to one L1 set, nor if `a` has few rows: incomplete micro-tiles repeat a row. */
-static bool readsInPlace(const Gemm *p, int64_t panels)
+/* Rows of `a` with contiguous terms are read in place if few panels would reuse the packed copy, but not if all rows map
+   to one L1 set, nor if `a` has few rows: incomplete micro-tiles repeat a row. */
+static bool readsAInPlace(const Gemm *p, int64_t panels)
 {
   const GemmOperand *a = &p->a;
   return panels <= IN_PLACE_PANELS && a->kStride[3] == 1 && elementCount(p->kSize) == p->kSize[3] &&
          a->stride[3] * (int64_t)sizeof(real) % 4096 != 0 && elementCount(a->size) >= 16 * GEMM_MR;
+}
+
+/* b with contiguous columns is read in place if few micro-tiles would reuse the packed copy, but not if its rows fill few
+   L1 sets and are reused. */
+static bool readsBInPlace(const Gemm *p, int64_t tiles)
+{
+  const GemmOperand *b = &p->b;
+  return tiles <= IN_PLACE_TILES && b->stride[3] == 1 && elementCount(p->kSize) == p->kSize[3] &&
+         (tiles == 1 || b->kStride[3] * (int64_t)sizeof(real) % 256 != 0);
 }
 
 /* Row pointers of a micro-tile that is read in place. Incomplete micro-tiles repeat their last row. */
@@ -226,7 +236,7 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
       sizeof(real) * (size_t)(tiles * TILE_A + GEMM_NR * GEMM_KC + (1 + tiles * panels) * MICROTILE_REALS));
   real *packedB = packedA + tiles * TILE_A, *initial = packedB + GEMM_NR * GEMM_KC;
   const Block block = {initial + MICROTILE_REALS, firstTile, tiles, firstColumn, endColumn};
-  const bool inPlace = readsInPlace(p, panels);
+  const bool inPlace = readsAInPlace(p, panels), inPlaceB = readsBInPlace(p, tiles);
   int32_t offset[GEMM_KC];
   for (int k = 0; k < GEMM_KC; k++) offset[k] = inPlace ? k : k * GEMM_MR;
   for (int64_t k = 0; k < terms || k == 0; k += GEMM_KC) { /* without terms, c is the bias */
@@ -236,9 +246,15 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
     for (int64_t column = firstColumn; column < endColumn; column += GEMM_NR) {
       const int n = (int)MIN(GEMM_NR, endColumn - column), V = n > VL ? 2 : 1;
       const int64_t width = V * VL;
-      if (n < width) memset(packedB, 0, sizeof(real) * (size_t)(K * width));
-      pack(packedB, width, p->b.data, (Range){p->kSize, p->b.kStride, k, K},
-           (Range){p->b.size, p->b.stride, column, n});
+      int64_t run;
+      const real *b = p->b.data + locate(p->b.size, p->b.stride, column, &run) + k * p->b.kStride[3];
+      const bool unpacked = inPlaceB && n == width && run >= width;
+      if (!unpacked) {
+        b = packedB;
+        if (n < width) memset(packedB, 0, sizeof(real) * (size_t)(K * width));
+        pack(packedB, width, p->b.data, (Range){p->kSize, p->b.kStride, k, K},
+             (Range){p->b.size, p->b.stride, column, n});
+      }
       for (int64_t l = 0; k == 0 && l < width; l++)
         initial[l] = l < n && p->bias ? p->bias[(column + l) * p->b.biasStride] : 0;
       PrefetchPlan prefetch = {0};
@@ -258,8 +274,8 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
         if (inPlace && column == firstColumn && tile + 1 < tiles)
           prefetch = makePrefetchPlan(tileRegion(p, firstTile + tile + 1, k, K), 1, K);
         const PrefetchLines lines = nextPrefetch(&prefetch);
-        THNN_(microkernel)(inPlace ? GEMM_MR : 1, inPlace ? 1 : rows, V,
-                           lines.run > 0)(sum, before, beforeStride, a, (KRange){offset, 0, K}, packedB, &lines);
+        THNN_(microkernel)(inPlace ? GEMM_MR : 1, inPlace ? 1 : rows, V, lines.run > 0)(
+            sum, before, beforeStride, a, (KRange){offset, 0, K}, b, unpacked ? p->b.kStride[3] : width, &lines);
       }
     }
   }
@@ -268,15 +284,16 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
 
 /* The estimated time of the product per term, in multiply-adds. A micro-tile of few rows waits for its own accumulators.
    A copy costs more if it transposes: packing does if the last axis of the operand's index i is strided, storing does if
-   the columns of c are strided. Rows that are read in place are not copied. */
+   the columns of c are strided. An operand that is read in place is not copied. */
 static double orientationCost(const Gemm *p)
 {
   const int64_t columns = elementCount(p->b.size), panels = ceilDivide(columns, GEMM_NR);
   const double m = (double)elementCount(p->a.size), n = (double)columns,
                padded = (double)(ceilDivide(columns, VL) * VL), terms = (double)MAX(elementCount(p->kSize), 1);
-  const double packingA = readsInPlace(p, panels) ? 2.0 * (double)panels * m : (p->a.stride[3] == 1 ? 2 : 8) * m;
-  return MAX(m, 4) * padded + packingA + (p->b.stride[3] == 1 ? 2 : 8) * n +
-         (p->b.cStride[3] == 1 ? 2 : 10) * m * n / terms;
+  const double packingA = readsAInPlace(p, panels) ? 2.0 * (double)panels * m : (p->a.stride[3] == 1 ? 2 : 8) * m;
+  const double packingB =
+      readsBInPlace(p, ceilDivide(elementCount(p->a.size), GEMM_MR)) ? 0 : (p->b.stride[3] == 1 ? 2 : 8) * n;
+  return MAX(m, 4) * padded + packingA + packingB + (p->b.cStride[3] == 1 ? 2 : 10) * m * n / terms;
 }
 
 void THNN_(gemm)(const Gemm *gemm)

@@ -42,9 +42,11 @@ static inline __attribute__((always_inline)) void prefetchLine(PrefetchLines *li
 }
 
 /* Inlined with constant R, Q and V: acc must live in registers, so its length is a literal. */
-static inline __attribute__((always_inline)) void
-microtile(const int R, const int Q, const int V, const bool prefetches, real *c, const real *initial,
-          int64_t initialStride, const real *const *a, KRange range, const real *b, const PrefetchLines *lines)
+static inline __attribute__((always_inline)) void microtile(const int R, const int Q, const int V,
+                                                            const bool prefetches, real *c, const real *initial,
+                                                            int64_t initialStride, const real *const *a,
+                                                            KRange range, const real *b, int64_t bStride,
+                                                            const PrefetchLines *lines)
 {
   static const real zero[MAX_VECTORS * VBYTES / sizeof(real)];
   vreal acc[MAX_VECTORS];
@@ -57,11 +59,11 @@ microtile(const int R, const int Q, const int V, const bool prefetches, real *c,
 #pragma GCC unroll 14
   for (int r = 0; r < R; r++) row[r] = a[r];
   int64_t k = range.begin, end = range.begin - range.begin % PARTIAL_SUM_TERMS;
-  b += k * V * VL;
+  b += k * bStride;
   for (;;) {
     end = MIN(end + PARTIAL_SUM_TERMS, range.end);
 #pragma GCC unroll 2
-    for (; k < end; k++, b += V * VL) {
+    for (; k < end; k++, b += bStride) {
       if (prefetches) prefetchLine(&ahead, lines->run);
       rank1Update(R, Q, V, acc, row, range.offset[k], b);
     }
@@ -87,9 +89,9 @@ microtile(const int R, const int Q, const int V, const bool prefetches, real *c,
 #define MICROTILE(R, Q, V, prefetches)                                                                      \
   static void microtile_##R##x##Q##x##V##_##prefetches(real *c, const real *initial, int64_t initialStride, \
                                                        const real *const *a, KRange k, const real *b,       \
-                                                       const PrefetchLines *lines)                          \
+                                                       int64_t bStride, const PrefetchLines *lines)         \
   {                                                                                                         \
-    microtile(R, Q, V, prefetches, c, initial, initialStride, a, k, b, lines);                              \
+    microtile(R, Q, V, prefetches, c, initial, initialStride, a, k, b, bStride, lines);                     \
   }
 #define MICROTILE_PAIR(R, Q, V) MICROTILE(R, Q, V, 0) MICROTILE(R, Q, V, 1)
 MICROTILES(MICROTILE_PAIR, 1)
