@@ -30,8 +30,9 @@ private:
 /* The first element that kernels of a device refused, such as a class number out of range. It lies in memory of the host
    that the device writes. */
 struct BadElement {
-  int32_t isClaimed, isComplete;
-  int64_t value, first, end;
+  int32_t isClaimed, isComplete, isIndex;
+  int64_t value, first, end; /* of an index */
+  double number, least, most; /* of another number */
   const char *function, *argument; /* of the host; opaque to the device */
 };
 
@@ -53,6 +54,7 @@ struct IndexCheck {
   __device__ void refuse(int64_t value) const
   {
     if (atomicCAS(&report->isClaimed, 0, 1) != 0) return;
+    report->isIndex = 1;
     report->value = value;
     report->first = first;
     report->end = end;
@@ -65,6 +67,30 @@ struct IndexCheck {
 
 /* The status of the call is set if there is no memory for the report. */
 IndexCheck indexCheck(THNNState *state, const char *argument, int64_t first, int64_t end);
+
+/* The same check of numbers, least <= value <= most, which raises ValueError. */
+struct NumberCheck {
+  BadElement *report;
+  const char *function, *argument;
+  float least, most;
+
+  template <class R> __device__ bool operator()(R value) const
+  {
+    if (value >= least && value <= most) return true;
+    if (atomicCAS(&report->isClaimed, 0, 1) != 0) return false;
+    report->isIndex = 0;
+    report->number = value;
+    report->least = least;
+    report->most = most;
+    report->function = function;
+    report->argument = argument;
+    __threadfence_system();
+    *(volatile int32_t *)&report->isComplete = 1;
+    return false;
+  }
+};
+
+NumberCheck numberCheck(THNNState *state, const char *argument, float least, float most);
 
 } // namespace thcunn
 
