@@ -14,6 +14,8 @@ using namespace thcunn::pooling;
 /* The size of fractional regions along an axis; the number of regions is the size of the output. */
 #define REGION(size) {0, 0, size, 1, 0, 1}
 
+#define CHECK thcunn::numberCheck(state, "randomSamples", 0, 1)
+
 /* Adaptive regions follow from sizes alone. */
 static const WindowAxis ADAPTIVE[WINDOW_AXES] = {REGION(1), REGION(1), REGION(1)};
 static const MeanOf<Element> MEAN = {false};
@@ -59,7 +61,7 @@ void THNN_(SpatialFractionalMaxPooling_updateOutput)(THNNState *state, THTensor 
                                                      THIndexTensor *indices, THTensor *randomSamples)
 {
   const WindowAxis window[] = {REGION(poolSizeH), REGION(poolSizeW)};
-  const Fractional<Element> regions = {randomSamples, 2, {1, 0}};
+  const Fractional<Element> regions = {randomSamples, 2, {1, 0}, CHECK};
   maxForward<Element>(state, 2, window, regions, INDEX_INPUT, input, output, indices);
 }
 
@@ -68,7 +70,7 @@ void THNN_(SpatialFractionalMaxPooling_updateGradInput)(THNNState *state, THTens
                                                         int poolSizeW, int poolSizeH, THIndexTensor *indices)
 {
   const WindowAxis window[] = {REGION(poolSizeH), REGION(poolSizeW)};
-  const Fractional<Element> regions = {NULL, 2, {1, 0}};
+  const Fractional<Element> regions = {NULL, 2, {1, 0}, {}};
   maxBackward<Element, INDEX_INPUT>(state, 2, window, regions, false, gradOutput, indices, gradInput);
 }
 
@@ -78,7 +80,7 @@ void THNN_(VolumetricFractionalMaxPooling_updateOutput)(THNNState *state, THTens
                                                         THTensor *randomSamples)
 {
   const WindowAxis window[] = {REGION(poolSizeH), REGION(poolSizeW), REGION(poolSizeT)};
-  const Fractional<Element> regions = {randomSamples, 3, {2, 1, 0}};
+  const Fractional<Element> regions = {randomSamples, 3, {2, 1, 0}, CHECK};
   maxForward<Element>(state, 3, window, regions, INDEX_INPUT, input, output, indices);
 }
 
@@ -88,6 +90,6 @@ void THNN_(VolumetricFractionalMaxPooling_updateGradInput)(THNNState *state, THT
                                                            int poolSizeH, THIndexTensor *indices)
 {
   const WindowAxis window[] = {REGION(poolSizeH), REGION(poolSizeW), REGION(poolSizeT)};
-  const Fractional<Element> regions = {NULL, 3, {2, 1, 0}};
+  const Fractional<Element> regions = {NULL, 3, {2, 1, 0}, {}};
   maxBackward<Element, INDEX_INPUT>(state, 3, window, regions, false, gradOutput, indices, gradInput);
 }

@@ -114,8 +114,8 @@ struct Adaptive {
 };
 
 /* Regions of `kernel` inputs that begin at multiples of a fraction, shifted by a sample in [0, 1] of each plane. They are
-   computed in the type of the arithmetic, as on the CPU. A region with a sample out of range has no inputs, and its
-   maximum is NaN. */
+   computed in the type of the arithmetic, as on the CPU. A region with a bad sample has no inputs, and its maximum is
+   NaN. */
 template <class I, class T> struct FractionalAxis {
   typedef typename Arithmetic<T>::type R;
   static const bool EMPTY_IS_NAN = true;
@@ -123,10 +123,11 @@ template <class I, class T> struct FractionalAxis {
   R stride, perStride; /* perStride: outputs per input */
   const T *samples;    /* NULL for 0 */
   I sn, sc;
+  NumberCheck check;
 
   FractionalAxis() = default;
   FractionalAxis(const WindowAxis &a)
-      : input((I)a.input), output((I)a.output), kernel((I)a.kernel), samples(NULL), sn(0), sc(0)
+      : input((I)a.input), output((I)a.output), kernel((I)a.kernel), samples(NULL), sn(0), sc(0), check()
   {
     stride = output > 1 ? (R)(a.input - a.kernel) / (R)(a.output - 1) : 0;
     perStride = stride > 0 ? 1 / stride : 0;
@@ -138,7 +139,7 @@ template <class I, class T> struct FractionalAxis {
   {
     const I last = input - kernel, o = p.x[a];
     const R sample = samples ? load(samples + (p.n * sn + p.c * sc)) : 0;
-    if (!(sample >= 0 && sample <= 1)) return {0, 0, 1, 0};
+    if (samples && !check(sample)) return {0, 0, 1, 0};
     const I start = o < output - 1 ? (I)(((R)o + sample) * stride) - (I)(sample * stride) : last;
     return {smaller<I>(start, last), kernel, 1, 0};
   }
@@ -156,6 +157,7 @@ template <class T> struct Fractional {
   const THNNTensor *samples; /* (N, C, axes) or (C, axes); NULL for a gradient, which does not need them */
   int axes;
   int column[WINDOW_AXES]; /* of the samples, for each axis of the window */
+  NumberCheck check;
 
   template <class I> FractionalAxis<I, T> axis(int a, const WindowAxis &geometry) const
   {
@@ -165,6 +167,7 @@ template <class T> struct Fractional {
     const int64_t *stride = samples->stride + samples->ndim - 2;
     result.samples = (const T *)samples->data + column[a - first] * stride[1];
     result.sc = (I)stride[0];
+    result.check = check;
     result.sn = samples->ndim == 3 ? (I)samples->stride[0] : 0;
     return result;
   }

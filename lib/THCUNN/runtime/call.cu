@@ -32,12 +32,17 @@ static void raiseBadElement(THNNState *state, const char *when)
   report->isComplete = 0;
   report->isClaimed = 0;
   state->function = bad.function;
-  if (bad.isReal)
-    THNN_fail(state, THNN_INDEX_ERROR, bad.argument, "expected a whole number from %lld to %lld, got %g%s",
-              (long long)bad.first, (long long)bad.end - 1, (double)bad.number, when);
+  const THNNStatus status = (THNNStatus)bad.status;
+  const long long first = bad.first, last = bad.end - 1;
+  if (status == THNN_VALUE_ERROR)
+    THNN_fail(state, status, bad.argument, "expected numbers from %g to %g, got %g%s", (double)bad.least,
+              (double)bad.most, (double)bad.number, when);
+  else if (bad.isReal)
+    THNN_fail(state, status, bad.argument, "expected a whole number from %lld to %lld, got %g%s", first, last,
+              (double)bad.number, when);
   else
-    THNN_fail(state, THNN_INDEX_ERROR, bad.argument, "expected a number from %lld to %lld, got %lld%s",
-              (long long)bad.first, (long long)bad.end - 1, (long long)bad.value, when);
+    THNN_fail(state, status, bad.argument, "expected a number from %lld to %lld, got %lld%s", first, last,
+              (long long)bad.index, when);
 }
 
 Call::Call(THNNState *state) : state(state)
@@ -57,23 +62,32 @@ Call::~Call()
   if (previousDevice != state->deviceIndex) cudaSetDevice(previousDevice);
 }
 
-IndexCheck indexCheck(THNNState *state, const char *argument, int64_t first, int64_t end)
+/* The report of the device of the call; NULL, with the status set, if there is no memory for it. */
+static BadElement *reportOf(THNNState *state, const char *argument)
 {
-  IndexCheck check = {NULL, state->function, argument, first, end};
   if (state->deviceIndex >= MAX_DEVICES) {
     THNN_fail(state, THNN_NOT_IMPLEMENTED, argument, "expected one of the first %d devices", MAX_DEVICES);
-    return check;
+    return NULL;
   }
   std::atomic<BadElement *> &report = badElements[state->deviceIndex];
   if (report.load() == NULL) {
     void *memory;
-    if (!succeeded(state, cudaHostAlloc(&memory, sizeof(BadElement), cudaHostAllocMapped))) return check;
+    if (!succeeded(state, cudaHostAlloc(&memory, sizeof(BadElement), cudaHostAllocMapped))) return NULL;
     memset(memory, 0, sizeof(BadElement));
     BadElement *none = NULL;
     report.compare_exchange_strong(none, (BadElement *)memory); /* the loser of a race leaves its memory unused */
   }
-  check.report = report.load();
-  return check;
+  return report.load();
+}
+
+IndexCheck indexCheck(THNNState *state, const char *argument, int64_t first, int64_t end)
+{
+  return {{reportOf(state, argument), state->function, argument}, first, end};
+}
+
+NumberCheck numberCheck(THNNState *state, const char *argument, float least, float most)
+{
+  return {{reportOf(state, argument), state->function, argument}, least, most};
 }
 
 } // namespace thcunn

@@ -31,18 +31,41 @@ private:
    that the device writes. */
 struct BadElement {
   int32_t isClaimed, isComplete;
-  int64_t value, first, end;
-  float number;                    /* in place of the value, if this is a real element, */
-  bool isReal;                     /* of which a whole number was expected */
+  int32_t status;            /* THNN_INDEX_ERROR or THNN_VALUE_ERROR */
+  bool isReal;               /* an element of a real tensor */
+  int64_t index, first, end; /* an integer, of which first <= index < end was expected */
+  float number, least, most; /* a real number, of which a whole one, or least <= number <= most, was expected */
   const char *function, *argument; /* of the host; opaque to the device */
 };
 
-/* The check of int64 elements that a kernel reads: first <= value < end. A kernel cannot end its call, so it writes NaN, or
-   nothing, in place of a result of a bad element; the next call on the device raises IndexError for it. In emulation,
-   where a launch has ended when it returns, the call itself raises it. */
-struct IndexCheck {
+/* A check of elements that a kernel reads. A kernel cannot end its call, so it writes NaN, or nothing, in place of a result
+   of a bad element; the next call on the device raises the error. In emulation, where a launch has ended when it returns,
+   the call itself raises it. */
+struct ElementCheck {
   BadElement *report;
   const char *function, *argument;
+
+  /* Reports a bad element, unless another one has been reported; `found` has the members that describe it. */
+  __device__ void write(BadElement found) const
+  {
+    if (atomicCAS(&report->isClaimed, 0, 1) != 0) return;
+    report->status = found.status;
+    report->isReal = found.isReal;
+    report->index = found.index;
+    report->first = found.first;
+    report->end = found.end;
+    report->number = found.number;
+    report->least = found.least;
+    report->most = found.most;
+    report->function = function;
+    report->argument = argument;
+    __threadfence_system();
+    *(volatile int32_t *)&report->isComplete = 1;
+  }
+};
+
+/* Of integers, first <= value < end: an IndexError. */
+struct IndexCheck : ElementCheck {
   int64_t first, end;
 
   __device__ bool operator()(int64_t value) const
@@ -51,37 +74,37 @@ struct IndexCheck {
     refuse(value);
     return false;
   }
-
-  /* The same of a number of a real tensor, which must be whole. */
-  template <class T> __device__ bool isWhole(T value) const
+  /* The same of an element of a real tensor, which must be whole. */
+  template <class R> __device__ bool isWhole(R value) const
   {
-    const bool fits = value > (T)-9e18 && value < (T)9e18;
+    const bool fits = value > (R)-9e18 && value < (R)9e18;
     const int64_t whole = fits ? (int64_t)value : first - 1;
-    if (whole >= first && whole < end && (T)whole == value) return true;
-    writeReport(0, (float)value, true);
+    if (whole >= first && whole < end && (R)whole == value) return true;
+    write({0, 0, THNN_INDEX_ERROR, true, 0, first, end, (float)value, 0, 0, NULL, NULL});
     return false;
   }
-
-  /* Reports an element that is bad for another reason. */
-  __device__ void refuse(int64_t value) const { writeReport(value, 0, false); }
-
-  __device__ void writeReport(int64_t value, float number, bool isReal) const
+  /* Reports an integer that is bad for another reason. */
+  __device__ void refuse(int64_t value) const
   {
-    if (atomicCAS(&report->isClaimed, 0, 1) != 0) return;
-    report->value = value;
-    report->number = number;
-    report->isReal = isReal;
-    report->first = first;
-    report->end = end;
-    report->function = function;
-    report->argument = argument;
-    __threadfence_system();
-    *(volatile int32_t *)&report->isComplete = 1;
+    write({0, 0, THNN_INDEX_ERROR, false, value, first, end, 0, 0, 0, NULL, NULL});
   }
 };
 
-/* The status of the call is set if there is no memory for the report. */
+/* Of real numbers, least <= value <= most: a ValueError. */
+struct NumberCheck : ElementCheck {
+  float least, most;
+
+  template <class R> __device__ bool operator()(R value) const
+  {
+    if (value >= least && value <= most) return true;
+    write({0, 0, THNN_VALUE_ERROR, true, 0, 0, 0, (float)value, least, most, NULL, NULL});
+    return false;
+  }
+};
+
+/* The checks of an argument; the status of the call is set if there is no memory for the report. */
 IndexCheck indexCheck(THNNState *state, const char *argument, int64_t first, int64_t end);
+NumberCheck numberCheck(THNNState *state, const char *argument, float least, float most);
 
 } // namespace thcunn
 

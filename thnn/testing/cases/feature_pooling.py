@@ -13,6 +13,13 @@ _PHASES = ("updateOutput", "updateGradInput")
 def _reference(input: Tensor, power: float, width: int, stride: int, batchMode: bool) -> Tensor:
     seen = input.unfold(1 if batchMode else 0, width, stride)
     total = (seen**power).sum(-1)
+    # The gradient of a window of zeros is 0, not 0 / 0.
+    zero = total == 0
+    total = total.masked_fill(zero, 1)
+    return _root(total, power).masked_fill(zero, 0)
+
+
+def _root(total: Tensor, power: float) -> Tensor:
     if power % 2 == 1:
         return total.sign() * total.abs() ** (1 / power)
     return total ** (1 / power)
