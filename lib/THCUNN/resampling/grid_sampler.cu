@@ -269,19 +269,28 @@ void sumCells(THNNState *state, const THNNTensor *input, const THNNTensor *grid,
   forEach(state, loop.extents.count(), [=] __device__(int64_t i) {
     int64_t n, c, end, at[AXES], index[AXES];
     loop.indices(i, &n, &c, &end, at);
+    const int channels = (int)(end - c);
+    const T *const from = y.sample(n, c);
+    T *to = x.sample(n, c);
+#pragma unroll
+    for (int a = 0; a < AXES; a++) {
+      to += at[a] * x.axis[a];
+      index[a] = at[a] + 1;
+    }
+    const int64_t ownCell = entries.cellNumber(n, index);
     Number sum[CHANNELS_PER_THREAD];
 #pragma unroll
     for (int k = 0; k < CHANNELS_PER_THREAD; k++) sum[k] = 0;
     for (int corner = 0; corner < 1 << AXES; corner++) {
 #pragma unroll
-      for (int a = 0; a < AXES; a++) index[a] = at[a] - isNext(corner, a) + 1;
-      const int64_t cell = entries.cellNumber(n, index), last = firsts[cell + 1];
+      for (int a = 0; a < AXES; a++) index[a] = isNext(corner, a);
+      const int64_t cell = ownCell - entries.cellNumber(0, index), last = firsts[cell + 1];
       for (int64_t j = firsts[cell]; j < last; j++) {
         int64_t point[AXES + 1];
         entries.points.indices(sorted.position(j), point);
         const Cell<Number, AXES> of = entries.sampler.cell(n, point + 1);
         Number weight = 1;
-        const T *g = y.sample(n, c);
+        const T *g = from;
 #pragma unroll
         for (int a = 0; a < AXES; a++) {
           weight *= of.weight(a, isNext(corner, a));
@@ -289,15 +298,12 @@ void sumCells(THNNState *state, const THNNTensor *input, const THNNTensor *grid,
         }
 #pragma unroll
         for (int k = 0; k < CHANNELS_PER_THREAD; k++, g += y.channel)
-          if (c + k < end) sum[k] += weight * load(g);
+          if (k < channels) sum[k] += weight * load(g);
       }
     }
-    T *to = x.sample(n, c);
-#pragma unroll
-    for (int a = 0; a < AXES; a++) to += at[a] * x.axis[a];
 #pragma unroll
     for (int k = 0; k < CHANNELS_PER_THREAD; k++)
-      if (c + k < end) store(to + k * x.channel, sum[k]);
+      if (k < channels) store(to + k * x.channel, sum[k]);
   });
 }
 

@@ -86,7 +86,28 @@ __device__ static inline int64_t firstOutput(const ResampleAxis *axis, int64_t i
   return low;
 }
 
-/* One launch fills the tables of all axes. */
+/* A thread per entry of the tables of all axes. Computes in double for every element type, as the CPU does: a position must
+   not depend on the element type, and there are few. */
+template <class Number> __global__ void __launch_bounds__(THREADS) fillTablesKernel(Positions<Number> tables)
+{
+  int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+#pragma unroll
+  for (int a = 0; a < RESAMPLING_AXES; a++) {
+    const AxisPositions<Number> &p = tables.at[a];
+    if (!p.sources) continue;
+    if (i >= 0 && i < p.axis.output) {
+      const ResampleSource s = resampleSource(&p.axis, i);
+      p.sources[i] = {s.index, (Number)s.fraction};
+    }
+    i -= p.axis.output;
+    if (!p.readers) continue;
+    if (i >= 0 && i < p.axis.input)
+      p.readers[i] = {firstOutput(&p.axis, i, true), firstOutput(&p.axis, i + 1, false)};
+    i -= p.axis.input;
+  }
+}
+
+/* Chooses the axes that have tables, and fills these by one launch. */
 template <class Number> void fillTables(THNNState *state, Positions<Number> *positions, bool backward)
 {
   int64_t count = 0, bytes = 0;
@@ -113,23 +134,13 @@ template <class Number> void fillTables(THNNState *state, Positions<Number> *pos
     p->readers = backward ? (AxisReaders *)memory : NULL;
     memory += p->axis.input * (int64_t)sizeof(AxisReaders);
   }
-  const Positions<Number> tables = *positions;
-  forEach(state, count, [=] __device__(int64_t i) {
-#pragma unroll
-    for (int a = 0; a < RESAMPLING_AXES; a++) {
-      const AxisPositions<Number> &p = tables.at[a];
-      if (!p.sources) continue;
-      if (i >= 0 && i < p.axis.output) {
-        const ResampleSource s = resampleSource(&p.axis, i);
-        p.sources[i] = {s.index, (Number)s.fraction};
-      }
-      i -= p.axis.output;
-      if (!p.readers) continue;
-      if (i >= 0 && i < p.axis.input)
-        p.readers[i] = {firstOutput(&p.axis, i, true), firstOutput(&p.axis, i + 1, false)};
-      i -= p.axis.input;
-    }
-  });
+  if ((count + THREADS - 1) / THREADS > 0x7fffffff) {
+    THNN_fail(state, THNN_NOT_IMPLEMENTED, NULL, "%lld positions are more than a launch can have",
+              (long long)count);
+    return;
+  }
+  THCUNN_LAUNCH(fillTablesKernel<Number>, (unsigned)((count + THREADS - 1) / THREADS), THREADS, streamOf(state))
+  (*positions);
 }
 
 /* Every output is an input. */
