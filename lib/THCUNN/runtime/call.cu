@@ -32,7 +32,12 @@ static void raiseBadElement(THNNState *state, const char *when)
   report->isComplete = 0;
   report->isClaimed = 0;
   state->function = bad.function;
-  if (bad.isReal)
+  if (bad.expected != NULL && bad.part != NULL)
+    THNN_fail(state, THNN_VALUE_ERROR, bad.argument, "%s, got %g in %s %lld%s", bad.expected, (double)bad.number,
+              bad.part, (long long)bad.value, when);
+  else if (bad.expected != NULL)
+    THNN_fail(state, THNN_VALUE_ERROR, bad.argument, "%s, got %g%s", bad.expected, (double)bad.number, when);
+  else if (bad.isReal)
     THNN_fail(state, THNN_INDEX_ERROR, bad.argument, "expected a whole number from %lld to %lld, got %g%s",
               (long long)bad.first, (long long)bad.end - 1, (double)bad.number, when);
   else
@@ -57,23 +62,32 @@ Call::~Call()
   if (previousDevice != state->deviceIndex) cudaSetDevice(previousDevice);
 }
 
-IndexCheck indexCheck(THNNState *state, const char *argument, int64_t first, int64_t end)
+/* The report of the device of the call; NULL, with the status set, if there is none. */
+static BadElement *reportOf(THNNState *state, const char *argument)
 {
-  IndexCheck check = {NULL, state->function, argument, first, end};
   if (state->deviceIndex >= MAX_DEVICES) {
     THNN_fail(state, THNN_NOT_IMPLEMENTED, argument, "expected one of the first %d devices", MAX_DEVICES);
-    return check;
+    return NULL;
   }
   std::atomic<BadElement *> &report = badElements[state->deviceIndex];
   if (report.load() == NULL) {
     void *memory;
-    if (!succeeded(state, cudaHostAlloc(&memory, sizeof(BadElement), cudaHostAllocMapped))) return check;
+    if (!succeeded(state, cudaHostAlloc(&memory, sizeof(BadElement), cudaHostAllocMapped))) return NULL;
     memset(memory, 0, sizeof(BadElement));
     BadElement *none = NULL;
     report.compare_exchange_strong(none, (BadElement *)memory); /* the loser of a race leaves its memory unused */
   }
-  check.report = report.load();
-  return check;
+  return report.load();
+}
+
+IndexCheck indexCheck(THNNState *state, const char *argument, int64_t first, int64_t end)
+{
+  return {reportOf(state, argument), state->function, argument, first, end};
+}
+
+NumberCheck numberCheck(THNNState *state, const char *argument, const char *expected, const char *part)
+{
+  return {reportOf(state, argument), state->function, argument, expected, part};
 }
 
 } // namespace thcunn

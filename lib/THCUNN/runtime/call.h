@@ -32,9 +32,9 @@ private:
 struct BadElement {
   int32_t isClaimed, isComplete;
   int64_t value, first, end;
-  float number;                    /* in place of the value, if this is a real element, */
-  bool isReal;                     /* of which a whole number was expected */
-  const char *function, *argument; /* of the host; opaque to the device */
+  float number; /* in place of the value, if this is a real element, */
+  bool isReal;  /* of which a whole number was expected */
+  const char *function, *argument, *expected, *part; /* of the host; opaque to the device. expected: NULL for an index */
 };
 
 /* The check of int64 elements that a kernel reads: first <= value < end. A kernel cannot end its call, so it writes NaN, or
@@ -75,6 +75,26 @@ struct IndexCheck {
     report->end = end;
     report->function = function;
     report->argument = argument;
+    report->expected = NULL;
+    __threadfence_system();
+    *(volatile int32_t *)&report->isComplete = 1;
+  }
+};
+
+/* Likewise for a number; the error is ValueError: "<expected>, got <number>", and " in <part> <index>" unless part is NULL. */
+struct NumberCheck {
+  BadElement *report;
+  const char *function, *argument, *expected, *part;
+
+  __device__ void refuse(float number, int64_t index = 0) const
+  {
+    if (atomicCAS(&report->isClaimed, 0, 1) != 0) return;
+    report->number = number;
+    report->value = index;
+    report->part = part;
+    report->function = function;
+    report->argument = argument;
+    report->expected = expected;
     __threadfence_system();
     *(volatile int32_t *)&report->isComplete = 1;
   }
@@ -82,6 +102,7 @@ struct IndexCheck {
 
 /* The status of the call is set if there is no memory for the report. */
 IndexCheck indexCheck(THNNState *state, const char *argument, int64_t first, int64_t end);
+NumberCheck numberCheck(THNNState *state, const char *argument, const char *expected, const char *part = NULL);
 
 } // namespace thcunn
 
