@@ -24,7 +24,8 @@
    kernels are in generic/<family>/, its page of the documentation is docs/functions/<family>.md, and its part of the
    Python model is thnn/_generated/<family>.py.
 
-   Types. real is float or double; all THTensor of a call have elements of that type. accreal is double, whatever real
+   Types. real is float or double, and on CUDA devices also half or bfloat16; all THTensor of a call have elements of that
+   type, except those with [MIXED]. accreal is double, whatever real
    is, and so are the elements of a THAccrealTensor; those of a THIndexTensor are int64, of a THIntegerTensor int32.
    Numbers are int, int64_t, THIndex_t (int64_t), bool, double or accreal.
 
@@ -41,6 +42,7 @@
      [MODIFIED]        is an existing tensor that the call may write; keeps its size; implied for input and
                        gradOutput by an argument inplace
      [LIKE x]          has the shape of the earlier argument x
+     [MIXED]           may have elements of float where real is half or bfloat16; is float then if the call allocates it
      [BUFFER] [SAVED] [INPUT] [TARGET] [PARAMETER] [GRADOUTPUT] [GRADINPUT] [GRADPARAMETER]
                        the role, where the name does not imply it; [SCRATCH]: a buffer, whose name implies another role
      [DEFAULT value]   of a number that callers may leave out: true, -100, 1e-5; all numbers after it need one, too
@@ -3292,12 +3294,12 @@ TH_API void THNN_(BatchNormalization_updateOutput)(
     THNNState *state,        // library state
     THTensor *input,         // input (N, C, ...)
     THTensor *output,        // [OUT] [LIKE input] result
-    THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
-    THTensor *bias,          // [OPTIONAL] shift (C), 0 where None
-    THTensor *running_mean,  // [OPTIONAL] [MODIFIED] running mean (C), None to keep none
-    THTensor *running_var,   // [OPTIONAL] [MODIFIED] running variance (C), None to keep none
-    THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C), written in training
-    THTensor *save_std,      // [OPTIONAL] [SAVED] inverse deviation of the batch (C), written in training
+    THTensor *weight,        // [OPTIONAL] [MIXED] scale (C), 1 where None
+    THTensor *bias,          // [OPTIONAL] [MIXED] shift (C), 0 where None
+    THTensor *running_mean,  // [OPTIONAL] [MODIFIED] [MIXED] running mean (C), None to keep none
+    THTensor *running_var,   // [OPTIONAL] [MODIFIED] [MIXED] running variance (C), None to keep none
+    THTensor *save_mean,     // [OPTIONAL] [SAVED] [MIXED] mean of the batch (C), written in training
+    THTensor *save_std,      // [OPTIONAL] [SAVED] [MIXED] inverse deviation of the batch (C), written in training
     bool train,              // training: statistics of the batch; evaluation: running statistics
     double momentum,         // factor of the batch in the running statistics
     double eps);             // added to the variance
@@ -3313,13 +3315,13 @@ TH_API void THNN_(BatchNormalization_backward)(
     THTensor *input,         // input
     THTensor *gradOutput,    // gradient of the loss by output, sized as output
     THTensor *gradInput,     // [OPTIONAL] [OUT] [LIKE input] gradient of the loss by input
-    THTensor *gradWeight,    // [OPTIONAL] [MODIFIED] (C)
-    THTensor *gradBias,      // [OPTIONAL] [MODIFIED] (C)
-    THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
-    THTensor *running_mean,  // [OPTIONAL] running mean (C), read in evaluation
-    THTensor *running_var,   // [OPTIONAL] running variance (C), read in evaluation
-    THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C), read in training
-    THTensor *save_std,      // [OPTIONAL] [SAVED] inverse deviation of the batch (C), read in training
+    THTensor *gradWeight,    // [OPTIONAL] [MODIFIED] [MIXED] (C)
+    THTensor *gradBias,      // [OPTIONAL] [MODIFIED] [MIXED] (C)
+    THTensor *weight,        // [OPTIONAL] [MIXED] scale (C), 1 where None
+    THTensor *running_mean,  // [OPTIONAL] [MIXED] running mean (C), read in evaluation
+    THTensor *running_var,   // [OPTIONAL] [MIXED] running variance (C), read in evaluation
+    THTensor *save_mean,     // [OPTIONAL] [SAVED] [MIXED] mean of the batch (C), read in training
+    THTensor *save_std,      // [OPTIONAL] [SAVED] [MIXED] inverse deviation of the batch (C), read in training
     bool train,              // as in the forward
     double scale,            // factor of the gradients added to gradWeight and gradBias
     double eps);             // as in the forward
@@ -3363,10 +3365,10 @@ TH_API void THNN_(BatchNormalization_mergeStatistics)(
 TH_API void THNN_(BatchNormalization_saveStatistics)(
     THNNState *state,             // library state
     THAccrealTensor *statistics,  // [INPUT] mean, centred sum of squares, number of values (2C + 1)
-    THTensor *save_mean,          // [OUT] mean (C)
-    THTensor *save_std,           // [OUT] inverse deviation (C)
-    THTensor *running_mean,       // [OPTIONAL] [MODIFIED] running mean (C)
-    THTensor *running_var,        // [OPTIONAL] [MODIFIED] running variance (C)
+    THTensor *save_mean,          // [OUT] [MIXED] mean (C)
+    THTensor *save_std,           // [OUT] [MIXED] inverse deviation (C)
+    THTensor *running_mean,       // [OPTIONAL] [MODIFIED] [MIXED] running mean (C)
+    THTensor *running_var,        // [OPTIONAL] [MODIFIED] [MIXED] running variance (C)
     double momentum,              // factor of these statistics in the running statistics
     double eps,                   // added to the variance
     bool unbiased);               // running variance from squares / (n - 1)
@@ -3380,10 +3382,10 @@ TH_API void THNN_(BatchNormalization_normalize)(
     THNNState *state,     // library state
     THTensor *input,      // input (N, C, ...)
     THTensor *output,     // [OUT] [LIKE input] result
-    THTensor *weight,     // [OPTIONAL] scale (C), 1 where None
-    THTensor *bias,       // [OPTIONAL] shift (C), 0 where None
-    THTensor *save_mean,  // mean (C)
-    THTensor *save_std,   // inverse deviation (C)
+    THTensor *weight,     // [OPTIONAL] [MIXED] scale (C), 1 where None
+    THTensor *bias,       // [OPTIONAL] [MIXED] shift (C), 0 where None
+    THTensor *save_mean,  // [MIXED] mean (C)
+    THTensor *save_std,   // [MIXED] inverse deviation (C)
     bool relu);           // apply max(0, .); NaN stays NaN
 
 /* Sums of each channel for the backward: sum(g) (C), then sum(g * (input - save_mean)) (C), where g is gradOutput or, if
@@ -3396,10 +3398,10 @@ TH_API void THNN_(BatchNormalization_gradSums)(
     THNNState *state,       // library state
     THTensor *input,        // input (N, C, ...)
     THTensor *gradOutput,   // gradient of the loss by output, sized as input
-    THTensor *weight,       // [OPTIONAL] scale (C), 1 where None; read if relu
-    THTensor *bias,         // [OPTIONAL] shift (C), 0 where None; read if relu
-    THTensor *save_mean,    // mean (C)
-    THTensor *save_std,     // inverse deviation (C); read if relu
+    THTensor *weight,       // [OPTIONAL] [MIXED] scale (C), 1 where None; read if relu
+    THTensor *bias,         // [OPTIONAL] [MIXED] shift (C), 0 where None; read if relu
+    THTensor *save_mean,    // [MIXED] mean (C)
+    THTensor *save_std,     // [MIXED] inverse deviation (C); read if relu
     THAccrealTensor *sums,  // [OUT] sum(g), then sum(g * (input - save_mean)) (2C)
     bool relu);             // as in normalize
 
@@ -3415,10 +3417,10 @@ TH_API void THNN_(BatchNormalization_gradInput)(
     THTensor *input,        // input (N, C, ...)
     THTensor *gradOutput,   // gradient of the loss by output, sized as input
     THTensor *gradInput,    // [OUT] [LIKE input] gradient of the loss by input
-    THTensor *weight,       // [OPTIONAL] scale (C), 1 where None
-    THTensor *bias,         // [OPTIONAL] shift (C), 0 where None; read if relu
-    THTensor *save_mean,    // mean (C)
-    THTensor *save_std,     // inverse deviation (C)
+    THTensor *weight,       // [OPTIONAL] [MIXED] scale (C), 1 where None
+    THTensor *bias,         // [OPTIONAL] [MIXED] shift (C), 0 where None; read if relu
+    THTensor *save_mean,    // [MIXED] mean (C)
+    THTensor *save_std,     // [MIXED] inverse deviation (C)
     THAccrealTensor *sums,  // [INPUT] [OPTIONAL] sums of the whole batch (2C); None: the statistics are constants
     double count,           // values per channel in the whole batch
     bool relu);             // as in normalize
@@ -3432,12 +3434,12 @@ TH_API void THNN_(BatchNormalizationReLU_updateOutput)(
     THNNState *state,        // library state
     THTensor *input,         // input (N, C, ...)
     THTensor *output,        // [OUT] [LIKE input] result
-    THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
-    THTensor *bias,          // [OPTIONAL] shift (C), 0 where None
-    THTensor *running_mean,  // [OPTIONAL] [MODIFIED] running mean (C), None to keep none
-    THTensor *running_var,   // [OPTIONAL] [MODIFIED] running variance (C), None to keep none
-    THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C), written in training
-    THTensor *save_std,      // [OPTIONAL] [SAVED] inverse deviation of the batch (C), written in training
+    THTensor *weight,        // [OPTIONAL] [MIXED] scale (C), 1 where None
+    THTensor *bias,          // [OPTIONAL] [MIXED] shift (C), 0 where None
+    THTensor *running_mean,  // [OPTIONAL] [MODIFIED] [MIXED] running mean (C), None to keep none
+    THTensor *running_var,   // [OPTIONAL] [MODIFIED] [MIXED] running variance (C), None to keep none
+    THTensor *save_mean,     // [OPTIONAL] [SAVED] [MIXED] mean of the batch (C), written in training
+    THTensor *save_std,      // [OPTIONAL] [SAVED] [MIXED] inverse deviation of the batch (C), written in training
     bool train,              // training: statistics of the batch; evaluation: running statistics
     double momentum,         // factor of the batch in the running statistics
     double eps);             // added to the variance
@@ -3449,14 +3451,14 @@ TH_API void THNN_(BatchNormalizationReLU_backward)(
     THTensor *input,         // input
     THTensor *gradOutput,    // gradient of the loss by output, sized as output
     THTensor *gradInput,     // [OPTIONAL] [OUT] [LIKE input] gradient of the loss by input
-    THTensor *gradWeight,    // [OPTIONAL] [MODIFIED] (C)
-    THTensor *gradBias,      // [OPTIONAL] [MODIFIED] (C)
-    THTensor *weight,        // [OPTIONAL] scale (C), 1 where None
-    THTensor *bias,          // [OPTIONAL] shift (C), 0 where None
-    THTensor *running_mean,  // [OPTIONAL] running mean (C), read in evaluation
-    THTensor *running_var,   // [OPTIONAL] running variance (C), read in evaluation
-    THTensor *save_mean,     // [OPTIONAL] [SAVED] mean of the batch (C), read in training
-    THTensor *save_std,      // [OPTIONAL] [SAVED] inverse deviation of the batch (C), read in training
+    THTensor *gradWeight,    // [OPTIONAL] [MODIFIED] [MIXED] (C)
+    THTensor *gradBias,      // [OPTIONAL] [MODIFIED] [MIXED] (C)
+    THTensor *weight,        // [OPTIONAL] [MIXED] scale (C), 1 where None
+    THTensor *bias,          // [OPTIONAL] [MIXED] shift (C), 0 where None
+    THTensor *running_mean,  // [OPTIONAL] [MIXED] running mean (C), read in evaluation
+    THTensor *running_var,   // [OPTIONAL] [MIXED] running variance (C), read in evaluation
+    THTensor *save_mean,     // [OPTIONAL] [SAVED] [MIXED] mean of the batch (C), read in training
+    THTensor *save_std,      // [OPTIONAL] [SAVED] [MIXED] inverse deviation of the batch (C), read in training
     bool train,              // as in the forward
     double scale,            // factor of the gradients added to gradWeight and gradBias
     double eps);             // as in the forward

@@ -84,7 +84,11 @@ def kernels(library: Path) -> Iterator[Kernel]:
     for part in _output(_tool("cuobjdump"), "-sass", str(library)).split("Function : ")[1:]:
         symbol = part.split("\n", 1)[0].strip()
         owner = re.search(r"\d+THCUNN_(Float|Double|Half|BFloat16)(\w+?_(?:[a-z][A-Za-z]*))P", symbol)
-        name = re.search(r"(\d+)([A-Za-z]\w*)", symbol.removeprefix("_ZN6thcunn").removeprefix("_Z"))
+        own = re.match(
+            r"_ZN\d+THCUNN_(Float|Double|Half|BFloat16)(channels|batchNorm)", symbol
+        )  # a namespace per type
+        inner = symbol[own.end() :] if own else symbol.removeprefix("_ZN6thcunn").removeprefix("_Z")
+        name = re.search(r"(\d+)([A-Za-z]\w*)", inner)
         assert name is not None
         code = re.findall(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*)", part)
         loads = [op for op in code if re.match(r"LDG\b", op)]
@@ -103,6 +107,9 @@ def kernels(library: Path) -> Iterator[Kernel]:
 
 def _type_of(symbol: str) -> str:
     """The element type of a kernel that no function of THNN.h names."""
+    of_namespace = re.search(r"\d+THCUNN_(Float|Double|Half|BFloat16)", symbol)
+    if of_namespace:
+        return of_namespace[1]
     if "6__half" in symbol:
         return "Half"
     if "13__nv_bfloat16" in symbol:

@@ -10,11 +10,6 @@
 
 using namespace THNN_(channels);
 
-/* The results of the reduction for one row, or for each row of a pack. */
-template <int S> struct Partial {
-  real max[S], sum[S];
-};
-
 /* exp(x - max) for x <= max; 0 for -infinity, even if no greater x is known yet. */
 __device__ static inline real term(real x, real max)
 {
@@ -29,7 +24,9 @@ template <UnitKind K> struct SoftMaxUnit : Unit<K> {
 /* Forward: maximum and sum of exponentials. */
 template <UnitKind K> struct Exponentials {
   typedef SoftMaxUnit<K> U;
-  typedef Partial<U::rows> Value;
+  struct Value { /* for each row of a pack */
+    real max[U::rows], sum[U::rows];
+  };
   static const int INPUTS = 1;
 
   bool logarithm;

@@ -14,7 +14,7 @@ using namespace thcunn::pooling;
 /* The size of fractional regions along an axis; the number of regions is the size of the output. */
 #define REGION(size) {0, 0, size, 1, 0, 1}
 
-#define CHECK thcunn::numberCheck(state, "randomSamples", 0, 1)
+#define CHECK thcunn::numberCheck(state, "randomSamples", "expected numbers from 0 to 1")
 
 /* Adaptive regions follow from sizes alone. */
 static const WindowAxis ADAPTIVE[WINDOW_AXES] = {REGION(1), REGION(1), REGION(1)};

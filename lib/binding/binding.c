@@ -394,12 +394,15 @@ static bool unpackGradientFactor(const THNNFunction *function, int flags, PyObje
   return isfinite(*factor);
 }
 
+static bool isNarrow(int type) { return type == THNN_TYPE_HALF || type == THNN_TYPE_BFLOAT16; }
+
 /* The element type of the tensors of a call, or -1 if types or devices differ. A function without `real` tensors is the
-   same for every type. Views of meta tensors have the CPU as their device. */
+   same for every type, and one whose only `real` tensors are of letter M and float is that of float. Views of meta tensors
+   have the CPU as their device. */
 static int typeOfCall(const THNNFunction *function, int flags, const THNNValue *values, THNNState *state)
 {
   int type = flags & THNN_CALL_TYPE;
-  bool hasReal = false, hasDevice = false;
+  bool hasReal = false, hasMixed = false, hasDevice = false;
   const char *letter = function->arguments;
   for (int i = 0; i < function->argumentCount; i++, letter++) {
     if (!isTensorLetter(*letter)) continue;
@@ -412,7 +415,9 @@ static int typeOfCall(const THNNFunction *function, int flags, const THNNValue *
     hasDevice = true;
     state->device = tensor->device;
     state->deviceIndex = tensor->deviceIndex;
-    if (kind == 'R') {
+    if (kind == 'M' && tensor->type == THNN_TYPE_FLOAT) {
+      hasMixed = true;
+    } else if (kind == 'R' || kind == 'M') {
       if (type == THNN_CALL_ANY) type = tensor->type;
       if (tensor->type != type) return -1;
     } else if (tensor->type != (kind == 'A'   ? THNN_TYPE_DOUBLE
@@ -422,6 +427,7 @@ static int typeOfCall(const THNNFunction *function, int flags, const THNNValue *
     }
   }
   if (type == THNN_CALL_ANY) type = hasReal ? -1 : THNN_TYPE_FLOAT;
+  if (hasMixed && type != THNN_TYPE_FLOAT && !isNarrow(type)) return -1;
   return type < THNN_REAL_TYPES ? type : -1;
 }
 
@@ -454,6 +460,19 @@ static void releaseBoundCall(PyObject *capsule)
   free(bound);
 }
 
+/* The type of the elements of an argument that the call allocates, by its letter. */
+static int typeOfLetter(const THNNFunction *function, int position, int type)
+{
+  const char *letter = function->arguments;
+  for (int i = 0; i < position; i++)
+    if (*++letter == '?' || *letter == '*') letter++;
+  return *letter == 'R'   ? type
+         : *letter == 'M' ? isNarrow(type) ? THNN_TYPE_FLOAT : type
+         : *letter == 'A' ? THNN_TYPE_DOUBLE
+         : *letter == 'L' ? THNN_TYPE_INDEX
+                          : THNN_TYPE_INTEGER;
+}
+
 /* Allocates the results that are new tensors like an argument, and replaces the views of these arguments by theirs. */
 static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNNValue *values, PyObject **made)
 {
@@ -465,24 +484,17 @@ static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNN
     if (letter == THNN_RESULT_SCALAR) {
       view->ndim = 0;
       made[i] = allocationNew(view);
+    } else if (letter == THNN_RESULT_EMPTY && isNarrow(view->type) &&
+               typeOfLetter(bound->function, i, view->type) != view->type) {
+      view->type = typeOfLetter(bound->function, i, view->type);
+      allocationSetStrides(view, false);
+      made[i] = allocationNew(view);
     } else {
       made[i] = allocationLike(PyTuple_GetItem(arguments, i), view, letter == THNN_RESULT_ZEROS);
     }
     if (made[i] == NULL) return false;
   }
   return true;
-}
-
-/* The type of an argument's elements by its letter. */
-static int typeOfLetter(const THNNFunction *function, int position, int type)
-{
-  const char *letter = function->arguments;
-  for (int i = 0; i < position; i++)
-    if (*++letter == '?' || *letter == '*') letter++;
-  return *letter == 'R'   ? type
-         : *letter == 'A' ? THNN_TYPE_DOUBLE
-         : *letter == 'L' ? THNN_TYPE_INDEX
-                          : THNN_TYPE_INTEGER;
 }
 
 /* Allocates the requested tensors; false if one was given, whose memory Python resizes, or if an allocation fails. */

@@ -226,7 +226,10 @@ def _gradients(
     running_mean, running_var, mean, inverse = statistics
     count = None
     if mean is None:
-        mean, inverse = running_mean, stages.inverse_deviation(running_var, eps)
+        mean, inverse = (
+            running_mean,
+            stages.inverse_deviation(running_var.to(stages.statistics_dtype(input)), eps),
+        )
     elif by_statistics:
         count = input.numel() // max(input.shape[1], 1)
     part = formula.Part(gradOutput, input, weight, bias, mean, inverse)

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm import stages
-from thnn._binding.arguments import address_of
+from thnn._binding.arguments import NARROW_DTYPES, address_of, real_dtypes
 from thnn._binding.call import invoke
 from thnn._binding.library import ALLOCATE, ANY, THNN
 from thnn._functions.base import cast_for_autocast
@@ -20,6 +20,7 @@ from thnn._header.registry import modules
 from thnn._torch import functorch_active, in_transform
 
 _NAME = "batch_norm"
+_MIXED = {(torch.float32, narrow) for narrow in NARROW_DTYPES}  # types of a vector and of x
 _apply = function_classes["BatchNormalizationFunction"].apply
 _forward = THNN.bind(modules()["BatchNormalization"].functions["updateOutput"])
 
@@ -63,7 +64,8 @@ def batch_norm(
     descriptions of the operator call them deviations.
 
     Shapes: x (N, C) or (N, C, ...); scale, bias, estimated_mean, estimated_var (C). float32 or float64, one type for
-    all; inside torch.autocast, x, scale and bias of float16 and bfloat16 are cast to float32.
+    all; on a CUDA device also float16 and bfloat16, with vectors of that type or float32. Inside torch.autocast, x,
+    scale and bias of float16 and bfloat16 on the CPU are cast to float32.
 
     Arguments:
         x: Tensor: the batch
@@ -160,14 +162,14 @@ def _into(out: Tensor) -> Callable[..., Tensor]:
 
 def _mean_and_variance(x: Tensor) -> tuple[Tensor, Tensor]:
     with torch.no_grad():
-        channels = x.shape[1]
+        channels, dtype = x.shape[1], stages.statistics_dtype(x)
         if torch.compiler.is_compiling() or in_transform():  # which see no call of a C function
             dims = [d for d in range(x.dim()) if d != 1]
             variance, mean = torch.var_mean(x.double(), dims, correction=0)
-            return mean.to(x.dtype), variance.to(x.dtype)
+            return mean.to(dtype), variance.to(dtype)
         statistics = stages.statistics(x)
         mean, variance = statistics[:channels], statistics[channels:-1] / statistics[-1]
-        return mean.to(x.dtype), variance.to(x.dtype)
+        return mean.to(dtype), variance.to(dtype)
 
 
 def _flag(name: str, value: Any) -> bool:
@@ -202,8 +204,9 @@ def _check(
     """Raises all errors of arguments before anything is written."""
     _check_is_tensor("x", x)
     dtype, device, size = x.dtype, x.device, x.shape
-    if dtype is not torch.float32 and dtype is not torch.float64:
-        raise TypeError(f"{_NAME}: x: expected torch.float32 or torch.float64, got {dtype}")
+    if dtype is not torch.float32 and dtype is not torch.float64 and dtype not in real_dtypes(THNN, device):
+        expected = " or ".join(map(str, real_dtypes(THNN, device)))
+        raise TypeError(f"{_NAME}: x: expected {expected}, got {dtype}")
     if x.layout is not torch.strided:
         raise TypeError(f"{_NAME}: x: expected a dense tensor, got layout {x.layout}")
     if len(size) < 2:
@@ -311,9 +314,9 @@ def _check_is_tensor(name: str, value: Any) -> None:
 
 
 def _check_like(name: str, tensor: Any, dtype: torch.dtype, device: torch.device, size: torch.Size) -> None:
-    """Raises an error unless a tensor has this type, device and size."""
+    """Raises an error unless a tensor has this type (or float32 for a vector of a narrow type), device and size."""
     _check_is_tensor(name, tensor)
-    if tensor.dtype is not dtype:
+    if tensor.dtype is not dtype and (name == "out" or (tensor.dtype, dtype) not in _MIXED):
         raise TypeError(f"{_NAME}: {name}: expected {dtype}, the type of x, got {tensor.dtype}")
     if tensor.device != device:
         raise TypeError(f"{_NAME}: {name}: expected a tensor on {device}, as x, got {tensor.device}")

@@ -56,7 +56,8 @@ def complement(value: float) -> float:
 def weight_of_batch(momentum: float | None, first_batch: str, batches: Tensor | None) -> float | Tensor:
     """The weight of the next batch; `batches` is the number of batches before it (num_batches_tracked).
 
-    A tensor if the call is recorded: the number would become a constant of the recording.
+    A tensor if the call is recorded, since the number would become a constant of the recording, and on other devices
+    than the CPU, which the host would have to wait for.
     """
     if momentum is not None and first_batch == "blend":
         return momentum
@@ -68,7 +69,7 @@ def weight_of_batch(momentum: float | None, first_batch: str, batches: Tensor | 
         raise ValueError(
             "BatchNormalization: num_batches_tracked: expected the number of previous batches, got None"
         )
-    if torch.compiler.is_compiling() or in_transform():
+    if batches.device.type != "cpu" or torch.compiler.is_compiling() or in_transform():
         weight = (
             1 / (batches.double() + 1)
             if momentum is None
@@ -83,6 +84,7 @@ def weight_of_batch(momentum: float | None, first_batch: str, batches: Tensor | 
 
 def update(running: Tensor, batch: Tensor, weight: float | Tensor) -> None:
     """Updates a running statistic by that of a batch; weight 1 replaces it, even if it is NaN."""
+    batch = batch.to(running.dtype)
     if isinstance(weight, Tensor):
         running.copy_(torch.where(weight == 1, batch, torch.lerp(running, batch, weight.to(running.dtype))))
     elif weight == 1:

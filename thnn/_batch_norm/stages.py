@@ -1,7 +1,8 @@
 """The stages of batch normalization on any device.
 
 Each function computes as the C function of the same name (`BatchNormalization_statistics`, ...; see THNN.h): by calling
-that function for CPU tensors of float32 and float64, by torch operations for all other tensors.
+that function for tensors that a library of the package computes (float32 and float64 on the CPU, also float16 and
+bfloat16 on a CUDA device), by torch operations for all other tensors.
 
 Statistics are one tensor (2C + 1) of float64: mean [C], centred sum of squares [C], number of values per channel [1].
 Inputs are (N, C, ...), vectors (C). Autograd records none of these functions: the callers are autograd nodes or use
@@ -18,7 +19,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from thnn._binding.arguments import real_dtypes
 from thnn._binding.call import invoke
+from thnn._binding.device import device_types
 from thnn._binding.library import ANY, DOUBLE, THNN
 from thnn._header.registry import modules
 from thnn._torch import assert_async, increment_version
@@ -29,7 +32,11 @@ _stages = {
 
 
 def _has_kernels(tensor: Tensor) -> bool:
-    return tensor.device.type == "cpu" and tensor.dtype in (torch.float32, torch.float64)
+    device = tensor.device
+    # The CUDA library is opened for CUDA tensors only.
+    return tensor.dtype in real_dtypes(THNN, device) and (
+        device.type == "cpu" or device.type in device_types()
+    )
 
 
 @cache
@@ -115,12 +122,14 @@ def save_statistics(
 ) -> tuple[Tensor, Tensor]:
     """Mean and inverse deviation (C) of a batch with the given statistics; updates the running statistics.
 
-    Raises ValueError, with nothing written, if there is at most one value per channel. (On other
-    devices than the CPU the device stops instead.)
+    Raises ValueError, with nothing written, if there is at most one value per channel. On a CUDA device a later call of
+    thnn raises it instead; on other devices than these and the CPU the device stops.
     """
     C = statistics.shape[0] // 2
     running = [t for t in (running_mean, running_var) if t is not None]
-    if _has_kernels(statistics) and all(t.dtype is dtype for t in running):
+    kinds = {dtype, *(t.dtype for t in running)}
+    is_mixed = dtype is torch.float32 and len(kinds) == 2 and kinds <= {*real_dtypes(THNN, statistics.device)}
+    if _has_kernels(statistics) and (len(kinds) == 1 or (is_mixed and torch.float64 not in kinds)):
         saved = statistics.new_empty(C, dtype=dtype), statistics.new_empty(C, dtype=dtype)
         arguments = (statistics, *saved, running_mean, running_var, momentum, eps, unbiased)
         _call("saveStatistics", ANY, arguments)

@@ -16,13 +16,14 @@ from thnn._batch_norm import formula, stages
 from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm.communicator import Communicator, Tag, communicator_of, payload_of
 from thnn._batch_norm.function import BatchNormalization, BatchNormalizationFunction
+from thnn._binding.arguments import real_dtypes
 from thnn._binding.call import flag
+from thnn._binding.library import THNN
 from thnn._functions.base import cast_for_autocast
 from thnn._header.registry import modules
 from thnn._torch import dynamo_disable, in_transform
 
 _NAME = "SyncBatchNormalization"
-_DTYPES = (torch.float32, torch.float64)
 _is_grad_enabled = torch.is_grad_enabled
 
 
@@ -41,9 +42,10 @@ class SyncBatchNormalizationFunction(BatchNormalization):
     group of one and outside of the group it is BatchNormalizationFunction, without a collective.
 
     Arguments (tensors, then scalars, in the order of ``apply``):
-        input: (N, C) or (N, C, ...), float32 or float64; N may differ, and be 0
-        weight, bias: (C), optional
-        running_mean, running_var: (C), optional in training
+        input: (N, C) or (N, C, ...), float32 or float64, and on devices other than the CPU float16 or bfloat16; N may
+            differ, and be 0
+        weight, bias: (C), optional; of the type of input, or float32 for an input of float16 or bfloat16
+        running_mean, running_var: (C), optional in training; likewise
         train: bool: statistics of the batch, or the running ones
         momentum: weight of the batch in the running statistics
         eps: added to the variance
@@ -184,7 +186,8 @@ def synchronized(
             raise NotImplementedError(
                 f"{cls.__name__}: does not work inside transforms of torch.func, tracing and recording modes"
             )
-        input, weight, bias = cast_for_autocast((input, weight, bias)) or (input, weight, bias)
+        if not (isinstance(input, Tensor) and input.dtype in real_dtypes(THNN, input.device)[2:]):
+            input, weight, bias = cast_for_autocast((input, weight, bias)) or (input, weight, bias)
         vectors = weight, bias, running_mean, running_var
         _check(input, vectors, momentum, eps)
         recorded = _is_grad_enabled() and cls._wants_gradient((input, *vectors))
@@ -214,19 +217,20 @@ def _check(input: Tensor, vectors: tuple[Tensor | None, ...], momentum: float, e
         raise ValueError(
             f"{_NAME}: input: expected 2 dimensions (N, C) or more, got {input.dim()} {tuple(input.shape)}"
         )
-    if input.dtype not in _DTYPES and (input.device.type == "cpu" or not input.dtype.is_floating_point):
-        raise TypeError(f"{_NAME}: input: expected torch.float32 or torch.float64, got {input.dtype}")
+    dtypes = real_dtypes(THNN, input.device)
+    if input.dtype not in dtypes and (input.device.type == "cpu" or not input.dtype.is_floating_point):
+        raise TypeError(f"{_NAME}: input: expected {' or '.join(map(str, dtypes))}, got {input.dtype}")
     _statistics.number(_NAME, "momentum", momentum)
     _statistics.not_negative(_NAME, "eps", eps)
     expected = (input.shape[1],)
-    dtype = stages.statistics_dtype(input)
+    allowed = {stages.statistics_dtype(input): None, input.dtype: None}  # in this order
     for name, vector in zip(("weight", "bias", "running_mean", "running_var"), vectors):
         if vector is None:
             continue
         if not isinstance(vector, Tensor):
             raise TypeError(f"{_NAME}: {name}: expected a tensor, got {type(vector).__name__}")
-        if vector.dtype is not dtype:
-            raise TypeError(f"{_NAME}: {name}: expected {dtype}, got {vector.dtype}")
+        if vector.dtype not in allowed:
+            raise TypeError(f"{_NAME}: {name}: expected {' or '.join(map(str, allowed))}, got {vector.dtype}")
         if vector.shape != expected:
             raise ValueError(
                 f"{_NAME}: {name}: expected one number per channel ({expected[0]}), got size {tuple(vector.shape)}"

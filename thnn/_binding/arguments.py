@@ -20,6 +20,7 @@ from thnn._binding.library import (
     THNN,
     TYPE_MASK,
     BoundFunction,
+    Library,
 )
 from thnn._header import Argument, Function
 from thnn._torch import is_batched
@@ -31,6 +32,9 @@ REAL_DTYPES: Final = {
     HALF: torch.float16,
     BFLOAT16: torch.bfloat16,
 }
+_ALL_DTYPES: Final = tuple(REAL_DTYPES.values())
+_HOST_DTYPES: Final = _ALL_DTYPES[:2]
+NARROW_DTYPES: Final = _ALL_DTYPES[2:]
 FIXED_DTYPES: Final = {
     "THAccrealTensor*": torch.float64,
     "THIndexTensor*": torch.int64,
@@ -128,7 +132,7 @@ def check_tensors(
     from torch.fx.experimental.proxy_tensor import get_proxy_mode
 
     real = REAL_DTYPES.get(flags & TYPE_MASK)
-    first = None
+    first = mixed = None  # arguments that determine `real`; mixed: float32, which may or may not be it
     meta: bool | None = None
     for argument, value in zip(arguments, values):
         if not argument.is_tensor or value is ALLOCATE:
@@ -170,11 +174,19 @@ def check_tensors(
             expected = FIXED_DTYPES[argument.type]
             if value.dtype is not expected:
                 raise TypeError(where + f"expected {expected}, got {value.dtype}")
-        elif real is None and value.dtype in _real_dtypes(bound, value.device):
+        elif argument.is_mixed and value.dtype is torch.float32 and (real is None or real in NARROW_DTYPES):
+            mixed = argument.name
+        elif (
+            real is None
+            and value.dtype in real_dtypes(bound.library, value.device)
+            and not (mixed and value.dtype is torch.float64)
+        ):
             real, first = value.dtype, argument.name
         elif value.dtype is not real:
+            if real is None and mixed:
+                real, first = torch.float32, mixed
             if real is None:
-                *others, last = map(str, _real_dtypes(bound, value.device))
+                *others, last = map(str, real_dtypes(bound.library, value.device))
                 raise TypeError(where + f"expected {', '.join(others)} or {last}, got {value.dtype}")
             source = f", the type of {first}" if first else f" for the {backend_name(flags)}"
             raise TypeError(where + f"expected {real}{source}, got {value.dtype}")
@@ -196,10 +208,12 @@ def _allowed_devices(bound: BoundFunction, flags: int) -> Sequence[str]:
     return ("cpu",) if flags & HOST else device_types()
 
 
-def _real_dtypes(bound: BoundFunction, device: torch.device) -> Sequence[torch.dtype]:
-    """The element types that a function computes on a device."""
-    on_device = EMULATION if device.type == "cpu" else device.type == "cuda"
-    return tuple(REAL_DTYPES.values())[: 4 if on_device and bound.library is THNN else 2]
+def real_dtypes(library: Library, device: torch.device) -> Sequence[torch.dtype]:
+    """The element types that the functions of a library compute on a device; on the meta device, on any device."""
+    if library is not THNN or (device.type == "cpu" and not EMULATION):
+        return _HOST_DTYPES
+    on_device = device.type in ("cpu", "cuda") or (device.type == "meta" and device_library() is not None)
+    return _ALL_DTYPES if on_device else _HOST_DTYPES
 
 
 def is_for_torch(bound: BoundFunction, values: Sequence[Any]) -> bool:

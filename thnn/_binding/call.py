@@ -20,6 +20,7 @@ import torch
 
 from thnn._binding.arguments import (
     FIXED_DTYPES,
+    NARROW_DTYPES,
     REAL_DTYPES,
     address_of,
     check_tensors,
@@ -129,13 +130,16 @@ def results_of(bound: BoundFunction, letters: str, scaled: bool = False) -> Call
     """
     library_scales = scaled and bound.library is THNN  # other libraries may not read the factor
     positions = [i for i, letter in enumerate(letters) if letter != "."]
+    # New tensors that are float32 even if the tensors that determine them are not.
+    widened = [i for i in positions if letters[i] == "e" and bound.function.after_state[i].is_mixed]
 
     def repeat(arguments: tuple[Any, ...], report: int) -> Any:
         state = _take(report)
         values = list(arguments)
         gradient = values.pop() if library_scales else None
         for i in positions:
-            values[i] = _ALLOCATIONS[letters[i]](values[i])
+            is_wider = i in widened and getattr(values[i], "dtype", None) in NARROW_DTYPES
+            values[i] = ALLOCATE if is_wider else _ALLOCATIONS[letters[i]](values[i])
         if gradient is not None:
             _check_not_batched(gradient)
         values = _invoke(bound, ANY, values, state, [i for i in positions if letters[i] != "g"])
@@ -251,10 +255,12 @@ def _resize(
     has succeeded, since checks of the tensors' elements may still fail.
     """
     template = next(v for v in values if isinstance(v, torch.Tensor))
-    real = next(
-        (v.dtype for a, v in zip(arguments, values) if a.type == "THTensor*" and isinstance(v, torch.Tensor)),
-        REAL_DTYPES.get(flags & TYPE_MASK),
-    )
+    given_dtypes = [
+        v.dtype for a, v in zip(arguments, values) if a.type == "THTensor*" and isinstance(v, torch.Tensor)
+    ]
+    # A float32 tensor of a mixed argument says least about the call.
+    given_dtypes.sort(key=lambda dtype: dtype not in NARROW_DTYPES)
+    real = next(iter(given_dtypes), REAL_DTYPES.get(flags & TYPE_MASK))
     given = {}
     for i in range(state.requestCount):
         request = state.requests[i]
@@ -274,7 +280,10 @@ def _resize(
             elif like >= 0:
                 values[position] = torch.empty_like(values[like])
             else:
-                values[position] = _new(template, size, FIXED_DTYPES.get(argument.type, real), memory_format)
+                dtype = FIXED_DTYPES.get(argument.type, real)
+                if argument.is_mixed and dtype in NARROW_DTYPES:
+                    dtype = torch.float32
+                values[position] = _new(template, size, dtype, memory_format)
         except (RuntimeError, ValueError) as error:
             raise ValueError(
                 f"{bound.name}: {argument.name}: needs size {tuple(size)}, which cannot be allocated:"

@@ -93,4 +93,4 @@ def _letters(argument: Argument) -> str:
     if not argument.is_tensor:
         return _SCALARS[argument.type][0]
     mark = "*" if argument.role == "buffer" else "?" if argument.is_optional else ""
-    return _TENSORS[argument.type] + mark
+    return ("M" if argument.is_mixed else _TENSORS[argument.type]) + mark

@@ -75,6 +75,7 @@ class Argument:
     role: Role
     is_optional: bool = False
     is_modified: bool = False  # [MODIFIED]: an existing tensor that the call may write
+    is_mixed: bool = False  # [MIXED]: may be float32 in a call of float16 or bfloat16
     like: str | None = None  # an earlier argument of the same shape
     default: bool | int | float | None = None  # value of a number that callers may omit
     # For a number that only the backward takes: the tensor and dimension whose size it is.
@@ -196,6 +197,8 @@ class Function:
             tags.append("OPTIONAL")
         if argument.is_modified:
             tags.append("MODIFIED")
+        if argument.is_mixed:
+            tags.append("MIXED")
         if argument.like is not None:
             tags.append(f"LIKE {argument.like}")
         if argument.default is not None:
@@ -268,9 +271,11 @@ def group_modules(functions: Iterable[Function]) -> dict[str, Module]:
 
 
 def digest(functions: Iterable[Function]) -> str:
-    """A short hash of names, types, roles and [OPTIONAL] of all functions and arguments; other comments have no effect.
+    """A short hash of names, types, roles, [OPTIONAL] and [MIXED] of all functions and arguments.
+
+    Other comments have no effect.
 
     A library and a model with the same digest were generated from the same declarations.
     """
-    text = "".join(f"{f!r} {[(a.role, a.is_optional) for a in f.arguments]}\n" for f in functions)
+    text = "".join(f"{f!r} {[(a.role, a.is_optional, a.is_mixed) for a in f.arguments]}\n" for f in functions)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

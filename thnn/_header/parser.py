@@ -205,6 +205,7 @@ def _function(lexed: Lexed, declaration: Declaration, own_roles: Mapping[str, Ro
             role=own_roles[p.name],
             is_optional="OPTIONAL" in p.tags,
             is_modified="MODIFIED" in p.tags or p.name == overwritten,
+            is_mixed="MIXED" in p.tags,
             like=p.like,
             default=tags.default(source, p),
             size=tags.size(source, p),

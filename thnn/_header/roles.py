@@ -46,7 +46,7 @@ SCALAR_TAGS: frozenset[str] = frozenset({"DEFAULT", "SIZE"})
 
 #: Every tag that the comment of an argument may hold, with its operands: [LIKE name].
 TAGS: Mapping[str, str] = {
-    **dict.fromkeys((*ROLE_TAGS, *COARSE_TAGS, "OPTIONAL", "MODIFIED"), ""),
+    **dict.fromkeys((*ROLE_TAGS, *COARSE_TAGS, "OPTIONAL", "MODIFIED", "MIXED"), ""),
     "LIKE": "name",
     "DEFAULT": "value",
     "SIZE": "tensor dimension",

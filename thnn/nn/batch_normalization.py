@@ -33,7 +33,8 @@ _DOC = """Batch normalization of {what}; drop-in replacement for ``torch.nn.{nam
     In training mean and biased variance are those of the batch, in evaluation the running statistics. Each batch in
     training updates the running statistics, with its unbiased variance: new = (1 - momentum) * old + momentum * batch.
 
-    Shapes: input {shapes}, output the same; weight, bias, running_mean, running_var (C). float32 or float64.
+    Shapes: input {shapes}, output the same; weight, bias, running_mean, running_var (C). float32 or float64; on a CUDA
+    device also float16 and bfloat16, with vectors of that type or float32.
 
     Arguments, those of torch first:
         num_features: int: C
@@ -54,7 +55,7 @@ _DOC = """Batch normalization of {what}; drop-in replacement for ``torch.nn.{nam
     The options are attributes and may be changed at any time; `decay` is 1 - `momentum`. An assigned momentum is not
     checked, as in torch; a negative or NaN eps is an error in the next call.
     The keys of state_dict are those of torch.nn.{name}: each layer loads the state of the other.
-    Inside torch.autocast, input, weight and bias of float16 and bfloat16 are cast to float32.
+    Inside torch.autocast, input, weight and bias of float16 and bfloat16 on the CPU are cast to float32.
 
     Errors: ValueError for both momentum and decay, numbers out of range, an input with other dimensions or channels,
     one value per channel in training; TypeError for an input of another type than float32 and float64, or than that of

@@ -29,8 +29,8 @@ class SyncBatchNorm(_BatchNorm):
     group and without torch.distributed the layer computes as BatchNorm1d, 2d and 3d, without a collective.
 
     Shapes: input (N, C) or (N, C, ...), output the same; weight, bias, running_mean, running_var (C). float32 or
-    float64. Works on every device that the backend of the group supports; on devices other than the CPU it computes
-    with torch operations.
+    float64. Works on every device that the backend of the group supports, with float16 and bfloat16 on devices other
+    than the CPU; on devices other than the CPU and CUDA it computes with torch operations.
 
     Arguments: those of ``thnn.nn.BatchNorm2d``, and
         process_group: group of torch.distributed, or None for all processes. All processes of the group must call their
@@ -131,12 +131,13 @@ class SyncBatchNorm(_BatchNorm):
         running_mean: Tensor | None,
         running_var: Tensor | None,
         train: bool,
-        momentum: float,
+        momentum: Any,
     ) -> Tensor:
         # Evaluation has no collective, even without running statistics.
         communicator = communicator_of(self.process_group) if train and self.training else None
         if communicator is None:
             return super()._compute(input, weight, bias, running_mean, running_var, train, momentum)
+        momentum = float(momentum)  # a cumulative average on a device waits for it here
         replaced = None
         if momentum == 1 and running_mean is not None and running_var is not None:
             # The old running statistics may be NaN, and 0 * NaN is NaN.

@@ -113,14 +113,13 @@ void moments(THNNState *state, THTensor *input, const MomentsOutputs &to)
 
 void saveMoments(THNNState *state, int64_t channels, const MomentsOutputs &to)
 {
+  const NumberCheck check = numberCheck(state, "statistics", "expected more than 1 value per channel");
   forEach(state, channels, [=] __device__(int64_t c) {
     const real count = (real)*to.count;
-    if (!(count > 1)) { /* an error on the CPU */
-      to.save_mean.set(c, (real)NAN);
-      to.save_std.set(c, (real)NAN);
-      return;
-    }
-    saveChannel(to, c, to.mean.get(c), to.squares.get(c), count);
+    if (count > 1) return saveChannel(to, c, to.mean.get(c), to.squares.get(c), count);
+    check.refuse((float)count);
+    to.save_mean.set(c, (real)NAN);
+    to.save_std.set(c, (real)NAN);
   });
 }
 

@@ -44,7 +44,7 @@ struct GradientSums {
 
 void moments(THNNState *state, THTensor *input, const MomentsOutputs &to);
 
-/* Writes the other outputs from mean, squares and count. */
+/* Writes the other outputs from mean, squares and count, which `statistics` are called in errors. */
 void saveMoments(THNNState *state, int64_t channels, const MomentsOutputs &to);
 
 /* output = (input - mean) * inverse * weight + bias; with relu, max(0, .) of it. */

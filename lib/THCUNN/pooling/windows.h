@@ -139,7 +139,10 @@ template <class I, class T> struct FractionalAxis {
   {
     const I last = input - kernel, o = p.x[a];
     const R sample = samples ? load(samples + (p.n * sn + p.c * sc)) : 0;
-    if (samples && !check(sample)) return {0, 0, 1, 0};
+    if (samples && !(sample >= 0 && sample <= 1)) {
+      check.refuse((float)sample);
+      return {0, 0, 1, 0};
+    }
     const I start = o < output - 1 ? (I)(((R)o + sample) * stride) - (I)(sample * stride) : last;
     return {smaller<I>(start, last), kernel, 1, 0};
   }

@@ -32,16 +32,17 @@ static void raiseBadElement(THNNState *state, const char *when)
   report->isComplete = 0;
   report->isClaimed = 0;
   state->function = bad.function;
-  const THNNStatus status = (THNNStatus)bad.status;
   const long long first = bad.first, last = bad.end - 1;
-  if (status == THNN_VALUE_ERROR)
-    THNN_fail(state, status, bad.argument, "expected numbers from %g to %g, got %g%s", (double)bad.least,
-              (double)bad.most, (double)bad.number, when);
+  if (bad.expected != NULL && bad.part != NULL)
+    THNN_fail(state, THNN_VALUE_ERROR, bad.argument, "%s, got %g in %s %lld%s", bad.expected, (double)bad.number,
+              bad.part, (long long)bad.index, when);
+  else if (bad.expected != NULL)
+    THNN_fail(state, THNN_VALUE_ERROR, bad.argument, "%s, got %g%s", bad.expected, (double)bad.number, when);
   else if (bad.isReal)
-    THNN_fail(state, status, bad.argument, "expected a whole number from %lld to %lld, got %g%s", first, last,
-              (double)bad.number, when);
+    THNN_fail(state, THNN_INDEX_ERROR, bad.argument, "expected a whole number from %lld to %lld, got %g%s", first,
+              last, (double)bad.number, when);
   else
-    THNN_fail(state, status, bad.argument, "expected a number from %lld to %lld, got %lld%s", first, last,
+    THNN_fail(state, THNN_INDEX_ERROR, bad.argument, "expected a number from %lld to %lld, got %lld%s", first, last,
               (long long)bad.index, when);
 }
 
@@ -85,9 +86,9 @@ IndexCheck indexCheck(THNNState *state, const char *argument, int64_t first, int
   return {{reportOf(state, argument), state->function, argument}, first, end};
 }
 
-NumberCheck numberCheck(THNNState *state, const char *argument, float least, float most)
+NumberCheck numberCheck(THNNState *state, const char *argument, const char *expected, const char *part)
 {
-  return {{reportOf(state, argument), state->function, argument}, least, most};
+  return {{reportOf(state, argument), state->function, argument}, expected, part};
 }
 
 } // namespace thcunn

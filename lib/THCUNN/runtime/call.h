@@ -31,11 +31,12 @@ private:
    that the device writes. */
 struct BadElement {
   int32_t isClaimed, isComplete;
-  int32_t status;            /* THNN_INDEX_ERROR or THNN_VALUE_ERROR */
-  bool isReal;               /* an element of a real tensor */
-  int64_t index, first, end; /* an integer, of which first <= index < end was expected */
-  float number, least, most; /* a real number, of which a whole one, or least <= number <= most, was expected */
-  const char *function, *argument; /* of the host; opaque to the device */
+  int64_t index;       /* the element, if it is an integer; otherwise the part of the tensor that it lies in */
+  float number;        /* the element, if it is a real number */
+  bool isReal;
+  int64_t first, end;  /* of an index: first <= index < end was expected, or a real number that is such an integer */
+  const char *function, *argument; /* texts of the host; opaque to the device */
+  const char *expected, *part;     /* of another number than an index, otherwise NULL */
 };
 
 /* A check of elements that a kernel reads. A kernel cannot end its call, so it writes NaN, or nothing, in place of a result
@@ -45,20 +46,20 @@ struct ElementCheck {
   BadElement *report;
   const char *function, *argument;
 
-  /* Reports a bad element, unless another one has been reported; `found` has the members that describe it. */
-  __device__ void write(BadElement found) const
+  /* Reports a bad element, unless another one has been reported. */
+  __device__ void write(int64_t index, float number, bool isReal, int64_t first, int64_t end, const char *expected,
+                        const char *part) const
   {
     if (atomicCAS(&report->isClaimed, 0, 1) != 0) return;
-    report->status = found.status;
-    report->isReal = found.isReal;
-    report->index = found.index;
-    report->first = found.first;
-    report->end = found.end;
-    report->number = found.number;
-    report->least = found.least;
-    report->most = found.most;
+    report->index = index;
+    report->number = number;
+    report->isReal = isReal;
+    report->first = first;
+    report->end = end;
     report->function = function;
     report->argument = argument;
+    report->expected = expected;
+    report->part = part;
     __threadfence_system();
     *(volatile int32_t *)&report->isComplete = 1;
   }
@@ -80,31 +81,23 @@ struct IndexCheck : ElementCheck {
     const bool fits = value > (R)-9e18 && value < (R)9e18;
     const int64_t whole = fits ? (int64_t)value : first - 1;
     if (whole >= first && whole < end && (R)whole == value) return true;
-    write({0, 0, THNN_INDEX_ERROR, true, 0, first, end, (float)value, 0, 0, NULL, NULL});
+    write(0, (float)value, true, first, end, NULL, NULL);
     return false;
   }
   /* Reports an integer that is bad for another reason. */
-  __device__ void refuse(int64_t value) const
-  {
-    write({0, 0, THNN_INDEX_ERROR, false, value, first, end, 0, 0, 0, NULL, NULL});
-  }
+  __device__ void refuse(int64_t value) const { write(value, 0, false, first, end, NULL, NULL); }
 };
 
-/* Of real numbers, least <= value <= most: a ValueError. */
+/* Of real numbers: a ValueError, "<expected>, got <number>", and " in <part> <index>" unless part is NULL. */
 struct NumberCheck : ElementCheck {
-  float least, most;
+  const char *expected, *part;
 
-  template <class R> __device__ bool operator()(R value) const
-  {
-    if (value >= least && value <= most) return true;
-    write({0, 0, THNN_VALUE_ERROR, true, 0, 0, 0, (float)value, least, most, NULL, NULL});
-    return false;
-  }
+  __device__ void refuse(float number, int64_t index = 0) const { write(index, number, true, 0, 0, expected, part); }
 };
 
 /* The checks of an argument; the status of the call is set if there is no memory for the report. */
 IndexCheck indexCheck(THNNState *state, const char *argument, int64_t first, int64_t end);
-NumberCheck numberCheck(THNNState *state, const char *argument, float least, float most);
+NumberCheck numberCheck(THNNState *state, const char *argument, const char *expected, const char *part = NULL);
 
 } // namespace thcunn
 
