@@ -13,19 +13,19 @@ struct SparseInput {
   const Element *data;
   bool legacy;
   int64_t entries, samples, columns;
-  thcunn::Divisor perSample; /* of the legacy form */
-  int64_t sampleStride, entryStride, numberStride;
+  thcunn::Divisor perRow; /* entries of a sample in the legacy form, otherwise all */
+  int64_t rowStride, entryStride, numberStride;
+  int firstNumber; /* 1 in the legacy form, which lacks the sample */
 
   __device__ real numberAt(int64_t i, int which) const
   {
-    if (!legacy) return thcunn::load(data + i * entryStride + which * numberStride);
-    const int64_t sample = perSample.quotient(i);
-    return thcunn::load(data + sample * sampleStride + (i - sample * perSample.divisor) * entryStride +
-                        (which - 1) * numberStride);
+    const int64_t row = perRow.quotient(i);
+    return thcunn::load(data + row * rowStride + (i - row * perRow.divisor) * entryStride +
+                        (which - firstNumber) * numberStride);
   }
   __device__ int64_t sampleAt(int64_t i) const
   {
-    return legacy ? perSample.quotient(i) : indexOf(integerAt(i, 0), samples);
+    return legacy ? perRow.quotient(i) : indexOf(integerAt(i, 0), samples);
   }
   __device__ int64_t columnAt(int64_t i) const { return indexOf(integerAt(i, 1), columns); }
   __device__ real valueAt(int64_t i) const { return numberAt(i, 2); }
@@ -58,7 +58,8 @@ static SparseInput inputOf(THNNState *state, const char *name, const THTensor *i
                          input->size[entry],
                          legacy ? input->stride[0] : 0,
                          input->stride[entry],
-                         input->stride[entry + 1]};
+                         input->stride[entry + 1],
+                         entry};
   const thcunn::IndexCheck checkSample = thcunn::indexCheck(state, name, 1, samples + 1),
                            checkColumn = thcunn::indexCheck(state, name, 1, columns + 1);
   const bool hasSamples = !legacy && samples >= 0;
@@ -78,7 +79,7 @@ struct ColumnsOfSamples {
   int64_t sourceStride, targetStride;
 
   /* As ranges, for the legacy form. */
-  __device__ int64_t begin(int64_t sample) const { return sample * x.perSample.divisor; }
+  __device__ int64_t begin(int64_t sample) const { return sample * x.perRow.divisor; }
   __device__ real scale(int64_t) const { return 1; }
   /* As segments. */
   __device__ int64_t key(int64_t i) const
