@@ -10,7 +10,7 @@ enum { LARGEST, INVERSE, RATE, SHIFT, NORMALIZING_COLUMNS };
 namespace
 {
 
-/* The keys of entries, as rows of the table. */
+/* The keys of entries, as rows of the table: -1 for a bad key, which checkKeys reports. */
 struct Keys {
   const int64_t *data;
   int64_t stride, offset;
@@ -19,7 +19,7 @@ struct Keys {
   __device__ int64_t key(int64_t i) const
   {
     const int64_t key = data[i * stride];
-    return check(key) ? key + offset : -1;
+    return key >= check.first && key < check.end ? key + offset : -1;
   }
 };
 
@@ -55,6 +55,11 @@ static Keys keysOf(THNNState *state, const char *name, const THIndexTensor *keys
   const Keys k = {(const int64_t *)keys->data, keys->stride[0], offset,
                   thcunn::indexCheck(state, name, -offset, weight->size[0] - offset)};
   return k;
+}
+
+static void checkKeys(THNNState *state, const Keys &k, int64_t entries)
+{
+  thcunn::forEach(state, entries, [=] __device__(int64_t i) { k.check(k.data[i * k.stride]); });
 }
 
 static Samples samplesOf(const THIndexTensor *keys, const THIndexTensor *cumSumSizes)
@@ -195,6 +200,7 @@ void THNN_(IndexLinear_updateOutput)(THNNState *state, THIndexTensor *keys, int6
   const Samples samples = samplesOf(keys, cumSumSizes);
   const bool normalizing = isNormalizing(weight, bias);
   checkSizes(state, samples, sizes);
+  checkKeys(state, k, samples.entries);
   if (normalizing) normalizeValues(state, k, samples.entries, values, weight, normalizedValues, train != 0);
   const THTensor *const factors = normalizing ? normalizedValues : values;
   const RowsOfSamples rows = {samples, k, TH_DATA(factors), factors->stride[0], weight->stride[0]};
@@ -208,15 +214,8 @@ void THNN_(IndexLinear_updateOutput)(THNNState *state, THIndexTensor *keys, int6
       weight->stride[1],
       bias->stride[0],
       output->stride[0],
-      output->stride[1],
-      false};
-  if (bias->size[0] > 0) thcunn::rangeSum(state, sum);
-}
-
-/* The bad keys of functions that do not read the table. */
-static void checkKeys(THNNState *state, const Keys &k, int64_t entries)
-{
-  thcunn::forEach(state, entries, [=] __device__(int64_t i) { k.key(i); });
+      output->stride[1]};
+  thcunn::rangeSum(state, sum);
 }
 
 void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys, int64_t keysOffset,
@@ -294,6 +293,7 @@ struct Step {
 
 static void applyStep(THNNState *state, const Step &step, const Keys &keys, int64_t entries, int64_t rows)
 {
+  checkKeys(state, keys, entries);
   const thcunn::SortedItems items = thcunn::sortByKey(state, keys, entries, rows);
   thcunn::forEach(state, entries * thcunn::WARP, [=] __device__(int64_t i) {
     if (items.begins(i / thcunn::WARP)) step.apply(items, i / thcunn::WARP, (int)(i % thcunn::WARP));

@@ -43,7 +43,8 @@ namespace
 
 struct Entries {
   const int64_t *index;
-  thcunn::Leading indices, rows;
+  thcunn::Leading indices;
+  thcunn::Offsets rows;
   thcunn::IndexCheck check;
   int64_t padding, targetStride;
   real scale;
@@ -53,7 +54,7 @@ struct Entries {
     const int64_t row = index[indices.offset(i)];
     return !check(row) || row == padding ? -1 : row;
   }
-  __device__ int64_t source(int64_t i) const { return rows.offset(i); }
+  __device__ int64_t source(int64_t i) const { return rows.at(i); }
   __device__ real factor(int64_t) const { return scale; }
   __device__ int64_t target(int64_t key) const { return key * targetStride; }
 };
@@ -68,12 +69,12 @@ void THNN_(LookupTable_accGradParameters)(THNNState *state, THIndexTensor *input
   (void)count, (void)sorted, (void)indices;
   const Entries entries = {(const int64_t *)input->data,
                            thcunn::leadingMake(state, input, input->ndim),
-                           thcunn::leadingMake(state, gradOutput, gradOutput->ndim - 1),
+                           thcunn::offsetsMake(state, gradOutput, gradOutput->ndim - 1),
                            thcunn::indexCheck(state, "input", 0, gradWeight->size[0]),
                            paddingValue,
                            gradWeight->stride[0],
                            (real)scale};
-  const bool packed = thcunn::hasPackedRows<Element>(gradOutput) && thcunn::hasPackedRows<Element>(gradWeight);
+  const bool isPacked = thcunn::hasPackedRows<Element>(gradOutput) && thcunn::hasPackedRows<Element>(gradWeight);
   const thcunn::SegmentSum<Element, Entries> sum = {entries,
                                                     entries.indices.count,
                                                     gradWeight->size[0],
@@ -82,9 +83,9 @@ void THNN_(LookupTable_accGradParameters)(THNNState *state, THIndexTensor *input
                                                     TH_DATA(gradOutput),
                                                     TH_DATA(gradWeight),
                                                     gradOutput->stride[gradOutput->ndim - 1],
-                                                    gradWeight->stride[1],
-                                                    packed};
-  thcunn::segmentSum(state, sum);
+                                                    gradWeight->stride[1]};
+  if (isPacked) thcunn::segmentSum<thcunn::Pack<Element>::size>(state, sum);
+  else thcunn::segmentSum<1>(state, sum);
 }
 
 namespace

@@ -11,19 +11,16 @@ namespace
 /* Bags of row numbers: those between two offsets, or the rows of a matrix. */
 struct Bags {
   const int64_t *input, *offsets;
-  thcunn::Leading indices;
-  thcunn::IndexCheck check;
-  int64_t offsetStride; /* without offsets: row numbers per bag */
-  int64_t bags, padding;
-  thcunn::Divisor perBag;
+  int64_t entries, bags, rows, padding, offsetStride, inputStride[2];
+  thcunn::Divisor perBag; /* entries per row of input */
 
   /* Bad offsets are reported by checkOffsets; here they give an empty or shorter bag. */
   __device__ int64_t begin(int64_t bag) const
   {
-    if (bag == bags) return indices.count;
-    if (offsets == nullptr) return bag * offsetStride;
+    if (bag == bags) return entries;
+    if (offsets == nullptr) return bag * perBag.divisor;
     const int64_t offset = offsets[bag * offsetStride];
-    return offset < 0 ? 0 : offset > indices.count ? indices.count : offset;
+    return offset < 0 ? 0 : offset > entries ? entries : offset;
   }
   /* The bag of entry i, the last one that begins at or before it. */
   __device__ int64_t bagOf(int64_t i) const
@@ -37,27 +34,35 @@ struct Bags {
     }
     return low;
   }
-  /* -1 if the row is left out. */
+  __device__ int64_t numberAt(int64_t i) const
+  {
+    const int64_t first = perBag.quotient(i);
+    return input[first * inputStride[0] + (i - first * perBag.divisor) * inputStride[1]];
+  }
+  /* -1 if the row is left out. Bad row numbers are reported by countRows. */
   __device__ int64_t rowAt(int64_t i) const
   {
-    const int64_t row = input[indices.offset(i)];
-    return check(row) && row != padding ? row : -1;
+    const int64_t row = numberAt(i);
+    return row >= 0 && row < rows && row != padding ? row : -1;
   }
 };
 
 } // namespace
 
-static Bags bagsOf(THNNState *state, const THIndexTensor *input, const THIndexTensor *offsets,
-                   const THTensor *weight, int paddingValue)
+static Bags bagsOf(const THIndexTensor *input, const THIndexTensor *offsets, const THTensor *weight,
+                   int paddingValue)
 {
+  const bool isFlat = input->ndim == 1;
+  const int64_t first = isFlat ? 1 : input->size[0], perBag = input->size[input->ndim - 1];
   const Bags b = {(const int64_t *)input->data,
                   offsets ? (const int64_t *)offsets->data : NULL,
-                  thcunn::leadingMake(state, input, input->ndim),
-                  thcunn::indexCheck(state, "input", 0, weight->size[0]),
-                  offsets ? offsets->stride[0] : input->size[1],
+                  first * perBag,
                   offsets ? offsets->size[0] : input->size[0],
+                  weight->size[0],
                   paddingValue,
-                  offsets ? 1 : input->size[1]};
+                  offsets ? offsets->stride[0] : 0,
+                  {isFlat ? 0 : input->stride[0], input->stride[input->ndim - 1]},
+                  perBag};
   return b;
 }
 
@@ -65,7 +70,7 @@ static Bags bagsOf(THNNState *state, const THIndexTensor *input, const THIndexTe
 static void checkOffsets(THNNState *state, const Bags &b)
 {
   if (b.offsets == NULL) return;
-  const thcunn::IndexCheck check = thcunn::indexCheck(state, "offsets", 0, b.indices.count + 1);
+  const thcunn::IndexCheck check = thcunn::indexCheck(state, "offsets", 0, b.entries + 1);
   thcunn::forEach(state, b.bags, [=] __device__(int64_t bag) {
     thcunn::IndexCheck ascends = check;
     if (bag > 0) ascends.first = b.begin(bag - 1);
@@ -100,16 +105,20 @@ struct RowsOfBags {
 
 } // namespace
 
-/* Counts the rows of each bag, with a warp per bag: sets bagSize, or checks that it fits input. */
+/* Counts and checks the rows of each bag, with a warp per bag: sets bagSize, or checks that it fits input. */
 static void countRows(THNNState *state, const Bags &b, const THIndexTensor *bagSize, bool checks)
 {
   int64_t *const sizes = (int64_t *)bagSize->data;
   const int64_t stride = bagSize->stride[0];
-  const thcunn::IndexCheck check = thcunn::indexCheck(state, "bagSize", 0, 0);
+  const thcunn::IndexCheck check = thcunn::indexCheck(state, "bagSize", 0, 0),
+                           checkRow = thcunn::indexCheck(state, "input", 0, b.rows);
   thcunn::forEach(state, b.bags * thcunn::WARP, [=] __device__(int64_t i) {
     const int64_t bag = i / thcunn::WARP, end = b.begin(bag + 1);
     int64_t count = 0;
-    for (int64_t k = b.begin(bag) + i % thcunn::WARP; k < end; k += thcunn::WARP) count += b.rowAt(k) >= 0;
+    for (int64_t k = b.begin(bag) + i % thcunn::WARP; k < end; k += thcunn::WARP) {
+      const int64_t row = b.numberAt(k);
+      count += checkRow(row) && row != b.padding;
+    }
     count = thcunn::sumOverWarp(count);
     if (i % thcunn::WARP != 0) return;
     if (!checks) {
@@ -161,7 +170,7 @@ void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input, 
                                         int paddingValue)
 {
   (void)scaleGradByFreq;
-  const Bags b = bagsOf(state, input, offsets, weight, paddingValue);
+  const Bags b = bagsOf(input, offsets, weight, paddingValue);
   checkOffsets(state, b);
   countRows(state, b, bagSize, false);
   if (weight->size[1] == 0) return;
@@ -171,7 +180,7 @@ void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input, 
   }
   const RowsOfBags rows = {b, mode == MEAN ? (const int64_t *)bagSize->data : NULL, bagSize->stride[0],
                            weight->stride[0]};
-  const bool packed = thcunn::hasPackedRows<Element>(weight) && thcunn::hasPackedRows<Element>(output);
+  const bool isPacked = thcunn::hasPackedRows<Element>(weight) && thcunn::hasPackedRows<Element>(output);
   const thcunn::RangeSum<Element, RowsOfBags> sum = {rows,
                                                      b.bags,
                                                      weight->size[1],
@@ -181,9 +190,9 @@ void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input, 
                                                      weight->stride[1],
                                                      0,
                                                      output->stride[0],
-                                                     output->stride[1],
-                                                     packed};
-  thcunn::rangeSum(state, sum);
+                                                     output->stride[1]};
+  if (isPacked) thcunn::rangeSumByColumns<thcunn::Pack<Element>::size>(state, sum);
+  else thcunn::rangeSum(state, sum);
 }
 
 namespace
@@ -237,9 +246,9 @@ struct MaximaOfElements {
 /* The bag of each entry, or NULL without memory for them. */
 static const int64_t *bagOfEntries(THNNState *state, const Bags &b)
 {
-  int64_t *const bagOf = (int64_t *)thcunn::scratch(state, b.indices.count * (int64_t)sizeof(int64_t));
+  int64_t *const bagOf = (int64_t *)thcunn::scratch(state, b.entries * (int64_t)sizeof(int64_t));
   if (bagOf == NULL) return NULL;
-  thcunn::forEach(state, b.indices.count, [=] __device__(int64_t i) { bagOf[i] = b.bagOf(i); });
+  thcunn::forEach(state, b.entries, [=] __device__(int64_t i) { bagOf[i] = b.bagOf(i); });
   return bagOf;
 }
 
@@ -254,17 +263,11 @@ static void addToMaxima(THNNState *state, const THTensor *gradOutput, const THTe
       {gradOutput->stride[0], gradOutput->stride[1]},
       {gradWeight->stride[0], gradWeight->stride[1]},
       (real)scale};
-  const thcunn::SegmentSum<Element, MaximaOfElements> sum = {entries,
-                                                             gradOutput->size[0] * columns,
-                                                             gradWeight->size[0] * columns,
-                                                             1,
-                                                             false,
-                                                             TH_DATA(gradOutput),
-                                                             TH_DATA(gradWeight),
-                                                             0,
-                                                             0,
-                                                             false};
-  thcunn::segmentSum(state, sum);
+  const thcunn::SegmentSum<Element, MaximaOfElements> sum = {
+      entries, gradOutput->size[0] * columns, gradWeight->size[0] * columns, 1,
+      false,   TH_DATA(gradOutput),           TH_DATA(gradWeight),           0,
+      0};
+  thcunn::segmentSum<1>(state, sum);
 }
 
 void THNN_(LookupTableBag_accGradParameters)(THNNState *state, THIndexTensor *input, THIndexTensor *offsets,
@@ -272,14 +275,14 @@ void THNN_(LookupTableBag_accGradParameters)(THNNState *state, THIndexTensor *in
                                              THIndexTensor *maxIndices, int mode, bool scaleGradByFreq,
                                              int paddingValue, accreal scale)
 {
-  const Bags b = bagsOf(state, input, offsets, gradWeight, paddingValue);
+  const Bags b = bagsOf(input, offsets, gradWeight, paddingValue);
   checkOffsets(state, b);
   countRows(state, b, bagSize, true);
   if (mode == MAX_OF_ROWS) {
     addToMaxima(state, gradOutput, gradWeight, maxIndices, scale);
     return;
   }
-  if (b.indices.count == 0) return;
+  if (b.entries == 0) return;
   const BagsOfRows entries = {b,
                               bagOfEntries(state, b),
                               mode == MEAN ? (const int64_t *)bagSize->data : NULL,
@@ -287,16 +290,16 @@ void THNN_(LookupTableBag_accGradParameters)(THNNState *state, THIndexTensor *in
                               gradOutput->stride[0],
                               gradWeight->stride[0],
                               (real)scale};
-  const bool packed = thcunn::hasPackedRows<Element>(gradOutput) && thcunn::hasPackedRows<Element>(gradWeight);
+  const bool isPacked = thcunn::hasPackedRows<Element>(gradOutput) && thcunn::hasPackedRows<Element>(gradWeight);
   const thcunn::SegmentSum<Element, BagsOfRows> sum = {entries,
-                                                       b.indices.count,
+                                                       b.entries,
                                                        gradWeight->size[0],
                                                        gradWeight->size[1],
                                                        scaleGradByFreq,
                                                        TH_DATA(gradOutput),
                                                        TH_DATA(gradWeight),
                                                        gradOutput->stride[1],
-                                                       gradWeight->stride[1],
-                                                       packed};
-  thcunn::segmentSum(state, sum);
+                                                       gradWeight->stride[1]};
+  if (isPacked) thcunn::segmentSum<thcunn::Pack<Element>::size>(state, sum);
+  else thcunn::segmentSum<1>(state, sum);
 }

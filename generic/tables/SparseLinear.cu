@@ -12,35 +12,40 @@ namespace
 struct SparseInput {
   const Element *data;
   bool legacy;
-  int64_t entries, samples;
-  thcunn::Divisor perSample; /* of the legacy form */
-  int64_t sampleStride, entryStride, numberStride;
-  thcunn::IndexCheck checkSample, checkColumn;
+  int64_t entries, samples, columns;
+  thcunn::Divisor perRow; /* entries of a sample in the legacy form, otherwise all */
+  int64_t rowStride, entryStride, numberStride;
+  int firstNumber; /* 1 in the legacy form, which lacks the sample */
 
   __device__ real numberAt(int64_t i, int which) const
   {
-    if (!legacy) return thcunn::load(data + i * entryStride + which * numberStride);
-    const int64_t sample = perSample.quotient(i);
-    return thcunn::load(data + sample * sampleStride + (i - sample * perSample.divisor) * entryStride +
-                        (which - 1) * numberStride);
+    const int64_t row = perRow.quotient(i);
+    return thcunn::load(data + row * rowStride + (i - row * perRow.divisor) * entryStride +
+                        (which - firstNumber) * numberStride);
   }
   __device__ int64_t sampleAt(int64_t i) const
   {
-    return legacy ? perSample.quotient(i) : indexOf(numberAt(i, 0), checkSample);
+    return legacy ? perRow.quotient(i) : indexOf(integerAt(i, 0), samples);
   }
-  __device__ int64_t columnAt(int64_t i) const { return indexOf(numberAt(i, 1), checkColumn); }
+  __device__ int64_t columnAt(int64_t i) const { return indexOf(integerAt(i, 1), columns); }
   __device__ real valueAt(int64_t i) const { return numberAt(i, 2); }
 
-  /* The index from 0, or -1 of a bad number. NaN and numbers beyond int64 are reported as 0. */
-  __device__ static int64_t indexOf(real number, const thcunn::IndexCheck &check)
+  /* 0, which is bad, for NaN and numbers beyond int64. */
+  __device__ int64_t integerAt(int64_t i, int which) const
   {
-    const int64_t index = number > -(real)1e18 && number < (real)1e18 ? (int64_t)number : 0;
-    return check(index) ? index - 1 : -1;
+    const real number = numberAt(i, which);
+    return number > -(real)1e18 && number < (real)1e18 ? (int64_t)number : 0;
+  }
+  /* The index from 0, or -1 for a bad number, which inputOf reports. */
+  __device__ static int64_t indexOf(int64_t number, int64_t most)
+  {
+    return number >= 1 && number <= most ? number - 1 : -1;
   }
 };
 
 } // namespace
 
+/* Checks the numbers of columns, and of samples if there are `samples`, not -1. */
 static SparseInput inputOf(THNNState *state, const char *name, const THTensor *input, bool legacy, int64_t samples,
                            int64_t columns)
 {
@@ -49,12 +54,19 @@ static SparseInput inputOf(THNNState *state, const char *name, const THTensor *i
                          legacy,
                          legacy ? input->size[0] * input->size[1] : input->size[0],
                          samples,
+                         columns,
                          input->size[entry],
                          legacy ? input->stride[0] : 0,
                          input->stride[entry],
                          input->stride[entry + 1],
-                         thcunn::indexCheck(state, name, 1, samples + 1),
-                         thcunn::indexCheck(state, name, 1, columns + 1)};
+                         entry};
+  const thcunn::IndexCheck checkSample = thcunn::indexCheck(state, name, 1, samples + 1),
+                           checkColumn = thcunn::indexCheck(state, name, 1, columns + 1);
+  const bool hasSamples = !legacy && samples >= 0;
+  thcunn::forEach(state, x.entries, [=] __device__(int64_t i) {
+    if (hasSamples) checkSample(x.integerAt(i, 0));
+    checkColumn(x.integerAt(i, 1));
+  });
   return x;
 }
 
@@ -67,7 +79,7 @@ struct ColumnsOfSamples {
   int64_t sourceStride, targetStride;
 
   /* As ranges, for the legacy form. */
-  __device__ int64_t begin(int64_t sample) const { return sample * x.perSample.divisor; }
+  __device__ int64_t begin(int64_t sample) const { return sample * x.perRow.divisor; }
   __device__ real scale(int64_t) const { return 1; }
   /* As segments. */
   __device__ int64_t key(int64_t i) const
@@ -134,16 +146,16 @@ static void updateOutput(THNNState *state, bool legacy, const THTensor *input, c
   const ColumnsOfSamples entries = {x, weight->stride[1], output->stride[0]};
   if (legacy) {
     const thcunn::RangeSum<Element, ColumnsOfSamples> sum = {
-        entries,           samples,         outputs,           TH_DATA(weight),   TH_DATA(bias), TH_DATA(output),
-        weight->stride[0], bias->stride[0], output->stride[0], output->stride[1], false};
-    if (outputs > 0) thcunn::rangeSum(state, sum);
+        entries,         samples,           outputs,         TH_DATA(weight),   TH_DATA(bias),
+        TH_DATA(output), weight->stride[0], bias->stride[0], output->stride[0], output->stride[1]};
+    thcunn::rangeSum(state, sum);
     return;
   }
   fillWithBias(state, output, bias);
   const thcunn::SegmentSum<Element, ColumnsOfSamples> sum = {
-      entries,         x.entries,       samples,           outputs,           false,
-      TH_DATA(weight), TH_DATA(output), weight->stride[0], output->stride[1], false};
-  thcunn::segmentSum(state, sum);
+      entries,         x.entries,       samples,           outputs,          false,
+      TH_DATA(weight), TH_DATA(output), weight->stride[0], output->stride[1]};
+  thcunn::segmentSum<1>(state, sum);
 }
 
 static void accGradParameters(THNNState *state, bool legacy, const THTensor *input, const THTensor *gradOutput,
@@ -161,9 +173,8 @@ static void accGradParameters(THNNState *state, bool legacy, const THTensor *inp
                                                              TH_DATA(gradOutput),
                                                              TH_DATA(gradWeight),
                                                              gradOutput->stride[1],
-                                                             gradWeight->stride[0],
-                                                             false};
-  thcunn::segmentSum(state, sum);
+                                                             gradWeight->stride[0]};
+  thcunn::segmentSum<1>(state, sum);
   thcunn::addGradientBias<Element>(state, gradOutput, gradBias, scale);
   if (weightDecay != 0) {
     const real decay = (real)weightDecay;
@@ -199,7 +210,7 @@ static void zeroGradParameters(THNNState *state, bool legacy, const THTensor *gr
   Element *const bias = TH_DATA(gradBias);
   const int64_t stride = gradBias->stride[0];
   thcunn::forEach(state, gradBias->size[0], [=] __device__(int64_t o) { thcunn::store(bias + o * stride, 0); });
-  updateColumns(state, inputOf(state, "lastInput", lastInput, legacy, 0, gradWeight->size[1]), gradWeight, NULL,
+  updateColumns(state, inputOf(state, "lastInput", lastInput, legacy, -1, gradWeight->size[1]), gradWeight, NULL,
                 0);
 }
 
@@ -214,7 +225,7 @@ static void updateParameters(THNNState *state, bool legacy, const THTensor *weig
   thcunn::forEach(state, bias->size[0], [=] __device__(int64_t o) {
     thcunn::store(b + o * stride, thcunn::load(b + o * stride) - rate * thcunn::load(db + o * gradientStride));
   });
-  updateColumns(state, inputOf(state, "lastInput", lastInput, legacy, 0, weight->size[1]), weight, gradWeight,
+  updateColumns(state, inputOf(state, "lastInput", lastInput, legacy, -1, weight->size[1]), weight, gradWeight,
                 rate);
 }
 

@@ -7,6 +7,8 @@
 namespace thcunn
 {
 
+static const int TERMS_PER_SUM = 128;
+
 /* Sums over entries that follow each other:
 
      target[r * rowStride + c * columnStride] = bias[c] + R.scale(r) * sum of R.factor(i) * source[R.source(i) + c * sourceStride]
@@ -23,20 +25,26 @@ template <class T, class R> struct RangeSum {
   const T *source, *bias; /* bias may be NULL */
   T *target;
   int64_t sourceStride, biasStride, rowStride, columnStride;
-  bool packed; /* the rows of source and target consist of aligned packs; without a bias only */
 
-  /* `lanes` threads add the entries of a range: this one those at a distance of `lanes` from entry `lane`. */
+  /* `lanes` threads add the entries of a range: this one those at a distance of `lanes` from entry `lane`. Partial sums
+     keep the rounding errors of long ranges small. */
   template <int V> __device__ void add(int64_t row, int64_t column, int lane, int lanes, RowPart<T, V> *sum) const
   {
     sum->clear();
     const int64_t end = ranges.begin(row + 1);
+    for (int64_t i = ranges.begin(row) + lane; i < end;) {
+      const int64_t partEnd = i + TERMS_PER_SUM * lanes < end ? i + TERMS_PER_SUM * lanes : end;
+      RowPart<T, V> partial;
+      partial.clear();
 #pragma unroll 4
-    for (int64_t i = ranges.begin(row) + lane; i < end; i += lanes) {
-      const int64_t from = ranges.source(i);
-      RowPart<T, V> part;
-      part.clear();
-      if (from >= 0) part.loadFrom(source + from + column * sourceStride);
-      sum->add(from >= 0 ? ranges.factor(i) : 0, part);
+      for (; i < partEnd; i += lanes) {
+        const int64_t from = ranges.source(i);
+        RowPart<T, V> part;
+        part.clear();
+        if (from >= 0) part.loadFrom(source + from + column * sourceStride);
+        partial.add(from >= 0 ? ranges.factor(i) : 0, part);
+      }
+      sum->add(1, partial);
     }
   }
   template <int V> __device__ void finish(int64_t row, int64_t column, RowPart<T, V> sum) const
@@ -47,7 +55,8 @@ template <class T, class R> struct RangeSum {
   }
 };
 
-/* A thread per range and V columns. */
+/* A thread per range and V columns: 1, or, without a bias, Pack<T>::size if the rows of source and target consist of
+   aligned packs. */
 template <int V, class T, class R> void rangeSumByColumns(THNNState *state, const RangeSum<T, R> &sum)
 {
   const Divisor groups(sum.columns / V);
@@ -75,8 +84,8 @@ template <class T, class R> void rangeSumByWarps(THNNState *state, const RangeSu
 
 template <class T, class R> void rangeSum(THNNState *state, const RangeSum<T, R> &sum)
 {
-  if (sum.packed && sum.bias == NULL) rangeSumByColumns<Pack<T>::size>(state, sum);
-  else if (sum.columns >= WARP / 2) rangeSumByColumns<1>(state, sum);
+  if (sum.columns == 0) return;
+  if (sum.columns >= WARP / 2) rangeSumByColumns<1>(state, sum);
   else rangeSumByWarps(state, sum);
 }
 

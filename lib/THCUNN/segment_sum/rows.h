@@ -107,6 +107,25 @@ static inline Leading leadingMake(THNNState *state, const THNNTensor *tensor, in
   return l;
 }
 
+/* The offsets of a Leading for kernels that need many: in scratch memory unless one stride gives them. */
+struct Offsets {
+  const int64_t *table;
+  int64_t stride;
+
+  __device__ int64_t at(int64_t index) const { return table ? table[index] : index * stride; }
+};
+
+static inline Offsets offsetsMake(THNNState *state, const THNNTensor *tensor, int dimensions)
+{
+  const Leading l = leadingMake(state, tensor, dimensions);
+  Offsets offsets = {NULL, l.stride[0]};
+  if (l.ndim == 1 || l.count == 0 || state->status != THNN_OK) return offsets;
+  int64_t *const table = (int64_t *)scratch(state, l.count * (int64_t)sizeof(int64_t));
+  forEach(state, l.count, [=] __device__(int64_t i) { table[i] = l.offset(i); });
+  offsets.table = table;
+  return offsets;
+}
+
 } // namespace thcunn
 
 #endif

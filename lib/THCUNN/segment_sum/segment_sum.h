@@ -27,7 +27,6 @@ template <class T, class E> struct SegmentSum {
   const T *source;
   T *target;
   int64_t sourceStride, columnStride;
-  bool packed; /* the rows of source and target consist of aligned packs */
 };
 
 /* Entries of which a thread loads rows at a time. */
@@ -124,8 +123,10 @@ template <class T, class E, int V> struct SegmentSummation {
   }
 };
 
-template <int V, class T, class E> void segmentSumOf(THNNState *state, const SegmentSum<T, E> &sum)
+/* With V columns per thread: 1, or Pack<T>::size if the rows of source and target consist of aligned packs. */
+template <int V, class T, class E> void segmentSum(THNNState *state, const SegmentSum<T, E> &sum)
 {
+  if (sum.count == 0 || sum.columns == 0) return;
   typedef typename Arithmetic<T>::type Number;
   SegmentSummation<T, E, V> s = {sum, sortByKey(state, sum.entries, sum.count, sum.keys), 6, NULL,
                                  sum.columns / V};
@@ -146,13 +147,6 @@ template <int V, class T, class E> void segmentSumOf(THNNState *state, const Seg
     const int64_t part = s.groups.quotient(i);
     s.join(part, i - part * s.groups.divisor);
   });
-}
-
-template <class T, class E> void segmentSum(THNNState *state, const SegmentSum<T, E> &sum)
-{
-  if (sum.count == 0 || sum.columns == 0) return;
-  if (sum.packed) segmentSumOf<Pack<T>::size>(state, sum);
-  else segmentSumOf<1>(state, sum);
 }
 
 } // namespace thcunn
