@@ -32,6 +32,15 @@ def test_every_function_has_a_case() -> None:
     assert functions == set(FUNCTIONS)
 
 
+def test_autocast_does_not_round_arguments() -> None:
+    input, weight = torch.randn(4, 300), torch.randn(5, 300)
+    plain, inside = torch.empty(4, 5), torch.empty(4, 5)
+    compute_by_torch("Linear_updateOutput", (input, plain, weight, None, None), ())
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        compute_by_torch("Linear_updateOutput", (input, inside, weight, None, None), ())
+    assert torch.equal(plain, inside)
+
+
 @pytest.mark.parametrize(
     ("module", "sample"),
     [pytest.param(name, s, id=f"{name}, {s.name}") for name, case in _CASES.items() for s in case.samples],

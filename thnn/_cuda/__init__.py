@@ -38,7 +38,8 @@ def compute_by_torch(name: str, values: Sequence[Any], new: Collection[int]) -> 
     device = next(v.device.type for v in values if isinstance(v, torch.Tensor))
     if torch.is_autocast_enabled(device):
         with torch.autocast(device, enabled=False):
-            return compute_by_torch(name, values, new)
+            compute_by_torch(name, values, new)
+        return
     with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
         result = compute(**dict(zip(names, values)))
         if result is None:
