@@ -9,6 +9,8 @@ using thcunn::Divisor;
 using thcunn::Extents;
 using thcunn::View;
 
+namespace { /* these types depend on the element type, under the same names */
+
 typedef struct LocalAxis {
   int64_t input, output, kernel, padding;
   Divisor stride;
@@ -199,6 +201,8 @@ struct LocalGradInput {
     thcunn::store(m.in.at(index), sum);
   }
 };
+
+} // namespace
 
 void THNN_(SpatialConvolutionLocal_updateOutput)(THNNState *state, THTensor *input, THTensor *output,
                                                  THTensor *weight, THTensor *bias, THTensor *, THTensor *, int kW,

@@ -11,6 +11,8 @@ using thcunn::Extents;
 using thcunn::THREADS;
 using thcunn::View;
 
+namespace {
+
 /* A row of the table with numbers that are no channels connects NO_CHANNEL with itself. */
 static const int32_t NO_CHANNEL = 0x7fffffff;
 
@@ -26,6 +28,8 @@ typedef struct ListEntry {
 typedef struct Range {
   int64_t begin, end;
 } Range;
+
+} // namespace
 
 static View<Element, 4> imageView(const THTensor *t)
 {
@@ -97,6 +101,8 @@ static __global__ void __launch_bounds__(THREADS)
   }
 }
 
+namespace {
+
 /* An axis of the images: a target reads source positions, each through an element of the kernel. */
 typedef struct Axis {
   Divisor stride;
@@ -107,6 +113,8 @@ typedef struct Taps {
   int64_t source, element, elementStep; /* of the first one; the source position increases by 1 */
   int64_t count;
 } Taps;
+
+} // namespace
 
 /* `isGradient`: the target is the input of the correlation, each of whose elements several windows read. */
 static __device__ Taps tapsOf(const Axis &axis, int64_t target, bool isGradient)

@@ -106,12 +106,17 @@ int thnn_hasEntry(const THNNFunction *function)
 /* The library for another device that has the functions of a library, in the same order; both NULL while there is none. */
 static const THNNLibrary *hostLibrary, *deviceLibrary;
 
-int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device)
+/* Computes the functions that the device library lacks: called with the name, the arguments, and a list of the positions of
+   those that the call has allocated. */
+static PyObject *computeByTorch;
+
+int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, uintptr_t compute)
 {
   if (device != NULL && (host->count != device->count || strcmp(host->digest, device->digest) != 0)) return false;
   PyGILState_STATE gil = PyGILState_Ensure();
   hostLibrary = host;
   deviceLibrary = device;
+  keepReference(&computeByTorch, compute);
   PyGILState_Release(gil);
   return true;
 }
@@ -128,6 +133,15 @@ static THNNCall callFor(const THNNFunction *function, int flags, int type, const
   if (isOnDevice && function >= hostLibrary->functions && function < hostLibrary->functions + hostLibrary->count)
     return deviceLibrary->functions[function - hostLibrary->functions].call[type];
   return state->device == THNN_DEVICE_CPU ? function->call[type] : NULL;
+}
+
+/* True if the device library computes for the device of a call, but lacks the function. */
+static bool isForTorch(const THNNFunction *function, int flags, const THNNState *state)
+{
+  if (state->meta || deviceLibrary == NULL || deviceLibrary->device != state->device) return false;
+  if ((flags & THNN_CALL_HOST) && state->device != THNN_DEVICE_CPU) return false;
+  if (function < hostLibrary->functions || function >= hostLibrary->functions + hostLibrary->count) return false;
+  return !thnn_hasEntry(&deviceLibrary->functions[function - hostLibrary->functions]);
 }
 
 /* --- temporary memory ----------------------------------------------------------------------------------------- */
@@ -526,8 +540,9 @@ static bool allocateRequests(const BoundCall *bound, PyObject *arguments, const 
   return true;
 }
 
-/* Calls the function; `made` gets the tensors that the call allocates. NULL after success, otherwise a report. */
-static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject **made)
+/* Calls the function; `made` gets the tensors that the call allocates. NULL after success, otherwise a report. Of a function
+   for torch, only checks and allocates. */
+static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject **made, bool *forTorch)
 {
   const THNNFunction *function = bound->function;
   const int flags = bound->flags;
@@ -550,6 +565,8 @@ static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject 
   const bool unpacked = unpackAll(function, flags, arguments, views, values, &arePlain) &&
                         unpackGradientFactor(function, flags, arguments, &gradientFactor, &state);
   const int type = unpacked ? typeOfCall(function, flags, values, &state) : -1;
+  *forTorch = type >= 0 && isForTorch(function, flags, &state);
+  state.meta |= *forTorch;
   const THNNCall call = type < 0 ? NULL : callFor(function, flags, type, &state);
   if (call == NULL || !setStream(&state)) {
     state.status = THNN_UNPACK;
@@ -623,6 +640,23 @@ static PyObject *withMade(const BoundCall *bound, PyObject *arguments, PyObject 
   return all;
 }
 
+/* Calls computeByTorch after the checks; false with an exception set. */
+static bool callTorch(const BoundCall *bound, PyObject *arguments, PyObject **made)
+{
+  PyObject *positions = PyList_New(0), *all = withMade(bound, arguments, made), *answer = NULL;
+  for (int i = 0; positions != NULL && i < bound->function->argumentCount; i++) {
+    PyObject *position = made[i] == NULL ? NULL : PyLong_FromLong(i);
+    if (position != NULL) PyList_Append(positions, position);
+    Py_XDECREF(position);
+  }
+  if (positions != NULL && all != NULL)
+    answer = PyObject_CallFunction(computeByTorch, "sOO", bound->function->name, all, positions);
+  Py_XDECREF(positions);
+  Py_XDECREF(all);
+  Py_XDECREF(answer);
+  return answer != NULL;
+}
+
 /* Calls the observer, whose exceptions do not reach the caller. */
 static void observe(const BoundCall *bound, double elapsed, const THNNState *report, PyObject *arguments,
                     PyObject **made)
@@ -644,10 +678,14 @@ static PyObject *callBound(PyObject *self, PyObject *arguments)
   PyObject *made[count + 1];
   memset(made, 0, sizeof made);
   const double start = observer == NULL ? -1 : seconds();
-  THNNState *report = compute(bound, arguments, made);
-  if (start >= 0 && PyTuple_Check(arguments)) observe(bound, seconds() - start, report, arguments, made);
+  bool forTorch;
+  THNNState *report = compute(bound, arguments, made, &forTorch);
+  const bool failed = report == NULL && forTorch && !callTorch(bound, arguments, made);
+  if (start >= 0 && !failed && PyTuple_Check(arguments))
+    observe(bound, seconds() - start, report, arguments, made);
   PyObject *result;
-  if (bound->results == NULL) result = PyLong_FromVoidPtr(report);
+  if (failed) result = NULL;
+  else if (bound->results == NULL) result = PyLong_FromVoidPtr(report);
   else if (report == NULL) result = resultsOf(bound, arguments, made);
   else result = PyObject_CallFunction(bound->repeat, "ON", arguments, PyLong_FromVoidPtr(report));
   for (int i = 0; i < count; i++) Py_XDECREF(made[i]);

@@ -32,6 +32,15 @@ def test_every_function_has_a_case() -> None:
     assert functions == set(FUNCTIONS)
 
 
+def test_autocast_does_not_round_arguments() -> None:
+    input, weight = torch.randn(4, 300), torch.randn(5, 300)
+    plain, inside = torch.empty(4, 5), torch.empty(4, 5)
+    compute_by_torch("Linear_updateOutput", (input, plain, weight, None, None), ())
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        compute_by_torch("Linear_updateOutput", (input, inside, weight, None, None), ())
+    assert torch.equal(plain, inside)
+
+
 @pytest.mark.parametrize(
     ("module", "sample"),
     [pytest.param(name, s, id=f"{name}, {s.name}") for name, case in _CASES.items() for s in case.samples],
@@ -49,7 +58,7 @@ def test_results_are_those_of_the_kernels(module: str, sample: SampleInput) -> N
             given |= {a.name: torch.zeros_like(row[a.name]) for a in sums}
             values = [given[a.name] for a in function.after_state]
             positions = [i for i, a in enumerate(function.after_state) if new and a in outputs]
-            compute_by_torch(function, values, positions)
+            compute_by_torch(function.name, values, positions)
             for name in written(function, row):
                 compare(f"{function.name}: {name}", given[name], row[name], TIGHT)
                 assert given[name].stride() == row[name].stride()

@@ -82,9 +82,9 @@ def _invoke(
                 for position, argument in enumerate(arguments):
                     value = values[position]
                     if (
-                        argument not in bound.function.written
-                        and isinstance(value, torch.Tensor)
+                        isinstance(value, torch.Tensor)
                         and value.is_neg()
+                        and argument not in bound.function.written
                     ):
                         values[position] = value.resolve_neg()
                 flags |= VIEWS | META if check_tensors(bound, flags, arguments, values) else VIEWS
@@ -110,7 +110,7 @@ def _invoke(
             if by_torch:
                 from thnn._cuda import compute_by_torch
 
-                compute_by_torch(bound.function, values, new)
+                compute_by_torch(bound.name, values, new)
             if given:
                 with torch.no_grad():
                     for position, tensor in given.items():

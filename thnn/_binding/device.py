@@ -12,11 +12,19 @@ from __future__ import annotations
 
 import functools
 import os
+from collections.abc import Collection, Sequence
+from typing import Any
 
 from thnn._binding.extension import PACKAGE
 from thnn._binding.library import THNN, Library
 
 EMULATION = os.environ.get("THNN_CUDA_EMULATE", "") not in ("", "0")
+
+
+def _compute_by_torch(name: str, values: Sequence[Any], new: Collection[int]) -> None:
+    from thnn._cuda import compute_by_torch  # when a function is called that needs it
+
+    compute_by_torch(name, values, new)
 
 
 @functools.cache
@@ -33,7 +41,7 @@ def device_library() -> Library | None:
             )
         return None
     library = Library(path)
-    library.compute_for(THNN)
+    library.compute_for(THNN, _compute_by_torch)
     return library
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -99,9 +99,15 @@ class Library:
         """The instruction set in use."""
         return _text(self._table.capability())
 
-    def compute_for(self, host: Library) -> None:
-        """Makes the calls of the functions of `host`, whose tensors are on the device of this library, calls of it."""
-        if not lib.thnn_setDeviceLibrary(host._table, self._table):
+    def compute_for(
+        self, host: Library, others: Callable[[str, Sequence[Any], Collection[int]], None]
+    ) -> None:
+        """Makes the calls of the functions of `host`, whose tensors are on the device of this library, calls of it.
+
+        `others` computes the functions that this library lacks, after the checks. It gets the name, the arguments, and
+        the positions of those that the call has allocated.
+        """
+        if not lib.thnn_setDeviceLibrary(host._table, self._table, id(others)):
             raise ImportError(f"{self.path.name} was built from another THNN.h than {host.path.name}")
 
     def bind(self, function: Function) -> BoundFunction:

@@ -6,32 +6,44 @@ settings of TF32, determinism and benchmarking.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import functools
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import torch
 
 from thnn._cuda.functions import FUNCTIONS
-from thnn._header import Function
+from thnn._header.registry import functions
 
 
-def compute_by_torch(function: Function, values: Sequence[Any], new: Collection[int]) -> None:
+@functools.cache
+def _signature(name: str) -> tuple[Callable[..., torch.Tensor | None], tuple[str, ...], int]:
+    """The function, the names of its arguments without the state, and the position of its output, if it has one."""
+    compute = FUNCTIONS.get(name)
+    if compute is None:
+        raise NotImplementedError(f"{name}: there is no such function for CUDA tensors")
+    arguments = functions()[name].after_state
+    position = next((i for i, a in enumerate(arguments) if a.role in ("output", "gradInput")), -1)
+    return compute, tuple(a.name for a in arguments), position
+
+
+def compute_by_torch(name: str, values: Sequence[Any], new: Collection[int]) -> None:
     """Computes a function of arguments that have been checked, and whose outputs have their sizes.
 
     `values` are those of the arguments without the state. An output at one of the positions `new` takes over the
     memory of the tensor that torch has made, if that has the same strides; otherwise the output is written. Raises
     NotImplementedError for a function that neither the CUDA library nor torch has.
     """
-    compute = FUNCTIONS.get(function.name)
-    if compute is None:
-        raise NotImplementedError(f"{function.name}: there is no such function for CUDA tensors")
-    arguments = function.after_state
+    compute, names, position = _signature(name)
     device = next(v.device.type for v in values if isinstance(v, torch.Tensor))
-    with torch.no_grad(), torch.autocast(device, enabled=False), torch._C.DisableTorchFunctionSubclass():
-        result = compute(**{a.name: v for a, v in zip(arguments, values)})
+    if torch.is_autocast_enabled(device):
+        with torch.autocast(device, enabled=False):
+            compute_by_torch(name, values, new)
+        return
+    with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
+        result = compute(**dict(zip(names, values)))
         if result is None:
             return
-        position = next(i for i, a in enumerate(arguments) if a.role in ("output", "gradInput"))
         output = values[position]
         if position in new and result.stride() == output.stride():
             output.set_(result)

@@ -65,7 +65,9 @@ class Module(NamedTuple):
         axes = _AXES[3 - filters.ndim :]
 
         def of(default: int, *prefixes: str) -> list[int]:
-            return [next((settings[p + a] for p in prefixes if p + a in settings), default) for a in axes]
+            return [
+                int(next((settings[p + a] for p in prefixes if p + a in settings), default)) for a in axes
+            ]
 
         stride, padding, dilation = of(1, "d"), of(0, "pad", "p"), of(1, "dilation")
         return stride, padding, dilation, self.is_transposed, of(0, "adj", "a"), len(filters)

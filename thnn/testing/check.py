@@ -117,6 +117,8 @@ def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterat
         yield Check(name, "case", "", functools.partial(_no_case, name))
     else:
         for check, function in CHECKS.items():
+            if check == "threads" and _is_computed_by_torch(functions):
+                continue
             if (
                 check in _NEED_CUDA
                 and (torch.float16, case.registry.device) not in case.registry.type2backend
@@ -124,8 +126,6 @@ def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterat
                 continue
             for sample in case.samples:
                 if check == "second gradients" and not _has_second_derivatives(case):
-                    continue
-                if check == "threads" and _is_computed_by_torch(functions):
                     continue
                 if check not in _NEED_DERIVATIVES or (sample.differentiable and case.phase is None):
                     yield Check(name, check, sample.name, functools.partial(function, case, sample))

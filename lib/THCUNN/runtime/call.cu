@@ -2,8 +2,7 @@
 
 #include <atomic>
 
-namespace thcunn
-{
+namespace thcunn {
 
 static const int MAX_DEVICES = 64;
 static std::atomic<BadElement *> badElements[MAX_DEVICES];
@@ -18,8 +17,7 @@ void *scratch(THNNState *state, int64_t bytes)
 {
   void *memory = state->allocate == NULL ? NULL : state->allocate(state, bytes);
   if (memory == NULL)
-    THNN_fail(state, THNN_RUNTIME_ERROR, NULL, "no temporary memory of %lld bytes on the device",
-              (long long)bytes);
+    THNN_fail(state, THNN_RUNTIME_ERROR, NULL, "no temporary memory of %lld bytes on the device", (long long)bytes);
   return memory;
 }
 

@@ -4,8 +4,7 @@
 #include "runtime/device.h"
 #include "runtime/state.h"
 
-namespace thcunn
-{
+namespace thcunn {
 
 /* The stream of the call: torch's current one on the device of its tensors. */
 static inline cudaStream_t streamOf(const THNNState *state) { return (cudaStream_t)state->stream; }
@@ -16,8 +15,7 @@ void *scratch(THNNState *state, int64_t bytes);
 
 /* Begins and ends a call: makes the device of its tensors the current one, and turns an error of a launch, or a bad element
    that an earlier call met on the device, into an error of this call. */
-class Call
-{
+class Call {
 public:
   Call(THNNState *state);
   ~Call();
