@@ -9,7 +9,8 @@ using thcunn::Divisor;
 using thcunn::Extents;
 using thcunn::View;
 
-namespace { /* these types depend on the element type, under the same names */
+namespace
+{ /* these types depend on the element type, under the same names */
 
 typedef struct LocalAxis {
   int64_t input, output, kernel, padding;

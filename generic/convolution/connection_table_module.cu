@@ -11,7 +11,8 @@ using thcunn::Extents;
 using thcunn::THREADS;
 using thcunn::View;
 
-namespace {
+namespace
+{
 
 /* A row of the table with numbers that are no channels connects NO_CHANNEL with itself. */
 static const int32_t NO_CHANNEL = 0x7fffffff;
@@ -101,7 +102,8 @@ static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-namespace {
+namespace
+{
 
 /* An axis of the images: a target reads source positions, each through an element of the kernel. */
 typedef struct Axis {

@@ -118,8 +118,8 @@ struct Thread {
   uint3 index;
   ThreadState state;
   Fiber *fiber;
-  unsigned mask;       /* of the warp barrier at which the thread waits */
-  int barrier;         /* the line of the __syncthreads at which the thread waits; g++ may have copied the call itself */
+  unsigned mask; /* of the warp barrier at which the thread waits */
+  int barrier;   /* the line of the __syncthreads at which the thread waits; g++ may have copied the call itself */
   void *tsanFiber;
 };
 

@@ -124,7 +124,8 @@ static inline int atomicAdd(int *memory, int value) { return __atomic_fetch_add(
 static inline int atomicMax(int *memory, int value)
 {
   int found = __atomic_load_n(memory, __ATOMIC_RELAXED);
-  while (found < value && !__atomic_compare_exchange_n(memory, &found, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+  while (found < value &&
+         !__atomic_compare_exchange_n(memory, &found, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
     continue;
   return found;
 }

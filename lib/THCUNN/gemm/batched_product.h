@@ -16,7 +16,8 @@
 
 #include "runtime/loops.h"
 
-namespace thcunn {
+namespace thcunn
+{
 
 static const int PRODUCT_TILE = 32;  /* rows and columns of a block */
 static const int PRODUCT_TERMS = 16; /* in shared memory at a time */

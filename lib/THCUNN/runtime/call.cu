@@ -2,7 +2,8 @@
 
 #include <atomic>
 
-namespace thcunn {
+namespace thcunn
+{
 
 static const int MAX_DEVICES = 64;
 static std::atomic<BadElement *> badElements[MAX_DEVICES];
@@ -17,7 +18,8 @@ void *scratch(THNNState *state, int64_t bytes)
 {
   void *memory = state->allocate == NULL ? NULL : state->allocate(state, bytes);
   if (memory == NULL)
-    THNN_fail(state, THNN_RUNTIME_ERROR, NULL, "no temporary memory of %lld bytes on the device", (long long)bytes);
+    THNN_fail(state, THNN_RUNTIME_ERROR, NULL, "no temporary memory of %lld bytes on the device",
+              (long long)bytes);
   return memory;
 }
 
@@ -40,8 +42,8 @@ static void raiseBadElement(THNNState *state, const char *when)
     THNN_fail(state, THNN_INDEX_ERROR, bad.argument, "expected a whole number from %lld to %lld, got %g%s", first,
               last, (double)bad.number, when);
   else
-    THNN_fail(state, THNN_INDEX_ERROR, bad.argument, "expected a number from %lld to %lld, got %lld%s", first, last,
-              (long long)bad.index, when);
+    THNN_fail(state, THNN_INDEX_ERROR, bad.argument, "expected a number from %lld to %lld, got %lld%s", first,
+              last, (long long)bad.index, when);
 }
 
 Call::Call(THNNState *state) : state(state)

@@ -4,7 +4,8 @@
 #include "runtime/device.h"
 #include "runtime/state.h"
 
-namespace thcunn {
+namespace thcunn
+{
 
 /* The stream of the call: torch's current one on the device of its tensors. */
 static inline cudaStream_t streamOf(const THNNState *state) { return (cudaStream_t)state->stream; }
@@ -15,7 +16,8 @@ void *scratch(THNNState *state, int64_t bytes);
 
 /* Begins and ends a call: makes the device of its tensors the current one, and turns an error of a launch, or a bad element
    that an earlier call met on the device, into an error of this call. */
-class Call {
+class Call
+{
 public:
   Call(THNNState *state);
   ~Call();
@@ -29,10 +31,11 @@ private:
    that the device writes. */
 struct BadElement {
   int32_t isClaimed, isComplete;
-  int64_t index;       /* the element, if it is an integer; otherwise the part of the tensor that it lies in */
-  float number;        /* the element, if it is a real number */
+  int64_t index; /* the element, if it is an integer; otherwise the part of the tensor that it lies in */
+  float number;  /* the element, if it is a real number */
   bool isReal;
-  int64_t first, end;  /* of an index: first <= index < end was expected, or a real number that is such an integer */
+  int64_t first,
+      end; /* of an index: first <= index < end was expected, or a real number that is such an integer */
   const char *function, *argument; /* texts of the host; opaque to the device */
   const char *expected, *part;     /* of another number than an index, otherwise NULL */
 };
@@ -90,7 +93,10 @@ struct IndexCheck : ElementCheck {
 struct NumberCheck : ElementCheck {
   const char *expected, *part;
 
-  __device__ void refuse(float number, int64_t index = 0) const { write(index, number, true, 0, 0, expected, part); }
+  __device__ void refuse(float number, int64_t index = 0) const
+  {
+    write(index, number, true, 0, 0, expected, part);
+  }
 };
 
 /* The checks of an argument; the status of the call is set if there is no memory for the report. */

@@ -317,7 +317,8 @@ static GridSampler makeSampler(int axes, const THTensor *input, const THTensor *
   return f;
 }
 
-void THNN_(gridSample)(THNNState *state __attribute__((unused)), int axes, const THTensor *input, const THTensor *grid, THTensor *output)
+void THNN_(gridSample)(THNNState *state __attribute__((unused)), int axes, const THTensor *input,
+                       const THTensor *grid, THTensor *output)
 {
   if (THNNTensor_numel(output) == 0) return;
   const GridSampler f = makeSampler(axes, input, grid, output, false);
@@ -326,8 +327,9 @@ void THNN_(gridSample)(THNNState *state __attribute__((unused)), int axes, const
     computeOutput(&f, task / passes, task % passes);
 }
 
-void THNN_(gridSampleBackward)(THNNState *state __attribute__((unused)), int axes, const THTensor *input, const THTensor *grid, const THTensor *gradOutput,
-                               THTensor *gradInput, THTensor *gradGrid)
+void THNN_(gridSampleBackward)(THNNState *state __attribute__((unused)), int axes, const THTensor *input,
+                               const THTensor *grid, const THTensor *gradOutput, THTensor *gradInput,
+                               THTensor *gradGrid)
 {
   if (THNNTensor_numel(gradInput) == 0) return;
   GridSampler f = makeSampler(axes, input, grid, gradOutput, true);

@@ -8,8 +8,8 @@
 #include "runtime/kernel.h"
 
 void THNN_(gridSample)(THNNState *state, int axes, const THTensor *input, const THTensor *grid, THTensor *output);
-void THNN_(gridSampleBackward)(THNNState *state, int axes, const THTensor *input, const THTensor *grid, const THTensor *gradOutput,
-                               THTensor *gradInput, THTensor *gradGrid);
+void THNN_(gridSampleBackward)(THNNState *state, int axes, const THTensor *input, const THTensor *grid,
+                               const THTensor *gradOutput, THTensor *gradInput, THTensor *gradGrid);
 
 /* The pixels around a position along an axis of `size` pixels: `index` and the next one, with the weights 1 - fraction
    and fraction. Pixels outside do not count; -2 if both are outside. */

@@ -35,7 +35,8 @@ static double corner(const Resampling *r, int ndim, const int64_t *out, int corn
   return weight;
 }
 
-void THNN_(resample)(THNNState *state __attribute__((unused)), const Resampling *resampling, const THTensor *input, THTensor *output)
+void THNN_(resample)(THNNState *state __attribute__((unused)), const Resampling *resampling, const THTensor *input,
+                     THTensor *output)
 {
   int64_t out[THNN_MAX_DIM] = {0}, in[THNN_MAX_DIM];
   if (THNNTensor_numel(output) == 0) return;
@@ -49,7 +50,8 @@ void THNN_(resample)(THNNState *state __attribute__((unused)), const Resampling 
   } while (step(output, out));
 }
 
-void THNN_(resampleBackward)(THNNState *state __attribute__((unused)), const Resampling *resampling, const THTensor *gradOutput, THTensor *gradInput)
+void THNN_(resampleBackward)(THNNState *state __attribute__((unused)), const Resampling *resampling,
+                             const THTensor *gradOutput, THTensor *gradInput)
 {
   int64_t out[THNN_MAX_DIM] = {0}, in[THNN_MAX_DIM] = {0};
   if (THNNTensor_numel(gradInput) == 0) return;
@@ -90,7 +92,8 @@ static bool gridCorner(int axes, const THTensor *input, const THTensor *grid, co
   return inside;
 }
 
-void THNN_(gridSample)(THNNState *state __attribute__((unused)), int axes, const THTensor *input, const THTensor *grid, THTensor *output)
+void THNN_(gridSample)(THNNState *state __attribute__((unused)), int axes, const THTensor *input,
+                       const THTensor *grid, THTensor *output)
 {
   int64_t at[THNN_MAX_DIM] = {0}, in[THNN_MAX_DIM];
   double weight, slope[RESAMPLING_AXES];
@@ -103,8 +106,9 @@ void THNN_(gridSample)(THNNState *state __attribute__((unused)), int axes, const
   } while (step(output, at));
 }
 
-void THNN_(gridSampleBackward)(THNNState *state __attribute__((unused)), int axes, const THTensor *input, const THTensor *grid, const THTensor *gradOutput,
-                               THTensor *gradInput, THTensor *gradGrid)
+void THNN_(gridSampleBackward)(THNNState *state __attribute__((unused)), int axes, const THTensor *input,
+                               const THTensor *grid, const THTensor *gradOutput, THTensor *gradInput,
+                               THTensor *gradGrid)
 {
   int64_t at[THNN_MAX_DIM] = {0}, in[THNN_MAX_DIM] = {0}, where[THNN_MAX_DIM] = {0};
   double weight, slope[RESAMPLING_AXES];

@@ -295,12 +295,14 @@ static void resample(const Resampling *resampling, bool backward, const THTensor
     computeRows(&f, task * perTask, MIN(count, (task + 1) * perTask));
 }
 
-void THNN_(resample)(THNNState *state __attribute__((unused)), const Resampling *resampling, const THTensor *input, THTensor *output)
+void THNN_(resample)(THNNState *state __attribute__((unused)), const Resampling *resampling, const THTensor *input,
+                     THTensor *output)
 {
   resample(resampling, false, input, output);
 }
 
-void THNN_(resampleBackward)(THNNState *state __attribute__((unused)), const Resampling *resampling, const THTensor *gradOutput, THTensor *gradInput)
+void THNN_(resampleBackward)(THNNState *state __attribute__((unused)), const Resampling *resampling,
+                             const THTensor *gradOutput, THTensor *gradInput)
 {
   resample(resampling, true, gradOutput, gradInput);
 }

@@ -85,6 +85,7 @@ THNN_ELEMENT static inline ResampleSource resampleSource(const ResampleAxis *axi
 /* Tensors are (N, C) and the axes, N optional. `state` is for a library that computes on a device. */
 void THNN_(resample)(THNNState *state, const Resampling *resampling, const THTensor *input, THTensor *output);
 /* The transpose of the linear map from input to output. Sums follow the order of the outputs. */
-void THNN_(resampleBackward)(THNNState *state, const Resampling *resampling, const THTensor *gradOutput, THTensor *gradInput);
+void THNN_(resampleBackward)(THNNState *state, const Resampling *resampling, const THTensor *gradOutput,
+                             THTensor *gradInput);
 
 #endif
