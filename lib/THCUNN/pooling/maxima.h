@@ -144,12 +144,13 @@ void maxForwardIndexedBy(THNNState *state, const Kind &kind, const PoolingShape 
   const MaxForward<T, I, Kind> forward = {
       WindowReader<T, I, Kind>(shape, kind, (const T *)input->data), Images<T, I>((T *)output->data, shape.output),
       Images<int64_t, I>((int64_t *)indices->data, indexShape), IndexWeights<I>(index, shape.axis)};
-  if (threadsShareOutputs(shape, forward.windows.terms)) {
-    const MaxReduction<T, I, Kind> reduction = {forward};
-    reduce(state, reduction, shape.output.count(), forward.windows.terms, !shape.output.isChannelsLast());
-  } else {
-    forEach(state, shape.output.count(), forward);
+  if constexpr (Kind::template Axis<I>::MAY_BE_LARGE) {
+    if (threadsShareOutputs(shape, forward.windows.terms)) {
+      const MaxReduction<T, I, Kind> reduction = {forward};
+      return reduce(state, reduction, shape.output.count(), forward.windows.terms, !shape.output.isChannelsLast());
+    }
   }
+  forEach(state, shape.output.count(), forward);
 }
 
 template <class T, class Kind>

@@ -76,12 +76,11 @@ template <class I, PoolingIndex KIND, class Axis> struct CheckIndices {
   }
 };
 
-static const int NAMED_LOADS = 2; /* of a row of indices at a time */
-
 /* The gradient of the maximum: a thread per input adds, in the order of outputs, those whose index names it. If there are
    indices that name inputs outside their windows, which no maximum has, each thread reads the indices of all outputs. */
 template <class T, class I, PoolingIndex KIND, class Axis> struct MaxBackward {
   typedef typename Arithmetic<T>::type R;
+  static const int NAMED_LOADS = sizeof(I) == 4 ? 2 : 1; /* of a row of indices at a time, as registers allow */
   ImageLoop<I> inputs;
   Images<const T, I> gradOutput;
   Images<const int64_t, I> indices;
@@ -91,17 +90,17 @@ template <class T, class I, PoolingIndex KIND, class Axis> struct MaxBackward {
   const int *elsewhere;
 
   /* True if kernel element k of output o along an axis reads input i. */
-  __device__ bool reads(int a, I o, int64_t k, I i) const
+  __device__ bool reads(int a, I o, I k, I i) const
   {
-    return (int64_t)decoder.axis[a].start(o) + k * (int64_t)decoder.axis[a].dilation.divisor == i;
+    return decoder.axis[a].start(o) + k * (I)decoder.axis[a].dilation.divisor == i;
   }
   __device__ bool isNamed(const Place<I> &p, int64_t own, I d, I h, I w, int64_t index) const
   {
     if (KIND == INDEX_INPUT) return index == own;
-    if (index < 0) return false;
-    if (KIND == INDEX_KERNEL) return reads(2, w, index, p.x[2]);
-    return reads(0, d, index & 255, p.x[0]) && reads(1, h, index >> 8 & 255, p.x[1]) &&
-           reads(2, w, index >> 16, p.x[2]);
+    if (index < 0 || index >= decoder.limit) return false;
+    const I k = (I)index;
+    if (KIND == INDEX_KERNEL) return reads(2, w, k, p.x[2]);
+    return reads(0, d, k & 255, p.x[0]) && reads(1, h, k >> 8 & 255, p.x[1]) && reads(2, w, k >> 16, p.x[2]);
   }
 
   __device__ void operator()(int64_t i) const

@@ -17,16 +17,16 @@ template <class T, class I, class Axis> struct Mean {
   R uniform; /* the divisor of all outputs; 0 if they differ */
   bool countPadding;
 
-  __device__ R divisor(I d, I h, I w) const
+  __device__ R rowDivisor(I d, I h) const
   {
-    return (R)axis[0].divisor(d, countPadding) * (R)axis[1].divisor(h, countPadding) *
-           (R)axis[2].divisor(w, countPadding);
+    return uniform != 0 ? 1 : (R)axis[0].divisor(d, countPadding) * (R)axis[1].divisor(h, countPadding);
   }
+  __device__ R divisor(R row, I w) const { return row * (R)axis[2].divisor(w, countPadding); }
   __device__ R output(const Place<I> &p, R sum) const
   {
-    return sum / (uniform != 0 ? uniform : divisor(p.x[0], p.x[1], p.x[2]));
+    return sum / (uniform != 0 ? uniform : divisor(rowDivisor(p.x[0], p.x[1]), p.x[2]));
   }
-  __device__ R term(I d, I h, I w, R g) const { return uniform != 0 ? g : g / divisor(d, h, w); }
+  __device__ R term(R row, I w, R g) const { return uniform != 0 ? g : g / divisor(row, w); }
   __device__ R gradient(const Place<I> &, R sum) const { return uniform != 0 ? sum / uniform : sum; }
 };
 
@@ -38,7 +38,8 @@ template <class T, class I> struct Scaled {
 
   __device__ R factor(const Place<I> &p) const { return load(weight + p.c * weightStride); }
   __device__ R output(const Place<I> &p, R sum) const { return sum * factor(p) + load(bias + p.c * biasStride); }
-  __device__ R term(I, I, I, R g) const { return g; }
+  __device__ R rowDivisor(I, I) const { return 1; }
+  __device__ R term(R, I, R g) const { return g; }
   __device__ R gradient(const Place<I> &p, R sum) const { return sum * factor(p); }
 };
 
@@ -133,6 +134,7 @@ template <class T, class I, class Axis, class Result> struct SumBackward {
       for (I h = span[1].begin; h < span[1].begin + span[1].count; h++) {
         const T *row = g + (d * gradOutput.sx[0] + h * gradOutput.sx[1] + span[2].begin * gradOutput.sx[2]);
         const I end = span[2].begin + span[2].count;
+        const R divisor = result.rowDivisor(d, h);
 #pragma unroll 1
         for (I w = span[2].begin; w < end; w += OUTPUT_LOADS, row += OUTPUT_LOADS * gradOutput.sx[2]) {
           R value[OUTPUT_LOADS];
@@ -140,7 +142,7 @@ template <class T, class I, class Axis, class Result> struct SumBackward {
           for (int j = 0; j < OUTPUT_LOADS; j++) value[j] = w + j < end ? load(row + j * gradOutput.sx[2]) : 0;
 #pragma unroll
           for (int j = 0; j < OUTPUT_LOADS; j++)
-            if (w + j < end) sum += result.term(d, h, w + j, value[j]);
+            if (w + j < end) sum += result.term(divisor, w + j, value[j]);
         }
       }
     store(gradInput.at(p), result.gradient(p, sum));

@@ -31,7 +31,7 @@ template <class I> __device__ inline I larger(I a, I b) { return a > b ? a : b; 
 /* Output o reads inputs o * stride - padding + k * dilation, 0 <= k < kernel. */
 template <class I> struct SlidingAxis {
   typedef typename DivisorOf<I>::type Division;
-  static const bool EMPTY_IS_NAN = false;
+  static const bool EMPTY_IS_NAN = false, MAY_BE_LARGE = true;
   I input, output, kernel, padding;
   Division stride, dilation;
 
@@ -83,7 +83,7 @@ struct Sliding {
 /* Regions from floor(o * input / output) to ceil((o + 1) * input / output), and their inverse. */
 template <class I> struct AdaptiveAxis {
   typedef typename DivisorOf<I>::type Division;
-  static const bool EMPTY_IS_NAN = false;
+  static const bool EMPTY_IS_NAN = false, MAY_BE_LARGE = true;
   Division input, output;
   I whole, rest, inverseWhole, inverseRest;
 
@@ -118,7 +118,7 @@ struct Adaptive {
    NaN. */
 template <class I, class T> struct FractionalAxis {
   typedef typename Arithmetic<T>::type R;
-  static const bool EMPTY_IS_NAN = true;
+  static const bool EMPTY_IS_NAN = true, MAY_BE_LARGE = false; /* a thread per output is enough */
   I input, output, kernel;
   R stride, perStride; /* perStride: outputs per input */
   const T *samples;    /* NULL for 0 */
