@@ -43,12 +43,13 @@ template <class T, class I> struct Scaled {
   __device__ R gradient(const Place<I> &p, R sum) const { return sum * factor(p); }
 };
 
-/* Loads of a row at a time: of a window, and of the outputs that read an input. */
-static const int SUM_LOADS = 4, OUTPUT_LOADS = 2;
+/* Loads at a time of a row of the outputs that read an input. */
+static const int OUTPUT_LOADS = 2;
 
 /* A thread per output. */
 template <class T, class I, class Kind, class Result> struct SumForward {
   typedef typename Arithmetic<T>::type R;
+  static const int SUM_LOADS = sizeof(R) == 4 ? 4 : 2; /* of a row at a time, as registers allow */
   WindowReader<T, I, Kind> windows;
   Images<T, I> output;
   Result result;
