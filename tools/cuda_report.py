@@ -83,7 +83,7 @@ def kernels(library: Path) -> Iterator[Kernel]:
     }
     for part in _output(_tool("cuobjdump"), "-sass", str(library)).split("Function : ")[1:]:
         symbol = part.split("\n", 1)[0].strip()
-        owner = re.search(r"\d+THCUNN_(Float|Double|Half|BFloat16)(\w+?_(?:[a-z][A-Za-z]*))P", symbol)
+        owner = re.search(r"\d+THCUNN_(Float|Double|Half|BFloat16)([A-Z]\w*?_(?:[a-z][A-Za-z]*))P", symbol)
         own = re.match(
             r"_ZN\d+THCUNN_(Float|Double|Half|BFloat16)(channels|batchNorm)", symbol
         )  # a namespace per type

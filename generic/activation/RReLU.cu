@@ -4,8 +4,8 @@
 
 /* Draws the slopes, 1 where input > 0, else lower + u * range with u uniform in [0, 1), and multiplies by them. A thread has
    the four elements of a counter of the generator. */
-static void drawAndApply(THNNState *state, THTensor *y, THTensor *input, THTensor *noise, real lower, real range,
-                         int64_t seed)
+static void THNN_(RReLU_drawAndApply)(THNNState *state, THTensor *y, THTensor *input, THTensor *noise, real lower,
+                                      real range, int64_t seed)
 {
   THNNMap shape;
   thcunn::MapOperands<3> operands;
@@ -40,7 +40,7 @@ void THNN_(RReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *outp
     return;
   }
   THNN_REQUIRE_SEED(generator);
-  drawAndApply(state, y, input, noise, (real)lower, (real)(upper - lower), generator->seed);
+  THNN_(RReLU_drawAndApply)(state, y, input, noise, (real)lower, (real)(upper - lower), generator->seed);
 }
 
 void THNN_(RReLU_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,

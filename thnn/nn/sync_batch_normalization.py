@@ -137,7 +137,8 @@ class SyncBatchNorm(_BatchNorm):
         communicator = communicator_of(self.process_group) if train and self.training else None
         if communicator is None:
             return super()._compute(input, weight, bias, running_mean, running_var, train, momentum)
-        momentum = float(momentum)  # a cumulative average on a device waits for it here
+        if isinstance(momentum, Tensor):
+            momentum = float(momentum)  # waits for the device
         replaced = None
         if momentum == 1 and running_mean is not None and running_var is not None:
             # The old running statistics may be NaN, and 0 * NaN is NaN.

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from thnn._binding.arguments import FIXED_DTYPES
+from thnn._binding.arguments import FIXED_DTYPES, NARROW_DTYPES
 from thnn._header import Argument, Function
 from thnn._header.registry import modules
 from thnn.testing.cases.model import Case, SampleInput
@@ -97,7 +97,10 @@ def arguments(case: Case, sample: SampleInput, dtype: torch.dtype = torch.float6
 
 
 def dtype_of(argument: Argument, real: torch.dtype) -> torch.dtype:
-    """The element type of a tensor argument in a call whose THTensor arguments are of type `real`."""
+    """The element type of a tensor argument in a call whose THTensor arguments are of type `real`: float32 for a mixed
+    argument of a call of float16 or bfloat16."""
+    if argument.is_mixed and real in NARROW_DTYPES:
+        return torch.float32
     return FIXED_DTYPES.get(argument.type, real)
 
 
