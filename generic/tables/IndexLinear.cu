@@ -273,6 +273,7 @@ struct Step {
     real product = 0;
     for (int64_t o = lane; o < outputs; o += thcunn::WARP) {
       real x = thcunn::load(w + o * weight.stride[1]);
+#pragma unroll 1 /* more iterations would spill registers */
       for (int64_t k = first; k < last; k++) {
         const int64_t i = items.position(k),
                       from = (gradientOf ? gradientOf[i] : i) * rowStride + o * columnStride;
