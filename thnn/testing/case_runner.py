@@ -12,11 +12,13 @@ import torch
 from torch import Tensor
 
 from thnn._binding.call import backward_scalar
+from thnn._binding.device import EMULATION
 from thnn._header import Function
 from thnn._header.roles import forward_name
 from thnn.testing.cases import arguments, dtype_of, function_of
 from thnn.testing.cases.model import Case, SampleInput
 from thnn.testing.device_calls import call_on_device
+from thnn.testing.registry import INSTALLED
 
 # Largest error in float64, relative to the largest magnitude of the result.
 TIGHT = 1e-12
@@ -274,6 +276,11 @@ class CaseRunner:
         there = {k: v.to(self.device) if isinstance(v, Tensor) else v for k, v in given.items()}
         result = self.cls.apply(**there)
         return tuple(t.cpu() for t in result) if isinstance(result, tuple) else result.cpu()
+
+    @property
+    def is_on_device(self) -> bool:
+        """True if the CUDA library computes, or its emulation."""
+        return self.device.type != "cpu" or (EMULATION and self.case.registry is INSTALLED)
 
     @property
     def has_class(self) -> bool:

@@ -181,7 +181,7 @@ BCE_CRITERION = Case(
     error_inputs=(
         *_ERROR_INPUTS,
         *(
-            ErrorInput(f"input {value}", {"input": _somewhere(value)}, ValueError, "input")
+            ErrorInput(f"input {value}", {"input": _somewhere(value)}, ValueError, "input", on_cuda=False)
             for value in (math.nan, -1e-6, 1.0000001, math.inf, -math.inf)
         ),
         ErrorInput("weights of another size", {"weights": normal(4, 6)}, ValueError, "weights"),

@@ -42,6 +42,7 @@ class ErrorInput:
     message: str = ""  # a regular expression that the text must match
     phase: str = "updateOutput"  # the suffix of the function; ignored in the case of a single function
     of: int = 0  # index of the sample
+    on_cuda: bool = True  # False if CUDA kernels do not find it: the result is NaN
 
 
 @dataclass(frozen=True)
