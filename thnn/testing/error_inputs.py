@@ -103,7 +103,7 @@ def check_error_input(case: Case, error_input: ErrorInput) -> None:
     if function is runner.forward and runner.has_class:
         given = {k: v.clone() if isinstance(v, Tensor) else v for k, v in runner.values.items()}
         given.update({k: v for k, v in change.items() if k in given})
-        accepted = (*_types(error_input.error), *([IndexError] if runner.is_on_device else []))
+        accepted = _types(error_input.error) + ((IndexError,) if runner.is_on_device else ())
         try:
             with torch.no_grad():
                 runner.cls.apply(**given)
