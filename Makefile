@@ -76,7 +76,7 @@ cuda: $(LIBRARY) ## compile the CUDA library with nvcc, and report on its kernel
 	command -v nvcc > /dev/null || $(BIN)/pip install --quiet --constraint $(CONSTRAINTS) 'cuda-toolkit[nvcc,cccl]==13.0.*'
 	$(BIN)/pip install --quiet --constraint $(CONSTRAINTS) nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm
 	$(BIN)/python -m tools.cuda -- -DCMAKE_CUDA_ARCHITECTURES=90-real
-	$(BIN)/python -m tools.cuda_report thnn/libTHCUNN.so --check lib/THCUNN/kernels.tsv
+	$(BIN)/python -m tools.cuda_report build/cuda --check lib/THCUNN/kernels.tsv
 
 # The CUDA kernels compiled for the CPU: all checks of all functions, then their values with other orders of threads.
 emulate: $(LIBRARY) ## test the CUDA kernels on the CPU

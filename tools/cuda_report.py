@@ -1,11 +1,11 @@
-"""A static report of the CUDA library's kernels, for where there is no GPU: ``python -m tools.cuda_report LIBRARY``.
+"""A static report of the CUDA library's kernels, for where there is no GPU: ``python -m tools.cuda_report FOLDER``.
 
-It reads the machine code of one GPU architecture (sm_90) with NVIDIA's cuobjdump (pip install nvidia-cuda-cuobjdump
-nvidia-cuda-nvdisasm) and lists each kernel with its registers, the warps that one multiprocessor can hold, its
-instructions and its widest load from global memory, for the element types float, double, half, bfloat16. It fails for
-a kernel that
+It reads the machine code in the folder of the build, of one GPU architecture (sm_90), with NVIDIA's cuobjdump (pip
+install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm), and lists each kernel with its registers, the warps that one
+multiprocessor can hold, its instructions and its widest load from global memory, for the element types float, double,
+half, bfloat16. It fails for a kernel that
 
-- uses local memory, where registers spill and arrays with computed indices lie;
+- uses local memory, where registers spill and arrays with computed indices lie, unless SPILLS lists it;
 - computes in double, unless its elements are double, its function is in DOUBLE_SUMS, or it is in DOUBLE_KERNELS;
 - moves packed elements by less than 128 bits.
 
@@ -35,6 +35,15 @@ DOUBLE_SUMS = re.compile(
 
 # Positions of an interpolation, which must be those of the CPU; a thread computes one per index of an axis.
 DOUBLE_KERNELS = {"fillTablesKernel"}
+
+
+# Kernels with a few registers too many, by file or function and name: the most instructions that access local memory.
+SPILLS = {
+    ("ClassNLLCriterion", "reduceKernel"): 2,
+    ("ClassNLLCriterion", "reduceWarpsKernel"): 2,
+    ("MultiLabelMarginCriterion_updateOutput", "reduceWarpsKernel"): 8,
+    ("channels", "softMaxKernel"): 16,
+}
 
 
 class Kernel(NamedTuple):
@@ -73,29 +82,33 @@ def occupancy(registers: int, shared: int) -> int:
     return min(32, 64 // warps, by_registers, by_shared) * warps
 
 
-def kernels(library: Path) -> Iterator[Kernel]:
-    """The kernels of the library, in the order of its code."""
+def kernels(folder: Path) -> Iterator[Kernel]:
+    """The kernels of all object files in the folder where tools/cuda.py has built the library."""
+    for name in TYPES:
+        for path in sorted((folder / "CMakeFiles" / f"kernels_{name.lower()}.dir").rglob("*.o")):
+            yield from _kernels_of(path, name)
+
+
+def _kernels_of(path: Path, element: str) -> Iterator[Kernel]:
     usage = {
         m[1]: {key: int(value) for key, value in re.findall(r"([A-Z]+):(\d+)", m[2])}
         for m in re.finditer(
-            r"Function (\S+):\n\s*(.*)", _output(_tool("cuobjdump"), "-res-usage", str(library))
+            r"Function (\S+):\n\s*(.*)", _output(_tool("cuobjdump"), "-res-usage", str(path))
         )
     }
-    for part in _output(_tool("cuobjdump"), "-sass", str(library)).split("Function : ")[1:]:
+    if not usage:
+        return
+    names = _output("c++filt", *usage).splitlines()
+    demangled = dict(zip(usage, (n.replace("(anonymous namespace)::", "") for n in names)))
+    for part in _output(_tool("cuobjdump"), "-sass", str(path)).split("Function : ")[1:]:
         symbol = part.split("\n", 1)[0].strip()
-        owner = re.search(r"\d+THCUNN_(Float|Double|Half|BFloat16)([A-Z]\w*?_(?:[a-z][A-Za-z]*))P", symbol)
-        own = re.match(
-            r"_ZN\d+THCUNN_(Float|Double|Half|BFloat16)(channels|batchNorm)", symbol
-        )  # a namespace per type
-        inner = symbol[own.end() :] if own else symbol.removeprefix("_ZN6thcunn").removeprefix("_Z")
-        name = re.search(r"(\d+)([A-Za-z]\w*)", inner)
-        assert name is not None
+        caller = re.search(rf"THCUNN_{element}(\w+)", demangled[symbol])
         code = re.findall(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*)", part)
         loads = [op for op in code if re.match(r"LDG\b", op)]
         yield Kernel(
-            function=owner[2] if owner else "",
-            kernel=name[2][: int(name[1])],
-            type=owner[1] if owner else _type_of(symbol),
+            function=caller[1] if caller else path.name.split(".")[0],
+            kernel=re.split(r"[<(]", demangled[symbol].removeprefix("void "))[0].split("::")[-1],
+            type=element,
             registers=usage[symbol]["REG"],
             warps=occupancy(usage[symbol]["REG"], usage[symbol].get("SHARED", 0)),
             instructions=len(code) - code.count("NOP"),
@@ -105,31 +118,19 @@ def kernels(library: Path) -> Iterator[Kernel]:
         )
 
 
-def _type_of(symbol: str) -> str:
-    """The element type of a kernel that no function of THNN.h names."""
-    of_namespace = re.search(r"\d+THCUNN_(Float|Double|Half|BFloat16)", symbol)
-    if of_namespace:
-        return of_namespace[1]
-    if "6__half" in symbol:
-        return "Half"
-    if "13__nv_bfloat16" in symbol:
-        return "BFloat16"
-    return "Double" if "Id" in symbol else "Float"
-
-
 def _bits(load: str) -> int:
     width = re.search(r"\.(U8|S8|U16|S16|64|128)\b", load)
     return {"U8": 8, "S8": 8, "U16": 16, "S16": 16}.get(width[1], 0) or int(width[1]) if width else 32
 
 
-def report(library: Path) -> tuple[list[str], list[str]]:
+def report(folder: Path) -> tuple[list[str], list[str]]:
     """The lines of the report, one per kernel with a value per element type, and the lines of errors."""
     rows: dict[tuple[str, str], dict[str, list[Kernel]]] = defaultdict(lambda: defaultdict(list))
     errors = []
-    for k in kernels(library):
+    for k in kernels(folder):
         rows[k.function, k.kernel][k.type].append(k)
-        where = f"{k.function or 'runtime'}, {k.kernel}, {k.type}"
-        if k.local:
+        where = f"{k.function}, {k.kernel}, {k.type}"
+        if k.local > SPILLS.get((k.function, k.kernel), 0):
             errors.append(f"{where}: {k.local} instructions access local memory")
         exempt = DOUBLE_SUMS.search(k.function) or k.kernel in DOUBLE_KERNELS
         if k.doubles and k.type != "Double" and not exempt:
@@ -146,18 +147,18 @@ def report(library: Path) -> tuple[list[str], list[str]]:
                 figures = [(f.registers, f.warps, f.instructions, f.widest_load) for f in found]
                 for column, value in zip(columns, figures[0] if figures else "----"):
                     column.append(str(value))
-            lines.append("\t".join([function or "runtime", kernel, *(" ".join(c) for c in columns)]))
+            lines.append("\t".join([function, kernel, *(" ".join(c) for c in columns)]))
     return lines, errors
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.cuda_report", description=__doc__)
-    parser.add_argument("library", type=Path)
+    parser.add_argument("folder", type=Path, help="where tools.cuda has built the library: build/cuda")
     parser.add_argument("--check", type=Path, metavar="FILE", help="compare with this report")
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the report")
     options = parser.parse_args()
 
-    lines, errors = report(options.library)
+    lines, errors = report(options.folder)
     compiler = re.search(r"V(\d+\.\d+\.\d+)", _output(_nvcc(), "--version"))
     head = [
         f"# nvcc {compiler[1] if compiler else '?'}, sm_90; four values are those of float, double, half, bfloat16",
@@ -176,10 +177,7 @@ def main() -> int:
             errors += changed[:20]
     elif not options.write:
         print(text, end="")
-    print(
-        "\n".join(errors)
-        or f"{len(lines)} kernels: no local memory, no double arithmetic, 128-bit loads of packs"
-    )
+    print("\n".join(errors) or f"{len(lines)} kernels keep the rules")
     return 1 if errors else 0
 
 

@@ -12,6 +12,7 @@ import torch
 import thnn
 from thnn import type2backend
 from thnn._binding import library as _library
+from thnn._binding.device import device_library
 
 
 @pytest.mark.parametrize(
@@ -42,10 +43,8 @@ def test_keys(key: object, name: str) -> None:
 @pytest.mark.parametrize(
     "key",
     [
-        "torch.cuda.FloatTensor",
         "nonsense",
         torch.float16,
-        (torch.float32, "cuda"),
         torch.zeros(1, dtype=torch.int64),
         3,
         None,
@@ -63,9 +62,28 @@ def test_attribute_access_and_listing() -> None:
     assert "Threshold_updateOutput" in dir(backend)
     assert set(thnn.functions()) <= set(dir(backend))
     assert "THNNFloatBackend" in dir(type2backend)
-    assert list(type2backend) == ["THNNFloatBackend", "THNNDoubleBackend", "THNNBackend"]
+    assert list(type2backend)[:3] == ["THNNFloatBackend", "THNNDoubleBackend", "THNNBackend"]
     with pytest.raises(NotImplementedError, match="Frobnicate_updateOutput"):
         backend.Frobnicate_updateOutput  # noqa: B018
+
+
+def test_backends_of_the_cuda_library() -> None:
+    # The package may have been built with it (make cuda); its backends can be created without a GPU.
+    keys = {
+        "torch.cuda.HalfTensor": "THCUNNHalfBackend",
+        (torch.float32, "cuda"): "THCUNNFloatBackend",
+        "THCUNNBFloat16Backend": "THCUNNBFloat16Backend",
+    }
+    for key, name in keys.items():
+        if device_library() is None:
+            assert key not in type2backend
+            with pytest.raises(NotImplementedError, match="no backend"):
+                type2backend[key]
+        else:
+            assert type2backend[key].name == name
+            x = torch.zeros(3)
+            with pytest.raises(TypeError, match="CUDA"):
+                type2backend[key].Abs_updateOutput(0, x, torch.empty(0))
 
 
 def test_backends_are_pickled_by_name() -> None:
