@@ -78,12 +78,13 @@ cuda: $(LIBRARY) ## compile the CUDA library with nvcc, and report on its kernel
 	$(BIN)/python -m tools.cuda -- -DCMAKE_CUDA_ARCHITECTURES=90-real
 	$(BIN)/python -m tools.cuda_report build/cuda --check lib/THCUNN/kernels.tsv
 
-# The CUDA kernels compiled for the CPU: all checks of all functions, then their values with other orders of threads.
-emulate: $(LIBRARY) ## test the CUDA kernels on the CPU
+# The CUDA kernels compiled for the CPU. ORDER is that of the threads and blocks: forward, reverse, or the seed of random
+# orders (lib/THCUNN/emulation/cuda.h).
+ORDER ?= forward
+emulate: $(LIBRARY) ## test the CUDA kernels on the CPU, threads in ORDER
 	$(BIN)/python -m tools.cuda --emulation
-	THNN_CUDA_EMULATE=1 $(TEST) $(CASES) tests/cuda $(ARGS)
-	THNN_CUDA_EMULATE=1 THCUNN_EMULATION_ORDER=reverse $(TEST) $(CASES) -k "test_entry and (reference or float16)"
-	THNN_CUDA_EMULATE=1 THCUNN_EMULATION_ORDER=17 $(TEST) $(CASES) -k "test_entry and (reference or float16)"
+	THNN_CUDA_EMULATE=1 THCUNN_EMULATION_ORDER=$(ORDER) $(TEST) $(CASES) -k test_entry $(ARGS)
+	THNN_CUDA_EMULATE=1 $(TEST) tests/cuda
 
 $(LIBRARY): $(SOURCES) | $(READY)
 	$(BIN)/python -m thnn regenerate

@@ -69,12 +69,7 @@ template <class T, int N> struct View {
   }
 };
 
-/* The threads of a block. ThreadSanitizer takes 0.4 ms for each. */
-#ifdef THCUNN_EMULATION_RACES
-static const int THREADS = 64;
-#else
-static const int THREADS = 256;
-#endif
+static const int THREADS = 256; /* of a block */
 
 template <class F> __global__ void __launch_bounds__(THREADS) eachKernel(int64_t count, F f)
 {
