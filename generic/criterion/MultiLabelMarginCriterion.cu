@@ -43,7 +43,7 @@ struct Gradient {
   real share;
 
   __device__ bool isTarget(int64_t row, int64_t c) const { return thcunn::load(mask.at(row, c)) != 0; }
-  /* Whether the term of a label and a class is not 0; NaN counts. */
+  /* True if the term of a label and a class is not 0, or NaN. */
   __device__ bool isPositive(int64_t row, int64_t label, int64_t c) const
   {
     return !(1 - thcunn::load(x.at(row, label)) + thcunn::load(x.at(row, c)) <= 0);

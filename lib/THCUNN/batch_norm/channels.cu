@@ -24,7 +24,7 @@ static void addDimension(THNNState *state, Channels *c, const THNNTensor *const 
   c->dims++;
 }
 
-/* Whether packs can be loaded whose elements are adjacent along the channels, or along the innermost positions. */
+/* True if the tensor can be loaded in packs along the channels, or along the innermost positions. */
 static bool isPacked(const Channels &c, bool alongChannels)
 {
   const int64_t size = Pack<Element>::size;

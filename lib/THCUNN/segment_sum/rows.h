@@ -49,7 +49,7 @@ template <class T, int V> struct RowPart {
   }
 };
 
-/* Whether the rows of a tensor, its last dimension, consist of aligned packs. */
+/* True if the rows of a tensor, along its last dimension, consist of aligned packs. */
 template <class T> bool hasPackedRows(const THNNTensor *t)
 {
   const int last = t->ndim - 1;

@@ -19,7 +19,7 @@ struct SortedItems {
 
   __device__ int64_t key(int64_t i) const { return (int64_t)(item[i] >> positionBits); }
   __device__ int64_t position(int64_t i) const { return (int64_t)(item[i] & (((uint64_t)1 << positionBits) - 1)); }
-  /* Whether the entries of a key, its segment, begin with item i. */
+  /* True if item i is the first of a segment, the items of one key. */
   __device__ bool begins(int64_t i) const
   {
     const int64_t k = key(i);
