@@ -2677,7 +2677,7 @@ TH_API void THNN_(ClassNLLCriterion_updateOutput)(
     THTensor *output,        // [OUT] the loss, one element
     bool sizeAverage,        // [DEFAULT true] divide by total_weight
     THTensor *weights,       // [OPTIONAL] one value per class (C)
-    THTensor *total_weight,  // [SAVED] [LIKE output] sum of the weights of the targets, one element
+    THTensor *total_weight,  // [SAVED] [MIXED] [LIKE output] sum of the weights of the targets, one element
     int64_t ignore_index);   // [DEFAULT -100] targets of this value are ignored
 
 /* Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage
@@ -2690,7 +2690,7 @@ TH_API void THNN_(ClassNLLCriterion_updateGradInput)(
     THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage,        // divide by total_weight
     THTensor *weights,       // [OPTIONAL] one value per class (C)
-    THTensor *total_weight,  // [SAVED] as the forward left it
+    THTensor *total_weight,  // [SAVED] [MIXED] as the forward left it
     int64_t ignore_index);   // targets of this value are ignored
 
 /* MSECriterion: sum of (input - target)^2, divided by the number of elements if sizeAverage.
@@ -2870,7 +2870,7 @@ TH_API void THNN_(SpatialClassNLLCriterion_updateOutput)(
     THTensor *output,        // [OUT] the loss, one element
     bool sizeAverage,        // [DEFAULT true] divide by total_weight
     THTensor *weights,       // [OPTIONAL] one per class (C)
-    THTensor *total_weight,  // [SAVED] [LIKE output] sum of the weights of the targets, one element
+    THTensor *total_weight,  // [SAVED] [MIXED] [LIKE output] sum of the weights of the targets, one element
     int64_t ignore_index);   // [DEFAULT -100] targets of this value are ignored
 
 /* Gradient of SpatialClassNLLCriterion by its input: -weights[t] at the targets, divided by total_weight if
@@ -2882,7 +2882,7 @@ TH_API void THNN_(SpatialClassNLLCriterion_updateGradInput)(
     THTensor *gradInput,     // [OUT] [LIKE input] gradient of the loss by input
     bool sizeAverage,        // divide by total_weight
     THTensor *weights,       // [OPTIONAL] one per class (C)
-    THTensor *total_weight,  // [SAVED] as the forward left it
+    THTensor *total_weight,  // [SAVED] [MIXED] as the forward left it
     int64_t ignore_index);   // targets of this value are ignored
 
 /* MultiMarginCriterion: hinge loss of the target class against every other class, the sum over n and j != t of

@@ -131,6 +131,11 @@
   THNN_CHECK_SAME_OR_NO_OVERLAP(gradInput, weights);                                                            \
   THNN_RETURN_IF_META(state);                                                                                   \
   TH_EACH(TH_CONSTANT, arguments)                                                                              \
+  THNN_STORE_GRADIENT(target, gradient)
+
+/* Stores the gradient of each element, times the gradient factor. */
+#ifndef THNN_STORE_GRADIENT
+#define THNN_STORE_GRADIENT(target, gradient)                                                                   \
   const real norm_ = (real)(THNNState_gradientFactor(state) /                                                 \
                             (sizeAverage ? (double)THNNTensor_numel(input) : 1.0));                              \
   if (weights) {                                                                                                \
@@ -140,6 +145,7 @@
     const real norm = norm_;                                                                                    \
     THNN_MAP3(result, gradInput, x, input, t, target, gradient);                                                \
   }
+#endif
 
 /* --- arguments -------------------------------------------------------------------------------------------- */
 

@@ -24,9 +24,8 @@ void THNN_(GatedLinear_updateGradInput)(THNNState *state, THTensor *input, THTen
   const THTensor a = halfOf(input, dim, 0), b = halfOf(input, dim, 1);
   const THTensor da = halfOf(gradInput, dim, 0), db = halfOf(gradInput, dim, 1);
   const THTensor *const tensors[] = {&da, gradOutput, &a, &b};
-  THNNMap shape;
-  thcunn::MapOperands<4> operands;
-  thcunn::prepareMap<Element>(state, &shape, true, 4, tensors, operands.of);
+  const THNNMap shape = thcunn::beginMap<Element>(state, true, 4, tensors);
+  const thcunn::MapOperands<4> operands(shape);
   Element *const first = TH_DATA(&da), *const second = TH_DATA(&db);
   const Element *const g = TH_DATA(gradOutput), *const x = TH_DATA(&a), *const gate = TH_DATA(&b);
   thcunn::forEach(state, shape.elements, [=] __device__(int64_t i) {

@@ -7,10 +7,9 @@
 static void THNN_(RReLU_drawAndApply)(THNNState *state, THTensor *y, THTensor *input, THTensor *noise, real lower,
                                       real range, int64_t seed)
 {
-  THNNMap shape;
-  thcunn::MapOperands<3> operands;
   const THNNTensor *const tensor[] = {y, input, noise};
-  thcunn::prepareMap<Element>(state, &shape, true, 3, tensor, operands.of, true);
+  const THNNMap shape = thcunn::beginMap<Element>(state, true, 3, tensor, true);
+  const thcunn::MapOperands<3> operands(shape);
   Element *const out = TH_DATA(y), *const slopes = TH_DATA(noise);
   const Element *const in = TH_DATA(input);
   const int64_t n = shape.elements, groups = (n + TH_RANDOM_GROUP - 1) / TH_RANDOM_GROUP;

@@ -6,7 +6,7 @@
 /* SoftMax and LogSoftMax: a row is a position, or a pack of positions, and its terms are channels or packs of channels. The
    threads of a row reduce its terms, then read them again and store the results. The sum of exp(x - max) and the maximum are
    computed together: a new maximum scales the sum of the terms before. A NaN among the channels, or an infinite maximum,
-   makes the sum NaN. */
+   makes the results NaN. */
 
 using namespace THNN_(channels);
 
@@ -128,7 +128,7 @@ template <UnitKind K> struct Products {
   }
 };
 
-/* The value of the lane `step` behind, and of the first of `lanes` lanes. V consists of `real`. */
+/* The value of the lane `step` behind or, if step is 0, of the first of `lanes` lanes. V consists of `real`. */
 template <class V> __device__ static V shuffled(V value, int step, int lanes)
 {
   const int count = sizeof(V) / sizeof(real);
@@ -159,8 +159,8 @@ template <int Y, class F> __device__ static typename F::Value mergeAdjacent(cons
   return value;
 }
 
-/* Blocks of THREADS / Y rows, each of which Y threads share. ADJACENT: threads of a row are neighbours, as their terms are in
-   memory; otherwise rows are. */
+/* Blocks of THREADS / Y rows, each of which Y threads share. ADJACENT: threads of a row are neighbours; otherwise rows
+   are. */
 template <UnitKind K, int Y, bool ADJACENT, class F>
 __global__ void __launch_bounds__(THREADS) softMaxKernel(F f, Channels channels, int64_t rows, int64_t terms)
 {
@@ -218,6 +218,15 @@ template <UnitKind K, class F> static void launchAdjacent(THNNState *state, cons
   else launch<K, THREADS, true>(state, f, channels);
 }
 
+/* With adjacent positions: 8 threads for each row, so that a warp reads 32 neighbours, unless the threads would not occupy
+   a GPU and rows are long. */
+template <UnitKind K, class F> static void launchStrided(THNNState *state, const F &f, const Channels &channels)
+{
+  if (channels.positions / F::U::rows < 2048 && channels.channels >= 256)
+    launch<K, THREADS, true>(state, f, channels);
+  else launch<K, 8, false>(state, f, channels);
+}
+
 template <template <UnitKind> class F>
 static void compute(THNNState *state, const Channels &channels, bool logarithm)
 {
@@ -225,9 +234,9 @@ static void compute(THNNState *state, const Channels &channels, bool logarithm)
   const F<PACKED_POSITIONS> positions = {logarithm};
   const F<SINGLE> single = {logarithm};
   if (channels.kind == PACKED_CHANNELS) launchAdjacent<PACKED_CHANNELS>(state, packs, channels);
-  else if (channels.kind == PACKED_POSITIONS) launch<PACKED_POSITIONS, 8, false>(state, positions, channels);
+  else if (channels.kind == PACKED_POSITIONS) launchStrided<PACKED_POSITIONS>(state, positions, channels);
   else if (channels.operand[2].channelStride == 1) launchAdjacent<SINGLE>(state, single, channels);
-  else launch<SINGLE, 8, false>(state, single, channels);
+  else launchStrided<SINGLE>(state, single, channels);
 }
 
 /* Of (C), (N, C), (C, H, W) and (N, C, H, W). */

@@ -44,21 +44,21 @@ static View<Element, 3> filterView(const THTensor *t)
   return {TH_DATA(t), {t->stride[0], t->stride[1], t->stride[2]}};
 }
 
-/* The rows of the table, each checked, and behind them the number of rows that are no connections, as an input. NULL, with the
+/* The rows of the table, each checked, and behind them a Connection whose `input` is the number of rows that are no connections. NULL, with the
    status set, if there is no memory. */
 static Connection *readTable(THNNState *state, const THTensor *table, int nInputPlane, int nOutputPlane)
 {
   const int64_t rows = table->size[0];
   Connection *connections = (Connection *)thcunn::scratch(state, (rows + 1) * (int64_t)sizeof(Connection));
-  const thcunn::IndexCheck isInput = thcunn::indexCheck(state, "connTable", 0, nInputPlane);
-  const thcunn::IndexCheck isOutput = thcunn::indexCheck(state, "connTable", 0, nOutputPlane);
+  const thcunn::IndexCheck isInput = thcunn::indexCheck(state, "connTable", 0, nInputPlane, "in row");
+  const thcunn::IndexCheck isOutput = thcunn::indexCheck(state, "connTable", 0, nOutputPlane, "in row");
   const View<Element, 2> entries = {TH_DATA(table), {table->stride[0], table->stride[1]}};
   if (state->status == THNN_OK)
     cudaMemsetAsync(connections + rows, 0, sizeof(Connection), thcunn::streamOf(state));
   thcunn::forEach(state, rows, [=] __device__(int64_t row) {
     const int64_t at[2][2] = {{row, 0}, {row, 1}};
     const real input = thcunn::load(entries.at(at[0])), output = thcunn::load(entries.at(at[1]));
-    const bool isConnection = isInput.isWhole(input) && isOutput.isWhole(output);
+    const bool isConnection = isInput.isWhole(input, row) && isOutput.isWhole(output, row);
     if (!isConnection) atomicAdd(&connections[rows].input, 1);
     connections[row] =
         isConnection ? Connection{(int32_t)input, (int32_t)output} : Connection{NO_CHANNEL, NO_CHANNEL};
@@ -200,7 +200,8 @@ void THNN_(connectionTableAccGradParameters)(THNNState *state, bool transposed, 
   const real scale = (real)scale_;
   const Connection *connections = readTable(state, connTable, nInputPlane, nOutputPlane);
   THNN_RETURN_IF_FAILED(state);
-  const int32_t *refused = &connections[connTable->size[0]].input; /* rows; then nothing is added, as on the CPU */
+  /* The number of refused rows. If it is not 0, nothing is added, as on the CPU. */
+  const int32_t *refused = &connections[connTable->size[0]].input;
   /* The windows slide over `large`, and each has an element of `small`. */
   const THTensor *small = transposed ? input : gradOutput, *large = transposed ? gradOutput : input;
   const int64_t *windows = small->size + (small->ndim - 3), *sums = gradOutput->size + (gradOutput->ndim - 3);
@@ -210,7 +211,7 @@ void THNN_(connectionTableAccGradParameters)(THNNState *state, bool transposed, 
   const View<Element, 4> values = imageView(large), factors = imageView(small);
   const View<Element, 3> filters = filterView(gradWeight);
   thcunn::sumRows<real>(
-      state, kernel.count(), terms.count(), true,
+      state, kernel.count(), terms.count(), !THNNTensor_isChannelsLast(large),
       [=] __device__(int64_t row, int64_t i) -> real {
         int64_t element[3], at[3];
         kernel.indices(row, element);

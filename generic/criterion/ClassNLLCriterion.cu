@@ -1,6 +1,8 @@
 #include "modules/ClassNLLCriterion.h"
 #include "modules/SpatialClassNLLCriterion.h"
-#include "runtime/loops.h"
+#include "batch_norm/channels.h"
+
+using THNN_(channels)::ChannelVector;
 
 /* The positions of a target, one class each, as images x rows x width: N x H x W for (N, H, W), 1 x 1 x N for (N),
    1 x 1 x 1 for (1). Strides are of images, rows, positions and classes. */
@@ -59,7 +61,8 @@ struct LossSums {
   };
   Positions p;
   thcunn::IndexCheck check;
-  Element *output, *totalWeight;
+  Element *output;
+  ChannelVector totalWeight; /* one number */
   bool sizeAverage;
 
   __device__ Value zero() const { return {0, 0}; }
@@ -69,7 +72,7 @@ struct LossSums {
     p.extents.indices(i, index);
     const int64_t target = *p.target.at(index);
     if (target == p.ignoreIndex) return;
-    if (!check(target)) {
+    if (!check(target, i)) {
       partial.loss = NAN;
       return;
     }
@@ -80,27 +83,26 @@ struct LossSums {
   __device__ Value merge(Value a, Value b) const { return {a.loss + b.loss, a.total + b.total}; }
   __device__ void finish(int64_t, Value sum) const
   {
-    thcunn::store(totalWeight, sum.total);
+    totalWeight.set(0, sum.total);
     thcunn::store(output, sizeAverage && sum.total != 0 ? sum.loss / sum.total : sum.loss);
   }
 };
 
-/* The gradient by the score of the target. */
+/* The gradient by the score of the target, without the gradient factor. */
 struct Slope {
   Positions p;
   thcunn::IndexCheck check;
-  const Element *totalWeight;
-  real factor;
+  ChannelVector totalWeight;
   bool sizeAverage, isSingle;
 
   /* Of a target that is not ignored. */
-  __device__ real of(int64_t target) const
+  __device__ real of(int64_t target, int64_t position) const
   {
-    if (!check(target)) return NAN;
-    const real total = thcunn::load(totalWeight);
+    if (!check(target, position)) return NAN;
+    const real total = totalWeight.get(0);
     if (!(total > 0)) return 0;
     const real weight = p.weightOf(target);
-    return factor * (!sizeAverage ? -weight : isSingle ? -1 : -weight / total);
+    return !sizeAverage ? -weight : isSingle ? -1 : -weight / total;
   }
 };
 
@@ -111,7 +113,7 @@ static void loss(THNNState *state, const THTensor *input, const THIndexTensor *t
 {
   LossSums sums = {positionsOf(input, target, weights, ignoreIndex),
                    thcunn::indexCheck(state, "target", 0, input->size[input->ndim >= 2]), TH_DATA(output),
-                   TH_DATA(total_weight), sizeAverage};
+                   total_weight, sizeAverage};
   thcunn::reduce(state, sums, 1, sums.p.extents.count(), true);
 }
 
@@ -120,12 +122,9 @@ static void gradient(THNNState *state, const THTensor *input, const THIndexTenso
                      const THTensor *total_weight, int64_t ignoreIndex)
 {
   const Positions p = positionsOf(gradInput, target, weights, ignoreIndex);
-  const Slope slope = {p,
-                       thcunn::indexCheck(state, "target", 0, p.classes),
-                       TH_DATA(total_weight),
-                       (real)THNNState_gradientFactor(state),
-                       sizeAverage,
+  const Slope slope = {p, thcunn::indexCheck(state, "target", 0, p.classes), total_weight, sizeAverage,
                        input->ndim == 1};
+  const thcunn::GradientFactor<Element> factor(state);
   const int64_t positions = p.extents.count();
   if (p.classStride == 1) {
     const thcunn::Divisor classes(p.classes);
@@ -135,7 +134,7 @@ static void gradient(THNNState *state, const THTensor *input, const THIndexTenso
       p.extents.indices(position, index);
       const int64_t t = *p.target.at(index);
       const bool isIgnored = t == p.ignoreIndex, isTarget = t == c || (c == 0 && (t < 0 || t >= p.classes));
-      thcunn::store(p.scores.at(index) + c, isTarget && !isIgnored ? slope.of(t) : 0);
+      thcunn::store(p.scores.at(index) + c, factor.value() * (isTarget && !isIgnored ? slope.of(t, position) : 0));
     });
     return;
   }
@@ -148,10 +147,11 @@ static void gradient(THNNState *state, const THTensor *input, const THIndexTenso
     const int64_t t = *p.target.at(index), first = group * CLASSES_PER_THREAD;
     const int64_t end = first + CLASSES_PER_THREAD < p.classes ? first + CLASSES_PER_THREAD : p.classes;
     const bool isHere = (t >= first && t < end) || (first == 0 && (t < 0 || t >= p.classes));
-    const real value = isHere && t != p.ignoreIndex ? slope.of(t) : 0;
+    const real value = isHere && t != p.ignoreIndex ? slope.of(t, position) : 0, scale = factor.value();
     const int64_t written = t >= first && t < end ? t : first;
     Element *const dx = p.scores.at(index);
-    for (int64_t c = first; c < end; c++) thcunn::store(dx + c * p.classStride, c == written ? value : 0);
+    for (int64_t c = first; c < end; c++)
+      thcunn::store(dx + c * p.classStride, scale * (c == written ? value : 0));
   });
 }
 

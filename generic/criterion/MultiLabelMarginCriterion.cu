@@ -13,7 +13,7 @@ void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *i
 {
   const Rows x = thcunn::classRows<Element>(input), mask = thcunn::classRows<Element>(isTarget);
   const Labels labels = thcunn::classRows<const int64_t>(target);
-  const thcunn::IndexCheck check = thcunn::indexCheck(state, "target", 0, x.classes);
+  const thcunn::IndexCheck check = thcunn::indexCheck(state, "target", 0, x.classes, "in row");
   const double scale = (x.rows > 0 ? 1 / (double)x.classes : 1) * (sizeAverage ? 1 / (double)x.rows : 1);
   thcunn::sumOverClasses<real>(state, output, x, scale, [=] __device__(int64_t row, int64_t c) -> real {
     const real score = thcunn::load(x.at(row, c));
@@ -23,7 +23,7 @@ void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *i
       const int64_t label = *labels.at(row, i);
       if (label == -1) break;
       isLabel = isLabel || label == c;
-      isValid = isValid && check(label);
+      isValid = isValid && check(label, row);
       if (!isValid) continue;
       const real z = 1 - thcunn::load(x.at(row, label)) + score;
       sum += z <= 0 ? 0 : z;
@@ -41,6 +41,7 @@ struct Gradient {
   Labels labels;
   thcunn::IndexCheck check;
   real share;
+  thcunn::GradientFactor<Element> factor;
 
   __device__ bool isTarget(int64_t row, int64_t c) const { return thcunn::load(mask.at(row, c)) != 0; }
   /* True if the term of a label and a class is not 0, or NaN. */
@@ -65,19 +66,21 @@ __global__ void __launch_bounds__(thcunn::THREADS) gradientKernel(Gradient g)
     count += labels;
     if (ends != 0) break;
   }
+  const real scale = g.factor.value() * g.share;
   for (int64_t c = threadIdx.x; c < classes; c += thcunn::THREADS) {
     int positive = 0;
-    if (!g.isTarget(row, c))
+    const bool isTarget = g.isTarget(row, c);
+    if (!isTarget)
       for (int64_t i = 0; i < count; i++) {
         const int64_t label = *g.labels.at(row, i);
-        if (g.check(label)) positive += g.isPositive(row, label, c);
+        if (g.check(label, row)) positive += g.isPositive(row, label, c);
       }
-    thcunn::store(g.gradient.at(row, c), g.share * (real)positive);
+    thcunn::store(g.gradient.at(row, c), isTarget ? 0 : scale * (real)positive);
   }
   __syncthreads();
   for (int64_t i = warp; i < count; i += thcunn::THREADS / thcunn::WARP) {
     const int64_t label = *g.labels.at(row, i);
-    if (!g.check(label)) continue;
+    if (!g.check(label, row)) continue;
     int before = 0, same = 0, positive = 0;
     for (int64_t k = lane; k < count; k += thcunn::WARP)
       if (*g.labels.at(row, k) == label) {
@@ -90,7 +93,7 @@ __global__ void __launch_bounds__(thcunn::THREADS) gradientKernel(Gradient g)
     positive = thcunn::sumOverWarp(positive);
     same = thcunn::sumOverWarp(same);
     Element *const dx = g.gradient.at(row, label);
-    if (lane == 0) thcunn::store(dx, thcunn::load(dx) - g.share * (real)same * (real)positive);
+    if (lane == 0) thcunn::store(dx, thcunn::load(dx) - scale * (real)same * (real)positive);
   }
 }
 
@@ -100,13 +103,14 @@ void THNN_(MultiLabelMarginCriterion_updateGradInput)(THNNState *state, THTensor
                                                       THTensor *gradInput, THTensor *isTarget, bool sizeAverage)
 {
   const Rows x = thcunn::classRows<Element>(input);
-  const double share = THNNState_gradientFactor(state) / ((double)x.classes * (sizeAverage ? (double)x.rows : 1));
+  const double share = 1 / ((double)x.classes * (sizeAverage ? (double)x.rows : 1));
   const Gradient g = {x,
                       thcunn::classRows<Element>(isTarget),
                       thcunn::classRows<Element>(gradInput),
                       thcunn::classRows<const int64_t>(target),
-                      thcunn::indexCheck(state, "target", 0, x.classes),
-                      (real)share};
+                      thcunn::indexCheck(state, "target", 0, x.classes, "in row"),
+                      (real)share,
+                      state};
   if (x.rows == 0 || state->status != THNN_OK) return;
   if (x.rows > 0x7fffffff)
     return THNN_fail(state, THNN_NOT_IMPLEMENTED, "input", "%lld rows are more than a launch can have",

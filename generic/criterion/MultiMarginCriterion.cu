@@ -32,27 +32,29 @@ struct Gradient {
   typedef real Value;
   Samples s;
   Rows gradient;
-  real factor;
+  real share;
+  thcunn::GradientFactor<Element> factor;
 
+  __device__ real scaleOf(int64_t target) const { return factor.value() * (share * s.weightOf(target)); }
   __device__ Value zero() const { return 0; }
   __device__ void add(Value &partial, int64_t row, int64_t c) const
   {
     const int64_t target = s.targetOf(row);
     if (c == target) return;
-    if (!s.check(target)) {
+    if (!s.check(target, row)) {
       thcunn::store(gradient.at(row, c), NAN);
       return;
     }
     const real z = s.distance(row, target, c), slope = z <= 0 ? 0 : s.squared ? 2 * z : 1;
-    thcunn::store(gradient.at(row, c), slope * (factor * s.weightOf(target)));
+    thcunn::store(gradient.at(row, c), slope * scaleOf(target));
     partial += slope;
   }
   __device__ Value merge(Value a, Value b) const { return a + b; }
   __device__ void finish(int64_t row, Value sum) const
   {
     const int64_t target = s.targetOf(row);
-    if (!s.check(target)) return;
-    thcunn::store(gradient.at(row, target), -sum * (factor * s.weightOf(target)));
+    if (!s.check(target, row)) return;
+    thcunn::store(gradient.at(row, target), -sum * scaleOf(target));
   }
 };
 
@@ -83,7 +85,7 @@ void THNN_(MultiMarginCriterion_updateOutput)(THNNState *state, THTensor *input,
       rows == 0 && !sizeAverage ? 1 : 1 / ((double)s.scores.classes * (sizeAverage ? (double)rows : 1));
   thcunn::sumOverClasses<real>(state, output, s.scores, scale, [=] __device__(int64_t row, int64_t c) -> real {
     const int64_t target = s.targetOf(row);
-    if (!s.check(target)) return NAN;
+    if (!s.check(target, row)) return NAN;
     if (c == target) return 0;
     const real z = s.distance(row, target, c), term = z <= 0 ? 0 : z;
     return s.weightOf(target) * (s.squared ? term * term : term);
@@ -96,8 +98,7 @@ void THNN_(MultiMarginCriterion_updateGradInput)(THNNState *state, THTensor *inp
 {
   const Samples s = samplesOf(state, input, target, p, weights, margin);
   const Rows gradient = thcunn::classRows<Element>(gradInput);
-  const double share =
-      THNNState_gradientFactor(state) / ((double)gradient.classes * (sizeAverage ? (double)gradient.rows : 1));
-  const Gradient g = {s, gradient, (real)share};
+  const double share = 1 / ((double)gradient.classes * (sizeAverage ? (double)gradient.rows : 1));
+  const Gradient g = {s, gradient, (real)share, state};
   thcunn::reduce(state, g, gradient.rows, gradient.classes, gradient.classStride <= gradient.rowStride);
 }

@@ -59,7 +59,7 @@ static Keys keysOf(THNNState *state, const char *name, const THIndexTensor *keys
 
 static void checkKeys(THNNState *state, const Keys &k, int64_t entries)
 {
-  thcunn::forEach(state, entries, [=] __device__(int64_t i) { k.check(k.data[i * k.stride]); });
+  thcunn::forEach(state, entries, [=] __device__(int64_t i) { k.check(k.data[i * k.stride], i); });
 }
 
 static Samples samplesOf(const THIndexTensor *keys, const THIndexTensor *cumSumSizes)
@@ -77,7 +77,7 @@ static void checkSizes(THNNState *state, const Samples &s, const THIndexTensor *
   const int64_t *const data = (const int64_t *)sizes->data;
   const int64_t stride = sizes->stride[0];
   thcunn::forEach(state, s.count, [=] __device__(int64_t n) {
-    if (!size(data[n * stride])) return;
+    if (!size(data[n * stride], n)) return;
     const int64_t expected = s.begin(n) + data[n * stride];
     thcunn::IndexCheck total = size;
     total.first = s.entries;
@@ -85,7 +85,7 @@ static void checkSizes(THNNState *state, const Samples &s, const THIndexTensor *
     thcunn::IndexCheck equal = sum;
     equal.first = expected;
     equal.end = expected + 1;
-    equal(s.end[n * s.stride]);
+    equal(s.end[n * s.stride], n);
   });
 }
 
@@ -129,8 +129,19 @@ struct Normalization {
 
 } // namespace
 
-/* In training the entries of a key are normalized one after the other by one thread, since they update the largest
-   value. */
+/* The largest value of the lanes up to this one. */
+__device__ static real largestOfLanes(real value, int lane)
+{
+#pragma unroll
+  for (int distance = 1; distance < thcunn::WARP; distance *= 2) {
+    const real other = __shfl_sync(thcunn::ALL_LANES, value, lane < distance ? 0 : lane - distance);
+    if (other > value) value = other;
+  }
+  return value;
+}
+
+/* In training an entry of a key is normalized by the largest value so far, which it may be. A warp takes the entries of a
+   key, 32 at a time. */
 static void normalizeValues(THNNState *state, const Keys &keys, int64_t entries, const THTensor *values,
                             const THTensor *weight, const THTensor *normalized, bool train)
 {
@@ -150,22 +161,25 @@ static void normalizeValues(THNNState *state, const Keys &keys, int64_t entries,
     return;
   }
   const thcunn::SortedItems items = thcunn::sortByKey(state, keys, entries, weight->size[0]);
-  thcunn::forEach(state, entries, [=] __device__(int64_t first) {
+  thcunn::forEach(state, entries * thcunn::WARP, [=] __device__(int64_t thread) {
+    const int64_t first = thread / thcunn::WARP;
+    const int lane = (int)(thread % thcunn::WARP);
     if (!items.begins(first)) return;
-    const int64_t row = items.key(first);
-    real largest = thcunn::load(n.at(row, LARGEST)), inverse = thcunn::load(n.at(row, INVERSE));
-    const real shift = thcunn::load(n.at(row, SHIFT));
-    for (int64_t k = first; k < items.count && items.key(k) == row; k++) {
-      const int64_t i = items.position(k);
+    const int64_t row = items.key(first), last = items.firstOf(row + 1);
+    const real before = thcunn::load(n.at(row, LARGEST)), inverse = thcunn::load(n.at(row, INVERSE)),
+               shift = thcunn::load(n.at(row, SHIFT));
+    real largest = before;
+    for (int64_t k = first + lane; k - lane < last; k += thcunn::WARP) {
+      const int64_t i = items.position(k < last ? k : first);
       const real x = n.value(i), size = x < 0 ? -x : x;
-      if (size > largest) {
-        largest = size;
-        inverse = 1 / size;
-      }
-      n.write(i, largest, inverse, shift);
+      const real soFar = largestOfLanes(size > largest ? size : largest, lane);
+      if (k < last) n.write(i, soFar, soFar > before ? 1 / soFar : inverse, shift);
+      largest = __shfl_sync(thcunn::ALL_LANES, soFar, thcunn::WARP - 1);
     }
+    __syncwarp(); /* all lanes have read the columns that the first one writes */
+    if (lane > 0) return;
     thcunn::store(n.at(row, LARGEST), largest);
-    thcunn::store(n.at(row, INVERSE), inverse);
+    thcunn::store(n.at(row, INVERSE), largest > before ? 1 / largest : inverse);
     thcunn::store(n.at(row, RATE), 1);
   });
 }
@@ -206,6 +220,7 @@ void THNN_(IndexLinear_updateOutput)(THNNState *state, THIndexTensor *keys, int6
   const RowsOfSamples rows = {samples, k, TH_DATA(factors), factors->stride[0], weight->stride[0]};
   const thcunn::RangeSum<Element, RowsOfSamples> sum = {
       rows,
+      samples.entries,
       samples.count,
       bias->size[0],
       TH_DATA(weight) + (normalizing ? NORMALIZING_COLUMNS * weight->stride[1] : 0),
@@ -215,7 +230,7 @@ void THNN_(IndexLinear_updateOutput)(THNNState *state, THIndexTensor *keys, int6
       bias->stride[0],
       output->stride[0],
       output->stride[1]};
-  thcunn::rangeSum(state, sum);
+  thcunn::rangeSum<1>(state, sum);
 }
 
 void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys, int64_t keysOffset,
@@ -262,42 +277,62 @@ struct Step {
   int64_t rowStride, columnStride, valueStride;
   real rate, decay;
 
-  /* A warp applies the entries of a key one after the other. */
-  __device__ void apply(const thcunn::SortedItems &items, int64_t first, int lane) const
+  /* The thread of an output applies the entries of a key, from item `first` on, one after the other. Returns its part of
+     the dot product. */
+  __device__ real apply(const thcunn::SortedItems &items, int64_t first, int64_t output) const
   {
     const int64_t row = items.key(first), last = items.firstOf(row + 1);
     Element *const start = weight.data + row * weight.stride[0];
     const real rowRate = normalizing ? thcunn::load(start + RATE * weight.stride[1]) : 1;
     const real stepRate = rate * rowRate, stepDecay = decay * rowRate;
-    Element *const w = start + (normalizing ? NORMALIZING_COLUMNS * weight.stride[1] : 0);
-    real product = 0;
-    for (int64_t o = lane; o < outputs; o += thcunn::WARP) {
-      real x = thcunn::load(w + o * weight.stride[1]);
-#pragma unroll 1 /* more iterations would spill registers */
-      for (int64_t k = first; k < last; k++) {
-        const int64_t i = items.position(k),
-                      from = (gradientOf ? gradientOf[i] : i) * rowStride + o * columnStride;
-        const real factor = values ? stepRate * thcunn::load(values + i * valueStride) : stepRate;
-        if (normalizing) product += thcunn::load(slope + from) * x;
-        x -= stepDecay * x + factor * thcunn::load(gradient + from);
-      }
-      thcunn::store(w + o * weight.stride[1], x);
+    Element *const w = start + (output + (normalizing ? NORMALIZING_COLUMNS : 0)) * weight.stride[1];
+    real x = thcunn::load(w), product = 0;
+#pragma unroll 4
+    for (int64_t k = first; k < last; k++) {
+      const int64_t i = items.position(k),
+                    from = (gradientOf ? gradientOf[i] : i) * rowStride + output * columnStride;
+      const real factor = values ? stepRate * thcunn::load(values + i * valueStride) : stepRate;
+      if (normalizing) product += thcunn::load(slope + from) * x;
+      x -= stepDecay * x + factor * thcunn::load(gradient + from);
     }
-    if (!normalizing) return;
-    product = thcunn::sumOverWarp(product);
-    Element *const shift = start + SHIFT * weight.stride[1];
-    if (lane == 0) thcunn::store(shift, thcunn::load(shift) - stepRate * product);
+    thcunn::store(w, x);
+    return stepRate * product;
   }
 };
 
 } // namespace
 
+/* A warp per key and 32 outputs. Where values are normalized, each leaves its part of the change of the shift in scratch
+   memory. */
 static void applyStep(THNNState *state, const Step &step, const Keys &keys, int64_t entries, int64_t rows)
 {
   checkKeys(state, keys, entries);
   const thcunn::SortedItems items = thcunn::sortByKey(state, keys, entries, rows);
-  thcunn::forEach(state, entries * thcunn::WARP, [=] __device__(int64_t i) {
-    if (items.begins(i / thcunn::WARP)) step.apply(items, i / thcunn::WARP, (int)(i % thcunn::WARP));
+  const thcunn::Divisor groups((step.outputs + thcunn::WARP - 1) / thcunn::WARP);
+  real *products = NULL;
+  if (entries == 0 || step.outputs == 0) return;
+  if (step.normalizing) {
+    products = (real *)thcunn::scratch(state, entries * groups.divisor * (int64_t)sizeof(real));
+    if (products == NULL) return;
+  }
+  thcunn::forEach(state, entries * groups.divisor * thcunn::WARP, [=] __device__(int64_t i) {
+    const int64_t warp = i / thcunn::WARP, first = groups.quotient(warp);
+    if (!items.begins(first)) return;
+    const int lane = (int)(i % thcunn::WARP);
+    const int64_t output = (warp - first * groups.divisor) * thcunn::WARP + lane;
+    real product = output < step.outputs ? step.apply(items, first, output) : 0;
+    if (!products) return;
+    product = thcunn::sumOverWarp(product);
+    if (lane == 0) products[warp] = product;
+  });
+  if (!step.normalizing) return;
+  thcunn::forEach(state, entries, [=] __device__(int64_t first) {
+    if (!items.begins(first)) return;
+    real sum = 0;
+    for (int64_t group = 0; group < groups.divisor; group++) sum += products[first * groups.divisor + group];
+    const int64_t index[2] = {items.key(first), SHIFT};
+    Element *const shift = step.weight.at(index);
+    thcunn::store(shift, thcunn::load(shift) - sum);
   });
 }
 

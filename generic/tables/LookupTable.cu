@@ -23,7 +23,7 @@ static void copyRows(THNNState *state, const THIndexTensor *input, const THTenso
     Row part;
 #pragma unroll
     for (int e = 0; e < V; e++) part.value[e] = NAN;
-    if (check(source)) part.loadFrom(from + source * rowStride + column * columnStride);
+    if (check(source, row)) part.loadFrom(from + source * rowStride + column * columnStride);
     part.storeTo(to + rows.offset(row) + column * outputStride);
   });
 }
@@ -52,7 +52,7 @@ struct Entries {
   __device__ int64_t key(int64_t i) const
   {
     const int64_t row = index[indices.offset(i)];
-    return !check(row) || row == padding ? -1 : row;
+    return !check(row, i) || row == padding ? -1 : row;
   }
   __device__ int64_t source(int64_t i) const { return rows.at(i); }
   __device__ real factor(int64_t) const { return scale; }
@@ -100,7 +100,7 @@ struct RowNumbers {
   __device__ int64_t key(int64_t i) const
   {
     const int64_t row = index[indices.offset(i)];
-    return check(row) ? row : -1;
+    return check(row, i) ? row : -1;
   }
 };
 

@@ -75,7 +75,7 @@ static void checkOffsets(THNNState *state, const Bags &b)
     thcunn::IndexCheck ascends = check;
     if (bag > 0) ascends.first = b.begin(bag - 1);
     else ascends.end = 1;
-    ascends(b.offsets[bag * b.offsetStride]);
+    ascends(b.offsets[bag * b.offsetStride], bag);
   });
 }
 
@@ -117,7 +117,7 @@ static void countRows(THNNState *state, const Bags &b, const THIndexTensor *bagS
     int64_t count = 0;
     for (int64_t k = b.begin(bag) + i % thcunn::WARP; k < end; k += thcunn::WARP) {
       const int64_t row = b.numberAt(k);
-      count += checkRow(row) && row != b.padding;
+      count += checkRow(row, k) && row != b.padding;
     }
     count = thcunn::sumOverWarp(count);
     if (i % thcunn::WARP != 0) return;
@@ -128,39 +128,56 @@ static void countRows(THNNState *state, const Bags &b, const THIndexTensor *bagS
     thcunn::IndexCheck equal = check;
     equal.first = count;
     equal.end = count + 1;
-    equal(sizes[bag * stride]);
+    equal(sizes[bag * stride], bag);
   });
 }
 
-/* The largest element of each column among the rows of a bag, the first of equal ones, and its row number; NaN is the
-   largest. A bag without rows gives 0 and the row number -1. */
-static void maxOfBags(THNNState *state, const Bags &b, const THTensor *weight, const THTensor *output,
-                      const THIndexTensor *maxIndices)
+namespace
 {
-  const Element *const w = TH_DATA(weight);
-  Element *const y = TH_DATA(output);
-  int64_t *const index = (int64_t *)maxIndices->data;
-  const int64_t weightStride[2] = {weight->stride[0], weight->stride[1]};
-  const thcunn::View<Element, 2> to = {y, {output->stride[0], output->stride[1]}};
-  const thcunn::View<int64_t, 2> toIndex = {index, {maxIndices->stride[0], maxIndices->stride[1]}};
-  const thcunn::View<const Element, 2> from = {w, {weightStride[0], weightStride[1]}};
+
+/* The largest element of a column among entries, the first of equal ones; NaN is the largest. */
+struct Maximum {
+  real value;
+  int64_t entry; /* -1: there is none */
+
+  __device__ void include(Maximum other)
+  {
+    const bool isNaN = value != value, otherIsNaN = other.value != other.value;
+    const bool isLarger = other.value > value || (otherIsNaN && !isNaN),
+               isEqual = other.value == value || (otherIsNaN && isNaN);
+    if (other.entry >= 0 && (entry < 0 || isLarger || (isEqual && other.entry < entry))) *this = other;
+  }
+};
+
+} // namespace
+
+/* The maximum of each column among the rows of a bag, by `lanes` threads: 1 or a warp. A bag without rows gives 0 and the
+   row number -1. */
+static void maxOfBags(THNNState *state, const Bags &b, const THTensor *weight, const THTensor *output,
+                      const THIndexTensor *maxIndices, int lanes)
+{
+  const thcunn::View<const Element, 2> from = {TH_DATA(weight), {weight->stride[0], weight->stride[1]}};
+  const thcunn::View<Element, 2> to = {TH_DATA(output), {output->stride[0], output->stride[1]}};
+  const thcunn::View<int64_t, 2> toIndex = {(int64_t *)maxIndices->data,
+                                            {maxIndices->stride[0], maxIndices->stride[1]}};
   const thcunn::Divisor columns(weight->size[1]);
-  thcunn::forEach(state, b.bags * weight->size[1], [=] __device__(int64_t k) {
-    const int64_t bag = columns.quotient(k), c = k - bag * columns.divisor, end = b.begin(bag + 1);
-    real largest = 0;
-    int64_t best = -1;
+  thcunn::forEach(state, b.bags * weight->size[1] * lanes, [=] __device__(int64_t i) {
+    const int64_t k = lanes == 1 ? i : i / thcunn::WARP, bag = columns.quotient(k), c = k - bag * columns.divisor,
+                  end = b.begin(bag + 1);
+    const int lane = lanes == 1 ? 0 : (int)(i % thcunn::WARP);
+    Maximum largest = {0, -1};
 #pragma unroll 4
-    for (int64_t i = b.begin(bag); i < end; i++) {
-      const int64_t row = b.rowAt(i), at[2] = {row, c};
-      const real x = row < 0 ? 0 : thcunn::load(from.at(at));
-      if (row >= 0 && (best < 0 || x > largest || (x != x && largest == largest))) {
-        largest = x;
-        best = row;
-      }
+    for (int64_t entry = b.begin(bag) + lane; entry < end; entry += lanes) {
+      const int64_t row = b.rowAt(entry), at[2] = {row, c};
+      if (row >= 0) largest.include({thcunn::load(from.at(at)), entry});
     }
+    for (int distance = lanes / 2; distance > 0; distance /= 2)
+      largest.include({__shfl_xor_sync(thcunn::ALL_LANES, largest.value, distance),
+                       __shfl_xor_sync(thcunn::ALL_LANES, largest.entry, distance)});
+    if (lane > 0) return;
     const int64_t at[2] = {bag, c};
-    thcunn::store(to.at(at), largest);
-    *toIndex.at(at) = best;
+    thcunn::store(to.at(at), largest.value);
+    *toIndex.at(at) = largest.entry < 0 ? -1 : b.rowAt(largest.entry);
   });
 }
 
@@ -175,13 +192,15 @@ void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input, 
   countRows(state, b, bagSize, false);
   if (weight->size[1] == 0) return;
   if (mode == MAX_OF_ROWS) {
-    maxOfBags(state, b, weight, output, maxIndices);
+    const bool byWarps = thcunn::warpsTakeRanges(b.bags * weight->size[1], b.bags, b.entries);
+    maxOfBags(state, b, weight, output, maxIndices, byWarps ? thcunn::WARP : 1);
     return;
   }
   const RowsOfBags rows = {b, mode == MEAN ? (const int64_t *)bagSize->data : NULL, bagSize->stride[0],
                            weight->stride[0]};
   const bool isPacked = thcunn::hasPackedRows<Element>(weight) && thcunn::hasPackedRows<Element>(output);
   const thcunn::RangeSum<Element, RowsOfBags> sum = {rows,
+                                                     b.entries,
                                                      b.bags,
                                                      weight->size[1],
                                                      TH_DATA(weight),
@@ -191,8 +210,8 @@ void THNN_(LookupTableBag_updateOutput)(THNNState *state, THIndexTensor *input, 
                                                      0,
                                                      output->stride[0],
                                                      output->stride[1]};
-  if (isPacked) thcunn::rangeSumByColumns<thcunn::Pack<Element>::size>(state, sum);
-  else thcunn::rangeSum(state, sum);
+  if (isPacked) thcunn::rangeSum<thcunn::Pack<Element>::size>(state, sum);
+  else thcunn::rangeSum<1>(state, sum);
 }
 
 namespace
@@ -226,7 +245,7 @@ struct MaximaOfElements {
   __device__ int64_t key(int64_t i) const
   {
     const int64_t bag = columns.quotient(i), at[2] = {bag, i - bag * columns.divisor}, row = *index.at(at);
-    return row == -1 || !check(row) ? -1 : row * columns.divisor + at[1];
+    return row == -1 || !check(row, i) ? -1 : row * columns.divisor + at[1];
   }
   __device__ int64_t source(int64_t i) const
   {

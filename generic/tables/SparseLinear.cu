@@ -64,8 +64,8 @@ static SparseInput inputOf(THNNState *state, const char *name, const THTensor *i
                            checkColumn = thcunn::indexCheck(state, name, 1, columns + 1);
   const bool hasSamples = !legacy && samples >= 0;
   thcunn::forEach(state, x.entries, [=] __device__(int64_t i) {
-    if (hasSamples) checkSample(x.integerAt(i, 0));
-    checkColumn(x.integerAt(i, 1));
+    if (hasSamples) checkSample(x.integerAt(i, 0), i);
+    checkColumn(x.integerAt(i, 1), i);
   });
   return x;
 }
@@ -146,9 +146,9 @@ static void updateOutput(THNNState *state, bool legacy, const THTensor *input, c
   const ColumnsOfSamples entries = {x, weight->stride[1], output->stride[0]};
   if (legacy) {
     const thcunn::RangeSum<Element, ColumnsOfSamples> sum = {
-        entries,         samples,           outputs,         TH_DATA(weight),   TH_DATA(bias),
+        entries,         x.entries,         samples,         outputs,           TH_DATA(weight),  TH_DATA(bias),
         TH_DATA(output), weight->stride[0], bias->stride[0], output->stride[0], output->stride[1]};
-    thcunn::rangeSum(state, sum);
+    thcunn::rangeSum<1>(state, sum);
     return;
   }
   fillWithBias(state, output, bias);

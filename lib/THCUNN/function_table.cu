@@ -25,7 +25,7 @@ typedef double accreal;
   static void call_##Real##name(THNNState *state, const THNNValue *v)  \
   {                                                                    \
     thcunn::Call call(state);                                          \
-    if (state->status != THNN_OK) return;                              \
+    if (state->status > THNN_RESIZE) return;                           \
     const bool meta = state->meta;                                     \
     state->meta = true;                                                \
     THNN_##Checked##name values;                                       \
@@ -45,7 +45,7 @@ typedef double accreal;
   static void call_##Real##name(THNNState *state, const THNNValue *v)   \
   {                                                                     \
     thcunn::Call call(state);                                           \
-    if (state->status != THNN_OK) return;                               \
+    if (state->status > THNN_RESIZE) return;                            \
     THNNState *own = THNN_lastState();                                  \
     const bool meta = state->meta;                                      \
     *own = *state;                                                      \

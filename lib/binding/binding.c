@@ -79,6 +79,46 @@ int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate,
   return exchange != NULL;
 }
 
+/* An opened library, and the library for another device that has the same functions in the same order, NULL while there is
+   none. */
+typedef struct OpenLibrary {
+  const THNNLibrary *library, *device;
+  PyObject *computeMissing; /* computes the functions that `device` lacks (thnn_setDeviceLibrary) */
+  struct OpenLibrary *next;
+} OpenLibrary;
+
+static OpenLibrary *openLibraries;
+
+static OpenLibrary *openLibraryOf(const THNNLibrary *library)
+{
+  OpenLibrary *open = openLibraries;
+  while (open != NULL && open->library != library) open = open->next;
+  return open;
+}
+
+/* The library that has a function. */
+static OpenLibrary *openLibraryWith(const THNNFunction *function)
+{
+  OpenLibrary *open = openLibraries;
+  while (open != NULL &&
+         (function < open->library->functions || function >= open->library->functions + open->library->count))
+    open = open->next;
+  return open;
+}
+
+/* Lists a library, unless it was opened before. */
+static void addOpenLibrary(const THNNLibrary *library)
+{
+  PyGILState_STATE gil = PyGILState_Ensure();
+  if (openLibraryOf(library) == NULL) {
+    OpenLibrary *open = malloc(sizeof *open);
+    if (open == NULL) abort();
+    *open = (OpenLibrary){library, NULL, NULL, openLibraries};
+    openLibraries = open;
+  }
+  PyGILState_Release(gil);
+}
+
 const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room)
 {
   reason[0] = 0;
@@ -89,7 +129,10 @@ const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room)
   }
   const THNNLibrary *(*table)(void) = (const THNNLibrary *(*)(void))dlsym(handle, "THNN_library");
   const THNNLibrary *library = table ? table() : NULL;
-  if (library != NULL && library->abi == THNN_ABI) return library;
+  if (library != NULL && library->abi == THNN_ABI) {
+    addOpenLibrary(library);
+    return library;
+  }
   snprintf(reason, (size_t)room,
            library ? "%s was built for another version of the binding" : "%s has no THNN_library", path);
   dlclose(handle);
@@ -103,45 +146,52 @@ int thnn_hasEntry(const THNNFunction *function)
   return false;
 }
 
-/* The library for another device that has the functions of a library, in the same order; both NULL while there is none. */
-static const THNNLibrary *hostLibrary, *deviceLibrary;
-
-/* Computes the functions that the device library lacks: called with the name, the arguments, and a list of the positions of
-   those that the call has allocated. */
-static PyObject *computeByTorch;
-
 int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, uintptr_t compute)
 {
   if (device != NULL && (host->count != device->count || strcmp(host->digest, device->digest) != 0)) return false;
   PyGILState_STATE gil = PyGILState_Ensure();
-  hostLibrary = host;
-  deviceLibrary = device;
-  keepReference(&computeByTorch, compute);
+  OpenLibrary *open = openLibraryOf(host);
+  open->device = device;
+  keepReference(&open->computeMissing, compute);
   PyGILState_Release(gil);
   return true;
 }
 
-/* The entry that computes on the device of a call: that of the device library if it is for this device (in emulation, the
-   CPU), otherwise that of the function itself. NULL if there is none, or if `flags` exclude the device. A meta call checks
-   arguments and computes nothing, so the function itself serves every device, and float every type. */
-static THNNCall callFor(const THNNFunction *function, int flags, int type, const THNNState *state)
+/* A function with the flags of its calls: the `self` of the Python function that thnn_bind() makes. */
+typedef struct BoundCall {
+  const THNNFunction *function;
+  const OpenLibrary *open; /* the library of the function */
+  int flags;
+  char *results;    /* a letter per argument (binding.h), or NULL: calls return reports */
+  PyObject *repeat; /* called with the arguments and the report of a call that has not succeeded */
+} BoundCall;
+
+/* The function in the device library if that is for the device of a call (in emulation, the CPU), otherwise NULL. */
+static const THNNFunction *onDevice(const BoundCall *bound, const THNNState *state)
 {
+  const THNNLibrary *device = bound->open->device;
+  if (device == NULL || device->device != state->device) return NULL;
+  return &device->functions[bound->function - bound->open->library->functions];
+}
+
+/* The entry that computes on the device of a call; NULL if there is none, or if the flags exclude the device. A meta call
+   checks arguments and computes nothing, so the function itself serves every device, and float every type. */
+static THNNCall callFor(const BoundCall *bound, int type, const THNNState *state)
+{
+  const THNNFunction *function = bound->function, *there = onDevice(bound, state);
   if (state->meta) return function->call[type] != NULL ? function->call[type] : function->call[THNN_TYPE_FLOAT];
-  const bool isOnDevice = deviceLibrary != NULL && deviceLibrary->device == state->device;
-  if ((flags & THNN_CALL_DEVICE) && !isOnDevice) return NULL;
-  if ((flags & THNN_CALL_HOST) && state->device != THNN_DEVICE_CPU) return NULL;
-  if (isOnDevice && function >= hostLibrary->functions && function < hostLibrary->functions + hostLibrary->count)
-    return deviceLibrary->functions[function - hostLibrary->functions].call[type];
+  if ((bound->flags & THNN_CALL_DEVICE) && there == NULL) return NULL;
+  if ((bound->flags & THNN_CALL_HOST) && state->device != THNN_DEVICE_CPU) return NULL;
+  if (there != NULL) return there->call[type];
   return state->device == THNN_DEVICE_CPU ? function->call[type] : NULL;
 }
 
 /* True if the device library computes for the device of a call, but lacks the function. */
-static bool isForTorch(const THNNFunction *function, int flags, const THNNState *state)
+static bool isMissing(const BoundCall *bound, const THNNState *state)
 {
-  if (state->meta || deviceLibrary == NULL || deviceLibrary->device != state->device) return false;
-  if ((flags & THNN_CALL_HOST) && state->device != THNN_DEVICE_CPU) return false;
-  if (function < hostLibrary->functions || function >= hostLibrary->functions + hostLibrary->count) return false;
-  return !thnn_hasEntry(&deviceLibrary->functions[function - hostLibrary->functions]);
+  if (state->meta || ((bound->flags & THNN_CALL_HOST) && state->device != THNN_DEVICE_CPU)) return false;
+  const THNNFunction *there = onDevice(bound, state);
+  return there != NULL && !thnn_hasEntry(there);
 }
 
 /* --- temporary memory ----------------------------------------------------------------------------------------- */
@@ -248,7 +298,8 @@ static bool viewOf(PyObject *object, THNNTensor *view, bool *mayBeNegative)
     numel *= t.shape[d];
   }
   *mayBeNegative = !isContiguous || numel == 1;
-  return numel == 0 || view->data != NULL; /* fake tensors have no memory */
+  /* Fake tensors have no memory. Those without elements are not plain; on the CPU they do no harm. */
+  return view->data != NULL || (numel == 0 && (view->device == THNN_DEVICE_CPU || allocationIsPlain(object)));
 }
 
 bool thnn_viewOf(PyObject *object, THNNTensor *view)
@@ -389,25 +440,6 @@ static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, 
   return true;
 }
 
-/* The last element of the tuple with THNN_CALL_SCALED: a tensor with one finite number. */
-static bool unpackGradientFactor(const THNNFunction *function, int flags, PyObject *tuple, double *factor,
-                                 THNNState *state)
-{
-  state->gradientFactor = NULL;
-  if (!(flags & THNN_CALL_SCALED)) return true;
-  PyObject *object = PyTuple_GetItem(tuple, function->argumentCount);
-  THNNTensor view;
-  if (exchange == NULL || !allocationIsPlain(object) || !thnn_viewOf(object, &view)) return false;
-  if (view.device != THNN_DEVICE_CPU || allocationIsNegative(object)) return false;
-  for (int d = 0; d < view.ndim; d++)
-    if (view.size[d] != 1) return false;
-  if (view.type == THNN_TYPE_FLOAT) *factor = *(const float *)view.data;
-  else if (view.type == THNN_TYPE_DOUBLE) *factor = *(const double *)view.data;
-  else return false;
-  state->gradientFactor = factor;
-  return isfinite(*factor);
-}
-
 static bool isNarrow(int type) { return type == THNN_TYPE_HALF || type == THNN_TYPE_BFLOAT16; }
 
 /* The element type of the tensors of a call, or -1 if types or devices differ. A function without `real` tensors is the
@@ -445,6 +477,24 @@ static int typeOfCall(const THNNFunction *function, int flags, const THNNValue *
   return type < THNN_REAL_TYPES ? type : -1;
 }
 
+/* The last element of the tuple with THNN_CALL_SCALED, a tensor with one number of the call's type and device. A kernel of
+   the CPU may leave elements of 0 out of the multiplication, so there the number must be finite. */
+static bool setGradientFactor(const BoundCall *bound, int type, PyObject *tuple, THNNState *state)
+{
+  if (!(bound->flags & THNN_CALL_SCALED)) return true;
+  PyObject *object = PyTuple_GetItem(tuple, bound->function->argumentCount);
+  THNNTensor view;
+  if (exchange == NULL || !allocationIsPlain(object) || !thnn_viewOf(object, &view)) return false;
+  if (view.type != type || view.device != state->device || view.deviceIndex != state->deviceIndex) return false;
+  for (int d = 0; d < view.ndim; d++)
+    if (view.size[d] != 1) return false;
+  if (allocationIsNegative(object)) return false;
+  state->gradientFactor = view.data;
+  if (onDevice(bound, state) != NULL) return true;
+  return type == THNN_TYPE_FLOAT ? isfinite(*(const float *)view.data)
+                                 : type == THNN_TYPE_DOUBLE && isfinite(*(const double *)view.data);
+}
+
 /* torch's current stream on the device of the call; false if it is not known. */
 static bool setStream(THNNState *state)
 {
@@ -457,14 +507,6 @@ static bool setStream(THNNState *state)
 }
 
 /* --- calls --------------------------------------------------------------------------------------------------- */
-
-/* A function with the flags of its calls: the `self` of the Python function that thnn_bind() makes. */
-typedef struct BoundCall {
-  const THNNFunction *function;
-  int flags;
-  char *results;    /* a letter per argument (binding.h), or NULL: calls return reports */
-  PyObject *repeat; /* called with the arguments and the report of a call that has not succeeded */
-} BoundCall;
 
 static void releaseBoundCall(PyObject *capsule)
 {
@@ -497,6 +539,7 @@ static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNN
     if (view == NULL || view->ndim == THNN_UNALLOCATED) continue;
     if (letter == THNN_RESULT_SCALAR) {
       view->ndim = 0;
+      view->type = typeOfLetter(bound->function, i, view->type);
       made[i] = allocationNew(view);
     } else if (letter == THNN_RESULT_EMPTY && isNarrow(view->type) &&
                typeOfLetter(bound->function, i, view->type) != view->type) {
@@ -541,8 +584,8 @@ static bool allocateRequests(const BoundCall *bound, PyObject *arguments, const 
 }
 
 /* Calls the function; `made` gets the tensors that the call allocates. NULL after success, otherwise a report. Of a function
-   for torch, only checks and allocates. */
-static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject **made, bool *forTorch)
+   that the device library lacks, only checks and allocates. */
+static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject **made, bool *missing)
 {
   const THNNFunction *function = bound->function;
   const int flags = bound->flags;
@@ -555,19 +598,19 @@ static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject 
   state.device = THNN_DEVICE_CPU;
   state.deviceIndex = 0;
   state.meta = (flags & THNN_CALL_META) != 0;
+  state.gradientFactor = NULL;
   state.status = THNN_OK;
   state.requestCount = 0;
   state.allocate = allocateTemporary;
   state.allocations = NULL;
   state.message[0] = 0;
-  double gradientFactor;
   bool arePlain;
-  const bool unpacked = unpackAll(function, flags, arguments, views, values, &arePlain) &&
-                        unpackGradientFactor(function, flags, arguments, &gradientFactor, &state);
-  const int type = unpacked ? typeOfCall(function, flags, values, &state) : -1;
-  *forTorch = type >= 0 && isForTorch(function, flags, &state);
-  state.meta |= *forTorch;
-  const THNNCall call = type < 0 ? NULL : callFor(function, flags, type, &state);
+  const bool unpacked = unpackAll(function, flags, arguments, views, values, &arePlain);
+  int type = unpacked ? typeOfCall(function, flags, values, &state) : -1;
+  if (type >= 0 && !setGradientFactor(bound, type, arguments, &state)) type = -1;
+  *missing = type >= 0 && isMissing(bound, &state);
+  state.meta |= *missing;
+  const THNNCall call = type < 0 ? NULL : callFor(bound, type, &state);
   if (call == NULL || !setStream(&state)) {
     state.status = THNN_UNPACK;
   } else if (bound->results != NULL && !(arePlain && allocateLike(bound, arguments, values, made))) {
@@ -640,8 +683,8 @@ static PyObject *withMade(const BoundCall *bound, PyObject *arguments, PyObject 
   return all;
 }
 
-/* Calls computeByTorch after the checks; false with an exception set. */
-static bool callTorch(const BoundCall *bound, PyObject *arguments, PyObject **made)
+/* Calls computeMissing after the checks; false with an exception set. */
+static bool callMissing(const BoundCall *bound, PyObject *arguments, PyObject **made)
 {
   PyObject *positions = PyList_New(0), *all = withMade(bound, arguments, made), *answer = NULL;
   for (int i = 0; positions != NULL && i < bound->function->argumentCount; i++) {
@@ -650,7 +693,7 @@ static bool callTorch(const BoundCall *bound, PyObject *arguments, PyObject **ma
     Py_XDECREF(position);
   }
   if (positions != NULL && all != NULL)
-    answer = PyObject_CallFunction(computeByTorch, "sOO", bound->function->name, all, positions);
+    answer = PyObject_CallFunction(bound->open->computeMissing, "sOO", bound->function->name, all, positions);
   Py_XDECREF(positions);
   Py_XDECREF(all);
   Py_XDECREF(answer);
@@ -678,9 +721,9 @@ static PyObject *callBound(PyObject *self, PyObject *arguments)
   PyObject *made[count + 1];
   memset(made, 0, sizeof made);
   const double start = observer == NULL ? -1 : seconds();
-  bool forTorch;
-  THNNState *report = compute(bound, arguments, made, &forTorch);
-  const bool failed = report == NULL && forTorch && !callTorch(bound, arguments, made);
+  bool missing;
+  THNNState *report = compute(bound, arguments, made, &missing);
+  const bool failed = report == NULL && missing && !callMissing(bound, arguments, made);
   if (start >= 0 && !failed && PyTuple_Check(arguments))
     observe(bound, seconds() - start, report, arguments, made);
   PyObject *result;
@@ -707,7 +750,8 @@ int thnn_bind(uintptr_t function, int flags, const char *results, uintptr_t repe
   PyGILState_STATE gil = PyGILState_Ensure();
   BoundCall *bound = malloc(sizeof *bound);
   if (bound == NULL) abort();
-  *bound = (BoundCall){(const THNNFunction *)function, flags, NULL, NULL};
+  const THNNFunction *entry = (const THNNFunction *)function;
+  *bound = (BoundCall){entry, openLibraryWith(entry), flags, NULL, NULL};
   if (repeat != 0) {
     bound->results = strdup(results);
     if (bound->results == NULL) abort();

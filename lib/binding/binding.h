@@ -50,9 +50,9 @@ int thnn_hasEntry(const THNNFunction *function);
 
 /* Sends the calls of the functions of `host` whose tensors are on the device of the library `device` to the function of the
    same name there; with NULL for `device`, no calls. False, without an effect, if the libraries were made from different
-   declarations. Functions that `device` lacks are computed by a Python function, given by its id: it gets the name, the
-   arguments after all checks, and a list of the positions of those that the call has allocated. */
-int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, uintptr_t computeByTorch);
+   declarations. thnn_open() has opened `host`. For functions that `device` lacks, a Python function is called, given by its
+   id: it gets the name, the arguments after all checks, and a list of the positions of those that the call has allocated. */
+int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, uintptr_t computeMissing);
 
 /* Appends to a Python list, given by its id, the Python function that calls a THNNFunction with these flags. `repeat` is
    the id of a Python function; without one (0), calls return reports, and `results` is not read. False if there is no

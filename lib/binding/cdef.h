@@ -38,7 +38,7 @@ typedef struct {
 
 const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
 int thnn_hasEntry(const THNNFunction *function);
-int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, uintptr_t computeByTorch);
+int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, uintptr_t computeMissing);
 int thnn_bind(uintptr_t function, int flags, const char *results, uintptr_t repeat, uintptr_t list);
 void thnn_release(uintptr_t state);
 int thnn_observe(uintptr_t observer);

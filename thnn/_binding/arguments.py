@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import torch
 
-from thnn._binding.device import EMULATION, device_library, device_types
+from thnn._binding.device import EMULATION, device_library, device_types, has_device_library
 from thnn._binding.library import (
     ALLOCATE,
     BFLOAT16,
@@ -147,21 +147,22 @@ def check_tensors(
         if value.layout is not torch.strided or value.is_nested:
             kind = "a nested one" if value.is_nested else f"layout {value.layout}"
             raise TypeError(where + f"expected a dense tensor, got {kind}")
-        if value.device.type not in (*allowed, "meta"):
+        has_no_memory = value.device.type == "meta" or isinstance(value, FakeTensor)
+        if value.device.type not in (*allowed, "meta") and not (
+            has_no_memory and value.device.type == "cuda" and "cpu" in allowed and not flags & HOST
+        ):
             raise TypeError(
                 where + f"expected a {' or '.join(allowed).upper()} tensor, got one on {value.device}"
             )
         if device is None:
             device, holder = value.device, argument.name
-        elif device != value.device and "meta" not in (device.type, value.device.type):
-            raise TypeError(
-                where + f"expected a tensor on {device}, the device of {holder}, got one on {value.device}"
-            )
-        has_no_memory = value.device.type == "meta" or isinstance(value, FakeTensor)
+        elif device != value.device:
+            raise TypeError(where + _other_device(device, holder, value))
         if meta is None:
             meta = has_no_memory
         elif meta != has_no_memory:
-            raise TypeError(where + "meta (or fake) tensors cannot be mixed with other tensors")
+            kinds = ("a fake one", "a tensor with memory")
+            raise TypeError(where + f"expected {kinds[not meta]}, as {holder}, got {kinds[meta]}")
         if is_batched(value):
             raise NotImplementedError(where + "batched gradients (is_grads_batched) are not supported")
         if not has_no_memory and value.numel() != 0 and address_of(value) == 0:
@@ -194,34 +195,49 @@ def check_tensors(
             raise TypeError(where + "is a negative view; call resolve_neg() first")
         if value.ndim > MAX_DIM:
             raise ValueError(where + f"expected at most {MAX_DIM} dimensions, got {value.ndim}")
+    if not meta and device is not None and device.type == "cuda":
+        device_library(bound.library)  # opens it
     if meta and get_proxy_mode() is not None:
         # torch.export would record the allocation of the output and nothing else.
         raise NotImplementedError(f"{function.name}: cannot be recorded by torch.export")
     return bool(meta)
 
 
+def _other_device(device: torch.device, holder: str, value: torch.Tensor) -> str:
+    return f"expected a tensor on {device}, the device of {holder}, got one on {value.device}"
+
+
+def check_one_device(name: str, values: Mapping[str, Any]) -> None:
+    """Raises TypeError if the tensors among the arguments of a function are on several devices."""
+    tensors = {n: v for n, v in values.items() if isinstance(v, torch.Tensor)}
+    holder = next(iter(tensors))
+    device = tensors[holder].device
+    for argument, value in tensors.items():
+        if value.device != device:
+            raise TypeError(f"{name}: {argument}: {_other_device(device, holder, value)}")
+
+
 def _allowed_devices(bound: BoundFunction, flags: int) -> Sequence[str]:
-    if bound.library is not THNN:
-        return (bound.library.device,)
     if flags & DEVICE and not EMULATION:
         return ("cuda",)
-    return ("cpu",) if flags & HOST else device_types()
+    return ("cpu",) if flags & HOST else device_types(bound.library)
 
 
 def real_dtypes(library: Library, device: torch.device) -> Sequence[torch.dtype]:
     """The element types that the functions of a library compute on a device; on the meta device, on any device."""
-    if library is not THNN or (device.type == "cpu" and not EMULATION):
+    if device.type == "cpu" and not EMULATION:
         return _HOST_DTYPES
-    on_device = device.type in ("cpu", "cuda") or (device.type == "meta" and device_library() is not None)
-    return _ALL_DTYPES if on_device else _HOST_DTYPES
+    on_device = library is THNN or has_device_library(library)
+    return _ALL_DTYPES if on_device and device.type in ("cpu", "cuda", "meta") else _HOST_DTYPES
 
 
-def is_for_torch(bound: BoundFunction, values: Sequence[Any]) -> bool:
-    """True if the tensors are on the device of the CUDA library, and it lacks the function."""
-    library = device_library() if bound.library is THNN else None
-    if library is None or bound.name not in library.missing:
-        return False
-    return any(isinstance(v, torch.Tensor) and v.device.type == library.device for v in values)
+def device_library_without(bound: BoundFunction, values: Sequence[Any]) -> Library | None:
+    """The CUDA library if the tensors are on its device, and it lacks the function."""
+    device = "cpu" if EMULATION else "cuda"
+    if not any(isinstance(v, torch.Tensor) and v.device.type == device for v in values):
+        return None
+    library = device_library(bound.library)
+    return library if library is not None and bound.name in library.missing else None
 
 
 def backend_name(flags: int) -> str:

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 
 from thnn._binding.call import flag, invoke
-from thnn._binding.device import EMULATION, device_library
+from thnn._binding.device import EMULATION, has_device_library
 from thnn._binding.library import (
     ANY,
     BFLOAT16,
@@ -285,7 +285,7 @@ class Backends(Mapping[Any, Backend]):
         )
 
     def _has_device(self) -> bool:
-        return self._library is THNN and device_library() is not None
+        return has_device_library(self._library)
 
     def _names(self) -> Mapping[str, int]:
         """The names of the backends, and the flags of their calls."""

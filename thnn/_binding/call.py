@@ -25,8 +25,8 @@ from thnn._binding.arguments import (
     address_of,
     check_tensors,
     convert_scalar,
+    device_library_without,
     draw,
-    is_for_torch,
 )
 from thnn._binding.extension import ffi, lib
 from thnn._binding.library import ALLOCATE, ANY, META, SCALED, THNN, TYPE_MASK, VIEWS, BoundFunction, bind
@@ -69,7 +69,8 @@ def _invoke(
             f"{bound.name}: expected {len(arguments)} arguments after the state, got {len(values)}"
         )
     given: dict[int, torch.Tensor] = {}
-    as_views = by_torch = False
+    as_views = False
+    without = None  # the CUDA library, if it lacks the function
     while True:
         if state is not None:
             if state.status == _RESIZE:
@@ -88,8 +89,9 @@ def _invoke(
                     ):
                         values[position] = value.resolve_neg()
                 flags |= VIEWS | META if check_tensors(bound, flags, arguments, values) else VIEWS
-                if not flags & META and is_for_torch(bound, values):
-                    by_torch = True
+                if not flags & META:
+                    without = device_library_without(bound, values)
+                if without is not None:
                     flags |= META  # the checks, and the sizes of outputs
                 as_views = True
             elif state.status == _DRAW:
@@ -107,10 +109,8 @@ def _invoke(
             passed = tuple(int(ffi.cast("uintptr_t", v)) if isinstance(v, ffi.CData) else v for v in views)
         state = _take(bound.caller(flags)(passed))
         if state is None:
-            if by_torch:
-                from thnn._cuda import compute_by_torch
-
-                compute_by_torch(bound.name, values, new)
+            if without is not None and without.compute_missing is not None:
+                without.compute_missing(bound.name, values, new)
             if given:
                 with torch.no_grad():
                     for position, tensor in given.items():
@@ -131,7 +131,7 @@ def results_of(bound: BoundFunction, letters: str, scaled: bool = False) -> Call
     library_scales = scaled and bound.library is THNN  # other libraries may not read the factor
     positions = [i for i, letter in enumerate(letters) if letter != "."]
     # New tensors that are float32 even if the tensors that determine them are not.
-    widened = [i for i in positions if letters[i] == "e" and bound.function.after_state[i].is_mixed]
+    widened = [i for i in positions if letters[i] in "es" and bound.function.after_state[i].is_mixed]
 
     def repeat(arguments: tuple[Any, ...], report: int) -> Any:
         state = _take(report)
@@ -139,7 +139,7 @@ def results_of(bound: BoundFunction, letters: str, scaled: bool = False) -> Call
         gradient = values.pop() if library_scales else None
         for i in positions:
             is_wider = i in widened and getattr(values[i], "dtype", None) in NARROW_DTYPES
-            values[i] = ALLOCATE if is_wider else _ALLOCATIONS[letters[i]](values[i])
+            values[i] = (_WIDER_ALLOCATIONS if is_wider else _ALLOCATIONS)[letters[i]](values[i])
         if gradient is not None:
             _check_not_batched(gradient)
         values = _invoke(bound, ANY, values, state, [i for i in positions if letters[i] != "g"])
@@ -182,6 +182,10 @@ _ALLOCATIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "e": _allocation(torch.empty_like),
     "z": lambda like: None if like is None else torch.zeros_like(like),
     "s": _allocation(lambda like: like.new_empty(())),
+}
+_WIDER_ALLOCATIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "e": lambda like: ALLOCATE,  # at the request of the function
+    "s": _allocation(lambda like: like.new_empty((), dtype=torch.float32)),
 }
 
 

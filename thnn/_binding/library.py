@@ -84,6 +84,11 @@ class Library:
         self.operator_namespace = "thnn"  # of torch.ops; thnn.load gives its libraries others
         self._addresses: dict[str, int] = {}
         self.missing: set[str] = set()  # functions of the table that the library cannot compute
+        # Of a library for the CPU: opens the one for another device (device.py).
+        self.open_device_library: Callable[[], Library | None] | None = None
+        self.opened_device_library: tuple[Library | None] | None = None  # its result
+        # Of a library for another device: computes its missing functions.
+        self.compute_missing: Callable[[str, Sequence[Any], Collection[int]], None] | None = None
         for i in range(self._table.count):
             entry = self._table.functions + i
             name = _text(entry.name)
@@ -108,7 +113,8 @@ class Library:
         the positions of those that the call has allocated.
         """
         if not lib.thnn_setDeviceLibrary(host._table, self._table, id(others)):
-            raise ImportError(f"{self.path.name} was built from another THNN.h than {host.path.name}")
+            raise ImportError(f"{self.path.name} was built from another header than {host.path.name}")
+        self.compute_missing = others
 
     def bind(self, function: Function) -> BoundFunction:
         """The function in this library; raises NotImplementedError where the library lacks it."""

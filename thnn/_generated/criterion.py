@@ -11,7 +11,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'output', 'output', doc='the loss, one element'),
         A('bool', 'sizeAverage', 'scalar', default=True, doc='divide by total_weight'),
         A('THTensor*', 'weights', 'parameter', is_optional=True, doc='one value per class (C)'),
-        A('THTensor*', 'total_weight', 'saved', like='output', doc='sum of the weights of the targets, one element'),
+        A('THTensor*', 'total_weight', 'saved', is_mixed=True, like='output', doc='sum of the weights of the targets, one element'),
         A('int64_t', 'ignore_index', 'scalar', default=-100, doc='targets of this value are ignored'),
     ), 'ClassNLLCriterion: negative log-likelihood of the target classes, the sum of -weights[t] * input[n, t] over the targets\nt = target[n] that are not ignore_index. If sizeAverage the loss is divided by total_weight, the sum of the weights[t],\nunless total_weight is 0.\n\nShapes: input (N, C) or (C), log-probabilities; target (N) or (1), or without dimensions, classes 0 <= t < C;\nweights (C) or None for 1 each; output and total_weight one element.\nErrors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.\nSource: Torch7 nn.ClassNLLCriterion.', 'criterion', 'constant'),
     F('ClassNLLCriterion_updateGradInput', (
@@ -21,7 +21,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'gradInput', 'gradInput', like='input', doc='gradient of the loss by input'),
         A('bool', 'sizeAverage', 'scalar', doc='divide by total_weight'),
         A('THTensor*', 'weights', 'parameter', is_optional=True, doc='one value per class (C)'),
-        A('THTensor*', 'total_weight', 'saved', doc='as the forward left it'),
+        A('THTensor*', 'total_weight', 'saved', is_mixed=True, doc='as the forward left it'),
         A('int64_t', 'ignore_index', 'scalar', doc='targets of this value are ignored'),
     ), 'Gradient of ClassNLLCriterion by its input: -weights[t] at each target t, divided by total_weight if sizeAverage\n(for an input (C) that quotient is -1); 0 elsewhere and for ignored targets; 0 everywhere if total_weight is not\nabove 0.', 'criterion'),
     F('MSECriterion_updateOutput', (
@@ -144,7 +144,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'output', 'output', doc='the loss, one element'),
         A('bool', 'sizeAverage', 'scalar', default=True, doc='divide by total_weight'),
         A('THTensor*', 'weights', 'parameter', is_optional=True, doc='one per class (C)'),
-        A('THTensor*', 'total_weight', 'saved', like='output', doc='sum of the weights of the targets, one element'),
+        A('THTensor*', 'total_weight', 'saved', is_mixed=True, like='output', doc='sum of the weights of the targets, one element'),
         A('int64_t', 'ignore_index', 'scalar', default=-100, doc='targets of this value are ignored'),
     ), 'SpatialClassNLLCriterion: ClassNLLCriterion of every pixel, the sum of -weights[t] * input[n,t,h,w] over the\ntargets t = target[n,h,w] that are not ignore_index. If sizeAverage it is divided by total_weight, the sum of their\nweights, unless that is 0.\n\nShapes: input (N, C, H, W), log-probabilities; target (N, H, W), classes 0 <= t < C; weights (C) or None for 1\neach; output and total_weight one element.\nErrors: IndexError for a target that is neither a class nor ignore_index; ValueError for sizes that do not fit.', 'criterion', 'constant'),
     F('SpatialClassNLLCriterion_updateGradInput', (
@@ -154,7 +154,7 @@ FUNCTIONS: tuple[Function, ...] = (
         A('THTensor*', 'gradInput', 'gradInput', like='input', doc='gradient of the loss by input'),
         A('bool', 'sizeAverage', 'scalar', doc='divide by total_weight'),
         A('THTensor*', 'weights', 'parameter', is_optional=True, doc='one per class (C)'),
-        A('THTensor*', 'total_weight', 'saved', doc='as the forward left it'),
+        A('THTensor*', 'total_weight', 'saved', is_mixed=True, doc='as the forward left it'),
         A('int64_t', 'ignore_index', 'scalar', doc='targets of this value are ignored'),
     ), 'Gradient of SpatialClassNLLCriterion by its input: -weights[t] at the targets, divided by total_weight if\nsizeAverage, 0 elsewhere, and 0 everywhere if total_weight is not above 0.', 'criterion'),
     F('MultiMarginCriterion_updateOutput', (

@@ -74,7 +74,9 @@ template <UnitKind K> struct Moments {
   }
   __device__ Value merge(Value a, const Value &b) const
   {
-    const real total = a.count + b.count, fraction = b.count == 0 ? (real)0 : fastQuotient(b.count, total);
+    const real total = a.count + b.count;
+    /* Exact if one of the two is empty, which a fast quotient is not. */
+    const real fraction = b.count == 0 ? (real)0 : a.count == 0 ? (real)1 : fastQuotient(b.count, total);
 #pragma unroll
     for (int s = 0; s < U::sets; s++) {
       const real delta = b.mean[s] - a.mean[s];

@@ -16,7 +16,7 @@ using namespace THNN_(channels);
 struct ChannelParameters {
   ChannelVector mean;
   ChannelVector inverse,
-      variance;               /* of the deviation; one of the two is absent; eps is added to the variance only */
+      variance; /* the inverse deviation, or the variance, to which eps is added; the other is absent */
   ChannelVector weight, bias; /* absent: 1 and 0 */
   real eps;
 };
@@ -44,7 +44,7 @@ struct GradientSums {
 
 void moments(THNNState *state, THTensor *input, const MomentsOutputs &to);
 
-/* Writes the other outputs from mean, squares and count, which `statistics` are called in errors. */
+/* Writes the other outputs from mean, squares and count, which error messages call `statistics`. */
 void saveMoments(THNNState *state, int64_t channels, const MomentsOutputs &to);
 
 /* output = (input - mean) * inverse * weight + bias; with relu, max(0, .) of it. */

@@ -1,8 +1,8 @@
 #ifndef THCUNN_BATCH_NORM_CHANNELS_H
 #define THCUNN_BATCH_NORM_CHANNELS_H
 
-/* Tensors of one size (N, C, ...) seen as channels x positions, and the vectors (C) that belong to them. A unit is the
-   number of elements that a thread loads and stores at a time:
+/* Tensors of one size (N, C, ...) seen as channels x positions, and the vectors (C) that belong to them. A unit consists of
+   the elements that a thread loads and stores at a time:
 
      PACKED_POSITIONS    a pack of adjacent positions of one channel: NCHW
      PACKED_CHANNELS     a pack of adjacent channels at one position: NHWC, (N, C)
@@ -51,8 +51,8 @@ struct Channels {
   }
 };
 
-/* Of tensors whose channels are dimension `channelDim`, or which are one channel if that is -1; absent tensors are NULL. Fails if positions have too many dimensions
-   that cannot be merged. */
+/* Views tensors whose channels are dimension `channelDim`, or which are one channel if that is -1; absent tensors are
+   NULL. Fails if positions have too many dimensions that cannot be merged. */
 Channels channelsOf(THNNState *state, int channelDim, const THNNTensor *a, const THNNTensor *b,
                     const THNNTensor *c);
 
@@ -106,8 +106,8 @@ struct ChannelVector {
   }
 };
 
-/* A row's units, with coefficients that each thread loads once. Blocks have X rows, whose terms Y threads share, as in
-   reduceKernel; X * Y = THREADS. */
+/* Loops over the units of rows. Each thread loads the coefficients of its row once. Blocks have X rows, whose terms Y
+   threads share, as in reduceKernel; X * Y = THREADS. */
 
 /* out[unit] = f(unit). F is a class with
 
@@ -155,8 +155,9 @@ __global__ void __launch_bounds__(THREADS) reduceRowsKernel(R r, int64_t rows, i
   else r.finish(row, value);
 }
 
-/* The division of rows of `count` terms into parts, a block for each part of X rows. It depends on sizes alone: blocks for
-   the largest devices if the terms suffice, and at most TERMS_PER_PART terms, which limits rounding errors of sums. */
+/* The division of rows of `count` terms into parts, a block for each part of X rows. It depends on sizes alone: enough
+   blocks for the largest devices if there are enough terms, and at most TERMS_PER_PART terms per block, which limits
+   rounding errors of sums. */
 struct RowParts {
   int64_t length, parts, blocks;
 

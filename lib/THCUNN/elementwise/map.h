@@ -12,7 +12,7 @@
 namespace thcunn
 {
 
-static const int MAP_DIMS = 8;
+static const int MAP_DIMS = 8, NARROW_MAP_DIMS = 4;
 
 /* An operand that is not contiguous: its dimensions, innermost first. */
 struct MapOperand {
@@ -34,6 +34,73 @@ struct MapOperand {
 
 template <int N> struct MapOperands {
   MapOperand of[N];
+
+  MapOperands() = default;
+  MapOperands(const THNNMap &map)
+  {
+    for (int k = 0; k < N && map.elements > 0; k++) {
+      const THNNOperand *from = &map.operand[k];
+      of[k].ndim = from->ndim;
+      for (int d = 0; d < from->ndim && d < MAP_DIMS; d++) {
+        of[k].size[d] = Divisor(from->size[d]);
+        of[k].stride[d] = from->stride[d] / (int64_t)map.elementBytes;
+      }
+    }
+  }
+};
+
+/* Operands with common dimensions, at most NARROW_MAP_DIMS, innermost first, and offsets of 32 bits: their offsets take a
+   fraction of the instructions of MapOperands. */
+template <int N> struct NarrowOperands {
+  NarrowDivisor size[NARROW_MAP_DIMS];
+  /* stride[d] - size[d - 1] * stride[d - 1], in elements, modulo 2^32. The offset of element i is the sum of
+     index(d) * stride[d]. With q(0) = i and q(d + 1) = q(d) / size[d], index(d) is q(d) - q(d + 1) * size[d], so the offset
+     is the sum of q(d) * step[d]: no remainder is computed. */
+  uint32_t step[NARROW_MAP_DIMS][N];
+
+  /* Returns false if the operands need more dimensions or bits. A dimension of one operand may be several of another. */
+  bool describe(const THNNMap &map)
+  {
+    int dim[N] = {0};
+    int64_t rest[N], stride[N], before[N] = {0}, left = map.elements;
+    double span[N] = {0};
+    if (left >= 1 << 30) return false;
+    for (int k = 0; k < N; k++) {
+      rest[k] = map.operand[k].size[0];
+      stride[k] = map.operand[k].stride[0];
+    }
+    for (int d = 0; d < NARROW_MAP_DIMS; d++) {
+      int64_t n = left;
+      for (int k = 0; k < N; k++) n = rest[k] < n ? rest[k] : n;
+      size[d] = NarrowDivisor(n);
+      left /= n;
+      for (int k = 0; k < N; k++) {
+        if (rest[k] % n != 0) return false;
+        const int64_t elements = n > 1 ? stride[k] / (int64_t)map.elementBytes : 0;
+        span[k] += (double)n * fabs((double)elements);
+        if (span[k] >= INT32_MAX) return false;
+        step[d][k] = (uint32_t)(elements - before[k]);
+        before[k] = n * elements;
+        rest[k] /= n;
+        stride[k] *= n;
+        if (rest[k] > 1 || ++dim[k] >= map.operand[k].ndim) continue;
+        rest[k] = map.operand[k].size[dim[k]];
+        stride[k] = map.operand[k].stride[dim[k]];
+      }
+    }
+    return left == 1;
+  }
+  __device__ void offsets(int32_t i, int32_t *offset) const
+  {
+#pragma unroll
+    for (int k = 0; k < N; k++) offset[k] = (int32_t)((uint32_t)i * step[0][k]);
+#pragma unroll
+    for (int d = 1; d < NARROW_MAP_DIMS; d++) {
+      i = size[d - 1].quotient(i);
+#pragma unroll
+      for (int k = 0; k < N; k++) offset[k] = (int32_t)((uint32_t)offset[k] + (uint32_t)i * step[d][k]);
+    }
+  }
 };
 
 /* f of the elements that N pointers point to. */
@@ -50,7 +117,7 @@ template <class F, class T> __device__ auto callWithElements(const F &f, const T
   return f(load(in[0]), load(in[1]), load(in[2]));
 }
 
-/* The addresses of N operands; of a map, N inputs and the output. */
+/* The addresses of N inputs and of the output. */
 template <class T, int N> struct MapData {
   const T *in[N];
   T *output;
@@ -82,45 +149,60 @@ __global__ void __launch_bounds__(THREADS) packedMapKernel(int64_t count, MapDat
   store(data.output + tail, callWithElements(f, in));
 }
 
-/* The merged dimensions of `count` tensors, in the memory order of the output or in row-major order; returns whether all of
-   them are contiguous and aligned for packs. Fails if one has more than MAP_DIMS dimensions. */
+/* The merged dimensions of `count` tensors, in the memory order of the output or in row-major order. Fails if one has more
+   than MAP_DIMS dimensions. */
 template <class T>
-bool prepareMap(THNNState *state, THNNMap *map, bool writes, int count, const THNNTensor *const *tensor,
-                MapOperand *operand, bool rowMajor = false)
+THNNMap beginMap(THNNState *state, bool writes, int count, const THNNTensor *const *tensor, bool rowMajor = false)
 {
-  if (rowMajor) thnn_mapBeginRowMajor(map, sizeof(T), count, tensor);
-  else thnn_mapBegin(map, sizeof(T), writes, count, tensor);
-  bool packed = map->contiguous;
-  for (int k = 0; k < count && map->elements > 0; k++) {
-    const THNNOperand *from = &map->operand[k];
-    packed = packed && (uintptr_t)from->data % sizeof(Pack<T>) == 0;
-    if (from->ndim > MAP_DIMS)
+  THNNMap map;
+  if (rowMajor) thnn_mapBeginRowMajor(&map, sizeof(T), count, tensor);
+  else thnn_mapBegin(&map, sizeof(T), writes, count, tensor);
+  for (int k = 0; k < count && map.elements > 0; k++)
+    if (map.operand[k].ndim > MAP_DIMS)
       THNN_fail(state, THNN_NOT_IMPLEMENTED, NULL, "a tensor has more than %d dimensions that cannot be merged",
                 MAP_DIMS);
-    operand[k].ndim = from->ndim;
-    for (int d = 0; d < from->ndim && d < MAP_DIMS; d++) {
-      operand[k].size[d] = Divisor(from->size[d]);
-      operand[k].stride[d] = from->stride[d] / (int64_t)sizeof(T);
-    }
-  }
-  return packed;
+  return map;
+}
+
+/* output[i] = f(elements i of the inputs). */
+template <class T, int N, class F>
+__global__ void __launch_bounds__(THREADS)
+    stridedMapKernel(int32_t count, MapData<T, N> data, NarrowOperands<N + 1> operands, F f)
+{
+  const int32_t i = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
+  if (i >= count) return;
+  int32_t offset[N + 1];
+  operands.offsets(i, offset);
+  const T *in[N];
+#pragma unroll
+  for (int k = 0; k < N; k++) in[k] = data.in[k] + offset[k + 1];
+  store(data.output + offset[0], callWithElements(f, in));
 }
 
 /* tensor[0] = f(elements of the other tensors). */
 template <class T, int N, class F> void map(THNNState *state, const THNNTensor *const (&tensor)[N + 1], F f)
 {
-  THNNMap shape;
-  MapOperands<N + 1> operands;
-  const bool packed = prepareMap<T>(state, &shape, true, N + 1, tensor, operands.of);
+  const THNNMap shape = beginMap<T>(state, true, N + 1, tensor);
   if (shape.elements == 0 || state->status != THNN_OK) return;
   MapData<T, N> data;
   data.output = (T *)tensor[0]->data;
   for (int k = 0; k < N; k++) data.in[k] = (const T *)tensor[k + 1]->data;
+  bool packed = shape.contiguous;
+  for (int k = 0; k <= N; k++) packed = packed && (uintptr_t)shape.operand[k].data % sizeof(Pack<T>) == 0;
   if (packed) {
-    const int64_t blocks = shape.elements / Pack<T>::size / THREADS + 1;
-    THCUNN_LAUNCH((packedMapKernel<T, N, F>), (unsigned)blocks, THREADS, streamOf(state))(shape.elements, data, f);
+    const unsigned blocks = blockCount(state, shape.elements / Pack<T>::size + 1);
+    if (blocks > 0)
+      THCUNN_LAUNCH((packedMapKernel<T, N, F>), blocks, THREADS, streamOf(state))(shape.elements, data, f);
     return;
   }
+  NarrowOperands<N + 1> narrow;
+  if (narrow.describe(shape)) {
+    const unsigned blocks = blockCount(state, shape.elements);
+    THCUNN_LAUNCH((stridedMapKernel<T, N, F>), blocks, THREADS, streamOf(state))
+    ((int32_t)shape.elements, data, narrow, f);
+    return;
+  }
+  const MapOperands<N + 1> operands(shape);
   forEach(state, shape.elements, [=] __device__(int64_t i) {
     const T *in[N];
 #pragma unroll
@@ -134,9 +216,8 @@ template <class T, int N, class F>
 void mapSum(THNNState *state, const THNNTensor *output, double scale, const THNNTensor *const (&tensor)[N], F f)
 {
   typedef typename Arithmetic<T>::type Number;
-  THNNMap shape;
-  MapOperands<N> operands;
-  prepareMap<T>(state, &shape, false, N, tensor, operands.of);
+  const THNNMap shape = beginMap<T>(state, false, N, tensor);
+  const MapOperands<N> operands(shape);
   MapData<T, N> data;
   data.output = (T *)output->data;
   for (int k = 0; k < N; k++) data.in[k] = (const T *)tensor[k]->data;
@@ -175,5 +256,19 @@ void mapSum(THNNState *state, const THNNTensor *output, double scale, const THNN
     thcunn::mapSum<Element, 3>(state, output, scale, {input, target, weights}, \
                                THCUNN_ELEMENT3(x, t, w, w * (f)));             \
   else thcunn::mapSum<Element, 2>(state, output, scale, {input, target}, THCUNN_ELEMENT2(x, t, f));
+
+/* The gradient of a criterion. */
+#define THNN_STORE_GRADIENT(target, gradient)                                              \
+  const real norm_ = (real)(sizeAverage ? 1 / (double)THNNTensor_numel(input) : 1.0);      \
+  const thcunn::GradientFactor<Element> factor_(state);                                    \
+  if (weights) {                                                                           \
+    THNN_MAP4(result, gradInput, x, input, t, target, w, weights, ({                       \
+                const real norm = norm_ * w;                                               \
+                factor_.value() * (real)(gradient);                                        \
+              }));                                                                         \
+  } else {                                                                                 \
+    const real norm = norm_;                                                               \
+    THNN_MAP3(result, gradInput, x, input, t, target, factor_.value() * (real)(gradient)); \
+  }
 
 #endif

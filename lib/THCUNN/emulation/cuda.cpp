@@ -8,8 +8,12 @@
 #include <utility>
 #include <vector>
 
+#include "emulation/observer.h"
+
 /* With THCUNN_EMULATION_RACES, kernels are compiled with -fsanitize=thread and this file without it. ThreadSanitizer
-   learns of fibers and barriers from these functions alone; a switch between fibers orders nothing. */
+   learns of fibers and barriers from these functions alone; a switch between fibers orders nothing. The process may have
+   another library that observes the kernels in its place (emulation/observer.h). */
+static const bool OBSERVED = trafficBeginLaunch != nullptr;
 #ifdef THCUNN_EMULATION_RACES
 extern "C" {
 void *__tsan_get_current_fiber(void);
@@ -19,7 +23,7 @@ void __tsan_switch_to_fiber(void *fiber, unsigned flags);
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
 }
-static const bool RACES = true;
+static const bool RACES = !OBSERVED;
 static void acquire(void *token) { __tsan_acquire(token); }
 static void release(void *token) { __tsan_release(token); }
 static void *currentTsanFiber() { return __tsan_get_current_fiber(); }
@@ -42,6 +46,7 @@ dim3 blockDim, gridDim;
 cudaError_t cudaHostAlloc(void **memory, size_t size, unsigned) { return *memory = calloc(1, size), cudaSuccess; }
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t size, cudaStream_t)
 {
+  if (OBSERVED) trafficFill(memory, size);
   return memset(memory, value, size), cudaSuccess;
 }
 
@@ -172,6 +177,7 @@ static void makeCurrent(Thread *thread)
   threadIdx = thread->index;
   lane = (int)(thread - threads.data()) % 32;
   switchTsanFiber(thread->tsanFiber);
+  if (OBSERVED) trafficSetThread((int)(thread - threads.data()));
 }
 
 static void returnToScheduler()
@@ -339,6 +345,7 @@ void run(dim3 blocks, dim3 shape, Body body_, void *arguments_)
   order.resize(size);
   schedulerTsanFiber = currentTsanFiber();
   release(&launchToken);
+  if (OBSERVED) trafficBeginLaunch();
   const uint64_t count = (uint64_t)blocks.x * blocks.y * blocks.z, step = blockStep(count);
   for (uint64_t n = 0, b = orderKind == REVERSE ? count - 1 : 0; n < count; n++, b = (b + step) % count) {
     blockIdx = {(unsigned)(b % blocks.x), (unsigned)(b / blocks.x % blocks.y),
@@ -351,12 +358,14 @@ void run(dim3 blocks, dim3 shape, Body body_, void *arguments_)
     }
     if (RACES) tokens = (char *)reserve(2 + 2 * warps.size());
     runBlock();
+    if (OBSERVED) trafficEndBlock();
     for (int i = 0; !RACES && i < arrayCount; i++) free(arrays[i].data);
     arrayCount = 0;
   }
   for (Thread &thread : threads)
     if (thread.tsanFiber) destroyTsanFiber(thread.tsanFiber);
   acquire(&endToken);
+  if (OBSERVED) trafficEndLaunch();
   reservedBytes = 0;
 }
 
@@ -414,6 +423,11 @@ unsigned ballot(unsigned mask, bool vote)
   unsigned result = 0;
   for (int i = 0; i < 32; i++) result |= (unsigned)(mask >> i & 1 && votes[i]) << i;
   return result;
+}
+
+void observeScratch(const void *memory, size_t size)
+{
+  if (OBSERVED) trafficAddScratch(memory, size);
 }
 
 void *sharedArray(const void *site, size_t size)

@@ -33,6 +33,8 @@ enum { cudaSuccess = 0, cudaHostAllocMapped = 2 };
 static inline cudaError_t cudaGetDevice(int *device) { return *device = 0; }
 static inline cudaError_t cudaSetDevice(int) { return cudaSuccess; }
 static inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed = 2 };
+static inline cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode *) { return cudaSuccess; }
 static inline const char *cudaGetErrorString(cudaError_t) { return ""; }
 cudaError_t cudaHostAlloc(void **memory, size_t size, unsigned flags);
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t size, cudaStream_t stream);
@@ -62,6 +64,8 @@ const void *exchange(unsigned mask, const void *value, size_t size, int from);
 unsigned ballot(unsigned mask, bool vote);
 /* The shared array of this block that a declaration, known by its address `site`, declares. */
 void *sharedArray(const void *site, size_t size);
+/* Names memory of the device that is no tensor to the library that observes the kernels (emulation/observer.h). */
+void observeScratch(const void *memory, size_t size);
 
 /* A kernel with its launch configuration; the call operator takes the kernel's arguments. */
 template <class... P> struct Launch {

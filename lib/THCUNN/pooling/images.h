@@ -17,32 +17,6 @@ namespace thcunn
 namespace pooling
 {
 
-/* Divisor for numbers and divisors below 2^31, with 32-bit instructions. */
-struct NarrowDivisor {
-  int32_t divisor;
-  uint32_t multiplier, shift;
-
-  NarrowDivisor() = default;
-  NarrowDivisor(int64_t n) : divisor((int32_t)n), multiplier(0), shift(0)
-  {
-    if (n <= 0) return; /* of an empty tensor, which no kernel reads */
-    while ((int64_t)1 << shift < n) shift++;
-    multiplier = (uint32_t)((((uint64_t)1 << 32) * (((uint64_t)1 << shift) - (uint64_t)n)) / (uint64_t)n + 1);
-  }
-  __device__ int32_t quotient(int32_t n) const
-  {
-    /* The sum is below 2^32, as the product is below n. */
-    return (int32_t)((__umulhi((uint32_t)n, multiplier) + (uint32_t)n) >> shift);
-  }
-};
-
-template <class I> struct DivisorOf {
-  typedef Divisor type;
-};
-template <> struct DivisorOf<int32_t> {
-  typedef NarrowDivisor type;
-};
-
 /* An element of an image: the sample, the channel, and the position along each axis of the window. */
 template <class I> struct Place {
   I n, c, x[WINDOW_AXES];

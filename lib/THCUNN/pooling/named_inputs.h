@@ -48,15 +48,22 @@ template <class I, PoolingIndex KIND> struct IndexDecoder {
   }
 };
 
-/* A thread per output checks its index: it names an input, or is -1 if that is allowed. Where an index names an input
-   outside the window of its output, *elsewhere becomes 1. */
+/* A flag per plane: 1 if an index names an input outside the window of its output, which no maximum has. */
+template <class I> struct PlaneFlags {
+  int *data; /* NULL if indices name elements of windows */
+  I channels;
+
+  __device__ int *of(const Place<I> &p) const { return data + (p.n * channels + p.c); }
+};
+
+/* A thread per output checks its index: it names an input, or is -1 if that is allowed. */
 template <class I, PoolingIndex KIND, class Axis> struct CheckIndices {
   ImageLoop<I> outputs;
   Images<const int64_t, I> indices;
   IndexDecoder<I, KIND> decoder;
   Axis axis[WINDOW_AXES];
   IndexCheck check; /* of numbers from 0, or -1 if that is allowed, to the largest index */
-  int *elsewhere;   /* NULL if indices name elements of windows */
+  PlaneFlags<I> elsewhere;
 
   __device__ void operator()(int64_t i) const
   {
@@ -65,19 +72,19 @@ template <class I, PoolingIndex KIND, class Axis> struct CheckIndices {
     const int64_t index = *indices.at(p);
     if (!check(index) || index < 0) return;
     if (!decoder.find(index, p, input)) return check.refuse(index);
-    if (elsewhere == NULL) return;
+    if (elsewhere.data == NULL) return;
     bool isInside = true;
 #pragma unroll
     for (int a = 0; a < WINDOW_AXES; a++) {
       const Span<I> outputs = axis[a].outputs(input.x[a]);
       isInside = isInside && p.x[a] >= outputs.begin && p.x[a] < outputs.begin + outputs.count;
     }
-    if (!isInside) atomicMax(elsewhere, 1);
+    if (!isInside) atomicMax(elsewhere.of(p), 1);
   }
 };
 
-/* The gradient of the maximum: a thread per input adds, in the order of outputs, those whose index names it. If there are
-   indices that name inputs outside their windows, which no maximum has, each thread reads the indices of all outputs. */
+/* The gradient of the maximum: a thread per input adds, in the order of outputs, those whose index names it. In a plane
+   with a flag, each thread reads the indices of all outputs. */
 template <class T, class I, PoolingIndex KIND, class Axis> struct MaxBackward {
   typedef typename Arithmetic<T>::type R;
   static const int NAMED_LOADS = sizeof(I) == 4 ? 2 : 1; /* of a row of indices at a time, as registers allow */
@@ -87,7 +94,7 @@ template <class T, class I, PoolingIndex KIND, class Axis> struct MaxBackward {
   Images<T, I> gradInput;
   IndexDecoder<I, KIND> decoder;
   Axis axis[WINDOW_AXES];
-  const int *elsewhere;
+  PlaneFlags<I> elsewhere;
 
   /* True if kernel element k of output o along an axis reads input i. */
   __device__ bool reads(int a, I o, I k, I i) const
@@ -106,7 +113,7 @@ template <class T, class I, PoolingIndex KIND, class Axis> struct MaxBackward {
   __device__ void operator()(int64_t i) const
   {
     const Place<I> p = inputs.at((I)i);
-    const bool all = KIND == INDEX_INPUT && *elsewhere != 0;
+    const bool all = KIND == INDEX_INPUT && *elsewhere.of(p) != 0;
     Span<I> span[WINDOW_AXES];
 #pragma unroll
     for (int a = 0; a < WINDOW_AXES; a++) {
@@ -153,9 +160,13 @@ void maxBackwardIndexedBy(THNNState *state, const Kind &kind, const PoolingShape
   const Images<const int64_t, I> index((const int64_t *)indices->data, indexShape);
   const IndexDecoder<I, KIND> decoder(shape.axis);
   const IndexCheck check = indexCheck(state, "indices", noneAllowed ? -1 : 0, decoder.limit);
-  int *elsewhere = KIND == INDEX_INPUT ? (int *)scratch(state, sizeof(int)) : NULL;
-  if (state->status != THNN_OK) return;
-  if (elsewhere) cudaMemsetAsync(elsewhere, 0, sizeof *elsewhere, streamOf(state));
+  PlaneFlags<I> elsewhere = {NULL, (I)shape.output.c};
+  if (KIND == INDEX_INPUT && shape.input.count() > 0) {
+    const int64_t bytes = shape.output.n * shape.output.c * (int64_t)sizeof(int);
+    elsewhere.data = (int *)scratch(state, bytes);
+    if (elsewhere.data == NULL) return;
+    cudaMemsetAsync(elsewhere.data, 0, (size_t)bytes, streamOf(state));
+  }
   const CheckIndices<I, KIND, Axis> checkIndices = {ImageLoop<I>(indexShape),
                                                     index,
                                                     decoder,

@@ -74,10 +74,12 @@ template <class T, PoolingIndex KIND, class I>
 void unpoolIndexedBy(THNNState *state, const PoolingShape &shape, const THNNTensor *pooled,
                      const THNNTensor *indices, const THNNTensor *plane, const ImageShape &indexShape)
 {
-  ImageShape contiguous = shape.input;
-  int64_t stride = 1;
+  const bool isChannelsLast = shape.input.isChannelsLast();
+  ImageShape contiguous = shape.input; /* with channels innermost or outermost, as in the plane */
+  int64_t stride = isChannelsLast ? contiguous.c : 1;
   for (int a = WINDOW_AXES - 1; a >= 0; stride *= contiguous.x[a], a--) contiguous.sx[a] = stride;
-  contiguous.sc = stride, contiguous.sn = stride * contiguous.c;
+  contiguous.sc = isChannelsLast ? 1 : stride;
+  contiguous.sn = isChannelsLast ? stride : stride * contiguous.c;
   const int64_t elements = contiguous.count();
   if (elements == 0) return;
   if (shape.output.x[0] * shape.output.x[1] * shape.output.x[2] > INT32_MAX) {

@@ -146,11 +146,12 @@ template <class I, class T> struct FractionalAxis {
     const I start = o < output - 1 ? (I)(((R)o + sample) * stride) - (I)(sample * stride) : last;
     return {smaller<I>(start, last), kernel, 1, 0};
   }
-  /* Whatever the sample, a region begins less than two inputs from o * stride, unless rounding moves it further. */
+  /* Whatever the sample, a region begins less than one input from o * stride; a quarter of an input is more than rounding
+     moves it. */
   __device__ Span<I> outputs(I i) const
   {
-    const I first = larger<I>((I)((R)(i - kernel - 2) * perStride), 0);
-    const I end = i >= input - kernel ? output : smaller<I>((I)((R)(i + 3) * perStride) + 1, output);
+    const I first = larger<I>((I)(((R)(i - kernel) - (R)0.25) * perStride), 0);
+    const I end = i >= input - kernel ? output : smaller<I>((I)(((R)i + (R)1.25) * perStride) + 1, output);
     return {first, larger<I>(end - first, 0), 1, 0};
   }
 };

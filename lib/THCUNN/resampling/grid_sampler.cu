@@ -200,18 +200,15 @@ void launchGradGrid(THNNState *state, const THNNTensor *input, const THNNTensor 
                     const THNNTensor *gradOutput, const THNNTensor *gradGrid)
 {
   const Extents<AXES + 1> points = pointExtents<T, AXES>(grid);
-  const int64_t count = points.count(), blocks = (count + X - 1) / X;
+  const int64_t count = points.count();
+  const unsigned blocks = blockCount(state, count, X);
+  if (blocks == 0) return;
   Pixels<T, AXES> to;
   to.data = (T *)gradGrid->data;
   to.batch = gradGrid->stride[0];
   to.channel = gradGrid->stride[AXES + 1];
   for (int a = 0; a < AXES; a++) to.axis[a] = gradGrid->stride[1 + a];
-  if (blocks > 0x7fffffff) {
-    THNN_fail(state, THNN_NOT_IMPLEMENTED, "grid", "%lld positions are more than a launch can have",
-              (long long)count);
-    return;
-  }
-  THCUNN_LAUNCH((gradGridKernel<T, AXES, X>), (unsigned)blocks, THREADS, streamOf(state))
+  THCUNN_LAUNCH((gradGridKernel<T, AXES, X>), blocks, THREADS, streamOf(state))
   (gridSampler<T, AXES>(input, grid), points, count, input->size[1], pixelsOf<const T, AXES>(input),
    pixelsOf<const T, AXES>(gradOutput), to);
 }

@@ -55,18 +55,24 @@ template <int AXES> bool hasChannelsInnermost(const THNNTensor *t)
   return t->size[channels] > 1 && t->stride[channels] < t->stride[t->ndim - 1];
 }
 
-template <int AXES> PixelLoop<AXES> pixelLoop(const THNNTensor *t)
+template <int AXES> PixelLoop<AXES> pixelLoop(const THNNTensor *t, bool channelsInnermost, int channelsPerThread)
 {
   PixelLoop<AXES> loop;
   const int dim = t->ndim - AXES - 1;
   loop.channels = t->size[dim];
-  loop.channelsInnermost = hasChannelsInnermost<AXES>(t);
-  loop.channelsPerThread = loop.channelsInnermost ? 1 : CHANNELS_PER_THREAD;
+  loop.channelsInnermost = channelsInnermost;
+  loop.channelsPerThread = channelsPerThread;
   loop.extents.size[0] = dim > 0 ? t->size[0] : 1;
   loop.extents.size[loop.channelsInnermost ? AXES + 1 : 1] =
       (loop.channels + loop.channelsPerThread - 1) / loop.channelsPerThread;
   for (int a = 0; a < AXES; a++) loop.extents.size[(loop.channelsInnermost ? 1 : 2) + a] = t->size[dim + 1 + a];
   return loop;
+}
+
+template <int AXES> PixelLoop<AXES> pixelLoop(const THNNTensor *t)
+{
+  const bool channelsInnermost = hasChannelsInnermost<AXES>(t);
+  return pixelLoop<AXES>(t, channelsInnermost, channelsInnermost ? 1 : CHANNELS_PER_THREAD);
 }
 
 } // namespace thcunn

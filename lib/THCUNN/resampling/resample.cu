@@ -11,7 +11,7 @@ template <class Number> struct AxisSource {
   Number fraction;
 };
 
-/* The outputs that read an input: from[0] to end - 1. */
+/* The outputs that read an input: `from` to `end` - 1. */
 struct AxisReaders {
   int64_t from, end;
 };
@@ -72,8 +72,8 @@ template <class Number> struct Positions {
   AxisPositions<Number> at[RESAMPLING_AXES];
 };
 
-/* The first output whose source has an index of at least `input`; of a linear interpolation, the index of the last input
-   that it reads if `last`. */
+/* The first output whose first input or, if `last`, whose last input (of a linear interpolation the next one) has an
+   index of at least `input`. */
 __device__ static inline int64_t firstOutput(const ResampleAxis *axis, int64_t input, bool last)
 {
   int64_t low = 0, high = axis->output;
@@ -134,13 +134,8 @@ template <class Number> void fillTables(THNNState *state, Positions<Number> *pos
     p->readers = backward ? (AxisReaders *)memory : NULL;
     memory += p->axis.input * (int64_t)sizeof(AxisReaders);
   }
-  if ((count + THREADS - 1) / THREADS > 0x7fffffff) {
-    THNN_fail(state, THNN_NOT_IMPLEMENTED, NULL, "%lld positions are more than a launch can have",
-              (long long)count);
-    return;
-  }
-  THCUNN_LAUNCH(fillTablesKernel<Number>, (unsigned)((count + THREADS - 1) / THREADS), THREADS, streamOf(state))
-  (*positions);
+  const unsigned blocks = blockCount(state, count);
+  if (blocks > 0) THCUNN_LAUNCH(fillTablesKernel<Number>, blocks, THREADS, streamOf(state))(*positions);
 }
 
 /* Every output is an input. */
@@ -267,6 +262,73 @@ void sumReaders(THNNState *state, const Positions<typename Arithmetic<T>::type> 
   });
 }
 
+/* An upper bound on the number of candidates() of an input. */
+static double mostCandidates(const ResampleAxis *axis)
+{
+  const double input = (double)axis->input, output = (double)axis->output, before = (double)axis->before;
+  double most;
+  if (axis->kind == RESAMPLE_REFLECT) return 3;
+  if (axis->kind == RESAMPLE_REPLICATE) {
+    most = input == 1 ? output : fmax(fmax(before, output - before - input) + 1, 1);
+  } else {
+    /* Positions are at a distance of `step` inputs from each other; those behind the last input are moved to it. */
+    const bool linear = axis->kind != RESAMPLE_NEAREST;
+    const double step = axis->scale != 0                ? axis->scale
+                        : axis->kind == RESAMPLE_LINEAR ? (input - 1) / (output - 1)
+                                                        : input / output;
+    most = floor(fmax((linear ? 2 : 1) / step, output - (input - 2) / step)) + 2;
+  }
+  return fmin(most, output);
+}
+
+/* The sums as reductions, whose terms are candidates. */
+template <class T, int AXES>
+void reduceReaders(THNNState *state, const Positions<typename Arithmetic<T>::type> &positions,
+                   const THNNTensor *gradOutput, const THNNTensor *gradInput)
+{
+  typedef typename Arithmetic<T>::type Number;
+  const int FIRST = RESAMPLING_AXES - AXES;
+  const PixelLoop<AXES> loop = pixelLoop<AXES>(gradInput, hasChannelsInnermost<AXES>(gradOutput), 1);
+  const Pixels<T, AXES> x = pixelsOf<T, AXES>(gradInput), y = pixelsOf<T, AXES>(gradOutput);
+  Extents<AXES> candidates;
+  for (int a = 0; a < AXES; a++) candidates.size[a] = (int64_t)mostCandidates(&positions.at[FIRST + a].axis);
+  sumRows<Number>(
+      state, loop.extents.count(), candidates.count(), !loop.channelsInnermost,
+      [=] __device__(int64_t row, int64_t term) -> Number {
+        int64_t n, c, end, i[AXES], candidate[AXES];
+        loop.indices(row, &n, &c, &end, i);
+        candidates.indices(term, candidate);
+        const T *p = y.sample(n, c);
+        Number weight = 1;
+#pragma unroll
+        for (int a = 0; a < AXES; a++) {
+          const AxisPositions<Number> &axis = positions.at[FIRST + a];
+          const AxisReaders r = axis.candidates(i[a]);
+          const int64_t o = r.from + candidate[a] < r.end ? axis.reader(i[a], r.from + candidate[a]) : -1;
+          if (o < 0) return 0;
+          weight *= axis.weight(i[a], o);
+          p += o * y.axis[a];
+        }
+        return weight * load(p);
+      },
+      [=] __device__(int64_t row, Number sum) {
+        int64_t n, c, end, i[AXES];
+        loop.indices(row, &n, &c, &end, i);
+        T *p = x.sample(n, c);
+#pragma unroll
+        for (int a = 0; a < AXES; a++) p += i[a] * x.axis[a];
+        store(p, sum);
+      });
+}
+
+/* True if inputs are too few to occupy a GPU with a thread each, and have many readers. */
+static bool threadsShareInputs(const Resampling *resampling, const THNNTensor *gradInput)
+{
+  double candidates = 1;
+  for (int a = 0; a < RESAMPLING_AXES; a++) candidates *= mostCandidates(&resampling->axis[a]);
+  return THNNTensor_numel(gradInput) < 16384 && candidates >= 256;
+}
+
 template <class T>
 void resampleAny(THNNState *state, const Resampling *resampling, bool backward, const THNNTensor *from,
                  const THNNTensor *to)
@@ -277,6 +339,7 @@ void resampleAny(THNNState *state, const Resampling *resampling, bool backward, 
   static Run *const interpolations[] = {interpolateElements<T, 1>, interpolateElements<T, 2>,
                                         interpolateElements<T, 3>};
   static Run *const sums[] = {sumReaders<T, 1>, sumReaders<T, 2>, sumReaders<T, 3>};
+  static Run *const reductions[] = {reduceReaders<T, 1>, reduceReaders<T, 2>, reduceReaders<T, 3>};
   Positions<Number> positions;
   bool linear = false;
   if (THNNTensor_numel(to) == 0) return;
@@ -286,7 +349,8 @@ void resampleAny(THNNState *state, const Resampling *resampling, bool backward, 
   }
   fillTables(state, &positions, backward);
   if (state->status != THNN_OK) return;
-  (backward ? sums : linear ? interpolations : copies)[resampling->axes - 1](state, positions, from, to);
+  Run *const *const backwards = threadsShareInputs(resampling, to) ? reductions : sums;
+  (backward ? backwards : linear ? interpolations : copies)[resampling->axes - 1](state, positions, from, to);
 }
 
 } // namespace thcunn

@@ -1,5 +1,7 @@
 #include "runtime/call.h"
 
+#include <stdio.h>
+
 #include <atomic>
 
 namespace thcunn
@@ -20,6 +22,9 @@ void *scratch(THNNState *state, int64_t bytes)
   if (memory == NULL)
     THNN_fail(state, THNN_RUNTIME_ERROR, NULL, "no temporary memory of %lld bytes on the device",
               (long long)bytes);
+#ifdef THCUNN_EMULATE
+  emulation::observeScratch(memory, (size_t)bytes);
+#endif
   return memory;
 }
 
@@ -27,23 +32,23 @@ void *scratch(THNNState *state, int64_t bytes)
 static void raiseBadElement(THNNState *state, const char *when)
 {
   BadElement *report = state->deviceIndex < MAX_DEVICES ? badElements[state->deviceIndex].load() : NULL;
-  if (report == NULL || *(volatile int32_t *)&report->isComplete == 0) return;
+  if (report == NULL || __atomic_load_n(&report->isComplete, __ATOMIC_ACQUIRE) == 0) return;
   const BadElement bad = *report;
   report->isComplete = 0;
-  report->isClaimed = 0;
+  __atomic_store_n(&report->isClaimed, 0, __ATOMIC_RELEASE);
   state->function = bad.function;
   const long long first = bad.first, last = bad.end - 1;
-  if (bad.expected != NULL && bad.part != NULL)
-    THNN_fail(state, THNN_VALUE_ERROR, bad.argument, "%s, got %g in %s %lld%s", bad.expected, (double)bad.number,
-              bad.part, (long long)bad.index, when);
-  else if (bad.expected != NULL)
-    THNN_fail(state, THNN_VALUE_ERROR, bad.argument, "%s, got %g%s", bad.expected, (double)bad.number, when);
+  char where[64] = "";
+  if (bad.position >= 0) snprintf(where, sizeof where, " %s %lld", bad.place, (long long)bad.position);
+  if (bad.expected != NULL)
+    THNN_fail(state, THNN_VALUE_ERROR, bad.argument, "%s, got %g%s%s", bad.expected, (double)bad.number, where,
+              when);
   else if (bad.isReal)
-    THNN_fail(state, THNN_INDEX_ERROR, bad.argument, "expected a whole number from %lld to %lld, got %g%s", first,
-              last, (double)bad.number, when);
+    THNN_fail(state, THNN_INDEX_ERROR, bad.argument, "expected a whole number from %lld to %lld, got %g%s%s",
+              first, last, (double)bad.number, where, when);
   else
-    THNN_fail(state, THNN_INDEX_ERROR, bad.argument, "expected a number from %lld to %lld, got %lld%s", first,
-              last, (long long)bad.index, when);
+    THNN_fail(state, THNN_INDEX_ERROR, bad.argument, "expected a number from %lld to %lld, got %lld%s%s", first,
+              last, (long long)bad.index, where, when);
 }
 
 Call::Call(THNNState *state) : state(state)
@@ -73,7 +78,12 @@ static BadElement *reportOf(THNNState *state, const char *argument)
   std::atomic<BadElement *> &report = badElements[state->deviceIndex];
   if (report.load() == NULL) {
     void *memory;
-    if (!succeeded(state, cudaHostAlloc(&memory, sizeof(BadElement), cudaHostAllocMapped))) return NULL;
+    /* A call that is captured in a CUDA graph may allocate this memory, which the graph does not own. */
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    cudaThreadExchangeStreamCaptureMode(&mode);
+    const cudaError_t error = cudaHostAlloc(&memory, sizeof(BadElement), cudaHostAllocMapped);
+    cudaThreadExchangeStreamCaptureMode(&mode);
+    if (!succeeded(state, error)) return NULL;
     memset(memory, 0, sizeof(BadElement));
     BadElement *none = NULL;
     report.compare_exchange_strong(none, (BadElement *)memory); /* the loser of a race leaves its memory unused */
@@ -81,14 +91,14 @@ static BadElement *reportOf(THNNState *state, const char *argument)
   return report.load();
 }
 
-IndexCheck indexCheck(THNNState *state, const char *argument, int64_t first, int64_t end)
+IndexCheck indexCheck(THNNState *state, const char *argument, int64_t first, int64_t end, const char *place)
 {
-  return {{reportOf(state, argument), state->function, argument}, first, end};
+  return {{reportOf(state, argument), state->function, argument, place}, first, end};
 }
 
-NumberCheck numberCheck(THNNState *state, const char *argument, const char *expected, const char *part)
+NumberCheck numberCheck(THNNState *state, const char *argument, const char *expected, const char *place)
 {
-  return {{reportOf(state, argument), state->function, argument}, expected, part};
+  return {{reportOf(state, argument), state->function, argument, place}, expected};
 }
 
 } // namespace thcunn

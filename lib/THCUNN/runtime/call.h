@@ -14,6 +14,15 @@ static inline cudaStream_t streamOf(const THNNState *state) { return (cudaStream
    with the status set, if there is none. */
 void *scratch(THNNState *state, int64_t bytes);
 
+/* The gradient factor of a criterion (runtime/state.h). A kernel multiplies every element of gradInput by it, also those of
+   0, since it may be infinite or NaN. */
+template <class T> struct GradientFactor {
+  const T *data;
+
+  GradientFactor(const THNNState *state) : data((const T *)state->gradientFactor) {}
+  __device__ typename Arithmetic<T>::type value() const { return data ? load(data) : 1; }
+};
+
 /* Begins and ends a call: makes the device of its tensors the current one, and turns an error of a launch, or a bad element
    that an earlier call met on the device, into an error of this call. */
 class Call
@@ -31,13 +40,14 @@ private:
    that the device writes. */
 struct BadElement {
   int32_t isClaimed, isComplete;
-  int64_t index; /* the element, if it is an integer; otherwise the part of the tensor that it lies in */
+  int64_t index; /* the element, if it is an integer */
   float number;  /* the element, if it is a real number */
   bool isReal;
+  int64_t position; /* of the element in its tensor, row-major, or -1 */
   int64_t first,
       end; /* of an index: first <= index < end was expected, or a real number that is such an integer */
-  const char *function, *argument; /* texts of the host; opaque to the device */
-  const char *expected, *part;     /* of another number than an index, otherwise NULL */
+  const char *function, *argument, *place; /* texts of the host; opaque to the device */
+  const char *expected;                    /* of another number than an index, otherwise NULL */
 };
 
 /* A check of elements that a kernel reads. A kernel cannot end its call, so it writes NaN, or nothing, in place of a result
@@ -46,62 +56,69 @@ struct BadElement {
 struct ElementCheck {
   BadElement *report;
   const char *function, *argument;
+  const char *place; /* the words before a position in the message, such as "at position" */
 
   /* Reports a bad element, unless another one has been reported. */
-  __device__ void write(int64_t index, float number, bool isReal, int64_t first, int64_t end, const char *expected,
-                        const char *part) const
+  __device__ void write(int64_t index, float number, bool isReal, int64_t position, int64_t first, int64_t end,
+                        const char *expected) const
   {
     if (atomicCAS(&report->isClaimed, 0, 1) != 0) return;
     report->index = index;
     report->number = number;
     report->isReal = isReal;
+    report->position = position;
     report->first = first;
     report->end = end;
     report->function = function;
     report->argument = argument;
+    report->place = place;
     report->expected = expected;
-    report->part = part;
     __threadfence_system();
     *(volatile int32_t *)&report->isComplete = 1;
   }
 };
 
-/* Of integers, first <= value < end: an IndexError. */
+/* Of integers, first <= value < end: an IndexError. The message has the position if it is at least 0. */
 struct IndexCheck : ElementCheck {
   int64_t first, end;
 
-  __device__ bool operator()(int64_t value) const
+  __device__ bool operator()(int64_t value, int64_t position = -1) const
   {
     if (value >= first && value < end) return true;
-    refuse(value);
+    refuse(value, position);
     return false;
   }
   /* The same of an element of a real tensor, which must be whole. */
-  template <class R> __device__ bool isWhole(R value) const
+  template <class R> __device__ bool isWhole(R value, int64_t position = -1) const
   {
     const bool fits = value > (R)-9e18 && value < (R)9e18;
     const int64_t whole = fits ? (int64_t)value : first - 1;
     if (whole >= first && whole < end && (R)whole == value) return true;
-    write(0, (float)value, true, first, end, NULL, NULL);
+    write(0, (float)value, true, position, first, end, NULL);
     return false;
   }
   /* Reports an integer that is bad for another reason. */
-  __device__ void refuse(int64_t value) const { write(value, 0, false, first, end, NULL, NULL); }
+  __device__ void refuse(int64_t value, int64_t position = -1) const
+  {
+    write(value, 0, false, position, first, end, NULL);
+  }
 };
 
-/* Of real numbers: a ValueError, "<expected>, got <number>", and " in <part> <index>" unless part is NULL. */
+/* Of real numbers: a ValueError, "<expected>, got <number>". */
 struct NumberCheck : ElementCheck {
-  const char *expected, *part;
+  const char *expected;
 
-  __device__ void refuse(float number, int64_t index = 0) const
+  __device__ void refuse(float number, int64_t position = -1) const
   {
-    write(index, number, true, 0, 0, expected, part);
+    write(0, number, true, position, 0, 0, expected);
   }
 };
 
 /* The checks of an argument; the status of the call is set if there is no memory for the report. */
-IndexCheck indexCheck(THNNState *state, const char *argument, int64_t first, int64_t end);
-NumberCheck numberCheck(THNNState *state, const char *argument, const char *expected, const char *part = NULL);
+IndexCheck indexCheck(THNNState *state, const char *argument, int64_t first, int64_t end,
+                      const char *place = "at position");
+NumberCheck numberCheck(THNNState *state, const char *argument, const char *expected,
+                        const char *place = "at position");
 
 } // namespace thcunn
 

@@ -5,7 +5,7 @@
    compiled unchanged. The build defines the element type, THNN_REAL_IS_FLOAT, _DOUBLE, _HALF or _BFLOAT16; `Element` is its
    type in memory, `real` the type of the arithmetic.
 
-   A function is called after the function of libTHNN has passed all checks of its arguments and their sizes
+   A function is called after its arguments and their sizes have passed all checks of libTHNN's function
    (function_table.cu), so it launches kernels and checks nothing again. */
 
 #include <float.h>
@@ -40,8 +40,7 @@ typedef double accreal;
 #define TH_CONCAT(a, b) TH_CONCAT_(a, b)
 #define TH_CONCAT_4(a, b, c, d) TH_CONCAT(TH_CONCAT(a, b), TH_CONCAT(c, d))
 
-/* The symbol of a function, such as THCUNN_HalfTanh_updateOutput for THNN_(Tanh_updateOutput). The declarations of a
-   module ("modules/Tanh.h") give it C linkage. */
+/* The name of a function, such as THCUNN_HalfTanh_updateOutput for THNN_(Tanh_updateOutput). */
 #define THNN_(name) TH_CONCAT_4(THCUNN_, Real, name, )
 #define THTensor THNNTensor
 #define TH_DATA(tensor) ((Element *)(tensor)->data)

@@ -4,7 +4,7 @@
 /* The loops of kernels: one thread per element (forEach), and sums, maxima and other reductions (reduce). A kernel file
    gives the mathematics as a lambda, `[=] __device__ (int64_t i) { ... }`, which captures views and numbers by value.
 
-   The order of every reduction depends on sizes alone, so that results have the same bits in every run. */
+   The order of every reduction depends on sizes and memory layout alone, so that results have the same bits in every run. */
 
 #include "runtime/call.h"
 
@@ -30,6 +30,33 @@ struct Divisor {
   {
     return (int64_t)((__umul64hi((uint64_t)n, multiplier) + (uint64_t)n) >> shift);
   }
+};
+
+/* Divisor for numbers and divisors below 2^31, with 32-bit instructions. */
+struct NarrowDivisor {
+  int32_t divisor;
+  uint32_t multiplier, shift;
+
+  NarrowDivisor() = default;
+  NarrowDivisor(int64_t n) : divisor((int32_t)n), multiplier(0), shift(0)
+  {
+    if (n <= 0) return; /* of an empty tensor, which no kernel reads */
+    while ((int64_t)1 << shift < n) shift++;
+    multiplier = (uint32_t)((((uint64_t)1 << 32) * (((uint64_t)1 << shift) - (uint64_t)n)) / (uint64_t)n + 1);
+  }
+  __device__ int32_t quotient(int32_t n) const
+  {
+    /* The sum is below 2^32, as the product is below n. */
+    return (int32_t)((__umulhi((uint32_t)n, multiplier) + (uint32_t)n) >> shift);
+  }
+};
+
+/* The divisor of numbers of type I. */
+template <class I> struct DivisorOf {
+  typedef Divisor type;
+};
+template <> struct DivisorOf<int32_t> {
+  typedef NarrowDivisor type;
 };
 
 /* The sizes of N nested loops; the last one is the innermost. */
@@ -77,17 +104,21 @@ template <class F> __global__ void __launch_bounds__(THREADS) eachKernel(int64_t
   if (i < count) f(i);
 }
 
+/* The blocks for `count` > 0 elements; 0 after an error, since a grid has at most 2^31 - 1 blocks. */
+inline unsigned blockCount(THNNState *state, int64_t count, int perBlock = THREADS)
+{
+  const int64_t blocks = (count + perBlock - 1) / perBlock;
+  if (blocks <= 0x7fffffff) return (unsigned)blocks;
+  THNN_fail(state, THNN_NOT_IMPLEMENTED, NULL, "%lld elements are more than a launch can have", (long long)count);
+  return 0;
+}
+
 /* f(i) for 0 <= i < count, a thread each. */
 template <class F> void forEach(THNNState *state, int64_t count, F f)
 {
   if (count == 0 || state->status != THNN_OK) return;
-  const int64_t blocks = (count + THREADS - 1) / THREADS;
-  if (blocks > 0x7fffffff) {
-    THNN_fail(state, THNN_NOT_IMPLEMENTED, NULL, "%lld elements are more than a launch can have",
-              (long long)count);
-    return;
-  }
-  THCUNN_LAUNCH(eachKernel<F>, (unsigned)blocks, THREADS, streamOf(state))(count, f);
+  const unsigned blocks = blockCount(state, count);
+  if (blocks > 0) THCUNN_LAUNCH(eachKernel<F>, blocks, THREADS, streamOf(state))(count, f);
 }
 
 /* --- reductions ------------------------------------------------------------------------------------------------------
@@ -101,15 +132,16 @@ template <class F> void forEach(THNNState *state, int64_t count, F f)
      void finish(int64_t row, Value result) const;           stores the result
 
    all of them __device__. Each thread adds terms at a distance of the number of threads of a row; partial results are
-   merged as a tree. A row of more than TERMS_PER_PART terms is divided into parts, which blocks of their own reduce to
-   scratch memory.
+   merged as a tree. A block of X rows reduces at most TERMS_PER_PART / X terms of each. Longer rows are divided into
+   parts, which blocks of their own reduce to scratch memory.
 
    `adjacent`: terms of a row that follow each other are adjacent in memory. Otherwise rows are: then the threads of a warp
    have adjacent rows and the same terms. */
 
 static const int TERMS_PER_PART = 16384;
 
-/* Merges the values of the block's threads (x, y) over y. All threads of the block call it; the result is that of y = 0. */
+/* Merges the values of the block's threads (x, y) over y. All threads of the block call it, and all that have the same x
+   get the result. */
 template <int X, int Y, class R> __device__ typename R::Value mergeColumns(const R &r, typename R::Value value)
 {
   typedef typename R::Value Value;
@@ -203,13 +235,8 @@ static const int TERMS_PER_WARP = 1024;
 
 template <class R> void reduceWarps(THNNState *state, const R &r, int64_t rows, int64_t count)
 {
-  const int64_t blocks = (rows + THREADS / WARP - 1) / (THREADS / WARP);
-  if (blocks > 0x7fffffff) {
-    THNN_fail(state, THNN_NOT_IMPLEMENTED, NULL, "a reduction of %lld rows is more than a launch can have",
-              (long long)rows);
-    return;
-  }
-  THCUNN_LAUNCH(reduceWarpsKernel<R>, (unsigned)blocks, THREADS, streamOf(state))(r, rows, count);
+  const unsigned blocks = blockCount(state, rows, THREADS / WARP);
+  if (blocks > 0) THCUNN_LAUNCH(reduceWarpsKernel<R>, blocks, THREADS, streamOf(state))(r, rows, count);
 }
 
 template <class R> void reduce(THNNState *state, const R &r, int64_t rows, int64_t count, bool adjacent)

@@ -9,6 +9,13 @@ namespace thcunn
 
 static const int TERMS_PER_SUM = 128;
 
+/* True if a warp should take a range rather than a thread: there are so few threads that they do not occupy a GPU, and
+   ranges are long, on average. */
+static inline bool warpsTakeRanges(int64_t threads, int64_t ranges, int64_t entries)
+{
+  return threads < 16384 && entries / 128 >= ranges;
+}
+
 /* Sums over entries that follow each other:
 
      target[r * rowStride + c * columnStride] = bias[c] + R.scale(r) * sum of R.factor(i) * source[R.source(i) + c * sourceStride]
@@ -21,7 +28,7 @@ static const int TERMS_PER_SUM = 128;
      Number scale(int64_t r) const;       multiplies the sum */
 template <class T, class R> struct RangeSum {
   R ranges;
-  int64_t rows, columns;
+  int64_t entries, rows, columns;
   const T *source, *bias; /* bias may be NULL */
   T *target;
   int64_t sourceStride, biasStride, rowStride, columnStride;
@@ -55,12 +62,10 @@ template <class T, class R> struct RangeSum {
   }
 };
 
-/* A thread per range and V columns: 1, or, without a bias, Pack<T>::size if the rows of source and target consist of
-   aligned packs. */
-template <int V, class T, class R> void rangeSumByColumns(THNNState *state, const RangeSum<T, R> &sum)
+template <int V, class T, class R> void rangeSumByThreads(THNNState *state, const RangeSum<T, R> &sum)
 {
   const Divisor groups(sum.columns / V);
-  forEach(state, sum.rows * (sum.columns / V), [=] __device__(int64_t i) {
+  forEach(state, sum.rows * groups.divisor, [=] __device__(int64_t i) {
     const int64_t row = groups.quotient(i), column = (i - row * groups.divisor) * V;
     RowPart<T, V> total;
     sum.add(row, column, 0, 1, &total);
@@ -68,25 +73,28 @@ template <int V, class T, class R> void rangeSumByColumns(THNNState *state, cons
   });
 }
 
-/* A warp per range and column. */
-template <class T, class R> void rangeSumByWarps(THNNState *state, const RangeSum<T, R> &sum)
+template <int V, class T, class R> void rangeSumByWarps(THNNState *state, const RangeSum<T, R> &sum)
 {
-  const Divisor columns(sum.columns);
-  forEach(state, sum.rows * sum.columns * WARP, [=] __device__(int64_t i) {
-    const int64_t warp = i / WARP, row = columns.quotient(warp), column = warp - row * columns.divisor;
+  const Divisor groups(sum.columns / V);
+  forEach(state, sum.rows * groups.divisor * WARP, [=] __device__(int64_t i) {
+    const int64_t warp = i / WARP, row = groups.quotient(warp), column = (warp - row * groups.divisor) * V;
     const int lane = (int)(i % WARP);
-    RowPart<T, 1> total;
+    RowPart<T, V> total;
     sum.add(row, column, lane, WARP, &total);
-    total.value[0] = sumOverWarp(total.value[0]);
+#pragma unroll
+    for (int e = 0; e < V; e++) total.value[e] = sumOverWarp(total.value[e]);
     if (lane == 0) sum.finish(row, column, total);
   });
 }
 
-template <class T, class R> void rangeSum(THNNState *state, const RangeSum<T, R> &sum)
+/* A thread or a warp per range and V columns: 1, or, without a bias, Pack<T>::size if the rows of source and target
+   consist of aligned packs. */
+template <int V, class T, class R> void rangeSum(THNNState *state, const RangeSum<T, R> &sum)
 {
   if (sum.columns == 0) return;
-  if (sum.columns >= WARP / 2) rangeSumByColumns<1>(state, sum);
-  else rangeSumByWarps(state, sum);
+  const bool byWarps = warpsTakeRanges(sum.rows * (sum.columns / V), sum.rows, sum.entries);
+  if (byWarps || (V == 1 && sum.columns < WARP / 2)) rangeSumByWarps<V>(state, sum);
+  else rangeSumByThreads<V>(state, sum);
 }
 
 } // namespace thcunn

@@ -131,7 +131,8 @@ template <int V, class T, class E> void segmentSum(THNNState *state, const Segme
   SegmentSummation<T, E, V> s = {sum, sortByKey(state, sum.entries, sum.count, sum.keys), 6, NULL,
                                  sum.columns / V};
   if (state->status != THNN_OK) return;
-  /* A part has as many items as there are parts, so that no chain of additions is long, even if all items have one key. */
+  /* A part has about as many items as there are parts, but from 64 to 4096, so that chains of additions are short, even
+     if all items have one key. */
   while (s.partBits < 12 && sum.count >> 2 * s.partBits > 0) s.partBits++;
   const int64_t parts = (sum.count + ((int64_t)1 << s.partBits) - 1) >> s.partBits, groups = sum.columns / V;
   if (parts > 1) {

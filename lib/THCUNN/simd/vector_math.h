@@ -12,14 +12,20 @@
 
 TH_MATH float th_abs(float x) { return fabsf(x); }
 TH_MATH double th_abs(double x) { return fabs(x); }
+TH_MATH float th_copysign(float x, float sign) { return copysignf(x, sign); }
+TH_MATH double th_copysign(double x, double sign) { return copysign(x, sign); }
 TH_MATH float th_sqrt(float x) { return sqrtf(x); }
 TH_MATH double th_sqrt(double x) { return sqrt(x); }
 TH_MATH float th_exp(float x) { return expf(x); }
 TH_MATH double th_exp(double x) { return exp(x); }
+TH_MATH float th_exp_le0(float x) { return expf(x); }
+TH_MATH double th_exp_le0(double x) { return exp(x); }
 TH_MATH float th_log(float x) { return logf(x); }
 TH_MATH double th_log(double x) { return log(x); }
 TH_MATH float th_log1p(float x) { return log1pf(x); }
 TH_MATH double th_log1p(double x) { return log1p(x); }
+TH_MATH float th_log1p_le1(float x) { return log1pf(x); }
+TH_MATH double th_log1p_le1(double x) { return log1p(x); }
 TH_MATH float th_expm1_le0(float x) { return expm1f(x); }
 TH_MATH double th_expm1_le0(double x) { return expm1(x); }
 TH_MATH float th_tanh(float x) { return tanhf(x); }

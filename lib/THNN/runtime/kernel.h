@@ -40,6 +40,11 @@
 #define TH_DATA(tensor) ((real *)(tensor)->data)
 #define TH_ACCREAL_DATA(tensor) ((accreal *)(tensor)->data)
 
+static inline double THNNState_gradientFactor(const THNNState *state)
+{
+  return state->gradientFactor ? *(const real *)state->gradientFactor : 1;
+}
+
 #include "simd/simd.h"
 
 #endif

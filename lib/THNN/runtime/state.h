@@ -38,9 +38,10 @@ typedef struct THNNState {
   void *stream;         /* the device's stream that kernels are launched on; NULL on the CPU */
   int32_t device;       /* THNNDevice */
   int32_t deviceIndex;
-  bool meta;                    /* check and request shapes, compute nothing */
-  const double *gradientFactor; /* the factor of a criterion's gradInput; NULL stands for 1 */
-  int32_t status;               /* THNNStatus */
+  bool meta; /* check and request shapes, compute nothing */
+  /* The factor of a criterion's gradInput: a number of the call's element type, on its device, or NULL for 1. */
+  const void *gradientFactor;
+  int32_t status; /* THNNStatus */
   int32_t requestCount;
   THNNRequest requests[THNN_MAX_REQUESTS];
   /* Temporary memory on the device for the rest of the call, or NULL. Set by the caller, NULL if it has none; the CPU's
@@ -52,10 +53,6 @@ typedef struct THNNState {
 
 /* The calling thread's own state, for calls with NULL; it reports on the last of these calls on this thread. */
 THNNState *THNN_lastState(void);
-static inline double THNNState_gradientFactor(const THNNState *state)
-{
-  return state->gradientFactor ? *state->gradientFactor : 1;
-}
 
 /* Clears the report of the previous call. */
 void THNNState_begin(THNNState *state, const char *function);

@@ -19,8 +19,10 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__x86_64__) && (defined(__AVX512F__) || defined(__AVX2__) || defined(__SSE2__))
+#if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h> /* immintrin.h takes longer to compile than most kernel files */
 #endif
 
 #if defined(__AVX512F__)

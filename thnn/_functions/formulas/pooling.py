@@ -33,7 +33,7 @@ def _at_volume_positions(needs: Any, gradOutput: Tensor, input: Tensor, indices:
 
 
 def _at_frames(needs: Any, gradOutput: Tensor, input: Tensor, indices: Tensor, dW: int) -> dict[str, Tensor]:
-    frames = indices + torch.arange(indices.shape[-2])[:, None] * dW
+    frames = indices + torch.arange(indices.shape[-2], device=indices.device)[:, None] * dW
     return {"gradInput": torch.zeros_like(input).scatter_add(-2, frames, gradOutput)}
 
 
@@ -47,7 +47,7 @@ def _unpacked(
     """The positions, in volumes of size `size`, of kernel elements given as packed bytes; -1 stays -1."""
     positions = torch.zeros_like(indices)
     for axis in range(3):
-        start = torch.arange(indices.shape[axis - 3]) * stride[axis] - padding[axis]
+        start = torch.arange(indices.shape[axis - 3], device=indices.device) * stride[axis] - padding[axis]
         start = start.reshape([-1 if axis == d else 1 for d in range(3)])
         at = start + (indices >> 8 * axis & 255) * dilation[axis]
         if not in_transform() and bool(((at < 0) | (at >= size[axis])).logical_and(indices != -1).any()):
@@ -128,7 +128,8 @@ def _feature_lp_pooling(
     dim = 1 if batchMode else 0
     ratio = input.unfold(dim, width, stride) / output.masked_fill(output == 0, 1).unsqueeze(-1)
     terms = gradOutput.masked_fill(output == 0, 0).unsqueeze(-1) * ratio ** (power - 1)
-    features = torch.arange(output.shape[dim])[:, None] * stride + torch.arange(width)
+    starts = torch.arange(output.shape[dim], device=output.device) * stride
+    features = starts[:, None] + torch.arange(width, device=output.device)
     terms = terms.movedim(-1, dim + 1).flatten(dim, dim + 1)
     return {"gradInput": torch.zeros_like(input).index_add(dim, features.flatten(), terms)}
 

@@ -41,9 +41,10 @@ def _lookup_table_bag(
         }
     rows = input.flatten()
     if offsets is None:
-        bags = torch.arange(len(input)).repeat_interleave(input.shape[1])
+        bags = torch.arange(len(input), device=input.device).repeat_interleave(input.shape[1])
     else:
-        bags = torch.searchsorted(offsets.contiguous(), torch.arange(len(rows)), right=True) - 1
+        entries = torch.arange(len(rows), device=rows.device)
+        bags = torch.searchsorted(offsets.contiguous(), entries, right=True) - 1
     factor = (rows != paddingValue).to(weight.dtype)
     if mode == 1:
         factor = factor / bagSize[bags].clamp(min=1)

@@ -232,6 +232,7 @@ SPATIAL_UP_SAMPLING_BILINEAR = _linear_case(
     _sized("many channels", (2, 37, 9, 18), 17, 40, differentiable=False),
     _sized("high", (2, 3, 3, 17), 1300, 35, differentiable=False),
     _sized("three times", (2, 5, 17, 33), 51, 99, differentiable=False),
+    _sized("one pixel to many", (1, 3, 1, 1), 300, 310, differentiable=False),
 )
 
 VOLUMETRIC_UP_SAMPLING_TRILINEAR = _linear_case(

@@ -35,6 +35,8 @@ def _softmax_samples() -> tuple[SampleInput, ...]:
         SampleInput("many classes", {"input": normal(3, 1003)}, differentiable=False),
         SampleInput("many rows", {"input": normal(531, 37)}, differentiable=False),
         SampleInput("large images", {"input": normal(2, 21, 30, 37)}, differentiable=False),
+        SampleInput("many classes of few pixels", {"input": normal(2, 600, 3, 5)}, differentiable=False),
+        SampleInput("many classes of packed pixels", {"input": normal(2, 300, 4, 4)}, differentiable=False),
         SampleInput("extremes", {"input": given(extremes)}, differentiable=False),
         SampleInput("not finite", {"input": given(not_finite)}, differentiable=False),
     )

@@ -166,9 +166,13 @@ def _index_samples(made: Callable[..., dict[str, Any]]) -> tuple[SampleInput, ..
         sample("one sample", (7,), normalizing=True),
         sample("sizes 1", (1,), keys=2, outputs=1),
         sample("duplicates", (40, 300, 90), keys=3, outputs=5, normalizing=True, small=False),
+        sample("many outputs", [9] * 5, outputs=70, normalizing=True, small=False),
+        sample("long rows", (700, 300), keys=200, outputs=37, small=False),
         sample("many", [5] * 300, keys=700, outputs=37, small=False),
         sample("no outputs", (2, 1), outputs=0),
+        sample("no outputs, normalizing", (2, 1), outputs=0, normalizing=True),
         sample("empty", ()),
+        sample("empty, normalizing", (), normalizing=True),
         sample("empty rows", (0, 0)),
     )
 

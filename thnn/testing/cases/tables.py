@@ -249,6 +249,17 @@ LOOKUP_TABLE_BAG = Case(
         _bag_sample(
             "many maxima", 4000, rows=300, columns=19, offsets=[*range(0, 4000, 70)], mode=2, small=False
         ),
+        _bag_sample("long bags", 3000, rows=50, columns=24, offsets=[0, 2900], mode=1, small=False),
+        SampleInput(
+            "long bags with equal maxima",
+            {
+                "input": classes(900, count=5),
+                "weight": given([[0.0, math.nan], [3.0, 1.0], [3.0, math.nan], [-1.0, math.inf], [3.0, 2.0]]),
+                "offsets": given([0, 50, 300], torch.int64),
+                "mode": 2,
+            },
+            differentiable=False,
+        ),
         SampleInput(
             "not finite",
             {

@@ -1,29 +1,7 @@
 #include "modules/BatchNormalization.h"
 #include "batch_norm/batch_norm.h"
-#include "normalization/batch_norm_fused.h"
 
 using namespace THNN_(batchNorm);
-
-void THNN_(BatchNormalization_updateOutput)(THNNState *state, THTensor *input, THTensor *output, THTensor *weight,
-                                            THTensor *bias, THTensor *running_mean, THTensor *running_var,
-                                            THTensor *save_mean, THTensor *save_std, bool train, double momentum,
-                                            double eps)
-{
-  THNN_(batchNormFusedUpdateOutput)(state, input, output, weight, bias, running_mean, running_var, save_mean,
-                                    save_std, train, momentum, eps, false);
-}
-
-void THNN_(BatchNormalization_backward)(THNNState *state, THTensor *input, THTensor *gradOutput,
-                                        THTensor *gradInput, THTensor *gradWeight, THTensor *gradBias,
-                                        THTensor *weight, THTensor *running_mean, THTensor *running_var,
-                                        THTensor *save_mean, THTensor *save_std, bool train, double scale,
-                                        double eps)
-{
-  THNN_(batchNormFusedBackward)(state, input, gradOutput, gradInput, gradWeight, gradBias, weight, NULL,
-                                running_mean, running_var, save_mean, save_std, train, scale, eps, false);
-}
-
-/* --- stages ---------------------------------------------------------------------------------------------------------- */
 
 /* The two vectors of 2C accreal numbers; of statistics, a last one is the number of values per channel. */
 static ChannelVector first(const THAccrealTensor *pairs)
@@ -59,7 +37,7 @@ void THNN_(BatchNormalization_mergeStatistics)(THNNState *state, THAccrealTensor
   const thcunn::View<const accreal, 2> part = {TH_ACCREAL_DATA(parts), {parts->stride[0], parts->stride[1]}};
   const thcunn::View<accreal, 1> to = {TH_ACCREAL_DATA(statistics), {statistics->stride[0]}};
   const thcunn::NumberCheck check =
-      thcunn::numberCheck(state, "parts", "expected numbers of values of at least 0", "part");
+      thcunn::numberCheck(state, "parts", "expected numbers of values of at least 0", "in part");
   /* The last thread has no channel; it adds the numbers of values. */
   thcunn::forEach(state, C + 1, [=] __device__(int64_t c) {
     accreal mean = 0, squares = 0, count = 0;

@@ -1,0 +1,71 @@
+"""The errors of elements that kernels refuse have the value and its position, as those of the CPU, in the emulation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+import thnn
+
+
+def _wrong(shape: tuple[int, ...], position: int) -> Tensor:
+    """Zeros, with 9 at a position, whose memory is in another order than its elements."""
+    numbers = torch.zeros(shape, dtype=torch.int64)
+    numbers.view(-1)[position] = 9
+    return numbers.t().contiguous().t() if len(shape) == 2 else numbers
+
+
+_table = torch.randn(4, 3)
+_scores = torch.randn(3, 4)
+_CALLS: dict[str, tuple[Callable[[], Any], str]] = {
+    "LookupTable": (
+        lambda: thnn.LookupTableFunction.apply(_wrong((3, 4), 7), _table),
+        "LookupTable_updateOutput: input: expected a number from 0 to 3, got 9 at position 7",
+    ),
+    "LookupTableBag": (
+        lambda: thnn.LookupTableBagFunction.apply(_wrong((3, 4), 6), None, _table),
+        "LookupTableBag_updateOutput: input: expected a number from 0 to 3, got 9 at position 6",
+    ),
+    "offsets": (
+        lambda: thnn.LookupTableBagFunction.apply(torch.zeros(5, dtype=torch.int64), _wrong((3,), 2), _table),
+        "LookupTableBag_updateOutput: offsets: expected a number from 0 to 5, got 9 at position 2",
+    ),
+    "ClassNLL": (
+        lambda: thnn.ClassNLLCriterionFunction.apply(_scores, _wrong((3,), 1)),
+        "ClassNLLCriterion_updateOutput: target: expected a number from 0 to 3, got 9 at position 1",
+    ),
+    "SpatialClassNLL": (
+        lambda: thnn.SpatialClassNLLCriterionFunction.apply(torch.randn(2, 4, 3, 5), _wrong((2, 3, 5), 23)),
+        "SpatialClassNLLCriterion_updateOutput: target: expected a number from 0 to 3, got 9 at position 23",
+    ),
+    "MultiMargin": (
+        lambda: thnn.MultiMarginCriterionFunction.apply(_scores, _wrong((3,), 2)),
+        "MultiMarginCriterion_updateOutput: target: expected a number from 0 to 3, got 9 at position 2",
+    ),
+    "MultiLabelMargin": (
+        lambda: thnn.MultiLabelMarginCriterionFunction.apply(_scores, _wrong((3, 4), 9)),
+        "MultiLabelMarginCriterion_updateOutput: target: expected a number from 0 to 3, got 9 in row 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _CALLS)
+def test_messages(name: str) -> None:
+    call, message = _CALLS[name]
+    with pytest.raises(IndexError) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_connection_table() -> None:
+    table = torch.tensor([[0.0, 1.0], [1.0, 0.5]])
+    with pytest.raises(
+        IndexError, match=r"connTable: expected a whole number from 0 to 1, got 0\.5 in row 1$"
+    ):
+        thnn.SpatialConvolutionMapFunction.apply(
+            torch.randn(2, 5, 5), torch.randn(2, 3, 3), torch.randn(2), table, 2, 2, 1, 1
+        )
