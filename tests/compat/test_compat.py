@@ -193,8 +193,8 @@ MISSING = {
     "from torch.nn._functions.thnn.auto import MSECriterion": "its name here is MSELoss",
     "from torch.nn._functions.thnn.auto import TanhFunction": "use thnn.TanhFunction, or Tanh",
     "from torch.nn._functions.thnn.auto import Thresold": "did you mean Threshold",
-    "from torch._thnn.utils import THCUNN_H_PATH": "thnn has no GPU library",
-    "from torch._thnn import THNNCudaBackendStateMixin": "thnn has no GPU library",
+    "from torch._thnn.utils import THCUNN_H_PATH": "type2backend..torch.cuda.FloatTensor",
+    "from torch._thnn import THNNCudaBackendStateMixin": "type2backend..torch.cuda.FloatTensor",
     "from torch.nn.backends.thnn import frobnicate": "dir.. of torch.nn.backends.thnn lists its names",
 }
 

@@ -108,7 +108,8 @@ class ProcessGroupCommunicator:
     - all messages of a group have one length, that of the longest so far. The processes agree on a longer one through
       the group's store before it is sent, once for the widest layer of a net;
     - a message begins with a checksum of its tag; a receiver with another tag raises an error;
-    - on gloo the messages have separate connections.
+    - on gloo the messages have separate connections, and are in the memory of the host: tensors of other devices are
+      copied there and back.
 
     Each communicator has a separate client of the store. Threads with different groups therefore never wait for each
     other; threads must not share a group, as everywhere in torch.distributed.
@@ -119,7 +120,7 @@ class ProcessGroupCommunicator:
         self._rank: int = group.rank()
         self._global_ranks = dist.get_process_group_ranks(group)
         self._group = weakref.ref(group)
-        self._transports: dict[str, Any] = {}  # by device type
+        self._gloo: Any = None  # the group of gloo that transfers messages
         self._store = dist.PrefixStore("thnn", store_client_of(group))  # type: ignore[attr-defined]
         self._length = 0
         self._collectives = 0
@@ -141,15 +142,16 @@ class ProcessGroupCommunicator:
             if needed > self._length:
                 self._agree_on_length(needed, tag, timeout)
             # Zeros, since the unused part is sent as well and must not disclose memory.
-            message = local.new_zeros(self._length)
+            transport, device = self._transport(local.device, timeout)
+            message = local.new_zeros(self._length, device=device)
             message[0] = zlib.crc32(str(tag).encode())
             message[_HEADER:needed] = local
-            received = local.new_empty(self.size, self._length)
-            dist.all_gather(list(received.unbind()), message, self._transport(local.device, timeout))
+            received = message.new_empty(self.size, self._length)
+            dist.all_gather(list(received.unbind()), message, transport)
         except RuntimeError as error:
             raise RuntimeError(self._diagnose(tag, deadline, error)) from error
         self._check_tags(received[:, 0], tag)
-        return received[:, _HEADER:needed]
+        return received[:, _HEADER:needed].to(local.device)
 
     def announce_error(self, layer: str, arguments: Iterable[Any], error: Exception) -> None:
         """Takes part in the collective of a forward that rejected `arguments`, with a tag that contains the error."""
@@ -171,19 +173,17 @@ class ProcessGroupCommunicator:
         """The timeout of the group in seconds."""
         return timeout_of(self._group_of_process(), device)
 
-    def _transport(self, device: torch.device, timeout: float) -> Any:
-        """The group that transfers the messages."""
-        transport = self._transports.get(device.type)
-        if transport is None:
-            group = self._group_of_process()
-            # Other backends order messages on the device, where a second group could block the first.
-            gloo = getattr(dist, "ProcessGroupGloo", None)
-            if gloo is None or not isinstance(backend_of(group, device), gloo):
-                return group
-            store = dist.PrefixStore(device.type, self._store)  # type: ignore[attr-defined]
-            transport = gloo(store, self._rank, self.size, timedelta(seconds=timeout))
-            self._transports[device.type] = transport
-        return transport
+    def _transport(self, device: torch.device, timeout: float) -> tuple[Any, torch.device]:
+        """The group that transfers the messages of tensors on a device, and the device of the messages."""
+        group = self._group_of_process()
+        # Other backends order messages on the device, where a second group could block the first.
+        gloo = getattr(dist, "ProcessGroupGloo", None)
+        if gloo is None or not isinstance(backend_of(group, device), gloo):
+            return group, device
+        if self._gloo is None:
+            store = dist.PrefixStore("gloo", self._store)  # type: ignore[attr-defined]
+            self._gloo = gloo(store, self._rank, self.size, timedelta(seconds=timeout))
+        return self._gloo, torch.device("cpu")
 
     def _agree_on_length(self, length: int, tag: Tag, timeout: float) -> None:
         """Sets the length of messages in all processes; raises ValueError if their tags differ."""

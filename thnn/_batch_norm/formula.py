@@ -48,7 +48,7 @@ def gradients(
     parts: Sequence[Part],
     needs: Sequence[Sequence[bool]],
     eps: float,
-    count: Tensor | float | None,
+    counts: Sequence[Tensor | float] | None,
     reduce: Reduce = lambda vectors: vectors,
 ) -> list[Gradients]:
     """Gradients of each part by input, weight and bias; those by weight and bias are sums over the part alone.
@@ -59,7 +59,8 @@ def gradients(
         parts: Sequence: the parts in this process, with the gradient by the input of relu as `gradOutput`
         needs: Sequence: for each part, whether input, weight and bias need a gradient
         eps: float: added to the variance
-        count: number of values per channel in all parts, n; None: mean and inverse deviation are constants
+        counts: for each part, the number of values per channel in all parts, n, on the device of the part if it is a
+            tensor; None: mean and inverse deviation are constants
         reduce: function: takes a list of vectors (m) of float64, one per part in this process; returns as many, each
             the sum over all parts of all processes, on the device of its argument. Differentiable. Called once, unless
             mean and inverse deviation are constants.
@@ -78,10 +79,10 @@ def gradients(
     local = [[channel_sum(a), channel_sum(a * c)] for a, c in zip(g, centred)]
     inverses = [p.inverse for p in parts]
     totals: list[tuple[Tensor, Tensor]] = []
-    if count is not None:
+    if counts is not None:
         moments = [[channel_sum(c), channel_sum(c.square())] for c in centred]
         reduced = reduce([torch.cat((*a, *b)) for a, b in zip(local, moments)])
-        for k, vector in enumerate(reduced):
+        for k, (vector, count) in enumerate(zip(reduced, counts)):
             total, product, first, second = vector.chunk(4)
             offset = first / count
             inverse = stages.inverse_deviation((second / count - offset.square()).clamp(min=0), eps)

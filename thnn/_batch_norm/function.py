@@ -224,18 +224,18 @@ def _gradients(
     derivatives of the gradients by the statistics of the batch are needed.
     """
     running_mean, running_var, mean, inverse = statistics
-    count = None
+    counts = None
     if mean is None:
         mean, inverse = (
             running_mean,
             stages.inverse_deviation(running_var.to(stages.statistics_dtype(input)), eps),
         )
     elif by_statistics:
-        count = input.numel() // max(input.shape[1], 1)
+        counts = [input.numel() // max(input.shape[1], 1)]
     part = formula.Part(gradOutput, input, weight, bias, mean, inverse)
     if relu:
         part = formula.relu_backward(part, output)
-    return formula.gradients([part], [needs], eps, count)[0]
+    return formula.gradients([part], [needs], eps, counts)[0]
 
 
 def _evaluated(

@@ -77,7 +77,7 @@ def statistics(input: Tensor) -> Tensor:
         _call("statistics", ANY, (input, result))
         return result
     count = math.prod(input.shape[:1] + input.shape[2:])
-    result = torch.zeros(2 * C + 1, dtype=torch.float64, device=input.device)
+    result = input.new_zeros(2 * C + 1, dtype=torch.float64)
     if count:
         variance, mean = torch.var_mean(_upcast(input), _dims(input), correction=0)
         result[:C] = mean

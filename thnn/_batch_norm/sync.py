@@ -144,7 +144,7 @@ class SyncBatchNormalizationFunction(BatchNormalization):
                 [part],
                 [needs],
                 eps,
-                count if input.requires_grad else None,
+                [count] if input.requires_grad else None,
                 lambda vectors: [_AllReduce.apply(vectors[0], communicator, tag)],
             )
             return *gradients, None

@@ -17,7 +17,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from thnn._binding.arguments import NARROW_DTYPES, check_one_device
 from thnn._binding.library import ALLOCATE
+from thnn._functions.base import cast_for_autocast
 from thnn._functions.generate import BackwardKernel, backward_kernels
 from thnn._header import Argument, Module
 from thnn._operators import flops, shapes
@@ -130,7 +132,8 @@ class Operators:
     def _fake_result(self, argument: Argument, values: Mapping[str, Any], first: Tensor) -> Any:
         outputs = [a.name for a in self.outputs]
         if self.module.is_criterion and (argument in self.outputs or argument.like in outputs):
-            return first.new_empty(())
+            is_wider = argument.is_mixed and first.dtype in NARROW_DTYPES
+            return first.new_empty((), dtype=torch.float32 if is_wider else first.dtype)
         if argument.like is not None and argument.like in values:
             return torch.empty_like(values[argument.like])
         if argument.is_optional and not values.get("train", True):
@@ -173,8 +176,22 @@ class Operators:
         self._definitions.impl(name, self._composite, "CompositeImplicitAutograd")
         qualified = f"{self.namespace}::{name}"
         torch.library.register_autocast(qualified, "cpu", torch.float32, lib=self._definitions)
+        self._definitions.impl(name, self._in_cuda_autocast, "AutocastCUDA", with_keyset=True)
         self.operator = getattr(getattr(torch.ops, self.namespace), name).default
         flops.register(self)
+
+    def _in_cuda_autocast(self, _keyset: Any, *values: Any) -> Any:
+        """Casts tensors of float16 and bfloat16 to float32 if the C function does not take them with the others, as the
+        classes do."""
+        given = [
+            (a, v) for a, v in zip(self.tensors, values) if isinstance(v, Tensor) and v.is_floating_point()
+        ]
+        types = {v.dtype for a, v in given if not a.is_mixed}
+        mixed = {v.dtype for a, v in given if a.is_mixed}
+        if len(types) > 1 or not mixed <= {*types, torch.float32}:
+            values = cast_for_autocast(values) or values
+        with torch.autocast("cuda", enabled=False):
+            return self.operator(*values)
 
     def _tags(self) -> tuple[torch.Tag, ...]:
         return (torch.Tag.nondeterministic_seeded,) if self.is_random else ()
@@ -189,7 +206,8 @@ class Operators:
     ) -> Any:
         tags = self._tags() if name.endswith("_updateOutput") else ()
         self._definitions.define(f"{name}({', '.join(arguments)}) -> {_returns(count)}", tags=tags)
-        self._definitions.impl(name, kernel, "CPU")
+        for device in ("CPU", "CUDA"):  # the binding chooses the library
+            self._definitions.impl(name, kernel, device)
         qualified = f"{self.namespace}::{name}"
         torch.library.register_fake(qualified, fake, lib=self._definitions)
         operator = getattr(getattr(torch.ops, self.namespace), name).default
@@ -208,6 +226,7 @@ class Operators:
 
     def _fake_forward(self, *values: Any) -> Any:
         named = dict(zip(self.given, values))
+        check_one_device(f"{self.module.name}_updateOutput", named)
         updated = [named[a.name] for a in self.modified]
         copies = [None if t is None else torch.empty_like(t) for t in updated]
         return _packed([*self.fake_results(named), *copies], values[0])
@@ -215,6 +234,7 @@ class Operators:
     def _fake_gradients(self, kernel: BackwardKernel) -> Callable[..., Any]:
         def fake(gradOutput: Tensor, *values: Any) -> Any:
             named = dict(zip(kernel.arguments, values))
+            check_one_device(kernel.function.name, {"gradOutput": gradOutput, **named})
             sources = [named[name] for name in kernel.gradients.values()]
             return _packed([None if s is None else torch.empty_like(s) for s in sources], gradOutput)
 

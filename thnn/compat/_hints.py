@@ -8,14 +8,14 @@ import torch
 
 import thnn.nn
 
-_NO_GPU = "thnn has no GPU library; its backends take float32 and float64 tensors on the CPU"
+_CUDA = "the CUDA functions are those of the same header: thnn.type2backend['torch.cuda.FloatTensor']"
 _LOSSES = "use the losses of torch.nn.functional"
 
 #: Module or name in a module -> today's equivalent.
 _TODAY = {
-    "torch._thnn.THNNCudaBackendStateMixin": _NO_GPU,
-    "torch._thnn._THCUNN": _NO_GPU,
-    "torch._thnn.utils.THCUNN_H_PATH": _NO_GPU,
+    "torch._thnn.THNNCudaBackendStateMixin": _CUDA,
+    "torch._thnn._THCUNN": _CUDA,
+    "torch._thnn.utils.THCUNN_H_PATH": _CUDA,
     "torch.nn._functions.conv": "use torch.nn.functional.conv2d or thnn.SpatialConvolutionMMFunction",
     "torch.nn._functions.loss": _LOSSES,
     "torch.nn._functions.packing": "use torch.nn.utils.rnn.pack_padded_sequence",

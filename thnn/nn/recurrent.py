@@ -95,7 +95,7 @@ class _Recurrent(torch.nn.RNNBase):
         for state in states:
             if state.shape != shape:
                 raise ValueError(f"hx: expected {shape}, got {tuple(state.shape)}")
-            if state.dtype != input.dtype and not torch.is_autocast_enabled("cpu"):
+            if state.dtype != input.dtype and not torch.is_autocast_enabled(input.device.type):
                 raise TypeError(f"hx: expected {input.dtype}, the type of input, got {state.dtype}")
         return tuple(states) if is_batched else tuple(s.unsqueeze(1) for s in states)
 

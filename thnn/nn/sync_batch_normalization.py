@@ -137,20 +137,20 @@ class SyncBatchNorm(_BatchNorm):
         communicator = communicator_of(self.process_group) if train and self.training else None
         if communicator is None:
             return super()._compute(input, weight, bias, running_mean, running_var, train, momentum)
-        if isinstance(momentum, Tensor):
-            momentum = float(momentum)  # waits for the device
-        replaced = None
-        if momentum == 1 and running_mean is not None and running_var is not None:
-            # The old running statistics may be NaN, and 0 * NaN is NaN.
-            replaced = running_mean, running_var
+        weight_of_batch, replaced = momentum, None
+        is_number = not isinstance(momentum, Tensor)
+        if not (is_number and momentum != 1) and running_mean is not None and running_var is not None:
+            # A tensor is on the device, where the C function has no momentum. With a weight of 1, the old running
+            # statistics may be NaN, and 0 * NaN is NaN.
+            replaced, momentum = (running_mean, running_var), 1.0
             running_mean, running_var = torch.zeros_like(running_mean), torch.zeros_like(running_var)
         output = synchronized(
             input, weight, bias, running_mean, running_var, momentum, self.eps, communicator, self._label(),
             unbiased=self.unbiased, relu=self.activation == "relu",
         )  # fmt: skip
         if replaced is not None and running_mean is not None and running_var is not None:
-            _statistics.update(replaced[0], running_mean, 1)
-            _statistics.update(replaced[1], running_var, 1)
+            _statistics.update(replaced[0], running_mean, weight_of_batch)
+            _statistics.update(replaced[1], running_var, weight_of_batch)
         return output
 
     def _label(self) -> str:

@@ -137,8 +137,8 @@ def _compute(
         mean, inverse, count, recorded = group.rendezvous(rank, f"layer {label}", part, merge)
         stages.normalize(input, weight, bias, mean, inverse, relu, output)
     if recorded:
-        join = functools.partial(_join, count, layer.eps, relu)
-        value = (input, weight, bias, output, mean, inverse)
+        join = functools.partial(_join, layer.eps, relu)
+        value = (input, weight, bias, output, mean, inverse, count)
         output = group.rendezvous(rank, f"layer {label}", value, join)
     return output
 
@@ -157,9 +157,9 @@ def _check(name: str, num_features: int, input: Tensor, vectors: Sequence[Tensor
 
 def _merge(
     label: str, eps: float, unbiased: bool, parts: list[_Part]
-) -> list[tuple[Tensor, Tensor, float, bool]]:
-    """For each part, on its device: mean, inverse deviation and number of values per channel of the whole batch, and
-    whether autograd records. Updates the running statistics of the first replica.
+) -> list[tuple[Tensor, Tensor, Tensor, bool]]:
+    """For each part, on its device: mean, inverse deviation and number of values per channel (1) of the whole batch,
+    and whether autograd records. Updates the running statistics of the first replica.
     """
     first = parts[0]
     for rank, part in enumerate(parts):
@@ -188,16 +188,16 @@ def _merge(
             )
         except ValueError as error:
             raise ValueError(f"layer {label}: {error}") from None
-        count = float(merged[-1])
-        return [
-            (mean.to(part.input.device), inverse.to(part.input.device), count, recorded) for part in parts
-        ]
+        statistics = mean, inverse, merged[-1:]
+        devices = [part.input.device for part in parts]
+        there = {device: [t.to(device) for t in statistics] for device in devices}
+        return [(*there[device], recorded) for device in devices]  # type: ignore[misc]
 
 
-def _join(count: float, eps: float, relu: bool, values: list[tuple[Any, ...]]) -> Sequence[Tensor]:
-    inputs, weights, biases, outputs, means, inverses = zip(*values)
+def _join(eps: float, relu: bool, values: list[tuple[Any, ...]]) -> Sequence[Tensor]:
+    inputs, weights, biases, outputs, means, inverses, counts = zip(*values)
     with torch.enable_grad():
-        forward_results = (outputs, means, inverses, count, eps, relu)
+        forward_results = (outputs, means, inverses, counts, eps, relu)
         joint: tuple[Tensor, ...] = JointBatchNormalization.apply(forward_results, *inputs, *weights, *biases)
     return joint
 
@@ -205,8 +205,8 @@ def _join(count: float, eps: float, relu: bool, values: list[tuple[Any, ...]]) -
 class JointBatchNormalization(torch.autograd.Function):
     """The autograd node of one layer in all replicas, which have computed its forward.
 
-    Arguments: (outputs, means, inverse deviations, values per channel, eps, relu), then the inputs of all replicas,
-    all weights, all biases. Differentiable any number of times.
+    Arguments: (outputs, means, inverse deviations, numbers of values per channel, eps, relu), then the inputs of all
+    replicas, all weights, all biases. Differentiable any number of times.
     """
 
     @staticmethod
@@ -217,7 +217,7 @@ class JointBatchNormalization(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradOutputs: Tensor) -> Any:
-        means, inverses, count, eps, relu = ctx.forward_results
+        means, inverses, counts, eps, relu = ctx.forward_results
         K = len(gradOutputs)
         tensors = ctx.saved_tensors
         inputs, weights, biases = tensors[:K], tensors[K : 2 * K], tensors[2 * K :]
@@ -231,7 +231,7 @@ class JointBatchNormalization(torch.autograd.Function):
                 parts,
                 [needs[k::K] for k in range(K)],
                 eps,
-                count,
+                counts,
                 lambda vectors: AllReduce.apply(*vectors),
             )
             return None, *(gradient for column in zip(*found) for gradient in column)
@@ -243,8 +243,9 @@ class JointBatchNormalization(torch.autograd.Function):
         for k, (g, x, w, b, mean, inverse) in enumerate(parts):
             if needs[k]:
                 assert total is not None
-                of_batch = total.to(x.device)
-                gradients[k] = stages.grad_input(x, g, w, b, mean, inverse, of_batch, count, relu)
+                # Divided on the device, as in SyncBatchNormalizationFunction.
+                of_batch = total.to(x.device) / counts[k]
+                gradients[k] = stages.grad_input(x, g, w, b, mean, inverse, of_batch, 1.0, relu)
             total_k, product_k = sums[k].chunk(2)
             if needs[K + k]:
                 assert w is not None

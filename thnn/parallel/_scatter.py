@@ -101,7 +101,8 @@ def scatter(value: Any, sizes: Sequence[int], devices: Sequence[torch.device], d
 
         def split(tensor: Tensor) -> Tensor:
             piece = tensor.narrow(dim, start, sizes[rank]) if tensor.dim() else tensor
-            return piece.to(devices[rank], non_blocking=True)
+            # A copy to the CPU that did not block would be read before its end.
+            return piece.to(devices[rank], non_blocking=devices[rank].type != "cpu")
 
         return split
 

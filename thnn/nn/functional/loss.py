@@ -262,8 +262,10 @@ def nll_loss(
     else:
         images, classes = input.flatten(2).unsqueeze(-1), target.flatten(1).unsqueeze(-1)
         output = _spatial_class_nll(images, classes, weight, mean, ignore_index)
-    # The criterion gives 0 where torch divides 0 by 0; the gradient is 0. A recording must not depend on the numbers.
-    if mean and (torch.compiler.is_compiling() or in_transform() or output.is_meta or not output.item()):
+    # The criterion gives 0 where torch divides 0 by 0; the gradient is 0. A recording must not depend on the numbers,
+    # and a device is not waited for.
+    is_known = output.device.type == "cpu" and not torch.compiler.is_compiling() and not in_transform()
+    if mean and not (is_known and output.item()):
         is_zero = (output == 0) & (_total_weight(target, weight, ignore_index) == 0)
         output = torch.where(is_zero, float("nan"), output)
     return output
@@ -274,7 +276,7 @@ def _total_weight(target: Tensor, weight: Tensor | None, ignore_index: int) -> T
     is_counted = target != ignore_index
     if weight is None:
         return is_counted.sum()
-    return torch.where(is_counted, weight.detach()[torch.where(is_counted, target, 0)], 0).sum()
+    return torch.where(is_counted, weight.detach().take(torch.where(is_counted, target, 0)), 0).sum()
 
 
 def cross_entropy(

@@ -169,7 +169,8 @@ def _starts(pooled: Tensor, strides: Sequence[int], paddings: Sequence[int]) -> 
     for axis, (stride, padding) in enumerate(zip(strides, paddings)):
         shape = [1, 1, 1]
         shape[axis] = -1
-        starts.append((torch.arange(pooled.shape[axis - 3]) * stride - padding).reshape(shape))
+        windows = torch.arange(pooled.shape[axis - 3], device=pooled.device)
+        starts.append((windows * stride - padding).reshape(shape))
     return starts
 
 
@@ -254,7 +255,8 @@ def _overridden(
     if divisor == 0:
         raise ValueError("divisor_override: expected a number other than 0, got 0")
     for axis in range(-len(kernel), 0):
-        start = torch.arange(output.shape[axis]) * strides[axis] - paddings[axis]
+        windows = torch.arange(output.shape[axis], device=output.device)
+        start = windows * strides[axis] - paddings[axis]
         # ceil_mode may place the end of the last window beyond the padding.
         count = kernel[axis] - (start + kernel[axis] - input.shape[axis] - paddings[axis]).clamp(min=0)
         output = output * count.to(output.dtype).reshape([-1] + [1] * (-axis - 1))

@@ -110,6 +110,8 @@ def grid_sample(
     ):
         return F.grid_sample(input, grid, mode, padding_mode, bool(align_corners))
     if not align_corners:
-        grid = grid * torch.tensor([size / (size - 1) for size in sizes], dtype=grid.dtype)
+        # By Python numbers: a tensor of the factors would be copied to the device in each call.
+        coordinates = zip(grid.unbind(-1), sizes)
+        grid = torch.stack([x * (size / (size - 1)) for x, size in coordinates], dim=-1)
     output: Tensor = (_sample2d if dims == 2 else _sample3d)(input, grid)
     return output

@@ -1,7 +1,8 @@
 """Embeddings: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
 
-Indices are int64 or int32, tables float32 or float64. Errors: TypeError for other types, IndexError for a row that the
-table does not have, ValueError for wrong sizes and settings. torch computes sparse gradients (`sparse`).
+Indices are int64 or int32, tables float32 or float64, on a CUDA device also float16 and bfloat16. Errors: TypeError for
+other types, IndexError for a row that the table does not have, ValueError for wrong sizes and settings. torch computes
+sparse gradients (`sparse`).
 """
 
 from __future__ import annotations
