@@ -19,7 +19,7 @@ from tools.build import build  # noqa: E402
 
 # At the same relative paths as in the source tree: <THNN/THNN.h> for C programs (`cc -I .../thnn/include/lib program.c
 # .../thnn/libTHNN.so`), and what thnn.load compiles kernels with: the headers of the runtime and of the element-wise
-# loops, and the table of functions.
+# loops, and the table of functions, for the CPU and for CUDA, and the emulation of CUDA.
 HEADERS = (
     "generic/THNN.h",
     "generic/pointwise.h",
@@ -28,6 +28,12 @@ HEADERS = (
     "lib/THNN/runtime/*.h",
     "lib/THNN/simd/*.h",
     "lib/THNN/elementwise/*.h",
+    "lib/THCUNN/function_table.cu",
+    "lib/THCUNN/runtime/*",
+    "lib/THCUNN/simd/*.h",
+    "lib/THCUNN/elementwise/*.h",
+    "lib/THCUNN/emulation/cuda.*",
+    "lib/THCUNN/emulation/narrow_types.h",
 )
 
 

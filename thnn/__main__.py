@@ -153,6 +153,11 @@ def _parser() -> argparse.ArgumentParser:
         default="pointwise",
         help="what the module computes (default pointwise)",
     )
+    command.add_argument(
+        "--cuda",
+        action="store_true",
+        help="also write a CUDA source (.cu); the C files of pointwise and criterion serve CUDA tensors as they are",
+    )
     command.add_argument("--package", action="store_true", help="write a Python package around the files")
     command.add_argument("--directory", default=".", metavar="DIR", help="where (default: here)")
     command.set_defaults(run=_new)
@@ -299,7 +304,7 @@ def _check(options: argparse.Namespace) -> int:
         try:
             if options.sanitize:
                 return 0 if loaded.check(sanitize=True) else 1
-            return main([], as_json=options.json, registry=loaded)
+            return main([], as_json=options.json, registry=loaded.on_device(options.device))
         except (ValueError, NotImplementedError) as error:
             print(error, file=sys.stderr)
             return 1
@@ -308,10 +313,12 @@ def _check(options: argparse.Namespace) -> int:
         return 2
     try:
         registry = Installed(options.device)
+        return _refuse_unknown(options.modules) or main(
+            options.modules, as_json=options.json, registry=registry
+        )
     except (ValueError, RuntimeError) as error:  # RuntimeError: torch knows no such device
         print(str(error).splitlines()[0], file=sys.stderr)
         return 2
-    return _refuse_unknown(options.modules) or main(options.modules, as_json=options.json, registry=registry)
 
 
 def _load(header: str) -> LoadedModule | None:
@@ -329,7 +336,7 @@ def _new(options: argparse.Namespace) -> int:
     from thnn._load.templates import write
 
     try:
-        written = write(options.name, options.kind, Path(options.directory), options.package)
+        written = write(options.name, options.kind, Path(options.directory), options.package, options.cuda)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
@@ -344,8 +351,11 @@ def _bench(options: argparse.Namespace) -> int:
     if options.pattern.endswith(".h"):
         loaded = _load(options.pattern)
         try:
-            return 0 if loaded and bench_loaded(loaded, options.rounds, options.threads) else 1
-        except ValueError as error:
+            if loaded is None:
+                return 1
+            on_device = loaded.on_device(options.device)
+            return 0 if bench_loaded(on_device, options.rounds, options.threads) else 1
+        except (ValueError, NotImplementedError) as error:
             print(error, file=sys.stderr)
             return 1
     return main(options)

@@ -1,4 +1,4 @@
-"""The build backend of setuptools, which also requires NVIDIA's compiler where the CUDA library is built."""
+"""The build backend of setuptools; it requires NVIDIA's compiler where the CUDA library is built without an nvcc."""
 
 from __future__ import annotations
 

@@ -55,11 +55,16 @@ def test_the_page(tmp_path: Path) -> None:
     shown = re.findall(r"^ *print\(.*\)  # (.*)$", program, re.MULTILINE)
     assert len(shown) == program.count("print(") == 3
     assert run(tmp_path, "python", "-c", program).splitlines() == shown
-    assert commands == 6
+    assert commands == 7
     assert list(tmp_path.glob("swish-*-cp310-abi3-linux_*.whl"))
 
 
-def test_the_template_is_the_example() -> None:
-    template = (ROOT / "thnn" / "_load" / "templates" / "pointwise.c").read_text().replace("NAME", "Swish")
-    template = re.sub(r"/\*.*?\*/\n", "", template)
-    assert template in PAGE
+def test_the_templates_are_the_examples() -> None:
+    templates = ROOT / "thnn" / "_load" / "templates"
+    pointwise = (templates / "pointwise.c").read_text().replace("NAME", "Swish")
+    assert re.sub(r"/\*.*?\*/\n", "", pointwise) in PAGE
+    assert (templates / "window.cu").read_text().replace("NAME", "Smooth") in PAGE
+    page = (ROOT / "docs" / "add-a-function.md").read_text()
+    layer = (templates / "layer.cu").read_text().replace("NAME", "ScaleShift")
+    # Lines are broken according to the name.
+    assert "".join(layer.split()) in "".join(page.replace('#include "modules/ScaleShift.h"\n', "").split())

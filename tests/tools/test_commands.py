@@ -13,8 +13,6 @@ import pytest
 from thnn.__main__ import main
 from thnn._header.registry import modules
 
-ROOT = Path(__file__).resolve().parent.parent.parent
-
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -174,23 +172,3 @@ def test_bench_of_an_overhead(tmp_path: Path) -> None:
 def test_regenerate_check(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["regenerate", "--check"]) == 0
     assert capsys.readouterr().out == ""
-
-
-@pytest.mark.parametrize(
-    ("statuses", "expected"), [((0, 0), 0), ((1, 0), 2), ((0, 1), 2), ((5, 0), 0), ((1, 5), 2)]
-)
-def test_make_test_runs_both_parts(tmp_path: Path, statuses: tuple[int, int], expected: int) -> None:
-    """Also if the first part fails; status 5 of pytest is no failure."""
-    python = tmp_path / "python"
-    first, second = statuses
-    python.write_text(
-        f'#!/bin/sh\necho "$@" >> {tmp_path}/calls\n'
-        f'case "$*" in *--cov=*) exit {first};; *) exit {second};; esac\n'
-    )
-    python.chmod(0o755)
-    command = ["make", "test", "--assume-old=thnn/_C.abi3.so", f"BIN={tmp_path}"]
-    environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MAKELEVEL")}
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert done.returncode == expected, done.stderr
-    calls = (tmp_path / "calls").read_text().splitlines()
-    assert ["--cov=thnn" in call for call in calls] == [True, False]

@@ -54,6 +54,10 @@ def test_wheel(wheel: Path) -> None:
     headers += [
         p for folder in ("runtime", "simd", "elementwise") for p in (ROOT / "lib/THNN" / folder).glob("*.h")
     ]
+    cuda = ROOT / "lib/THCUNN"
+    headers += [cuda / "function_table.cu", *(cuda / "runtime").iterdir()]
+    headers += [p for folder in ("simd", "elementwise") for p in (cuda / folder).glob("*.h")]
+    headers += [cuda / "emulation" / name for name in ("cuda.h", "cuda.cpp", "narrow_types.h")]
     templates = ROOT / "thnn" / "_load" / "templates"
     carried = {
         *sources,

@@ -16,20 +16,23 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 from thnn._binding.library import Library
 from thnn._emit.c import emit_functions
 from thnn._header import Function, digest, group_modules
 from thnn._load.cache import TEMPORARY, cache_folder, make_cache_folder, mark_used, trim
 from thnn._load.recipe import (
+    SYSTEM,
     CompileError,
     Recipe,
     hashes,
     included_files,
+    installed_headers,
     kernel_headers,
     key_of,
     library_path,
@@ -65,7 +68,7 @@ _SOURCES = '__attribute__((visibility("default"))) const char *const thnn_source
 
 # The suffix that the table of functions expects where the library has one variant of each kernel.
 _ARCH = "default"
-_SYMBOL = re.compile(rf"THNN_(?:Float|Double)(\w+?)_{_ARCH}\b")
+_SYMBOL = re.compile(rf"THNN_(?:Float|Double)(\w+?)_{_ARCH}\b|THCUNN_(?:Float|Double|Half|BFloat16)(\w+)")
 _UNDEFINED = re.compile(rf"undefined (?:reference to|symbol:?) [`'\"]?THNN_(?:Float|Double)(\w+?)_{_ARCH}\b")
 _building = threading.Lock()
 
@@ -79,7 +82,31 @@ def _renew_lock() -> None:
 os.register_at_fork(after_in_child=_renew_lock)
 
 
-def build(recipe: Recipe, functions: Sequence[Function], verbose: bool = False) -> Path | None:
+class LibraryRecipe(Protocol):
+    """Everything that determines a library: a `Recipe`, or that of its CUDA library (cuda.py)."""
+
+    @property
+    def header(self) -> Path: ...
+    @property
+    def header_hash(self) -> str: ...
+    @property
+    def files(self) -> tuple[Path, ...]: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def sanitize(self) -> bool: ...
+    def parts(self) -> dict[str, str]:
+        """The dependencies of the library, by the words in which a rebuild is explained."""
+
+
+R = TypeVar("R", bound=LibraryRecipe)
+# Compiles a library in an empty folder; returns its path, and the files that the kernel files include.
+Compile = Callable[[R, Sequence[Function], Path, bool], tuple[Path, list[Path]]]
+
+
+def build(
+    recipe: R, functions: Sequence[Function], compile_into: Compile[R], verbose: bool = False
+) -> Path | None:
     """The library of a recipe, from the cache or compiled; None if a file was edited meanwhile. Raises CompileError.
 
     Processes and threads may build the same library at once: each compiles in a folder of its own and renames the
@@ -101,13 +128,14 @@ def build(recipe: Recipe, functions: Sequence[Function], verbose: bool = False) 
         _say(verbose, f"{recipe.name}: compiling, since {_reason(record, parts)}")
         with tempfile.TemporaryDirectory(prefix=TEMPORARY, dir=folder) as temporary:
             work = Path(temporary)
-            started = work.stat().st_ctime_ns
+            started, begun = work.stat().st_ctime_ns, time.perf_counter()
             try:
                 output, files = compile_into(recipe, functions, work, verbose)
             except CompileError:
                 if is_edited(recipe, [], started):
                     return None
                 raise
+            _say(verbose, f"{recipe.name}: compiled in {time.perf_counter() - begun:.1f} s")
             included = hashes(files)
             if recipe.parts() != parts or is_edited(recipe, files, started):
                 return None
@@ -128,7 +156,7 @@ def _replace(file: Path, target: Path) -> None:
     file.replace(target)
 
 
-def _of_entry(entry: Path, recipe: Recipe, functions: Sequence[Function]) -> Path | None:
+def _of_entry(entry: Path, recipe: LibraryRecipe, functions: Sequence[Function]) -> Path | None:
     """The library of an entry of the cache; None if there is none, it is damaged, or an included file changed."""
     mark_used(entry)
     try:
@@ -144,11 +172,11 @@ def _of_entry(entry: Path, recipe: Recipe, functions: Sequence[Function]) -> Pat
     return library if is_right else None
 
 
-def is_edited(recipe: Recipe, included: Sequence[Path], started: int) -> bool:
+def is_edited(recipe: LibraryRecipe, included: Sequence[Path], started: int) -> bool:
     """True if a file was edited since the time `started`, or the header since it was parsed."""
     now = time.time_ns()  # a file of a system whose clock is ahead does not count
     try:
-        times = [path.stat().st_ctime_ns for path in (recipe.header, *recipe.sources, *included)]
+        times = [path.stat().st_ctime_ns for path in (*recipe.files, *included)]
     except OSError:
         return True
     if any(started < changed <= now for changed in times):
@@ -179,16 +207,7 @@ def compile_into(
     Raises CompileError.
     """
     core, _ = kernel_headers()
-    before, after = work / "before_header.h", work / "after_header.h"
-    before.write_text(_BEFORE_HEADER, encoding="utf-8")
-    after.write_text(_AFTER_HEADER, encoding="utf-8")
-    forced = [flag for path in (before, recipe.header, after) for flag in ("-include", str(path))]
-    (work / "modules").mkdir()
-    # Kernel files of the package include the declarations of their module; here they have been included already.
-    for name in group_modules(functions):
-        (work / "modules" / f"{name}.h").write_text('#include "runtime/kernel.h"\n', encoding="utf-8")
-    (work / "functions.inc").write_text(emit_functions(functions, digest(functions)), encoding="utf-8")
-
+    forced = write_declarations(recipe.header, functions, work)
     compiler = [*recipe.compiler.command, *recipe.flags()]
     folders = [f"-I{path}" for path in (work, *recipe.include_folders())]
     first = _precompiled(recipe, verbose)
@@ -202,15 +221,10 @@ def compile_into(
     objects.append(work / "table.o")
     table = [str(core / "runtime" / "function_table.c"), "-o", str(objects[-1])]
     commands.append([*compiler, "-O1", *folders, "-c", *table])
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        done = list(pool.map(_run, commands))
-    for result in done:
-        if verbose and result.stdout:
-            print(_readable(result.stdout), end="", file=sys.stderr)
-        if result.returncode:
-            raise CompileError(_readable(result.stdout))
+    run_compilers(commands, verbose)
 
-    included = included_files(recipe, work, _precompiled_header(recipe).parent)
+    known = (*recipe.files, *installed_headers())
+    included = included_files(work, known, (*SYSTEM, f"{_precompiled_header(recipe).parent}/"))
     sources, output = work / "sources.c", work / "library.so"
     sources.write_text(_SOURCES.format(_digest_of_sources(recipe, included)), encoding="utf-8")
     # Without the path of libTHNN.so: it is open before any other library is, in a package possibly on another machine.
@@ -218,10 +232,34 @@ def compile_into(
     # Calls within the library must not reach functions of the same names in another library. The sanitizer's
     # functions are defined by the process.
     link += ["-Wl,-Bsymbolic", *([] if recipe.sanitize else ["-Wl,--no-undefined"]), "-lm", *recipe.ldflags]
-    linked = _run([*link, "-o", str(output)])
+    linked = run_compiler([*link, "-o", str(output)])
     if linked.returncode:
-        raise CompileError(_missing(recipe, functions, linked.stdout) or _readable(linked.stdout))
+        raise CompileError(_missing(recipe, functions, linked.stdout) or readable(linked.stdout))
     return output, included
+
+
+def write_declarations(header: Path, functions: Sequence[Function], work: Path) -> list[str]:
+    """Writes what kernel files and the table include; returns the flags that include the header."""
+    before, after = work / "before_header.h", work / "after_header.h"
+    before.write_text(_BEFORE_HEADER, encoding="utf-8")
+    after.write_text(_AFTER_HEADER, encoding="utf-8")
+    (work / "modules").mkdir()
+    # Kernel files of the package include the declarations of their module; here they have been included already.
+    for name in group_modules(functions):
+        (work / "modules" / f"{name}.h").write_text('#include "runtime/kernel.h"\n', encoding="utf-8")
+    (work / "functions.inc").write_text(emit_functions(functions, digest(functions)), encoding="utf-8")
+    return [flag for path in (before, header, after) for flag in ("-include", str(path))]
+
+
+def run_compilers(commands: Sequence[Sequence[str]], verbose: bool) -> None:
+    """Runs the commands in parallel. Raises CompileError with the output of the first one that fails."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        done = list(pool.map(run_compiler, commands))
+    for result in done:
+        if verbose and result.stdout:
+            print(readable(result.stdout), end="", file=sys.stderr)
+        if result.returncode:
+            raise CompileError(readable(result.stdout))
 
 
 def _digest_of_sources(recipe: Recipe, included: Iterable[Path]) -> str:
@@ -230,7 +268,8 @@ def _digest_of_sources(recipe: Recipe, included: Iterable[Path]) -> str:
     These are the texts of the header, the kernel files and the files that they include, and the caller's macros; not
     the paths and the remaining flags.
     """
-    texts = [recipe.header_hash, *hashes(recipe.sources).values(), *sorted(hashes(included).values())]
+    sources = (*recipe.sources, *recipe.cuda_sources)
+    texts = [recipe.header_hash, *hashes(sources).values(), *sorted(hashes(included).values())]
     macros = re.findall(r"-[DU]\0?[^\0]*", "\0".join(recipe.cflags))
     return sha256(repr((texts, macros)).encode()).hexdigest()[:8]
 
@@ -244,7 +283,7 @@ def digest_of_sources(library: Library) -> str:
     return (text.value or b"").decode()
 
 
-def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def run_compiler(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "LC_ALL": "C"}
     environment.pop("LD_PRELOAD", None)  # a sanitizer that is preloaded would also check the compiler
     return subprocess.run(
@@ -257,9 +296,9 @@ def _run(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _readable(output: str) -> str:
+def readable(output: str) -> str:
     """The output of the compiler, with the names of functions as the header spells them."""
-    return _SYMBOL.sub(r"THNN_(\1)", output)
+    return _SYMBOL.sub(r"THNN_(\1\2)", output)
 
 
 def _missing(recipe: Recipe, functions: Iterable[Function], output: str) -> str:
@@ -304,7 +343,7 @@ def _precompiled(recipe: Recipe, verbose: bool) -> list[str]:
             text, result, length = (Path(work, f"standard{s}") for s in (".h", ".h.gch", ".size"))
             text.write_text(_STANDARD_HEADERS, encoding="utf-8")
             command = [*recipe.compiler.command, *recipe.flags(), "-x", "c-header"]
-            if _run([*command, str(text), "-o", str(result)]).returncode:
+            if run_compiler([*command, str(text), "-o", str(result)]).returncode:
                 return []  # the kernel files include the same headers, whose errors their compilation reports
             length.write_text(str(result.stat().st_size), encoding="utf-8")
             for file, target in ((text, header), (result, compiled), (length, size)):

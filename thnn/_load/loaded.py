@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import difflib
+import functools
 import os
 import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 
 from thnn._binding.backend import Backends
+from thnn._binding.device import EMULATION, device_library
 from thnn._binding.library import Library
 from thnn._emit.python import emit_stubs
 from thnn._functions.base import FunctionBase
@@ -22,11 +25,13 @@ from thnn._functions.derivatives import Reference
 from thnn._functions.generate import _make_function_class, _make_function_class_criterion
 from thnn._header import Function, Module, digest, group_modules
 from thnn._load.compiling import build, compile_into, digest_of_sources, is_edited
+from thnn._load.cuda import open_cuda_library
 from thnn._load.parsing import parse
-from thnn._load.recipe import Recipe, find_compiler, find_sources
+from thnn._load.recipe import Recipe, find_compiler, find_sources, hashes
 
 if TYPE_CHECKING:
     from thnn.testing.cases.model import Case
+    from thnn.testing.registry import Registry
 
 Path_ = str | os.PathLike[str]
 
@@ -100,6 +105,7 @@ class LoadedModule:
         self.functions: Mapping[str, Function] = {f.name: f for f in functions}
         self.modules: Mapping[str, Module] = group_modules(functions)
         self.library = library.path
+        self._library = library
         self.device = torch.device(library.device)
         self.type2backend = Backends(library, self.functions)
         self.function_classes = LoadedClasses(name, self.modules, library, references)
@@ -152,13 +158,28 @@ class LoadedModule:
 
         return cases_of_file(self.header.with_name(f"{self.header.stem}_case.py"), self)
 
-    def check(self, modules: Sequence[str] = (), sanitize: bool = False) -> bool:
+    def on_device(self, device: str) -> Registry:
+        """The functions as they are checked and timed on a device: cpu or cuda, for which nvcc compiles them now.
+
+        Raises ValueError for a device that is not there, and the errors of a first call with a CUDA tensor (`load`).
+        """
+        from thnn.testing.registry import OnDevice, find_device
+
+        found = find_device(device)
+        if found.type == "cpu":
+            return self
+        if device_library(self._library) is None:
+            raise ValueError(f"device: expected cpu, got cuda: {self!r} has no kernels for CUDA")
+        return OnDevice(self, found)
+
+    def check(self, modules: Sequence[str] = (), sanitize: bool = False, device: str = "cpu") -> bool:
         """Checks the functions against their cases as ``python -m thnn check`` does, and prints the results.
 
         Checked are values, gradients by finite differences, layouts, meta tensors, overlapping memory, threads and
         wrong arguments of the named modules, or of all. `sanitize`: the functions run in a process of their own,
         compiled with AddressSanitizer and UndefinedBehaviorSanitizer and with tensors that end at a page without
-        access. Returns whether everything passed. Raises ValueError without a file of cases or for an unknown module.
+        access. `device`: cpu or cuda. Returns whether everything passed. Raises ValueError without a file of cases or
+        for an unknown module, and the errors of `on_device`.
         """
         if unknown := [n for n in modules if n not in self.modules]:
             raise ValueError(f"{self!r} has no module {unknown[0]!r}")
@@ -172,13 +193,16 @@ class LoadedModule:
         from thnn.testing.check import main
 
         self.cases()  # raises an error before anything is printed
-        return main(modules, registry=self) == 0
+        return main(modules, registry=self.on_device(device)) == 0
 
-    def bench(self, rounds: int = 15) -> None:
-        """Times the benchmark rows of the cases against torch, and prints them."""
+    def bench(self, rounds: int = 15, device: str = "cpu") -> None:
+        """Times the benchmark rows of the cases against torch on a device, cpu or cuda, and prints them.
+
+        Raises ValueError without a file of cases, and the errors of `on_device`.
+        """
         from thnn.testing.bench import bench_loaded
 
-        bench_loaded(self, rounds)
+        bench_loaded(self.on_device(device), rounds)
 
 
 def load(
@@ -189,26 +213,41 @@ def load(
     extra_ldflags: Sequence[str] = (),
     verbose: bool = False,
     references: Mapping[str, Reference] | None = None,
+    extra_cuda_cflags: Sequence[str] = (),
 ) -> LoadedModule:
     """Compiles the kernels of a header, and returns an object with a differentiable class per module.
 
-    `sources` are the kernel files, by default <header>.c and <Module>.c beside the header. They are compiled by $CC,
-    cc, gcc or clang for this CPU, unless the cache (THNN_CACHE, otherwise ~/.cache/thnn) has the library already;
-    after an edit another call compiles the new code, and objects of the old code go on working. `extra_cflags` and
-    `extra_ldflags` are added to the compiler's and linker's commands, and `verbose` prints why something is compiled
-    and the compiler's warnings. `references` maps modules to the same functions in torch operations, called with the
-    arguments of updateOutput by name; second derivatives are those of the reference.
+    `sources` are the kernel files, by default <header>.c and <Module>.c beside the header, and <header>.cu and
+    <Module>.cu for CUDA. The C files are compiled by $CC, cc, gcc or clang for this CPU, unless the cache (THNN_CACHE,
+    otherwise ~/.cache/thnn) has the library already; after an edit another call compiles the new code, and objects of
+    the old code go on working. `extra_cflags` and `extra_ldflags` are added to the compiler's and linker's commands,
+    and `verbose` prints why something is compiled and the compiler's warnings. `references` maps modules to the same
+    functions in torch operations, called with the arguments of updateOutput by name; second derivatives are those of
+    the reference.
+
+    CUDA tensors are computed by the .cu files, and by C files of nothing but lines of pointwise.h. nvcc compiles them
+    for the GPUs of the machine, with `extra_cuda_cflags`, when the first CUDA tensor comes. That call raises
+    CompileError with the words of nvcc, ValueError if a file was edited after `load`, and NotImplementedError without
+    nvcc or kernels for CUDA. With THNN_CUDA_EMULATE=1, `load` compiles these kernels for the CPU, where they compute
+    in place of the C files.
 
     Raises HeaderError (a ValueError) for an error in the header, CompileError (a ValueError) with the words of the
     compiler, ValueError for a missing file, a reference that has no module, or a cache (THNN_CACHE) that cannot be
-    written, TypeError for an argument of another type, NotImplementedError for CUDA sources.
+    written, TypeError for an argument of another type.
     """
     path = None
     while path is None:  # again if a file is edited meanwhile
-        recipe, functions = _recipe(header, sources, name, extra_cflags, extra_ldflags)
+        recipe, functions = _recipe(
+            header, sources, name, extra_cflags, extra_ldflags, cuda_cflags=extra_cuda_cflags
+        )
         known = _checked(references, recipe.header, functions)
-        path = build(recipe, functions, verbose)
-    return LoadedModule(recipe.name, recipe.header, recipe.sources, functions, Library(path), known, recipe)
+        path = build(recipe, functions, compile_into, verbose)
+    library = Library(path)
+    library.open_device_library = functools.partial(open_cuda_library, library, recipe, functions, verbose)
+    if EMULATION:
+        device_library(library)  # now, since no error of a call would open it later
+    files = (*recipe.sources, *recipe.cuda_sources)
+    return LoadedModule(recipe.name, recipe.header, files, functions, library, known, recipe)
 
 
 def build_library(
@@ -237,9 +276,10 @@ def build_library(
 def open_library(
     header: Path_, library: Path_, name: str | None = None, references: Mapping[str, Reference] | None = None
 ) -> LoadedModule:
-    """The functions of a library that `build_library` compiled from the header; nothing is compiled.
+    """The functions of a library that `build_library` compiled from the header; nothing is compiled for the CPU.
 
-    Raises HeaderError for an error in the header, ImportError for a file that is no library of these declarations.
+    The kernels for CUDA tensors beside the header are compiled as by `load`, when the first CUDA tensor comes. Raises
+    HeaderError for an error in the header, ImportError for a file that is no library of these declarations.
     """
     path = _existing(header, "header")
     functions, _ = parse(path)
@@ -247,6 +287,14 @@ def open_library(
     opened = Library(Path(library).absolute())
     if opened.digest != digest(functions):
         raise ImportError(f"{opened.path} was built from another header than {path}")
+
+    def open_device_library() -> Library | None:
+        recipe, _ = _recipe(path, None, None, (), ())
+        return open_cuda_library(opened, recipe, functions, verbose=False)
+
+    opened.open_device_library = open_device_library
+    if EMULATION:
+        device_library(opened)
     return LoadedModule(name or path.stem, path, (), functions, opened, known)
 
 
@@ -257,11 +305,13 @@ def _recipe(
     cflags: Sequence[str],
     ldflags: Sequence[str],
     march: str = "native",
+    cuda_cflags: Sequence[str] = (),
 ) -> tuple[Recipe, list[Function]]:
     path = _existing(header, "header")
     if name is not None and not isinstance(name, str):
         raise TypeError(f"thnn.load: name: expected a string, got {name!r}")
-    for argument, flags in (("extra_cflags", cflags), ("extra_ldflags", ldflags)):
+    given = {"extra_cflags": cflags, "extra_ldflags": ldflags, "extra_cuda_cflags": cuda_cflags}
+    for argument, flags in given.items():
         if not isinstance(flags, Sequence) or not all(isinstance(flag, str) for flag in flags):
             raise TypeError(f"thnn.load: {argument}: expected a sequence of strings, got {flags!r}")
         if isinstance(flags, str):
@@ -277,16 +327,23 @@ def _recipe(
     if not files:
         raise ValueError("thnn.load: sources: expected a kernel file or more, got none")
     for file in files:
-        if file.suffix == ".cu":
-            raise NotImplementedError(f"{file}: CUDA sources are not supported")
-        if file.suffix != ".c":
-            raise ValueError(f"{file}: expected a C file (.c)")
+        if file.suffix not in (".c", ".cu"):
+            raise ValueError(f"{file}: expected a C file (.c) or a CUDA source (.cu)")
+    own = tuple(file for file in files if file.suffix == ".c")
+    cuda = tuple(file for file in files if file.suffix == ".cu")
+    if not own:
+        raise ValueError(
+            f"{cuda[0]}: expected a C file, too, which checks the arguments (docs/own-functions.md): write"
+            f" {cuda[0].with_suffix('.c').name}"
+        )
     stem = path.stem if name is None else name
     if not stem.isidentifier():
         raise ValueError(f"thnn.load: name: expected an identifier, got {stem!r}")
     compiler = find_compiler()
-    own = Recipe(path, header_hash, tuple(files), stem, compiler, tuple(cflags), tuple(ldflags), march)
-    return own, functions
+    recipe = Recipe(path, header_hash, own, stem, compiler, tuple(cflags), tuple(ldflags), march)
+    loaded = tuple(hashes([path, *own, *cuda]).items())
+    recipe = replace(recipe, cuda_sources=cuda, cuda_cflags=tuple(cuda_cflags), loaded_hashes=loaded)
+    return recipe, functions
 
 
 def _existing(path: Path_, argument: str) -> Path:

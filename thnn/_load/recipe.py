@@ -16,7 +16,7 @@ from thnn._header import Function, group_modules
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 # Folders of the system, whose headers belong to the compiler.
-_SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/lib64/")
+SYSTEM = ("/usr/include/", "/usr/lib/", "/usr/lib64/")
 _DEPENDENCY = re.compile(r"(?:\\.|[^\s\\])+")
 # Environment variables by which the compiler finds files.
 _SEARCH = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH")
@@ -79,12 +79,11 @@ def find_compiler() -> Compiler:
 
 
 def find_sources(header: Path, functions: Sequence[Function]) -> list[Path]:
-    """The kernel files beside a header: <header>.c and <Module>.c. Raises ValueError if there is none."""
+    """The kernel files beside a header: <header>.c, <Module>.c, and with .cu. Raises ValueError if there is none."""
     names = dict.fromkeys([header.stem, *group_modules(functions)])
     beside = dict.fromkeys([header, header.resolve()])  # a link, then the file that it leads to
-    found = next(
-        filter(None, ([p for n in names if (p := h.with_name(f"{n}.c")).exists()] for h in beside)), []
-    )
+    files = ([p for s in (".c", ".cu") for n in names if (p := h.with_name(n + s)).exists()] for h in beside)
+    found = next(filter(None, files), [])
     if not found:
         wanted = ", ".join(f"{name}.c" for name in names)
         raise ValueError(f"{header}: there is no kernel file beside it ({wanted}); give sources=[...]")
@@ -97,13 +96,23 @@ class Recipe:
 
     header: Path
     header_hash: str  # of the text that was parsed
-    sources: tuple[Path, ...]
+    sources: tuple[Path, ...]  # in C
     name: str
     compiler: Compiler
     cflags: tuple[str, ...] = ()  # of the caller
     ldflags: tuple[str, ...] = ()
     march: str = "native"
     sanitize: bool = False
+    # For the library for CUDA tensors (cuda.py). They determine this library, too, since the binding has one library
+    # for CUDA tensors for each library for the CPU: after an edit of a CUDA source both are new.
+    cuda_sources: tuple[Path, ...] = ()
+    cuda_cflags: tuple[str, ...] = ()
+    loaded_hashes: tuple[tuple[str, str], ...] = ()  # of `files` when the library was opened
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """The files by which users know the library."""
+        return (self.header, *self.sources, *self.cuda_sources)
 
     def flags(self) -> list[str]:
         """The flags of the compiler, as for the kernels of the package."""
@@ -140,12 +149,13 @@ class Recipe:
         if self.cflags or self.ldflags or any(search):
             search.append(str(Path.cwd()))  # which relative paths among them begin at
         return {
-            **hashes([*self.sources]),
+            **hashes([*self.sources, *self.cuda_sources]),
             str(self.header): self.header_hash,
-            "the flags": repr((self.flags(), self.cflags, self.ldflags, self.sources, self.name, search)),
+            "the flags": repr((self.flags(), self.cflags, self.ldflags, self.files, self.name, search))
+            + repr(self.cuda_cflags),
             **self.toolchain(),
             "libTHNN.so": identity([library_path()]),
-            "the headers of thnn": identity(_installed_headers()),
+            "the headers of thnn": identity(installed_headers()),
         }
 
 
@@ -165,23 +175,23 @@ def hashes(paths: Iterable[Path]) -> dict[str, str]:
     return {str(path): of(path) for path in paths}
 
 
-def included_files(recipe: Recipe, work: Path, precompiled: Path) -> list[Path]:
-    """The files that the sources of a recipe include, from the compiler's lists (-MD) in the folder `work`.
+def included_files(work: Path, known: Iterable[Path], folders: Sequence[str]) -> list[Path]:
+    """The files that kernel files include, from the compiler's lists (-MD) in the folder `work`.
 
-    Without the headers of the system and of thnn, which the other parts of the key stand for.
+    Without the files `known` and those below `folders`, which other parts of the key stand for.
     """
-    own = {recipe.header, *recipe.sources, *_installed_headers()}
+    own = set(known)
     found: dict[Path, None] = {}
     for listing in sorted(work.glob("*.d")):
-        _, _, text = os.fsdecode(listing.read_bytes()).replace("\\\n", " ").partition(".o:")
+        text = re.split(r"\.o\s*:", os.fsdecode(listing.read_bytes()).replace("\\\n", " "), maxsplit=1)[-1]
         for name in _DEPENDENCY.findall(text):
             path = Path(os.path.normpath(Path.cwd() / re.sub(r"\\([\s#:])", r"\1", name).replace("$$", "$")))
-            if not str(path).startswith(_SYSTEM) and path not in own:
+            if not str(path).startswith((*folders, f"{work}/")) and path not in own:
                 found[path] = None
-    return [p for p in found if p.is_file() and work not in p.parents and p.parent != precompiled]
+    return [p for p in found if p.is_file()]
 
 
-def _installed_headers() -> list[Path]:
+def installed_headers() -> list[Path]:
     core, generic = kernel_headers()
     folders = [core / name for name in ("runtime", "simd", "elementwise")]
     headers = [path for folder in folders for path in sorted(folder.glob("*.h"))]

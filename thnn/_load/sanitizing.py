@@ -23,9 +23,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from thnn._binding.device import EMULATION, device_library
 from thnn._binding.library import Library
 from thnn._header import Function
-from thnn._load.compiling import build
+from thnn._load.compiling import build, compile_into
+from thnn._load.cuda import compile_cuda, cuda_recipe, set_device_library
 from thnn._load.loaded import LoadedModule
 from thnn._load.parsing import parse
 from thnn._load.recipe import Recipe, find_compiler
@@ -48,7 +50,11 @@ def check_sanitized(recipe: Recipe, modules: Sequence[str]) -> bool:
     while library is None:  # again if a file is edited meanwhile
         functions, header_hash = parse(recipe.header)
         recipe = replace(recipe, header_hash=header_hash, sanitize=True)
-        library = build(recipe, functions)
+        library = build(recipe, functions, compile_into)
+        device = cuda_recipe(recipe, library) if EMULATION and library is not None else None
+        emulation = None if device is None else build(device, functions, compile_cuda)
+        if device is not None and emulation is None:
+            library = None
     preloaded = [_file_of(recipe, name) for name in ("libasan.so", "libstdc++.so")]
     environment = {
         **os.environ,
@@ -58,6 +64,7 @@ def check_sanitized(recipe: Recipe, modules: Sequence[str]) -> bool:
         "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]),
     }
     command = [sys.executable, "-m", __name__, str(recipe.header), str(library), json.dumps(list(modules))]
+    command += [] if emulation is None else [str(emulation)]
     done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", errors="replace")
     calls = [line for line in done.stdout.splitlines() if line.startswith(_CALL)]
     if done.returncode == 0:
@@ -69,7 +76,7 @@ def check_sanitized(recipe: Recipe, modules: Sequence[str]) -> bool:
         )
     what = _ERROR.search(done.stderr)
     text = what[1] if what else _last_line(done.stderr) or f"the process ended with status {done.returncode}"
-    own = {str(path) for path in (recipe.header, *recipe.sources)}
+    own = {str(path) for path in recipe.files}
     places = [place for place in _FRAME.findall(done.stderr) if place.rpartition(":")[0] in own]
     print(f"{calls[-1].removeprefix(_CALL)}: {text}{f', at {places[0]}' if places else ''}")
     print(done.stderr.rstrip(), file=sys.stderr)
@@ -132,7 +139,10 @@ class _AnnouncingRunner(CaseRunner):
 
 
 def _run(case: Case) -> None:
-    samples = [(s, dtype) for s in case.samples for dtype in (torch.float32, torch.float64)]
+    dtypes = [torch.float32, torch.float64]
+    if (torch.float16, "cpu") in case.registry.type2backend:  # in emulation
+        dtypes += [torch.float16, torch.bfloat16]
+    samples = [(s, dtype) for s in case.samples for dtype in dtypes]
     samples += [(row.sample, getattr(torch, row.dtype)) for row in case.rows[:1]]
     for sample, dtype in samples:
         runner = _AnnouncingRunner(case, sample, dtype)
@@ -145,13 +155,16 @@ def _run(case: Case) -> None:
             runner.run(output=sized)
 
 
-def main(header: str, library: str, modules: str) -> None:
+def main(header: str, library: str, modules: str, emulation: str | None = None) -> None:
     """The command of the process: runs all samples, and announces each call on standard output."""
-    path = Path(header)
+    path, opened = Path(header), Library(Path(library))
+    if emulation is not None:
+        opened.open_device_library = lambda: set_device_library(opened, Path(emulation), ())
     compiler = find_compiler()
     functions, header_hash = parse(path)
     recipe = Recipe(path, header_hash, (), path.stem, compiler)
-    loaded = LoadedModule(path.stem, path, (), functions, Library(Path(library)), {}, recipe)
+    loaded = LoadedModule(path.stem, path, (), functions, opened, {}, recipe)
+    device_library(opened)
     names = json.loads(modules)
     for case in loaded.cases().values():
         if not names or case.module in names:

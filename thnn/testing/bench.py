@@ -170,7 +170,13 @@ def bench_loaded(registry: Registry, rounds: int = 15, threads: int | None = Non
     met = True
     for case in registry.cases().values():
         for row in case.rows:
-            for measurement in measure(case, row, rounds):
+            if registry.device.type == "cpu":
+                measurements = measure(case, row, rounds)
+            else:
+                from thnn.testing import bench_cuda
+
+                measurements = bench_cuda.measure(case, row, registry.device, rounds)
+            for measurement in measurements:
                 met = met and measurement.met is not False
                 print(line(measurement), flush=True)
     return met

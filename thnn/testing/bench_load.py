@@ -1,13 +1,15 @@
 """Times thnn.load: ``python -m thnn.testing.bench_load`` prints a line per quantity, with its goal.
 
 Measured are the time from an edit of a kernel to a gradient in the running Python, a call of thnn.load and a gradient
-with the library in the cache, the same in a new process beyond importing torch and thnn, and a call of a loaded class
-compared with that of an installed one. Exit status 1 if a goal is missed.
+with the library in the cache, the same in a new process beyond importing torch and thnn, a call of a loaded class
+compared with that of an installed one, and the compilation for CUDA, by nvcc for the GPU of the machine (without one,
+for compute capability 9.0), and by the C++ compiler for the emulation. Exit status 1 if a goal is missed.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -19,7 +21,10 @@ from pathlib import Path
 import torch
 
 from thnn._functions.classes import function_classes
-from thnn._load.loaded import load
+from thnn._load.cuda import CudaRecipe, compile_cuda, cuda_kernels, find_cxx, gpu_architectures
+from thnn._load.loaded import LoadedModule, load
+from thnn._load.nvcc import find_nvcc
+from thnn._load.recipe import Compiler
 from thnn.testing.timing import take_turns
 
 _ROUNDS = 7
@@ -81,6 +86,19 @@ def _best(call: Callable[[int], None]) -> float:
     return min(seconds)
 
 
+def _compile_cuda(
+    own: LoadedModule, compiler: Compiler, architectures: tuple[str, ...]
+) -> tuple[float, float]:
+    """The seconds that a compilation of four element types takes, and those of CPU time."""
+    assert own._recipe is not None
+    recipe = CudaRecipe(own._recipe, own.library, tuple(cuda_kernels(own._recipe)), compiler, architectures)
+    with tempfile.TemporaryDirectory() as work:
+        start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+        compile_cuda(recipe, [*own.functions.values()], Path(work))
+        elapsed, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
+    return elapsed, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def main() -> int:
     """Prints the times; returns the exit status."""
     missed = False
@@ -122,6 +140,15 @@ def main() -> int:
         line("call of an installed class, 16 floats", 1e6 * timings["installed"].best, None, "µs")
         more = 1e6 * (timings["loaded"].best - timings["installed"].best)
         line("call of a loaded class beyond that", more, 0.6, "µs")
+
+        compilers: dict[str, tuple[Compiler, tuple[str, ...]]] = {"for the emulation": (find_cxx(), ())}
+        if (nvcc := find_nvcc()) is not None:
+            found = Compiler((str(nvcc),), nvcc.resolve(), False)
+            compilers["for CUDA by nvcc"] = found, gpu_architectures() or ("90",)
+        for what, (compiler, architectures) in compilers.items():
+            elapsed, processor = min(_compile_cuda(load(header), compiler, architectures) for _ in range(2))
+            line(f"compilation {what}, {os.cpu_count()} CPUs", elapsed, None, "s")
+            line("  CPU time of that", processor, None, "s")
     return 1 if missed else 0
 
 

@@ -35,7 +35,7 @@ from thnn.testing.checks.values import (
     check_second_gradients,
 )
 from thnn.testing.error_inputs import check_arity, check_error_input, check_wrong_argument
-from thnn.testing.registry import INSTALLED, Registry
+from thnn.testing.registry import INSTALLED, Installed, Registry
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,14 @@ _NEED_LARGE: Mapping[str, Callable[[Case, SampleInput, torch.dtype], None]] = {
 
 
 def plan(names: Sequence[str] = (), registry: Registry = INSTALLED) -> Iterator[Check]:
-    """All checks of the named modules, or of all modules."""
+    """All checks of the named modules, or of all modules.
+
+    Raises ValueError if the functions of the package are to run in emulation, which was not built.
+    """
+    if EMULATION and isinstance(registry, Installed) and device_library() is None:
+        raise ValueError(
+            "THNN_CUDA_EMULATE is set, and the emulation is not built; build it by: make emulate"
+        )
     cases = registry.cases()
     for module in registry.modules.values():
         if names and module.name not in names:
@@ -104,21 +111,14 @@ def _has_second_derivatives(case: Case) -> bool:
     return case.phase is None and classes[f"{case.module}Function"].has_second_derivatives
 
 
-def _is_computed_by_torch(functions: Sequence[Function]) -> bool:
-    """True if torch's operators compute one of the functions, in emulation of the CUDA library. Their results on the
-    CPU depend on the number of threads."""
-    library = device_library() if EMULATION else None
-    return library is not None and any(f.name in library.missing for f in functions)
-
-
 def _plan(name: str, case: Case | None, functions: Sequence[Function]) -> Iterator[Check]:
     """The checks of the case of these functions."""
     if case is None:
         yield Check(name, "case", "", functools.partial(_no_case, name))
     else:
         for check, function in CHECKS.items():
-            if check == "threads" and _is_computed_by_torch(functions):
-                continue
+            if check == "threads" and EMULATION and case.registry is INSTALLED:
+                continue  # the emulation has one thread, and torch computes the other functions
             if (
                 check in _NEED_CUDA
                 and (torch.float16, case.registry.device) not in case.registry.type2backend

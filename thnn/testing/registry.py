@@ -31,6 +31,28 @@ class Registry(Protocol):
     def cases(self) -> Mapping[str, Case]: ...
 
 
+def find_device(name: str) -> torch.device:
+    """The device cpu, or cuda where there is a GPU. Raises ValueError for another one."""
+    device = torch.device(name)
+    if device.type not in ("cpu", "cuda"):
+        raise ValueError(f"device: expected cpu or cuda, got {name}")
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ValueError("device: expected cpu, got cuda: torch finds no GPU")
+    return device
+
+
+class OnDevice:
+    """The functions of another registry, called on a device."""
+
+    def __init__(self, registry: Registry, device: torch.device) -> None:
+        self.modules, self.function_classes = registry.modules, registry.function_classes
+        self.type2backend, self.device = registry.type2backend, device
+        self._registry = registry
+
+    def cases(self) -> Mapping[str, Case]:
+        return {name: replace(case, registry=self) for name, case in self._registry.cases().items()}
+
+
 class Installed:
     """The functions of the package, called on a device.
 
@@ -38,18 +60,14 @@ class Installed:
     """
 
     def __init__(self, device: str = "cpu") -> None:
-        self.device = torch.device(device)
-        if self.device.type == "cuda":
+        if torch.device(device).type == "cuda":
             from thnn._binding.device import device_types
 
             if "cuda" not in device_types():
                 raise ValueError(
                     "device: expected cpu, got cuda: this thnn was built without the CUDA library"
                 )
-            if not torch.cuda.is_available():
-                raise ValueError("device: expected cpu, got cuda: torch finds no GPU")
-        elif self.device.type != "cpu":
-            raise ValueError(f"device: expected cpu or cuda, got {device}")
+        self.device = find_device(device)
 
     @property
     def modules(self) -> Mapping[str, Module]:

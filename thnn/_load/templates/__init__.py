@@ -15,10 +15,11 @@ KINDS = ("pointwise", "criterion", "layer", "window")
 _FOLDER = Path(__file__).resolve().parent
 
 
-def write(name: str, kind: str, directory: Path, package: bool) -> list[Path]:
+def write(name: str, kind: str, directory: Path, package: bool, cuda: bool = False) -> list[Path]:
     """Writes the files of a new module of one of KINDS into a directory; returns their paths.
 
-    `package`: a Python package around them, in a folder of its own. Raises ValueError for a name that no module can
+    `package`: a Python package around them, in a folder of its own. `cuda`: a CUDA source, too, which only the kinds
+    layer and window need. Raises ValueError for a name that no module can
     have, for a package that would have the name of another module or a keyword, and for a file that exists.
     """
     if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", name):
@@ -29,6 +30,8 @@ def write(name: str, kind: str, directory: Path, package: bool) -> list[Path]:
         f"{name}.c": f"{kind}.c",
         f"{name}_case.py": f"{kind}_case.py",
     }
+    if cuda and (_FOLDER / f"{kind}.cu").exists():
+        files[f"{name}.cu"] = f"{kind}.cu"
     if package:
         _check_package(name, snake)
         directory = directory / snake

@@ -1,8 +1,8 @@
 #include "pointwise.h"
 
-static inline real swish(real x, real beta) { return x * th_sigmoid(beta * x); }
+THNN_ELEMENT static inline real swish(real x, real beta) { return x * th_sigmoid(beta * x); }
 
-static inline real slope(real x, real beta)
+THNN_ELEMENT static inline real slope(real x, real beta)
 {
   const real s = th_sigmoid(beta * x);
   return s + beta * x * s * (1 - s);

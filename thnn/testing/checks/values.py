@@ -103,13 +103,14 @@ def _check_rounded(case: Case, sample: SampleInput, dtype: torch.dtype, toleranc
 
 
 def check_gradients(case: Case, sample: SampleInput) -> None:
-    """First derivatives of the class against finite differences."""
+    """First derivatives of the class against finite differences; on the device a random combination of them."""
     runner = CaseRunner(case, sample)
     leaves = runner.leaves()
     _gradcheck(
         runner.cls.__name__,
         lambda *tensors: runner.apply(dict(zip(leaves, tensors))),
         leaves,
+        fast=runner.is_on_device,
     )
 
 
@@ -118,7 +119,8 @@ _MANY = 100
 
 
 def check_second_gradients(case: Case, sample: SampleInput) -> None:
-    """Derivatives of the gradients against finite differences; for large tensors a random combination of them."""
+    """Derivatives of the gradients against finite differences; a random combination of them for large tensors and on
+    the device."""
     runner = CaseRunner(case, sample)
     leaves = runner.leaves()
     factors = {f"gradient by {n}": t.clone().requires_grad_() for n, t in runner.factors.items()}
@@ -130,12 +132,15 @@ def check_second_gradients(case: Case, sample: SampleInput) -> None:
         return torch.autograd.grad(outputs, inputs, by_output, create_graph=True)
 
     count = sum(t.numel() for t in leaves.values())
-    _gradcheck(f"gradients of {runner.cls.__name__}", gradients, leaves | factors, fast=count > _MANY)
+    _gradcheck(
+        f"gradients of {runner.cls.__name__}",
+        gradients,
+        leaves | factors,
+        fast=count > _MANY or runner.is_on_device,
+    )
 
 
-def _gradcheck(
-    what: str, function: Callable[..., Any], leaves: Mapping[str, Tensor], fast: bool = False
-) -> None:
+def _gradcheck(what: str, function: Callable[..., Any], leaves: Mapping[str, Tensor], fast: bool) -> None:
     tensors = list(leaves.values())
     if not any(t.numel() for t in tensors):
         return
