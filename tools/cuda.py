@@ -9,17 +9,19 @@ from __future__ import annotations
 import argparse
 import ctypes.util
 import os
+import re
 import shutil
-import site
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from thnn._load.nvcc import find_nvcc
 
 from .build import BuildError, Progress, cmake_build, configure, lock, replace_together
 
 TOOLKIT = "cuda-toolkit[nvcc,cccl]==13.0.*"
 
-# CMake's notation: binaries for all GPUs that nvcc 13.0 knows, from Turing on, and PTX for later ones.
+# CMake's notation: binaries for all GPUs that nvcc 13.0 knows, except Jetson's (87, 110), and PTX for later ones.
 ARCHITECTURES = "75-real;80-real;86-real;89-real;90-real;100-real;120"
 
 
@@ -35,13 +37,8 @@ def is_wanted(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def nvcc() -> Path | None:
-    """The compiler, or None."""
-    home = os.environ.get("CUDA_HOME")
-    found = shutil.which("nvcc", path=f"{home}/bin") if home else None
-    found = found or shutil.which("nvcc")
-    if found:
-        return Path(found)
-    return next((p for s in site.getsitepackages() for p in Path(s).glob("nvidia/cu*/bin/nvcc")), None)
+    """The compiler, or None: the first one that knows all ARCHITECTURES, as nvcc 12.8 and later do."""
+    return find_nvcc(re.findall(r"\d+", ARCHITECTURES))
 
 
 def build_library(
@@ -64,7 +61,7 @@ def build_library(
         compiler = nvcc()
         if compiler is None:
             raise BuildError(
-                f"the CUDA library needs nvcc: pip install '{TOOLKIT}'; THNN_CUDA=0 builds without it"
+                f"the CUDA library needs nvcc 12.8 or later: pip install '{TOOLKIT}'; THNN_CUDA=0 builds without it"
             )
         # NVIDIA's packages have the folder lib, where nvcc looks for lib64.
         arguments += [
@@ -84,6 +81,37 @@ def build_library(
     finally:
         progress.clear()
     return target
+
+
+def _copy_changed(source: str, target: str) -> None:
+    """Copies a file unless the target has its size and time; other processes may have the old one open."""
+    new, path = Path(source).stat(), Path(target)
+    if path.exists():
+        old = path.stat()
+        if (old.st_size, old.st_mtime_ns) == (new.st_size, new.st_mtime_ns):
+            return
+        path.unlink()
+    shutil.copy2(source, target)
+
+
+def instrumented_package(root: Path) -> Path:
+    """A folder with a copy of the package whose emulation, of float and half, is compiled for ThreadSanitizer, and
+    cmake/libtraffic.so.
+
+    Python imports that package if it runs in the folder; the process has to preload either ThreadSanitizer's runtime
+    or libtraffic.so. Raises BuildError.
+    """
+    folder = root / "build" / "races"
+    folder.mkdir(parents=True, exist_ok=True)
+    with lock(folder):  # one process copies at a time
+        ignored = shutil.ignore_patterns("__pycache__", "libTHCUNN*.so")
+        for name in ("thnn", "generic"):
+            shutil.copytree(
+                root / name, folder / name, dirs_exist_ok=True, ignore=ignored, copy_function=_copy_changed
+            )
+        settings = ["-DTHCUNN_SANITIZE=thread", "-DTHCUNN_TYPES=FLOAT;HALF"]
+        build_library(root, folder / "thnn", emulation=True, settings=settings, directory=folder / "cmake")
+    return folder
 
 
 def main() -> int:

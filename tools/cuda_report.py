@@ -7,7 +7,8 @@ half, bfloat16. It fails for a kernel that
 
 - uses local memory, where registers spill and arrays with computed indices lie, unless SPILLS lists it;
 - computes in double, unless its elements are double, its function is in DOUBLE_SUMS, or it is in DOUBLE_KERNELS;
-- moves packed elements by less than 128 bits.
+- moves packed elements by less than 128 bits;
+- takes 60 instructions or more for a strided element, besides the mathematics (measured on the functions of LIGHT).
 
 ``--check FILE`` also compares the report with a committed one, unless another version of nvcc made that one.
 """
@@ -27,6 +28,7 @@ from typing import NamedTuple
 
 TYPES = ("Float", "Double", "Half", "BFloat16")
 THREADS = 256  # of a block, in lib/THCUNN/runtime/loops.h
+MORE_THREADS = {"sortTileKernel": 1024}  # lib/THCUNN/segment_sum/sort.h
 
 # Functions with sums of float64 in their signature (THAccrealTensor), which other processes exchange.
 DOUBLE_SUMS = re.compile(
@@ -36,12 +38,14 @@ DOUBLE_SUMS = re.compile(
 # Positions of an interpolation, which must be those of the CPU; a thread computes one per index of an axis.
 DOUBLE_KERNELS = {"fillTablesKernel"}
 
+# Functions of one to three instructions.
+LIGHT = re.compile(r"(Abs|Square|Threshold)_")
 
 # Kernels with a few registers too many, by file or function and name: the most instructions that access local memory.
 SPILLS = {
     ("ClassNLLCriterion", "reduceKernel"): 2,
     ("ClassNLLCriterion", "reduceWarpsKernel"): 2,
-    ("MultiLabelMarginCriterion_updateOutput", "reduceWarpsKernel"): 8,
+    ("MultiLabelMarginCriterion_updateOutput", "reduceWarpsKernel"): 12,
     ("channels", "softMaxKernel"): 16,
 }
 
@@ -72,10 +76,10 @@ def _output(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def occupancy(registers: int, shared: int) -> int:
+def occupancy(registers: int, shared: int, threads: int) -> int:
     """The warps that a multiprocessor of compute capability 9.0 can hold: 65,536 registers, 228 KiB of shared memory of
     which each block takes 1 KiB more than its own, 64 warps, 32 blocks."""
-    warps = ceil(THREADS / 32)
+    warps = ceil(threads / 32)
     per_warp = ceil(registers * 32 / 256) * 256
     by_registers = 65536 // per_warp // 4 * 4 // warps if per_warp else 32
     by_shared = 233472 // max(1024, ceil((shared + 1024) / 128) * 128)
@@ -105,12 +109,14 @@ def _kernels_of(path: Path, element: str) -> Iterator[Kernel]:
         caller = re.search(rf"THCUNN_{element}(\w+)", demangled[symbol])
         code = re.findall(r"/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?([A-Z][\w.]*)", part)
         loads = [op for op in code if re.match(r"LDG\b", op)]
+        kernel = re.split(r"[<(]", demangled[symbol].removeprefix("void "))[0].split("::")[-1]
+        threads = MORE_THREADS.get(kernel, THREADS)
         yield Kernel(
             function=caller[1] if caller else path.name.split(".")[0],
-            kernel=re.split(r"[<(]", demangled[symbol].removeprefix("void "))[0].split("::")[-1],
+            kernel=kernel,
             type=element,
             registers=usage[symbol]["REG"],
-            warps=occupancy(usage[symbol]["REG"], usage[symbol].get("SHARED", 0)),
+            warps=occupancy(usage[symbol]["REG"], usage[symbol].get("SHARED", 0), threads),
             instructions=len(code) - code.count("NOP"),
             widest_load=max((_bits(op) for op in loads), default=0),
             local=sum(op.startswith(("LDL", "STL")) for op in code),
@@ -137,6 +143,8 @@ def report(folder: Path) -> tuple[list[str], list[str]]:
             errors.append(f"{where}: {k.doubles} instructions compute in double")
         if k.kernel.startswith("packed") and k.widest_load < 128:
             errors.append(f"{where}: the widest load has {k.widest_load} bits")
+        if k.kernel == "stridedMapKernel" and LIGHT.match(k.function) and k.instructions >= 60:
+            errors.append(f"{where}: {k.instructions} instructions for a strided element")
     lines = []
     for (function, kernel), by_type in sorted(rows.items()):
         columns: list[list[str]] = [[], [], [], []]

@@ -76,8 +76,12 @@ def regenerate(root: Path, report: Callable[[str], None] = print) -> None:
             raise
         finally:
             progress.clear()
+    left_over = package / "libTHCUNN.so"
     if cuda.is_wanted():
         cuda.build_library(root, package)
+    elif libraries and left_over.exists():  # of `make cuda`, before this change of the sources
+        left_over.unlink()
+        report(f"deleted {left_over.relative_to(root)}; THNN_CUDA=1 builds it again")
     for path in (*new, *libraries):
         report(f"{'deleted' if files.get(path, '') is None else 'wrote'} {path.relative_to(root)}")
     if not new and not libraries:

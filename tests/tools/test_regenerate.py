@@ -291,6 +291,23 @@ def test_only_changes_are_written(tree: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_compiler")
+@pytest.mark.parametrize("is_changed", [True, False])
+def test_a_cuda_library_of_other_sources_is_deleted(
+    is_changed: bool, tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tree / "thnn"
+    built, cuda = tree / "build" / "libTHNN.so", package / "libTHCUNN.so"
+    built.parent.mkdir(exist_ok=True)
+    for path in (built, cuda):
+        path.write_bytes(b"")
+    libraries = {package / "libTHNN.so": built} if is_changed else {}
+    monkeypatch.setattr(regenerate, "changed_libraries", lambda *_: libraries)
+    monkeypatch.setenv("THNN_CUDA", "0")
+    regenerate.regenerate(tree, lambda text: None)
+    assert cuda.exists() is not is_changed
+
+
+@pytest.mark.usefixtures("no_compiler")
 def test_a_second_regenerate_waits(tree: Path) -> None:
     (tree / "build").mkdir()
     program = (

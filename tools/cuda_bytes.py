@@ -1,0 +1,410 @@
+"""The memory traffic of the CUDA library's functions, counted without a GPU: ``python -m tools.cuda_bytes [PATTERN]``.
+
+The emulation (tools/cuda.py), compiled for ThreadSanitizer and run with lib/THCUNN/emulation/traffic.cpp in its place,
+counts the sectors of 32 bytes of tensors and temporary memory that kernels access. For float and half, in bytes per
+element of the largest tensor of the call, the command prints
+
+- must: each sector of a tensor that the call reads before it writes it, and each that it writes, once;
+- reads, writes: the sum over the launches of the call of the sectors that a launch reads and of those that it writes,
+  each once: the traffic of the GPU's memory if a cache holds the data of a launch, and nothing from one launch to the
+  next;
+- factor: reads and writes, divided by must;
+- requests: the sectors that all instructions of warps access, divided by must: the traffic of the first cache.
+
+The calls are the first rows of the benchmark with fewer images, and samples of the table of cases where there is no
+row. ``--write`` updates the committed figures, lib/THCUNN/bytes.tsv, and the table in docs/cuda.md; ``--check``
+compares with them, and fails for a function that moves more than LIMIT times what it must and is not in REASONS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .build import BuildError
+from .cuda import instrumented_package
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from thnn.testing.cases.model import Case, SampleInput
+
+ROOT = Path(__file__).resolve().parent.parent
+FIGURES = ROOT / "lib/THCUNN/bytes.tsv"
+DOCUMENT = ROOT / "docs/cuda.md"
+BEGIN, END = "<!-- python -m tools.cuda_bytes --write -->\n", "<!-- end -->\n"
+
+TYPES = ("float32", "float16")
+ELEMENTS = 1 << 17  # of the first tensor of a call, at most, if fewer images or channels suffice
+SECTOR = 32
+LIMIT = 1.05  # of the factor of a function without a reason
+# Of the comparison with the committed figures, which depend on the addresses of tensors. Requests of unaligned rows do
+# so more than others.
+TOLERANCE, REQUESTS_TOLERANCE = 0.03, 0.1
+
+
+class Reason(NamedTuple):
+    """Functions that move more than they must."""
+
+    functions: str  # for the table in the document
+    pattern: str  # that their names match
+    text: str
+
+
+REASONS = (
+    Reason(
+        "BatchNormalization, BatchNormalizationReLU: updateOutput, backward",
+        r"BatchNormalization(ReLU)?_(updateOutput|backward)",
+        "A launch for the statistics or sums, which need all values of a channel, and one for the result: "
+        "input, and in the backward gradOutput, is read twice.",
+    ),
+    Reason(
+        "gradients of maxima",
+        r"\w+MaxPooling_updateGradInput",
+        "A launch checks the indices before another one follows them.",
+    ),
+    Reason(
+        "max unpooling: updateOutput",
+        r"\w+MaxUnpooling_updateOutput",
+        "Several indices may name one element, and the last one counts: a temporary tensor of int has its number.",
+    ),
+    Reason(
+        "grid samplers: updateGradInput",
+        r"\w+GridSamplerBilinear_updateGradInput",
+        "Positions are sorted by pixel, so that one thread adds the gradients of each; gradOutput is read for the "
+        "gradient of the grid and again for that of the input.",
+    ),
+    Reason(
+        "connection tables: accGradParameters",
+        r"Spatial(Full)?ConvolutionMap_accGradParameters",
+        "gradOutput is read by the launch for gradBias and by that for gradWeight.",
+    ),
+    Reason(
+        "tables and sparse layers",
+        r"(LookupTable|LookupTableBag|IndexLinear|SparseLinear)_\w+",
+        "Entries are sorted by row, so that one thread adds the terms of an element, in passes over pairs of a "
+        "key and a position. Their share falls with the length of the rows.",
+    ),
+)
+
+
+class Traffic(NamedTuple):
+    """The traffic of a call, in sectors."""
+
+    function: str
+    dtype: str
+    elements: int  # of the largest tensor
+    must_read: int
+    must_write: int
+    reads: int
+    writes: int
+    requests: int
+    launches: int
+
+    @property
+    def must(self) -> int:
+        return self.must_read + self.must_write
+
+    @property
+    def factor(self) -> float:
+        return (self.reads + self.writes) / self.must
+
+
+# --- counting, in a process with libtraffic.so ------------------------------------------------------------------------
+
+
+def _sample(case: Case) -> SampleInput:
+    from thnn.testing.cases.makers import given, normal
+    from thnn.testing.cases.model import SampleInput
+
+    if case.name.endswith("ConvolutionMap"):  # the row would take minutes
+        table = given([(i % 8, i // 2) for i in range(16)])
+        planes = {"nInputPlane": 8, "nOutputPlane": 8, "dW": 1, "dH": 1}
+        tensors = {
+            "input": normal(1, 8, 96, 96),
+            "weight": normal(16, 3, 3),
+            "bias": normal(8),
+            "connTable": table,
+        }
+        return SampleInput("traffic", {**tensors, **planes})
+    if case.name == "SpatialConvolutionLocal":  # likewise
+        return next(s for s in case.samples if s.name == "many planes")
+    if case.module == "SparseLinear":
+        return _sparse_sample(case)
+    if case.rows:
+        return case.rows[0].sample
+    from thnn.testing.cases import arguments
+
+    return max(case.samples, key=lambda s: sum(t.numel() for t in _tensors(arguments(case, s)).values()))
+
+
+def _sparse_sample(case: Case) -> SampleInput:
+    """A sample of SparseLinear with 32 entries for each of 128 samples, in rows (sample, column, value) or, in the
+    legacy form, (samples, 32, 2)."""
+    import torch
+
+    from thnn.testing.cases.makers import normal
+    from thnn.testing.cases.model import SampleInput
+
+    def entries(generator: torch.Generator) -> Tensor:
+        columns = (
+            torch.randint(1, 4097, (128, 32), generator=generator).to(torch.float16).double()
+        )  # whole numbers
+        pairs = torch.stack([columns, torch.rand(128, 32, generator=generator) + 1.0], 2)
+        rows = torch.arange(1.0, 129.0)[:, None, None].expand(128, 32, 1)
+        return pairs if "legacy" in case.name else torch.cat([rows, pairs], 2).reshape(-1, 3)
+
+    weight, bias = normal(64, 4096), normal(64)
+    makers = {"weight": weight, "gradWeight": weight, "bias": bias, "gradBias": bias}
+    makers |= {
+        "input": entries,
+        "lastInput": entries,
+        "output": normal(128, 64),
+        "gradOutput": normal(128, 64),
+    }
+    given = case.samples[0].arguments
+    return SampleInput("traffic", {n: makers.get(n, v) for n, v in given.items()})
+
+
+def _tensors(values: Mapping[str, Any]) -> dict[str, Tensor]:
+    from torch import Tensor
+
+    return {name: v for name, v in values.items() if isinstance(v, Tensor)}
+
+
+def _smaller(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments with fewer images and channels, as many as ELEMENTS allows: of the tensors that have the images, or
+    images and channels, of the first one."""
+    tensors = _tensors(values)
+    first = next(iter(tensors.values()))
+    made = dict(values)
+    for dim in (0, 1):
+        if first.dim() <= dim:
+            break
+        size = first.shape[dim]
+        like = [n for n, t in tensors.items() if t.shape[: dim + 1] == first.shape[: dim + 1]]
+        if dim == 1 and (len(like) < len(tensors) or first.dim() == 2):
+            break
+        kept = size
+        while kept % 2 == 0 and kept * first.numel() // size > ELEMENTS:
+            kept //= 2
+        made |= {n: made[n].narrow(dim, 0, kept) for n in like}
+        tensors = _tensors(made)
+        first = next(iter(tensors.values()))
+    return made
+
+
+def _ranges(values: Mapping[str, Any]) -> list[tuple[int, int]]:
+    """The addresses and sizes of the tensors' memory; tensors that share memory have one range."""
+    merged: list[tuple[int, int]] = []
+    for tensor in sorted(_tensors(values).values(), key=lambda t: t.untyped_storage().data_ptr()):
+        memory = tensor.untyped_storage()
+        if memory.nbytes() and (memory.data_ptr(), memory.nbytes()) not in merged:
+            merged.append((memory.data_ptr(), memory.nbytes()))
+    return merged
+
+
+def count(pattern: re.Pattern[str]) -> Iterator[Traffic]:
+    """The functions whose names match, for each element type. The process has preloaded libtraffic.so."""
+    import torch
+
+    from thnn._cuda.functions import FUNCTIONS
+    from thnn.testing.case_runner import CaseRunner, written
+    from thnn.testing.cases import arguments, cases
+    from thnn.testing.cases.model import SampleInput
+
+    counter = ctypes.CDLL(None)
+    for case in cases().values():
+        names = [f.name for f in case.registry.modules[case.module].functions.values()]
+        names = names if case.phase is None else [case.name]
+        if names[0] in FUNCTIONS or not any(pattern.search(n) for n in names):
+            continue
+        values = _smaller(arguments(case, _sample(case)))
+        makers = {
+            n: (lambda generator, t=v: t.clone()) if isinstance(v, torch.Tensor) else v
+            for n, v in values.items()
+        }
+        for dtype in TYPES:
+            runner = CaseRunner(case, SampleInput("traffic", makers), getattr(torch, dtype))
+            made: dict[str, Any] = {}
+            for function in runner.functions:
+                row = runner.row(function, made)
+                runner.call(function, row)  # allocates the outputs
+                runner.reseed()
+                ranges = _ranges(row)
+                addresses, sizes = zip(*ranges)
+                counter.trafficBegin(
+                    len(ranges),
+                    (ctypes.c_void_p * len(ranges))(*addresses),
+                    (ctypes.c_size_t * len(ranges))(*sizes),
+                )
+                runner.call(function, row)
+                counts = (ctypes.c_int64 * 6)()
+                counter.trafficEnd(counts)
+                if pattern.search(function.name):
+                    largest = max(t.numel() for t in _tensors(row).values())
+                    yield Traffic(function.name, dtype, largest, *counts)
+                if function is runner.forward:
+                    made = {n: row[n] for n in written(function, row)}
+                    outputs = [a.name for a in function.tensors("output") if row.get(a.name) is not None]
+                    runner.factors = {n: runner.factor(row[n], n).to(row[n].dtype) for n in outputs}
+
+
+def _count_elsewhere(pattern: str) -> list[Traffic]:
+    """The same in a new process, with the package that is instrumented."""
+    folder = instrumented_package(ROOT)
+    program = "import sys; from tools.cuda_bytes import print_counts; print_counts(sys.argv[1])"
+    environment = {
+        "PYTHONPATH": str(ROOT),
+        "LD_PRELOAD": str(folder / "cmake/libtraffic.so"),
+        "THNN_CUDA_EMULATE": "1",
+        "OMP_NUM_THREADS": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program, pattern],
+        cwd=folder,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    if done.returncode:
+        raise BuildError("the process that counts has failed")
+    return [Traffic(*json.loads(line)) for line in done.stdout.splitlines()]
+
+
+def print_counts(pattern: str) -> None:
+    """Prints the traffic of each function as a line of JSON."""
+    for traffic in count(re.compile(pattern)):
+        print(json.dumps(traffic), flush=True)
+
+
+# --- the report -------------------------------------------------------------------------------------------------------
+
+HEAD = (
+    "# bytes per element of the largest tensor; two values are those of float, half",
+    "function\tmust read\tmust write\treads\twrites\tfactor\trequests\tlaunches",
+)
+
+
+def _by_function(counts: list[Traffic]) -> dict[str, list[Traffic]]:
+    found: dict[str, list[Traffic]] = {}
+    for traffic in counts:
+        found.setdefault(traffic.function, []).append(traffic)
+    return found
+
+
+def lines_of(counts: list[Traffic]) -> list[str]:
+    """A line per function."""
+    lines = []
+    for name, types in _by_function(counts).items():
+        columns = [
+            *(
+                [f"{getattr(t, field) * SECTOR / t.elements:.2f}" for t in types]
+                for field in ("must_read", "must_write", "reads", "writes")
+            ),
+            [f"{t.factor:.2f}" for t in types],
+            [f"{t.requests / t.must:.2f}" for t in types],
+            [str(t.launches) for t in types],
+        ]
+        lines.append("\t".join([name, *(" ".join(c) for c in columns)]))
+    return lines
+
+
+def errors_of(counts: list[Traffic]) -> list[str]:
+    """A line per function that moves more than it must without a reason."""
+    return [
+        f"{t.function}, {t.dtype}: moves {t.factor:.2f} of what it must"
+        for t in counts
+        if t.factor > LIMIT and not any(re.fullmatch(r.pattern, t.function) for r in REASONS)
+    ]
+
+
+def table_of(counts: list[Traffic]) -> str:
+    """The table of the document: functions that move more than they must."""
+    found = _by_function(counts)
+    rows = ["| functions | factor for float, half | reason |", "|---|---|---|"]
+    for reason in REASONS:
+        factors = [[t.factor for t in found.pop(f)] for f in [*found] if re.fullmatch(reason.pattern, f)]
+        columns = [(min(c), max(c)) for c in zip(*factors)]
+        text = ", ".join(
+            f"{a:.2f}" if f"{a:.2f}" == f"{b:.2f}" else f"{a:.2f} to {b:.2f}" for a, b in columns
+        )
+        rows.append(f"| {reason.functions} | {text} | {reason.text} |")
+    most = max((t.factor for types in found.values() for t in types), default=1.0)
+    rows.append(f"| the other {len(found)} functions | at most {most:.2f} | |")
+    return "\n".join(rows) + "\n"
+
+
+def _agree(text: str, expected: str, tolerance: float) -> bool:
+    """True if the numbers of two texts differ by at most the tolerance, and the rest is equal."""
+    number = re.compile(r"\d+(?:\.\d+)?")
+    if number.sub("", text) != number.sub("", expected):
+        return False
+    pairs = zip(number.findall(text), number.findall(expected))
+    return all(math.isclose(float(a), float(b), rel_tol=tolerance, abs_tol=0.02) for a, b in pairs)
+
+
+def _differences(lines: list[str]) -> list[str]:
+    """The lines whose figures differ from the committed ones by more than the tolerances."""
+    committed = {line.split("\t")[0]: line for line in FIGURES.read_text(encoding="utf-8").splitlines()}
+    names = HEAD[1].split("\t")
+    changed = []
+    for line in lines:
+        expected = committed.pop(line.split("\t")[0], "")
+        columns, wanted = line.split("\t"), expected.split("\t")
+        if len(columns) != len(wanted) or not all(
+            _agree(a, b, REQUESTS_TOLERANCE if name == "requests" else TOLERANCE)
+            for name, a, b in zip(names, columns, wanted)
+        ):
+            changed += [f"- {expected}", f"+ {line}"]
+    return changed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.cuda_bytes", description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("pattern", nargs="?", default="", help="regular expression: only these functions")
+    parser.add_argument("--check", action="store_true", help="compare with the committed figures")
+    parser.add_argument("--write", action="store_true", help="update the committed figures")
+    options = parser.parse_args()
+    if options.write and options.pattern:
+        parser.error("--write needs all functions")
+    try:
+        counts = _count_elsewhere(options.pattern)
+    except (BuildError, OSError) as error:
+        print(error, file=sys.stderr)
+        return 1
+    lines, errors = lines_of(counts), errors_of(counts)
+    if options.write:
+        FIGURES.write_text("\n".join([*HEAD, *lines]) + "\n", encoding="utf-8")
+        text = DOCUMENT.read_text(encoding="utf-8")
+        before, after = text.split(BEGIN)[0], text.split(END)[1]
+        DOCUMENT.write_text(before + BEGIN + table_of(counts) + END + after, encoding="utf-8")
+    elif not options.check:
+        print("\n".join([*HEAD, *lines]))
+        return 0
+    else:
+        errors += _differences(lines)
+        table = DOCUMENT.read_text(encoding="utf-8").split(BEGIN)[1].split(END)[0]
+        if not options.pattern and not _agree(table_of(counts), table, TOLERANCE):
+            errors.append(f"{DOCUMENT.relative_to(ROOT)} has another table")
+        if not options.pattern and len(lines) + len(HEAD) != len(
+            FIGURES.read_text(encoding="utf-8").splitlines()
+        ):
+            errors.append(f"{FIGURES.relative_to(ROOT)} has other functions")
+    print("\n".join(errors) or f"{len(lines)} functions keep the rule and the committed figures")
+    return 1 if errors else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
