@@ -139,6 +139,11 @@ is_batched: Callable[[Tensor], bool] = getattr(
 _dispatch_modes: Callable[[], int] = torch._C._len_torch_dispatch_stack
 
 
+def in_onnx_export() -> bool:
+    """True inside torch.onnx.export, of either kind."""
+    return not torch.compiler.is_dynamo_compiling() and torch.onnx.is_in_onnx_export()
+
+
 def is_functionalizing() -> bool:
     """True if the innermost transform of torch.func is functionalize. Without the private names: torch raises its own
     error there."""

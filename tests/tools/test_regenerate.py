@@ -196,6 +196,7 @@ def test_a_failed_build_leaves_the_tree_as_it_was(
     append(tree, FORWARD.format("", "Extra", ""))
     before = snapshot(tree)
     during: list[set[str]] = []
+    hangup = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup ignores
 
     def compile_libraries(*_: object, **__: object) -> None:
         during.append(changed(tree, before))
@@ -207,6 +208,7 @@ def test_a_failed_build_leaves_the_tree_as_it_was(
     kind = {None: build.BuildError, signal.SIGINT: KeyboardInterrupt}.get(ended, SystemExit)
     with pytest.raises(kind):
         regenerate.regenerate(tree)
+    signal.signal(signal.SIGHUP, hangup)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     # Until the new library is compiled, Python has the model of the old one.
     assert during == [{"lib/THNN/generated/functions.inc", "lib/THNN/generated/modules/Extra.h"}]

@@ -20,7 +20,7 @@ from thnn._binding.arguments import convert_scalar
 from thnn._binding.library import THNN, Library
 from thnn._header import Module
 from thnn._operators import calls
-from thnn._torch import in_transform, node_apply, traced_as
+from thnn._torch import in_onnx_export, in_transform, node_apply, traced_as
 
 _MISSING: Any = object()
 _NUMBERS = (bool, int, float)
@@ -304,6 +304,10 @@ class FunctionBase:
         if cls._is_overridden:
             raise NotImplementedError(
                 f"{cls.__name__}: overrides forward or backward, which no transform of torch sees"
+            )
+        if in_onnx_export():
+            raise NotImplementedError(
+                f"{cls.__name__}: torch.onnx.export knows the layers of thnn.nn, but no functions of thnn"
             )
         is_compiling = torch.compiler.is_compiling()
         if _is_grad_enabled() and not any(isinstance(a, torch.fx.Proxy) for a in args):

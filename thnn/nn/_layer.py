@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -9,6 +10,7 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor
 
+from thnn._torch import in_onnx_export
 from thnn.nn._errors import with_name
 
 Forward = TypeVar("Forward", bound=Callable[..., Any])
@@ -42,6 +44,8 @@ def layer_forward(forward: Forward) -> Forward:
         except (TypeError, ValueError, IndexError, AttributeError, RuntimeError) as error:
             if is_symbolic(input):
                 return as_leaf(self, input, *args, **keywords)
+            if in_onnx_export():
+                return torch_forward(self, input, *args, **keywords)
             raise _explained(self, (input, *args), error) from None
 
     return wrapped  # type: ignore[return-value]
@@ -56,6 +60,13 @@ def as_leaf(layer: torch.nn.Module, input: Any, *args: Any, **keywords: Any) -> 
     """The call of a layer as one node of torch.fx.symbolic_trace, as the calls of torch's layers are."""
     tracer = input.tracer
     return tracer.create_proxy("call_module", tracer.path_of_module(layer), (input, *args), keywords)
+
+
+def torch_forward(layer: torch.nn.Module, *args: Any, **keywords: Any) -> Any:
+    """The output of the layer of torch that a layer replaces, from operators that torch.onnx.export knows."""
+    same: Any = copy.copy(layer)  # with the same parameters and buffers
+    same.__class__ = next(c for c in type(layer).__mro__ if c.__module__.startswith("torch.nn.modules."))
+    return same.forward(*args, **keywords)
 
 
 def _explained(layer: torch.nn.Module, arguments: tuple[Any, ...], error: Exception) -> Exception:

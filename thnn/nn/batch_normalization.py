@@ -13,9 +13,9 @@ from thnn._batch_norm import running_statistics as _statistics
 from thnn._batch_norm.running_statistics import FirstBatch
 from thnn._binding.extension import lib
 from thnn._functions.classes import function_classes
-from thnn._torch import BatchNormBase, in_transform, increment_version, traced_as
+from thnn._torch import BatchNormBase, in_onnx_export, in_transform, increment_version, traced_as
 from thnn.nn._errors import layer_error, wrong_count
-from thnn.nn._layer import as_leaf, is_symbolic
+from thnn.nn._layer import as_leaf, is_symbolic, layer_forward, torch_forward
 from thnn.nn.functional import activation as F
 
 _ACTIVATIONS: Final = (None, "relu")
@@ -235,13 +235,24 @@ class _BatchNorm(BatchNormBase):
             output, mean, variance = _statistics.normalize_by_batch(
                 apply, input, weight, bias, running_mean, running_var, self.eps, unbiased
             )
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, NotImplementedError) as error:
+            if in_onnx_export():
+                return self._exported(input)
             if isinstance(error, ValueError) and input.shape[1] != self.num_features:
                 raise wrong_count(self, "channels", "num_features", self.num_features, input, 1) from None
             raise layer_error(self, error, {}) from None
         _statistics.update(running_mean, mean, momentum)
         _statistics.update(running_var, variance, momentum)
         return output
+
+    def _exported(self, input: Tensor) -> Any:
+        """The output from operators that torch.onnx.export knows."""
+        if self.training and (reason := self._options_beyond_torch()):
+            raise NotImplementedError(
+                f"{type(self).__name__}: {reason}, which torch.onnx.export does not know"
+            )
+        output = torch_forward(self, input)
+        return output if self.activation is None else output.relu()
 
 
 def _increment(batches: Tensor) -> None:
@@ -291,6 +302,7 @@ class FusedReLU(torch.nn.ReLU):
     Shapes, dtypes, errors: those of ``thnn.nn.ReLU``.
     """
 
+    @layer_forward
     def forward(self, input: Tensor) -> Tensor:
         if getattr(input, "_thnn_rectified", False):
             return input

@@ -10,9 +10,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from thnn._functions.classes import function_classes
-from thnn._torch import ConvBase, ConvTransposeBase
+from thnn._torch import ConvBase, ConvTransposeBase, in_onnx_export
 from thnn.nn._errors import layer_error, wrong_count
-from thnn.nn._layer import as_leaf, is_symbolic
+from thnn.nn._layer import as_leaf, is_symbolic, torch_forward
 
 _convolution = function_classes["ConvolutionFunction"].apply
 _full_convolution = function_classes["FullConvolutionFunction"].apply
@@ -108,9 +108,11 @@ class _Convolution(ConvBase):
     def forward(self, input: Tensor) -> Tensor:
         try:
             return self._conv_forward(input, self.weight, self.bias)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, NotImplementedError) as error:
             if is_symbolic(input):
                 return as_leaf(self, input)
+            if in_onnx_export():
+                return torch_forward(self, input)
             raise _explained(self, input, error) from None
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -177,9 +179,11 @@ class _ConvTranspose(ConvTransposeBase):
         """`output_size` selects one of the output sizes that a stride allows."""
         try:
             return self._transposed(input, self.weight, output_size)
-        except (TypeError, ValueError, IndexError) as error:
+        except (TypeError, ValueError, IndexError, NotImplementedError) as error:
             if is_symbolic(input):
                 return as_leaf(self, input, output_size)
+            if in_onnx_export():
+                return torch_forward(self, input, output_size)
             raise _explained(self, input, error) from None
 
     def _transposed(self, input: Tensor, weight: Tensor, output_size: Sequence[int] | None) -> Tensor:

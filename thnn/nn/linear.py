@@ -6,7 +6,9 @@ import torch
 from torch import Tensor
 
 from thnn._functions.classes import function_classes
+from thnn._torch import in_onnx_export
 from thnn.nn._errors import layer_error, wrong_count
+from thnn.nn._layer import torch_forward
 
 _linear = function_classes["LinearFunction"].apply
 
@@ -30,7 +32,9 @@ class Linear(torch.nn.Linear):
                 return _linear(input, self.weight, self.bias)
             rows = _linear(input.flatten(0, -2), self.weight, self.bias)
             return rows.reshape(*input.shape[:-1], rows.shape[-1])
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, NotImplementedError) as error:
+            if in_onnx_export():
+                return torch_forward(self, input)
             features = self.weight.shape[-1]
             if isinstance(error, ValueError) and input.dim() and input.shape[-1] != features:
                 raise wrong_count(self, "features", "in_features", features, input, -1) from None
