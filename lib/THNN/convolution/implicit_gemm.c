@@ -37,8 +37,8 @@ void THNN_(storePositions)(const Correlation *c, const real *sum, int64_t width,
   }
 }
 
-/* Positions first .. end - 1 of an output tile are finished. Stores as many as fill vectors or end a contiguous span
-   of the target, and returns the first position that is not stored. */
+/* Positions first .. end - 1 of an output tile are finished. Stores the positions that fill vectors or end a contiguous
+   span of the target, and returns the first position that is not stored. */
 static int64_t storeFinished(const Correlation *c, const Workspace *w, const real *sum, int64_t width,
                              real *target, int64_t adjacent, int64_t lanes, int64_t first, int64_t end)
 {

@@ -37,7 +37,7 @@ typedef struct RegionLines {
   int64_t first, end;
 } RegionLines;
 
-/* Divides the rows of y into units and tasks; `reads` bounds the number of rows of x that one of them reads. */
+/* Divides the rows of y into units and tasks; `reads` bounds the number of rows of x that a row of y reads. */
 static inline RegionLines regionLines(const PoolingRegions *regions, const PoolingImages *x,
                                       const PoolingImages *y)
 {

@@ -72,7 +72,7 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
   } while (0)
 #define THNN_RESIZE_LIKE(tensor, like) THNN_resizeLike(state, #tensor, tensor, like)
 
-/* A scalar result may have any number of dimensions. */
+/* A result of one element may have any number of dimensions. */
 #define THNN_RESIZE_TO_ONE(output)                                           \
   do {                                                                       \
     if ((output)->ndim == THNN_UNALLOCATED || THNNTensor_numel(output) != 1) \

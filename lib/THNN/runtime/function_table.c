@@ -25,8 +25,8 @@
 #define CALL_VARIANT(symbol, names) symbol##_default names;
 #endif
 
-/* Completes the non-temporal stores of this thread (streaming.h); those of other threads are complete after the barrier
-   that ends a parallel region. */
+/* Completes the non-temporal stores of this thread (streaming.h); the stores of other threads are complete after the
+   barrier that ends a parallel region. */
 #ifdef __x86_64__
 #define STORE_FENCE() __builtin_ia32_sfence()
 #else
