@@ -134,7 +134,7 @@ static void resizePooled(THNNState *state, const char *name, THNNTensor *tensor,
 }
 #define RESIZE_POOLED(tensor, input, pooling) resizePooled(state, #tensor, tensor, input, pooling)
 
-/* Fails if a tensor has not the size of the output. */
+/* Fails unless a tensor has the size of the output. */
 static void checkPooled(THNNState *state, const char *name, const THNNTensor *tensor, const THTensor *input,
                         const Pooling *pooling)
 {
@@ -237,7 +237,7 @@ static void checkSamples(THNNState *state, const RegionWindow *window, const THT
   regions->samples = randomSamples;
 }
 
-/* The values of the samples. */
+/* Checks the values of the samples. It reads data, so it follows THNN_RETURN_IF_META. */
 static void checkSampleValues(THNNState *state, const THTensor *randomSamples)
 {
   const int first = randomSamples->ndim - 2; /* (N, C, axes) or (C, axes) */

@@ -6,7 +6,7 @@
 /* Columns of a row of weight that precede the weights in max-normalising mode. */
 enum { LARGEST, INVERSE, RATE, SHIFT, NORMALIZING_COLUMNS };
 
-/* Sparse rows and a table. Entry i has a key and a value, and belongs to the sample whose running sum of sizes first
+/* Sparse rows and a table. Entry i has a key and a value, and belongs to the first sample whose running sum of sizes
    exceeds i. */
 typedef struct IndexedRows {
   int64_t entries, samples, keys, outputs;
