@@ -223,7 +223,7 @@ static void reduce(StageArguments *arguments, Stage stage, const ChannelPairs *r
     for (int64_t i = 0; b->positions == 0 && i < 2 * C; i++) result->data[i * result->stride] = 0;
     return;
   }
-  /* setGrid bounds the number of blocks, so that this is within THNN_SCRATCH_LIMIT. */
+  /* setGrid bounds the number of blocks, so that their pairs are within THNN_SCRATCH_LIMIT. */
   arguments->pairs.data = thnn_scratch(sizeof(accreal) * (size_t)(2 * b->positionBlocks * C));
   arguments->pairs.stride = 1;
   runStage(stage, arguments, false);

@@ -3,7 +3,7 @@
 #include "gemm/microkernel.h"
 #include "runtime/shared_scratch.h"
 
-/* Positions of a block, at least: the weights are packed once per block. */
+/* A block with at most this many positions is not divided by positions: the weights are packed once per block. */
 #define LEAST_POSITIONS 256
 
 /* Halves the longest of three axes. */

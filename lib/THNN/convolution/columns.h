@@ -19,8 +19,8 @@ typedef struct ColumnBlock {
 /* Reals of a block, at most. */
 #define COLUMN_REALS ((int64_t)((4 << 20) / sizeof(real)))
 
-/* Reduces the sizes of all columns to the sizes of a block. If there are at least `leastPositions` positions, so are
-   there in a block. */
+/* Reduces the sizes of all columns to the sizes of a block: first positions, while there are more than
+   `leastPositions`, then channels and kernel elements. */
 void THNN_(columnBlockSize)(int64_t *size, int64_t leastPositions);
 
 /* Sets the strides of a block's axes, kernel elements innermost or positions innermost. */

@@ -16,7 +16,7 @@
 /* Terms of a partial sum, which is then added to the total and cleared: this bounds the rounding error. */
 #define PARTIAL_TERMS 128
 
-/* Positions of a block, at least, if their columns fit. */
+/* A block with at most this many positions is not divided by positions. */
 #define LEAST_POSITIONS 64
 
 /* One spatial axis of a block: positions firstPosition .. endPosition - 1 and kernel elements firstElement ..
@@ -135,7 +135,7 @@ static void addRows(const Scatter *p, const real *row, const real *factor, Sums 
 {
   const ScatterAxis *a = p->axis + 2;
   const bool along = p->alongElements;
-  /* Rows start at i * step and have elements at multiples of `pitch`. */
+  /* Row i starts at i * step, and its elements are `pitch` apart. */
   const int64_t step = along ? a->stride : a->dilation, pitch = along ? a->dilation : a->stride;
   const int64_t first = along ? a->firstElement : a->firstPosition, end = along ? a->endElement : a->endPosition;
   const int64_t firstRow = along ? a->firstPosition : a->firstElement,

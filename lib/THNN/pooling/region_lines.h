@@ -27,8 +27,8 @@ typedef struct RegionLine {
 typedef struct RegionLines {
   const PoolingRegions *regions;
   const PoolingImages *x, *y;
-  int64_t chunk, chunks;  /* rows of a slice of y that a unit of work has, and units of a slice */
-  int64_t units, perTask; /* in all, of a task */
+  int64_t chunk, chunks;  /* rows of a unit of work, and units of a slice of y */
+  int64_t units, perTask; /* units in all, and of a task */
   int64_t count;          /* lines of the block */
   RegionLine *block;
   Region *heights; /* of the rows of a unit */

@@ -33,7 +33,7 @@
 #define STORE_FENCE()
 #endif
 
-/* A public symbol resets the state, or the thread's own state if it is NULL, and calls the variant. */
+/* A public symbol resets `state`, or the thread's own state if that is NULL, and calls the variant. */
 #define DEFINE_SYMBOL(symbol, name, parameters, names, ...) \
   DECLARE_VARIANTS(symbol, parameters)                      \
   THNN_PUBLIC void symbol parameters                        \

@@ -28,7 +28,7 @@ typedef struct THNNFunction {
      by * if it is a buffer. Scalars: i int, l int64, b bool, d double. A generator: g. */
   const char *arguments;
   int32_t argumentCount, tensorCount;
-  THNNCall call[THNN_REAL_TYPES]; /* by element type; NULL for a type that the library does not have */
+  THNNCall call[THNN_REAL_TYPES]; /* by element type; NULL where the library has no kernel */
 } THNNFunction;
 
 /* Changes with the layout of the structures that binding and library share. */
