@@ -224,7 +224,7 @@ void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys,
 }
 
 /* A step of gradient descent on rows of the table. The dot product of `slope` and the weights of a row is the gradient
-   by its shift; unused unless values are normalized. */
+   by its shift; `slope` is not used unless values are normalized. */
 typedef struct Step {
   const THTensor *weight;
   bool normalizing;

@@ -299,7 +299,8 @@ static bool viewOf(PyObject *object, THNNTensor *view, bool *mayBeNegative)
     numel *= t.shape[d];
   }
   *mayBeNegative = !isContiguous || numel == 1;
-  /* Fake tensors have no memory. Those without elements are not plain; on the CPU they do no harm. */
+  /* Only tensors without elements, and fake tensors, have no memory. Fake tensors are refused. Without elements they
+     are recognized by their class, which is not plain; on the CPU they do no harm then. */
   return view->data != NULL || (numel == 0 && (view->device == THNN_DEVICE_CPU || allocationIsPlain(object)));
 }
 
