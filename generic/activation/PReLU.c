@@ -89,7 +89,7 @@ static THTensor repeated(real *value, int64_t n)
 
 /* Adds the sums of gradOutput * input over the inputs that are negative or NaN to gradWeight, for at most SUM_CHANNELS
    channels. They are the gradient sums of batch normalization with relu: with mean 0 and inverse deviation -1 the
-   normalized input is -input, so that relu keeps the gradients where input < 0, and those of NaN. */
+   normalized input is -input, so that relu keeps the gradients where the input is negative or NaN. */
 static void addGradWeight(THTensor *input, THTensor *gradOutput, real *gradWeight, int64_t stride, accreal scale)
 {
   const int64_t n = input->size[1];

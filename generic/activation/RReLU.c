@@ -51,7 +51,7 @@ void THNN_(RReLU_updateOutput)(THNNState *state, THTensor *input, THTensor *outp
     return;
   }
   THNN_REQUIRE_SEED(generator);
-  /* Row-major, since the numbers of the generator belong to indices. */
+  /* Row-major, since element i gets number i of the generator in every layout. */
   THNNMap draw, apply;
   thnn_mapBeginRowMajor(&draw, sizeof(real), 2, (const THNNTensor *const[]){noise, input});
   thnn_mapBeginRowMajor(&apply, sizeof(real), 3, (const THNNTensor *const[]){y, input, noise});

@@ -102,8 +102,7 @@ static void forEachRun(Normalization *l, Image *const *images, int count, RunFun
   }
 }
 
-/* A loop over the shifts from -lower to upper: the lanes [begin, end) of the run are those for which channel + shift
-   exists. */
+/* A loop over the shifts from -lower to upper. Channel + shift exists for the lanes [begin, end) of the run. */
 #define FOR_WINDOW(l, run, channel, alongChannels, lower, upper, shift, begin, end)                          \
   const int64_t thnn_channels = (l)->size[CHANNEL];                                                          \
   const int64_t thnn_first = (alongChannels) ? MAX(-(lower), 1 - thnn_channels) : MAX(-(lower), -(channel)), \

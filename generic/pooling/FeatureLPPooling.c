@@ -8,8 +8,8 @@
 
 enum { BATCH, FEATURE, ROW, LANE };
 
-/* (N, F, A, B), of which only F is certain: dimensions that are missing have the size 1. If B has size 1, A
-   takes its place, so that the lanes run along A. */
+/* (N, F, A, B), of which only F is required: missing dimensions have the size 1. If B has size 1, A takes its place, so
+   that the lanes run along A. */
 typedef struct Features {
   real *data;
   int64_t size[4], stride[4];
@@ -111,16 +111,15 @@ void THNN_(FeatureLPPooling_updateOutput)(THNNState *state, THTensor *input, THT
   }
 }
 
-/* n outputs and their windows: pointers to the first lane, the distances of lanes, and those of features in a
-   window. */
+/* n outputs and their windows: pointers to the first lane, the strides of lanes, and of features in a window. */
 typedef struct LaneOperands {
   const real *x, *y, *g;
   real *dx;
   int64_t xLane, yLane, gLane, dxLane, xFeature, dxFeature;
 } LaneOperands;
 
-/* Adds the gradients of n outputs to their windows, the last feature first: where the lanes are features, an input gets
-   those of its windows in order. */
+/* Adds the gradients of n outputs to their windows, the last feature first: where the lanes are features, an input then
+   gets the gradients of its windows in their order. */
 INLINE void addSlopesWith(const LaneOperands *s, int64_t xLane, int64_t yLane, int64_t gLane, int64_t dxLane,
                           int64_t n, int width, accreal power, bool square)
 {

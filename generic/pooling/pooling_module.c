@@ -134,7 +134,7 @@ static void resizePooled(THNNState *state, const char *name, THNNTensor *tensor,
 }
 #define RESIZE_POOLED(tensor, input, pooling) resizePooled(state, #tensor, tensor, input, pooling)
 
-/* Fails if a tensor has not the size of the output. */
+/* Fails unless a tensor has the size of the output. */
 static void checkPooled(THNNState *state, const char *name, const THNNTensor *tensor, const THTensor *input,
                         const Pooling *pooling)
 {
@@ -147,8 +147,8 @@ static void checkPooled(THNNState *state, const char *name, const THNNTensor *te
 #define CHECK_POOLED(tensor, input, pooling) checkPooled(state, #tensor, tensor, input, pooling)
 
 /* The end of the checks of a forward; indices may be NULL. */
-static void settleOutput(THNNState *state, const Pooling *pooling, THTensor *input, THTensor *output,
-                         THIndexTensor *indices)
+static void prepareOutput(THNNState *state, const Pooling *pooling, THTensor *input, THTensor *output,
+                          THIndexTensor *indices)
 {
   RESIZE_POOLED(output, input, pooling);
   if (indices) RESIZE_POOLED(indices, input, pooling);
@@ -159,8 +159,8 @@ static void settleOutput(THNNState *state, const Pooling *pooling, THTensor *inp
 }
 
 /* The end of the checks of a backward; indices may be NULL. */
-static void settleGradInput(THNNState *state, const Pooling *pooling, THTensor *input, THTensor *gradOutput,
-                            THTensor *gradInput, THIndexTensor *indices)
+static void prepareGradInput(THNNState *state, const Pooling *pooling, THTensor *input, THTensor *gradOutput,
+                             THTensor *gradInput, THIndexTensor *indices)
 {
   CHECK_POOLED(gradOutput, input, pooling);
   if (indices) CHECK_POOLED(indices, input, pooling);
@@ -178,7 +178,7 @@ void THNN_(maxPoolingUpdateOutput)(THNNState *state, const PoolingWindow *window
   Pooling pooling;
   checkWindow(state, input, window, &pooling);
   THNN_RETURN_IF_FAILED(state);
-  settleOutput(state, &pooling, input, output, indices);
+  prepareOutput(state, &pooling, input, output, indices);
   THNN_RETURN_IF_META(state);
 
   THNN_(poolingMax)(&pooling, input, output, indices);
@@ -190,7 +190,7 @@ void THNN_(maxPoolingUpdateGradInput)(THNNState *state, const PoolingWindow *win
   Pooling pooling;
   checkWindow(state, input, window, &pooling);
   THNN_RETURN_IF_FAILED(state);
-  settleGradInput(state, &pooling, input, gradOutput, gradInput, indices);
+  prepareGradInput(state, &pooling, input, gradOutput, gradInput, indices);
   THNN_RETURN_IF_META(state);
   const bool inWindows = THNN_(poolingCheckIndices)(state, &pooling, indices);
   THNN_RETURN_IF_FAILED(state);
@@ -204,7 +204,7 @@ void THNN_(averagePoolingUpdateOutput)(THNNState *state, const PoolingWindow *wi
   Pooling pooling;
   checkWindow(state, input, window, &pooling);
   THNN_RETURN_IF_FAILED(state);
-  settleOutput(state, &pooling, input, output, NULL);
+  prepareOutput(state, &pooling, input, output, NULL);
   THNN_RETURN_IF_META(state);
 
   THNN_(poolingAverage)(&pooling, window->countPadding, input, output);
@@ -216,7 +216,7 @@ void THNN_(averagePoolingUpdateGradInput)(THNNState *state, const PoolingWindow 
   Pooling pooling;
   checkWindow(state, input, window, &pooling);
   THNN_RETURN_IF_FAILED(state);
-  settleGradInput(state, &pooling, input, gradOutput, gradInput, NULL);
+  prepareGradInput(state, &pooling, input, gradOutput, gradInput, NULL);
   THNN_RETURN_IF_META(state);
 
   THNN_(poolingAverageBackward)(&pooling, window->countPadding, gradOutput, gradInput);
@@ -237,7 +237,7 @@ static void checkSamples(THNNState *state, const RegionWindow *window, const THT
   regions->samples = randomSamples;
 }
 
-/* The values of the samples. */
+/* Checks the values of the samples. It reads data, so it follows THNN_RETURN_IF_META. */
 static void checkSampleValues(THNNState *state, const THTensor *randomSamples)
 {
   const int first = randomSamples->ndim - 2; /* (N, C, axes) or (C, axes) */
@@ -289,7 +289,7 @@ void THNN_(regionPoolingUpdateOutput)(THNNState *state, const RegionWindow *wind
   checkRegions(state, window, input, &regions);
   THNN_RETURN_IF_FAILED(state);
   if (randomSamples) checkSamples(state, window, input, &regions);
-  settleOutput(state, &regions.pooling, input, output, indices);
+  prepareOutput(state, &regions.pooling, input, output, indices);
   THNN_RETURN_IF_FAILED(state);
   THNN_CHECK_NO_OVERLAP(output, randomSamples);
   THNN_CHECK_NO_OVERLAP(indices, randomSamples);
@@ -325,7 +325,7 @@ void THNN_(regionPoolingUpdateGradInput)(THNNState *state, const RegionWindow *w
   if (window) checkRegions(state, window, input, &regions);
   else checkAdaptedRegions(state, axes, input, gradOutput, &regions);
   THNN_RETURN_IF_FAILED(state);
-  settleGradInput(state, &regions.pooling, input, gradOutput, gradInput, indices);
+  prepareGradInput(state, &regions.pooling, input, gradOutput, gradInput, indices);
   THNN_RETURN_IF_META(state);
   if (indices) THNN_(poolingRequireIndices)(state, &regions.pooling, indices);
   THNN_RETURN_IF_FAILED(state);

@@ -1,5 +1,5 @@
-/* Adaptive and fractional pooling: the number of regions is an argument. The regions follow from it and the size of the
-   input; those of fractional pooling have a size of their own, and follow from random samples, too. */
+/* Adaptive and fractional pooling: the number of regions is an argument. Adaptive regions follow from it and the size
+   of the input; the size of fractional regions is an argument, too, and they also depend on random samples. */
 
 #include "modules/SpatialAdaptiveAveragePooling.h"
 #include "modules/SpatialAdaptiveMaxPooling.h"

@@ -44,7 +44,7 @@ void THNN_(subSamplingCheck)(THNNState *state, Convolution *g, const THTensor *i
               (long long)g->inputChannels, THNN_shape(weight));
 }
 
-/* The windows of images as those of a pooling. */
+/* The pooling that has the windows of the images. */
 static Pooling poolingOf(const Convolution *g)
 {
   return (Pooling){.axes = 2, .axis = {WINDOW_AXIS_TRIVIAL, g->axis[1], g->axis[2]}};

@@ -17,8 +17,8 @@ typedef struct CellMatrix {
   int64_t rowStride, columnStride;
 } CellMatrix;
 
-/* A tensor (N, columns) or (columns), or a bias (columns) or (1, columns), which is the same in every row; NULL for an
-   absent one. */
+/* A tensor (N, columns) or (columns), or a bias (columns) or (1, columns), which is the same in every row; NULL if
+   absent. */
 static inline CellMatrix cellMatrix(const THTensor *t)
 {
   if (t == NULL) return (CellMatrix){0};
@@ -86,7 +86,7 @@ static inline bool cellBiasFits(const THTensor *bias, const THTensor *state, int
              (long long)((blocks) * (state_)->size[(state_)->ndim - 1]),         \
              (long long)((blocks) * (state_)->size[(state_)->ndim - 1]), blocks, #state_, THNN_shape(bias))
 
-/* for each tile: columns [first, first + count) of H, row `row` */
+/* A loop over the tiles: columns [first, first + count) of row `row`. */
 #define CELL_FOR_TILES(row, first, count, rows, columns, work)                                              \
   const int64_t thnn_perRow = ceilDivide(columns, CELL_TILE);                                               \
   THNN_PARALLEL_FOR(thnn_tile, (rows) * thnn_perRow, work)                                                  \

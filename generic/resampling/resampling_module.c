@@ -31,7 +31,7 @@ static int64_t outputSize(THNNState *state, const char *name, int64_t input, con
   return -1;
 }
 
-/* The last axes of a tensor of `ndim` dimensions are those of the resampling. */
+/* Checks the size of the input and the arguments, and sets *resampling. The last `count` dimensions are its axes. */
 static void checkResampling(THNNState *state, const char *name, int ndim, const int64_t *size, bool batchless,
                             int count, const ResampleArguments *axes, Resampling *resampling)
 {

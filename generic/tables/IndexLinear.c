@@ -6,7 +6,7 @@
 /* Columns of a row of weight that precede the weights in max-normalising mode. */
 enum { LARGEST, INVERSE, RATE, SHIFT, NORMALIZING_COLUMNS };
 
-/* Sparse rows and a table. Entry i has a key and a value, and belongs to the sample whose running sum of sizes first
+/* Sparse rows and a table. Entry i has a key and a value, and belongs to the first sample whose running sum of sizes
    exceeds i. */
 typedef struct IndexedRows {
   int64_t entries, samples, keys, outputs;
@@ -224,7 +224,7 @@ void THNN_(IndexLinear_accGradParameters)(THNNState *state, THIndexTensor *keys,
 }
 
 /* A step of gradient descent on rows of the table. The dot product of `slope` and the weights of a row is the gradient
-   by its shift; unused unless values are normalized. */
+   by its shift; `slope` is not used unless values are normalized. */
 typedef struct Step {
   const THTensor *weight;
   bool normalizing;

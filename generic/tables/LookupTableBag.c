@@ -4,7 +4,7 @@
 
 enum { SUM, MEAN, MAX_OF_ROWS, MODES };
 
-/* Bags of row numbers: those between two offsets, or the rows of a matrix. */
+/* Bags of row numbers: a bag is the row numbers between two offsets, or a row of the matrix `input`. */
 typedef struct Bags {
   const THIndex_t *input, *offsets;
   Leading indices;
@@ -86,7 +86,7 @@ static int64_t countRows(const Bags *b, int64_t bag)
 
 typedef struct Entries {
   const Bags *bags;
-  const THIndex_t *bagSize; /* NULL unless rows are divided by it */
+  const THIndex_t *bagSize; /* by which rows are divided, or NULL */
   int64_t bagSizeStride;
   int64_t sourceStride; /* of bags in the backward, of rows in the forward */
   double scale;
@@ -143,8 +143,8 @@ static inline __attribute__((always_inline)) void takeLarger(const real *w, real
   }
 }
 
-/* The largest element of each column among the rows of a bag, the first of equal ones, and its row number. Without rows
-   y keeps its zeros, and the row number is -1. */
+/* The largest element of each column among the rows of a bag, the first of equal elements, and its row number. Without
+   rows y keeps its zeros, and the row number is -1. */
 static void maxOfBag(const Bags *b, int64_t bag, const THTensor *weight, real *y, THIndex_t *index,
                      RowStrides stride)
 {

@@ -18,8 +18,8 @@ enum {
 
 static PyObject *objects[OBJECTS];
 
-/* libtorch's stable C interface, and the function of its Python binding that wraps an at::Tensor. NULL if torch lacks
-   one of them. */
+/* libtorch's stable C interface, and the function of its Python binding that wraps an at::Tensor. emptyStrided is NULL
+   if torch lacks one of them. */
 static int32_t (*emptyStrided)(int64_t ndim, const int64_t *size, const int64_t *stride, int32_t dtype,
                                int32_t device, int32_t deviceIndex, void **tensor);
 static int32_t (*dataPointer)(void *tensor, void **data);
@@ -85,7 +85,7 @@ static int64_t elementSize(const THNNTensor *view)
   return sizes[view->type];
 }
 
-/* The bytes of a dense tensor; SMALL_BYTES + 1 for any that is larger. */
+/* The bytes of a dense tensor; SMALL_BYTES + 1 for every larger tensor. */
 static int64_t bytesOf(const THNNTensor *view)
 {
   int64_t bytes = elementSize(view);
@@ -134,7 +134,7 @@ static PyObject *tupleOf(const int64_t *values, int count)
   return tuple;
 }
 
-/* Takes the address of a tensor that Python has made; NULL for NULL. */
+/* Fills the view of a tensor that Python has made, and returns the tensor. NULL for NULL, or if that fails. */
 static PyObject *withView(PyObject *object, THNNTensor *view)
 {
   PyErr_Clear();

@@ -15,12 +15,12 @@ bool allocationIsPlain(PyObject *tensor);
    sign. */
 bool allocationIsNegative(PyObject *tensor);
 
-/* A tensor with the type, device, sizes and strides of `view`, and its address in view->data. NULL, without an exception,
-   if that fails. */
+/* A tensor with the type, device, sizes and strides of `view`, and its address in view->data. NULL, without an
+   exception, if that fails. */
 PyObject *allocationNew(THNNTensor *view);
 
-/* A tensor like `tensor`, whose view is `view`, as torch.empty_like or torch.zeros_like makes it; `view` becomes the view
-   of the new tensor. */
+/* A tensor like `tensor`, whose view is `view`, as torch.empty_like or torch.zeros_like makes it; `view` becomes the
+   view of the new tensor. */
 PyObject *allocationLike(PyObject *tensor, THNNTensor *view, bool isZero);
 
 /* Sets the strides of a dense tensor in row-major or channels-last order. */

@@ -79,8 +79,8 @@ int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate,
   return exchange != NULL;
 }
 
-/* An opened library, and the library for another device that has the same functions in the same order, NULL while there is
-   none. */
+/* An opened library, and the library for another device that has the same functions in the same order, NULL while there
+   is none. */
 typedef struct OpenLibrary {
   const THNNLibrary *library, *device;
   PyObject *computeMissing; /* computes the functions that `device` lacks (thnn_setDeviceLibrary) */
@@ -174,8 +174,9 @@ static const THNNFunction *onDevice(const BoundCall *bound, const THNNState *sta
   return &device->functions[bound->function - bound->open->library->functions];
 }
 
-/* The entry that computes on the device of a call; NULL if there is none, or if the flags exclude the device. A meta call
-   checks arguments and computes nothing, so the function itself serves every device, and float every type. */
+/* The entry that computes on the device of a call; NULL if there is none, or if the flags exclude the device. A meta
+   call checks arguments and computes nothing, so the CPU's entries serve every device, and the entry for float also
+   serves types that the CPU lacks. */
 static THNNCall callFor(const BoundCall *bound, int type, const THNNState *state)
 {
   const THNNFunction *function = bound->function, *there = onDevice(bound, state);
@@ -298,7 +299,8 @@ static bool viewOf(PyObject *object, THNNTensor *view, bool *mayBeNegative)
     numel *= t.shape[d];
   }
   *mayBeNegative = !isContiguous || numel == 1;
-  /* Fake tensors have no memory. Those without elements are not plain; on the CPU they do no harm. */
+  /* Only tensors without elements, and fake tensors, have no memory. Fake tensors are refused. Without elements they
+     are recognized by their class, which is not plain; on the CPU they do no harm then. */
   return view->data != NULL || (numel == 0 && (view->device == THNN_DEVICE_CPU || allocationIsPlain(object)));
 }
 
@@ -377,8 +379,8 @@ static bool unpackTensor(PyObject *object, int flags, char mark, int position, T
   return true;
 }
 
-/* Copies the view of an earlier argument that is the same tensor, such as the one that a result is like; false if there
-   is none. */
+/* Copies the view of an earlier argument that is the same tensor, such as the tensor that a result is like; false if
+   there is none. */
 static bool copyView(PyObject *const *objects, int position, const THNNValue *values, THNNTensor *view,
                      THNNValue *value)
 {
@@ -443,8 +445,8 @@ static bool unpackAll(const THNNFunction *function, int flags, PyObject *tuple, 
 static bool isNarrow(int type) { return type == THNN_TYPE_HALF || type == THNN_TYPE_BFLOAT16; }
 
 /* The element type of the tensors of a call, or -1 if types or devices differ. A function without `real` tensors is the
-   same for every type, and one whose only `real` tensors are of letter M and float is that of float. Views of meta tensors
-   have the CPU as their device. */
+   same for every type, and the type is float if the only `real` tensors of a call have letter M and are float. Views of
+   meta tensors have the CPU as their device. */
 static int typeOfCall(const THNNFunction *function, int flags, const THNNValue *values, THNNState *state)
 {
   int type = flags & THNN_CALL_TYPE;
@@ -477,8 +479,9 @@ static int typeOfCall(const THNNFunction *function, int flags, const THNNValue *
   return type < THNN_REAL_TYPES ? type : -1;
 }
 
-/* The last element of the tuple with THNN_CALL_SCALED, a tensor with one number of the call's type and device. A kernel of
-   the CPU may leave elements of 0 out of the multiplication, so there the number must be finite. */
+/* Sets the gradient factor, with THNN_CALL_SCALED the last element of the tuple: a tensor with one number, of the type
+   and on the device of the call. A kernel of the CPU may leave elements of 0 out of the multiplication, so there the
+   number must be finite. */
 static bool setGradientFactor(const BoundCall *bound, int type, PyObject *tuple, THNNState *state)
 {
   if (!(bound->flags & THNN_CALL_SCALED)) return true;
@@ -529,7 +532,8 @@ static int typeOfLetter(const THNNFunction *function, int position, int type)
                           : THNN_TYPE_INTEGER;
 }
 
-/* Allocates the results that are new tensors like an argument, and replaces the views of these arguments by theirs. */
+/* Allocates the results that are new tensors like an argument, and replaces the views of these arguments by the views
+   of the results. */
 static bool allocateLike(const BoundCall *bound, PyObject *arguments, const THNNValue *values, PyObject **made)
 {
   for (int i = 0; i < bound->function->argumentCount; i++) {
@@ -583,8 +587,8 @@ static bool allocateRequests(const BoundCall *bound, PyObject *arguments, const 
   return true;
 }
 
-/* Calls the function; `made` gets the tensors that the call allocates. NULL after success, otherwise a report. Of a function
-   that the device library lacks, only checks and allocates. */
+/* Calls the function; `made` gets the tensors that the call allocates. NULL after success, otherwise a report. For a
+   function that the device library lacks, sets *missing, and only checks and allocates. */
 static THNNState *compute(const BoundCall *bound, PyObject *arguments, PyObject **made, bool *missing)
 {
   const THNNFunction *function = bound->function;

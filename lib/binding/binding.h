@@ -5,12 +5,12 @@
 
 /* The Python binding: calls the functions of any library that exports a table (function_table.h) with torch tensors.
 
-   thnn_bind() wraps a function of the table in a Python function of one tuple, which has all arguments but the state. The
-   binding reads the tuple through Python's C API, since cffi would convert each argument, and release and take the
+   thnn_bind() wraps a function of the table in a Python function of one tuple, which has all arguments but the state.
+   The binding reads the tuple through Python's C API, since cffi would convert each argument, and release and take the
    interpreter's lock twice. Tensors are torch tensors, None if absent, or the marker of an output to allocate. With
    THNN_CALL_VIEWS they are addresses of THNNTensor views that Python filled. Integers are ints, floating-point scalars
-   floats or ints, flags True or False. For any other object the status is THNN_UNPACK, and Python converts the arguments
-   or raises.
+   floats or ints, flags True or False. For any other object the status is THNN_UNPACK, and Python converts the
+   arguments or raises.
 
    The Python function returns 0 after success, otherwise a report: the address of the call's state, which the caller
    passes to thnn_release(). With `results`, it allocates outputs itself and returns them, and in place of returning a
@@ -48,21 +48,22 @@ const THNNLibrary *thnn_open(const char *path, char *reason, int64_t room);
 /* False for a function of a table that the library cannot compute. */
 int thnn_hasEntry(const THNNFunction *function);
 
-/* Sends the calls of the functions of `host` whose tensors are on the device of the library `device` to the function of the
-   same name there; with NULL for `device`, no calls. False, without an effect, if the libraries were made from different
-   declarations. thnn_open() has opened `host`. For functions that `device` lacks, a Python function is called, given by its
-   id: it gets the name, the arguments after all checks, and a list of the positions of those that the call has allocated. */
+/* Sets the device library of `host`, or none if `device` is NULL: calls of functions of `host` whose tensors are on the
+   device of `device` go to the function of the same name there. False, without an effect, if the libraries were made
+   from different declarations. thnn_open() has opened `host`. For a function that `device` lacks, a Python function is
+   called, given by its id: it gets the name, the arguments after all checks, and a list of the positions of the
+   arguments that the call has allocated. */
 int thnn_setDeviceLibrary(const THNNLibrary *host, const THNNLibrary *device, uintptr_t computeMissing);
 
-/* Appends to a Python list, given by its id, the Python function that calls a THNNFunction with these flags. `repeat` is
-   the id of a Python function; without one (0), calls return reports, and `results` is not read. False if there is no
-   memory for it. */
+/* Appends to a Python list, given by its id, the Python function that calls a THNNFunction with these flags. `repeat`
+   is the id of a Python function; without one (0), calls return reports, and `results` is not read. False if there is
+   no memory for the function. */
 int thnn_bind(uintptr_t function, int flags, const char *results, uintptr_t repeat, uintptr_t list);
 void thnn_release(uintptr_t state);
 
-/* Makes every Python function of thnn_bind() call a Python object, given by its id, after each call, with the name of the
-   C function, the seconds that the call took, its report (0 after success) and its tuple of arguments, with the tensors
-   that it allocated. 0 removes the object. False, without an effect, if another object is set. */
+/* Makes every Python function of thnn_bind() call a Python object, given by its id, after each call, with the name of
+   the C function, the seconds that the call took, its report (0 after success) and its tuple of arguments, with the
+   tensors that it allocated. 0 removes the object. False, without an effect, if another object is set. */
 int thnn_observe(uintptr_t observer);
 
 /* Sets, by their ids, torch's DLPack exchange capsule (0 if torch has none), torch.get_num_threads, the marker of an
@@ -70,8 +71,8 @@ int thnn_observe(uintptr_t observer);
    (THNN_CALL_VIEWS). */
 int thnn_connect(uintptr_t capsule, uintptr_t getNumThreads, uintptr_t allocate, uintptr_t generator);
 
-/* Sets the names of torch with which tensors are allocated (library.py lists them): the id of a tuple of objects, and the
-   addresses of C functions, 0 where torch lacks one. False if the tuple has another length. */
+/* Sets the names of torch with which tensors are allocated (library.py lists them): the id of a tuple of objects, and
+   the addresses of C functions, 0 where torch lacks one. False if the tuple has another length. */
 int thnn_connectAllocation(uintptr_t objects, uintptr_t emptyStrided, uintptr_t dataPointer,
                            uintptr_t deleteTensor, uintptr_t wrapTensor);
 

@@ -1,6 +1,6 @@
-/* The part of the binding that Python sees, in cffi's language: `...` stands for the members that are not listed here;
-   the build fails if the C headers lack a listed member, and the first use of a structure in Python if a member has
-   another size there. */
+/* The part of the binding that Python sees, in cffi's language: `...` stands for the members that are not listed here.
+   The build fails if the C headers lack a listed member, and the first use of a structure in Python fails if a member
+   has another size in the C headers. */
 
 typedef struct {
   void *data;

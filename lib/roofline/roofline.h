@@ -2,13 +2,13 @@
 #define THNN_ROOFLINE_ROOFLINE_H
 
 /* libroofline.so: the machine's rates of arithmetic and of copying memory, for `python -m thnn bench`. Instruction sets
-   are default, avx2 and avx512; threads are those of OpenMP. */
+   are default, avx2 and avx512; the threads are OpenMP's. */
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The best rate of fused multiply-adds seen in about `seconds`, in operations per second; an FMA is two. 0 if the
-   library or the CPU does not have the instruction set. */
+/* The best rate of fused multiply-adds (FMA) seen in about `seconds`, in operations per second; an FMA is two
+   operations. 0 if the library or the CPU does not have the instruction set. */
 double roofline_flops(const char *instructionSet, bool isDouble, double seconds);
 
 /* Copies memory, with non-temporal stores if `nonTemporal`; both addresses and `bytes` must be multiples of 64. False

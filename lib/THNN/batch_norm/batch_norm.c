@@ -117,7 +117,7 @@ static void tileNormalize(const BatchNorm *b, Tile tile, const ChannelParameters
   Coefficients k;
   accreal inverseStd[MAX_TILE_CHANNELS];
   loadCoefficients(parameters, tile.c, n, inverseStd, &k);
-  /* Not with relu: its backward recomputes the signs from the rounded means. */
+  /* With relu nothing is compensated: its backward recomputes the signs from the rounded means. */
   if (exactMean != NULL && !parameters->relu)
     for (int64_t j = 0; j < n; j++) k.bias[j] = (real)(k.bias[j] + (k.mean[j] - exactMean[j]) * k.scale[j]);
   THNN_(batchNormTileApply)(b, tile, parameters->relu ? NORMALIZE_RELU : NORMALIZE, &k);
@@ -158,8 +158,8 @@ typedef struct StageArguments {
 
 typedef void (*Stage)(const StageArguments *arguments, Tile tile);
 
-/* reversed: each thread visits its tiles backwards, since the tiles that it read last in the previous stage are the
-   likeliest to be in its cache. */
+/* reversed: each thread visits its tiles backwards, since the tiles that it read last in the previous stage are most
+   likely still in its cache. */
 static void runStage(Stage stage, const StageArguments *arguments, bool reversed)
 {
   const BatchNorm *b = arguments->batch;
@@ -223,7 +223,7 @@ static void reduce(StageArguments *arguments, Stage stage, const ChannelPairs *r
     for (int64_t i = 0; b->positions == 0 && i < 2 * C; i++) result->data[i * result->stride] = 0;
     return;
   }
-  /* setGrid bounds the number of blocks, so that this is within THNN_SCRATCH_LIMIT. */
+  /* setGrid bounds the number of blocks, so that their pairs are within THNN_SCRATCH_LIMIT. */
   arguments->pairs.data = thnn_scratch(sizeof(accreal) * (size_t)(2 * b->positionBlocks * C));
   arguments->pairs.stride = 1;
   runStage(stage, arguments, false);

@@ -6,11 +6,11 @@
 /* Batch normalization in stages over tensors seen as channels x positions: moments, normalization, sums of gradients,
    input gradient. The fused forward and backward are these stages in one call.
 
-   Reproducibility. Results are the same bits for any number of threads, and with or without non-temporal stores.
+   Reproducibility. Results have the same bits for any number of threads, and with or without non-temporal stores.
    Sums over positions depend on the memory layout: channels-first tensors are summed in vectors of positions,
    channels-last tensors in vectors of channels, so their moments and sums may differ in the last bits, and with them
-   the results of training. Normalization and input gradient with given statistics are the same bits in every layout.
-   Instruction sets differ in vector length and in fused multiply-add, hence in last bits. */
+   the results of training. Normalization and input gradient with given statistics have the same bits in every layout.
+   Instruction sets differ in vector length and in fused multiply-add, hence their results in the last bits. */
 
 typedef enum BatchNormLayout {
   LAYOUT_CHANNELS_FIRST, /* each channel of a sample is contiguous: NCHW */
@@ -68,7 +68,7 @@ typedef struct StatisticsOutputs {
   bool unbiased; /* running_var is updated with squares / (n - 1), not squares / n */
 } StatisticsOutputs;
 
-/* The parameter gradients that the backward adds to; both may be NULL. */
+/* The parameter gradients to which the backward adds; each may be NULL. */
 typedef struct GradientOutputs {
   THTensor *gradWeight, *gradBias;
   accreal scale;

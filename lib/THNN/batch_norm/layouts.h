@@ -121,7 +121,7 @@ static inline void gather(const BatchNorm *b, const Operand *operand, Tile tile,
   copyPacked(b, operand, tile, p, count, packed, true);
 }
 
-/* Copies them back from the packed buffer. */
+/* Copies the positions back from the packed buffer. */
 static inline void scatter(const BatchNorm *b, const Operand *operand, Tile tile, int64_t p, int64_t count,
                            real *packed)
 {

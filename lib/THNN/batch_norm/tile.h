@@ -72,7 +72,7 @@ void THNN_(batchNormTileGradSums)(const BatchNorm *b, Tile tile, const Coefficie
                                   accreal *dot);
 
 /* Applies the map to the tile. In channels-first layout, if the stages sum over positions, it visits the last runs
-   first: the previous stage read the end of the tile last, so that part is the likeliest to be in the cache. */
+   first: the previous stage read the end of the tile last, so that part is most likely still in the cache. */
 void THNN_(batchNormTileApply)(const BatchNorm *b, Tile tile, ElementMap map, const Coefficients *k);
 
 #endif

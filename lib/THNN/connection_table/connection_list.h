@@ -4,8 +4,8 @@
 #include "connection_table/connection_table.h"
 
 /* The connections of a table, sorted so that connections with common packed data are adjacent. The channels of one
-   side, input or output, are major, those of the other side minor; both are divided into blocks. Connections are
-   sorted by major block, then minor block, major channel and row of the table. */
+   side, input or output, are major, the channels of the other side minor; both are divided into blocks. Connections
+   are sorted by major block, then minor block, major channel and row of the table. */
 
 typedef struct Connection {
   int32_t major, minor, row; /* the two channels; row of the table, relative to the first row of the list */

@@ -3,7 +3,7 @@
 #include "gemm/microkernel.h"
 #include "runtime/shared_scratch.h"
 
-/* Positions of a block, at least: the weights are packed once per block. */
+/* A block with at most this many positions is not divided by positions: the weights are packed once per block. */
 #define LEAST_POSITIONS 256
 
 /* Halves the longest of three axes. */
@@ -87,7 +87,7 @@ static Unfolding makeUnfolding(const Correlation *c)
   return u;
 }
 
-/* Copies `count` elements, i * pitch + start, that lie inside the source; zeros for the others. */
+/* Sets to[i] to element start + i * pitch of the source, or to 0 if that lies outside of the source, for i < count. */
 static inline void copyRow(real *to, const real *source, const CorrelationAxis *a, int64_t start, int64_t pitch,
                            int64_t count)
 {
@@ -109,8 +109,8 @@ static inline void copyRow(real *to, const real *source, const CorrelationAxis *
   for (; i < count; i++) to[i] = 0;
 }
 
-/* Unfolds a block. A task has the rows of one image and channel that share their position or kernel element of the
-   outer axis. */
+/* Unfolds a block. A task has the rows of one image and channel that share their position and their kernel element of
+   the outer axis. */
 static void unfold(const Unfolding *u, const real *source, const ColumnBlock *b, const int64_t *stride,
                    real *columns)
 {
@@ -146,7 +146,8 @@ static void unfold(const Unfolding *u, const real *source, const ColumnBlock *b,
 
 /* --- products ---------------------------------------------------------------------------------------------------- */
 
-/* The product of a block of columns with the weights, added to the target, or with the target, added to the weights. */
+/* Adds the product of a block of columns and the weights to the target, or of the columns and the target to the
+   weights. */
 static void addProduct(const Correlation *c, const Unfolding *u, int64_t group, const ColumnBlock *b,
                        const int64_t *stride, const real *columns, bool gradWeight, real scale)
 {

@@ -4,10 +4,10 @@
 #include "convolution/correlation.h"
 #include "gemm/gemm.h"
 
-/* Blocks of columns, the unfolded patches of an image (im2col): an element for some positions of some images and for
-   some kernel elements of some channels. A matrix product of columns takes any kernel, stride and dilation; the other
-   algorithms, which keep patches in packed input tiles, copy too much if the kernel reaches far beyond its elements,
-   and leave lanes empty if rows are short. */
+/* Columns are the unfolded patches of images (im2col). A block of them has an element for each pair of a position, from
+   a range of positions of some images, and a kernel element, from a range of kernel elements of some channels. A matrix
+   product of columns takes any kernel, stride and dilation; the other algorithms, which keep patches in packed input
+   tiles, copy too much if the kernel reaches far beyond its elements, and leave lanes empty if rows are short. */
 
 /* The block's axes: batch, positions (3), channel, kernel elements (3). */
 #define COLUMN_AXES 8
@@ -16,21 +16,21 @@ typedef struct ColumnBlock {
   int64_t first[COLUMN_AXES], size[COLUMN_AXES];
 } ColumnBlock;
 
-/* Reals of a block. */
+/* Reals of a block, at most. */
 #define COLUMN_REALS ((int64_t)((4 << 20) / sizeof(real)))
 
-/* Makes the block sizes from the sizes of all columns. A block has at least `leastPositions` positions, as far as that
-   many exist. */
+/* Reduces the sizes of all columns to the sizes of a block: first positions, while there are more than
+   `leastPositions`, then channels and kernel elements. */
 void THNN_(columnBlockSize)(int64_t *size, int64_t leastPositions);
 
-/* The distances of a block's axes in memory, kernel elements innermost or positions innermost. */
+/* Sets the strides of a block's axes, kernel elements innermost or positions innermost. */
 void THNN_(columnStrides)(const int64_t *size, bool elementsInnermost, int64_t *stride);
 
 /* Makes the axes of an index as long as possible: adjacent axes become one if both strides allow it. */
 void THNN_(mergeAxes)(int64_t *size, int64_t *stride, int64_t *otherStride);
 
 /* The target or gradWeight by columns. Return false if another algorithm is faster: `otherCost` is its time in
-   multiply-adds of vectors. They decide by sizes alone. */
+   multiply-adds of vectors. They decide by sizes and memory layout alone. */
 bool THNN_(columnsCorrelate)(const Correlation *c, double otherCost);
 bool THNN_(columnsGradWeight)(const Correlation *c, real scale, double otherCost);
 

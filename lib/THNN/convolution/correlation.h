@@ -13,7 +13,8 @@
 
    or zero if that coordinate lies outside 0 .. sourceSize - 1. For output and gradWeight, the source is the input and
    the target is the output or gradOutput. gradInput is computed by one correlation per residue class of the stride,
-   with gradOutput as the source: the input coordinates of a class read the same kernel elements, with stride 1. */
+   with gradOutput as the source: the input coordinates of a class see the same kernel elements, and adjacent ones read
+   adjacent outputs, so the stride of the correlation is 1. */
 
 typedef struct CorrelationAxis {
   int64_t targetSize, sourceSize;
@@ -92,8 +93,8 @@ Correlation THNN_(correlationBackward)(const Convolution *geometry, ConvolutionV
                                        ConvolutionView weight, ConvolutionView bias, ConvolutionView gradInput);
 
 /* The number of residue classes that at least one kernel element reaches. Class i is reached by the kernel elements i,
-   i + stride / gcd(stride, dilation), ...; coordinates in the other classes have an empty sum:
-   gradInput is the bias there, or 0. */
+   i + stride / gcd(stride, dilation), ...; coordinates in the other classes have an empty sum: gradInput is the bias
+   there, or 0. */
 static inline int64_t residueCount(const WindowAxis *window)
 {
   return MIN(window->stride / gcd(window->stride, window->dilation), window->kernel);

@@ -149,7 +149,7 @@ static real *rowTarget(const Correlation *c, const int64_t *q)
 typedef struct VectorLanes {
   int channels, outputs;
   int64_t sourceStep, targetStep; /* between positions */
-  int64_t lastRow; /* offset of the last source row that a position reads, the one that is prefetched */
+  int64_t lastRow;                /* offset of the last source row that a position reads, which is prefetched */
 } VectorLanes;
 
 static inline VectorLanes vectorLanes(const DepthwisePlan *p, int64_t vector)

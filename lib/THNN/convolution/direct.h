@@ -37,13 +37,13 @@ bool THNN_(directSuits)(const Correlation *correlation);
 /* target = bias + the sum over channels and kernel elements. */
 void THNN_(directCorrelate)(const Correlation *correlation, const ResidueClasses *classes);
 
-/* The estimated time of directCorrelate in multiply-adds of vectors, by sizes alone. */
+/* The estimated time of directCorrelate in multiply-adds of vectors, which depends on sizes and memory layout alone. */
 double THNN_(directCost)(const Correlation *correlation, const ResidueClasses *classes);
 
 /* True if directGradWeight suits: several groups with few channels. The correlation is not joined. */
 bool THNN_(directSuitsGradWeight)(const Correlation *correlation);
 
-/* The estimated time of directGradWeight in multiply-adds of vectors, by sizes alone. */
+/* The estimated time of directGradWeight in multiply-adds of vectors, which depends on sizes alone. */
 double THNN_(directGradWeightCost)(const Correlation *correlation);
 
 /* correlation->weight, which is gradWeight, += scale * the gradient of weight. */

@@ -43,7 +43,7 @@ static inline double rowSum(const real *from, int64_t width, double sum)
 void THNN_(convolutionGradBias)(const Convolution *g, ConvolutionView gradOutput, ConvolutionView gradBias,
                                 real scale)
 {
-  /* gradOutput as source and target of one correlation, because correlationForward merges contiguous axes. */
+  /* gradOutput becomes source and target of a correlation, because correlationForward merges contiguous axes. */
   Convolution plain = convolutionMake(3);
   plain.batch = g->batch;
   plain.inputChannels = plain.outputChannels = g->outputChannels;

@@ -106,7 +106,7 @@ double THNN_(gradWeightCost)(const GradWeightPlan *p)
   int64_t rows;
   const double microtiles = (double)taskMicrotiles(p, p->channels, &rows);
   const double vectors = (double)ceilDivide(MIN(c->outChannels, p->panels * GEMM_NR), VL);
-  /* Sums of a micro-tile are loaded and stored once per output tile; the tables of rows are made again. */
+  /* Per output tile, the sums of a micro-tile are loaded and stored, and its row pointers are read from the table. */
   const double sums = microtiles * vectors * GEMM_MR * (positions + 4) + 8 * (double)rows;
   const double packed = (double)p->packed.channelPitch * (double)p->channels / 2 + vectors * positions;
   return tasks * tiles * (sums + packed);

@@ -11,7 +11,7 @@ typedef struct Workspace {
   real *input, *weights, *sums;
   int32_t offset[2][GEMM_KC]; /* of terms, relative to a position; [1]: in the last, incomplete K-block */
   int64_t rowInput[ROW_TABLE_SIZE], rowTarget[ROW_TABLE_SIZE]; /* offsets of rows */
-  int32_t rowKernel[ROW_TABLE_SIZE][2]; /* range on the padded axis, per first row of a micro-tile */
+  int32_t rowKernel[ROW_TABLE_SIZE][2]; /* begin and end on the padded axis, in the first row of each micro-tile */
   int64_t contiguousRows;               /* in the target */
 } Workspace;
 
@@ -37,8 +37,8 @@ void THNN_(storePositions)(const Correlation *c, const real *sum, int64_t width,
   }
 }
 
-/* Positions first .. end - 1 of an output tile are finished. Stores as many as fill vectors or end a contiguous span
-   of the target, and returns the first position that is not stored. */
+/* Positions first .. end - 1 of an output tile are finished. Stores the positions that fill vectors or end a contiguous
+   span of the target, and returns the first position that is not stored. */
 static int64_t storeFinished(const Correlation *c, const Workspace *w, const real *sum, int64_t width,
                              real *target, int64_t adjacent, int64_t lanes, int64_t first, int64_t end)
 {
@@ -102,8 +102,8 @@ static void multiplyPanel(const ImplicitGemmPlan *p, const Workspace *w, const T
         Q = narrow + (tile < wider);
         const real *a[GEMM_MR];
         for (int r = 0; r < R; r++) a[r] = w->input + k * p->packed.channelPitch + w->rowInput[row + r] + x;
-        /* Of rows of a single position that are adjacent in the target, only the last is prefetched, since they share
-           cache lines. */
+        /* Rows of one position that are adjacent in the target share cache lines, so only the last of them is
+           prefetched. */
         for (int r = 0; last && r < R && row + r < rows; r++)
           if (adjacent > 1 || r + 1 == R || row + r + 1 == rows || c->targetChannelStride == 1 ||
               w->rowTarget[row + r + 1] - w->rowTarget[row + r] != c->axis[3].targetStride)

@@ -89,7 +89,7 @@ PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *bloc
 void THNN_(storePositions)(const Correlation *c, const real *sum, int64_t width, real *target, int64_t positions,
                            int64_t lanes);
 
-/* The estimated time in multiply-adds of vectors, by sizes alone. */
+/* The estimated time in multiply-adds of vectors, which depends on sizes alone. */
 double THNN_(implicitGemmCost)(const Correlation *correlation);
 
 /* Overwrites the target. A pointwise correlation becomes a plain matrix product. */

@@ -37,7 +37,7 @@ void THNN_(packKBlock)(const Correlation *c, const real *weight, int64_t lanes, 
                          lanes, elements);
     }
   } else {
-    /* Kernel elements are the inner loop, because those of a channel share cache lines. */
+    /* Kernel elements are the inner loop, because the kernel elements of a channel share cache lines. */
     for (int64_t i = 0; i < channels; i++, weight += c->weightInStride)
       for (int64_t k = 0; k < elements; k++, packed += width) {
         const real *from = weight + at[k];
@@ -79,8 +79,8 @@ PrefetchRegion THNN_(weightRegion)(const Correlation *c, const WeightBlock *b)
   return p;
 }
 
-/* Within a K-block the elements of the padded axis are outermost, so that those which a micro-tile does not skip are
-   one range. */
+/* Within a K-block the elements of the padded axis are outermost, so that the elements that a micro-tile does not skip
+   are one range. */
 void THNN_(packWeights)(const ImplicitGemmPlan *p, const WeightBlock *b, int64_t width, real *packed)
 {
   const Correlation *c = &p->c;

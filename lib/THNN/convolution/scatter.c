@@ -16,7 +16,7 @@
 /* Terms of a partial sum, which is then added to the total and cleared: this bounds the rounding error. */
 #define PARTIAL_TERMS 128
 
-/* Positions of a block, at least, if the columns of that many positions fit. */
+/* A block with at most this many positions is not divided by positions. */
 #define LEAST_POSITIONS 64
 
 /* One spatial axis of a block: positions firstPosition .. endPosition - 1 and kernel elements firstElement ..
@@ -43,8 +43,8 @@ typedef struct Scatter {
   int64_t factorBatch, factorGroup, factorChannel, factorTerm;
 } Scatter;
 
-/* A range of integers i, low <= i < high, and i -> other, for which
-   i * step + other * otherStep = target, otherLow <= other < otherHigh. */
+/* The integers i, low <= i < high, for which a number `other` with otherLow <= other <= otherHigh - 1 satisfies
+   i * step + other * otherStep = target; `other` is not an integer for every i. */
 typedef struct Solutions {
   int64_t low, high, step, otherStep, target;
 } Solutions;
@@ -64,7 +64,8 @@ typedef struct Offsets {
   int64_t row, factor;
 } Offsets;
 
-/* Iterates over the positions and kernel elements of an axis that add to pixel x: over whichever are fewer. */
+/* Iterates over the pairs of a position and a kernel element of an axis that add to pixel x: along the positions or the
+   kernel elements, whichever are fewer. */
 typedef struct Pairs {
   const ScatterAxis *axis;
   Solutions s;
@@ -134,7 +135,7 @@ static void addRows(const Scatter *p, const real *row, const real *factor, Sums 
 {
   const ScatterAxis *a = p->axis + 2;
   const bool along = p->alongElements;
-  /* Rows start at i * step and have elements at multiples of `pitch`. */
+  /* Row i starts at i * step, and its elements are `pitch` apart. */
   const int64_t step = along ? a->stride : a->dilation, pitch = along ? a->dilation : a->stride;
   const int64_t first = along ? a->firstElement : a->firstPosition, end = along ? a->endElement : a->endPosition;
   const int64_t firstRow = along ? a->firstPosition : a->firstElement,
@@ -334,8 +335,8 @@ static double gatherCost(const Convolution *g, ConvolutionView gradOutput, Convo
   return MAX(regular, classes * THNN_(implicitGemmCost)(&c) + calls);
 }
 
-/* The estimated time of scattering in multiply-adds of vectors. Rows of `length` elements are added. A
-   row of pixels is a task, which has a fixed cost. */
+/* The estimated time of scattering in multiply-adds of vectors. Rows of `length` elements are added. A row of pixels is
+   a task, which has a fixed cost. */
 static double scatterCost(const Convolution *g, int64_t terms, int64_t channels, int64_t length,
                           int64_t pixelsOfRow, bool contiguous)
 {
@@ -393,7 +394,7 @@ bool THNN_(scatterGradInput)(const Convolution *g, ConvolutionView gradOutput, C
                .imageGroup = channels * gradInput.stride[1],
                .row = rows.data,
                .factor = factors.data};
-  /* From gradOutput by batch, group and term; from weight by group, channel and term. */
+  /* gradOutput has strides of batch, group and term; weight has strides of group, channel and term. */
   int64_t *batch = alongElements ? &s.factorBatch : &s.rowBatch;
   *batch = gradOutput.stride[0];
   s.rowGroup = alongElements ? weight.group : terms * gradOutput.stride[1];

@@ -110,8 +110,8 @@ static void multiply(const Plan *p, const real *patches, int64_t tiles, const re
       }
 }
 
-/* Transforms a row of products to two rows of positions, [position][VL]. Adds 0 times each to *check, which becomes NaN
-   unless all are finite. */
+/* Transforms a row of products to two rows of positions, [position][VL]. Adds 0 times each position to *check, which
+   becomes NaN unless all positions are finite. */
 static inline void transformRow(const real *products, int64_t componentStride, int64_t tiles, vreal bias,
                                 real *strip, int64_t pitch, vreal *check)
 {
@@ -167,8 +167,8 @@ static void store(const Plan *p, const Tile *block, const real *products, int64_
   }
 }
 
-/* Computes panels begin .. end - 1 of a block; `weights` are those of panel number begin. Returns false if a position
-   is not finite. */
+/* Computes panels begin .. end - 1 of a block; `weights` begins with panel `begin`. Returns false if a position is not
+   finite. */
 static bool computeBlock(const Plan *p, int64_t index, int64_t begin, int64_t end, const real *weights)
 {
   const Correlation *c = &p->c;
@@ -216,7 +216,7 @@ static bool targetIsFinite(const Correlation *c)
 
 /* Computes the images with a position that is not finite by the implicit GEMM: components mix the coordinates of a
    patch, so that a NaN, and a difference that overflows, also reach positions whose windows do not contain them. Whole
-   images, since blocks depend on the number of threads. */
+   images are computed again, since blocks depend on the number of threads. */
 static void repairImages(const Correlation *c)
 {
   for (int64_t i = 0; i < c->axis[0].targetSize * c->axis[1].targetSize; i++) {

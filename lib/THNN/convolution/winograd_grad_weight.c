@@ -35,8 +35,8 @@ static int64_t taskBytes(const Plan *p, int64_t out, int64_t in)
   return p->components * (out * in + elementCount(p->block) * (out + in)) * (int64_t)sizeof(real);
 }
 
-/* Sets the channels of a task: of the numbers that fit the cache, the ones with the fewest transforms, divided into
-   equal tasks. */
+/* Sets the numbers of channels of a task: of the numbers that fit the cache, the two with the fewest transforms,
+   reduced so that all tasks are about equal. */
 static void chooseTask(Plan *p, int64_t bytes)
 {
   const int64_t outChannels = ceilDivide(p->c.outChannels, FALLBACK_OUT) * FALLBACK_OUT,
@@ -213,23 +213,23 @@ static void addSums(const Plan *p, const real *sums, int64_t channels, real *wei
 }
 
 /* Computes a fallback unit by the implicit GEMM. */
-static void computeDirectly(const Plan *p, int64_t group, int64_t outChannel, int64_t outChannels, int64_t channel,
-                            int64_t channels, real scale)
+static void computeUnit(const Plan *p, int64_t group, int64_t outChannel, int64_t outChannels, int64_t channel,
+                        int64_t channels, real scale)
 {
-  GradWeightPlan direct = {.c = p->c};
-  Correlation *c = &direct.c;
+  GradWeightPlan unit = {.c = p->c};
+  Correlation *c = &unit.c;
   c->source += (group * c->inChannels + channel) * c->sourceChannelStride;
   c->target += (group * c->outChannels + outChannel) * c->targetChannelStride;
   c->weight += group * c->weightGroupStride + outChannel * c->weightOutStride + channel * c->weightInStride;
   c->groups = 1;
   c->outChannels = outChannels;
   c->inChannels = channels;
-  THNN_(gradWeightPlan)(&direct, 1);
-  const int64_t tasks = direct.panelTasks * direct.channelTasks * direct.kernelTasks;
-  for (int64_t i = 0; i < tasks; i++) THNN_(gradWeightImplicitGemm)(&direct, i, scale);
+  THNN_(gradWeightPlan)(&unit, 1);
+  const int64_t tasks = unit.panelTasks * unit.channelTasks * unit.kernelTasks;
+  for (int64_t i = 0; i < tasks; i++) THNN_(gradWeightImplicitGemm)(&unit, i, scale);
 }
 
-/* More fallback units than those whose sums fit scratch memory. */
+/* An upper bound on the fallback units of a task, whose sums are in scratch memory. */
 #define MAX_FALLBACK_UNITS 256
 
 /* Transforms the sums and adds them to gradWeight. Units with a sum that is not finite come last, because the implicit
@@ -259,8 +259,8 @@ static void storeTask(const Plan *p, const Task *t, real scale)
   for (int64_t o = 0; o < t->outChannels; o += FALLBACK_OUT)
     for (int64_t k = 0; k < t->channels; k += FALLBACK_IN)
       if (!finite[units++])
-        computeDirectly(p, t->group, t->outChannel + o, MIN(FALLBACK_OUT, t->outChannels - o), t->channel + k,
-                        MIN(FALLBACK_IN, t->channels - k), scale);
+        computeUnit(p, t->group, t->outChannel + o, MIN(FALLBACK_OUT, t->outChannels - o), t->channel + k,
+                    MIN(FALLBACK_IN, t->channels - k), scale);
 }
 
 static void computeTask(const Plan *p, int64_t index, real scale)

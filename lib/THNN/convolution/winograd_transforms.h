@@ -15,9 +15,9 @@
      gradient   2 positions    -> 4 components   y0, y0 + y1, y0 - y1, y1
      gradWeight 4 components   -> 3 elements     m0 + (m1 + m2) / 2, (m1 - m2) / 2, (m1 + m2) / 2 - m3
 
-   gradWeight halves the components of the sum rather than those of the gradients, which are computed more often. With
-   m = 4 the points are 0, p, -p, q, -q and infinity, p = sqrt(1/2) and q = sqrt(2), which have the smallest rounding
-   errors of all +-p, +-q (docs/convolution.md). */
+   gradWeight halves the components of the sum rather than the components of the gradients, which are computed more
+   often. With m = 4 the points are 0, p, -p, q, -q and infinity, p = sqrt(1/2) and q = sqrt(2), which have the smallest
+   rounding errors of all +-p, +-q (docs/convolution.md). */
 
 #define WINOGRAD_TRANSFORM static inline __attribute__((always_inline)) void
 

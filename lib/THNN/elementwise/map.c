@@ -64,8 +64,8 @@ static void begin(THNNMap *map, size_t elementBytes, bool writes, bool reorder, 
   map->nonTemporal = false;
   if (map->elements == 0) return;
 
-  /* Operands of one size are visited in memory order: a map in that of its output, a sum in that of its operands if
-     their strides are equal. In all other cases the order is row-major. */
+  /* If all operands have one size, a map follows the memory order of its output, and a sum the memory order of its
+     operands if their strides are equal. In all other cases the order is row-major. */
   int dims[THNN_MAX_DIM];
   for (int k = 1; k < count && reorder; k++)
     reorder = THNNTensor_sameSize(leader, tensor[k]) && (writes || sameStrides(leader, tensor[k]));

@@ -82,8 +82,8 @@ static inline const void *softmaxTileReload(const SoftmaxTile *tile, int k, int6
   return tile->cacheStride ? buffer : softmaxTileLoad(tile, k, channel, buffer);
 }
 
-/* Prefetches the channel after the next one, or that of the next tile, which is adjacent in memory. A longer distance
-   would not fit the cache sets that the channels share if their stride is a power of two. */
+/* Prefetches the channel after the next one, at the end a channel of the next tile, which is adjacent in memory. A
+   longer distance would not fit the cache sets that the channels share if their stride is a power of two. */
 static inline void softmaxTilePrefetch(const SoftmaxTile *tile, int k, int64_t channel)
 {
   if (!tile->operand[k].direct) return;

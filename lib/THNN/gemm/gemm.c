@@ -19,10 +19,12 @@
 #define SUM_BYTES ((int64_t)1088 << 10)
 #define TILE_A (GEMM_MR * GEMM_KC) /* reals of a that are packed per micro-tile and K-block */
 
-/* Terms of a that are packed for all micro-tiles before the next terms. Their addresses may share an L1 set. */
+/* Terms of a that are packed for all micro-tiles before the next terms: few, because their addresses may share an L1
+   set. */
 #define TERMS_AT_ONCE 8
 
-/* Rows of a are read in place only if at most this many panels reuse them, b only if at most this many micro-tiles do. */
+/* Rows of a are read in place only if at most IN_PLACE_PANELS panels reuse them, b only if at most IN_PLACE_TILES
+   micro-tiles do. */
 #define IN_PLACE_PANELS 4
 #define IN_PLACE_TILES 4
 
@@ -101,8 +103,8 @@ typedef struct Block {
   int64_t firstTile, tiles, firstColumn, endColumn;
 } Block;
 
-/* Stores the micro-tiles number `tile` of all panels of a block. If the columns of c are contiguous, each row is
-   stored across the whole block before the next one, which is fastest where all rows of c map to one cache set. */
+/* Stores micro-tile number `tile` of every panel of a block. If the columns of c are contiguous, each row is stored
+   across the whole block before the next one, which is fastest where all rows of c map to one cache set. */
 static void storeTileRow(const Gemm *p, const Block *s, int64_t tile)
 {
   const int64_t allRows = elementCount(p->a.size), row = firstRow(s->firstTile + tile, allRows),
@@ -164,8 +166,8 @@ static PrefetchRegion tileRegion(const Gemm *p, int64_t tile, int64_t k, int64_t
   return operandRegion(p, &p->a, row, firstRow(tile + 1, allRows) - row, k, K);
 }
 
-/* Rows of `a` with contiguous terms are read in place if few panels would reuse the packed copy, but not if all rows map
-   to one L1 set, nor if `a` has few rows: incomplete micro-tiles repeat a row. */
+/* Rows of `a` with contiguous terms are read in place if few panels would reuse the packed copy, but not if all rows
+   map to one L1 set, nor if `a` has few rows: incomplete micro-tiles repeat a row. */
 static bool readsAInPlace(const Gemm *p, int64_t panels)
 {
   const GemmOperand *a = &p->a;
@@ -173,8 +175,8 @@ static bool readsAInPlace(const Gemm *p, int64_t panels)
          a->stride[3] * (int64_t)sizeof(real) % 4096 != 0 && elementCount(a->size) >= 16 * GEMM_MR;
 }
 
-/* b with contiguous columns is read in place if few micro-tiles would reuse the packed copy, but not if its rows fill few
-   L1 sets and are reused. */
+/* b with contiguous columns is read in place if few micro-tiles would reuse the packed copy, but not if its rows fill
+   few L1 sets and are reused. */
 static bool readsBInPlace(const Gemm *p, int64_t tiles)
 {
   const GemmOperand *b = &p->b;
@@ -195,8 +197,8 @@ static void rowPointers(const Gemm *p, int64_t row, int64_t rows, int64_t k, con
   }
 }
 
-/* Packs terms k .. k + K - 1 of all micro-tiles of a block. If the rows of a term are contiguous, a few terms are packed
-   for all micro-tiles before the next ones: memory is then read in its order, each cache line once. */
+/* Packs terms k .. k + K - 1 of all micro-tiles of a block. If the rows of a term are contiguous, a few terms are
+   packed for all micro-tiles before the next ones: memory is then read in its order, each cache line once. */
 static void packA(const Gemm *p, real *packed, int64_t firstTile, int64_t tiles, int64_t k, int64_t K)
 {
   const GemmOperand *a = &p->a;
@@ -282,9 +284,9 @@ static void multiplyBlock(const Gemm *p, int64_t firstTile, int64_t endTile, int
   for (int64_t tile = 0; tile < tiles; tile++) storeTileRow(p, &block, tile);
 }
 
-/* The estimated time of the product per term, in multiply-adds. A micro-tile of few rows waits for its own accumulators.
-   A copy costs more if it transposes: packing does if the last axis of the operand's index i is strided, storing does if
-   the columns of c are strided. An operand that is read in place is not copied. */
+/* The estimated time of the product per term, in multiply-adds. A micro-tile of few rows waits for its own
+   accumulators. A copy costs more if it transposes: packing does if the last axis of the operand's index i is strided,
+   storing does if the columns of c are strided. An operand that is read in place is not copied. */
 static double orientationCost(const Gemm *p)
 {
   const int64_t columns = elementCount(p->b.size), panels = ceilDivide(columns, GEMM_NR);

@@ -23,7 +23,7 @@
 #define GEMM_NR (2 * VL)
 #define MICROTILE_REALS (GEMM_MR * GEMM_NR)
 
-/* Terms of a K-block, the part of k that one call of the micro-kernel adds, at most. */
+/* Terms of a K-block, at most. One call of the micro-kernel adds a K-block. */
 #define GEMM_KC 256
 
 /* Terms of a partial sum. Every PARTIAL_SUM_TERMS terms the accumulators are added to the total and cleared, which
@@ -37,10 +37,10 @@ typedef struct KRange {
   int64_t begin, end;
 } KRange;
 
-/* The number of adjacent positions of an image row of `width` pixels that may share a row pointer. If they are more
-   than GEMM_MR, they are divided over several micro-tiles, each with Q positions and one row pointer. A micro-tile of 6
-   rows hides the latency of an FMA only if it is full: under AVX2 each pixel has its own pointer, so that a micro-tile
-   can continue in the next image row. SSE multiplies and adds separately and has enough independent instructions. */
+/* The number of adjacent positions of an image row of `width` pixels that may share a row pointer. More than GEMM_MR
+   positions are divided over several micro-tiles, each with Q positions and one row pointer. A micro-tile of 6 rows
+   hides the latency of an FMA only if it is full: under AVX2 each pixel has its own pointer, so that a micro-tile can
+   continue in the next image row. SSE multiplies and adds separately and has enough independent instructions. */
 static inline int64_t adjacentPositions(int64_t width) { return VBYTES == 32 ? 1 : width; }
 
 /* R, the number of row pointers of a micro-tile, for rows of `adjacent` adjacent elements. */

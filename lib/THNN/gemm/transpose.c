@@ -4,9 +4,9 @@
 /* Every instruction set shuffles fast within segments of 128 bits. */
 #define SEGMENT ((int)(16 / sizeof(real)))
 
-/* Lane lists for __builtin_shufflevector(a, b, ...). ZIP interleaves the lower halves (h = 0) or the upper halves (h =
-   SEGMENT / 2) of each segment of a and of the same segment of b. UNZIP takes every second
-   segment of a and b: the even ones (h = 0) or the odd ones (h = SEGMENT). */
+/* Lane lists for __builtin_shufflevector(a, b, ...). ZIP interleaves the lower halves (h = 0) or the upper halves
+   (h = SEGMENT / 2) of each segment of a and of the same segment of b. UNZIP takes the even segments of a and b (h = 0)
+   or the odd ones (h = SEGMENT). */
 #ifdef THNN_REAL_IS_FLOAT
 #define ZIP_SEGMENT(i) i, VL + i, i + 1, VL + i + 1
 #define WHOLE_SEGMENT(i) i, i + 1, i + 2, i + 3

@@ -127,8 +127,8 @@ static void blockRows(const Block *b, int64_t *low, int64_t *high)
 }
 
 /* Adds the columns of all kernel elements to the sums of a block: to `partial`, which is added to `total` and cleared
-   after each PARTIAL_TERMS elements. Elements whose rows none of the block's pixels receives are skipped: a kernel as
-   large as the image has more of them than of others. */
+   after each PARTIAL_TERMS elements. Kernel elements that add to none of the block's rows are skipped: most elements of
+   a kernel that is as large as the image. */
 static void addElements(const Block *b, const real *columns, real *partial, real *total, int64_t reals)
 {
   const WindowAxis *a = b->w->axis;

@@ -6,8 +6,7 @@
 
 /* The arguments of a call. Every input gathers the gradients of the outputs that read it, in row order: the gradients
    with the index of the input or, if `indices` is NULL, all gradients weighted for the average. Unlike a scatter this
-   needs no cleared gradInput and no read-modify-write; the sums are the same bits as those of a scatter in row
-   order. */
+   needs no cleared gradInput and no read-modify-write; the sums have the same bits as in a scatter in row order. */
 typedef struct PoolingBackward {
   const Pooling *pooling;
   PoolingImages g, index, x; /* gradOutput, indices, gradInput */
@@ -30,8 +29,8 @@ static inline bool backwardStreams(const THTensor *gradInput, const THTensor *gr
   return thnn_exceedsLastLevelCache(2 * bytes);
 }
 
-/* Which gradients a lane adds: those with the index of the lane (INPUT: the input element), those with the index of the
-   source (KERNEL: the kernel element), or all, weighted. Indices are int64 or already as wide as a lane. */
+/* Which gradients a lane adds: the gradients whose index is that of the lane (INPUT: the input element) or that of the
+   source (KERNEL: the kernel element), or all gradients, weighted. Indices are int64 or already as wide as a lane. */
 typedef enum GatherMode {
   GATHER_INPUT_INT64,
   GATHER_INPUT_LANE,

@@ -127,19 +127,19 @@ static inline bool indexFitsLanes(const Pooling *pooling)
   return slices * rows * columns < (sizeof(real) == 4 ? 0x1p30 : 0x1p62);
 }
 
-/* The number of rows of a block, at most `rows`, such that the lines that it reads, about ROW_BLOCK_BYTES, fit the
-   first-level cache. The first row reads `span` lines, each further row `stride` more. */
-#define ROW_BLOCK_BYTES 24576
+#define ROW_BLOCK_BYTES 24576 /* fits the first-level cache */
 
+/* The number of rows of a block, at most `rows`, such that the lines that it reads have about ROW_BLOCK_BYTES. The
+   first row reads `span` lines, each further row `stride` more. */
 static inline int64_t rowBlockCount(int64_t rows, int64_t span, int64_t stride, double lineBytes)
 {
   double more = (ROW_BLOCK_BYTES / lineBytes - (double)span) / (double)stride;
   return more < 1 ? 1 : more < (double)rows - 1 ? 1 + (int64_t)more : rows;
 }
 
-/* The number of rows of a parallel task, which has about TASK_ELEMENTS elements; `elements` is the size of a row. */
 #define TASK_ELEMENTS 16384
 
+/* The number of rows of a parallel task, which has about TASK_ELEMENTS elements; `elements` is the size of a row. */
 static inline int64_t rowsPerTask(int64_t elements)
 {
   return elements < TASK_ELEMENTS ? TASK_ELEMENTS / elements : 1;

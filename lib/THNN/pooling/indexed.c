@@ -59,7 +59,7 @@ static ALWAYS_INLINE void copyElement(IndexedCopy copy, int64_t offset, real *po
   else plane[offset] = *pooled;
 }
 
-/* Row (d, h) of `channels` channels from c on. */
+/* Copies row (d, h) of `channels` channels. */
 static ALWAYS_INLINE void copyRow(const IndexedPlanes *p, IndexedCopy copy, int64_t step, int64_t channels,
                                   const int64_t *indices, real *pooled, real *plane, int64_t d, int64_t h)
 {

@@ -30,8 +30,8 @@ typedef struct Pooling {
 /* Sizes of input and output: (N, C, D, H, W) for three axes, (N, C, H, W) for two, and (N, W, C) for one; N may be
    missing. */
 
-/* output and indices: the first of the largest elements of each window, NaN being larger than any value, so that the
-   last NaN wins; the lowest finite value and -1 for a window without elements. */
+/* output and indices: the first of the largest elements of each window. NaN counts as larger than any value, another
+   NaN included, so that the last NaN wins. A window without elements gives the lowest finite value and -1. */
 void THNN_(poolingMax)(const Pooling *pooling, const THTensor *input, THTensor *output, THIndexTensor *indices);
 
 /* Fails with an IndexError if an index other than -1 names no input element, in its window or elsewhere. Returns true

@@ -207,8 +207,8 @@ void THNN_(poolingTake)(const Pooling *pooling, const THTensor *plane, const THI
 
 /* --- regions --- */
 
-/* True if the input at in[] belongs to the region of the output at out[]. Sets *index to the index of
-   that input and *size to the number of elements of the region. */
+/* True if the input at in[] belongs to the region of the output at out[]. Sets *index to the index of that input and
+   *size to the number of elements of the region. */
 static bool inRegion(const PoolingRegions *r, int ndim, const int64_t *out, const int64_t *in, int64_t *index,
                      double *size)
 {
@@ -284,7 +284,7 @@ void THNN_(poolingRegionAverageBackward)(const PoolingRegions *regions, const TH
   } while (step(gradInput, in));
 }
 
-/* --- scaled sums: the caller's own loops --- */
+/* --- scaled sums, which callers compute by other loops --- */
 
 bool THNN_(poolingScaledSum)(const Pooling *pooling, const THTensor *input, const real *scale, const real *bias,
                              THTensor *output)

@@ -1,7 +1,7 @@
 /* The mean of each adaptive region, and its gradient. Both are sums over regions: an input belongs to the outputs
    floor(i * outputs / inputs) to ceil((i + 1) * outputs / inputs) - 1, which are a region with input and output
-   swapped. The mean is divided by the size of its region at the end, gradients by the sizes of theirs before they are
-   added. */
+   swapped. For the mean, a sum is divided by the size of its region; for the gradient, each gradient is divided by the
+   size of its region before it is added. */
 
 #include "pooling/backward.h"
 #include "pooling/forward.h"

@@ -27,8 +27,8 @@ typedef struct RegionLine {
 typedef struct RegionLines {
   const PoolingRegions *regions;
   const PoolingImages *x, *y;
-  int64_t chunk, chunks;  /* rows of a slice of y that a unit of work has, and units of a slice */
-  int64_t units, perTask; /* in all, of a task */
+  int64_t chunk, chunks;  /* rows of a unit of work, and units of a slice of y */
+  int64_t units, perTask; /* units in all, and of a task */
   int64_t count;          /* lines of the block */
   RegionLine *block;
   Region *heights; /* of the rows of a unit */
@@ -37,7 +37,7 @@ typedef struct RegionLines {
   int64_t first, end;
 } RegionLines;
 
-/* Divides the rows of y into units and tasks; `reads` bounds the number of rows of x that one of them reads. */
+/* Divides the rows of y into units and tasks; `reads` bounds the number of rows of x that a row of y reads. */
 static inline RegionLines regionLines(const PoolingRegions *regions, const PoolingImages *x,
                                       const PoolingImages *y)
 {

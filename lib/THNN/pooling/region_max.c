@@ -1,4 +1,4 @@
-/* The maximum of each region: in planes by lines (region_lines.h); in channels-last images, lanes are
+/* The maximum of each region. Planes are processed by lines (region_lines.h); in channels-last images the lanes are
    channels. */
 
 #include "pooling/forward.h"
@@ -117,7 +117,7 @@ static ALWAYS_INLINE vmask isBelow(vint a, vint b)
 }
 
 /* Combines the columns x0 to x1 - 1 of the transposed lines with the maxima of the regions. A later column wins with a
-   larger value, with an equal one in an earlier row, and with a NaN unless there is one in a later row. */
+   larger value, with an equal value in an earlier row, and with NaN, unless the maximum is a NaN in a later row. */
 static void maxColumns(const MaxBuffers *b, int64_t x0, int64_t x1)
 {
   const RegionLines *l = &b->lines;
@@ -284,7 +284,7 @@ static bool maxSmallPlanes(const RegionMax *f)
 
 typedef struct PixelBuffers {
   LaneRows rows;
-  int64_t listed[WINDOW_AXES]; /* size of the region that `rows` lists the elements of */
+  int64_t listed[WINDOW_AXES]; /* size of the region whose elements `rows` lists */
 } PixelBuffers;
 
 static size_t pixelBuffers(void *memory, const RegionMax *f, PixelBuffers *b)
@@ -343,7 +343,7 @@ static bool maxChannelsLast(const RegionMax *f)
   return true;
 }
 
-/* --- channels-last images, fractional regions: each lane has its own --- */
+/* --- channels-last images, fractional regions: each lane has its own regions --- */
 
 /* Where regions begin, for each channel: along the width, and summed over depth and height for one row of y. */
 typedef struct FractionalBuffers {

@@ -3,9 +3,9 @@
 
 #include "pooling/pooling.h"
 
-/* Pooling regions: the inputs from a start to an end along each axis, which follow from the number of regions asked for
-   instead of a stride. Adaptive regions cover the input evenly. Fractional regions have one size and begin at multiples
-   of a fractional stride, shifted by a random sample of each plane (Graham 2014). */
+/* Pooling regions: the inputs from a start to an end along each axis. The number of regions is given instead of a
+   stride. Adaptive regions cover the input evenly. Fractional regions have one size and begin at multiples of a
+   fractional stride, shifted by a random sample of each plane (Graham 2014). */
 typedef struct PoolingRegions {
   Pooling pooling; /* input and output of each axis, and the size of fractional regions as the kernel */
   bool isAdaptive;
@@ -24,13 +24,13 @@ static inline Region regionAdaptive(const WindowAxis *axis, int64_t o)
 {
   const uint64_t whole = (uint64_t)(axis->input / axis->output), rest = (uint64_t)(axis->input % axis->output);
   const uint64_t n = (uint64_t)axis->output, low = (uint64_t)o * rest, high = low + rest + n - 1;
-  /* Division of 32 bits is the faster one on many processors. */
+  /* Division of 32 bits is faster on many processors. */
   const uint64_t start = high >> 32 ? low / n : (uint32_t)low / (uint32_t)n;
   const uint64_t end = high >> 32 ? high / n : (uint32_t)high / (uint32_t)n;
   return (Region){(int64_t)((uint64_t)o * whole + start), (int64_t)((uint64_t)(o + 1) * whole + end)};
 }
 
-/* Computed in the element type, as in the original THNN, so that the regions are those of results recorded with it. */
+/* Computed in the element type, so that the regions are the same as in results recorded with the original THNN. */
 static inline Region regionFractional(const WindowAxis *axis, real sample, int64_t o)
 {
   const int64_t last = axis->input - axis->kernel;
@@ -80,8 +80,8 @@ static inline PoolingRegions regionsInverse(const PoolingRegions *r)
 
 /* Tensors may have any strides. */
 
-/* output and indices (INDEX_INPUT): the first of the largest elements of each region, NaN being larger than any
-   value, so that the last NaN wins. */
+/* output and indices (INDEX_INPUT): the first of the largest elements of each region. NaN counts as larger than any
+   value, another NaN included, so that the last NaN wins. */
 void THNN_(poolingRegionMax)(const PoolingRegions *regions, const THTensor *input, THTensor *output,
                              THIndexTensor *indices);
 

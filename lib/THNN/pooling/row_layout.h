@@ -42,7 +42,8 @@ static inline RowLayout rowLayoutOfOutput(const WindowAxis *axis)
   return rowLayout(1, (axis->kernel - 1) * axis->dilation / axis->stride + 1, MAX(reach, axis->output));
 }
 
-/* The beginning of that run, or -1 if kernel element k of no output reads these inputs. */
+/* The beginning of the run that is described at rowLayoutOfOutput, or -1 if kernel element k of no output reads these
+   inputs. */
 static inline int64_t rowLayoutReaders(const RowLayout *layout, const WindowAxis *axis, int64_t q, int64_t k)
 {
   int64_t place = layout->left * axis->stride + q + axis->padding - k * axis->dilation; /* >= 0 */

@@ -6,7 +6,7 @@
 #include "gemm/transpose.h"
 #include "resampling/rows.h"
 
-/* Batch size from which a task of the backward has all channels of an element of the batch; below it, one pass. */
+/* With at least FEW_SAMPLES samples, a task of the backward has all channels of a sample, otherwise one pass. */
 #define FEW_SAMPLES 8
 /* The largest size of the packed planes of a pass, unless a single block of VL channels is larger. */
 #define PASS_BYTES 524288
@@ -86,7 +86,7 @@ static void findPoints(const GridSampler *f, int64_t n, int64_t d, int64_t h, in
       points->index[2 - k][j] = gridIndex(at[j * s[3] + k * s[4]], size[2 - k], &points->fraction[2 - k][j]);
 }
 
-/* A pixel next to a position: its weight, and the derivatives of that by the position along each axis. */
+/* A pixel next to a position: its weight, and the derivatives of the weight by the position along each axis. */
 typedef struct Corner {
   int64_t offset, target; /* in input and in gradInput */
   real weight, slope[AXES];
@@ -296,8 +296,7 @@ static void computeGradGrid(const GridSampler *f, int64_t n, int64_t d, int64_t 
   }
 }
 
-/* A task of the backward has all channels of a sample if there are at least FEW_SAMPLES samples; a task of the forward
-   has one pass. */
+/* A task of the forward has one pass; for the backward see FEW_SAMPLES. */
 static GridSampler makeSampler(int axes, const THTensor *input, const THTensor *grid, const THTensor *output,
                                bool backward)
 {

@@ -3,12 +3,10 @@
 
 #include "resampling/chunk.h"
 
-/* Elements of a row that are summed at a time, counting all lanes of its pixels; lanes of a pixel that are computed at
-   a time; rows that are computed at a time; the width above which rows are gathered one by one. */
-#define SUM_ELEMENTS 8192
-#define LANE_BLOCK 256
-#define BATCH_ROWS 4
-#define LONG_ROW 256
+#define SUM_ELEMENTS 8192 /* of a row, counting all lanes of its pixels, that are summed at a time */
+#define LANE_BLOCK 256    /* lanes of a pixel that are computed at a time */
+#define BATCH_ROWS 4      /* rows that are computed at a time */
+#define LONG_ROW 256      /* the width above which rows are gathered one by one */
 #define SUM_PITCH (SUM_ELEMENTS + 4 * VL)
 
 typedef struct Resample {
@@ -36,7 +34,7 @@ typedef enum ResultStore {
   RESULTS_STORED,   /* as they are computed */
   RESULTS_STREAMED, /* the same, with non-temporal stores */
   RESULTS_PENDING,  /* with non-temporal stores, when a vector of memory is complete */
-  RESULTS_MOVED     /* they are added or have strides */
+  RESULTS_MOVED     /* from scratch memory: they are strided, or added to earlier results */
 } ResultStore;
 
 /* The tables of one task. */
@@ -47,7 +45,7 @@ typedef struct Task {
   const Chunk *chunk;
   ResultStore store;
   int64_t pending; /* elements before the next row, from a multiple of VBYTES on, that are not stored yet */
-  bool isFirst;    /* no row is computed yet; the pending elements are those of another task */
+  bool isFirst;    /* no row is computed yet; the pending elements belong to another task */
   bool inPlace;    /* rows that are read alone, with weight 1, are gathered in place */
   int64_t lanes, firstLane;
 } Task;
@@ -155,8 +153,8 @@ static void streamPending(Task *t, real *to, int64_t count)
   t->isFirst = false;
 }
 
-/* At most BATCH_ROWS rows, all of which are summed before they are gathered, since a load that overlaps several recent
-   stores cannot be forwarded and stalls. Advances `p` to the row after them. */
+/* Computes at most BATCH_ROWS rows, and advances `p` to the next row. All rows are summed before they are gathered,
+   since a load that overlaps several recent stores cannot be forwarded and stalls. */
 static void gatherRows(Task *t, RowPlace *p, int rows)
 {
   const Resample *f = t->f;

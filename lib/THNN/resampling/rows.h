@@ -126,8 +126,8 @@ static ALWAYS_INLINE void sumContiguous(int n, const RowTap *tap, int64_t count,
     j += VL;
   }
   if (j == count) return;
-  if (j > 0 && kind == STORE_PLAIN) { /* overlaps the last vector, since a load of elements of a masked store waits
-                                         for the cache */
+  if (j > 0 && kind == STORE_PLAIN) { /* overlaps the last vector, because a load after a masked store of the same
+                                         elements waits for the cache */
     sumVectors(1, n, tap, ahead, count - VL, to, kind);
     return;
   }
@@ -138,7 +138,7 @@ static ALWAYS_INLINE void sumContiguous(int n, const RowTap *tap, int64_t count,
 }
 
 /* to[j] = the weighted sum of element j of n >= 1 rows. The last `ahead` rows, 0 to 2, are prefetched: the other rows
-   were among the last ones of an earlier sum. */
+   were among the last rows of an earlier sum. */
 static inline void sumRows(int n, const RowTap *tap, int64_t count, int ahead, real *to, StoreKind kind)
 {
   if (kind == STORE_STREAM) sumContiguous(n, tap, count, ahead, to, STORE_STREAM);

@@ -20,7 +20,7 @@ typedef struct TapTable {
   const ResampleAxis *axis;
   bool backward;
   int64_t first, end;
-  int64_t skipped; /* taps of the first result that precede those of the table */
+  int64_t skipped; /* taps of the first result that precede the table */
   bool continues;  /* more taps of the last result follow */
   int32_t start[TABLE_RESULTS + 1];
   Tap tap[TABLE_TAPS];
@@ -78,7 +78,7 @@ static inline int64_t firstReader(const ResampleAxis *axis, int64_t input)
   return low;
 }
 
-/* The readers of `input`. *from and *end are those of an earlier input or, at first, both the first reader. */
+/* The readers of `input`. *from and *end are the range of an earlier input or, at first, both the first reader. */
 static inline Readers nextReaders(const ResampleAxis *axis, int64_t input, int64_t *from, int64_t *end)
 {
   Readers readers = {0};

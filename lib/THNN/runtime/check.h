@@ -63,8 +63,8 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
   THNN_CHECK((other) == NULL || (output) == NULL || !THNN_overlaps(output, other, true), output, \
              "may be the same tensor as %s but must not share memory with it in any other way", #other)
 
-/* Requests the size of an output. If the tensor has another one, the status becomes THNN_RESIZE and THNN_RETURN_IF_META
-   returns: the caller resizes and calls again. */
+/* Requests the size of an output. If the tensor has another size, the status becomes THNN_RESIZE and
+   THNN_RETURN_IF_META returns: the caller resizes and calls again. */
 #define THNN_RESIZE_TO(tensor, layout, ...)                                                              \
   do {                                                                                                   \
     const int64_t thnn_size[] = {__VA_ARGS__};                                                           \
@@ -72,7 +72,7 @@ static inline void thnn_checkGradOutput(THNNState *state, const THNNTensor *grad
   } while (0)
 #define THNN_RESIZE_LIKE(tensor, like) THNN_resizeLike(state, #tensor, tensor, like)
 
-/* A scalar result may have any number of dimensions. */
+/* A result of one element may have any number of dimensions. */
 #define THNN_RESIZE_TO_ONE(output)                                           \
   do {                                                                       \
     if ((output)->ndim == THNN_UNALLOCATED || THNNTensor_numel(output) != 1) \

@@ -25,15 +25,15 @@
 #define CALL_VARIANT(symbol, names) symbol##_default names;
 #endif
 
-/* Completes the non-temporal stores of this thread (streaming.h); those of other threads are complete after the barrier
-   that ends a parallel region. */
+/* Completes the non-temporal stores of this thread (streaming.h); the stores of other threads are complete after the
+   barrier that ends a parallel region. */
 #ifdef __x86_64__
 #define STORE_FENCE() __builtin_ia32_sfence()
 #else
 #define STORE_FENCE()
 #endif
 
-/* A public symbol resets the state, or the thread's own state if it is NULL, and calls the variant. */
+/* A public symbol resets `state`, or the thread's own state if that is NULL, and calls the variant. */
 #define DEFINE_SYMBOL(symbol, name, parameters, names, ...) \
   DECLARE_VARIANTS(symbol, parameters)                      \
   THNN_PUBLIC void symbol parameters                        \

@@ -23,13 +23,12 @@ typedef void (*THNNCall)(THNNState *state, const THNNValue *values);
 
 typedef struct THNNFunction {
   const char *name;
-  /* One letter per argument after the state. Tensors: R of `real`, M of `real`, or of float where `real` is half or
-     bfloat16, A of accreal, L of int64, I of int32; a tensor's letter is followed by ? if it is optional and by * if it is
-     a buffer. Scalars: i int, l int64, b bool, d double;
-     g is a generator. */
+  /* One letter per argument after the state. Tensors: R has elements of `real`; M of `real` or, in a call of half or
+     bfloat16, of float; A of accreal; L of int64; I of int32. The letter is followed by ? if the tensor is optional and
+     by * if it is a buffer. Scalars: i int, l int64, b bool, d double. A generator: g. */
   const char *arguments;
   int32_t argumentCount, tensorCount;
-  THNNCall call[THNN_REAL_TYPES]; /* by element type; NULL for a type that the library does not have */
+  THNNCall call[THNN_REAL_TYPES]; /* by element type; NULL where the library has no kernel */
 } THNNFunction;
 
 /* Changes with the layout of the structures that binding and library share. */

@@ -44,10 +44,10 @@ typedef struct THNNState {
   int32_t status; /* THNNStatus */
   int32_t requestCount;
   THNNRequest requests[THNN_MAX_REQUESTS];
-  /* Temporary memory on the device for the rest of the call, or NULL. Set by the caller, NULL if it has none; the CPU's
-     functions do not use it. */
+  /* A function of the caller, or NULL: returns temporary memory on the device for the rest of the call, or NULL. The
+     CPU's functions do not call it. */
   void *(*allocate)(struct THNNState *state, int64_t bytes);
-  void *allocations; /* of the caller */
+  void *allocations; /* the caller's record of this memory */
   char message[1024];
 } THNNState;
 

@@ -4,12 +4,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Two techniques for loops that read and write their operands once, when the operands exceed the last-level cache:
+/* Two techniques for loops that read and write their operands once:
 
    - Software prefetching. A hardware prefetcher stops at a page (4 KiB) on some processors and, on all of them,
      where addresses jump, as from one plane of a channel to that of the next sample.
-   - Non-temporal stores (v_stream), which save reading the lines of the result before they are written. They are
-     weakly ordered, so every function ends with a store fence (function_table.c). */
+   - Non-temporal stores (v_stream), if the operands exceed the last-level cache. They save reading the lines of the
+     result before they are written. They are weakly ordered, so every function ends with a store fence
+     (function_table.c). */
 
 #define THNN_PREFETCH_DISTANCE 8192 /* bytes: two pages */
 

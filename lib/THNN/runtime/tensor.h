@@ -13,8 +13,8 @@ extern "C" {
 
 #define THNN_MAX_DIM 64 /* torch's own limit */
 
-/* Element types. The first THNN_REAL_TYPES may be `real`. A library supports some of these, and has a kernel of every
-   function for each that it supports (function_table.h). */
+/* Element types. `real` may be one of the first THNN_REAL_TYPES. A library supports some of these, and may lack
+   functions (function_table.h). */
 typedef enum THNNType {
   THNN_TYPE_FLOAT,    /* float32 */
   THNN_TYPE_DOUBLE,   /* float64 */

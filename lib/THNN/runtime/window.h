@@ -11,7 +11,7 @@ typedef struct WindowAxis {
   int64_t input, output, kernel, stride, padding, dilation;
 } WindowAxis;
 
-/* Axes of a window are ordered depth, height, width; fewer axes are preceded by trivial ones. */
+/* Axes of a window are ordered depth, height, width; if a window has fewer axes, trivial ones precede them. */
 #define WINDOW_AXES 3
 
 /* An axis that the window does not slide along. */

@@ -76,7 +76,7 @@ static void processRange(const Chunk *chunk, int64_t count, int64_t first, int64
   }
 }
 
-/* Reads entries [first, first + n), keeps as items those with keys in [firstKey, endKey), and processes their
+/* Reads entries [first, first + n), keeps the entries with keys in [firstKey, endKey) as items, and processes their
    segments. */
 static void processChunk(const Segments *s, Chunk *chunk, int64_t first, int64_t n, int64_t firstKey,
                          int64_t endKey, SegmentFunction *process, const void *context)

@@ -8,8 +8,8 @@
    on the number of threads.
 
    Entries are sorted in chunks of SEGMENT_CHUNK: the memory needed is that of a chunk, and a segment that extends over
-   chunks is processed in several parts, in order. Entries that come sorted (`sorted`) are not
-   copied into chunks but read in blocks, and the parts of a segment are those in each block. */
+   chunks is processed in several parts, in order. Entries that come sorted (`sorted`) are not copied into chunks but
+   read in blocks, and a segment has a part in each block over which it extends. */
 
 #define SEGMENT_CHUNK 32768
 
@@ -28,7 +28,7 @@ typedef void SegmentFunction(const void *context, const SegmentEntry *entries, c
 
 typedef struct Segments {
   int64_t entries, keys; /* every key is below `keys` */
-  bool sorted;           /* rows do not decrease, those of skipped entries included; not with byFrequency */
+  bool sorted;           /* rows, also of skipped entries, do not decrease; not together with byFrequency */
   bool byFrequency;      /* divide the factor of each entry by the number of entries of its key */
   int64_t work;          /* elements that are processed per entry, for the choice of threads */
   SegmentReader *read;

@@ -14,8 +14,8 @@
      V_NEXT         a without its first lane, then the first lane of b
      V_PREVIOUS     the first lane of b, then a without its last lane
 
-   v_lookup(a, index) has lane index[i] of a in lane i, and v_lookup2(a, b, index) that of a and b, for indices that are
-   not constant; v_gather(p, index) has p[index[i]]. */
+   For indices that are not constant: lane i of v_lookup(a, index) is lane index[i] of a, of v_lookup2(a, b, index) lane
+   index[i] of a and b, and of v_gather(p, index) p[index[i]]. */
 #if VBYTES == 64 && defined(THNN_REAL_IS_FLOAT)
 #define V_EVENS 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
 #define V_ODDS 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
@@ -63,7 +63,7 @@ static inline vreal v_lookup(vreal a, vint index) { return V_REAL(permutexvar)((
 #elif defined(__AVX2__) && defined(THNN_REAL_IS_FLOAT)
 static inline vreal v_lookup(vreal a, vint index) { return _mm256_permutevar8x32_ps(a, (__m256i)index); }
 #elif defined(__AVX2__)
-/* The instruction looks up 32 bits: index i of 64 bits is 2 * i and 2 * i + 1. */
+/* The instruction looks up elements of 32 bits: element i of 64 bits is elements 2 * i and 2 * i + 1 of 32 bits. */
 static inline vreal v_lookup(vreal a, vint index)
 {
   const vint halves = 2 * index + ((2 * index + 1) << 32);

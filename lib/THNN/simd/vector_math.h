@@ -15,7 +15,7 @@
    sigmoid 2.3, tanh 2.6, log1p_le1 2.7, softplus 2.8; odd functions keep -0. The polynomials are minimax fits over the
    reduced range. */
 
-/* Precedes a function that expressions of elements call (generic/pointwise.h), for compilers that need a word there. */
+/* Precedes a function that expressions of elements call (generic/pointwise.h); for CUDA it is __host__ __device__. */
 #define THNN_ELEMENT
 
 #ifdef THNN_REAL_IS_FLOAT
