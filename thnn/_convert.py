@@ -26,7 +26,7 @@ _COUNTERPARTS = {
     for name in thnn.nn.__all__
     if name not in _EXCLUDED and isinstance(getattr(nn, name, None), type)
 }
-# They compute nothing, so a report leaves them out.
+# Containers compute nothing, so a report leaves them out.
 _CONTAINERS = (nn.Sequential, nn.ModuleList, nn.ModuleDict, nn.ParameterList, nn.ParameterDict, nn.Identity)
 # A parametrized layer has a class of its own.
 _PARAMETRIZED = "parametrized"
@@ -72,8 +72,7 @@ def convert(model: nn.Module, *, fuse: bool = True) -> Report:
     Fusion assumes that the model is called as a whole, by its forward, as the trace saw it. The result of a fused
     layer is rectified also where something else reads it: a slice of a Sequential, another method of the model, a
     branch that a changed attribute selects, a hook that is added later, a layer that replaces the nn.ReLU. Convert such
-    models with ``fuse=False``.
-    A second conversion, after a change of the model, determines the fused layers again.
+    models with ``fuse=False``. A second conversion, after a change of the model, determines the fused layers again.
 
     Arguments:
         model: torch.nn.Module on the CPU, with parameters of float32 or float64; it may be a layer
@@ -179,7 +178,7 @@ def _reason_to_leave(layer: nn.Module, target: type[nn.Module]) -> str:
 
 
 def _unfuse(model: nn.Module) -> list[Layer]:
-    """Separates fused layers, and returns them as `_fuse` did."""
+    """Separates fused layers; returns their lines in the report, as `_fuse` had returned them."""
     before: list[Layer] = []
     for layer in model.modules():
         if isinstance(layer, BatchNorm1d | BatchNorm2d | BatchNorm3d) and "_fused" in layer.__dict__:

@@ -11,11 +11,11 @@ _M_TRIM_THRESHOLD, _M_MMAP_MAX = -1, -4
 def keep_freed_memory() -> None:
     """Makes the C library keep freed memory in the process, for all tensors on the CPU, those of torch included.
 
-    By default glibc maps each block above 128 KiB to 32 MiB (the limit adapts) separately and returns it to the system
-    when it is freed; the next tensor of that size begins with a page fault per 4 KiB. After this call, freed memory
-    serves later tensors, after some steps, since an aligned block fits only into a larger free one. The process then
-    stays as large as it ever was, plus what fragmentation adds, until it ends. The call is not undone and has no effect
-    on results; a second call changes nothing. Call it before the first step.
+    By default glibc maps each large block separately, and returns it to the system when it is freed (the limit adapts
+    between 128 KiB and 32 MiB); the next tensor of that size begins with a page fault per 4 KiB. After this call,
+    later tensors use freed memory, though only after some steps, since an aligned block fits only into a larger free
+    block. The process then keeps its largest size, plus the losses by fragmentation, until it ends. The call cannot be
+    undone and has no effect on results; a second call changes nothing. Call it before the first step.
 
     Raises:
         NotImplementedError: the C library has no ``mallopt`` or refuses the parameters, as outside of glibc.

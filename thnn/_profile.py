@@ -101,8 +101,8 @@ def profile(
 
     Returns a `Profile`. Afterwards, also after an exception, the buffers of the model (running statistics) and the
     state of torch's random generator are the same as before; gradients are not stored in ``.grad``. Copies and the peak
-    rate are measured once per number of threads of torch, within a second. Calls that other threads
-    make meanwhile count, too.
+    rate are measured once per number of threads of torch, within a second. Calls by other threads during a step count,
+    too.
 
     Errors: TypeError for a model that is no module; ValueError for runs below 1, and for a loss without a gradient;
     RuntimeError inside of another profile; the errors of the model.

@@ -78,7 +78,7 @@ def traced_as(method: Any, traced: Any) -> None:
 def marked_constant(function: _F) -> _F:
     """Makes torch.compile call a function while it traces, and take its result for a constant.
 
-    The attribute that torch.compiler.assume_constant_result sets, which imports the compiler.
+    torch.compiler.assume_constant_result sets the same attribute, but imports the compiler.
     """
     function._dynamo_marked_constant = True  # type: ignore[attr-defined]
     return function
@@ -129,7 +129,7 @@ def _address(library: str, name: str) -> int:
 
 functorch_active: Callable[[], bool] = torch._C._are_functorch_transforms_active
 is_tracing: Callable[[], bool] = torch._C._is_tracing
-# True for the gradients of torch.autograd.grad(is_grads_batched=True). Fallback: none is taken for batched.
+# True for the gradients of torch.autograd.grad(is_grads_batched=True). Fallback: False.
 is_batched: Callable[[Tensor], bool] = getattr(
     torch._C._functorch, "is_legacy_batchedtensor", lambda tensor: False
 )
@@ -159,7 +159,7 @@ def transforms() -> list[str]:
     return [i.key().name for i in _interpreters() or ()]
 
 
-# True for a tensor with a batch of torch.vmap. Fallback: none has one, and forward mode over vmap is an error of torch.
+# True for a tensor with a batch of torch.vmap. Fallback: False, and forward mode over vmap is an error of torch.
 in_vmap: Callable[[Tensor], bool] = getattr(torch._C._functorch, "is_batchedtensor", lambda tensor: False)
 _interpreters: Callable[[], Any] = torch._C._functorch.get_interpreter_stack
 
@@ -182,7 +182,7 @@ def below_forward_level(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def recorder() -> str | None:
-    """The public name of what records torch operations and would miss the call of a C function; None without one."""
+    """The public name of the active recorder, which would miss the call of a C function; None if there is none."""
     if is_tracing():
         return "torch.jit.trace"
     for i in range(_dispatch_modes()):
@@ -196,9 +196,8 @@ def is_output_of_several(tensor: Tensor) -> bool:
 
     Without the private names: autograd raises the error, but after the tensor was overwritten.
     """
-    if (
-        not tensor._is_view()
-    ):  # for which the call below raises an exception: ten times the time of a small kernel
+    # The call below raises an exception for other tensors, which takes ten times as long as a small kernel.
+    if not tensor._is_view():
         return False
     try:
         return torch._C._autograd._get_creation_meta(tensor).name == "MULTI_OUTPUT_NODE"
@@ -207,7 +206,7 @@ def is_output_of_several(tensor: Tensor) -> bool:
 
 
 def may_be_recorded() -> bool:
-    """False if `recorder` certainly finds nothing; cheaper."""
+    """False if `recorder` certainly finds nothing; a cheaper check."""
     return _dispatch_modes() > 0 or is_tracing()
 
 

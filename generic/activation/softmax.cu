@@ -128,7 +128,8 @@ template <UnitKind K> struct Products {
   }
 };
 
-/* The value of the lane `step` behind or, if step is 0, of the first of `lanes` lanes. V consists of `real`. */
+/* The value of the lane whose number is greater by `step` or, if step is 0, of the first of `lanes` lanes. V consists
+   of `real`. */
 template <class V> __device__ static V shuffled(V value, int step, int lanes)
 {
   const int count = sizeof(V) / sizeof(real);
@@ -239,7 +240,7 @@ static void compute(THNNState *state, const Channels &channels, bool logarithm)
   else launchStrided<SINGLE>(state, single, channels);
 }
 
-/* Of (C), (N, C), (C, H, W) and (N, C, H, W). */
+/* The dimension C of (C), (N, C), (C, H, W) and (N, C, H, W). */
 static int channelDim(const THTensor *input) { return input->ndim % 2 == 0; }
 
 static void updateGradInput(THNNState *state, THTensor *gradOutput, THTensor *gradInput, THTensor *output,

@@ -2,15 +2,16 @@
 
 #include "gemm/batched_product.h"
 
-/* Each position of the output has filters of its own, hence a product of matrices of its own: of its filters and the patches
-   that it reads from the images of the batch. The gradient by the input has a product for each position of the input. */
+/* Each position of the output has its own filters. So there is a product of matrices for each position: of its filters
+   and the patches that it reads from the images of the batch. The gradient by the input has a product for each position
+   of the input. */
 
 using thcunn::Divisor;
 using thcunn::Extents;
 using thcunn::View;
 
 namespace
-{ /* these types depend on the element type, under the same names */
+{ /* without a name, since these types have the same names for every element type */
 
 typedef struct LocalAxis {
   int64_t input, output, kernel, padding;
@@ -139,7 +140,7 @@ struct LocalGradWeight {
   }
 };
 
-/* The outputs of an axis that read an input: `count` ones from `first` on. */
+/* The outputs of an axis that read an input: `count` outputs from `first` on. */
 struct Readers {
   int64_t first, count;
 };

@@ -2,9 +2,9 @@
 
 #include "runtime/loops.h"
 
-/* A filter per row of the table connects an input channel and an output channel. The images of the result are those of
-   target channels, the others those of source channels; the rows of the table are listed by target channel, in their
-   order, so that a thread adds the connections of its target in an order that depends on nothing else. */
+/* Each row of the table connects an input channel and an output channel by a filter. The images that are written have
+   target channels, the images that are read have source channels. The rows of the table are listed by target channel,
+   in their order, so that the order in which a thread adds the connections of its target depends on the table alone. */
 
 using thcunn::Divisor;
 using thcunn::Extents;
@@ -14,7 +14,7 @@ using thcunn::View;
 namespace
 {
 
-/* A row of the table with numbers that are no channels connects NO_CHANNEL with itself. */
+/* A row of the table with a number that is not a channel connects NO_CHANNEL with itself. */
 static const int32_t NO_CHANNEL = 0x7fffffff;
 
 typedef struct Connection {
@@ -44,8 +44,8 @@ static View<Element, 3> filterView(const THTensor *t)
   return {TH_DATA(t), {t->stride[0], t->stride[1], t->stride[2]}};
 }
 
-/* The rows of the table, each checked, and behind them a Connection whose `input` is the number of rows that are no connections. NULL, with the
-   status set, if there is no memory. */
+/* The rows of the table, each checked, and behind them a Connection whose `input` is the number of bad rows. NULL, with
+   the status set, if there is no memory. */
 static Connection *readTable(THNNState *state, const THTensor *table, int nInputPlane, int nOutputPlane)
 {
   const int64_t rows = table->size[0];
@@ -66,8 +66,8 @@ static Connection *readTable(THNNState *state, const THTensor *table, int nInput
   return connections;
 }
 
-/* A block lists the connections of one target channel: a thread counts those of a part of the table, then writes them behind
-   those of the threads before it. */
+/* A block lists the connections of one target channel: a thread counts the connections in a part of the table, then
+   writes them behind the connections of the threads before it. */
 static __global__ void __launch_bounds__(THREADS)
     listKernel(const Connection *connections, int64_t rows, bool targetIsInput, Range *ranges, ListEntry *entries)
 {
@@ -112,13 +112,13 @@ typedef struct Axis {
 } Axis;
 
 typedef struct Taps {
-  int64_t source, element, elementStep; /* of the first one; the source position increases by 1 */
+  int64_t source, element, elementStep; /* of the first tap; the next source position is greater by 1 */
   int64_t count;
 } Taps;
 
 } // namespace
 
-/* `isGradient`: the target is the input of the correlation, each of whose elements several windows read. */
+/* `isGradient`: the target is the input of the correlation, and several windows may read one of its elements. */
 static __device__ Taps tapsOf(const Axis &axis, int64_t target, bool isGradient)
 {
   const int64_t stride = axis.stride.divisor;

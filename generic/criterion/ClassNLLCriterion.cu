@@ -4,8 +4,8 @@
 
 using THNN_(channels)::ChannelVector;
 
-/* The positions of a target, one class each, as images x rows x width: N x H x W for (N, H, W), 1 x 1 x N for (N),
-   1 x 1 x 1 for (1). Strides are of images, rows, positions and classes. */
+/* The positions of a target, with one class each, as images x rows x width: N x H x W for (N, H, W), 1 x 1 x N for (N),
+   1 x 1 x 1 for (1). The three strides of a View are those of images, rows and positions. */
 namespace
 {
 
@@ -95,7 +95,7 @@ struct Slope {
   ChannelVector totalWeight;
   bool sizeAverage, isSingle;
 
-  /* Of a target that is not ignored. */
+  /* The gradient for a target that is not ignored. */
   __device__ real of(int64_t target, int64_t position) const
   {
     if (!check(target, position)) return NAN;

@@ -5,8 +5,8 @@
 typedef thcunn::ClassRows<Element> Rows;
 typedef thcunn::ClassRows<const int64_t> Labels;
 
-/* The classes of a row are the labels before the first -1. Each pair of a label and another class has a term
-   max(0, 1 - x[label] + x[class]). */
+/* The labels of a row of `target` are the classes before the first -1. Each pair of a label and a class that is not a
+   label has a term max(0, 1 - x[label] + x[class]). */
 
 void THNN_(MultiLabelMarginCriterion_updateOutput)(THNNState *state, THTensor *input, THIndexTensor *target,
                                                    THTensor *output, THTensor *isTarget, bool sizeAverage)
@@ -44,15 +44,15 @@ struct Gradient {
   thcunn::GradientFactor<Element> factor;
 
   __device__ bool isTarget(int64_t row, int64_t c) const { return thcunn::load(mask.at(row, c)) != 0; }
-  /* True if the term of a label and a class is not 0, or NaN. */
+  /* True if the term of a label and a class is positive or NaN. */
   __device__ bool isPositive(int64_t row, int64_t label, int64_t c) const
   {
     return !(1 - thcunn::load(x.at(row, label)) + thcunn::load(x.at(row, c)) <= 0);
   }
 };
 
-/* A block per row. First each thread stores the gradient by the classes that are no targets, then each warp adds that by
-   a label at its first occurrence. */
+/* A block per row. First each thread stores gradients by classes that are not labels. Then each warp adds the gradient
+   by a label, where the label occurs first. */
 __global__ void __launch_bounds__(thcunn::THREADS) gradientKernel(Gradient g)
 {
   const int64_t row = blockIdx.x, classes = g.x.classes;

@@ -4,8 +4,8 @@
 #include "simd/vector_math.h"
 
 /* The channels of a window are summed afresh for each channel, so that an infinite element has no effect beyond its
-   windows. A thread has several channels of a position, whose windows overlap in the first-level cache; where channels are
-   innermost, it has one, and the windows of neighbouring threads overlap. */
+   windows. A thread computes several channels of a position, whose overlapping windows stay in the first-level cache;
+   where channels are innermost, it computes one channel, and the windows of neighbouring threads overlap. */
 static const int64_t CHANNELS_PER_THREAD = 16;
 
 enum { BATCH, CHANNEL, ROW, COLUMN };

@@ -3,7 +3,7 @@
 
 using namespace THNN_(batchNorm);
 
-/* The two vectors of 2C accreal numbers; of statistics, a last one is the number of values per channel. */
+/* The two vectors in 2C accreal numbers. Statistics have one number more, the number of values per channel. */
 static ChannelVector first(const THAccrealTensor *pairs)
 {
   return ChannelVector(TH_ACCREAL_DATA(pairs), pairs->stride[0]);

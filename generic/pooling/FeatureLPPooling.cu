@@ -6,7 +6,7 @@
 using thcunn::load;
 using thcunn::store;
 
-/* The elements (N, F, A, B) of a tensor, of which only F is certain, in the order of its memory: features are the second
+/* The elements (N, F, A, B) of a tensor, which always has F, in the order of its memory: features are the second
    dimension or, where they are innermost, the last one. */
 typedef thcunn::View<Element, 4> Features;
 
@@ -84,7 +84,7 @@ template <class T> struct PoolFeatures {
   }
 };
 
-/* A thread per input adds the slopes of the windows that have it. */
+/* A thread per input adds the slopes of the windows that contain the input. */
 template <class T> struct AddSlopes {
   typedef typename thcunn::Arithmetic<T>::type R;
   thcunn::Extents<4> extents;

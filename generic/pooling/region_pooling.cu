@@ -14,7 +14,7 @@ using namespace thcunn::pooling;
 /* The size of fractional regions along an axis; the number of regions is the size of the output. */
 #define REGION(size) {0, 0, size, 1, 0, 1}
 
-#define CHECK thcunn::numberCheck(state, "randomSamples", "expected numbers from 0 to 1")
+#define SAMPLE_CHECK thcunn::numberCheck(state, "randomSamples", "expected numbers from 0 to 1")
 
 /* Adaptive regions follow from sizes alone. */
 static const WindowAxis ADAPTIVE[WINDOW_AXES] = {REGION(1), REGION(1), REGION(1)};
@@ -61,7 +61,7 @@ void THNN_(SpatialFractionalMaxPooling_updateOutput)(THNNState *state, THTensor 
                                                      THIndexTensor *indices, THTensor *randomSamples)
 {
   const WindowAxis window[] = {REGION(poolSizeH), REGION(poolSizeW)};
-  const Fractional<Element> regions = {randomSamples, 2, {1, 0}, CHECK};
+  const Fractional<Element> regions = {randomSamples, 2, {1, 0}, SAMPLE_CHECK};
   maxForward<Element>(state, 2, window, regions, INDEX_INPUT, input, output, indices);
 }
 
@@ -80,7 +80,7 @@ void THNN_(VolumetricFractionalMaxPooling_updateOutput)(THNNState *state, THTens
                                                         THTensor *randomSamples)
 {
   const WindowAxis window[] = {REGION(poolSizeH), REGION(poolSizeW), REGION(poolSizeT)};
-  const Fractional<Element> regions = {randomSamples, 3, {2, 1, 0}, CHECK};
+  const Fractional<Element> regions = {randomSamples, 3, {2, 1, 0}, SAMPLE_CHECK};
   maxForward<Element>(state, 3, window, regions, INDEX_INPUT, input, output, indices);
 }
 

@@ -6,8 +6,8 @@ typedef thcunn::CellMatrix<Element> Matrix;
 
 enum { INPUT, FORGET, CELL, OUTPUT, GATES };
 
-/* Activated gates are written to `gates`: a tensor of its own, hidden, or NULL. A thread reads its elements of hidden
-   before it writes them. */
+/* Writes the activated gates to `gates`, which is a separate tensor, `hidden`, or NULL. A thread reads its elements of
+   `hidden` before it writes them. */
 static void forward(THNNState *state, const THTensor *input, const THTensor *hidden, const THTensor *bias1,
                     const THTensor *bias2, const THTensor *cell, const THTensor *output,
                     const THTensor *outputCell, const THTensor *gates)

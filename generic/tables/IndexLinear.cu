@@ -23,7 +23,7 @@ struct Keys {
   }
 };
 
-/* Entry i belongs to the sample whose running sum of sizes first exceeds i. */
+/* Entry i belongs to the first sample whose running sum of sizes exceeds i. */
 struct Samples {
   const int64_t *end;
   int64_t stride, count, entries;
@@ -69,7 +69,7 @@ static Samples samplesOf(const THIndexTensor *keys, const THIndexTensor *cumSumS
   return s;
 }
 
-/* The sum of sizes is the number of entries, and `s` are their running sums. */
+/* Checks that the sum of sizes is the number of entries, and that `s` has the running sums of sizes. */
 static void checkSizes(THNNState *state, const Samples &s, const THIndexTensor *sizes)
 {
   const thcunn::IndexCheck size = thcunn::indexCheck(state, "sizes", 0, s.entries + 1),
@@ -140,8 +140,8 @@ __device__ static real largestOfLanes(real value, int lane)
   return value;
 }
 
-/* In training an entry of a key is normalized by the largest value so far, which it may be. A warp takes the entries of a
-   key, 32 at a time. */
+/* In training, the value of an entry is normalized by the largest value of its key so far, itself included. A warp
+   takes the entries of a key, 32 at a time. */
 static void normalizeValues(THNNState *state, const Keys &keys, int64_t entries, const THTensor *values,
                             const THTensor *weight, const THTensor *normalized, bool train)
 {
@@ -267,13 +267,13 @@ namespace
 {
 
 /* A step of gradient descent on rows of the table. The dot product of `slope` and the weights of a row is the gradient
-   by its shift; unused unless values are normalized. */
+   by the row's shift; it is computed only if values are normalized. */
 struct Step {
   thcunn::View<Element, 2> weight;
   bool normalizing;
   int64_t outputs;
   const int64_t *gradientOf;                /* the row of the gradient of each entry; NULL: entry i has row i */
-  const Element *gradient, *slope, *values; /* values may be NULL: each is 1 */
+  const Element *gradient, *slope, *values; /* values: NULL if all are 1 */
   int64_t rowStride, columnStride, valueStride;
   real rate, decay;
 
@@ -302,8 +302,8 @@ struct Step {
 
 } // namespace
 
-/* A warp per key and 32 outputs. Where values are normalized, each leaves its part of the change of the shift in scratch
-   memory. */
+/* A warp per key and 32 outputs. If values are normalized, each warp writes its part of the change of the shift to
+   scratch memory. */
 static void applyStep(THNNState *state, const Step &step, const Keys &keys, int64_t entries, int64_t rows)
 {
   checkKeys(state, keys, entries);

@@ -91,7 +91,7 @@ void THNN_(LookupTable_accGradParameters)(THNNState *state, THIndexTensor *input
 namespace
 {
 
-/* Row numbers, to find the different ones. */
+/* The row numbers, to be sorted, so that each row is found once. */
 struct RowNumbers {
   const int64_t *index;
   thcunn::Leading indices;

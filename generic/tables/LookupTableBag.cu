@@ -8,7 +8,7 @@ enum { SUM, MEAN, MAX_OF_ROWS };
 namespace
 {
 
-/* Bags of row numbers: those between two offsets, or the rows of a matrix. */
+/* Bags of row numbers: the numbers between two offsets, or the rows of a matrix. */
 struct Bags {
   const int64_t *input, *offsets;
   int64_t entries, bags, rows, padding, offsetStride, inputStride[2];
@@ -66,7 +66,7 @@ static Bags bagsOf(const THIndexTensor *input, const THIndexTensor *offsets, con
   return b;
 }
 
-/* Offsets begin with 0, do not decrease, and end within input. */
+/* Checks that offsets begin with 0, do not decrease, and end within input. */
 static void checkOffsets(THNNState *state, const Bags &b)
 {
   if (b.offsets == NULL) return;
@@ -105,7 +105,8 @@ struct RowsOfBags {
 
 } // namespace
 
-/* Counts and checks the rows of each bag, with a warp per bag: sets bagSize, or checks that it fits input. */
+/* Counts and checks the rows of each bag, with a warp per bag: writes the counts to bagSize or, if `checks`, compares
+   bagSize with them. */
 static void countRows(THNNState *state, const Bags &b, const THIndexTensor *bagSize, bool checks)
 {
   int64_t *const sizes = (int64_t *)bagSize->data;

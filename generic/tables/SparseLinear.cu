@@ -7,8 +7,8 @@
 namespace
 {
 
-/* The entries of a sparse matrix: rows (sample, column, value), or, in the legacy form, pairs (column, value) of each
-   sample. Samples and columns count from 1. */
+/* The entries of a sparse matrix: rows (sample, column, value), or, in the legacy form, pairs (column, value) for each
+   sample. Numbers of samples and columns begin at 1. */
 struct SparseInput {
   const Element *data;
   bool legacy;
@@ -45,7 +45,7 @@ struct SparseInput {
 
 } // namespace
 
-/* Checks the numbers of columns, and of samples if there are `samples`, not -1. */
+/* Checks the column numbers and, unless `samples` is -1, the sample numbers. */
 static SparseInput inputOf(THNNState *state, const char *name, const THTensor *input, bool legacy, int64_t samples,
                            int64_t columns)
 {
@@ -182,8 +182,8 @@ static void accGradParameters(THNNState *state, bool legacy, const THTensor *inp
   }
 }
 
-/* target[o,c] -= rate * gradient[o,c], or target[o,c] = 0 without a gradient, in the columns c that an entry of x with a
-   value other than 0 names. The first item of a column updates it. */
+/* target[o,c] -= rate * gradient[o,c], or target[o,c] = 0 without a gradient, in each column c that has an entry of x
+   with a value other than 0. The first item of a column updates the column. */
 static void updateColumns(THNNState *state, const SparseInput &x, const THTensor *target, const THTensor *gradient,
                           real rate)
 {

@@ -11,7 +11,7 @@
 #define THTensor THNNTensor
 typedef double accreal;
 
-/* The types of element, each with that of the function of libTHNN that checks its arguments. */
+/* The element types, each with the element type of the libTHNN function that checks the arguments. */
 #define FOR_EACH_TYPE(DO, ...)    \
   DO(Float, Float, __VA_ARGS__)   \
   DO(Double, Double, __VA_ARGS__) \

@@ -84,7 +84,7 @@ def _make(name: str, relu: bool) -> type[BatchNormalization]:
         momentum: float,
         eps: float,
     ) -> tuple[Any, ...]:
-        # The statistics of the batch are new tensors like running_mean, or as the function requests.
+        # The statistics of the batch are new tensors: like running_mean or, without it, as the function requests.
         like = (ALLOCATE if running_mean is None else running_mean) if train else None
         output, save_mean, save_std = call_forward(
             (input, input, weight, bias, running_mean, running_var, like, like, train, momentum, eps)

@@ -123,7 +123,7 @@ def save_statistics(
     """Mean and inverse deviation (C) of a batch with the given statistics; updates the running statistics.
 
     Raises ValueError, with nothing written, if there is at most one value per channel. On a CUDA device a later call of
-    thnn raises it instead; on other devices than these and the CPU the device stops.
+    thnn raises it instead; other accelerators stop.
     """
     C = statistics.shape[0] // 2
     running = [t for t in (running_mean, running_var) if t is not None]

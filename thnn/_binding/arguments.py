@@ -132,7 +132,8 @@ def check_tensors(
     from torch.fx.experimental.proxy_tensor import get_proxy_mode
 
     real = REAL_DTYPES.get(flags & TYPE_MASK)
-    first = mixed = None  # arguments that determine `real`; mixed: float32, which may or may not be it
+    # Names of arguments: `first` determines `real`; `mixed` is float32, which need not be the type of the others.
+    first = mixed = None
     meta: bool | None = None
     for argument, value in zip(arguments, values):
         if not argument.is_tensor or value is ALLOCATE:
@@ -224,7 +225,7 @@ def _allowed_devices(bound: BoundFunction, flags: int) -> Sequence[str]:
 
 
 def real_dtypes(library: Library, device: torch.device) -> Sequence[torch.dtype]:
-    """The element types that the functions of a library compute on a device; on the meta device, on any device."""
+    """The element types that the functions of a library compute on a device; for the meta device, on any device."""
     if device.type == "cpu" and not EMULATION:
         return _HOST_DTYPES
     on_device = library is THNN or has_device_library(library)
@@ -232,7 +233,7 @@ def real_dtypes(library: Library, device: torch.device) -> Sequence[torch.dtype]
 
 
 def device_library_without(bound: BoundFunction, values: Sequence[Any]) -> Library | None:
-    """The CUDA library if the tensors are on its device, and it lacks the function."""
+    """The CUDA library if the tensors are on its device and the library lacks the function, otherwise None."""
     device = "cpu" if EMULATION else "cuda"
     if not any(isinstance(v, torch.Tensor) and v.device.type == device for v in values):
         return None

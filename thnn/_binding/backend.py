@@ -5,9 +5,9 @@
 
 A backend has one method per function of THNN.h. The method takes the library state (any value is accepted, such as
 0 or None) and the arguments in header order, where a zero-dimensional tensor may stand for a number, and writes the
-given tensors: outputs of another size are resized,
-outputs of the right size keep their storage and strides; with `inplace` the output shares the storage of the input
-afterwards. Errors are TypeError, ValueError, IndexError or NotImplementedError, with every tensor left unchanged.
+given tensors: outputs of another size are resized, outputs of the right size keep their storage and strides; with
+`inplace` the output shares the storage of the input afterwards. Errors are TypeError, ValueError, IndexError or
+NotImplementedError, with every tensor left unchanged.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ def _unpickle_backend(name: str) -> Backend:
 
 
 _NAMES = {"THNNFloatBackend": FLOAT | HOST, "THNNDoubleBackend": DOUBLE | HOST, "THNNBackend": ANY}
-# Of the CUDA library.
+# The backends of the CUDA library.
 _CUDA_NAMES = {
     "THCUNNFloatBackend": FLOAT | DEVICE,
     "THCUNNDoubleBackend": DOUBLE | DEVICE,

@@ -60,7 +60,7 @@ def invoke(bound: BoundFunction, flags: int, values: Sequence[Any], report: int 
 def _invoke(
     bound: BoundFunction, flags: int, values: Sequence[Any], state: Any, new: Collection[int] = ()
 ) -> list[Any]:
-    """`new`: the positions of outputs that nobody else has. Further ones are those of the values ALLOCATE."""
+    """`new`: the positions of outputs to which nobody else refers; the positions of ALLOCATE are added to them."""
     arguments = bound.function.after_state
     values = list(values)
     new = {*new, *(i for i, value in enumerate(values) if value is ALLOCATE)}
@@ -92,7 +92,7 @@ def _invoke(
                 if not flags & META:
                     without = device_library_without(bound, values)
                 if without is not None:
-                    flags |= META  # the checks, and the sizes of outputs
+                    flags |= META  # only checks arguments and determines the sizes of outputs
                 as_views = True
             elif state.status == _DRAW:
                 for position, argument in enumerate(arguments):
@@ -184,7 +184,7 @@ _ALLOCATIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
     "s": _allocation(lambda like: like.new_empty(())),
 }
 _WIDER_ALLOCATIONS: Final[Mapping[str, Callable[[Any], Any]]] = {
-    "e": lambda like: ALLOCATE,  # at the request of the function
+    "e": lambda like: ALLOCATE,  # the function requests its size
     "s": _allocation(lambda like: like.new_empty((), dtype=torch.float32)),
 }
 
@@ -262,7 +262,7 @@ def _resize(
     given_dtypes = [
         v.dtype for a, v in zip(arguments, values) if a.type == "THTensor*" and isinstance(v, torch.Tensor)
     ]
-    # A float32 tensor of a mixed argument says least about the call.
+    # Narrow types first, since a float32 tensor may be a mixed argument in a call of a narrow type.
     given_dtypes.sort(key=lambda dtype: dtype not in NARROW_DTYPES)
     real = next(iter(given_dtypes), REAL_DTYPES.get(flags & TYPE_MASK))
     given = {}

@@ -25,7 +25,7 @@ EMULATION = os.environ.get("THNN_CUDA_EMULATE", "") not in ("", "0")
 
 
 def _compute_by_torch(name: str, values: Sequence[Any], new: Collection[int]) -> None:
-    from thnn._cuda import compute_by_torch  # when a function is called that needs it
+    from thnn._cuda import compute_by_torch  # imported when a function needs it
 
     compute_by_torch(name, values, new)
 

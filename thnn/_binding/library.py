@@ -84,7 +84,7 @@ class Library:
         self.operator_namespace = "thnn"  # of torch.ops; thnn.load gives its libraries others
         self._addresses: dict[str, int] = {}
         self.missing: set[str] = set()  # functions of the table that the library cannot compute
-        # Of a library for the CPU: opens the one for another device (device.py).
+        # Of a library for the CPU: opens the library for another device (device.py).
         self.open_device_library: Callable[[], Library | None] | None = None
         self.opened_device_library: tuple[Library | None] | None = None  # its result
         # Of a library for another device: computes its missing functions.
@@ -107,10 +107,10 @@ class Library:
     def compute_for(
         self, host: Library, others: Callable[[str, Sequence[Any], Collection[int]], None]
     ) -> None:
-        """Makes the calls of the functions of `host`, whose tensors are on the device of this library, calls of it.
+        """Makes this library compute the calls of functions of `host` with tensors on the device of this library.
 
         `others` computes the functions that this library lacks, after the checks. It gets the name, the arguments, and
-        the positions of those that the call has allocated.
+        the positions of the arguments that the call has allocated.
         """
         if not lib.thnn_setDeviceLibrary(host._table, self._table, id(others)):
             raise ImportError(f"{self.path.name} was built from another header than {host.path.name}")

@@ -1,7 +1,7 @@
 """Convolutions and transposed convolutions in one to three dimensions.
 
 All modules have the same three functions, which read the geometry from the names of their arguments. A module
-determines how its weight is viewed as filters (groups, O, I, kernel...), of which torch's weight has the first two
+determines how its weight is viewed as filters (groups, O, I, kernel...); torch's weight is the same with the first two
 dimensions merged. In the filters of a transposed convolution, O and I change places.
 """
 
@@ -17,29 +17,29 @@ _AXES = "THW"
 
 
 def _unmerged(weight: torch.Tensor, settings: Settings) -> torch.Tensor:
-    """The weight; of two dimensions, with the kernel separated from the second one."""
+    """The weight; if it has two dimensions, with the kernel separated from the second one."""
     if weight.ndim > 2:
         return weight
     return weight.unflatten(1, (-1, *(settings["k" + axis] for axis in _AXES if "k" + axis in settings)))
 
 
 def _filters(weight: torch.Tensor, settings: Settings) -> torch.Tensor:
-    """Of a weight (O, I, kernel...), or with all dimensions but the first merged."""
+    """The filters of a weight (O, I, kernel...); all dimensions but the first may be merged."""
     return _unmerged(weight, settings).unflatten(0, (settings.get("groups", 1), -1))
 
 
 def _depthwise_filters(weight: torch.Tensor, settings: Settings) -> torch.Tensor:
-    """Of a weight (M, I, kH, kW), or with all dimensions but the first merged: M filters for each input plane."""
+    """The filters of a weight (M, I, kH, kW), M per input plane; all dimensions but the first may be merged."""
     return _unmerged(weight, settings).transpose(0, 1).unsqueeze(2)
 
 
 def _row_filters(weight: torch.Tensor, settings: Settings) -> torch.Tensor:
-    """Of a weight (I, 1, kW): a filter for each input plane."""
+    """The filters of a weight (I, 1, kW): one per input plane."""
     return weight.unsqueeze(1)
 
 
 def _frame_filters(weight: torch.Tensor, settings: Settings) -> torch.Tensor:
-    """Of a weight (O, kW * I), whose rows have time before planes."""
+    """The filters of a weight (O, kW * I), whose rows have time before planes."""
     return weight.unflatten(1, (settings["kW"], -1)).transpose(1, 2).unsqueeze(0)
 
 
@@ -49,7 +49,7 @@ class Module(NamedTuple):
     frames_first: bool = False  # images are (N, T, I), unless an argument featFirst is true
 
     def images(self, tensor: torch.Tensor, ndim: int, settings: Settings) -> torch.Tensor:
-        """The tensor as torch has images: a batch, of `ndim` dimensions, with planes before positions."""
+        """The tensor in torch's layout of images: a batch, of `ndim` dimensions, with planes before positions."""
         if self.frames_first and not settings.get("featFirst", False):
             tensor = tensor.transpose(-1, -2)
         return tensor if tensor.ndim == ndim else tensor.unsqueeze(0)
@@ -106,7 +106,7 @@ class Module(NamedTuple):
         _, weights, biases = self._backward(input, gradOutput, filters, mask, settings)
         filters.add_(weights.unflatten(0, filters.shape[:2]), alpha=scale)
         if gradBias is not None:
-            by_group = gradBias.t()  # (M, I) of depthwise filters, otherwise one dimension, which remains
+            by_group = gradBias.t()  # transposes (M, I) of depthwise filters; one dimension stays as it is
             by_group.add_(biases.view(by_group.shape), alpha=scale)
 
     def _backward(

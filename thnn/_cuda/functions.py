@@ -1,7 +1,7 @@
 """The functions by name.
 
-Each takes the arguments of the header by name. A function with an output returns it, and does not write the output that
-is among the arguments. One with gradients of parameters adds to those arguments, and returns None.
+Each takes the arguments of the header by name. A function with an output returns a new tensor, and does not write the
+output among its arguments. A function with gradients of parameters adds to these arguments, and returns None.
 """
 
 from __future__ import annotations

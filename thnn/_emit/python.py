@@ -12,8 +12,7 @@ from thnn._header import Argument, Function, HeaderError, Module, group_modules
 
 BANNER = '"""Generated from generic/THNN.h by `python -m thnn regenerate`: do not edit."""\n'
 
-#: Names used in the generated source of classes and backend methods, which an argument of the same name would
-#: hide.
+#: Names in the generated source of classes and backend methods; an argument of the same name would hide them.
 RESERVED_ARGUMENTS = frozenset(
     [
         *("self", "cls", "ctx", "return_indices"),

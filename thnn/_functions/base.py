@@ -72,7 +72,7 @@ class FunctionBase:
 
     # Operators (thnn/_operators), defined at the first use.
     _library: ClassVar[Library] = THNN
-    # The rule of derivatives.py, and that of a hand-written class, which takes the operators and returns a rule of
+    # The rule of derivatives.py. The second one, of hand-written classes, takes the operators and returns a rule of
     # thnn/_operators/rules.py.
     _rule: ClassVar[Callable[..., Any] | None] = None
     _operator_rule: ClassVar[Callable[..., Any] | None] = None
@@ -175,7 +175,7 @@ class FunctionBase:
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self.__dict__)
 
-    # Of classes that cannot be pickled, too.
+    # Also for classes that cannot be pickled.
     def __copy__(self) -> FunctionBase:
         return _restore(type(self), self.__dict__)
 
@@ -327,7 +327,7 @@ class FunctionBase:
             if args[position] is not None and args[cls._train_at]:
                 args[position].copy_(results[result])
         if inplace:
-            # Autocast casts the input: as in a plain call, its cast is overwritten.
+            # Under autocast the input keeps its values, as in a plain call, which overwrites only the cast.
             return args[0].copy_(output) if args[0].dtype is output.dtype else output
         if cls._returns_indices and args[-1]:
             return output, results[1]

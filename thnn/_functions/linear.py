@@ -1,5 +1,4 @@
-"""``LinearFunction``, written by hand: it allocates the output, whose size no [LIKE] tag gives, so that C need not
-request the size and be called again."""
+"""``LinearFunction``, written by hand; it makes its calls as the generated classes do."""
 
 from __future__ import annotations
 

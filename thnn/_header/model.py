@@ -184,8 +184,8 @@ class Function:
         if argument.is_tensor:
             own = {a.name: a.role for a in self.arguments if a.is_tensor and a.gradient_of is None}
             names = {a.name for a in self.arguments}
-            # Parsed alone, the declaration must give the same role as within its module. So the first tag is taken
-            # with which decide() returns the role in both contexts: if a backward reads the tensor, and if none does.
+            # Parsed alone, the declaration must give the same role as within its module. So the tag is the first one
+            # for which decide() returns the role whether a backward reads the tensor or not.
             contexts = [Context(self.name, names, own=own, read_later=later) for later in (set(), {"buffer"})]
             for tag in ("", TAG_OF_ROLE[argument.role], "SCRATCH"):
                 given = {tag} if tag else set()
@@ -271,9 +271,7 @@ def group_modules(functions: Iterable[Function]) -> dict[str, Module]:
 
 
 def digest(functions: Iterable[Function]) -> str:
-    """A short hash of names, types, roles, [OPTIONAL] and [MIXED] of all functions and arguments.
-
-    Other comments have no effect.
+    """A short hash of names, types, roles, [OPTIONAL] and [MIXED] of all functions and arguments, without comments.
 
     A library and a model with the same digest were generated from the same declarations.
     """

@@ -13,8 +13,8 @@ from pathlib import Path
 TEMPORARY = ".thnn-build-"
 _UNUSED_DAYS = 30
 _DAY = 24 * 3600
-# Names in the cache: THNN_CACHE may be a folder with other files. The text of precompiled headers remains, so that a
-# compiler that runs meanwhile falls back to it.
+# Names in the cache: THNN_CACHE may be a folder with other files. The text of precompiled headers remains: a compiler
+# that runs while the precompiled form is removed reads the text.
 _FILE = re.compile(r".+-[0-9a-f]{20}\.(?:so|json|model)")
 _PRECOMPILED = "headers-*/standard.h.gch"
 
@@ -42,16 +42,15 @@ def make_cache_folder() -> None:
 def mark_used(path: Path) -> None:
     """Renews the time of a file, by which `trim` sees its use; to be called before the file is read."""
     with suppress(OSError):
-        if (
-            path.stat().st_mtime < time.time() - _DAY
-        ):  # at most once a day: a load from the cache writes nothing else
+        # At most once a day, since a load from the cache writes nothing else.
+        if path.stat().st_mtime < time.time() - _DAY:
             os.utime(path)
 
 
 def trim() -> None:
     """Removes the files of the cache that no process has used for 30 days.
 
-    Other processes may use the cache: a file that they have opened stays theirs, and for a missing one they compile.
+    Other processes may use the cache: they keep a file that they have opened, and compile a missing one again.
     """
     folder, oldest = cache_folder(), time.time() - _UNUSED_DAYS * _DAY
     own = [path for path in folder.glob("*-*") if _FILE.fullmatch(path.name)]

@@ -1,8 +1,8 @@
 """From a recipe to a library in the cache.
 
 Every kernel file is compiled once per element type, as in the package, with the user's header and the runtime's headers
-included before it; so the compiler checks the prototypes of the kernels, and names files and lines of the user. The
-table of functions is that of the package (lib/THNN/runtime/function_table.c) with the functions of the header.
+included before it; so the compiler checks the prototypes of the kernels, and its messages have the user's files and
+lines. The table of functions is that of the package (lib/THNN/runtime/function_table.c) with the header's functions.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _renew_lock() -> None:
     _building = threading.Lock()
 
 
-# A thread that held it does not exist in a forked child.
+# A thread that held the lock does not exist in a forked child.
 os.register_at_fork(after_in_child=_renew_lock)
 
 
@@ -174,7 +174,7 @@ def _of_entry(entry: Path, recipe: LibraryRecipe, functions: Sequence[Function])
 
 def is_edited(recipe: LibraryRecipe, included: Sequence[Path], started: int) -> bool:
     """True if a file was edited since the time `started`, or the header since it was parsed."""
-    now = time.time_ns()  # a file of a system whose clock is ahead does not count
+    now = time.time_ns()  # later times, of a file system whose clock is ahead, do not count
     try:
         times = [path.stat().st_ctime_ns for path in (*recipe.files, *included)]
     except OSError:
@@ -190,7 +190,7 @@ def _say(verbose: bool, text: str) -> None:
 
 
 def _reason(record: Path, parts: Mapping[str, str]) -> str:
-    """Why a library has to be compiled: what differs from its last compilation."""
+    """Why a library has to be compiled: the parts that have changed since its last compilation."""
     try:
         before = json.loads(record.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -227,7 +227,7 @@ def compile_into(
     included = included_files(work, known, (*SYSTEM, f"{_precompiled_header(recipe).parent}/"))
     sources, output = work / "sources.c", work / "library.so"
     sources.write_text(_SOURCES.format(_digest_of_sources(recipe, included)), encoding="utf-8")
-    # Without the path of libTHNN.so: it is open before any other library is, in a package possibly on another machine.
+    # The path of libTHNN.so is not recorded: libTHNN.so is opened first, and a package may be used on another machine.
     link = [*compiler, "-shared", str(sources), *map(str, objects), str(library_path())]
     # Calls within the library must not reach functions of the same names in another library. The sanitizer's
     # functions are defined by the process.
@@ -239,7 +239,7 @@ def compile_into(
 
 
 def write_declarations(header: Path, functions: Sequence[Function], work: Path) -> list[str]:
-    """Writes what kernel files and the table include; returns the flags that include the header."""
+    """Writes the files that kernel files and the table include; returns the flags that include the header."""
     before, after = work / "before_header.h", work / "after_header.h"
     before.write_text(_BEFORE_HEADER, encoding="utf-8")
     after.write_text(_AFTER_HEADER, encoding="utf-8")

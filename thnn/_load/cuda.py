@@ -1,8 +1,8 @@
 """The kernels of a header for CUDA tensors, compiled by nvcc into a library of their own.
 
-The library for the CPU has the checks. That for CUDA has a table of the same functions (lib/THCUNN/function_table.cu),
-each of which calls the checks, then the kernel. It is compiled when the first CUDA tensor comes, so that nvcc, which
-takes seconds, keeps nobody waiting who computes on the CPU.
+The library for the CPU has the checks. The library for CUDA has a table of the same functions
+(lib/THCUNN/function_table.cu), each of which calls the checks, then the kernel. It is compiled when the first CUDA
+tensor comes, so that users who compute on the CPU do not wait for nvcc, which takes seconds.
 
 With THNN_CUDA_EMULATE=1, the C++ compiler compiles the same files for the CPU (lib/THCUNN/emulation), when the header
 is loaded.
@@ -79,7 +79,7 @@ class CudaRecipe:
         own = self.host.cuda_cflags
         if self.architectures:
             codes = [f"-gencode=arch=compute_{a},code=sm_{a}" for a in self.architectures]
-            # -O1 is that of the host's code; kernels are optimized by default.
+            # -O1 is for the code of the host; kernels are optimized by default.
             given = ",".join(("-fPIC", "-fvisibility=hidden", *_WARNINGS))
             return ["-std=c++17", "--extended-lambda", "-O1", *codes, f"-Xcompiler={given}", *own]
         flags = ["-std=gnu++17", "-fPIC", "-fvisibility=hidden", "-pipe", "-Wall", "-Wextra", *_WARNINGS]
@@ -88,7 +88,7 @@ class CudaRecipe:
         if self.sanitize:
             flags += ["-g", "-fno-omit-frame-pointer"]
             flags += ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-        # The flags of the caller are those of nvcc.
+        # The flags of the caller are meant for nvcc; only these kinds suit a C++ compiler, too.
         return [*flags, "-O1", "-DTHCUNN_EMULATE", *(f for f in own if f.startswith(("-D", "-U", "-I")))]
 
     def parts(self) -> dict[str, str]:
@@ -114,7 +114,7 @@ def _headers() -> list[Path]:
 
 
 def cuda_kernels(recipe: Recipe) -> list[Path]:
-    """The files that are compiled for CUDA: the CUDA sources, and C files of nothing but lines of pointwise.h."""
+    """The files that are compiled for CUDA: the CUDA sources, and C files with functions of pointwise.h only."""
     stems = {path.stem for path in recipe.cuda_sources}
     found = [p for p in recipe.sources if p.stem not in stems and _has_lines_only(p)]
     return [*recipe.cuda_sources, *found]
@@ -128,7 +128,7 @@ def _has_lines_only(source: Path) -> bool:
 def open_cuda_library(
     host: Library, recipe: Recipe, functions: Sequence[Function], verbose: bool
 ) -> Library | None:
-    """The CUDA library of a loaded header, from the cache or compiled, and set as the one for CUDA tensors.
+    """The CUDA library of a loaded header, from the cache or compiled; from now on it computes CUDA tensors.
 
     With THNN_CUDA_EMULATE the emulation; None if the header has no kernels for CUDA. Raises CompileError, ValueError if
     a file was edited since the header was loaded, and NotImplementedError without nvcc or kernels for CUDA.
@@ -227,7 +227,7 @@ def compile_cuda(
             dependencies = ["-MMD", "-MF", str(stem.with_suffix(".d"))]
             given = [*forced, *dependencies, f"-DTHNN_REAL_IS_{real}", "-c", str(source)]
             commands.append([*compiler, *given, "-o", str(objects[-1])])
-    # Without kernels: the table of functions, the state of a call, and the emulation.
+    # The files without kernels: the table of functions, the state of a call, and the emulation.
     table = [
         "function_table.cu",
         "runtime/call.cu",
@@ -285,7 +285,7 @@ def _missing(recipe: CudaRecipe, functions: Sequence[Function], objects: Sequenc
 
 
 def _arguments(option: str, objects: Sequence[Path]) -> dict[str, str]:
-    """The types of the arguments of the functions for float in object files, in C++, by name."""
+    """The argument types of the functions for float in object files, as C++ spells them, by name."""
     command = ["nm", option, "--demangle", "--portability", *map(str, objects)]
     found = _SIGNATURE.findall(run_compiler(command).stdout)
     return {name: arguments.replace("THNNTensor", "THTensor") for name, arguments in found}

@@ -225,11 +225,11 @@ def load(
     functions in torch operations, called with the arguments of updateOutput by name; second derivatives are those of
     the reference.
 
-    CUDA tensors are computed by the .cu files, and by C files of nothing but lines of pointwise.h. nvcc compiles them
-    for the GPUs of the machine, with `extra_cuda_cflags`, when the first CUDA tensor comes. That call raises
-    CompileError with the words of nvcc, ValueError if a file was edited after `load`, and NotImplementedError without
-    nvcc or kernels for CUDA. With THNN_CUDA_EMULATE=1, `load` compiles these kernels for the CPU, where they compute
-    in place of the C files.
+    CUDA tensors are computed by the .cu files, and by C files that define functions only by lines of pointwise.h. nvcc
+    compiles them for the GPUs of the machine, with `extra_cuda_cflags`, when the first CUDA tensor comes. The call with
+    that tensor raises CompileError with the words of nvcc, ValueError if a file was edited after `load`, and
+    NotImplementedError without nvcc or kernels for CUDA. With THNN_CUDA_EMULATE=1, `load` compiles these kernels for
+    the CPU, where they compute in place of the C files.
 
     Raises HeaderError (a ValueError) for an error in the header, CompileError (a ValueError) with the words of the
     compiler, ValueError for a missing file, a reference that has no module, or a cache (THNN_CACHE) that cannot be
@@ -245,7 +245,7 @@ def load(
     library = Library(path)
     library.open_device_library = functools.partial(open_cuda_library, library, recipe, functions, verbose)
     if EMULATION:
-        device_library(library)  # now, since no error of a call would open it later
+        device_library(library)  # now: calls succeed without it, and would never open it
     files = (*recipe.sources, *recipe.cuda_sources)
     return LoadedModule(recipe.name, recipe.header, files, functions, library, known, recipe)
 

@@ -27,7 +27,7 @@ def parse(path: Path) -> tuple[list[Function], str]:
     key = sha256(b"\0".join((code.encode(), str(path).encode(), text))).hexdigest()[:20]
     kept = cache_folder() / f"{path.stem}-{key}.model"
     mark_used(kept)
-    # A file of the user's own cache folder, as the libraries beside it are.
+    # Unpickling is as safe as opening the libraries beside the file: the folder is the user's own.
     with suppress(Exception):  # a damaged file can raise any error
         found = pickle.loads(kept.read_bytes())
         if isinstance(found, list) and found and all(isinstance(f, Function) for f in found):

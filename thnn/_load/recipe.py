@@ -25,7 +25,7 @@ _SEARCH = ("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH")
 class CompileError(ValueError):
     """The compiler or the linker failed, or there is none.
 
-    The text is what the compiler printed, at most its last lines; `output` is all of it.
+    The text has the last lines of the compiler's output; `output` is all of it.
     """
 
     _LINES = 60
@@ -143,11 +143,11 @@ class Recipe:
     def parts(self) -> dict[str, str]:
         """The dependencies of the library, by the words in which a rebuild is explained: a digest of each.
 
-        Missing are the files that the sources include: only the compiler knows them (`included_files`).
+        The files that the sources include are missing: only the compiler knows them (`included_files`).
         """
         search = [os.environ.get(name, "") for name in _SEARCH]
         if self.cflags or self.ldflags or any(search):
-            search.append(str(Path.cwd()))  # which relative paths among them begin at
+            search.append(str(Path.cwd()))  # where relative paths among them begin
         return {
             **hashes([*self.sources, *self.cuda_sources]),
             str(self.header): self.header_hash,
@@ -178,7 +178,7 @@ def hashes(paths: Iterable[Path]) -> dict[str, str]:
 def included_files(work: Path, known: Iterable[Path], folders: Sequence[str]) -> list[Path]:
     """The files that kernel files include, from the compiler's lists (-MD) in the folder `work`.
 
-    Without the files `known` and those below `folders`, which other parts of the key stand for.
+    Leaves out the files `known` and the files below `folders`, for which other parts of the key stand.
     """
     own = set(known)
     found: dict[Path, None] = {}

@@ -40,9 +40,9 @@ _FRAME = re.compile(r"^ *#\d+ 0x\w+ in \S+ (\S.*?:\d+)(?::\d+)?$", re.MULTILINE)
 
 
 def check_sanitized(recipe: Recipe, modules: Sequence[str]) -> bool:
-    """Runs the functions, and prints where they crashed; returns whether they did not.
+    """Runs the functions and prints where they crash; returns True if they do not crash.
 
-    Raises NotImplementedError for clang, whose sanitizer cannot be preloaded alike, and ValueError without cases.
+    Raises NotImplementedError for clang, whose sanitizer cannot be preloaded in this way, and ValueError without cases.
     """
     if recipe.compiler.is_clang:
         raise NotImplementedError("check(sanitize=True) needs gcc: set CC=gcc")
@@ -156,7 +156,7 @@ def _run(case: Case) -> None:
 
 
 def main(header: str, library: str, modules: str, emulation: str | None = None) -> None:
-    """The command of the process: runs all samples, and announces each call on standard output."""
+    """The command of the separate process: runs all samples, and announces each call on standard output."""
     path, opened = Path(header), Library(Path(library))
     if emulation is not None:
         opened.open_device_library = lambda: set_device_library(opened, Path(emulation), ())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _save(ctx: Any, names: Sequence[str], values: Sequence[Any]) -> None:
-    """Saves tensors for both modes; other values, and None, as attributes."""
+    """Saves tensors for backward and for forward mode; other values, and None, as attributes."""
     tensors = [v for v in values if isinstance(v, Tensor)]
     ctx.save_for_backward(*tensors)
     ctx.save_for_forward(*tensors)
@@ -51,9 +51,9 @@ def push_forward(f: Callable[..., Any], primals: Sequence[Tensor], tangents: Seq
 def tangents_of(
     name: str, function: Callable[..., Any], values: Mapping[str, Any], tangents: Sequence[Any]
 ) -> Any:
-    """function(values, tangents), from which outer levels of forward mode take tangents, too.
+    """function(values, tangents), computed so that outer levels of forward mode have tangents of it, too.
 
-    NotImplementedError if a torch.vmap is between the levels and the function.
+    Raises NotImplementedError if a torch.vmap is between the levels and the function.
     """
     active = transforms()
     if active.count("Jvp") < 2:
@@ -140,7 +140,8 @@ def make_node(operators: Operators) -> Any:
                 values.update((a.name, None) for a in o.saved if a.is_optional)
             ctx.set_materialize_grads(False)
             ctx.shape = outputs[0].shape
-            # Results without a derivative have the tangent None; zeros if batched, since torch.vmap loses their marks.
+            # Results without a derivative have the tangent None, but zeros if they are batched, since torch.vmap loses
+            # the marks of mark_non_differentiable().
             ctx.zeros = [t.shape if in_vmap(t) and t.is_floating_point() else None for t in outputs[1:]]
             _save(ctx, o.kept, [values[n] for n in o.kept])
             constant = [t for n, t in results.items() if n not in {a.name for a in o.outputs}]
@@ -245,7 +246,7 @@ def _by_products(
     gradients: Sequence[Tensor],
     wanted: Mapping[str, bool],
 ) -> dict[str, Tensor]:
-    """The gradients by gradOutput, input and weight of what the backward functions compute."""
+    """The gradients, by gradOutput, input and weight, of the results of the backward functions."""
     of = _split(o, needs, values, gradients)
     if o.module.is_criterion:
         if not wanted["gradOutput"]:
@@ -273,7 +274,7 @@ def _by_products(
 def _tangents_of_products(
     o: Operators, needs: Sequence[bool], values: Mapping[str, Any], given: Mapping[str, Any]
 ) -> tuple[Tensor, ...]:
-    """The tangents of what the backward functions compute, from those of gradOutput, input and weight."""
+    """The tangents of the results of the backward functions, from the tangents of gradOutput, input and weight."""
     results = []
     other = {"gradInput": "weight", "gradWeight": "input", "gradBias": None}
     for gradient in rules.wanted_gradients(o, needs, values):

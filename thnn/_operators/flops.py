@@ -15,7 +15,7 @@ from thnn._binding.library import THNN
 if TYPE_CHECKING:
     from thnn._operators.operators import Operators
 
-# Modules whose weight has the output channels as its first dimension; transposed convolutions: the input channels.
+# Modules whose weight has the output channels, or in a transposed convolution the input channels, as first dimension.
 _COUNTED = frozenset(
     {
         "Linear",
@@ -44,7 +44,7 @@ def _dense_transposed(input: Sequence[int], weight: Sequence[int], output: Seque
     return math.prod(input) * math.prod(weight[1:])
 
 
-# The multiplications of modules with other weights. Images are the last three dimensions of a map.
+# The multiplications of modules with other weights. The last three dimensions of input and output are an image.
 _OTHERS: Mapping[str, Callable[[Sequence[int], Sequence[int], Sequence[int]], int]] = {
     # weight: (multiplier, input channels, kH, kW)
     "SpatialDepthWiseConvolution": lambda input, weight, output: math.prod(output) * math.prod(weight[2:]),
@@ -66,7 +66,7 @@ def register(operators: Operators) -> None:
     if operators.library is not THNN or (name not in _COUNTED and name not in _OTHERS):
         return
     is_transposed = "adjW" in operators.given or "aW" in operators.given
-    # Every element of the smaller map is multiplied with the weights of its channel.
+    # Each element of the output, or of a transposed convolution's input, takes one filter of multiplications.
     multiplications = _OTHERS.get(name, _dense_transposed if is_transposed else _dense)
     from torch.utils import flop_counter
     from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
@@ -83,7 +83,7 @@ def register(operators: Operators) -> None:
 
 
 def _count(names: list[str], first: int, multiplications: Callable[..., int]) -> Callable[..., int]:
-    """The count as a function of the shapes of an operator's arguments, of which a backward has gradOutput first."""
+    """The count as a function of the shapes of an operator's arguments; `first` is 1 if gradOutput precedes `names`."""
     input_at, weight_at = names.index("input") + first, names.index("weight") + first
 
     def count(*shapes: Any, out_shape: Any = None, **_: Any) -> int:

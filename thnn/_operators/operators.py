@@ -1,9 +1,9 @@
 """The operators of a module: ``thnn::X`` and, without derivatives, one per C function: ``thnn::X_updateOutput``, ...
 
 A program sees ``thnn::X`` (torch.export keeps it, so that an exported program can be trained); a compiler sees the
-operators of the C functions, into which ``thnn::X`` decomposes. Operators change none of their arguments: in-place
-calls and running statistics are copied by the caller. Definitions take about a millisecond per class, hence are made at
-the first use.
+operators of the C functions, into which ``thnn::X`` decomposes. Operators change none of their arguments: for in-place
+calls and running statistics the caller copies the results. The definitions take about a millisecond per class, so they
+are made at the first use.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def operators_of(cls: Any) -> Operators:
 
 
 class Operators:
-    """The operators of one class: their definitions and what `calls.py` and `differentiation.py` need of them."""
+    """The operators of one class: their definitions, and the data that `calls.py` and `differentiation.py` use."""
 
     def __init__(self, cls: Any, namespace: str) -> None:
         module: Module = cls.module
@@ -123,7 +123,7 @@ class Operators:
         if unknown or not any(
             isinstance(n, torch.SymInt) for v in row if isinstance(v, Tensor) for n in v.shape
         ):
-            # Also where no size is unknown, for the errors of the function.
+            # Also if all sizes are known, so that the function can raise its errors.
             allocated = shapes.outputs(self.library.bind(forward), row)
             for position, output in allocated.items():
                 found[forward.after_state[position].name] = output.allocate(first)

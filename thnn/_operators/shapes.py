@@ -44,7 +44,7 @@ class _Variable(NamedTuple):
 
 
 class _Tensor(NamedTuple):
-    """A tensor of a call: its sizes, and its strides with the sizes of the trace, whose order counts."""
+    """A tensor of a call: its sizes, and its strides in the trace, of which only the order counts."""
 
     size: tuple[int | _Variable, ...]
     stride: tuple[int, ...]
@@ -97,7 +97,7 @@ def outputs(
 
     `constants` are the values of sizes, by their expressions, that became constants of the graph.
     """
-    # Each expression is a variable of its own, also where it depends on others, as the size of the output of a layer.
+    # Each expression is a separate variable, even if it depends on others, as the output size of a layer does.
     symbols: dict[Any, Any] = {}
     for value in row:
         if isinstance(value, Tensor):
@@ -173,7 +173,7 @@ def _format(tensor: Tensor) -> torch.memory_format:
     return torch.contiguous_format
 
 
-# Sizes of calls, each with the outputs.
+# Calls: the symbolic sizes of each, with its outputs.
 _Line = list[tuple[tuple[int, ...], dict[int, Output]]]
 
 

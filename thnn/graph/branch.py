@@ -113,7 +113,7 @@ def _get(owner: Any, name: str, _: Any) -> Any:
 
 
 def _identifier(text: str) -> str:
-    """The text with all characters replaced that a Python identifier cannot contain."""
+    """The text with '_' in place of each character that a Python identifier cannot contain."""
     return re.sub(r"[^0-9A-Za-z_]", "_", text)
 
 

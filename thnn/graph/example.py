@@ -98,8 +98,9 @@ def _compare(
         code = getattr(type(module).forward, "__code__", None)
         place = f"{code.co_filename}:{code.co_firstlineno}: " if code is not None else ""
         raise ValueError(
-            f"fork: {place}{type(module).__name__} cannot be traced: for the example its forward computes something"
-            " else than was traced; it has a condition that tracing cannot record, such as isinstance(x, torch.Tensor)"
+            f"fork: {place}{type(module).__name__} cannot be traced: for the example its forward and the"
+            " traced graph give different results; it has a condition that tracing cannot record, such as"
+            " isinstance(x, torch.Tensor)"
         )
 
 

@@ -84,7 +84,7 @@ class _Tracer(fx.Tracer):
         if threading.get_ident() != self._thread:
             return forward(*args, **kwargs)
         view = self.views.of(m)
-        if view is not m:  # called by a way other than its parent, such as a list
+        if view is not m:  # not called as an attribute of its parent, but from a list, for example
             forward = view.forward
         return super().call_module(view, forward, args, kwargs)
 

@@ -178,7 +178,7 @@ def _split(tensors: Sequence[Tensor], sizes: Sequence[int]) -> list[States]:
     return list(zip(*(t.split(list(sizes)) for t in tensors)))
 
 
-# Steps that are saved more time than a copy of the weight takes.
+# The number of steps from which on a copy of the weight saves more time than it takes.
 _STEPS_OF_A_COPY = 16
 
 

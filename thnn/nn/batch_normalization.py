@@ -58,8 +58,8 @@ _DOC = """Batch normalization of {what}; drop-in replacement for ``torch.nn.{nam
     Inside torch.autocast, input, weight and bias of float16 and bfloat16 on the CPU are cast to float32.
 
     Errors: ValueError for both momentum and decay, numbers out of range, an input with other dimensions or channels,
-    one value per channel in training; TypeError for an input of another type than float32 and float64, or than that of
-    the parameters. After an error nothing is updated.
+    one value per channel in training; TypeError for an input of a type that is not among these, or does not fit the
+    parameters. After an error nothing is updated.
     Source: Ioffe and Szegedy 2015, algorithms 1 and 2. Conventions: docs/batch-normalization.md.
     """
 
@@ -154,7 +154,7 @@ class _BatchNorm(BatchNormBase):
             )
 
     def _options_beyond_torch(self) -> str:
-        """The options in use that torch's layer lacks, except the one that convert() sets; '' without any."""
+        """The options in use that torch's layer lacks, except the option that convert() sets; '' if there are none."""
         names = ("unbiased", "first_batch", "update_statistics", "activation")
         used = [n for n in names if getattr(self, n) != getattr(_BatchNorm, n)]
         if self.__dict__.get("_fused"):
@@ -171,7 +171,7 @@ class _BatchNorm(BatchNormBase):
         return self.__dict__.pop("_fused")
 
     def _remove_options(self) -> None:
-        """Removes what _fuse() and the constructor added to a layer of torch."""
+        """Removes the attributes that the constructor and _fuse() add to those of torch's layer."""
         for name in ("unbiased", "first_batch", "update_statistics", "activation", "_fused"):
             self.__dict__.pop(name, None)
 
@@ -290,7 +290,7 @@ def _function_with(activation: str) -> Callable[..., Tensor]:
 def _rectified(*arguments: Any) -> Tensor:
     """Batch normalization and ReLU; marks the output for FusedReLU."""
     output: Tensor = _rectified_batch_normalization(*arguments)
-    if not torch.compiler.is_compiling():  # which rectifies twice
+    if not torch.compiler.is_compiling():  # compiled code ignores the mark, and rectifies twice
         output._thnn_rectified = True  # type: ignore[attr-defined]
     return output
 

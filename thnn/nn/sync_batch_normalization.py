@@ -140,8 +140,8 @@ class SyncBatchNorm(_BatchNorm):
         weight_of_batch, replaced = momentum, None
         is_number = not isinstance(momentum, Tensor)
         if not (is_number and momentum != 1) and running_mean is not None and running_var is not None:
-            # A tensor is on the device, where the C function has no momentum. With a weight of 1, the old running
-            # statistics may be NaN, and 0 * NaN is NaN.
+            # The momentum of the C function is a number, which the host would have to read from a tensor. With a weight
+            # of 1, the old running statistics may be NaN, and 0 * NaN is NaN.
             replaced, momentum = (running_mean, running_var), 1.0
             running_mean, running_var = torch.zeros_like(running_mean), torch.zeros_like(running_var)
         output = synchronized(

@@ -16,7 +16,7 @@ import torch
 
 
 class Aborted(BaseException):
-    """Ends a replica because another one failed; no Exception, so that networks do not catch it by accident."""
+    """Ends a replica because another one failed; not an Exception, so that networks do not catch it by accident."""
 
 
 class ReplicaGroup:

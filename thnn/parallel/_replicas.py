@@ -24,7 +24,7 @@ class Replicas:
         self._modules = list(module.modules())
         for original in self._modules:
             _check(original)
-        self._given: _Buffers = {}
+        self._given: _Buffers = {}  # the buffers with which the first replica began
         parameters = _parameters_on(module, devices)
         self._copies = [
             self._copy(device, parameters[rank], rank == 0) for rank, device in enumerate(devices)
@@ -74,7 +74,7 @@ class Replicas:
         for (original, name), given in self._given.items():
             value, buffer = self._copies[0][original]._buffers.get(name), original._buffers[name]
             assert buffer is not None
-            if value is not given:  # assigned
+            if value is not given:  # the forward has assigned another tensor
                 original._buffers[name] = None if value is None else value.to(buffer.device)
             elif given is not buffer and (original.training or given._version > 0):
                 # The batch normalization of torch, which writes in training only, does not increment the version.

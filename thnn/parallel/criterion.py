@@ -31,10 +31,9 @@ class DataParallelCriterion(nn.Module):
 
     where count_k is the number of samples on device k or, for class indices and losses that weight or ignore classes
     (torch's CrossEntropyLoss and NLLLoss, thnn's ClassNLLCriterion and SpatialClassNLLCriterion), the sum of the
-    weights of its samples (or pixels). The result
-    is that of the criterion for the whole batch. A device with count 0 contributes nothing. Losses with dimensions, as
-    of reduction='none', are concatenated along dimension 0. Tuples, lists and dicts of losses are combined leaf by
-    leaf.
+    weights of its samples (or pixels). The result is that of the criterion for the whole batch. A device with count 0
+    contributes nothing. Losses with dimensions, as of reduction='none', are concatenated along dimension 0. Tuples,
+    lists and dicts of losses are combined leaf by leaf.
 
     Arguments:
         criterion: nn.Module or function (output, *targets) -> loss; a module's parameters and buffers are shared

@@ -7,7 +7,7 @@ namespace THNN_(batchNorm)
 
 /* --- statistics ------------------------------------------------------------------------------------------------------ */
 
-/* Within 2 units in the last place. */
+/* a / b, within 2 units in the last place. */
 template <class T> __device__ static inline T fastQuotient(T a, T b) { return __fdividef(a, b); }
 template <> __device__ inline double fastQuotient(double a, double b) { return a / b; }
 
@@ -75,7 +75,7 @@ template <UnitKind K> struct Moments {
   __device__ Value merge(Value a, const Value &b) const
   {
     const real total = a.count + b.count;
-    /* Exact if one of the two is empty, which a fast quotient is not. */
+    /* Exactly 0 or 1 if one of the two is empty, which a fast quotient may miss. */
     const real fraction = b.count == 0 ? (real)0 : a.count == 0 ? (real)1 : fastQuotient(b.count, total);
 #pragma unroll
     for (int s = 0; s < U::sets; s++) {
@@ -127,7 +127,7 @@ void saveMoments(THNNState *state, int64_t channels, const MomentsOutputs &to)
 
 /* --- normalization and the gradient by the input ----------------------------------------------------------------------- */
 
-/* Of one channel, or of a pack of channels. */
+/* The normalization of one channel, or of a pack of channels. */
 template <int N> struct Affine {
   real mean[N], scale[N], bias[N];
 

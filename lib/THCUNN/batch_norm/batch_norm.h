@@ -21,9 +21,9 @@ struct ChannelParameters {
   real eps;
 };
 
-/* All may be absent. */
+/* All vectors may be absent. */
 struct MomentsOutputs {
-  ChannelVector mean, squares; /* and the centred sum of squares */
+  ChannelVector mean, squares; /* squares: the centred sum of squares */
   double *count;               /* one number, the values per channel */
   ChannelVector save_mean, save_std, running_mean, running_var;
   real momentum, eps;
@@ -31,9 +31,9 @@ struct MomentsOutputs {
 };
 
 struct GradientOutputs {
-  ChannelVector sum, dot; /* sum(g) and sum(g * (x - mean)); may be absent, as the others may be */
+  ChannelVector sum, dot; /* sum(g) and sum(g * (x - mean)); each of the four vectors may be absent */
   ChannelVector gradWeight, gradBias;
-  real scale; /* of what is added to gradWeight and gradBias */
+  real scale; /* the factor of the terms that are added to gradWeight and gradBias */
 };
 
 /* The sums of GradientOutputs over `count` values per channel. */
@@ -51,7 +51,7 @@ void saveMoments(THNNState *state, int64_t channels, const MomentsOutputs &to);
 void normalize(THNNState *state, THTensor *input, THTensor *output, const ChannelParameters &parameters,
                bool relu);
 
-/* g is gradOutput; with relu, where the normalized input is at most 0, 0. */
+/* g is gradOutput; with relu, g is 0 where the normalized input is at most 0. */
 void gradSums(THNNState *state, THTensor *input, THTensor *gradOutput, const ChannelParameters &parameters,
               const GradientOutputs &to, bool relu);
 

@@ -86,7 +86,7 @@ struct ChannelVector {
       : data(tensor ? tensor->data : NULL), stride(tensor ? tensor->stride[0] : 0), type(tensor ? tensor->type : 0)
   {
   }
-  /* Numbers of type T, from `first` on. */
+  /* Doubles or floats, from `first` on. */
   ChannelVector(double *first, int64_t stride) : data(first), stride(stride), type(THNN_TYPE_DOUBLE) {}
   ChannelVector(float *first, int64_t stride) : data(first), stride(stride), type(THNN_TYPE_FLOAT) {}
 
@@ -116,7 +116,8 @@ struct ChannelVector {
      Operands load(int64_t row, int64_t term) const;
      void finish(const Coefficients &k, const Operands &operands) const;   computes and stores
 
-   Units are loaded before the previous ones are stored, since the compiler cannot know that they have other addresses. */
+   Several units are loaded before the first one is stored: the compiler would not move a load before a store, since it
+   cannot know that the addresses differ. */
 template <int X, class F>
 __global__ void __launch_bounds__(THREADS)
     applyKernel(F f, int64_t rows, int64_t count, int64_t partLength, int64_t parts)

@@ -22,7 +22,7 @@ template <class T> ClassRows<T> classRows(const THNNTensor *t)
   return r;
 }
 
-/* The sum over all rows and classes of term(row, class), times `scale`, to the first element of `output`. */
+/* Stores the sum over all rows and classes of term(row, class), times `scale`, in the first element of `output`. */
 template <class Number, class T, class Term>
 void sumOverClasses(THNNState *state, const THNNTensor *output, const ClassRows<T> &scores, double scale,
                     Term term)

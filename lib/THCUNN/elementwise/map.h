@@ -141,8 +141,8 @@ __global__ void __launch_bounds__(THREADS) packedMapKernel(int64_t count, MapDat
     }
     ((Pack<T> *)data.output)[i] = result;
   }
-  const int64_t tail =
-      packs * size + i; /* the elements behind the last pack: the first threads compute one each */
+  /* The first threads also compute one element behind the last pack each. */
+  const int64_t tail = packs * size + i;
   if (tail >= count) return;
 #pragma unroll
   for (int k = 0; k < N; k++) in[k] = data.in[k] + tail;
@@ -249,7 +249,8 @@ void mapSum(THNNState *state, const THNNTensor *output, double scale, const THNN
 #define THNN_MAP4(y, output, a, first, b, second, c, third, ...) \
   thcunn::map<Element, 3>(state, {output, first, second, third}, THCUNN_ELEMENT3(a, b, c, __VA_ARGS__))
 
-/* The loss of a criterion (generic/pointwise.h). Its statements check the sum on the host, and are left out here. */
+/* The loss of a criterion (generic/pointwise.h). The last arguments are statements that check the sum on the host; they
+   are left out here. */
 #define THNN_STORE_LOSS(target, f, ...)                                        \
   const double scale = sizeAverage ? 1 / (double)THNNTensor_numel(input) : 1;  \
   if (weights)                                                                 \

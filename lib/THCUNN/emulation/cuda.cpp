@@ -11,8 +11,8 @@
 #include "emulation/observer.h"
 
 /* With THCUNN_EMULATION_RACES, kernels are compiled with -fsanitize=thread and this file without it. ThreadSanitizer
-   learns of fibers and barriers from these functions alone; a switch between fibers orders nothing. The process may have
-   another library that observes the kernels in its place (emulation/observer.h). */
+   learns of fibers and barriers from these functions alone; a switch between fibers orders nothing. In place of
+   ThreadSanitizer, the process may have a library that observes the kernels (emulation/observer.h). */
 static const bool OBSERVED = trafficBeginLaunch != nullptr;
 #ifdef THCUNN_EMULATION_RACES
 extern "C" {
@@ -60,7 +60,7 @@ int lane;
 static const size_t STACK = 256 << 10;
 
 #if defined __x86_64__
-/* Saves the context of the caller in *save, and continues the one that `to` points to. */
+/* Saves the context of the caller in *save, and continues the context at `to`. */
 extern "C" void emulation_switch(void **save, void *to);
 asm(R"(
 .text
@@ -124,11 +124,12 @@ struct Thread {
   ThreadState state;
   Fiber *fiber;
   unsigned mask; /* of the warp barrier at which the thread waits */
-  int barrier;   /* the line of the __syncthreads at which the thread waits; g++ may have copied the call itself */
+  int barrier;   /* the line of the __syncthreads at which the thread waits; g++ may copy the call */
   void *tsanFiber;
 };
 
-/* Values are exchanged in two slots in turn: a lane may reach the next shuffle before another one has read this one's. */
+/* Shuffles use two slots in turn: a lane may reach the next shuffle before another lane has read the values of this
+   one. */
 struct Warp {
   unsigned waiting, generation;
   alignas(16) char slot[2][32][16];
@@ -393,7 +394,7 @@ static void waitForWarp(unsigned mask)
   returnToScheduler();
 }
 
-/* Shuffles and ballots exchange values and do not order accesses to memory, as on the device. */
+/* As on the device, only syncWarp orders accesses to memory; shuffles and ballots exchange values. */
 void syncWarp(unsigned mask)
 {
   Warp &warp = warpOf(current);

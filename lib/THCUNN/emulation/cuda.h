@@ -62,9 +62,9 @@ void syncWarp(unsigned mask);
 /* Leaves the value of this lane, waits for all lanes of the mask, and returns the address of the value of lane `from`. */
 const void *exchange(unsigned mask, const void *value, size_t size, int from);
 unsigned ballot(unsigned mask, bool vote);
-/* The shared array of this block that a declaration, known by its address `site`, declares. */
+/* The shared array of this block for the declaration that the address `site` identifies. */
 void *sharedArray(const void *site, size_t size);
-/* Names memory of the device that is no tensor to the library that observes the kernels (emulation/observer.h). */
+/* Tells the library that observes the kernels (emulation/observer.h) of device memory that is not a tensor. */
 void observeScratch(const void *memory, size_t size);
 
 /* A kernel with its launch configuration; the call operator takes the kernel's arguments. */

@@ -12,7 +12,7 @@ extern "C" {
 __attribute__((weak)) void trafficBeginLaunch();
 __attribute__((weak)) void trafficEndBlock();
 __attribute__((weak)) void trafficEndLaunch();
-/* A thread of the block runs until another one does. */
+/* From now on this thread of the block runs. */
 __attribute__((weak)) void trafficSetThread(int thread);
 /* Memory of the device that is no argument of the call. */
 __attribute__((weak)) void trafficAddScratch(const void *memory, size_t size);

@@ -25,7 +25,7 @@ namespace
 const uintptr_t SECTOR = 32;
 const int MAX_THREADS = 1024;
 
-/* Of a sector; the first two in the present launch, the others in the call. */
+/* Flags of a sector: the first two are of the present launch, the others of the call. */
 enum { IS_READ = 1, IS_WRITTEN = 2, MUST_BE_READ = 4, MUST_BE_WRITTEN = 8 };
 
 struct Range {
@@ -61,8 +61,8 @@ const Range *rangeOf(uintptr_t sector)
 {
   static size_t last;
   if (last < ranges.size() && sector >= ranges[last].begin && sector < ranges[last].end) return &ranges[last];
-  for (size_t i = ranges.size();
-       i-- > 0;) /* scratch memory of one call may lie where that of an earlier one lay */
+  /* The newest range first: scratch memory may lie where released scratch memory lay. */
+  for (size_t i = ranges.size(); i-- > 0;)
     if (sector >= ranges[i].begin && sector < ranges[i].end) return &ranges[last = i];
   return nullptr;
 }
@@ -117,7 +117,8 @@ void trafficBegin(int count, const void *const *memory, const size_t *size)
   isCounting = true;
 }
 
-/* Ends it: sectors that it must read and write, sectors read and written, sectors requested, launches. */
+/* Ends the count. Returns the sectors that the call must read and write, sectors read and written, sectors requested,
+   and launches. */
 void trafficEnd(int64_t result[6])
 {
   isCounting = false;
@@ -216,7 +217,7 @@ ATOMIC(32, uint32_t)
 ATOMIC(64, uint64_t)
 void __tsan_atomic_thread_fence(int) {}
 
-/* What has no traffic. */
+/* Functions without traffic. */
 void __tsan_init() {}
 void __tsan_func_entry(void *) {}
 void __tsan_func_exit() {}

@@ -1,10 +1,10 @@
 #ifndef THCUNN_GEMM_BATCHED_PRODUCT_H
 #define THCUNN_GEMM_BATCHED_PRODUCT_H
 
-/* Many products of matrices, of which functions give the elements. P describes them, as a class with
+/* Many products of matrices whose elements are given by functions. P describes the products, as a class with
 
      typedef ... Number;                                         type of the arithmetic
-     static const bool LEFT_TERMS_ADJACENT, RIGHT_TERMS_ADJACENT;  in memory, terms rather than rows (columns) are adjacent
+     static const bool LEFT_TERMS_ADJACENT, RIGHT_TERMS_ADJACENT;  terms are adjacent in memory, not rows or columns
      int64_t batches, rows, columns;
      int64_t terms(int64_t b) const;
      Number left(int64_t b, int64_t row, int64_t t) const;

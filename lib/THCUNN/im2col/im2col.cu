@@ -5,8 +5,8 @@
 namespace thcunn
 {
 
-/* im2col of images (height and width): a thread copies the elements of a kernel row that one window reads. Neighbouring threads have neighbouring windows,
-   whose columns are neighbours in memory. */
+/* im2col of images (height and width): a thread copies the elements that one window reads by one kernel row.
+   Neighbouring threads have neighbouring windows, whose columns are neighbours in memory. */
 template <class T> void copyWindows(THNNState *state, const Im2col &w)
 {
   const WindowAxis rows = w.axis[2], columns = w.axis[3];
@@ -55,7 +55,7 @@ struct ReadingElements {
   int64_t outputStep;
   int64_t inverse; /* of outputStep modulo kernelStep */
 
-  /* Sets the first solution, whose output may not exist; false if there is none. */
+  /* Sets the first solution, whose output may not exist; false if there is no solution. */
   __device__ bool first(int64_t input, int64_t *k, int64_t *o) const
   {
     const int64_t shifted = input + axis.padding, quotient = common.quotient(shifted);

@@ -37,7 +37,7 @@ template <class I> struct IndexWeights {
   __device__ I step(const Span<I> &span, int a) const { return byElement ? weight[a] : span.step * weight[a]; }
 };
 
-static const int LOADS = 4; /* of a row at a time */
+static const int LOADS = 4; /* elements of a row that a thread loads at a time */
 
 template <class T, class I, class Kind> struct MaxForward {
   typedef typename Arithmetic<T>::type R;
@@ -70,7 +70,7 @@ template <class T, class I, class Kind> struct MaxForward {
     }
     const T *slice = windows.first(p, span);
     R best = -INFINITY;
-    I bestIndex = isEmpty ? -1 : index; /* which stays if all elements are -infinity */
+    I bestIndex = isEmpty ? -1 : index; /* the result if all elements are -infinity */
 #pragma unroll 1
     for (I d = 0; d < span[0].count; d++, slice += step[0], index += advance[0]) {
       const T *row = slice;

@@ -48,9 +48,10 @@ template <class I, PoolingIndex KIND> struct IndexDecoder {
   }
 };
 
-/* A flag per plane: 1 if an index names an input outside the window of its output, which no maximum has. */
+/* A flag per plane: 1 if an index names an input outside the window of its output, as the index of a maximum never
+   does. */
 template <class I> struct PlaneFlags {
-  int *data; /* NULL if indices name elements of windows */
+  int *data; /* NULL if indices are kernel elements */
   I channels;
 
   __device__ int *of(const Place<I> &p) const { return data + (p.n * channels + p.c); }
@@ -83,11 +84,11 @@ template <class I, PoolingIndex KIND, class Axis> struct CheckIndices {
   }
 };
 
-/* The gradient of the maximum: a thread per input adds, in the order of outputs, those whose index names it. In a plane
-   with a flag, each thread reads the indices of all outputs. */
+/* The gradient of the maximum: a thread per input adds the gradients of the outputs whose index names the input, in the
+   order of the outputs. In a plane with a flag, each thread reads the indices of all outputs. */
 template <class T, class I, PoolingIndex KIND, class Axis> struct MaxBackward {
   typedef typename Arithmetic<T>::type R;
-  static const int NAMED_LOADS = sizeof(I) == 4 ? 2 : 1; /* of a row of indices at a time, as registers allow */
+  static const int NAMED_LOADS = sizeof(I) == 4 ? 2 : 1; /* indices of a row at a time, as registers allow */
   ImageLoop<I> inputs;
   Images<const T, I> gradOutput;
   Images<const int64_t, I> indices;

@@ -61,7 +61,8 @@ void scaleGradientIndexedBy(THNNState *state, const PoolingShape &shape, const T
   reduce(state, gradient, shape.output.c, channel.count(), !shape.output.isChannelsLast());
 }
 
-/* gradWeight += scale * the sums of gradOutput times the sum of its window; gradBias += scale * the sums of gradOutput. */
+/* gradWeight += scale * the sums of gradOutput times the sum of the output's window; gradBias += scale * the sums of
+   gradOutput. */
 template <class T>
 void scaleGradient(THNNState *state, int axes, const WindowAxis *window, const THNNTensor *input,
                    const THNNTensor *gradOutput, const THNNTensor *gradWeight, const THNNTensor *gradBias,

@@ -1,7 +1,7 @@
 #ifndef THCUNN_POOLING_SUMS_H
 #define THCUNN_POOLING_SUMS_H
 
-/* The sums of windows, and their gradients: means, and sums that have a factor and a bias of their channel. */
+/* The sums of windows, and their gradients: means, and sums with a factor and a bias per channel. */
 
 #include "pooling/windows.h"
 
@@ -43,13 +43,13 @@ template <class T, class I> struct Scaled {
   __device__ R gradient(const Place<I> &p, R sum) const { return sum * factor(p); }
 };
 
-/* Loads at a time of a row of the outputs that read an input. */
+/* Outputs of a row that a thread of an input loads at a time. */
 static const int OUTPUT_LOADS = 2;
 
 /* A thread per output. */
 template <class T, class I, class Kind, class Result> struct SumForward {
   typedef typename Arithmetic<T>::type R;
-  static const int SUM_LOADS = sizeof(R) == 4 ? 4 : 2; /* of a row at a time, as registers allow */
+  static const int SUM_LOADS = sizeof(R) == 4 ? 4 : 2; /* elements of a row at a time, as registers allow */
   WindowReader<T, I, Kind> windows;
   Images<T, I> output;
   Result result;

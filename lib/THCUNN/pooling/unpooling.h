@@ -8,16 +8,16 @@ namespace thcunn
 namespace pooling
 {
 
-/* Unpooling in two steps, as several indices may name one element, of which the last one in row order counts: first the
-   largest number of a pooled element that names each element of the plane, which integer atomics find in any order of
-   threads, then a thread per element of the plane takes that pooled element. */
+/* Unpooling in two steps, since several indices may name one element, and the last of them in row order counts. First,
+   integer atomics find the largest number of a pooled element that names an element of the plane, whatever the order of
+   threads. Then a thread per element of the plane takes that pooled element. */
 
 template <class I, PoolingIndex KIND> struct FindSources {
   ImageLoop<I> pooled;
   Images<const int64_t, I> indices;
   IndexDecoder<I, KIND> decoder;
   IndexCheck check;
-  Images<int, I> sources; /* contiguous, -1 */
+  Images<int, I> sources; /* contiguous, initially -1 */
 
   __device__ void operator()(int64_t i) const
   {
@@ -119,7 +119,7 @@ void takeIndexedBy(THNNState *state, const PoolingShape &shape, const THNNTensor
   forEach(state, shape.output.count(), take);
 }
 
-/* plane: 0 except for the elements that indices name, which become those of `pooled`. */
+/* plane: 0, but for the elements that indices name, which get the elements of `pooled`. */
 template <class T, PoolingIndex KIND>
 void unpool(THNNState *state, int axes, const WindowAxis *window, const THNNTensor *pooled,
             const THNNTensor *indices, const THNNTensor *plane)

@@ -4,9 +4,9 @@
 /* The windows of pooling along one axis: sliding ones, and adaptive and fractional regions (lib/THNN/pooling). Each kind has
 
      Span<I> inputs(const Place<I> &output, int a)   the inputs of an output that exist, along axis a
-     Span<I> outputs(I i)                            outputs of which input i may be an element, at least those that have it
-     I divisor(I o, bool countPadding)               of the mean of output o (poolingDivisor)
-     static int64_t uniformDivisor(const WindowAxis &, bool countPadding)    of all outputs; 0 if they differ
+     Span<I> outputs(I i)                            all outputs that read input i, and perhaps others beside them
+     I divisor(I o, bool countPadding)               the divisor of output o (poolingDivisor)
+     static int64_t uniformDivisor(const WindowAxis &, bool countPadding)   the divisor of all outputs; 0 if they differ
      static int64_t longest(const WindowAxis &)      an upper bound on the number of inputs of an output
      static bool isNarrow(const WindowAxis &)        whether 32 bits hold all intermediate numbers
 
@@ -20,7 +20,7 @@ namespace thcunn
 namespace pooling
 {
 
-/* begin, begin + step, ...: `count` numbers, at least 0. The first one belongs to kernel element `first`. */
+/* The `count` numbers begin, begin + step, ...; `count` may be 0. The first one belongs to kernel element `first`. */
 template <class I> struct Span {
   I begin, count, step, first;
 };
@@ -46,7 +46,7 @@ template <class I> struct SlidingAxis {
     return (double)a.output * (double)a.stride + (double)a.kernel * (double)a.dilation + (double)a.input < 0x1p30;
   }
   static int64_t longest(const WindowAxis &a) { return a.kernel < a.input ? a.kernel : a.input; }
-  /* Divisors that are full at both ends are full throughout. */
+  /* If the divisors of the first and of the last output are `kernel`, all divisors are. */
   static int64_t uniformDivisor(const WindowAxis &a, bool countPadding)
   {
     const int64_t first = poolingDivisor(&a, 0, countPadding),
@@ -146,8 +146,8 @@ template <class I, class T> struct FractionalAxis {
     const I start = o < output - 1 ? (I)(((R)o + sample) * stride) - (I)(sample * stride) : last;
     return {smaller<I>(start, last), kernel, 1, 0};
   }
-  /* Whatever the sample, a region begins less than one input from o * stride; a quarter of an input is more than rounding
-     moves it. */
+  /* Whatever the sample, a region begins less than one input from o * stride, and rounding moves it by less than a
+     quarter of an input. */
   __device__ Span<I> outputs(I i) const
   {
     const I first = larger<I>((I)(((R)(i - kernel) - (R)0.25) * perStride), 0);

@@ -6,7 +6,7 @@
 namespace thcunn
 {
 
-/* A matrix of a recurrent cell: a row per sample, of one or more blocks of H columns, one per gate for example. */
+/* A matrix of a recurrent cell: a row per sample, which consists of blocks of H columns, one per gate for example. */
 template <class T> struct CellMatrix {
   T *data; /* NULL: zeros that are only read */
   int64_t rowStride, columnStride, blockStride;

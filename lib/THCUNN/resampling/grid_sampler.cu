@@ -6,8 +6,9 @@
 namespace thcunn
 {
 
-/* The cell of the input that a position lies in: along each axis, pixel index[a] with the weight 1 - fraction[a], and the
-   next one. Pixels outside do not count; the index is -2 if both are outside. Axes are depth, height, width. */
+/* The cell of the input in which a position lies: along each axis, pixel index[a] with the weight 1 - fraction[a], and
+   the next pixel with the weight fraction[a]. Pixels outside do not count; the index is -2 if both are outside. Axes
+   are depth, height, width. */
 template <class Number, int AXES> struct Cell {
   int64_t index[AXES];
   Number fraction[AXES];
@@ -49,7 +50,7 @@ template <class T, int AXES> struct GridSampler {
     return cell;
   }
 
-  /* Offsets are those in `pixels`. */
+  /* Offsets are by the strides of `pixels`. */
   __device__ Corners<Number, AXES> corners(const Cell<Number, AXES> &cell, const Pixels<T, AXES> &pixels) const
   {
     Corners<Number, AXES> corners;
@@ -182,7 +183,7 @@ __global__ void __launch_bounds__(THREADS)
   T *to = gradGrid.sample(index[0], 0);
 #pragma unroll
   for (int a = 0; a < AXES; a++) to += index[1 + a] * gradGrid.axis[a];
-  /* The stride of the coordinates takes the place of that of channels. */
+  /* gradGrid.channel is the stride of the coordinates. */
 #pragma unroll
   for (int a = 0; a < AXES; a++)
     store(to + (AXES - 1 - a) * gradGrid.channel, slopes.along[a] * ((Number)(sampler.size[a] - 1) / 2));
@@ -221,7 +222,7 @@ template <class T, int AXES> struct PointCells {
   GridSampler<T, AXES> sampler;
   Extents<AXES + 1> points;
 
-  /* With the indices of the first pixels counted from -1. */
+  /* `index`: of the first pixel of the cell, plus 1. */
   __device__ int64_t cellNumber(int64_t n, const int64_t *index) const
   {
 #pragma unroll

@@ -39,7 +39,7 @@ template <class Number> struct AxisPositions {
     return s;
   }
 
-  /* The outputs that may read input i, counted from 0: reader() has the index of one. */
+  /* The range of candidates, numbers of outputs that may read input i; reader() gives the output of a candidate. */
   __device__ AxisReaders candidates(int64_t i) const
   {
     if (readers) return readers[i];
@@ -50,8 +50,8 @@ template <class Number> struct AxisPositions {
     if (range.end > axis.output) range.end = axis.output;
     return range;
   }
-  /* -1 if there is no such reader. A reflection has up to three: mirrored at the first element, direct, mirrored at the
-     last one. */
+  /* -1 if the candidate reads nothing. A reflection has three candidates: the output mirrored at the first element, the
+     direct one, and the output mirrored at the last element. */
   __device__ int64_t reader(int64_t i, int64_t candidate) const
   {
     if (axis.kind != RESAMPLE_REFLECT) return candidate;
@@ -138,7 +138,7 @@ template <class Number> void fillTables(THNNState *state, Positions<Number> *pos
   if (blocks > 0) THCUNN_LAUNCH(fillTablesKernel<Number>, blocks, THREADS, streamOf(state))(*positions);
 }
 
-/* Every output is an input. */
+/* Every output is a copy of an input. */
 template <class T, int AXES>
 void copyElements(THNNState *state, const Positions<typename Arithmetic<T>::type> &positions,
                   const THNNTensor *input, const THNNTensor *output)
@@ -199,7 +199,7 @@ void interpolateElements(THNNState *state, const Positions<typename Arithmetic<T
   });
 }
 
-/* Reader number `candidate` of input `i` along an axis; axes in front of those of the tensors have one. */
+/* The output of a candidate along an axis; axes that the tensors lack (PRESENT is false) have one output. */
 template <bool PRESENT, class Number>
 __device__ int64_t readerOf(const AxisPositions<Number> &p, int64_t i, int64_t candidate)
 {

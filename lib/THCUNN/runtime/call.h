@@ -14,8 +14,8 @@ static inline cudaStream_t streamOf(const THNNState *state) { return (cudaStream
    with the status set, if there is none. */
 void *scratch(THNNState *state, int64_t bytes);
 
-/* The gradient factor of a criterion (runtime/state.h). A kernel multiplies every element of gradInput by it, also those of
-   0, since it may be infinite or NaN. */
+/* The gradient factor of a criterion (runtime/state.h). A kernel multiplies every element of gradInput by it, zeros
+   too, since the factor may be infinite or NaN. */
 template <class T> struct GradientFactor {
   const T *data;
 
@@ -43,11 +43,10 @@ struct BadElement {
   int64_t index; /* the element, if it is an integer */
   float number;  /* the element, if it is a real number */
   bool isReal;
-  int64_t position; /* of the element in its tensor, row-major, or -1 */
-  int64_t first,
-      end; /* of an index: first <= index < end was expected, or a real number that is such an integer */
+  int64_t position;   /* of the element in its tensor, row-major, or -1 */
+  int64_t first, end; /* the expected range, first <= element < end, of an integer or of a whole real number */
   const char *function, *argument, *place; /* texts of the host; opaque to the device */
-  const char *expected;                    /* of another number than an index, otherwise NULL */
+  const char *expected;                    /* the expected number in words; NULL for a range */
 };
 
 /* A check of elements that a kernel reads. A kernel cannot end its call, so it writes NaN, or nothing, in place of a result
@@ -78,7 +77,7 @@ struct ElementCheck {
   }
 };
 
-/* Of integers, first <= value < end: an IndexError. The message has the position if it is at least 0. */
+/* Checks first <= value < end; an IndexError otherwise. The message has the position if it is at least 0. */
 struct IndexCheck : ElementCheck {
   int64_t first, end;
 
@@ -88,7 +87,7 @@ struct IndexCheck : ElementCheck {
     refuse(value, position);
     return false;
   }
-  /* The same of an element of a real tensor, which must be whole. */
+  /* The same check for an element of a real tensor, which must be a whole number. */
   template <class R> __device__ bool isWhole(R value, int64_t position = -1) const
   {
     const bool fits = value > (R)-9e18 && value < (R)9e18;
@@ -104,7 +103,7 @@ struct IndexCheck : ElementCheck {
   }
 };
 
-/* Of real numbers: a ValueError, "<expected>, got <number>". */
+/* Reports a bad real number: a ValueError, "<expected>, got <number>". */
 struct NumberCheck : ElementCheck {
   const char *expected;
 

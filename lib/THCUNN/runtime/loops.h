@@ -131,12 +131,12 @@ template <class F> void forEach(THNNState *state, int64_t count, F f)
      Value merge(Value a, Value b) const;                    of two sets of terms, in any order
      void finish(int64_t row, Value result) const;           stores the result
 
-   all of them __device__. Each thread adds terms at a distance of the number of threads of a row; partial results are
-   merged as a tree. A block of X rows reduces at most TERMS_PER_PART / X terms of each. Longer rows are divided into
-   parts, which blocks of their own reduce to scratch memory.
+   all of them __device__. Each of the Y threads of a row adds every Y-th term; partial results are merged as a tree. A
+   block of X rows reduces at most TERMS_PER_PART / X terms of each. Longer rows are divided into parts, which separate
+   blocks reduce to scratch memory.
 
-   `adjacent`: terms of a row that follow each other are adjacent in memory. Otherwise rows are: then the threads of a warp
-   have adjacent rows and the same terms. */
+   `adjacent`: consecutive terms of a row are adjacent in memory. Otherwise consecutive rows are, and the threads of a
+   warp have consecutive rows and the same terms. */
 
 static const int TERMS_PER_PART = 16384;
 

@@ -22,7 +22,7 @@ static inline bool warpsTakeRanges(int64_t threads, int64_t ranges, int64_t entr
 
    over the entries i of range r. A class of ranges R has __device__ functions
 
-     int64_t begin(int64_t r) const;      the first entry of range r; those of range r end with begin(r + 1)
+     int64_t begin(int64_t r) const;      the first entry of range r, which ends before begin(r + 1)
      int64_t source(int64_t i) const;     offset of the row that is added, -1 if there is none
      Number factor(int64_t i) const;      multiplies the row
      Number scale(int64_t r) const;       multiplies the sum */
@@ -33,8 +33,8 @@ template <class T, class R> struct RangeSum {
   T *target;
   int64_t sourceStride, biasStride, rowStride, columnStride;
 
-  /* `lanes` threads add the entries of a range: this one those at a distance of `lanes` from entry `lane`. Partial sums
-     keep the rounding errors of long ranges small. */
+  /* `lanes` threads add the entries of a range: this one adds every `lanes`-th entry, from entry `lane` on. Partial
+     sums keep the rounding errors of long ranges small. */
   template <int V> __device__ void add(int64_t row, int64_t column, int lane, int lanes, RowPart<T, V> *sum) const
   {
     sum->clear();

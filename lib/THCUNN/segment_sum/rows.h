@@ -61,7 +61,7 @@ template <class T> bool hasPackedRows(const THNNTensor *t)
 
 static const int LEADING_DIMS = 8;
 
-/* Offsets by the leading dimensions of a tensor, merged where its strides allow. An index counts in row-major order. */
+/* Offsets by the leading dimensions of a tensor, merged where its strides allow. Indices are in row-major order. */
 struct Leading {
   int ndim;
   int64_t count;

@@ -29,7 +29,7 @@ template <class T, class E> struct SegmentSum {
   int64_t sourceStride, columnStride;
 };
 
-/* Entries of which a thread loads rows at a time. */
+/* Entries whose rows a thread loads at a time. */
 static const int ROWS_AT_A_TIME = 4;
 
 template <class T, class E, int V> struct SegmentSummation {
@@ -100,7 +100,7 @@ template <class T, class E, int V> struct SegmentSummation {
     for (int e = 0; e < V; e++) p[e] = sum.value[e];
   }
 
-  /* The partial sums of the segment that begins in this part, if it extends over its end. */
+  /* Adds the partial sums of the segment that begins in this part, if the segment extends beyond the part. */
   __device__ void join(int64_t part, int64_t group) const
   {
     const int64_t begin = part << partBits, end = (part + 1) << partBits;

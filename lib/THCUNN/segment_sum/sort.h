@@ -6,7 +6,7 @@
 namespace thcunn
 {
 
-/* Entries sorted by key, those of the same key in their order. A class of entries has
+/* Entries sorted by key; entries of the same key keep their order. A class of entries has
 
      int64_t key(int64_t i) const;   __device__: the key of entry i, at least 0; -1 leaves the entry out
 
@@ -84,8 +84,8 @@ __global__ void __launch_bounds__(SORT_THREADS)
   }
 }
 
-/* Merges adjacent sorted runs of 2^runBits items: the place of an item is its place in its own run, and behind the items
-   of the other run that are smaller. */
+/* Merges adjacent sorted runs of 2^runBits items: the place of an item is its place in its own run plus the number of
+   smaller items in the other run. */
 static inline void mergeRuns(THNNState *state, const uint64_t *from, uint64_t *to, int64_t count, int runBits)
 {
   const int64_t length = (int64_t)1 << runBits;

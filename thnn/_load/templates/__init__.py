@@ -19,8 +19,8 @@ def write(name: str, kind: str, directory: Path, package: bool, cuda: bool = Fal
     """Writes the files of a new module of one of KINDS into a directory; returns their paths.
 
     `package`: a Python package around them, in a folder of its own. `cuda`: a CUDA source, too, which only the kinds
-    layer and window need. Raises ValueError for a name that no module can
-    have, for a package that would have the name of another module or a keyword, and for a file that exists.
+    layer and window need. Raises ValueError for a name that no module can have, for a package that would have the name
+    of another module or a keyword, and for a file that exists.
     """
     if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", name):
         raise ValueError(f"new: NAME: expected letters and digits beginning with a capital, got {name!r}")

@@ -1,6 +1,7 @@
 """Activations: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
 
-Inputs have any shape and float32 or float64. Errors: TypeError for other types, ValueError for settings.
+Inputs have any shape. They are float32 or float64, on a CUDA device also float16 and bfloat16. Errors: TypeError for
+other types, ValueError for settings.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Losses: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
 
 `reduction` is 'mean', 'sum' or 'none'; `size_average` and `reduce` are its old form, which overrides it if given. The
-criteria of THNN.h reduce and have a gradient by the input only: with 'none', for a target that requires a
-gradient, and for such a weight of binary_cross_entropy, torch computes the loss.
+criteria of THNN.h reduce and have a gradient by the input only: with 'none', and for a target or a weight of
+binary_cross_entropy that requires a gradient, torch computes the loss.
 
-Inputs are float32 or float64, classes int64. Errors: TypeError for other types, ValueError for wrong sizes and
-settings, IndexError for numbers that are no classes.
+Inputs are float32 or float64, on a CUDA device also float16 and bfloat16; classes are int64. Errors: TypeError for
+other types, ValueError for wrong sizes and settings, IndexError for numbers that are no classes.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ _PADDINGS: dict[tuple[str, int], Any] = {
 def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
     """`input` extended by two numbers of elements per dimension, the last dimension first; negative numbers crop.
 
-    Modes: 'reflect' along one or two dimensions and 'replicate' along one to three are computed by thnn, for inputs
-    with one or two dimensions more, float32 or float64; the rest by torch.
+    Modes: thnn computes 'reflect' along one or two dimensions and 'replicate' along one to three, for inputs with one
+    or two dimensions more, of float32 or float64, on a CUDA device also float16 and bfloat16; torch computes the rest.
     """
     if len(pad) % 2:
         raise ValueError(f"expected two numbers for each dimension in pad, got {pad!r}")

@@ -1,7 +1,8 @@
 """Pooling: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
 
-Sequences (N, C, L) are images of height 1. Inputs are float32 or float64. Errors: TypeError for other types, ValueError
-for wrong dimensions and settings, IndexError for indices outside of the output.
+Sequences (N, C, L) are images of height 1. Inputs are float32 or float64, on a CUDA device also float16 and bfloat16.
+Errors: TypeError for other types, ValueError for wrong dimensions and settings, IndexError for indices outside of the
+output.
 """
 
 from __future__ import annotations
@@ -249,7 +250,7 @@ def _overridden(
     paddings: Sequence[int],
     divisor: int | None,
 ) -> Tensor:
-    """Averages with padding counted, multiplied by their numbers of elements and divided by `divisor`."""
+    """Averages that count padding, multiplied by the numbers of elements of their windows and divided by `divisor`."""
     if divisor is None:
         return output
     if divisor == 0:

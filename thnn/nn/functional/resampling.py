@@ -1,6 +1,7 @@
 """Interpolation and grid samplers: the functions of ``torch.nn.functional`` of the same names, computed by thnn.
 
-Inputs are float32 or float64. Errors: TypeError for other types, ValueError for wrong dimensions and settings.
+Inputs are float32 or float64, on a CUDA device also float16 and bfloat16. Errors: TypeError for other types, ValueError
+for wrong dimensions and settings.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def interpolate(
         raise ValueError(f"align_corners: expected None for mode={mode!r}, got {align_corners}")
     sizes, scales = _sizes(input.shape[2:], size, scale_factor, recompute_scale_factor)
     if align_corners:
-        scales = (0.0,) * dims  # has no effect on positions then
+        scales = (0.0,) * dims  # aligned corners alone determine the positions
     output: Tensor = _interpolation(
         input, *[1] * (3 - dims), *sizes, linear, bool(align_corners), *[0.0] * (3 - dims), *scales
     )
