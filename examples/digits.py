@@ -197,7 +197,7 @@ def classify(network: Any, images: Tensor) -> Tensor:
     return network(images).argmax(1)
 
 
-def draw(path: str, histories: dict[str, History], digits: Digits, seen: Tensor) -> None:
+def draw(path: str, histories: dict[str, History], digits: Digits, predicted: Tensor) -> None:
     """Draws the curves and, below, test images with the predicted digits, errors first and in red."""
     figure = Figure(figsize=(10, 6.4), layout="constrained")
     above, below = figure.subfigures(2, 1, squeeze=False, height_ratios=(3, 2)).flat
@@ -211,12 +211,12 @@ def draw(path: str, histories: dict[str, History], digits: Digits, seen: Tensor)
     for axes in (loss, accuracy):
         axes.grid(alpha=0.3)
         axes.legend()
-    wrong_first = torch.argsort((seen == digits.test_target).int(), stable=True)
+    wrong_first = torch.argsort((predicted == digits.test_target).int(), stable=True)
     for axes, i in zip(below.subplots(2, 12).flat, wrong_first):
         axes.imshow(digits.test[i, 0], cmap="gray_r")
         axes.set_axis_off()
-        right = seen[i] == digits.test_target[i]
-        axes.set_title(int(seen[i]), color="black" if right else "red")
+        right = predicted[i] == digits.test_target[i]
+        axes.set_title(int(predicted[i]), color="black" if right else "red")
     figure.savefig(path, dpi=120)
 
 
@@ -253,12 +253,12 @@ def main() -> None:
         networks[name] = kind()
         histories[name] = train(name, networks[name], digits, options.epochs, options.seed)
 
-    seen = classify(networks["thnn"], digits.test)
-    draw(options.output, histories, digits, seen)
+    predicted = classify(networks["thnn"], digits.test)
+    draw(options.output, histories, digits, predicted)
     for name, history in histories.items():
         print(f"{name:<5} trained in {history.seconds:.2f} s")
     print(f"picture: {options.output}")
-    print(f"test accuracy: {100 * (seen == digits.test_target).double().mean():.2f} %")
+    print(f"test accuracy: {100 * (predicted == digits.test_target).double().mean():.2f} %")
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def main() -> None:
     parser.add_argument(
         "--every", type=positive, default=30, metavar="N", help="batches between evaluations (default 30)"
     )
-    parser.add_argument("--threads", type=positive, metavar="N", help="default: torch's choice")
+    parser.add_argument("--threads", type=positive, metavar="N", help="threads (default: torch's choice)")
     parser.add_argument(
         "--svg", metavar="FILE", help="draw the net with the branch for inference highlighted"
     )

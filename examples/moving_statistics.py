@@ -52,7 +52,7 @@ def main() -> None:
         nargs=2,
         default=["cpu", "cpu"],
         metavar="NAME",
-        help="may be the same (default: cpu cpu)",
+        help="two devices, which may be the same (default: cpu cpu)",
     )
     devices = parser.parse_args().devices
 

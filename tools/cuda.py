@@ -1,7 +1,7 @@
 """Builds the CUDA library, or its emulation on the CPU: ``python -m tools.cuda [--emulation]``.
 
-The CUDA library is compiled by nvcc: the one on PATH or in CUDA_HOME, otherwise that of NVIDIA's Python packages
-(pip install 'cuda-toolkit[nvcc,cccl]==13.0.*').
+The CUDA library is compiled by the nvcc of CUDA_HOME, PATH or /usr/local/cuda, otherwise by that of NVIDIA's Python
+packages (pip install 'cuda-toolkit[nvcc,cccl]==13.0.*').
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def build_library(
 ) -> Path:
     """Compiles the library for the libTHNN.so in `package` and puts it beside that; returns its path.
 
-    Raises BuildError if there is no compiler, or with its output.
+    Raises BuildError if there is no compiler, or with the compiler's output.
     """
     name = "libTHCUNN_emulation.so" if emulation else "libTHCUNN.so"
     directory = directory or root / "build" / ("emulation" if emulation else "cuda")
@@ -95,8 +95,8 @@ def _copy_changed(source: str, target: str) -> None:
 
 
 def instrumented_package(root: Path) -> Path:
-    """A folder with a copy of the package whose emulation, of float and half, is compiled for ThreadSanitizer, and
-    cmake/libtraffic.so.
+    """A folder with cmake/libtraffic.so and a copy of the package, whose emulation, of float and half, is compiled for
+    ThreadSanitizer.
 
     Python imports that package if it runs in the folder; the process has to preload either ThreadSanitizer's runtime
     or libtraffic.so. Raises BuildError.

@@ -1,13 +1,13 @@
 """The memory traffic of the CUDA library's functions, counted without a GPU: ``python -m tools.cuda_bytes [PATTERN]``.
 
-The emulation (tools/cuda.py), compiled for ThreadSanitizer and run with lib/THCUNN/emulation/traffic.cpp in its place,
-counts the sectors of 32 bytes of tensors and temporary memory that kernels access. For float and half, in bytes per
-element of the largest tensor of the call, the command prints
+The emulation (tools/cuda.py), compiled for ThreadSanitizer and run with lib/THCUNN/emulation/traffic.cpp in place of
+ThreadSanitizer's runtime, counts the sectors of 32 bytes of tensors and temporary memory that kernels access. For float
+and half, in bytes per element of the largest tensor of the call, the command prints
 
-- must: each sector of a tensor that the call reads before it writes it, and each that it writes, once;
-- reads, writes: the sum over the launches of the call of the sectors that a launch reads and of those that it writes,
-  each once: the traffic of the GPU's memory if a cache holds the data of a launch, and nothing from one launch to the
-  next;
+- must: once each sector of a tensor that the call reads before writing to it, and once each sector that it writes;
+- reads, writes: the sums over the launches of the call of the sectors that a launch reads, each once, and of the
+  sectors that it writes, each once: the traffic of the GPU's memory if a cache holds the data of a launch, and nothing
+  from one launch to the next;
 - factor: reads and writes, divided by must;
 - requests: the sectors that all instructions of warps access, divided by must: the traffic of the first cache.
 
@@ -44,11 +44,11 @@ DOCUMENT = ROOT / "docs/cuda.md"
 BEGIN, END = "<!-- python -m tools.cuda_bytes --write -->\n", "<!-- end -->\n"
 
 TYPES = ("float32", "float16")
-ELEMENTS = 1 << 17  # of the first tensor of a call, at most, if fewer images or channels suffice
+ELEMENTS = 1 << 17  # of the first tensor of a call, at most, as far as fewer images and channels achieve this
 SECTOR = 32
 LIMIT = 1.05  # of the factor of a function without a reason
-# Of the comparison with the committed figures, which depend on the addresses of tensors. Requests of unaligned rows do
-# so more than others.
+# Of the comparison with the committed figures, which depend on the addresses of tensors, most of all the requests of
+# unaligned rows.
 TOLERANCE, REQUESTS_TOLERANCE = 0.03, 0.1
 
 
@@ -70,12 +70,13 @@ REASONS = (
     Reason(
         "gradients of maxima",
         r"\w+MaxPooling_updateGradInput",
-        "A launch checks the indices before another one follows them.",
+        "One launch checks the indices, and another one uses them.",
     ),
     Reason(
         "max unpooling: updateOutput",
         r"\w+MaxUnpooling_updateOutput",
-        "Several indices may name one element, and the last one counts: a temporary tensor of int has its number.",
+        "Several indices may name one element, and the last one counts: a temporary tensor of int has the number of "
+        "that index.",
     ),
     Reason(
         "grid samplers: updateGradInput",
@@ -91,8 +92,8 @@ REASONS = (
     Reason(
         "tables and sparse layers",
         r"(LookupTable|LookupTableBag|IndexLinear|SparseLinear)_\w+",
-        "Entries are sorted by row, so that one thread adds the terms of an element, in passes over pairs of a "
-        "key and a position. Their share falls with the length of the rows.",
+        "Entries are sorted by row, in passes over pairs of a key and a position, so that one thread adds the terms "
+        "of an element. The share of the passes falls with the length of the rows.",
     ),
 )
 
@@ -182,8 +183,8 @@ def _tensors(values: Mapping[str, Any]) -> dict[str, Tensor]:
 
 
 def _smaller(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments with fewer images and channels, as many as ELEMENTS allows: of the tensors that have the images, or
-    images and channels, of the first one."""
+    """The arguments with as few images and channels as ELEMENTS requires. Images are removed from all tensors that have
+    as many as the first one, channels only if all tensors have as many images and channels as the first one."""
     tensors = _tensors(values)
     first = next(iter(tensors.values()))
     made = dict(values)
@@ -214,7 +215,7 @@ def _ranges(values: Mapping[str, Any]) -> list[tuple[int, int]]:
 
 
 def count(pattern: re.Pattern[str]) -> Iterator[Traffic]:
-    """The functions whose names match, for each element type. The process has preloaded libtraffic.so."""
+    """The traffic of the functions whose names match, for each element type, in a process with libtraffic.so."""
     import torch
 
     from thnn._cuda.functions import FUNCTIONS
@@ -260,7 +261,7 @@ def count(pattern: re.Pattern[str]) -> Iterator[Traffic]:
 
 
 def _count_elsewhere(pattern: str) -> list[Traffic]:
-    """The same in a new process, with the package that is instrumented."""
+    """The traffic of the functions whose names match, counted in a new process, with the instrumented package."""
     folder = instrumented_package(ROOT)
     program = "import sys; from tools.cuda_bytes import print_counts; print_counts(sys.argv[1])"
     environment = {
@@ -320,9 +321,9 @@ def lines_of(counts: list[Traffic]) -> list[str]:
 
 
 def errors_of(counts: list[Traffic]) -> list[str]:
-    """A line per function that moves more than it must without a reason."""
+    """A line per function that moves more than it must and is not in REASONS."""
     return [
-        f"{t.function}, {t.dtype}: moves {t.factor:.2f} of what it must"
+        f"{t.function}, {t.dtype}: moves {t.factor:.2f} times what it must"
         for t in counts
         if t.factor > LIMIT and not any(re.fullmatch(r.pattern, t.function) for r in REASONS)
     ]

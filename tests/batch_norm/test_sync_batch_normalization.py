@@ -31,7 +31,7 @@ C = 4
 PARTS = (5, 0, 3)  # samples of each rank
 SHORT = 3.0  # timeout in seconds of a group that is expected to time out
 STEPS = ((5, 2, 3), (1, 0, 1), (4, 4, 4), (0, 6, 1))
-DIGITS = {"atol": 1e-10, "rtol": 1e-10}
+TOLERANCE = {"atol": 1e-10, "rtol": 1e-10}
 
 
 # Data and functions that the processes and the tests share.
@@ -473,8 +473,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Any], 
     return load
 
 
-def close(actual: Any, expected: Any, **digits: float) -> None:
-    torch.testing.assert_close(actual, expected, **(digits or DIGITS))
+def close(actual: Any, expected: Any, **tolerance: float) -> None:
+    torch.testing.assert_close(actual, expected, **(tolerance or TOLERANCE))
 
 
 def test_function(found: Any) -> None:
@@ -510,16 +510,16 @@ def test_layer(found: Any, name: str, dtype: torch.dtype) -> None:
         whole(1, *shape, dtype=dtype),
         whole(2, *shape, dtype=dtype),
     )
-    digits = DIGITS if dtype == torch.float64 else {"atol": 1e-4, "rtol": 1e-4}
+    tolerance = TOLERANCE if dtype == torch.float64 else {"atol": 1e-4, "rtol": 1e-4}
     for key, value in expected.items():
         parts = [r[key] for r in results]
         if key.startswith(("running", "num")):
             assert all(p.equal(parts[0]) for p in parts)
-            close(parts[0], value, **digits)
+            close(parts[0], value, **tolerance)
         elif key.startswith(("output", "input")):
-            close(torch.cat(parts), value, **digits)
+            close(torch.cat(parts), value, **tolerance)
         else:
-            close(sum(parts), value, **digits)
+            close(sum(parts), value, **tolerance)
     assert [p.shape[0] for p in (r["output 1"] for r in results)] == [*PARTS]
 
 

@@ -21,7 +21,7 @@ from thnn._torch import allocation_functions
 
 @pytest.fixture(params=["C", "Python"])
 def route(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Small tensors come from libtorch's C functions, or from Python functions as where torch lacks the former."""
+    """Small tensors come from libtorch's C functions, or from Python functions, as if torch lacked the C functions."""
     connect_allocation(request.param == "C")
     yield request.param
     connect_allocation()

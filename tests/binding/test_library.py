@@ -108,7 +108,7 @@ def test_backend_of_another_library(scale: tuple[Library, dict]) -> None:
     x, y, scratch = torch.randn(3, 4), torch.empty(0), torch.empty(0)
     backend.Scale_updateOutput(0, x, y, scratch, 2)
     assert y.equal(2 * x)
-    assert scratch.equal(x)  # given, so it is the caller's that was resized
+    assert scratch.equal(x)  # the caller's tensor, which the call has resized
     backend.Scale_updateOutput(0, x, y, None, 3)  # requested from torch's allocator
     assert y.equal(3 * x)
     with pytest.raises(ValueError, match="Scale_updateOutput: factor: expected a number, got NaN"):
@@ -131,11 +131,11 @@ def test_class_of_another_library(scale: tuple[Library, dict]) -> None:
 def test_files_that_are_no_library(tmp_path: Path) -> None:
     with pytest.raises(ImportError, match="cannot open shared object"):
         Library(tmp_path / "missing.so")
-    libc = tmp_path / "empty.so"
+    empty = tmp_path / "empty.so"
     (tmp_path / "empty.c").write_text("int unused;\n")
-    subprocess.run(["cc", "-shared", "-fPIC", str(tmp_path / "empty.c"), "-o", str(libc)], check=True)
+    subprocess.run(["cc", "-shared", "-fPIC", str(tmp_path / "empty.c"), "-o", str(empty)], check=True)
     with pytest.raises(ImportError, match="has no THNN_library"):
-        Library(libc)
+        Library(empty)
 
 
 def test_calls_may_be_nested() -> None:

@@ -91,8 +91,8 @@ def test_bits_do_not_depend_on_threads(module: str, layout: str) -> None:
         given.update(
             target=lambda generator: torch.randint(7, (30011,), generator=generator), weights=normal(7)
         )
-    trial = CaseRunner(case, SampleInput("uneven", given), torch.float32)
-    if trial.values["input"].dim() != 4 and layout == "channels-last":
+    runner = CaseRunner(case, SampleInput("uneven", given), torch.float32)
+    if runner.values["input"].dim() != 4 and layout == "channels-last":
         pytest.skip("no images")
 
     def enter(name: str, tensor: Tensor) -> Tensor:
@@ -100,10 +100,10 @@ def test_bits_do_not_depend_on_threads(module: str, layout: str) -> None:
         return tensor.contiguous(memory_format=torch.channels_last) if last else tensor
 
     torch.set_num_threads(1)
-    expected = trial.run(enter)
+    expected = runner.run(enter)
     for threads in (2, 3, 5):
         torch.set_num_threads(threads)
-        for key, value in trial.run(enter).items():
+        for key, value in runner.run(enter).items():
             assert torch.equal(value, expected[key]), (key, threads)
 
 
@@ -302,7 +302,7 @@ for threads in (1, 3):
     thnn.BatchNormalizationFunction.apply(y, None, None, mean, var, True, 0.1, 1e-5).sum().backward()
     assert mode() == before, threads
     assert subnormal() == values
-# The threads of the pool too: large enough to be shared out.
+# The threads of the pool, too: the tensor is large enough to be divided among them.
 large = torch.full((4_000_000,), 1e-40)
 assert torch.equal(thnn.ThresholdFunction.apply(large, 0, 0), large)
 assert (large * 0.5 != 0).all()

@@ -29,12 +29,12 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def direct(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
+def without_winograd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Backend]:
     """A second copy of the library, loaded with THNN_WINOGRAD=0."""
-    copy = tmp_path_factory.mktemp("direct") / "libTHNN.so"
+    copy = tmp_path_factory.mktemp("without") / "libTHNN.so"
     shutil.copy(THNN.path, copy)
     with mock.patch.dict(os.environ, THNN_WINOGRAD="0"):
-        yield Backend("THNNDirectBackend", FLOAT, Library(copy))
+        yield Backend("THNNGemmBackend", FLOAT, Library(copy))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -178,14 +178,14 @@ def test_volumes_with_planar_kernels_and_strided_views() -> None:
     _close(output, torch.nn.functional.conv2d(image.double(), weight[:, :, 0].double(), None, 1, 1))
 
 
-# gradWeight of the first three sums over enough positions for F(3x3,4x4).
+# gradWeight of the first three layers sums over enough positions for F(3x3,4x4).
 ACCURACY = [Layer(3, 64, 64, 28, 28), Layer(3, 128, 128, 28, 28), Layer(11, 64, 64, 14, 14),
             Layer(2, 256, 256, 14, 14), Layer(3, 512, 256, 7, 7), Layer(4, 64, 64, 14, 14)]  # fmt: skip
 
 
 @pytest.mark.parametrize("layer", ACCURACY, ids=str)
 def test_rounding_errors_are_at_most_those_of_torch(layer: Layer) -> None:
-    """In each product the rms error is at most torch's, and the largest of five seeds at most 1.2 of torch's."""
+    """The rms error of each product is at most torch's, the largest error of five seeds at most 1.2 times torch's."""
     largest = torch.zeros(2, 3)
     for seed in range(5):
         tensors = layer.tensors(seed, relu=seed % 2 == 1)
@@ -259,14 +259,14 @@ def test_differences_that_overflow_do_not_reach_the_result(layer: Layer) -> None
             torch.testing.assert_close(a, b.float(), rtol=0, atol=1e-5 * b.abs().max().item())
 
 
-def test_the_setting_turns_the_method_off(direct: Backend) -> None:
+def test_the_setting_turns_the_method_off(without_winograd: Backend) -> None:
     layer = Layer(2, 32, 32, 14, 14)
     tensors = layer.tensors()
-    winograd, plain = layer.products(WINOGRAD, *tensors), layer.products(direct, *tensors)
+    winograd, plain = layer.products(WINOGRAD, *tensors), layer.products(without_winograd, *tensors)
     assert not any(torch.equal(a, b) for a, b in zip(winograd, plain, strict=True))
     few = Layer(1, 32, 32, 12, 12)  # tiles
     tensors = few.tensors()
-    for a, b in zip(few.products(WINOGRAD, *tensors), few.products(direct, *tensors), strict=True):
+    for a, b in zip(few.products(WINOGRAD, *tensors), few.products(without_winograd, *tensors), strict=True):
         assert torch.equal(a, b)
 
 

@@ -1,4 +1,4 @@
-"""The errors of elements that kernels refuse have the value and its position, as those of the CPU, in the emulation."""
+"""In the emulation, an error of an element that a kernel refuses has its value and position, as on the CPU."""
 
 from __future__ import annotations
 

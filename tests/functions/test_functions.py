@@ -18,7 +18,7 @@ from thnn._functions.base import FunctionBase
 from thnn._functions.generate import _make_function_class, _make_function_class_criterion
 from thnn._header import HeaderError, group_modules, parse_header, parse_header_text
 
-SIXTEEN = {
+COMMON_MODULES = {
     "BatchNormalization", "SpatialConvolutionMM", "SpatialMaxPooling", "SpatialAveragePooling", "Linear", "Threshold",
     "LeakyReLU", "Sigmoid", "Tanh", "SoftMax", "LogSoftMax", "ClassNLLCriterion", "MSECriterion", "SmoothL1Criterion",
     "BCECriterion", "AbsCriterion",
@@ -35,7 +35,7 @@ def node(tensor: Tensor) -> str:
 
 
 def test_every_module_has_a_class() -> None:
-    assert {name.removesuffix("Function") for name in thnn.function_classes} >= SIXTEEN
+    assert {name.removesuffix("Function") for name in thnn.function_classes} >= COMMON_MODULES
     for name, cls in thnn.function_classes.items():
         assert getattr(thnn, name) is cls
         assert issubclass(cls, FunctionBase)
@@ -239,7 +239,7 @@ def test_needs_input_grad(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "if needs[1] or needs[2]:" in source
 
 
-@pytest.mark.parametrize("name", sorted(SIXTEEN - {"BatchNormalization", "ClassNLLCriterion"}))
+@pytest.mark.parametrize("name", sorted(COMMON_MODULES - {"BatchNormalization", "ClassNLLCriterion"}))
 def test_inplace_edits_of_saved_tensors_are_detected(name: str) -> None:
     from thnn.testing.cases import cases
 

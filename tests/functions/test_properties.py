@@ -433,7 +433,7 @@ def test_gradients_of_indices_outside_of_their_windows(format: torch.memory_form
     torch.testing.assert_close(gradInput, expected.reshape(2, 3, 6, 8))
 
 
-# --- any arguments   ------------------------------------------------------------------------------------------
+# --- any arguments --------------------------------------------------------------------------------------------
 
 anything = st.one_of(
     st.none(),

@@ -576,7 +576,7 @@ class Keywords(nn.Module):
         return x
 
 
-def instead() -> nn.Module:
+def with_own_forward() -> nn.Module:
     """A model with a layer whose object has its own forward, which must not be folded."""
     model = nn.Sequential(nn.Conv2d(1, 3, 3), nn.BatchNorm2d(3))
     model[1].forward = torch.tanh
@@ -598,7 +598,7 @@ MODELS: dict[str, tuple[Callable[[], nn.Module], tuple[int, ...], int]] = {
     "hooked": (Hooked, (5, 1, 6, 6), 0),
     "hooked root": (hooked_root, (5, 1, 6, 6), 0),
     "named": (named, (5, 1, 6, 6), 2),
-    "forward of an instance": (instead, (5, 1, 6, 6), 0),
+    "forward of an instance": (with_own_forward, (5, 1, 6, 6), 0),
     "parametrized": (parametrized, (5, 1, 6, 6), 1),
     "one layer": (lambda: nn.BatchNorm1d(4), (5, 4), 0),
     "Linear on sequences": (lambda: nn.Sequential(nn.Linear(4, 3), nn.BatchNorm1d(5)), (2, 5, 4), 0),
@@ -938,7 +938,7 @@ def line_of(cls: type) -> int:
     return next(k for k, line in enumerate(lines, 1) if k > start and "the offending statement" in line)
 
 
-def trained_in_inference_mode() -> nn.Module:
+def made_in_inference_mode() -> nn.Module:
     with torch.inference_mode():
         return nn.Sequential(nn.BatchNorm1d(2))
 
@@ -971,7 +971,7 @@ def test_fork_refuses_what_cannot_be_traced(cls: type[nn.Module]) -> None:
         ),
         (NativeNorm(2), torch.rand(4, 2), ValueError, "changes buffer 'running_mean' in evaluation"),
         (
-            trained_in_inference_mode(),
+            made_in_inference_mode(),
             torch.ones(2, 2),
             ValueError,
             "buffer '0.running_mean' is an inference tensor",

@@ -241,7 +241,7 @@ CRITERION(Square, (), (x - t) * (x - t), 2 * (x - t) * norm)
 ALL_HEADER = """
 #ifndef ALL_H
 #define ALL_H
-/* Gate: input where it is positive, slope * input elsewhere, times weight if that is given. */
+/* Gate: input where it is positive, slope * input elsewhere. */
 TH_API void THNN_(Gate_updateOutput)(
     THNNState *state,
     THTensor *input,
@@ -380,7 +380,7 @@ def test_references_without_a_tensor(write: Write) -> None:
 
 
 def test_pickles_and_copies_of_objects(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Objects of a module that can be imported, as that of a package, can be pickled, all objects can be copied."""
+    """Objects of a module that can be imported, such as a package, can be pickled; all objects can be copied."""
     own = thnn.load(write(), name="importable")
     function = own.CubeFunction(2.0)
     copies = [copy.copy(function), copy.deepcopy(function)]

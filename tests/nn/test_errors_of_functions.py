@@ -13,27 +13,27 @@ import torch
 
 import thnn.nn.functional as F
 
-V, M, S = torch.rand(4), torch.rand(3, 4), torch.rand(2, 3, 8)
-IMAGE, D = torch.rand(2, 3, 8, 8), torch.rand(2, 3, 8, 8, 8)
+VECTOR, MATRIX, SERIES = torch.rand(4), torch.rand(3, 4), torch.rand(2, 3, 8)
+IMAGE, VOLUME = torch.rand(2, 3, 8, 8), torch.rand(2, 3, 8, 8, 8)
 CLASSES, ROWS = torch.tensor([0, 1, 2]), torch.tensor([[0, 1], [2, 2]])
 WEIGHTS = {1: torch.rand(3, 3, 2), 2: torch.rand(3, 3, 2, 2), 3: torch.rand(3, 3, 2, 2, 2)}
-INPUTS = {1: S, 2: IMAGE, 3: D}
+INPUTS = {1: SERIES, 2: IMAGE, 3: VOLUME}
 
 # Right arguments of each function, which the test replaces one by one.
 CALLS: dict[str, dict[str, Any]] = {
     **{
-        name: {"input": M}
+        name: {"input": MATRIX}
         for name in (
             *("elu", "hardshrink", "hardtanh", "leaky_relu", "logsigmoid", "relu", "relu6", "rrelu"),
             *("sigmoid", "softplus", "softshrink", "tanh"),
         )
     },
-    **{name: {"input": M, "dim": 1} for name in ("glu", "softmax", "softmin", "log_softmax")},
-    "threshold": {"input": M, "threshold": 0.5, "value": 0.25},
-    "prelu": {"input": M, "weight": V},
-    "linear": {"input": M, "weight": torch.rand(5, 4), "bias": torch.rand(5)},
+    **{name: {"input": MATRIX, "dim": 1} for name in ("glu", "softmax", "softmin", "log_softmax")},
+    "threshold": {"input": MATRIX, "threshold": 0.5, "value": 0.25},
+    "prelu": {"input": MATRIX, "weight": VECTOR},
+    "linear": {"input": MATRIX, "weight": torch.rand(5, 4), "bias": torch.rand(5)},
     **{
-        name: {"input": M, "target": torch.rand(3, 4), "reduction": "mean"}
+        name: {"input": MATRIX, "target": torch.rand(3, 4), "reduction": "mean"}
         for name in (
             "binary_cross_entropy",
             "kl_div",
@@ -44,16 +44,16 @@ CALLS: dict[str, dict[str, Any]] = {
         )
     },
     **{
-        name: {"input": M, "target": CLASSES, "weight": V, "reduction": "mean"}
+        name: {"input": MATRIX, "target": CLASSES, "weight": VECTOR, "reduction": "mean"}
         for name in ("cross_entropy", "multi_margin_loss", "nll_loss")
     },
-    "multilabel_margin_loss": {"input": M, "target": torch.full((3, 4), -1), "reduction": "mean"},
+    "multilabel_margin_loss": {"input": MATRIX, "target": torch.full((3, 4), -1), "reduction": "mean"},
     "batch_norm": {
-        "input": M,
-        "running_mean": V,
-        "running_var": V,
-        "weight": V,
-        "bias": V,
+        "input": MATRIX,
+        "running_mean": VECTOR,
+        "running_var": VECTOR,
+        "weight": VECTOR,
+        "bias": VECTOR,
         "momentum": 0.1,
         "eps": 1e-5,
     },
@@ -72,10 +72,10 @@ CALLS: dict[str, dict[str, Any]] = {
         "mode": "bilinear",
         "align_corners": True,
     },
-    "embedding": {"input": ROWS, "weight": M, "padding_idx": 0, "max_norm": 1.0, "norm_type": 2.0},
+    "embedding": {"input": ROWS, "weight": MATRIX, "padding_idx": 0, "max_norm": 1.0, "norm_type": 2.0},
     "embedding_bag": {
         "input": ROWS.flatten(),
-        "weight": M,
+        "weight": MATRIX,
         "offsets": torch.tensor([0, 2]),
         "max_norm": 1.0,
         "mode": "sum",
@@ -152,7 +152,7 @@ WRONG_SETTINGS: list[Any] = [
     float("nan"),
     [],
     [1, 2, 3, 4, 5],
-    V,
+    VECTOR,
     {},
     object(),
 ]
@@ -189,7 +189,7 @@ def test_errors_name_function_and_argument(name: str) -> None:
     ("call", "message"),
     [
         (lambda: F.relu("x"), "relu: input: expected a tensor, got str 'x'"),
-        (lambda: F.softmax(V, "x"), "softmax: dim: expected an integer or None, got str 'x'"),
+        (lambda: F.softmax(VECTOR, "x"), "softmax: dim: expected an integer or None, got str 'x'"),
         (
             lambda: F.max_pool2d(IMAGE, 2.5),
             "max_pool2d: kernel_size: expected an integer or a sequence of integers, got float 2.5",
@@ -207,4 +207,4 @@ def test_types(call: Callable[[], Any], message: str) -> None:
 def test_functions_can_be_pickled_and_compiled() -> None:
     assert pickle.loads(pickle.dumps(F.relu)) is F.relu
     compiled = torch.compile(lambda x: F.softmax(F.relu(x), 1), fullgraph=True, backend="aot_eager")
-    torch.testing.assert_close(compiled(M), torch.softmax(M, 1))
+    torch.testing.assert_close(compiled(MATRIX), torch.softmax(MATRIX, 1))

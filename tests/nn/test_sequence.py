@@ -1,4 +1,4 @@
-"""The node of all steps of LSTM and GRU against the nodes of single steps."""
+"""The autograd node of all steps of LSTM and GRU against the nodes of single steps."""
 
 from __future__ import annotations
 

@@ -43,7 +43,8 @@ def check(condition: bool, what: str) -> None:
 
 
 def fake_call(call: Call, inside: bool, dtype: torch.dtype | None) -> None:
-    """Outputs have size, strides, type and device of a real call, gradients those of their tensors."""
+    """Outputs have the size, strides and type of a real call, gradients the size and type of their tensors; all are on
+    HERE."""
     expected = tuple_of(call.cls.apply(*call.values))
     inplace = "inplace" in call.cls._names and bool(call.values[call.cls._names.index("inplace")])
     mode = FakeTensorMode()

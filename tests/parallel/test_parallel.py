@@ -417,7 +417,7 @@ def test_an_empty_batch_goes_to_the_first() -> None:
     assert [tuple(o.shape) for o in outputs] == [(0, 2)]
 
 
-def later(**attributes: Any) -> SelfDataParallel:
+def assigned(**attributes: Any) -> SelfDataParallel:
     """A SelfDataParallel with attributes that are assigned after its creation."""
     made = SelfDataParallel(BatchNorm1d(3), CPUS)
     for name, value in attributes.items():
@@ -443,9 +443,9 @@ def later(**attributes: Any) -> SelfDataParallel:
             ValueError,
             ["module", "got a SelfDataParallel"],
         ),
-        (lambda: later(module=nn.Sequential(later())), ValueError, ["'0'", "cannot be nested"]),
-        (lambda: later(moving_statistics="median")(torch.ones(4, 3)), ValueError, ["'sync'", "'median'"]),
-        (lambda: later()(torch.ones(4, 3).to_sparse()), TypeError, ["dense", "sparse_coo"]),
+        (lambda: assigned(module=nn.Sequential(assigned())), ValueError, ["'0'", "cannot be nested"]),
+        (lambda: assigned(moving_statistics="median")(torch.ones(4, 3)), ValueError, ["'sync'", "'median'"]),
+        (lambda: assigned()(torch.ones(4, 3).to_sparse()), TypeError, ["dense", "sparse_coo"]),
         (lambda: SelfDataParallel(F.relu, CPUS), TypeError, ["module", "function"]),  # type: ignore[arg-type]
         (lambda: SelfDataParallel(network(), CPUS, "median"), ValueError, ["'sync'", "'median'"]),  # type: ignore[arg-type]
         (lambda: SelfDataParallel(nn.SyncBatchNorm(3), CPUS), ValueError, ["SyncBatchNorm", "revert"]),

@@ -2,10 +2,9 @@
 
 Every row of the table of cases is timed with up to three implementations (torch, thnn and, if the row has one,
 `Row.other`), each with contiguous and, if a tensor has 4 or 5 dimensions, with channels-last tensors. These calls take
-turns in short blocks, so that other
-load on the machine slows all of them; the best and the median block are reported. Results are compared before the calls
-are timed. The rooflines are measured in the same run: a copy of as many bytes as the row moves takes turns with the
-calls, and the peak rate of fused multiply-adds is measured as well.
+turns in short blocks, so that other load on the machine slows all of them; the best and the median block are reported.
+Results are compared before the calls are timed. The rooflines are measured in the same run: a copy of as many bytes as
+the row moves takes turns with the calls, and the peak rate of fused multiply-adds is measured as well.
 """
 
 from __future__ import annotations
@@ -299,7 +298,7 @@ def compare_results(row: Row, implementations: Mapping[str, Call]) -> None:
 
 
 def _differentiable(call: Call) -> bool:
-    """False if torch refuses the layout: the gradient of `nll_loss` of channels-last images, for one."""
+    """False if torch refuses the layout, as it does in the gradient of `nll_loss` of channels-last images."""
     try:
         call.forward_backward()
     except RuntimeError:

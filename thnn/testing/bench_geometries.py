@@ -130,7 +130,7 @@ def _geometry(
 NAMED = {
     "valid 512x512 kernel on 520x520": _geometry(1, 1, 1, (520, 520), (512, 512)),
     "transposed 512x512 kernel on 4x4": _geometry(1, 1, 1, (4, 4), (512, 512), transposed=True),
-    "transposed 32x32 stem 64->64 on 1x1": _geometry(1, 64, 64, (1, 1), (32, 32), transposed=True),
+    "transposed 32x32 kernel 64->64 on 1x1": _geometry(1, 64, 64, (1, 1), (32, 32), transposed=True),
     "STFT 1->514": _geometry(1, 1, 514, (16000,), (512,), 128),
     "inverse STFT 514->1": _geometry(1, 514, 1, (122,), (512,), 128, transposed=True),
     "global depthwise 14x14, 256 planes": _geometry(1, 256, 256, (14, 14), (14, 14), groups=256),

@@ -1,9 +1,9 @@
 """Times thnn.load: ``python -m thnn.testing.bench_load`` prints a line per quantity, with its goal.
 
-Measured are the time from an edit of a kernel to a gradient in the running Python, a call of thnn.load and a gradient
-with the library in the cache, the same in a new process beyond importing torch and thnn, a call of a loaded class
-compared with that of an installed one, and the compilation for CUDA, by nvcc for the GPU of the machine (without one,
-for compute capability 9.0), and by the C++ compiler for the emulation. Exit status 1 if a goal is missed.
+It measures the time from an edit of a kernel to a gradient in the running Python; thnn.load and a gradient with the
+library in the cache; the same in a new process, after the imports of torch and thnn; a call of a loaded class beyond
+that of an installed one; and the compilation for CUDA, by nvcc for the GPU of the machine (without one, for compute
+capability 9.0) and by the C++ compiler for the emulation. Exit status 1 if a goal is missed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from thnn.testing.timing import take_turns
 
 _ROUNDS = 7
 
-# The same function as the module Tanh of the package, so that its calls differ from theirs in the library alone.
+# The same function as the module Tanh of the package, so that calls of the two differ in the library alone.
 _HEADER = """\
 TH_API void THNN_(Same_updateOutput)(
     THNNState *state,
@@ -58,7 +58,7 @@ print(time.perf_counter() - start)
 
 
 @contextmanager
-def _own_cache() -> Iterator[Path]:
+def _temporary_cache() -> Iterator[Path]:
     before = os.environ.get("THNN_CACHE")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["THNN_CACHE"] = str(Path(folder, "cache"))
@@ -109,7 +109,7 @@ def main() -> int:
         verdict = "" if goal is None else f"   {'ok' if value <= goal else 'MISSED'} (goal {goal:g} {unit})"
         print(f"{what:<52}{value:8.2f} {unit}{verdict}", flush=True)
 
-    with _own_cache() as folder:
+    with _temporary_cache() as folder:
         header, kernel = folder / "Same.h", folder / "Same.c"
         header.write_text(_HEADER)
 

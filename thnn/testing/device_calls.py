@@ -24,8 +24,9 @@ def _same_view(a: Tensor, b: Tensor) -> bool:
 def call_on_device(call: Callable[..., None], values: Sequence[Any], device: torch.device) -> None:
     """`call(*values)` with the tensors on the CPU among the values replaced by copies on `device`.
 
-    Tensors that the call resizes or makes share memory are so afterwards on the CPU, too. Raises the exceptions of the
-    call, also those that the device reports late; tensors have the values of the failed call then.
+    If the call resizes tensors, or makes them share memory, the tensors on the CPU have these sizes and share memory
+    afterwards, too. Raises the exceptions of the call, also those that the device reports late; tensors have the values
+    of the failed call then.
     """
     storages: dict[int, tuple[torch.UntypedStorage, torch.UntypedStorage]] = {}
     tensors: dict[int, Tensor] = {}

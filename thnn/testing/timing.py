@@ -67,8 +67,8 @@ def _warmed_up(call: Callable[[], Any]) -> float:
 
 
 def alternate(calls: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, Timing]:
-    """Seconds per call; the calls take turns call by call. For differences of a few percent, which are smaller than the
-    variation between blocks that other load and the addresses from the allocator cause."""
+    """Seconds per call; the calls take turns call by call. This shows differences of a few percent, which are smaller
+    than the variation between blocks, caused by other load and by the addresses from the allocator."""
     repeats = rounds
     for call in calls.values():
         repeats = max(repeats, int(rounds * _BLOCK_SECONDS / _warmed_up(call)))
@@ -99,7 +99,7 @@ def take_turns(
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     order = list(calls.items())
     for turn in range(rounds):
-        # Each call is first in turn; untimed repetitions replace the cache contents of the call before.
+        # A different call begins each round; untimed repetitions replace the cache contents of the call before.
         first = turn % len(order)
         for name, call in order[first:] + order[:first]:
             repeat = range(counts[name])

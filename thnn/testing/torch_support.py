@@ -2,8 +2,9 @@
 
     python -m thnn torch-support [MODULE ...]
 
-A check calls the class of a function inside one part of torch and compares the results, and where there are any the
-gradients, with those of plain calls. It raises AssertionError for a difference, NotImplementedError where thnn refuses.
+A check calls the class of a function inside one part of torch and compares the results, and the gradients if there are
+any, with the results and gradients of plain calls. It raises AssertionError for a difference, NotImplementedError where
+thnn refuses.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from thnn.testing.cases.model import SampleInput
 
 
 class Call(NamedTuple):
-    """A call of a class: all its arguments, with the positions of the tensors that can be differentiated."""
+    """A call of a class: all its arguments, and the positions (`moved`) of the tensors that can be differentiated."""
 
     cls: type[FunctionBase]
     values: tuple[Any, ...]

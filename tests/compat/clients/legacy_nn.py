@@ -479,7 +479,7 @@ class SparseLinear(Module):
 
 
 class Criterion(Typed):
-    """A loss by its module's name; `weights` stands between the arguments."""
+    """A loss by its module's name; the arguments are in the order of the header, after the buffer if there is one."""
 
     def __init__(self, name, *arguments, buffer=None, long=False):
         super().__init__()

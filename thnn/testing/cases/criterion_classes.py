@@ -197,7 +197,7 @@ def _multi_label(input: Tensor, target: Tensor, sizeAverage: bool = True) -> tup
 
 
 def _labels(*shape: int, most: int = 3) -> Maker:
-    """Rows of up to `most` classes, then -1, then anything."""
+    """Rows of up to `most` classes, then -1, which ends the list, then any classes."""
 
     def maker(generator: Generator) -> Tensor:
         target = classes(*shape, count=shape[-1])(generator)

@@ -39,7 +39,7 @@ def _sample(
     return SampleInput(name, arguments, differentiable=small)
 
 
-_REFUSALS = (
+_ERROR_INPUTS = (
     ErrorInput("a matrix", {"input": normal(3, 4)}, ValueError, "input"),
     ErrorInput("five dimensions", {"input": normal(1, 2, 3, 4, 5)}, ValueError, "input"),
     ErrorInput("size 0", {"size": 0}, ValueError, "size"),
@@ -74,7 +74,7 @@ SPATIAL_CROSS_MAP_LRN = Case(
         ),
         _sample("empty", 0, 3, 4, 5),
     ),
-    error_inputs=_REFUSALS,
+    error_inputs=_ERROR_INPUTS,
     rows=(
         Row(
             "SpatialCrossMapLRN 5 (16,64,55,55)",

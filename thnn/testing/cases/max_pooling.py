@@ -190,7 +190,7 @@ _VOLUME_GEOMETRY = (
     ("kH", 257),
     ("kW", 2**31 - 1),
 )
-_VOLUME_REFUSALS = (
+_VOLUME_ERROR_INPUTS = (
     *(
         ErrorInput(f"{name} {value}", {name: value}, ValueError, phase=p)
         for p in _PHASES
@@ -234,7 +234,7 @@ VOLUMETRIC_MAX_POOLING = Case(
         input, (kT, kH, kW), (dT, dH, dW), (pT, pH, pW), 1, ceilMode
     ),
     samples=_without_dilation(*_VOLUMES),
-    error_inputs=_VOLUME_REFUSALS,
+    error_inputs=_VOLUME_ERROR_INPUTS,
     rows=(_volume_row("VolumetricMaxPooling", _without_dilation(_VOLUME_ROW)[0]),),
 )
 
@@ -257,7 +257,7 @@ VOLUMETRIC_DILATED_MAX_POOLING = Case(
         _volume("dilation and padding 2", (1, 2, 9, 9, 10), (4, 5, 4), (2, 1, 2), (2, 2, 2), (2, 2, 3)),
     ),
     error_inputs=(
-        *_VOLUME_REFUSALS,
+        *_VOLUME_ERROR_INPUTS,
         *(
             ErrorInput(f"{name} 0", {name: 0}, ValueError, phase=p)
             for p in _PHASES

@@ -42,7 +42,7 @@ class ErrorInput:
     message: str = ""  # a regular expression that the text must match
     phase: str = "updateOutput"  # the suffix of the function; ignored in the case of a single function
     of: int = 0  # index of the sample
-    on_cuda: bool = True  # False if CUDA kernels do not find it: the result is NaN
+    on_cuda: bool = True  # False if CUDA kernels do not raise the exception: the result is NaN
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ class Case:
     rows: tuple[Row, ...] = ()
     # torch's own function, for the benchmark; None if it is the reference.
     baseline: Callable[..., Any] | None = None
-    # Dimensions that may have any size: of a parameter or its gradient (such as kernel dimensions that no scalar also
-    # states), or of gradOutput where no other argument determines the size of the output.
+    # Dimensions that may have any size: of a parameter or its gradient, such as the kernel dimensions of a weight if no
+    # scalar states the kernel, too; or of gradOutput where no other argument determines the size of the output.
     any_size: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     # Largest error of float32 against float64: relative to the largest magnitude of the result.
     tolerance: float = 1e-5

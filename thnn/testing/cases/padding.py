@@ -63,7 +63,7 @@ def _row(name: str, shape: tuple[int, ...], *padding: int, ratio: float = 2.0, f
 _PHASES = ("updateOutput", "updateGradInput")
 
 
-def _errors(axes: int, reflects: bool) -> tuple[ErrorInput, ...]:
+def _error_inputs(axes: int, reflects: bool) -> tuple[ErrorInput, ...]:
     """Error inputs for a case whose first sample has sizes below 9."""
     changes = [("cropped to nothing", {_NAMES[axes][-2]: -9}), ("huge crop", {_NAMES[axes][1]: -(2**31)})]
     if reflects:
@@ -134,7 +134,7 @@ TEMPORAL_REPLICATION_PADDING = Case(
     reference=_padded(_replicate),
     baseline=lambda input, pad_l, pad_r: F.pad(input, (pad_l, pad_r), mode="replicate"),
     samples=_series(False),
-    error_inputs=_errors(1, False),
+    error_inputs=_error_inputs(1, False),
     rows=(_row("replication padding 3 (32,512,256)", (32, 512, 256), 3, 3),),
 )
 
@@ -143,7 +143,7 @@ TEMPORAL_REFLECTION_PADDING = Case(
     reference=_padded(_reflect),
     baseline=lambda input, pad_l, pad_r: F.pad(input, (pad_l, pad_r), mode="reflect"),
     samples=_series(True),
-    error_inputs=_errors(1, True),
+    error_inputs=_error_inputs(1, True),
     rows=(_row("reflection padding 3 (32,512,256)", (32, 512, 256), 3, 3),),
 )
 
@@ -152,7 +152,7 @@ SPATIAL_REPLICATION_PADDING = Case(
     reference=_padded(_replicate),
     baseline=lambda input, **padding: F.pad(input, tuple(padding.values()), mode="replicate"),
     samples=_images(False),
-    error_inputs=_errors(2, False),
+    error_inputs=_error_inputs(2, False),
     rows=(_row("replication padding 3 (8,64,56,56)", (8, 64, 56, 56), 3, 3, 3, 3),),
 )
 
@@ -161,7 +161,7 @@ SPATIAL_REFLECTION_PADDING = Case(
     reference=_padded(_reflect),
     baseline=lambda input, **padding: F.pad(input, tuple(padding.values()), mode="reflect"),
     samples=_images(True),
-    error_inputs=_errors(2, True),
+    error_inputs=_error_inputs(2, True),
     rows=(_row("reflection padding 3 (8,64,56,56)", (8, 64, 56, 56), 3, 3, 3, 3),),
 )
 
@@ -177,6 +177,6 @@ VOLUMETRIC_REPLICATION_PADDING = Case(
         _sample("empty", (0, 2, 3, 4, 5), 2, 1, 1, 2, 0, 1),
         _sample("many channels", (2, 35, 5, 6, 7), 1, 1, 1, 1, 1, 1, differentiable=False),
     ),
-    error_inputs=_errors(3, False),
+    error_inputs=_error_inputs(3, False),
     rows=(_row("replication padding 1 (4,32,16,28,28)", (4, 32, 16, 28, 28), 1, 1, 1, 1, 1, 1),),
 )

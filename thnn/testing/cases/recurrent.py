@@ -18,7 +18,7 @@ def _or_zero(bias: Tensor | None) -> Tensor | float:
 def _lstm_cell(
     input: Tensor, hidden: Tensor, cell: Tensor, bias1: Tensor | None = None, bias2: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The cell as torch computes it, and the gates."""
+    """The output, the cell state and the activated gates."""
     gates = input + _or_zero(bias1) + (hidden + _or_zero(bias2))
     i, f, g, o = gates.chunk(4, -1)
     i, f, g, o = i.sigmoid(), f.sigmoid(), g.tanh(), o.sigmoid()
@@ -107,7 +107,7 @@ def _samples(gates: int, state: str) -> tuple[SampleInput, ...]:
     )
 
 
-def _refusals(gates: int, state: str) -> tuple[ErrorInput, ...]:
+def _error_inputs(gates: int, state: str) -> tuple[ErrorInput, ...]:
     wide = gates * 4
     return (
         ErrorInput("state a volume", {state: normal(1, 3, 4)}, ValueError, state),
@@ -150,7 +150,7 @@ LSTM = Case(
     baseline=_lstm_arithmetic,
     samples=_samples(4, "cell"),
     error_inputs=(
-        *_refusals(4, "cell"),
+        *_error_inputs(4, "cell"),
         ErrorInput(
             "gradient of another batch", {"gradOutput": normal(4, 4)}, ValueError, phase="updateGradInput"
         ),
@@ -162,7 +162,7 @@ LSTM = Case(
 )
 
 
-def _lstm_storage(**arguments: Tensor) -> dict[str, Tensor]:
+def _lstm_by_name(**arguments: Tensor) -> dict[str, Tensor]:
     output, outputCell, gates = _lstm_cell(**arguments)
     return {"output": output, "outputCell": outputCell, "gates": gates}
 
@@ -170,9 +170,9 @@ def _lstm_storage(**arguments: Tensor) -> dict[str, Tensor]:
 LSTM_CELL = Case(
     module="LSTMFused",
     phase="cell",
-    reference=_lstm_storage,
+    reference=_lstm_by_name,
     samples=_samples(4, "cell"),
-    error_inputs=_refusals(4, "cell"),
+    error_inputs=_error_inputs(4, "cell"),
 )
 
 GRU = Case(
@@ -181,7 +181,7 @@ GRU = Case(
     baseline=_gru_arithmetic,
     samples=_samples(3, "hx"),
     error_inputs=(
-        *_refusals(3, "hx"),
+        *_error_inputs(3, "hx"),
         ErrorInput(
             "gradient of another batch", {"gradOutput": normal(4, 4)}, ValueError, phase="updateGradInput"
         ),

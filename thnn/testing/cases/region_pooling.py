@@ -56,7 +56,7 @@ def _spatial_samples(prefix: str) -> tuple[SampleInput, ...]:
     )
 
 
-def _adaptive_refusals(prefix: str, axes: int) -> tuple[ErrorInput, ...]:
+def _adaptive_error_inputs(prefix: str, axes: int) -> tuple[ErrorInput, ...]:
     names = {"o": ("owidth", "oheight"), "osize": ("osizeW", "osizeH", "osizeT")[:axes]}[prefix]
     return (
         *(
@@ -94,7 +94,9 @@ def _adaptive_refusals(prefix: str, axes: int) -> tuple[ErrorInput, ...]:
     )
 
 
-def _index_errors(*shape: int, below: int) -> tuple[ErrorInput, ...]:
+def _index_error_inputs(*shape: int, elements: int) -> tuple[ErrorInput, ...]:
+    """Indices outside of a plane of `elements` elements."""
+
     def maker(value: int) -> Maker:
         def make(generator: torch.Generator) -> Tensor:
             indices = torch.zeros(shape, dtype=torch.int64)
@@ -105,11 +107,13 @@ def _index_errors(*shape: int, below: int) -> tuple[ErrorInput, ...]:
 
     return tuple(
         ErrorInput(f"index {i}", {"indices": maker(i)}, IndexError, "indices", "updateGradInput")
-        for i in (below, -1, 2**32, -(2**63), 2**63 - 1)
+        for i in (elements, -1, 2**32, -(2**63), 2**63 - 1)
     )
 
 
-def _average_row(module: str, shape: tuple[int, ...], outputs: tuple[int, ...], prefix: str = "osize") -> Row:
+def _adaptive_row(
+    module: str, shape: tuple[int, ...], outputs: tuple[int, ...], prefix: str = "osize"
+) -> Row:
     return Row(
         f"{module} {'x'.join(map(str, outputs))} ({','.join(map(str, shape))})",
         _adaptive(prefix, "row", normal(*shape), outputs),
@@ -124,11 +128,11 @@ SPATIAL_ADAPTIVE_AVERAGE_POOLING = Case(
     reference=lambda input, osizeW, osizeH: F.adaptive_avg_pool2d(input, (osizeH, osizeW)),
     any_size={"gradOutput": (2, 3)},
     samples=_spatial_samples("osize"),
-    error_inputs=_adaptive_refusals("osize", 2),
+    error_inputs=_adaptive_error_inputs("osize", 2),
     rows=(
-        _average_row("SpatialAdaptiveAveragePooling", (8, 256, 56, 56), (7, 7)),
-        _average_row("SpatialAdaptiveAveragePooling", (16, 512, 13, 13), (7, 7)),
-        _average_row("SpatialAdaptiveAveragePooling", (32, 512, 14, 14), (1, 1)),
+        _adaptive_row("SpatialAdaptiveAveragePooling", (8, 256, 56, 56), (7, 7)),
+        _adaptive_row("SpatialAdaptiveAveragePooling", (16, 512, 13, 13), (7, 7)),
+        _adaptive_row("SpatialAdaptiveAveragePooling", (32, 512, 14, 14), (1, 1)),
     ),
 )
 
@@ -145,8 +149,8 @@ VOLUMETRIC_ADAPTIVE_AVERAGE_POOLING = Case(
         _adaptive("osize", "empty", distinct(0, 3, 4, 5, 7), (2, 3, 2)),
         _adaptive("osize", "many rows", normal(2, 17, 5, 19, 23), (3, 7, 5), small=False),
     ),
-    error_inputs=_adaptive_refusals("osize", 3),
-    rows=(_average_row("VolumetricAdaptiveAveragePooling", (4, 64, 8, 28, 28), (2, 7, 7)),),
+    error_inputs=_adaptive_error_inputs("osize", 3),
+    rows=(_adaptive_row("VolumetricAdaptiveAveragePooling", (4, 64, 8, 28, 28), (2, 7, 7)),),
 )
 
 
@@ -165,10 +169,10 @@ SPATIAL_ADAPTIVE_MAX_POOLING = Case(
         _adaptive("o", "only -inf", given([[[-math.inf] * 4] * 3]), (2, 3), small=False),
         _adaptive("o", "only NaN", given([[[math.nan] * 4] * 3]), (2, 3), small=False),
     ),
-    error_inputs=(*_adaptive_refusals("o", 2), *_index_errors(2, 3, 3, 2, below=35)),
+    error_inputs=(*_adaptive_error_inputs("o", 2), *_index_error_inputs(2, 3, 3, 2, elements=35)),
     rows=(
-        _average_row("SpatialAdaptiveMaxPooling", (8, 256, 56, 56), (7, 7), "o"),
-        _average_row("SpatialAdaptiveMaxPooling", (16, 512, 13, 13), (7, 7), "o"),
+        _adaptive_row("SpatialAdaptiveMaxPooling", (8, 256, 56, 56), (7, 7), "o"),
+        _adaptive_row("SpatialAdaptiveMaxPooling", (16, 512, 13, 13), (7, 7), "o"),
     ),
 )
 
@@ -227,7 +231,7 @@ def _volumetric_fractional(
     return _fractional_max(F.fractional_max_pool3d, input, randomSamples.flip(-1), pools, outputs)
 
 
-def _fractional_refusals(letters: str, samples: tuple[int, ...]) -> tuple[ErrorInput, ...]:
+def _fractional_error_inputs(letters: str, samples: tuple[int, ...]) -> tuple[ErrorInput, ...]:
     return (
         *(
             ErrorInput(f"{kind}{letter} {value}", {kind + letter: value}, ValueError, phase=p)
@@ -270,7 +274,7 @@ SPATIAL_FRACTIONAL_MAX_POOLING = Case(
         _fractional("equal values", whole(2, 3, 9, 11), (2, 3, 2), (4, 3), (3, 3), small=False),
         _fractional("not finite", given(_NOT_FINITE), (1, 2), (3, 1), (2, 2), small=False),
     ),
-    error_inputs=(*_fractional_refusals("WH", (2, 3, 2)), *_index_errors(2, 3, 3, 4, below=56)),
+    error_inputs=(*_fractional_error_inputs("WH", (2, 3, 2)), *_index_error_inputs(2, 3, 3, 4, elements=56)),
     rows=(
         Row(
             "SpatialFractionalMaxPooling 2x2 28x28 (8,64,56,56)",
@@ -292,7 +296,10 @@ VOLUMETRIC_FRACTIONAL_MAX_POOLING = Case(
         _fractional("empty", distinct(0, 3, 6, 7, 8), (0, 3, 3), (2, 3, 4), (2, 2, 2)),
         _fractional("many rows", normal(2, 3, 9, 11, 37), (2, 3, 3), (16, 4, 5), (2, 2, 2), small=False),
     ),
-    error_inputs=(*_fractional_refusals("TWH", (2, 3, 3)), *_index_errors(2, 3, 4, 3, 2, below=336)),
+    error_inputs=(
+        *_fractional_error_inputs("TWH", (2, 3, 3)),
+        *_index_error_inputs(2, 3, 4, 3, 2, elements=336),
+    ),
     rows=(
         Row(
             "VolumetricFractionalMaxPooling 2x2x2 14x14x8 (4,32,28,28,16)",

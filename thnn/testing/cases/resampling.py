@@ -393,7 +393,7 @@ def _grid(name: str, shape: tuple[int, ...], *size: int, differentiable: bool = 
     return SampleInput(name, {"input": normal(*shape), "grid": grid}, differentiable)
 
 
-def _grid_errors(axes: int) -> tuple[ErrorInput, ...]:
+def _grid_error_inputs(axes: int) -> tuple[ErrorInput, ...]:
     """Error inputs for a case whose first sample has N = 2."""
     inner = [4] * axes
     return (
@@ -445,7 +445,7 @@ SPATIAL_GRID_SAMPLER_BILINEAR = Case(
         ),
     ),
     tolerance=1e-4,  # positions are rounded to the element type
-    error_inputs=_grid_errors(2),
+    error_inputs=_grid_error_inputs(2),
     rows=(
         Row(
             "grid sampler (8,32,64,64)",
@@ -474,7 +474,7 @@ VOLUMETRIC_GRID_SAMPLER_BILINEAR = Case(
         _grid("three channels", (2, 3, 3, 4, 5), 2, 3, 2, differentiable=False),
     ),
     tolerance=1e-4,  # positions are rounded to the element type
-    error_inputs=_grid_errors(3),
+    error_inputs=_grid_error_inputs(3),
     rows=(
         Row(
             "grid sampler (4,32,8,28,28)",

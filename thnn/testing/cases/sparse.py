@@ -224,7 +224,7 @@ def _of_update(
     }
 
 
-def _index_refusals(keys: str) -> tuple[ErrorInput, ...]:
+def _index_error_inputs(keys: str) -> tuple[ErrorInput, ...]:
     shared = (
         ErrorInput("key below 0", {keys: given([-1] * 9, torch.int64)}, IndexError, keys),
         ErrorInput("key beyond the table", {keys: given([6] * 9, torch.int64)}, IndexError, keys),
@@ -257,7 +257,7 @@ INDEX_LINEAR_UPDATE_OUTPUT = Case(
     phase="updateOutput",
     reference=_index_output,
     samples=_index_samples(_of_output),
-    error_inputs=_index_refusals("keys"),
+    error_inputs=_index_error_inputs("keys"),
     any_size=_ANY_TABLE,
 )
 
@@ -266,7 +266,7 @@ INDEX_LINEAR_ACC_GRAD_PARAMETERS = Case(
     phase="accGradParameters",
     reference=_index_gradients,
     samples=_index_samples(_of_gradients),
-    error_inputs=_index_refusals("keys"),
+    error_inputs=_index_error_inputs("keys"),
     any_size=_ANY_TABLE,
 )
 
@@ -275,7 +275,7 @@ INDEX_LINEAR_ACC_UPDATE_GRAD_PARAMETERS = Case(
     phase="accUpdateGradParameters",
     reference=_index_acc_update,
     samples=_index_samples(_of_acc_update),
-    error_inputs=_index_refusals("keys"),
+    error_inputs=_index_error_inputs("keys"),
     any_size=_ANY_TABLE,
     tolerance=1e-4,  # a few hundred steps on one row
 )
@@ -286,7 +286,7 @@ INDEX_LINEAR_UPDATE_PARAMETERS = Case(
     reference=_index_update,
     samples=_index_samples(_of_update),
     error_inputs=(
-        *_index_refusals("runningKeys"),
+        *_index_error_inputs("runningKeys"),
         ErrorInput("gradients of fewer keys", {"gradWeight": normal(8, 4)}, ValueError, "gradWeight"),
         ErrorInput(
             "gradients of a normalizing table", {"gradWeight": normal(9, 8)}, ValueError, "gradWeight"
@@ -403,7 +403,7 @@ def _sparse_samples(phase: str, legacy: bool) -> tuple[SampleInput, ...]:
     )
 
 
-def _sparse_refusals(phase: str, legacy: bool) -> tuple[ErrorInput, ...]:
+def _sparse_error_inputs(phase: str, legacy: bool) -> tuple[ErrorInput, ...]:
     name = "lastInput" if phase in ("zero", "update") else "input"
     changes: list[tuple[str, Any, type[Exception]]] = []
     for text, number in (("0", 0.0), ("beyond the matrix", 7.0), ("NaN", float("nan")), ("huge", 1e300)):
@@ -424,7 +424,7 @@ def _sparse_case(phase: str, kind: str, legacy: bool, reference: Callable[..., A
         phase="legacy" + phase[0].upper() + phase[1:] if legacy else phase,
         reference=reference,
         samples=_sparse_samples(kind, legacy),
-        error_inputs=_sparse_refusals(kind, legacy),
+        error_inputs=_sparse_error_inputs(kind, legacy),
         **settings,
     )
 

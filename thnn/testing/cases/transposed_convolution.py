@@ -129,7 +129,7 @@ _GEOMETRY: tuple[tuple[str, dict[str, Any]], ...] = (
     ("an output beyond memory", {"dW": 2**31 - 1, "dH": 2**31 - 1}),
 )
 _PHASES = ("updateOutput", "updateGradInput", "accGradParameters")
-_IMAGES = (
+_IMAGE_ERROR_INPUTS = (
     ErrorInput("input a matrix", {"input": normal(4, 3)}, ValueError, "input"),
     ErrorInput("no planes", {"input": normal(2, 0, 4, 3)}, ValueError, "input"),
     ErrorInput("no rows", {"input": normal(2, 3, 0, 3)}, ValueError, "input"),
@@ -171,7 +171,7 @@ SPATIAL_FULL_CONVOLUTION = Case(
             for phase in _PHASES
             for name, change in _GEOMETRY
         ),
-        *_IMAGES,
+        *_IMAGE_ERROR_INPUTS,
     ),
     rows=(
         Row(
@@ -217,7 +217,7 @@ SPATIAL_FULL_DILATED_CONVOLUTION = Case(
             ErrorInput("adj of stride and dilation", {"adjW": 2}, ValueError, "adjW", phase=phase)
             for phase in _PHASES
         ),
-        *_IMAGES,
+        *_IMAGE_ERROR_INPUTS,
     ),
     rows=(
         Row(
@@ -228,7 +228,7 @@ SPATIAL_FULL_DILATED_CONVOLUTION = Case(
     ),
 )
 
-_VOLUMES_GEOMETRY: tuple[tuple[str, dict[str, Any]], ...] = (
+_VOLUME_GEOMETRY: tuple[tuple[str, dict[str, Any]], ...] = (
     ("stride 0", {"dT": 0}),
     ("stride below 0", {"dW": -1}),
     ("padding below 0", {"pH": -1}),
@@ -238,7 +238,7 @@ _VOLUMES_GEOMETRY: tuple[tuple[str, dict[str, Any]], ...] = (
     ("huge adj", {"aH": 2**31 - 1}),
     ("an output beyond memory", {"dT": 2**31 - 1, "dW": 2**31 - 1, "dH": 2**31 - 1}),
 )
-_VOLUMES = (
+_VOLUME_ERROR_INPUTS = (
     ErrorInput("input an image", {"input": normal(3, 4, 3)}, ValueError, "input"),
     ErrorInput("no planes", {"input": normal(2, 0, 2, 3, 3)}, ValueError, "input"),
     ErrorInput("other planes", {"input": normal(2, 2, 2, 3, 3)}, ValueError, "weight"),
@@ -272,9 +272,9 @@ VOLUMETRIC_FULL_CONVOLUTION = Case(
         *(
             ErrorInput(name, change, ValueError, phase=phase)
             for phase in _PHASES
-            for name, change in _VOLUMES_GEOMETRY
+            for name, change in _VOLUME_GEOMETRY
         ),
-        *_VOLUMES,
+        *_VOLUME_ERROR_INPUTS,
     ),
     rows=(
         Row(
@@ -307,13 +307,13 @@ VOLUMETRIC_FULL_DILATED_CONVOLUTION = Case(
             ErrorInput(name, change, ValueError, phase=phase)
             for phase in _PHASES
             for name, change in (
-                *(g for g in _VOLUMES_GEOMETRY if g[0] != "adj of the stride"),
+                *(g for g in _VOLUME_GEOMETRY if g[0] != "adj of the stride"),
                 ("adj of stride and dilation", {"aT": 2}),
                 ("dilation 0", {"dilationT": 0}),
                 ("huge dilation", {"dilationT": 2**31 - 1, "dilationW": 2**31 - 1, "dilationH": 2**31 - 1}),
             )
         ),
-        *_VOLUMES,
+        *_VOLUME_ERROR_INPUTS,
     ),
     rows=(
         Row(

@@ -113,7 +113,7 @@ _KERNEL: tuple[tuple[str, dict[str, Any]], ...] = (
     ("huge kernel", {"kT": 2**31 - 1, "kW": 2**31 - 1, "kH": 2**31 - 1}),
     ("kernel that weight does not have", {"kW": 4}),
 )
-_TENSORS = (
+_TENSOR_ERROR_INPUTS = (
     ErrorInput("input an image", {"input": normal(5, 6, 5)}, ValueError, "input"),
     ErrorInput("no planes", {"input": normal(2, 0, 4, 5, 6)}, ValueError, "input"),
     ErrorInput("no depth", {"input": normal(2, 3, 0, 5, 6)}, ValueError, "input"),
@@ -147,7 +147,7 @@ VOLUMETRIC_CONVOLUTION = Case(
             for phase in _PHASES
             for name, change in _GEOMETRY
         ),
-        *_TENSORS,
+        *_TENSOR_ERROR_INPUTS,
         ErrorInput("flattened weight", {"weight": normal(4, 36)}, ValueError, "weight"),
         ErrorInput("a kernel without width", {"weight": normal(4, 3, 2, 3, 0)}, ValueError, "weight"),
         ErrorInput(
@@ -190,7 +190,7 @@ VOLUMETRIC_CONVOLUTION_MM = Case(
             for phase in _PHASES
             for name, change in (*_GEOMETRY, *_KERNEL)
         ),
-        *_TENSORS,
+        *_TENSOR_ERROR_INPUTS,
         ErrorInput("flattened weight too short", {"weight": normal(4, 35)}, ValueError, "weight"),
         ErrorInput("kernel with permuted axes", {"weight": normal(4, 3, 3, 2, 2)}, ValueError, "weight"),
     ),
@@ -238,7 +238,7 @@ VOLUMETRIC_DILATED_CONVOLUTION = Case(
                 ("huge dilation", {"dilationH": 2**31 - 1}),
             )
         ),
-        *_TENSORS,
+        *_TENSOR_ERROR_INPUTS,
         ErrorInput("flattened weight", {"weight": normal(4, 36)}, ValueError, "weight"),
     ),
     rows=(

@@ -117,9 +117,9 @@ def _check_in_place(
     if pair is None:
         return
     source, result = pair
-    for very_same in (False, True):
+    for is_same_tensor in (False, True):
         row = runner.row(function, made)
-        if very_same:
+        if is_same_tensor:
             row[result] = row[source]
         address = row[source].data_ptr()
         runner.call(function, row)

@@ -103,7 +103,8 @@ def _check_rounded(case: Case, sample: SampleInput, dtype: torch.dtype, toleranc
 
 
 def check_gradients(case: Case, sample: SampleInput) -> None:
-    """First derivatives of the class against finite differences; on the device a random combination of them."""
+    """First derivatives of the class against finite differences; a random combination of them if the CUDA library, or
+    its emulation, computes."""
     runner = CaseRunner(case, sample)
     leaves = runner.leaves()
     _gradcheck(
@@ -114,13 +115,14 @@ def check_gradients(case: Case, sample: SampleInput) -> None:
     )
 
 
-# Elements above which finite differences by each of them would take longer than all other checks of the sample.
+# The number of elements above which finite differences by each element would take longer than all other checks of the
+# sample.
 _MANY = 100
 
 
 def check_second_gradients(case: Case, sample: SampleInput) -> None:
-    """Derivatives of the gradients against finite differences; a random combination of them for large tensors and on
-    the device."""
+    """Derivatives of the gradients against finite differences; a random combination of them for large tensors, and if
+    the CUDA library, or its emulation, computes."""
     runner = CaseRunner(case, sample)
     leaves = runner.leaves()
     factors = {f"gradient by {n}": t.clone().requires_grad_() for n, t in runner.factors.items()}
