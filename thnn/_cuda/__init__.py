@@ -6,8 +6,9 @@ settings of TF32, determinism and benchmarking.
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import torch
@@ -27,6 +28,23 @@ def _signature(name: str) -> tuple[Callable[..., torch.Tensor | None], tuple[str
     return compute, tuple(a.name for a in arguments), position
 
 
+@contextlib.contextmanager
+def _without_onednn(is_emulated: bool) -> Iterator[None]:
+    """Switches off oneDNN in an emulation, where torch computes on the CPU.
+
+    Its convolutions of float16 and bfloat16 on CPUs with AMX end the process for some dilations near 2^31 (torch 2.13).
+    """
+    onednn: Any = torch.backends.mkldnn
+    if not is_emulated or not onednn.enabled:
+        yield
+        return
+    onednn.enabled = False
+    try:
+        yield
+    finally:
+        onednn.enabled = True
+
+
 def compute_by_torch(name: str, values: Sequence[Any], new: Collection[int]) -> None:
     """Computes a function of arguments that have been checked, and whose outputs have their sizes.
 
@@ -40,7 +58,7 @@ def compute_by_torch(name: str, values: Sequence[Any], new: Collection[int]) -> 
         with torch.autocast(device, enabled=False):
             compute_by_torch(name, values, new)
         return
-    with torch.no_grad(), torch._C.DisableTorchFunctionSubclass():
+    with torch.no_grad(), torch._C.DisableTorchFunctionSubclass(), _without_onednn(device == "cpu"):
         result = compute(**dict(zip(names, values)))
         if result is None:
             return
