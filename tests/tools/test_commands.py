@@ -24,7 +24,9 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
-@pytest.mark.parametrize("command", ["", "info", "list", "check", "bench", "torch-support", "regenerate"])
+@pytest.mark.parametrize(
+    "command", ["", "info", "list", "check", "bench", "new", "torch-support", "regenerate"]
+)
 def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main([*([command] if command else []), "--help"])
