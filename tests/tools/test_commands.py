@@ -159,6 +159,26 @@ def test_bench_reports_missing_packages_before_it_measures(
     assert f"{option} needs {package}" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--device cuda --json", "--json has no effect with --device cuda"),
+        ("--device cuda --plot x.png", "--plot has no effect with --device cuda"),
+        ("--device cuda --threads 2", "--threads has no effect with --device cuda"),
+        ("--device cuda --no-compile", "--no-compile has no effect with --device cuda"),
+        ("Mine.h --markdown x.md", "--markdown has no effect with FILE.h"),
+        ("Mine.h --keep-freed-memory", "--keep-freed-memory has no effect with FILE.h"),
+    ],
+)
+def test_bench_refuses_options_without_effect(
+    arguments: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["bench", *arguments.split()])
+    assert end.value.code == 2
+    assert message in capsys.readouterr().err
+
+
 def test_bench_of_an_overhead(tmp_path: Path) -> None:
     data, table = tmp_path / "b.json", tmp_path / "b.md"
     result = run(
