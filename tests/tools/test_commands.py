@@ -179,6 +179,22 @@ def test_bench_refuses_options_without_effect(
     assert message in capsys.readouterr().err
 
 
+def test_bench_ends_when_one_of_its_processes_fails() -> None:
+    from thnn.testing.bench_sync import _wait
+
+    sources = ("import time; time.sleep(60)", "raise SystemExit(3)")
+    processes = [subprocess.Popen([sys.executable, "-c", source]) for source in sources]
+    try:
+        with pytest.raises(ValueError, match="a process of the benchmark failed"):
+            _wait(processes, 30)
+        with pytest.raises(ValueError, match="has not ended after 0 s"):
+            _wait(processes[:1], 0)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
 def test_bench_of_an_overhead(tmp_path: Path) -> None:
     data, table = tmp_path / "b.json", tmp_path / "b.md"
     result = run(
