@@ -9,9 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from thnn.__main__ import main
 from thnn._header.registry import modules
+from thnn.testing import device_calls
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -193,6 +195,15 @@ def test_bench_ends_when_one_of_its_processes_fails() -> None:
         for process in processes:
             process.kill()
             process.wait()
+
+
+def test_an_error_while_arguments_are_copied_to_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError("no memory")
+
+    monkeypatch.setattr(device_calls, "_copy", fail)
+    with pytest.raises(MemoryError, match="no memory"):
+        device_calls.call_on_device(lambda x: None, [torch.ones(2)], torch.device("cpu"))
 
 
 def test_bench_of_an_overhead(tmp_path: Path) -> None:
