@@ -118,9 +118,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DEVICE",
         help="time the rows of single functions on this device: cpu (default), cuda",
     )
-    command.add_argument(
-        "--threads", type=_count, default=2, metavar="N", help="threads for both (default 2)"
-    )
+    command.add_argument("--threads", type=_count, metavar="N", help="threads for both (default 2)")
     command.add_argument(
         "--rounds",
         type=_count,
@@ -139,7 +137,7 @@ def _parser() -> argparse.ArgumentParser:
         action="store_true",
         help="call thnn.keep_freed_memory() first, for torch and thnn",
     )
-    command.set_defaults(run=_bench)
+    command.set_defaults(run=_bench, parser=command)
 
     command = commands.add_parser(
         "new",
@@ -345,9 +343,24 @@ def _new(options: argparse.Namespace) -> int:
     return 0
 
 
+def _refuse_unused_options(options: argparse.Namespace) -> None:
+    """Ends the program with an error for an option that has no effect on rows of a header or of another device."""
+    on_cpu = options.device.partition(":")[0] == "cpu"
+    if on_cpu and not options.pattern.endswith(".h"):
+        return
+    why = "with FILE.h" if on_cpu else f"with --device {options.device}"
+    names = ["json", "plot", "markdown", "compile", "keep_freed_memory", *([] if on_cpu else ["threads"])]
+    for name in names:
+        if getattr(options, name) != options.parser.get_default(name):
+            option = "no-compile" if name == "compile" else name.replace("_", "-")
+            options.parser.error(f"--{option} has no effect {why}")
+
+
 def _bench(options: argparse.Namespace) -> int:
+    _refuse_unused_options(options)
     from thnn.testing.bench import bench_loaded, main
 
+    options.threads = options.threads or 2
     if options.pattern.endswith(".h"):
         loaded = _load(options.pattern)
         try:

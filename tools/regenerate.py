@@ -57,6 +57,8 @@ def regenerate(root: Path, report: Callable[[str], None] = print) -> None:
     """Rewrites stale files and rebuilds; on any exception or signal the tree is restored."""
     progress = Progress()
     directory, package = root / "build" / "cmake", root / "thnn"
+    wants_cuda = cuda.is_wanted()
+    left_over = package / "libTHCUNN.so"  # of `make cuda`, before this change of the sources
     with lock(root), _signals_are_exceptions():
         progress.show(f"reading {HEADER}")
         functions = _parse(root)
@@ -70,20 +72,20 @@ def regenerate(root: Path, report: Callable[[str], None] = print) -> None:
             replace_together(for_compiler)
             compile_libraries(root, directory, functions=names, progress=progress)
             libraries = changed_libraries(directory, package)
-            replace_together({**{p: t for p, t in new.items() if p not in for_compiler}, **libraries})
+            deleted = [left_over] if libraries and not wants_cuda and left_over.exists() else []
+            others = {p: t for p, t in new.items() if p not in for_compiler}
+            replace_together({**others, **libraries, **dict.fromkeys(deleted)})
         except BaseException:
             replace_together(before)
             raise
         finally:
             progress.clear()
-    left_over = package / "libTHCUNN.so"
-    if cuda.is_wanted():
-        cuda.build_library(root, package)
-    elif libraries and left_over.exists():  # of `make cuda`, before this change of the sources
-        left_over.unlink()
-        report(f"deleted {left_over.relative_to(root)}; THNN_CUDA=1 builds it again")
+    for path in deleted:
+        report(f"deleted {path.relative_to(root)}; THNN_CUDA=1 builds it again")
     for path in (*new, *libraries):
         report(f"{'deleted' if files.get(path, '') is None else 'wrote'} {path.relative_to(root)}")
+    if wants_cuda:
+        cuda.build_library(root, package)
     if not new and not libraries:
         report("everything is up to date")
 

@@ -38,8 +38,7 @@ void THNN_(BatchNormalization_mergeStatistics)(THNNState *state, THAccrealTensor
   const accreal *part = TH_ACCREAL_DATA(parts);
   for (int64_t k = 0; k < parts->size[0]; k++) {
     const accreal count = part[k * partStride + 2 * C * stride];
-    THNN_CHECK(count >= 0, parts, "expected numbers of values of at least 0, got %g in part %lld", count,
-               (long long)k);
+    THNN_CHECK(count >= 0, parts, "expected counts of at least 0, got %g in part %lld", count, (long long)k);
   }
   const ChannelPairs to = pairsOf(statistics);
   accreal *mean = to.data, *squares = mean + C * to.stride, total = 0;

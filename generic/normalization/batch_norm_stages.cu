@@ -37,14 +37,17 @@ void THNN_(BatchNormalization_mergeStatistics)(THNNState *state, THAccrealTensor
   const thcunn::View<const accreal, 2> part = {TH_ACCREAL_DATA(parts), {parts->stride[0], parts->stride[1]}};
   const thcunn::View<accreal, 1> to = {TH_ACCREAL_DATA(statistics), {statistics->stride[0]}};
   const thcunn::NumberCheck check =
-      thcunn::numberCheck(state, "parts", "expected numbers of values of at least 0", "in part");
+      thcunn::numberCheck(state, "parts", "expected counts of at least 0", "in part");
   /* The last thread has no channel; it adds the numbers of values. */
   thcunn::forEach(state, C + 1, [=] __device__(int64_t c) {
     accreal mean = 0, squares = 0, count = 0;
     for (int64_t k = 0; k < K; k++) {
       const int64_t meanAt[] = {k, c}, squaresAt[] = {k, C + c}, countAt[] = {k, 2 * C};
-      const accreal partCount = *part.at(countAt);
-      if (!(partCount >= 0)) check.refuse((float)partCount, k);
+      accreal partCount = *part.at(countAt);
+      if (!(partCount >= 0)) {
+        check.refuse((float)partCount, k);
+        partCount = (accreal)NAN;
+      }
       if (partCount == 0) continue;
       const accreal fraction = partCount / (count + partCount);
       if (c < C) {

@@ -138,9 +138,9 @@ void THNN_(IndexLinear_updateOutput)(THNNState *state, THIndexTensor *keys, int6
   THNN_RETURN_IF_FAILED(state);
   THNN_RESIZE_TO(output, THNN_CONTIGUOUS, r.samples, r.outputs);
   if (r.normalizing) THNN_RESIZE_TO(normalizedValues, THNN_CONTIGUOUS, r.entries);
-  if (train) THNN_CHECK_DISTINCT_ADDRESSES(weight);
-  THNN_RETURN_IF_FAILED(state);
   const bool trains = r.normalizing && train;
+  if (trains) THNN_CHECK_DISTINCT_ADDRESSES(weight);
+  THNN_RETURN_IF_FAILED(state);
   const THNNTensor *const written[] = {output, r.normalizing ? normalizedValues : NULL, trains ? weight : NULL};
   const THNNTensor *const read[] = {keys, values, sizes, cumSumSizes, bias, trains ? NULL : weight};
   const char *const names[] = {"output", "normalizedValues", "weight"};

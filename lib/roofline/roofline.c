@@ -26,8 +26,11 @@ static bool cpuHas(const char *instructionSet)
 {
 #ifdef THNN_X86_VARIANTS
   __builtin_cpu_init();
-  const bool avx2 =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  /* The conditions of lib/THNN/runtime/dispatch.c. */
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi") &&
+                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt") &&
+                    __builtin_cpu_supports("movbe");
   if (strcmp(instructionSet, "avx2") == 0) return avx2;
   if (strcmp(instructionSet, "avx512") == 0)
     return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -128,6 +128,46 @@ def test_class_of_another_library(scale: tuple[Library, dict]) -> None:
     assert cls.apply(torch.randn(2, 3, device="meta"), 2.0).shape == (2, 3)
 
 
+STATELESS = r"""
+#include <stdio.h>
+#include <string.h>
+#include "runtime/function_table.h"
+
+static void *allocate(THNNState *state, int64_t bytes) { return (void)state, (void)bytes, NULL; }
+
+int main(void)
+{
+  const THNNLibrary *library = THNN_library();
+  const THNNFunction *f = library->functions;
+  while (strcmp(f->name, "unfolded_copy") != 0) f++;
+  int64_t size[1] = {2};
+  float data[2] = {0};
+  THNNTensor a, b;
+  THNNTensor_init(&a, THNN_TYPE_FLOAT, data, 1, size);
+  THNNTensor_init(&b, THNN_TYPE_FLOAT, data, 1, size);
+  THNNValue values[13] = {{&a}, {&b}};
+  int stream = 0, factor = 0, memory = 0;
+  THNNState state = {.stream = &stream, .meta = true, .gradientFactor = &factor, .allocate = allocate,
+                     .allocations = &memory};
+  f->call[0](&state, values);
+  puts(state.message);
+  return !(state.status == THNN_VALUE_ERROR && state.meta && state.stream == &stream && state.allocate == allocate &&
+           state.gradientFactor == &factor && state.allocations == &memory);
+}
+"""
+
+
+def test_a_function_without_state_leaves_the_fields_of_the_caller(tmp_path: Path) -> None:
+    (tmp_path / "stateless.c").write_text(STATELESS)
+    package = Path(thnn.__file__).parent
+    command = ["cc", "-std=gnu11", f"-I{ROOT / 'lib/THNN'}", str(tmp_path / "stateless.c")]
+    links = [str(package / "libTHNN.so"), f"-Wl,-rpath,{package}", "-o", str(tmp_path / "stateless")]
+    subprocess.run([*command, *links], check=True)
+    done = subprocess.run([tmp_path / "stateless"], capture_output=True, text=True)
+    assert done.stdout.startswith("unfolded_copy: ")
+    assert done.returncode == 0
+
+
 def test_files_that_are_no_library(tmp_path: Path) -> None:
     with pytest.raises(ImportError, match="cannot open shared object"):
         Library(tmp_path / "missing.so")

@@ -69,3 +69,14 @@ def test_connection_table() -> None:
         thnn.SpatialConvolutionMapFunction.apply(
             torch.randn(2, 5, 5), torch.randn(2, 3, 3), torch.randn(2), table, 2, 2, 1, 1
         )
+
+
+@pytest.mark.parametrize("count", [-1.0, float("nan")])
+def test_merged_statistics_of_a_wrong_count_are_nan(count: float) -> None:
+    parts = torch.ones(3, 5, dtype=torch.float64)
+    parts[1, -1] = count
+    merged = torch.zeros(5, dtype=torch.float64)
+    backend = thnn.type2backend[torch.float32]
+    with pytest.raises(ValueError, match=rf"parts: expected counts of at least 0, got {count:g} in part 1$"):
+        backend.BatchNormalization_mergeStatistics(0, parts, merged)
+    assert merged.isnan().all()

@@ -20,6 +20,7 @@ COUNTS = {
     "copyPacks": (512, 512, 512, 512, 1024, 1),
     "copyThroughScratch": (512, 512, 1024, 1024, 2048, 2),
     "addReversed": (512, 512, 512, 512, 1536, 1),
+    "addReversedScratch": (0, 512, 512, 512, 1536, 1),
     "accumulate": (1024, 512, 1024, 512, 1536, 1),
     "takeEighth": (512, 64, 512, 64, 576, 1),
     "broadcast": (1, 512, 1, 512, 640, 1),

@@ -100,6 +100,11 @@ int main(int count, char **names)
     THCUNN_LAUNCH(copy, blocks, threads, NULL)(in, scratch);
     THCUNN_LAUNCH(copy, blocks, threads, NULL)(scratch, out);
   }
+  if (!strcmp(name, "addReversedScratch")) { /* the second half of released memory is allocated again */
+    emulation::observeScratch(scratch, bytes);
+    emulation::observeScratch(scratch + COUNT / 2, bytes / 2);
+    THCUNN_LAUNCH(addReversed, blocks, threads, NULL)(scratch, out);
+  }
   if (!strcmp(name, "fill")) cudaMemsetAsync(out, 0, bytes, NULL);
   int64_t counts[6];
   trafficEnd(counts);

@@ -27,6 +27,23 @@ def test_gradients_with_a_graph_are_the_same(name: str, settings: dict[str, Any]
     torch.testing.assert_close(with_graph, plain)
 
 
+def test_index_linear_reads_an_expanded_weight() -> None:
+    weight, bias = torch.randn(1, 4).expand(6, 4), torch.randn(4)
+    keys, values = torch.tensor([0, 5, 3]), torch.randn(3)
+    sizes, sums = torch.tensor([2, 1]), torch.tensor([2, 3])
+    outputs = []
+    for table in (weight, weight.clone()):
+        outputs.append(torch.empty(2, 4))
+        thnn.type2backend[torch.float32].IndexLinear_updateOutput(
+            0, keys, 0, values, sizes, sums, outputs[-1], table, bias, torch.empty(0), 1
+        )
+    assert torch.equal(*outputs)
+    with pytest.raises(ValueError, match="weight: is written, but several of its elements share one address"):
+        thnn.type2backend[torch.float32].IndexLinear_updateOutput(
+            0, keys, 0, values, sizes, sums, torch.empty(2, 0), weight, torch.empty(0), torch.empty(3), 1
+        )
+
+
 def test_an_lstm_leaves_its_gates_alone() -> None:
     input, hidden, cell = torch.randn(2, 12), torch.randn(2, 12), torch.randn(2, 3)
     before = hidden.clone()

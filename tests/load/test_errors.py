@@ -6,6 +6,7 @@ import copy
 import os
 import pickle
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,8 @@ import pytest
 from cube import HEADER, KERNEL
 
 import thnn
+from thnn._load.cuda import find_cxx
+from thnn._load.recipe import find_compiler, flags_of_kinds
 from thnn._load.sanitizing import _FRAME
 
 Write = Callable[..., Path]
@@ -103,6 +106,21 @@ def test_no_compiler(write: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.delenv("CC")
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "none of cc, gcc and clang on PATH" in raises(thnn.CompileError, header)
+
+
+def test_launcher_and_flags_in_the_compiler_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = shutil.which("cc") or pytest.skip("no cc")
+    for command in ("cc -m64", "ccache cc -m64", "/some/where/sccache cc"):
+        monkeypatch.setenv("CC", command)
+        monkeypatch.setenv("CXX", command)
+        for compiler in (find_compiler(), find_cxx()):
+            assert compiler.command == tuple(command.split())
+            assert compiler.path == Path(found).resolve()
+
+
+def test_flags_with_operands() -> None:
+    flags = ["-O2", "-D", "A=-D", "--maxrregcount", "-DB", "-I", "dir", "-O1", "-U"]
+    assert flags_of_kinds(flags, ("-D", "-U", "-I")) == ["-D", "A=-D", "-DB", "-I", "dir", "-U"]
 
 
 def test_arguments(write: Write, tmp_path: Path) -> None:

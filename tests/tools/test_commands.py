@@ -9,9 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from thnn.__main__ import main
 from thnn._header.registry import modules
+from thnn.testing import device_calls
 
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -24,7 +26,9 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
-@pytest.mark.parametrize("command", ["", "info", "list", "check", "bench", "torch-support", "regenerate"])
+@pytest.mark.parametrize(
+    "command", ["", "info", "list", "check", "bench", "new", "torch-support", "regenerate"]
+)
 def test_help(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main([*([command] if command else []), "--help"])
@@ -155,6 +159,51 @@ def test_bench_reports_missing_packages_before_it_measures(
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert main(["bench", "raw call", option, "x.out"]) == 2
     assert f"{option} needs {package}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--device cuda --json", "--json has no effect with --device cuda"),
+        ("--device cuda --plot x.png", "--plot has no effect with --device cuda"),
+        ("--device cuda --threads 2", "--threads has no effect with --device cuda"),
+        ("--device cuda --no-compile", "--no-compile has no effect with --device cuda"),
+        ("Mine.h --markdown x.md", "--markdown has no effect with FILE.h"),
+        ("Mine.h --keep-freed-memory", "--keep-freed-memory has no effect with FILE.h"),
+    ],
+)
+def test_bench_refuses_options_without_effect(
+    arguments: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["bench", *arguments.split()])
+    assert end.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_bench_ends_when_one_of_its_processes_fails() -> None:
+    from thnn.testing.bench_sync import _wait
+
+    sources = ("import time; time.sleep(60)", "raise SystemExit(3)")
+    processes = [subprocess.Popen([sys.executable, "-c", source]) for source in sources]
+    try:
+        with pytest.raises(ValueError, match="a process of the benchmark failed"):
+            _wait(processes, 30)
+        with pytest.raises(ValueError, match="has not ended after 0 s"):
+            _wait(processes[:1], 0)
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def test_an_error_while_arguments_are_copied_to_a_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError("no memory")
+
+    monkeypatch.setattr(device_calls, "_copy", fail)
+    with pytest.raises(MemoryError, match="no memory"):
+        device_calls.call_on_device(lambda x: None, [torch.ones(2)], torch.device("cpu"))
 
 
 def test_bench_of_an_overhead(tmp_path: Path) -> None:

@@ -305,8 +305,26 @@ def test_a_cuda_library_of_other_sources_is_deleted(
     libraries = {package / "libTHNN.so": built} if is_changed else {}
     monkeypatch.setattr(regenerate, "changed_libraries", lambda *_: libraries)
     monkeypatch.setenv("THNN_CUDA", "0")
-    regenerate.regenerate(tree, lambda text: None)
+    said: list[str] = []
+    regenerate.regenerate(tree, said.append)
     assert cuda.exists() is not is_changed
+    assert ("deleted thnn/libTHCUNN.so; THNN_CUDA=1 builds it again" in said) is is_changed
+
+
+@pytest.mark.usefixtures("no_compiler")
+def test_written_files_are_named_before_the_cuda_library_is_built(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise build.BuildError("nvcc failed")
+
+    (tree / "thnn/_generated/functions/linear.pyi").unlink()
+    monkeypatch.setattr("tools.cuda.build_library", fail)
+    monkeypatch.setenv("THNN_CUDA", "1")
+    said: list[str] = []
+    with pytest.raises(build.BuildError, match="nvcc failed"):
+        regenerate.regenerate(tree, said.append)
+    assert said == ["wrote thnn/_generated/functions/linear.pyi"]
 
 
 @pytest.mark.usefixtures("no_compiler")

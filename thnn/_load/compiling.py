@@ -30,6 +30,7 @@ from thnn._load.recipe import (
     SYSTEM,
     CompileError,
     Recipe,
+    flags_of_kinds,
     hashes,
     included_files,
     installed_headers,
@@ -270,7 +271,7 @@ def _digest_of_sources(recipe: Recipe, included: Iterable[Path]) -> str:
     """
     sources = (*recipe.sources, *recipe.cuda_sources)
     texts = [recipe.header_hash, *hashes(sources).values(), *sorted(hashes(included).values())]
-    macros = re.findall(r"-[DU]\0?[^\0]*", "\0".join(recipe.cflags))
+    macros = flags_of_kinds(recipe.cflags, ("-D", "-U"))
     return sha256(repr((texts, macros)).encode()).hexdigest()[:8]
 
 

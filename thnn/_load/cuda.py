@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +29,8 @@ from thnn._load.recipe import (
     CompileError,
     Compiler,
     Recipe,
+    first_compiler,
+    flags_of_kinds,
     hashes,
     identity,
     included_files,
@@ -89,7 +90,7 @@ class CudaRecipe:
             flags += ["-g", "-fno-omit-frame-pointer"]
             flags += ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
         # The flags of the caller are meant for nvcc; only these kinds suit a C++ compiler, too.
-        return [*flags, "-O1", "-DTHCUNN_EMULATE", *(f for f in own if f.startswith(("-D", "-U", "-I")))]
+        return [*flags, "-O1", "-DTHCUNN_EMULATE", *flags_of_kinds(own, ("-D", "-U", "-I"))]
 
     def parts(self) -> dict[str, str]:
         version = run_compiler([*self.compiler.command, "--version"]).stdout if self.architectures else ""
@@ -199,12 +200,12 @@ def gpu_architectures() -> tuple[str, ...]:
 def find_cxx() -> Compiler:
     """$CXX if it is set, otherwise the first of c++, g++ and clang++ on PATH. Raises CompileError if there is none."""
     chosen = os.environ.get("CXX", "").split()
-    for command in (chosen,) if chosen else (["c++"], ["g++"], ["clang++"]):
-        found = shutil.which(command[-1] if Path(command[0]).name in ("ccache", "sccache") else command[0])
-        if found is not None:
-            path = Path(found).resolve()
-            return Compiler(tuple(command), path, "clang" in path.name)
-    raise CompileError("THNN_CUDA_EMULATE needs a C++ compiler: install g++ (apt install g++), or set CXX")
+    compiler = first_compiler([chosen] if chosen else [["c++"], ["g++"], ["clang++"]])
+    if compiler is None:
+        raise CompileError(
+            "THNN_CUDA_EMULATE needs a C++ compiler: install g++ (apt install g++), or set CXX"
+        )
+    return compiler
 
 
 def compile_cuda(

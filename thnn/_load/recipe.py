@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from thnn._header import Function, group_modules
@@ -61,14 +62,23 @@ class Compiler:
     is_clang: bool
 
 
-def find_compiler() -> Compiler:
-    """$CC if it is set, otherwise the first of cc, gcc and clang on PATH. Raises CompileError if there is none."""
-    chosen = os.environ.get("CC", "").split()
-    for command in (chosen,) if chosen else (["cc"], ["gcc"], ["clang"]):
-        found = shutil.which(command[-1] if Path(command[0]).name in ("ccache", "sccache") else command[0])
+def first_compiler(commands: Iterable[Sequence[str]]) -> Compiler | None:
+    """The first of the commands whose program is on PATH; a launcher such as ccache may precede the program."""
+    for command in commands:
+        has_launcher = len(command) > 1 and Path(command[0]).name in ("ccache", "sccache")
+        found = shutil.which(command[has_launcher])
         if found is not None:
             path = Path(found).resolve()
             return Compiler(tuple(command), path, "clang" in path.name)
+    return None
+
+
+def find_compiler() -> Compiler:
+    """$CC if it is set, otherwise the first of cc, gcc and clang on PATH. Raises CompileError if there is none."""
+    chosen = os.environ.get("CC", "").split()
+    compiler = first_compiler([chosen] if chosen else [["cc"], ["gcc"], ["clang"]])
+    if compiler is not None:
+        return compiler
     wanted = (
         f"CC={' '.join(chosen)} names no program" if chosen else "there is none of cc, gcc and clang on PATH"
     )
@@ -76,6 +86,15 @@ def find_compiler() -> Compiler:
         f"thnn.load needs a C compiler, and {wanted}: install gcc or clang (apt install gcc, dnf install gcc), or "
         "set CC"
     )
+
+
+def flags_of_kinds(flags: Iterable[str], kinds: tuple[str, ...]) -> list[str]:
+    """The flags that begin with one of `kinds`, such as -D; where the operand is the next flag, both."""
+    rest, found = iter(flags), []
+    for flag in rest:
+        if flag.startswith(kinds):
+            found += [flag, *(islice(rest, 1) if flag in kinds else ())]
+    return found
 
 
 def find_sources(header: Path, functions: Sequence[Function]) -> list[Path]:

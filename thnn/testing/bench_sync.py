@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -127,14 +127,24 @@ def _two_processes(shape: tuple[int, ...], rounds: int) -> dict[str, Timing]:
         command = [sys.executable, "-m", "thnn.testing.bench_sync", directory, json.dumps(shape), str(rounds)]
         processes = [subprocess.Popen([*command, str(rank)], env=environment) for rank in range(2)]
         try:
-            if any(process.wait(300) for process in processes):
-                raise ValueError("SyncBatchNormalization: a process of the benchmark failed")
+            _wait(processes, 300)
         finally:
             for process in processes:
                 process.kill()
                 process.wait()
         found = json.loads((Path(directory) / "timings").read_text())
     return {name: Timing(*seconds) for name, seconds in found.items()}
+
+
+def _wait(processes: Sequence[subprocess.Popen[bytes]], seconds: float) -> None:
+    """Waits until all processes end. Raises ValueError as soon as one fails, and after `seconds`."""
+    end = time.monotonic() + seconds
+    while not any(codes := [process.poll() for process in processes]) and None in codes:
+        if time.monotonic() > end:
+            raise ValueError(f"SyncBatchNormalization: the benchmark has not ended after {seconds:g} s")
+        time.sleep(0.1)
+    if any(codes):
+        raise ValueError("SyncBatchNormalization: a process of the benchmark failed")
 
 
 class _Alone:

@@ -49,7 +49,7 @@ def call_on_device(call: Callable[..., None], values: Sequence[Any], device: tor
         for storage, there in storages.values():
             storage.copy_(there)
         for value in values:
-            if _is_copied(value):
+            if _is_copied(value) and id(value) in tensors:  # not after an error of the copying
                 result = tensors[id(value)]
                 memory = result.untyped_storage()
                 if memory._cdata not in here:

@@ -59,11 +59,9 @@ void add(uintptr_t begin, uintptr_t end, bool isTensor)
 
 const Range *rangeOf(uintptr_t sector)
 {
-  static size_t last;
-  if (last < ranges.size() && sector >= ranges[last].begin && sector < ranges[last].end) return &ranges[last];
   /* The newest range first: scratch memory may lie where released scratch memory lay. */
   for (size_t i = ranges.size(); i-- > 0;)
-    if (sector >= ranges[i].begin && sector < ranges[i].end) return &ranges[last = i];
+    if (sector >= ranges[i].begin && sector < ranges[i].end) return &ranges[i];
   return nullptr;
 }
 

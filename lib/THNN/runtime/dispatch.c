@@ -17,7 +17,11 @@ static bool supported(THNNCapability capability)
 {
 #ifdef THNN_X86_VARIANTS
   __builtin_cpu_init();
-  bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  /* All that -march=x86-64-v3 adds: a virtual machine may mask any of them. */
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                    __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi") &&
+                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt") &&
+                    __builtin_cpu_supports("movbe");
   if (capability == THNN_CAPABILITY_AVX2) return avx2;
   if (capability == THNN_CAPABILITY_AVX512)
     return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

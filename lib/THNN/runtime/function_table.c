@@ -1,5 +1,7 @@
 #include "runtime/function_table.h"
 
+#include <string.h>
+
 #include "runtime/dispatch.h"
 
 /* The public symbol of every function, THNN_Float<Name> and THNN_Double<Name>, which calls the variant for this CPU;
@@ -57,10 +59,17 @@
   DEFINE_SYMBOL(symbol, name, parameters, names, THNNState *state = THNN_lastState();) \
   static void call_##symbol(THNNState *state, const THNNValue *v)                      \
   {                                                                                    \
-    THNN_lastState()->meta = state->meta;                                              \
+    THNNState *own = THNN_lastState();                                                 \
+    own->meta = state->meta;                                                           \
     symbol values;                                                                     \
-    THNN_lastState()->meta = false;                                                    \
-    if (THNN_lastState()->status != THNN_OK) *state = *THNN_lastState();               \
+    own->meta = false;                                                                 \
+    THNNState_begin(state, #name);                                                     \
+    if (own->status != THNN_OK) {                                                      \
+      state->status = own->status;                                                     \
+      state->requestCount = own->requestCount;                                         \
+      memcpy(state->requests, own->requests, sizeof own->requests);                    \
+      memcpy(state->message, own->message, sizeof own->message);                       \
+    }                                                                                  \
   }
 
 #define THNN_FUNCTION(name, letters, argumentCount, tensorCount, ...) \

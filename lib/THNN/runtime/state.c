@@ -124,6 +124,8 @@ void THNNTensor_byteRange(const THNNTensor *t, uintptr_t *first, uintptr_t *end)
 
 #define OVERLAP_SEARCH_LIMIT 4096
 
+static int64_t magnitudeOf(int64_t stride) { return stride < 0 ? -stride : stride; }
+
 /* True if sum of stride[i] * k[i] = distance for some 0 <= k[i] < size[i], or if the search exceeds *nodes nodes. The
    strides are sorted by descending magnitude. */
 static bool hasSolution(const int64_t *stride, const int64_t *size, int n, int64_t distance, int *nodes)
@@ -132,7 +134,7 @@ static bool hasSolution(const int64_t *stride, const int64_t *size, int n, int64
   if (--*nodes < 0) return true;
   int64_t low = 0, high = 0; /* range of the sum of the other terms */
   for (int i = 1; i < n; i++) *(stride[i] < 0 ? &low : &high) += stride[i] * (size[i] - 1);
-  const int64_t magnitude = stride[0] < 0 ? -stride[0] : stride[0];
+  const int64_t magnitude = magnitudeOf(stride[0]);
   /* distance - stride[0] * k must lie in [low, high]. */
   const int64_t from = stride[0] > 0 ? distance - high : low - distance;
   const int64_t to = stride[0] > 0 ? distance - low : high - distance;
@@ -157,7 +159,7 @@ static bool elementsOverlap(const THNNTensor *a, const THNNTensor *b)
     for (int d = 0; d < t->ndim; d++) {
       if (t->size[d] == 1 || t->stride[d] == 0) continue;
       int j = n++;
-      for (; j > 0 && (stride[j - 1] < 0 ? -stride[j - 1] : stride[j - 1]) < t->stride[d]; j--) {
+      for (; j > 0 && magnitudeOf(stride[j - 1]) < magnitudeOf(t->stride[d]); j--) {
         stride[j] = stride[j - 1];
         size[j] = size[j - 1];
       }

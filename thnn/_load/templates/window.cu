@@ -23,7 +23,7 @@ void THNN_(NAME_updateOutput)(THNNState *state, THTensor *input, THTensor *outpu
   });
 }
 
-/* A thread per element of the input, which adds the gradients of the windows that have it. */
+/* A thread per element of the input, which adds the gradients of the windows that contain it. */
 void THNN_(NAME_updateGradInput)(THNNState *state, THTensor *input, THTensor *gradOutput, THTensor *gradInput,
                                  int kW, int dW)
 {
