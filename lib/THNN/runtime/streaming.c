@@ -3,6 +3,13 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#include "runtime/integer.h"
+
+/* The largest part of an L3 cache that a CPU can fill: a virtual machine sees the whole cache of the socket, of which CPUs
+   that it does not see use the rest. */
+#define MOST_PER_CPU ((int64_t)16 << 20)
 
 /* Nothing exceeds a cache of unknown size. */
 static int64_t cacheBytes = INT64_MAX;
@@ -22,7 +29,11 @@ __attribute__((constructor)) static void readCacheSize(void)
   FILE *file = fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "r");
   long kibibytes;
   if (file == NULL) return;
-  if (fscanf(file, "%ldK", &kibibytes) == 1) cacheBytes = (int64_t)kibibytes * 1024;
+  if (fscanf(file, "%ldK", &kibibytes) == 1) {
+    const int64_t reported = (int64_t)kibibytes * 1024,
+                  usable = MAX(sysconf(_SC_NPROCESSORS_ONLN), 1) * MOST_PER_CPU;
+    cacheBytes = MIN(reported, usable);
+  }
   fclose(file);
 }
 

@@ -25,7 +25,8 @@ static inline __attribute__((always_inline)) void thnn_prefetchAheadForWrite(voi
 }
 
 /* True if operands of `bytes` bytes in total exceed seven eighths of the last-level cache. Linux reports the size of
-   that cache; the environment variable THNN_CACHE_BYTES overrides it, and with 0 all operands exceed it. */
+   that cache, of which at most 16 MiB per CPU count; the environment variable THNN_CACHE_BYTES overrides both, and with
+   0 all operands exceed the cache. */
 bool thnn_exceedsLastLevelCache(int64_t bytes);
 
 /* The message for an invalid THNN_CACHE_BYTES, or NULL. */
