@@ -4,6 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#ifdef THNN_X86_VARIANTS
+#include "runtime/cpu_features.h"
+#endif
+
 typedef struct Loops {
   const char *instructionSet;
   double (*fmaFloat)(int64_t rounds);
@@ -25,17 +29,8 @@ static const Loops loops[] = {
 static bool cpuHas(const char *instructionSet)
 {
 #ifdef THNN_X86_VARIANTS
-  __builtin_cpu_init();
-  /* The conditions of lib/THNN/runtime/dispatch.c. */
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi") &&
-                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt") &&
-                    __builtin_cpu_supports("movbe");
-  if (strcmp(instructionSet, "avx2") == 0) return avx2;
-  if (strcmp(instructionSet, "avx512") == 0)
-    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
+  if (strcmp(instructionSet, "avx2") == 0) return thnn_cpuHasAvx2();
+  if (strcmp(instructionSet, "avx512") == 0) return thnn_cpuHasAvx512();
 #endif
   return strcmp(instructionSet, "default") == 0;
 }

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef THNN_X86_VARIANTS
+#include "runtime/cpu_features.h"
+#endif
 #include "runtime/streaming.h"
 #include "runtime/winograd.h"
 
@@ -16,17 +19,8 @@ static char error[160];
 static bool supported(THNNCapability capability)
 {
 #ifdef THNN_X86_VARIANTS
-  __builtin_cpu_init();
-  /* All that -march=x86-64-v3 adds: a virtual machine may mask any of them. */
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                    __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi") &&
-                    __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt") &&
-                    __builtin_cpu_supports("movbe");
-  if (capability == THNN_CAPABILITY_AVX2) return avx2;
-  if (capability == THNN_CAPABILITY_AVX512)
-    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
+  if (capability == THNN_CAPABILITY_AVX2) return thnn_cpuHasAvx2();
+  if (capability == THNN_CAPABILITY_AVX512) return thnn_cpuHasAvx512();
 #endif
   return capability == THNN_CAPABILITY_DEFAULT;
 }

@@ -1,0 +1,31 @@
+#ifndef THNN_RUNTIME_CPU_FEATURES_H
+#define THNN_RUNTIME_CPU_FEATURES_H
+
+#include <stdbool.h>
+
+/* The instructions that -march=x86-64-v3 and -march=x86-64-v4 allow the compiler. A virtual machine may mask any of
+   them. */
+
+/* clang before 18 does not know these names; CPUs with AVX2 and BMI2 have the instructions. */
+#if defined(__clang__) && __clang_major__ < 18
+#define THNN_SUPPORTS_REST_OF_V3 true
+#else
+#define THNN_SUPPORTS_REST_OF_V3 \
+  (__builtin_cpu_supports("f16c") && __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("movbe"))
+#endif
+
+static inline bool thnn_cpuHasAvx2(void)
+{
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+         __builtin_cpu_supports("bmi2") && THNN_SUPPORTS_REST_OF_V3;
+}
+
+static inline bool thnn_cpuHasAvx512(void)
+{
+  return thnn_cpuHasAvx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+}
+
+#endif
