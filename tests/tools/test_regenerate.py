@@ -196,7 +196,9 @@ def test_a_failed_build_leaves_the_tree_as_it_was(
     append(tree, FORWARD.format("", "Extra", ""))
     before = snapshot(tree)
     during: list[set[str]] = []
-    hangup = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup ignores
+    # Which nohup and a shell's background jobs ignore.
+    hangup = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    interrupt = signal.signal(signal.SIGINT, signal.default_int_handler)
 
     def compile_libraries(*_: object, **__: object) -> None:
         during.append(changed(tree, before))
@@ -209,6 +211,7 @@ def test_a_failed_build_leaves_the_tree_as_it_was(
     with pytest.raises(kind):
         regenerate.regenerate(tree)
     signal.signal(signal.SIGHUP, hangup)
+    signal.signal(signal.SIGINT, interrupt)
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
     # Until the new library is compiled, Python has the model of the old one.
     assert during == [{"lib/THNN/generated/functions.inc", "lib/THNN/generated/modules/Extra.h"}]
