@@ -20,7 +20,7 @@ WITHOUT_LINES = KERNEL + "static void __attribute__((unused)) THNN_(nothing)(voi
 
 
 def first_call(own: LoadedModule) -> object:
-    """What a first call with a CUDA tensor does before it computes."""
+    """Opens the CUDA library, as a first call with a CUDA tensor does."""
     return device_library(own._library)
 
 

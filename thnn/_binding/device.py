@@ -46,7 +46,7 @@ def device_library(library: Library = THNN) -> Library | None:
     """The CUDA library for a library, or the emulation; None if there is none.
 
     The first call opens it, and compiles it for a library of thnn.load. Raises ImportError if it cannot be opened, and
-    the errors of `thnn._load.cuda.open_library`.
+    the errors of `thnn._load.cuda.open_cuda_library`.
     """
     if library.opened_device_library is None:
         open_device_library = library.open_device_library

@@ -1,4 +1,4 @@
-"""Where nvcc is. The build of the package uses this module, too, hence it imports neither torch nor the library."""
+"""The search for nvcc. The build of the package uses this module, hence it imports neither torch nor the library."""
 
 from __future__ import annotations
 
