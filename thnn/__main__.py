@@ -81,7 +81,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--sanitize",
         action="store_true",
-        help="run the functions of FILE.h under AddressSanitizer, in a process of their own",
+        help="run the functions of FILE.h under AddressSanitizer, or those on a GPU under compute-sanitizer,"
+        " in a process of their own",
     )
     command.set_defaults(run=_check)
 
@@ -292,6 +293,15 @@ def _check(options: argparse.Namespace) -> int:
     from thnn.testing.check import main
     from thnn.testing.registry import Installed
 
+    if options.sanitize and options.device.partition(":")[0] == "cuda":
+        from thnn.testing.compute_sanitizer import check_sanitized
+
+        try:
+            as_json = ["--json"] if options.json else []
+            return check_sanitized([*options.modules, "--device", options.device, *as_json])
+        except ValueError as error:
+            print(error, file=sys.stderr)
+            return 2
     if any(name.endswith(".h") for name in options.modules):
         if len(options.modules) > 1:
             print("check takes one header, or modules of thnn", file=sys.stderr)
@@ -307,7 +317,10 @@ def _check(options: argparse.Namespace) -> int:
             print(error, file=sys.stderr)
             return 1
     if options.sanitize:
-        print("--sanitize needs a header; `make sanitize` checks the kernels of thnn", file=sys.stderr)
+        print(
+            "--sanitize needs a header, or --device cuda; `make sanitize` checks the kernels of thnn",
+            file=sys.stderr,
+        )
         return 2
     try:
         registry = Installed(options.device)

@@ -181,6 +181,28 @@ def test_bench_refuses_options_without_effect(
     assert message in capsys.readouterr().err
 
 
+def test_check_on_a_gpu_runs_under_compute_sanitizer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = tmp_path / "bin" / "compute-sanitizer"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\necho "$PYTORCH_NO_CUDA_MEMORY_CACHING $@"\nexit 1\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("CUDA_HOME", str(tmp_path))
+    assert main(["check", "Abs", "--device", "cuda:1", "--sanitize"]) == 1
+    assert capfd.readouterr().out == (
+        f"1 --error-exitcode=1 {sys.executable} -m thnn check Abs --device cuda:1\n"
+    )
+
+
+def test_check_without_compute_sanitizer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("thnn.testing.compute_sanitizer.find_programs", lambda name: iter(()))
+    assert main(["check", "Abs", "--device", "cuda", "--sanitize"]) == 2
+    assert "pip install nvidia-cuda-sanitizer-api" in capsys.readouterr().err
+
+
 def test_bench_ends_when_one_of_its_processes_fails() -> None:
     from thnn.testing.bench_sync import _wait
 

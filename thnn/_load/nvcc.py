@@ -1,4 +1,7 @@
-"""The search for nvcc. The build of the package uses this module, hence it imports neither torch nor the library."""
+"""The search for nvcc and other programs of CUDA's toolkit.
+
+The build of the package uses this module, hence it imports neither torch nor the library.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +9,24 @@ import os
 import shutil
 import site
 import subprocess
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 
-def find_nvcc(architectures: Collection[str] = ()) -> Path | None:
-    """The first nvcc that knows all of the architectures, such as "90"; None if there is none.
-
-    It is looked for in CUDA_HOME, on PATH, in /usr/local/cuda, and in NVIDIA's Python packages.
-    """
+def find_programs(name: str) -> Iterator[str]:
+    """The paths of a program in CUDA_HOME, on PATH, in /usr/local/cuda, and in NVIDIA's Python packages."""
     home = os.environ.get("CUDA_HOME")
-    candidates = [shutil.which("nvcc", path=f"{home}/bin") if home else None, shutil.which("nvcc")]
-    candidates.append(shutil.which("nvcc", path="/usr/local/cuda/bin"))
-    candidates += [str(p) for s in site.getsitepackages() for p in Path(s).glob("nvidia/cu*/bin/nvcc")]
-    return next((Path(c) for c in candidates if c and _knows(c, architectures)), None)
+    for folder in (f"{home}/bin" if home else "", None, "/usr/local/cuda/bin"):
+        found = shutil.which(name, path=folder)  # None in the folder ""
+        if found:
+            yield found
+    for packages in site.getsitepackages():
+        yield from map(str, Path(packages).glob(f"nvidia/cu*/bin/{name}"))
+
+
+def find_nvcc(architectures: Collection[str] = ()) -> Path | None:
+    """The first nvcc that knows all of the architectures, such as "90"; None if there is none."""
+    return next((Path(c) for c in find_programs("nvcc") if _knows(c, architectures)), None)
 
 
 def _knows(compiler: str, architectures: Collection[str]) -> bool:
