@@ -335,11 +335,12 @@ void resampleAny(THNNState *state, const Resampling *resampling, bool backward, 
 {
   typedef typename Arithmetic<T>::type Number;
   typedef void Run(THNNState *, const Positions<Number> &, const THNNTensor *, const THNNTensor *);
-  static Run *const copies[] = {copyElements<T, 1>, copyElements<T, 2>, copyElements<T, 3>};
-  static Run *const interpolations[] = {interpolateElements<T, 1>, interpolateElements<T, 2>,
-                                        interpolateElements<T, 3>};
-  static Run *const sums[] = {sumReaders<T, 1>, sumReaders<T, 2>, sumReaders<T, 3>};
-  static Run *const reductions[] = {reduceReaders<T, 1>, reduceReaders<T, 2>, reduceReaders<T, 3>};
+  enum { COPY, INTERPOLATE, SUM, REDUCE };
+  static Run *const runs[][RESAMPLING_AXES] = {
+      [COPY] = {copyElements<T, 1>, copyElements<T, 2>, copyElements<T, 3>},
+      [INTERPOLATE] = {interpolateElements<T, 1>, interpolateElements<T, 2>, interpolateElements<T, 3>},
+      [SUM] = {sumReaders<T, 1>, sumReaders<T, 2>, sumReaders<T, 3>},
+      [REDUCE] = {reduceReaders<T, 1>, reduceReaders<T, 2>, reduceReaders<T, 3>}};
   Positions<Number> positions;
   bool linear = false;
   if (THNNTensor_numel(to) == 0) return;
@@ -349,8 +350,8 @@ void resampleAny(THNNState *state, const Resampling *resampling, bool backward, 
   }
   fillTables(state, &positions, backward);
   if (state->status != THNN_OK) return;
-  Run *const *const backwards = threadsShareInputs(resampling, to) ? reductions : sums;
-  (backward ? backwards : linear ? interpolations : copies)[resampling->axes - 1](state, positions, from, to);
+  const int run = backward ? (threadsShareInputs(resampling, to) ? REDUCE : SUM) : linear ? INTERPOLATE : COPY;
+  runs[run][resampling->axes - 1](state, positions, from, to);
 }
 
 } // namespace thcunn

@@ -1,4 +1,5 @@
 #include "im2col/im2col.h"
+#include "pooling/lanes.h"
 #include "runtime/integer.h"
 #include "runtime/streaming.h"
 
@@ -8,26 +9,14 @@
 /* Terms of a partial sum in `real`, per vector lane. Partial sums are added in double. */
 #define PARTIAL_TERMS 128
 
-static double dot(const real *a, int64_t aStride, const real *b, int64_t bStride, int64_t n)
+/* part plus a[i] * b[i * bStride] in lane i % VL; n elements, bStride 1 or 2. */
+static ALWAYS_INLINE vreal addProducts(vreal part, const real *a, const real *b, int64_t bStride, int64_t n)
 {
-  double sum = 0;
-  for (int64_t i = 0; i < n;) {
-    const int64_t end = MIN(i + PARTIAL_TERMS * VL, n);
-    real part = 0;
-    if (aStride == 1 && bStride == 1) {
-      THNN_PRAGMA(omp simd reduction(+ : part))
-      for (int64_t j = i; j < end; j++) part += a[j] * b[j];
-    } else if (aStride == 1 && bStride == 2) {
-      THNN_PRAGMA(omp simd reduction(+ : part))
-      for (int64_t j = i; j < end; j++) part += a[j] * b[2 * j];
-    } else {
-      THNN_PRAGMA(omp simd reduction(+ : part))
-      for (int64_t j = i; j < end; j++) part += a[j * aStride] * b[j * bStride];
-    }
-    sum += (double)part;
-    i = end;
+  for (int64_t i = 0; i < n; i += VL) {
+    const int lanes = (int)MIN(n - i, VL);
+    part += loadLanes(a + i, lanes) * (bStride == 1 ? loadLanes(b + i, lanes) : loadEvens(b + 2 * i, lanes));
   }
-  return sum;
+  return part;
 }
 
 /* The sum of the products of a channel over the batch, all positions and all kernel elements. */
@@ -35,7 +24,10 @@ static double sumProducts(const Im2col *w, const real *gradOutput, const real *i
 {
   const WindowAxis *a = w->axis;
   const int64_t *gStride = w->columnStride, *xStride = w->imageStride;
+  const int64_t step = a[3].stride * xStride[3];
   double sum = 0;
+  vreal part = {0};
+  int64_t terms = 0; /* of `part`, at most */
   for (int64_t element = 0; element < elements; element++) {
     int64_t k[4], rest = element, low[4], high[4];
     const real *from = image;
@@ -45,21 +37,31 @@ static double sumProducts(const Im2col *w, const real *gradOutput, const real *i
       windowOutputs(a + d, k[d], low + d, high + d);
       from += (k[d] * a[d].dilation - a[d].padding) * xStride[d];
     }
-    const int64_t n3 = high[3] - low[3];
-    if (n3 <= 0) continue;
     for (int64_t n = 0; n < w->batch; n++)
       for (int64_t q0 = low[0]; q0 < high[0]; q0++)
         for (int64_t q1 = low[1]; q1 < high[1]; q1++)
           for (int64_t q2 = low[2]; q2 < high[2]; q2++) {
-            const real *g = gradOutput + n * w->columnBatchStride + q0 * gStride[0] + q1 * gStride[1] +
-                            q2 * gStride[2] + low[3] * gStride[3];
+            const real *g =
+                gradOutput + n * w->columnBatchStride + q0 * gStride[0] + q1 * gStride[1] + q2 * gStride[2];
             const real *x = from + n * w->imageBatchStride + q0 * a[0].stride * xStride[0] +
-                            q1 * a[1].stride * xStride[1] + q2 * a[2].stride * xStride[2] +
-                            low[3] * a[3].stride * xStride[3];
-            sum += dot(g, gStride[3], x, a[3].stride * xStride[3], n3);
+                            q1 * a[1].stride * xStride[1] + q2 * a[2].stride * xStride[2];
+            for (int64_t i = low[3]; i < high[3]; i += PARTIAL_TERMS * VL) {
+              const int64_t count = MIN(high[3] - i, PARTIAL_TERMS * VL);
+              if (gStride[3] != 1 || (step != 1 && step != 2)) {
+                for (int64_t j = i; j < i + count; j++) sum += (double)g[j * gStride[3]] * (double)x[j * step];
+                continue;
+              }
+              terms += ceilDivide(count, VL);
+              if (terms > PARTIAL_TERMS) {
+                sum += (double)v_sum(part);
+                part = (vreal){0};
+                terms = ceilDivide(count, VL);
+              }
+              part = addProducts(part, g + i, x + i * step, step, count);
+            }
           }
   }
-  return sum;
+  return sum + (double)v_sum(part);
 }
 
 /* For images and columns in channels-last layout. */

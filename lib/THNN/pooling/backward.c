@@ -75,5 +75,6 @@ bool THNN_(poolingScaledSumBackward)(const Pooling *pooling, const THTensor *gra
                              .gradInput = TH_DATA(gradInput),
                              .scale = scale,
                              .streams = backwardStreams(gradInput, gradOutput, NULL)};
-  return imagesAreChannelsLast(&f.x) && THNN_(poolingBackwardChannelsLast)(&f);
+  return imagesAreChannelsLast(&f.x) ? THNN_(poolingBackwardChannelsLast)(&f)
+                                     : THNN_(poolingBackwardHalving)(&f) || THNN_(poolingBackwardRows)(&f);
 }

@@ -133,7 +133,8 @@ static void copyLines(const PoolingBackward *f, const RowBlock *block, int64_t p
         rowLayoutCopy(&block->columns, from + o * g->sh, w->output, g->sw, 1, NULL, line);
         narrowIndices(w->output, fromIndex + o * index->sh, index->sw, b->indices + at + block->columns.left);
       } else {
-        const real weight = 1 / (divisor * (real)poolingDivisor(h, o, f->countPadding));
+        const real weight =
+            f->scale ? f->scale[plane % f->x.c] : 1 / (divisor * (real)poolingDivisor(h, o, f->countPadding));
         rowLayoutCopy(&block->columns, from + o * g->sh, w->output, g->sw, weight, b->weights, line);
       }
     }
@@ -241,7 +242,8 @@ bool THNN_(poolingBackwardRows)(const PoolingBackward *f)
     findAllSources(pooling, &block, b.sources);
     /* Margins have gradients of 0, so their indices do not matter. */
     rowLayoutFillMargins(&block.columns, rowBlockLines(&block), w->output, 0, b.lines);
-    for (int64_t j = 0; j < w->output; j++) b.weights[j] = 1 / (real)poolingDivisor(w, j, f->countPadding);
+    for (int64_t j = 0; j < w->output; j++)
+      b.weights[j] = f->scale ? 1 : 1 / (real)poolingDivisor(w, j, f->countPadding);
     GatherRows s = {.from = b.lines,
                     .fromIndex = b.indices,
                     .fromStep = block.pitch,

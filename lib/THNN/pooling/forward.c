@@ -84,5 +84,6 @@ bool THNN_(poolingScaledSum)(const Pooling *pooling, const THTensor *input, cons
                             .output = TH_DATA(output),
                             .scale = scale,
                             .bias = bias};
-  return imagesAreChannelsLast(&f.x) && imagesAreChannelsLast(&f.y) && THNN_(poolingForwardChannelsLast)(&f);
+  return imagesAreChannelsLast(&f.x) && imagesAreChannelsLast(&f.y) ? THNN_(poolingForwardChannelsLast)(&f)
+                                                                    : THNN_(poolingForwardRows)(&f);
 }

@@ -33,7 +33,7 @@ typedef struct LaneRows {
   int64_t *offset;
   vlane *elementIndex;
   real *rowDivisor, *laneDivisor; /* factors of the average's divisor; laneDivisor may be NULL */
-  const real *scale, *bias;       /* of a scaled sum instead of the average, or NULL */
+  const real *scale, *bias; /* of each lane, for a scaled sum instead of the average; otherwise scale is NULL */
 } LaneRows;
 
 /* Compute n lanes, adjacent or in pairs. Four functions, because each loop needs all the registers. */

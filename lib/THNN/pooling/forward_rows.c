@@ -43,7 +43,7 @@ typedef struct RowBlock {
 
 typedef struct ForwardBuffers {
   LaneRows rows;
-  real *lines, *y;
+  real *lines, *y, *bias;
   int64_t *index;
 } ForwardBuffers;
 
@@ -59,6 +59,7 @@ static size_t forwardBuffers(void *memory, const Pooling *pooling, const RowBloc
   b->rows.elementIndex = arenaTake(&arena, elements, sizeof(vlane));
   b->rows.rowDivisor = arenaTake(&arena, (double)block->rows, sizeof(real));
   b->rows.laneDivisor = arenaTake(&arena, outputs, sizeof(real));
+  b->bias = arenaTake(&arena, outputs, sizeof(real));
   return (size_t)arena.bytes;
 }
 
@@ -70,7 +71,7 @@ static void forwardLaneRows(const PoolingForward *f, const RowLayout *layout, co
   const bool inPlace = block->lines == 0;
   const int64_t line = inPlace ? f->x.sh : block->pitch;
   const int64_t slice = inPlace ? d->dilation * f->x.sd : block->lines * block->pitch;
-  s->scale = s->bias = NULL;
+  s->scale = f->scale ? s->laneDivisor : NULL;
   s->fromStep = h->stride * line;
   s->toStep = f->y.sw == 1 ? f->y.sh : w->output;
   s->indexStep = f->index.sw == 1 ? f->index.sh : w->output;
@@ -86,7 +87,8 @@ static void forwardLaneRows(const PoolingForward *f, const RowLayout *layout, co
         s->offset[s->elements] = k * slice + r * h->dilation * line + column;
         s->elementIndex[s->elements++] = (vlane)(k * i[0].perElement + r * i[1].perElement + c * i[2].perElement);
       }
-  for (int64_t j = 0; j < w->output; j++) s->laneDivisor[j] = (real)poolingDivisor(w, j, f->countPadding);
+  for (int64_t j = 0; j < w->output && !f->scale; j++)
+    s->laneDivisor[j] = (real)poolingDivisor(w, j, f->countPadding);
 }
 
 /* Copies the input rows of `count` output rows from (od, o) on, with padding around them, into the lines of a block. */
@@ -138,11 +140,17 @@ bool THNN_(poolingForwardRows)(const PoolingForward *f)
     rowLayoutFillMargins(&layout, d->kernel * block.lines, w->input, fill, b.lines);
     LaneRows *s = &b.rows;
     forwardLaneRows(f, &layout, &block, s);
+    s->bias = b.bias;
     const int64_t end = MIN(rows, (task + 1) * perTask);
     int64_t row = task * perTask, slice = row / h->output, o = row % h->output;
     for (; row < end; slice++, o = 0) {
       const int64_t od = slice % d->output, endOfSlice = MIN(o + end - row, h->output);
       const real *plane = f->input + imagesPlane(x, slice / d->output);
+      if (f->scale) {
+        const int64_t channel = slice / d->output % x->c;
+        fillWith(s->laneDivisor, w->output, f->scale[channel]);
+        fillWith(b.bias, w->output, f->bias[channel]);
+      }
       for (; o < endOfSlice; o += s->count, row += s->count) {
         s->count = MIN(endOfSlice - o, block.rows);
         if (!inPlace) copyLines(f, &layout, &block, plane, od, o, s->count, fill, b.lines);

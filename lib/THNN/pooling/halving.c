@@ -145,7 +145,7 @@ typedef struct TileRows {
   int64_t firstIndex, width; /* the index of the first element, and the elements of a row of the slice */
   vint indexRamp;            /* ramp(2) */
   bool bottom;               /* there is no window below the last row */
-  real weight;               /* of the average */
+  real weight;               /* of the gradients, if they have no indices */
 } TileRows;
 
 /* Lanes of g whose index is `at`; 0 in the other lanes. */
@@ -261,6 +261,7 @@ bool THNN_(poolingBackwardHalving)(const PoolingBackward *f)
       s.bottom = o + s.count == h->output;
       s.from = f->gradOutput + imagesSlice(g, slice) + o * g->sh;
       s.index = f->indices ? f->indices + imagesSlice(index, slice) + o * index->sh : NULL;
+      if (f->scale) s.weight = f->scale[slice / d->output % x->c];
       s.firstIndex = (slice % d->output * h->input + 2 * o) * w->input;
       real *to = f->gradInput + imagesSlice(x, slice) + 2 * o * x->sh;
       s.to = streams ? lines : to;

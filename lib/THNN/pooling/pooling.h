@@ -50,8 +50,7 @@ void THNN_(poolingAverageBackward)(const Pooling *pooling, bool countPadding, co
                                    THTensor *gradInput);
 
 /* output: the sum of each window times the scale of its channel, plus its bias; and the gradient of the sums. Windows
-   may not leave the input. False, and nothing is computed, unless input and output, or gradInput, are channels-last and
-   the window fits the scratch memory. */
+   may not leave the input. False, and nothing is computed, if a window or a row exceeds the scratch memory. */
 bool THNN_(poolingScaledSum)(const Pooling *pooling, const THTensor *input, const real *scale, const real *bias,
                              THTensor *output);
 bool THNN_(poolingScaledSumBackward)(const Pooling *pooling, const THTensor *gradOutput, const real *scale,
