@@ -72,12 +72,15 @@ cuda: $(LIBRARY) ## compile the CUDA library with nvcc, and report on its kernel
 	$(BIN)/python -m tools.cuda_report build/cuda --check lib/THCUNN/kernels.tsv
 
 # The CUDA kernels compiled for the CPU. ORDER is that of the threads and blocks: forward, reverse, or the seed of random
-# orders (lib/THCUNN/emulation/cuda.h).
+# orders (lib/THCUNN/emulation/cuda.h). SANITIZE=address runs the table of cases alone, under AddressSanitizer and
+# UndefinedBehaviorSanitizer; --dist=load, since pytest-xdist replaces a worker that has ended in no other mode.
 ORDER ?= forward
+SANITIZE ?=
 emulate: $(LIBRARY) ## test the CUDA kernels on the CPU, threads in ORDER
-	$(BIN)/python -m tools.cuda --emulation
-	THNN_CUDA_EMULATE=1 THCUNN_EMULATION_ORDER=$(ORDER) $(TEST) $(CASES) -k test_entry $(ARGS)
-	THNN_CUDA_EMULATE=1 $(TEST) tests/cuda
+	$(BIN)/python -m tools.cuda --emulation -- -DTHCUNN_SANITIZE=$(SANITIZE)
+	$(if $(SANITIZE),$(SANITIZER)) THNN_CUDA_EMULATE=1 THCUNN_EMULATION_ORDER=$(ORDER) $(TEST) $(CASES) -k test_entry \
+	  $(if $(SANITIZE),--capture=sys --dist=load) $(ARGS)
+	$(if $(SANITIZE),,THNN_CUDA_EMULATE=1 $(TEST) tests/cuda)
 
 $(LIBRARY): $(SOURCES) | $(READY)
 	$(BIN)/python -m thnn regenerate
